@@ -1,0 +1,65 @@
+import type { Client } from './client.ts';
+import type { Output } from './output.ts';
+import type { Home } from '../daemon/home.ts';
+
+/** One `--flag`. `value` names its argument in help; without it the flag is a switch. */
+export interface OptionSpec {
+  readonly flag: string;
+  readonly value?: string;
+  readonly summary: string;
+  /** Offered by completion, and the only values accepted. */
+  readonly choices?: readonly string[];
+  readonly repeatable?: boolean;
+}
+
+export interface ArgumentSpec {
+  readonly name: string;
+  readonly required: boolean;
+  readonly summary: string;
+  /** Takes all that is left. */
+  readonly variadic?: boolean;
+}
+
+/** What a command says of itself. Help, parsing and completion read it; the code behind is loaded when it runs. */
+export interface CommandSpec {
+  /** `['inbox', 'work']` is `svc inbox work`. */
+  readonly words: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  readonly args: readonly ArgumentSpec[];
+  readonly options: readonly OptionSpec[];
+  /** Complete lines without the leading `svc`. */
+  readonly examples: readonly string[];
+  readonly load: () => Promise<CommandModule>;
+}
+
+export interface CommandModule {
+  /** Returns the exit code; 0 when it returns nothing. */
+  run(context: CommandContext): Promise<number | void>;
+}
+
+/** What a running command has at hand. Values are texts as typed; a switch is `true`; a repeatable flag is a list. */
+export interface CommandContext {
+  readonly args: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+  readonly home: Home;
+  readonly env: NodeJS.ProcessEnv;
+  readonly output: Output;
+  /** Aborted by Ctrl-C and SIGTERM. */
+  readonly signal: AbortSignal;
+  /** The one way to the daemon or gateway. Made on first use. */
+  readonly client: () => Client;
+}
+
+/** Exit codes of every command. */
+export const EXIT = {
+  done: 0,
+  refused: 1,
+  usage: 2,
+  nothing: 3,
+  signedOut: 4,
+  denied: 5,
+  pending: 6,
+  unreachable: 7,
+  interrupted: 130,
+} as const;

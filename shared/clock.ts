@@ -1,0 +1,54 @@
+/** The only source of time: integer milliseconds since 1970, UTC. */
+export interface Clock {
+  now(): number;
+}
+
+/** Steps back up to this are the time service at work; larger ones are a person correcting a clock. */
+const SMALL_STEP_BACK_MS = 60_000;
+
+/**
+ * The machine's clock, which holds still during a small step back so that leases and order survive
+ * it, and follows a large one. `wallMs` is there for tests.
+ */
+export function systemClock(wallMs: () => number = () => Date.now()): Clock {
+  let last = Number.NEGATIVE_INFINITY;
+  return {
+    now() {
+      const wall = Math.floor(wallMs());
+      if (wall < last && last - wall <= SMALL_STEP_BACK_MS) return last;
+      last = wall;
+      return wall;
+    },
+  };
+}
+
+const YEAR_0_MS = Date.UTC(2000, 0, 1) - 730_485 * 86_400_000;
+const YEAR_10000_MS = Date.UTC(10_000, 0, 1);
+
+/** `YYYY-MM-DDTHH:mm:ss.SSSZ`, always 24 characters. Throws RangeError outside the years 0 to 9999. */
+export function isoTime(ms: number): string {
+  if (!(ms >= YEAR_0_MS && ms < YEAR_10000_MS)) throw new RangeError(`Not a time: ${ms}`);
+  return new Date(ms).toISOString();
+}
+
+const ISO =
+  /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
+const ISO_CHARS_MAX = 35;
+
+/**
+ * Milliseconds of an ISO 8601 time with date, seconds and zone (`Z` or `±hh:mm`), or null. Fractions
+ * finer than a millisecond are cut. Dates that do not exist, 24:00 and leap seconds are refused.
+ */
+export function parseIso(text: string): number | null {
+  if (text.length > ISO_CHARS_MAX) return null;
+  const match = ISO.exec(text);
+  const [, wall, fraction = '', sign, hours, minutes] = match ?? [];
+  if (wall === undefined) return null;
+  const local = Date.parse(`${wall}Z`);
+  // V8 turns 30 February into 2 March: only what reads back the same is a date.
+  if (Number.isNaN(local) || new Date(local).toISOString().slice(0, 19) !== wall) return null;
+  const offset = (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60_000;
+  const ms = local + Number(fraction.padEnd(3, '0').slice(0, 3));
+  const utc = sign === '-' ? ms + offset : ms - offset;
+  return utc >= YEAR_0_MS && utc < YEAR_10000_MS ? utc : null;
+}

@@ -1,0 +1,91 @@
+import type { Repositories } from './store/project-store.ts';
+import type { Scope } from './scopes.ts';
+
+/** Who an agent says it is: claimed, not proven. */
+export interface AgentIdentity {
+  readonly label: string | null;
+  readonly platform: string;
+  readonly source: 'header' | 'hello' | 'mcp_client_info' | 'user_agent' | 'none';
+}
+
+/** A checked key and the circumstances of one call. */
+export interface Caller {
+  readonly projectId: string;
+  readonly keyId: string;
+  readonly scopes: readonly Scope[];
+  readonly agent: AgentIdentity;
+  readonly requestId: string;
+  readonly idempotencyKey: string | null;
+}
+
+export interface ProjectInfo {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+}
+
+/** What an operation may know of the server it runs in. */
+export interface ServerInfo {
+  readonly version: string;
+  readonly urls: { readonly api: string; readonly mcp: string; readonly hooks: string };
+  readonly channels: readonly string[];
+}
+
+/** Secrets in rows: sealed for one place (table, column, row id) and opened only there. */
+export interface Vault {
+  seal(place: string, plain: string | Uint8Array): Uint8Array;
+  open(place: string, sealed: Uint8Array): Uint8Array;
+  /** A keyed checksum for links, bound to its purpose by the text itself. */
+  sign(text: string): string;
+}
+
+/** Content-addressed bytes beside the project's database. */
+export interface BlobStore {
+  /** Writes, syncs and pins the bytes until `release`; returns their SHA-256 in hex. */
+  put(bytes: Uint8Array): Promise<{ digest: string; release: () => void }>;
+  read(digest: string): Promise<Uint8Array>;
+}
+
+interface BaseContext {
+  readonly caller: Caller;
+  readonly project: ProjectInfo;
+  readonly server: ServerInfo;
+  readonly vault: Vault;
+  /** The time of this call, in milliseconds. One call sees one time. */
+  readonly now: number;
+}
+
+/** A read: one snapshot of the project. */
+export interface ReadContext extends BaseContext {
+  readonly store: Repositories;
+}
+
+/** A write: the open transaction. Await nothing but `store`. */
+export interface WriteContext extends BaseContext {
+  readonly store: Repositories;
+  /** A fresh id such as `key_…`. */
+  newId(prefix: 'key' | 'evt'): string;
+  /** After the commit is durable: tells waits that an event became claimable. */
+  eventReady(event: { source: string; type: string }): void;
+}
+
+/** Something that changed in a project, as waits see it. */
+export interface EventReady {
+  readonly source: string;
+  readonly type: string;
+}
+
+/** A call that takes its time: it holds no snapshot between its looks at the store. */
+export interface LongContext extends BaseContext {
+  read<T>(fn: (store: Repositories) => Promise<T>): Promise<T>;
+  /** Lets other work run, and throws when the caller has gone. */
+  breathe(): Promise<void>;
+  /**
+   * Answers the first non-null `look`, now or after a change that `concerns` it; null at the timeout.
+   */
+  waitFor<T>(wait: {
+    look: (store: Repositories, now: number) => Promise<T | null>;
+    concerns: (change: EventReady) => boolean;
+    timeoutSeconds: number;
+  }): Promise<T | null>;
+}

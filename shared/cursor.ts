@@ -1,0 +1,26 @@
+import { invalid } from './errors.ts';
+
+/** An opaque cursor over a text or number key. */
+export function encodeCursor(key: string | number): string {
+  return Buffer.from(String(key), 'utf8').toString('base64url');
+}
+
+/** The seq a cursor stands for, or `start` without one; VALIDATION_FAILED when we never gave it out. */
+export function decodeSeqCursor(cursor: string | undefined, start: number): number {
+  if (cursor === undefined) return start;
+  const text = Buffer.from(cursor, 'base64url').toString('utf8');
+  if (!/^\d{1,15}$/.test(text) || encodeCursor(text) !== cursor) throw unknownCursor();
+  return Number(text);
+}
+
+/** The id a cursor stands for, or '' without one; VALIDATION_FAILED when it is not one of ours. */
+export function decodeIdCursor(cursor: string | undefined, shape: RegExp): string {
+  if (cursor === undefined) return '';
+  const text = Buffer.from(cursor, 'base64url').toString('utf8');
+  if (!shape.test(text) || encodeCursor(text) !== cursor) throw unknownCursor();
+  return text;
+}
+
+function unknownCursor() {
+  return invalid({ path: 'cursor', message: 'Not a cursor of this list.' });
+}

@@ -1,0 +1,77 @@
+import * as z from 'zod';
+import type { EventRow } from './store/events.ts';
+import { PAYLOAD_INLINE_MAX_BYTES } from './limits.ts';
+import { effective } from './rules/event-state.ts';
+import { decodePayload } from './rules/payload.ts';
+import { isoTime } from './clock.ts';
+import { queueRow } from './store/queue-row.ts';
+
+export const EVENT_STATUSES = ['pending', 'claimed', 'done', 'failed', 'dead'] as const;
+
+/** An event as callers see it (spec section 2.1), with `retry_at` and `suspected_replay` beside the specified fields. */
+export const eventSchema = z.object({
+  id: z.string(),
+  project: z.string(),
+  source: z.string(),
+  channel: z.string(),
+  type: z.string(),
+  received_at: z.string(),
+  verified: z.boolean(),
+  trust: z.enum(['external_untrusted', 'service']),
+  suspected_replay: z.boolean(),
+  reply_to: z.string().nullable(),
+  headers: z.record(z.string(), z.string()).optional(),
+  payload: z.unknown(),
+  payload_url: z.string().nullable(),
+  payload_truncated: z.boolean(),
+  payload_purged: z.boolean(),
+  status: z.enum(EVENT_STATUSES),
+  attempts: z.int(),
+  retry_at: z.string().nullable(),
+});
+
+export type Envelope = z.output<typeof eventSchema>;
+
+interface EnvelopeOptions {
+  readonly project: string;
+  readonly now: number;
+  /** Whole: the payload whatever its size, or its link. Brief: payloads over the inline size are left out. */
+  readonly payload: { readonly whole: true; readonly url: string | null } | { readonly whole: false };
+}
+
+/** A stored event as its envelope, with the status judged at `now`. */
+export function toEnvelope(row: EventRow, options: EnvelopeOptions): Envelope {
+  const queue = effective(queueRow(row), options.now);
+  return {
+    id: row.id,
+    project: options.project,
+    source: row.source,
+    channel: row.channel,
+    type: row.type,
+    received_at: row.received_at,
+    verified: row.verified === 1,
+    trust: row.trust === 'service' ? 'service' : 'external_untrusted',
+    suspected_replay: row.suspected_replay === 1,
+    reply_to: row.reply_to,
+    ...(row.channel === 'webhook' && { headers: JSON.parse(row.headers) as Record<string, string> }),
+    ...payloadFields(row, options.payload),
+    status: queue.status,
+    attempts: queue.attempts,
+    retry_at: queue.status === 'failed' && queue.due_at !== null ? isoTime(queue.due_at) : null,
+  };
+}
+
+function payloadFields(
+  row: EventRow,
+  wanted: EnvelopeOptions['payload'],
+): Pick<Envelope, 'payload' | 'payload_url' | 'payload_truncated' | 'payload_purged'> {
+  const purged = row.kind === null;
+  const truncated = !purged && !wanted.whole && row.size_bytes > PAYLOAD_INLINE_MAX_BYTES;
+  const inline = row.kind !== null && row.body !== null && !truncated;
+  return {
+    payload: inline && row.kind && row.body ? decodePayload(row.kind, row.body) : null,
+    payload_url: wanted.whole ? wanted.url : null,
+    payload_truncated: truncated,
+    payload_purged: purged,
+  };
+}

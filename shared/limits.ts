@@ -1,0 +1,44 @@
+/** Every limit of the interface (spec section 8) and the few of our own. Units stand last in the names. */
+
+export const KIB = 1024;
+export const MIB = 1024 * KIB;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+export const WEBHOOK_BODY_MAX_BYTES = 5 * MIB;
+/** Payloads above this are left out of inbox_list and inbox_wait. */
+export const PAYLOAD_INLINE_MAX_BYTES = 8 * KIB;
+/** Bodies above this are stored apart, as a blob. */
+export const PAYLOAD_ROW_MAX_BYTES = 256 * KIB;
+export const PAYLOAD_LINK_SECONDS = 3600;
+export const PAYLOAD_RETENTION_MS = 30 * DAY_MS;
+export const DEDUP_ID_MS = 30 * DAY_MS;
+export const DEDUP_BODY_MS = DAY_MS;
+
+export const LEASE_MIN_SECONDS = 30;
+export const LEASE_MAX_SECONDS = 3600;
+export const LEASE_DEFAULT_SECONDS = 300;
+export const ACK_RESULT_MAX_BYTES = 4 * KIB;
+export const NACK_REASON_MAX_BYTES = KIB;
+
+export const LIST_DEFAULT = 20;
+export const LIST_MAX = 100;
+export const LEDGER_LIST_DEFAULT = 50;
+export const LEDGER_LIST_MAX = 500;
+
+export const WAIT_DEFAULT_SECONDS = 45;
+export const WAIT_MAX_SECONDS = 120;
+export const WAITS_PER_KEY = 10;
+export const WAITS_PER_PROJECT = 25;
+
+export const ACTIVE_KEYS_MAX = 20;
+export const RATE_PER_MINUTE = 600;
+export const RATE_BURST = 100;
+
+/** Bodies of API calls other than values and files. */
+export const API_BODY_MAX_BYTES = MIB;
+export const IDEMPOTENCY_KEY_MAX_CHARS = 255;
+export const IDEMPOTENCY_MS = DAY_MS;
+/** A session_hello names the agent of a key for this long. */
+export const SESSION_MS = 12 * HOUR_MS;

@@ -1,0 +1,143 @@
+import * as z from 'zod';
+import type { ReadContext, LongContext, WriteContext } from './context.ts';
+import { invalid, type ErrorCode, type FieldProblem } from './errors.ts';
+import type { Scope } from './scopes.ts';
+
+export type Effect = 'read' | 'write' | 'wait';
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+interface RestShape {
+  readonly method: Method;
+  /** `/v1/keys/{id}`; the last parameter may hold `/`, written `%2F` or as it is. */
+  readonly path: string;
+  /** Which input field a path parameter fills, where the names differ. */
+  readonly params?: Readonly<Record<string, string>>;
+  /** 200 unless a named resource is created. */
+  readonly status?: 200 | 201;
+}
+
+interface McpShape {
+  readonly title: string;
+  readonly destructive?: boolean;
+  readonly idempotent?: boolean;
+  /** True where the answer carries text from outside the project. */
+  readonly openWorld?: boolean;
+  /** Which part of the answer was written by outsiders and must be fenced as data. */
+  readonly untrusted?: 'event' | 'events';
+}
+
+interface CliShape {
+  /** `inbox claim <event_id>`: the words of the name, then positional fields. `[name]` is optional. */
+  readonly usage: string;
+  /** Complete command lines for the help text, without the leading `svc`. */
+  readonly examples: readonly string[];
+  /** The answer that means "nothing there" (exit code 3), by the path of a null. */
+  readonly emptyWhenNull?: string;
+  /** Columns of the table a terminal shows for `items`. */
+  readonly columns?: readonly string[];
+  /** What the command fills in where the interface requires a field. */
+  readonly defaults?: Readonly<Record<string, string>>;
+}
+
+interface Declaration<I extends z.ZodObject, O extends z.ZodType> {
+  /** The tool name; its first word is the folder and the rest the file. */
+  readonly name: string;
+  readonly summary: string;
+  /** At most 400 characters: it is the tool description an agent pays for. */
+  readonly description: string;
+  readonly scope: Scope | 'any';
+  readonly input: I;
+  readonly output: O;
+  /** Codes this operation itself may answer with, beyond those every call may. */
+  readonly errors: readonly ErrorCode[];
+  readonly effect: Effect;
+  /** Whether a replica may answer it (`local`) or only the authority (`upstream`). */
+  readonly replica: 'local' | 'upstream';
+  readonly rest: RestShape;
+  readonly mcp: McpShape | false;
+  readonly cli: CliShape;
+  /** The id the ledger files a write under. */
+  readonly subject?: (input: z.output<I>, output: z.output<O>) => string | null;
+  /** An input every binding is tested with. */
+  readonly example: z.input<I>;
+}
+
+/** The phases of a write. Only `commit` runs inside the transaction, and it may await nothing but the context's stores. */
+interface WritePhases<I, P, C, O> {
+  /** Files, DNS, blobs: whatever takes time. */
+  readonly prepare?: (context: ReadContext, input: I) => Promise<P>;
+  /** Returns what a repeat with the same Idempotency-Key needs: small and JSON. */
+  readonly commit: (context: WriteContext, input: I, prepared: P) => Promise<C>;
+  /** Builds the answer after the commit is durable, and again for a repeat. */
+  readonly answer?: (context: ReadContext, input: I, committed: C) => Promise<O>;
+}
+
+type ErasedPhases = WritePhases<unknown, unknown, unknown, unknown>;
+
+/** What an executor runs, with the types of input and output erased. */
+export type Handler =
+  | { readonly kind: 'read'; readonly run: (context: ReadContext, input: unknown) => Promise<unknown> }
+  | { readonly kind: 'long'; readonly run: (context: LongContext, input: unknown) => Promise<unknown> }
+  | ({ readonly kind: 'write' } & ErasedPhases);
+
+type Erased = Omit<
+  Declaration<z.ZodObject, z.ZodType>,
+  'subject' | 'input' | 'output' | 'example'
+>;
+
+/** One operation: the value that REST, OpenAPI, MCP and CLI read. */
+export interface Operation extends Erased {
+  readonly input: z.ZodObject;
+  readonly output: z.ZodType;
+  readonly example: Record<string, unknown>;
+  readonly handler: Handler;
+  readonly subjectOf: (input: unknown, output: unknown) => string | null;
+}
+
+/**
+ * Declares an operation. Chain exactly one of `.read` (one snapshot), `.long` (many snapshots, or a wait) and `.write`
+ * (phases around one transaction).
+ */
+export function defineOperation<I extends z.ZodObject, O extends z.ZodType>(
+  declaration: Declaration<I, O>,
+) {
+  const finish = (handler: Handler): Operation => {
+    const { subject, example, ...rest } = declaration;
+    const subjectOf = (input: unknown, output: unknown): string | null =>
+      subject ? subject(input as z.output<I>, output as z.output<O>) : null;
+    return { ...rest, example: example as Record<string, unknown>, handler, subjectOf };
+  };
+  return {
+    read: (run: (context: ReadContext, input: z.output<I>) => Promise<z.input<O>>) =>
+      finish({ kind: 'read', run: (context, input) => run(context, input as z.output<I>) }),
+    long: (run: (context: LongContext, input: z.output<I>) => Promise<z.input<O>>) =>
+      finish({ kind: 'long', run: (context, input) => run(context, input as z.output<I>) }),
+    write: <P, C = z.input<O>>(phases: WritePhases<z.output<I>, P, C, z.input<O>>) =>
+      finish({ kind: 'write', ...(phases as unknown as ErasedPhases) }),
+  };
+}
+
+/** Checks an input against the declaration; VALIDATION_FAILED lists every problem with its path. */
+export function parseInput(operation: Operation, input: unknown): unknown {
+  const parsed = operation.input.safeParse(input ?? {});
+  if (parsed.success) return parsed.data;
+  throw invalid(...parsed.error.issues.flatMap(problemsOf));
+}
+
+function problemsOf(issue: z.core.$ZodIssue): FieldProblem[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      path: fieldPath([...issue.path, key]),
+      message: 'Unknown field.',
+    }));
+  }
+  return [{ path: fieldPath(issue.path), message: issue.message }];
+}
+
+/** `['options', 2]` as `options[2]`. */
+function fieldPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`;
+    return text ? `${text}.${String(part)}` : String(part);
+  }, '');
+}

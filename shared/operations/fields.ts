@@ -1,0 +1,70 @@
+import * as z from 'zod';
+import { parseIso } from '../clock.ts';
+import { LIST_DEFAULT, LIST_MAX } from '../limits.ts';
+
+// Fields that several operations share.
+
+/** One line of text without control characters. */
+export function label(maxChars: number) {
+  return z
+    .string()
+    .min(1)
+    .max(maxChars)
+    .refine((text) => !hasControl(text), 'Control characters are not allowed.')
+    .refine((text) => text.isWellFormed(), 'The text is not valid Unicode.');
+}
+
+function hasControl(text: string): boolean {
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;
+  }
+  return false;
+}
+
+export const eventId = z
+  .string()
+  .regex(/^evt_[0-9a-z]{26}$/, 'Expected an event id such as `evt_01j…`.')
+  .describe('The event, `evt_…`.');
+
+export const leaseId = z
+  .string()
+  .max(64)
+  .optional()
+  .describe('The lease_id that inbox_claim gave: refuses when the lease is another one by now.');
+
+/** ISO 8601 with a zone; normalised to UTC with milliseconds, so that texts compare as times do. */
+export const isoInstant = z
+  .string()
+  .max(40)
+  .transform((text, context) => {
+    const ms = parseIso(text);
+    if (ms !== null) return new Date(ms).toISOString();
+    context.issues.push({
+      code: 'custom',
+      input: text,
+      message: 'Expected an ISO 8601 time with a zone, such as `2026-01-02T03:04:05Z`.',
+    });
+    return z.NEVER;
+  });
+
+export const sourceName = z.string().max(63).describe('The name of a source.');
+
+export const typePattern = z
+  .string()
+  .min(1)
+  .max(255)
+  .describe('An event type, or a prefix ending `*` such as `invoice.*`.');
+
+export const listLimit = z
+  .int()
+  .min(1)
+  .max(LIST_MAX)
+  .default(LIST_DEFAULT)
+  .describe('How many at most.');
+
+export const listCursor = z
+  .string()
+  .max(2048)
+  .optional()
+  .describe('The next_cursor of the page before.');

@@ -1,0 +1,59 @@
+import * as z from 'zod';
+import { invalid } from '../../errors.ts';
+import { ACK_RESULT_MAX_BYTES } from '../../limits.ts';
+import { defineOperation } from '../../operation.ts';
+import { ack } from '../../rules/event-state.ts';
+import { eventId, leaseId } from '../fields.ts';
+import { moveEvent } from './move.ts';
+
+export const inboxAck = defineOperation({
+  name: 'inbox_ack',
+  summary: 'Finish a claimed event.',
+  description:
+    'The event is done. An optional result of at most 4 KB is kept with it. Repeating the ack is safe and changes nothing.',
+  scope: 'inbox:write',
+  input: z.strictObject({
+    event_id: eventId,
+    lease_id: leaseId,
+    result: z.json().optional().describe('Any JSON, at most 4 KB serialized.'),
+  }),
+  output: z.object({
+    event_id: z.string(),
+    status: z.literal('done'),
+    acked_at: z.string(),
+  }),
+  errors: [
+    'NOT_FOUND',
+    'EVENT_NOT_CLAIMABLE',
+    'EVENT_ROUTED',
+    'LEASE_NOT_HELD',
+    'LEASE_EXPIRED',
+  ],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'POST', path: '/v1/inbox/ack' },
+  mcp: { title: 'Finish an event', idempotent: true },
+  cli: {
+    usage: 'inbox ack <event_id>',
+    examples: [
+      'inbox ack evt_01j9z3k4m5n6p7q8r9s0t1v2w3',
+      `inbox ack evt_01j9z3k4m5n6p7q8r9s0t1v2w3 --result '{"ticket": 42}'`,
+    ],
+  },
+  subject: (input) => input.event_id,
+  example: { event_id: 'evt_01j9z3k4m5n6p7q8r9s0t1v2w3', result: { ticket: 42 } },
+}).write({
+  commit: async (context, { event_id, lease_id, result }) => {
+    const resultJson = result === undefined ? null : JSON.stringify(result);
+    if (resultJson !== null && Buffer.byteLength(resultJson) > ACK_RESULT_MAX_BYTES) {
+      throw invalid({ path: 'result', message: 'At most 4 KB serialized.' });
+    }
+    const { caller, store, now } = context;
+    const { row, verdict } = await moveEvent(context, event_id, (queued) =>
+      ack(queued, { now, keyId: caller.keyId, leaseId: lease_id }),
+    );
+    if (!verdict.repeat) await store.events.setRemark(row.seq, 'result', resultJson);
+    const ackedAt = verdict.repeat ? row.finished_at : null;
+    return { event_id, status: 'done' as const, acked_at: ackedAt ?? new Date(now).toISOString() };
+  },
+});

@@ -1,0 +1,45 @@
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import { defineOperation } from '../../operation.ts';
+import { extend } from '../../rules/event-state.ts';
+import { eventId, leaseId } from '../fields.ts';
+import { leaseSeconds } from './claim.ts';
+import { moveEvent } from './move.ts';
+
+export const inboxExtend = defineOperation({
+  name: 'inbox_extend',
+  summary: 'Extend the lease on a claimed event.',
+  description: 'Sets the end of a live lease to lease_seconds from now.',
+  scope: 'inbox:write',
+  input: z.strictObject({ event_id: eventId, lease_id: leaseId, lease_seconds: leaseSeconds }),
+  output: z.object({ event_id: z.string(), lease_id: z.string(), lease_expires_at: z.string() }),
+  errors: [
+    'NOT_FOUND',
+    'EVENT_NOT_CLAIMABLE',
+    'EVENT_ROUTED',
+    'LEASE_NOT_HELD',
+    'LEASE_EXPIRED',
+  ],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'POST', path: '/v1/inbox/extend' },
+  mcp: false,
+  cli: {
+    usage: 'inbox extend <event_id>',
+    examples: ['inbox extend evt_01j9z3k4m5n6p7q8r9s0t1v2w3 --lease-seconds 600'],
+  },
+  subject: (input) => input.event_id,
+  example: { event_id: 'evt_01j9z3k4m5n6p7q8r9s0t1v2w3', lease_seconds: 600 },
+}).write({
+  commit: async (context, { event_id, lease_id, lease_seconds }) => {
+    const { caller, now } = context;
+    const { verdict } = await moveEvent(context, event_id, (queued) =>
+      extend(queued, { now, keyId: caller.keyId, leaseId: lease_id, leaseSeconds: lease_seconds }),
+    );
+    return {
+      event_id,
+      lease_id: verdict.next.lease_id ?? '',
+      lease_expires_at: isoTime(now + lease_seconds * 1000),
+    };
+  },
+});

@@ -1,0 +1,33 @@
+import * as z from 'zod';
+import { defineOperation } from '../../operation.ts';
+import { effective, requeue } from '../../rules/event-state.ts';
+import { eventId } from '../fields.ts';
+import { moveEvent } from './move.ts';
+
+export const inboxRequeue = defineOperation({
+  name: 'inbox_requeue',
+  summary: 'Put a dead event back into the queue.',
+  description: 'The event is pending again at once, with its attempts counted from zero.',
+  scope: 'inbox:write',
+  input: z.strictObject({ event_id: eventId }),
+  output: z.object({ event_id: z.string(), status: z.literal('pending') }),
+  errors: ['NOT_FOUND', 'EVENT_NOT_CLAIMABLE'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'POST', path: '/v1/inbox/requeue' },
+  mcp: false,
+  cli: {
+    usage: 'inbox requeue <event_id>',
+    examples: ['inbox requeue evt_01j9z3k4m5n6p7q8r9s0t1v2w3'],
+  },
+  subject: (input) => input.event_id,
+  example: { event_id: 'evt_01j9z3k4m5n6p7q8r9s0t1v2w3' },
+}).write({
+  commit: async (context, { event_id }) => {
+    const { row } = await moveEvent(context, event_id, (queued) =>
+      requeue(effective(queued, context.now)),
+    );
+    context.eventReady({ source: row.source, type: row.type });
+    return { event_id, status: 'pending' as const };
+  },
+});

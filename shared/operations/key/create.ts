@@ -1,0 +1,74 @@
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import { invalid, ServiceError } from '../../errors.ts';
+import { hashApiKey, last4, newApiKey } from '../../ids.ts';
+import { ACTIVE_KEYS_MAX } from '../../limits.ts';
+import { defineOperation } from '../../operation.ts';
+import { SCOPES } from '../../scopes.ts';
+import { isoInstant, label } from '../fields.ts';
+import { newKeyView } from './view.ts';
+
+export const keyCreate = defineOperation({
+  name: 'key_create',
+  summary: 'Create a key with the scopes you name.',
+  description:
+    'The answer holds the secret in `api_key`, this once. A key cannot be given more scopes than the key that creates it.',
+  scope: 'admin',
+  input: z.strictObject({
+    name: label(100).describe('What the key is for.'),
+    scopes: z
+      .array(z.enum(SCOPES))
+      .min(1)
+      .max(SCOPES.length)
+      .describe(`What the key may do: ${SCOPES.join(', ')}.`),
+    expires_at: isoInstant
+      .optional()
+      .describe('When it stops working, ISO 8601; without it the key lives until revoked.'),
+  }),
+  output: newKeyView,
+  errors: ['KEY_LIMIT_REACHED'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'POST', path: '/v1/keys', status: 201 },
+  mcp: false,
+  cli: {
+    usage: 'key create',
+    examples: [
+      'key create --name ci --scopes inbox:read,inbox:write',
+      'key create --name audit --scopes ledger:read --expires-at 2030-01-01T00:00:00Z',
+    ],
+  },
+  subject: (_input, output) => output.id,
+  example: { name: 'ci', scopes: ['inbox:read', 'inbox:write'] },
+}).write({
+  commit: async ({ caller, project, store, now, newId }, { name, scopes, expires_at }) => {
+    const nowIso = isoTime(now);
+    const missing = scopes.filter((scope) => !caller.scopes.includes(scope));
+    if (missing.length > 0) {
+      throw invalid({
+        path: 'scopes',
+        message: `Your key does not hold ${missing.join(', ')}, so it cannot give it on.`,
+      });
+    }
+    if (expires_at !== undefined && expires_at <= nowIso) {
+      throw invalid({ path: 'expires_at', message: 'This time is past.' });
+    }
+    if ((await store.keys.active(nowIso)).length >= ACTIVE_KEYS_MAX) {
+      throw new ServiceError('KEY_LIMIT_REACHED');
+    }
+    const apiKey = newApiKey(project.id);
+    const key = {
+      id: newId('key'),
+      name,
+      last4: last4(apiKey),
+      scopes: [...new Set(scopes)],
+      created_at: nowIso,
+      created_by: caller.keyId,
+      last_used_at: null,
+      expires_at: expires_at ?? null,
+      revoked_at: null,
+    };
+    await store.keys.insert({ ...key, hash: hashApiKey(apiKey) });
+    return { ...key, api_key: apiKey };
+  },
+});

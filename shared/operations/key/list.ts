@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import { decodeIdCursor, encodeCursor } from '../../cursor.ts';
+import { defineOperation } from '../../operation.ts';
+import { listCursor, listLimit } from '../fields.ts';
+import { keyView } from './view.ts';
+
+export const keyList = defineOperation({
+  name: 'key_list',
+  summary: 'List the keys of the project.',
+  description:
+    'An admin key sees every key, with the last four characters of its secret; any other key sees itself.',
+  scope: 'any',
+  input: z.strictObject({ cursor: listCursor, limit: listLimit }),
+  output: z.object({ items: z.array(keyView), next_cursor: z.string().nullable() }),
+  errors: [],
+  effect: 'read',
+  replica: 'local',
+  rest: { method: 'GET', path: '/v1/keys' },
+  mcp: false,
+  cli: {
+    usage: 'key list',
+    examples: ['key list'],
+    columns: ['id', 'name', 'last4', 'scopes', 'last_used_at', 'expires_at', 'revoked_at'],
+  },
+  example: {},
+}).read(async ({ caller, store }, { cursor, limit }) => {
+  const after = decodeIdCursor(cursor, /^key_[0-9a-z]{26}$/);
+  if (!caller.scopes.includes('admin')) {
+    const own = await store.keys.find(caller.keyId);
+    return { items: own ? [own] : [], next_cursor: null };
+  }
+  const rows = await store.keys.page(after, limit + 1);
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  return { items, next_cursor: rows.length > limit && last ? encodeCursor(last.id) : null };
+});

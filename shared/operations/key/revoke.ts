@@ -1,0 +1,37 @@
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import { ServiceError } from '../../errors.ts';
+import { defineOperation } from '../../operation.ts';
+import { isLastAdmin } from './last-admin.ts';
+import { keyId } from './view.ts';
+
+export const keyRevoke = defineOperation({
+  name: 'key_revoke',
+  summary: 'Revoke a key at once.',
+  description:
+    'The key stops working with the next call. Any key may revoke itself; revoking another needs `admin`. The last active admin key stays.',
+  scope: 'any',
+  input: z.strictObject({ key_id: keyId }),
+  output: z.object({ id: z.string(), revoked_at: z.string() }),
+  errors: ['NOT_FOUND', 'SCOPE_MISSING', 'LAST_ADMIN_KEY'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'DELETE', path: '/v1/keys/{id}', params: { id: 'key_id' } },
+  mcp: false,
+  cli: { usage: 'key revoke <key_id>', examples: ['key revoke key_01j9z3k4m5n6p7q8r9s0t1v2w3'] },
+  subject: (input) => input.key_id,
+  example: { key_id: 'key_01j9z3k4m5n6p7q8r9s0t1v2w3' },
+}).write({
+  commit: async ({ caller, store, now }, { key_id }) => {
+    if (key_id !== caller.keyId && !caller.scopes.includes('admin')) {
+      throw new ServiceError('SCOPE_MISSING', { details: { scope: 'admin' } });
+    }
+    const nowIso = isoTime(now);
+    const key = await store.keys.find(key_id);
+    if (!key) throw new ServiceError('NOT_FOUND');
+    if (key.revoked_at !== null) return { id: key_id, revoked_at: key.revoked_at };
+    if (isLastAdmin(key, await store.keys.active(nowIso))) throw new ServiceError('LAST_ADMIN_KEY');
+    await store.keys.revoke(key_id, nowIso);
+    return { id: key_id, revoked_at: nowIso };
+  },
+});

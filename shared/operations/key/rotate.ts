@@ -1,0 +1,56 @@
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import { ServiceError } from '../../errors.ts';
+import { hashApiKey, last4, newApiKey } from '../../ids.ts';
+import { defineOperation } from '../../operation.ts';
+import { keyId, newKeyView } from './view.ts';
+
+export const keyRotate = defineOperation({
+  name: 'key_rotate',
+  summary: 'Give a key a new secret.',
+  description:
+    'The key keeps its id, name, scopes and leases. The secret before goes on for grace_seconds, by default not at all. Any key may rotate itself; rotating another needs `admin`.',
+  scope: 'any',
+  input: z.strictObject({
+    key_id: keyId,
+    grace_seconds: z
+      .int()
+      .min(0)
+      .max(86_400)
+      .default(0)
+      .describe('How long the secret before still works.'),
+  }),
+  output: newKeyView,
+  errors: ['NOT_FOUND', 'SCOPE_MISSING', 'KEY_REVOKED'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: {
+    method: 'POST',
+    path: '/v1/keys/{id}/rotate',
+    params: { id: 'key_id' },
+    status: 201,
+  },
+  mcp: false,
+  cli: {
+    usage: 'key rotate <key_id>',
+    examples: ['key rotate key_01j9z3k4m5n6p7q8r9s0t1v2w3 --grace-seconds 3600'],
+  },
+  subject: (input) => input.key_id,
+  example: { key_id: 'key_01j9z3k4m5n6p7q8r9s0t1v2w3', grace_seconds: 3600 },
+}).write({
+  commit: async ({ caller, project, store, now }, { key_id, grace_seconds }) => {
+    if (key_id !== caller.keyId && !caller.scopes.includes('admin')) {
+      throw new ServiceError('SCOPE_MISSING', { details: { scope: 'admin' } });
+    }
+    const key = await store.keys.find(key_id);
+    if (!key) throw new ServiceError('NOT_FOUND');
+    if (key.revoked_at !== null) throw new ServiceError('KEY_REVOKED');
+    const apiKey = newApiKey(project.id);
+    await store.keys.rotate(key_id, {
+      hash: hashApiKey(apiKey),
+      last4: last4(apiKey),
+      previousUntil: isoTime(now + grace_seconds * 1000),
+    });
+    return { ...key, last4: last4(apiKey), api_key: apiKey };
+  },
+});

@@ -1,0 +1,25 @@
+import * as z from 'zod';
+import { SCOPES } from '../../scopes.ts';
+
+/** A key as callers see it: of the secret only the last four characters. */
+export const keyView = z.object({
+  id: z.string(),
+  name: z.string(),
+  last4: z.string(),
+  scopes: z.array(z.enum(SCOPES)),
+  created_at: z.string(),
+  created_by: z.string().nullable(),
+  last_used_at: z.string().nullable(),
+  expires_at: z.string().nullable(),
+  revoked_at: z.string().nullable(),
+});
+
+/** The answer that carries a secret: it is shown this once. */
+export const newKeyView = keyView.extend({
+  api_key: z.string().describe('The secret, shown this once.'),
+});
+
+export const keyId = z
+  .string()
+  .regex(/^key_[0-9a-z]{26}$/, 'Expected a key id such as `key_01j…`.')
+  .describe('The key, `key_…`.');

@@ -1,0 +1,78 @@
+import * as z from 'zod';
+import { defineOperation } from '../../operation.ts';
+import type { LongContext } from '../../context.ts';
+import { invalid } from '../../errors.ts';
+import { CHAIN_START, verifyChunk, type ChainFault, type ChainState } from '../../rules/ledger-chain.ts';
+
+type Fault = ChainFault | { readonly seq: number; readonly reason: 'truncated' };
+
+/** Entries read at a time: a portion is hashed well within what the event loop can spare. */
+const PORTION = 1000;
+
+export const ledgerVerify = defineOperation({
+  name: 'ledger_verify',
+  summary: 'Recompute the hash chain of the ledger.',
+  description:
+    'Answers ok with the head, or the first seq that does not fit and why. Starting after seq 1 links to the stored hash before it, said by anchored false. Compare the head with one you kept to see a cut-off tail.',
+  scope: 'ledger:read',
+  input: z.strictObject({
+    from_seq: z.int().min(1).default(1).describe('The first entry.'),
+    to_seq: z.int().min(1).optional().describe('The last entry; without it the newest.'),
+  }),
+  output: z.object({
+    ok: z.boolean(),
+    from_seq: z.int(),
+    to_seq: z.int(),
+    checked: z.int(),
+    anchored: z.boolean(),
+    first_bad_seq: z.int().nullable(),
+    reason: z.enum(['hash_mismatch', 'link_broken', 'seq_gap', 'truncated']).nullable(),
+    head: z.object({ seq: z.int(), hash: z.string(), at: z.string() }).nullable(),
+  }),
+  errors: [],
+  effect: 'read',
+  replica: 'local',
+  rest: { method: 'POST', path: '/v1/ledger/verify' },
+  mcp: { title: 'Verify the ledger', idempotent: true },
+  cli: { usage: 'ledger verify', examples: ['ledger verify', 'ledger verify --from-seq 1000'] },
+  example: { from_seq: 1, to_seq: 1 },
+}).long(async (context, { from_seq, to_seq }) => {
+  if (to_seq !== undefined && to_seq < from_seq) {
+    throw invalid({ path: 'to_seq', message: 'Must not be before from_seq.' });
+  }
+  const head = (await context.read((store) => store.ledger.head())) ?? null;
+  const last = to_seq ?? head?.seq ?? 0;
+  let state: ChainState = await startState(context, from_seq);
+  let checked = 0;
+  const answer = (bad: Fault | null) => ({
+    ok: bad === null,
+    from_seq,
+    to_seq: last,
+    checked,
+    anchored: from_seq === 1,
+    first_bad_seq: bad?.seq ?? null,
+    reason: bad?.reason ?? null,
+    head,
+  });
+  while (state.expectedSeq <= last) {
+    const from = state.expectedSeq;
+    const entries = await context.read((store) => store.ledger.range(from, last, PORTION));
+    if (entries.length === 0) return answer({ seq: from, reason: 'truncated' });
+    const result = verifyChunk(context.project.id, state, entries);
+    if (!result.ok) return answer(result.fault);
+    checked += entries.length;
+    state = result.state;
+    await context.breathe();
+  }
+  return answer(null);
+});
+
+/** From the first entry, or linked to the stored hash of the entry before. */
+async function startState(context: LongContext, fromSeq: number): Promise<ChainState> {
+  if (fromSeq === 1) return CHAIN_START;
+  const [before] = await context.read((store) =>
+    store.ledger.range(fromSeq - 1, fromSeq - 1, 1),
+  );
+  if (!before) throw invalid({ path: 'from_seq', message: 'The ledger has no entry before it.' });
+  return { expectedSeq: fromSeq, prevHash: before.hash, anchored: false };
+}

@@ -1,0 +1,38 @@
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import { defineOperation } from '../../operation.ts';
+import { label } from '../fields.ts';
+
+const PLATFORMS = ['claude-code', 'codex', 'agentforce', 'polyant', 'custom', 'unknown'];
+
+export const sessionHello = defineOperation({
+  name: 'session_hello',
+  summary: 'Say which agent is working with this key.',
+  description:
+    'Records the session in the ledger. Call it once when a session starts; it is unnecessary when the client already sends the header X-Service-Agent. The name is noted as claimed, not proven.',
+  scope: 'any',
+  input: z.strictObject({
+    agent: label(100).describe('The label of the agent, such as `billing-bot`.'),
+    platform: label(100).describe(
+      `One of ${PLATFORMS.map((name) => `\`${name}\``).join(', ')}; anything else is stored as \`custom\`.`,
+    ),
+  }),
+  output: z.object({ agent: z.string(), platform: z.string(), started_at: z.string() }),
+  errors: [],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'POST', path: '/v1/session/hello' },
+  mcp: { title: 'Start a session', idempotent: true },
+  cli: {
+    usage: 'session hello',
+    examples: ['session hello --agent billing-bot --platform claude-code'],
+  },
+  example: { agent: 'billing-bot', platform: 'claude-code' },
+}).write({
+  commit: async ({ caller, store, now }, input) => {
+    const platform = PLATFORMS.includes(input.platform) ? input.platform : 'custom';
+    const session = { agent: input.agent, platform, at: isoTime(now) };
+    await store.keys.hello(caller.keyId, session);
+    return { agent: session.agent, platform, started_at: session.at };
+  },
+});

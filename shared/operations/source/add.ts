@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import { invalid, ServiceError, type FieldProblem } from '../../errors.ts';
+import { newToken } from '../../ids.ts';
+import { defineOperation } from '../../operation.ts';
+import { checkSecret } from '../../rules/signature.ts';
+import { sourcePlace, sourceView, toSourceView, VERIFICATIONS } from './view.ts';
+
+const input = z.strictObject({
+  type: z.enum(['webhook', 'email']).describe('What arrives there.'),
+  name: z
+    .string()
+    .regex(
+      /^[a-z0-9][a-z0-9_-]{0,62}$/,
+      'Use 1 to 63 of a-z, 0-9, _ and -, beginning with a letter or digit.',
+    )
+    .refine((name) => name !== 'service', 'The name `service` is reserved.')
+    .describe('Unique in the project.'),
+  verification: z
+    .enum(VERIFICATIONS)
+    .default('none')
+    .describe('How deliveries are signed; `none` accepts anybody who knows the URL.'),
+  secret: z
+    .string()
+    .min(1)
+    .max(1024)
+    .optional()
+    .describe('The signing secret, exactly as the sender shows it.'),
+  signature_header: z
+    .string()
+    .regex(/^[A-Za-z0-9-]{1,64}$/, 'Expected a header name.')
+    .optional()
+    .describe('Only for `hmac_sha256`: the header with the signature (default `x-signature`).'),
+});
+
+export const sourceAdd = defineOperation({
+  name: 'source_add',
+  summary: 'Add a source and get the address to send to.',
+  description:
+    'A webhook source answers with a URL to give to the sender. Name how its deliveries are signed, and the secret: `stripe`, `github`, `hmac_sha256`, `standard_webhooks`, or `none`.',
+  scope: 'admin',
+  input,
+  output: sourceView,
+  errors: ['SOURCE_NAME_TAKEN'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'POST', path: '/v1/sources', status: 201 },
+  mcp: { title: 'Add a source' },
+  cli: {
+    usage: 'source add <name>',
+    defaults: { type: 'webhook' },
+    examples: [
+      'source add github --verification github --secret @secret.txt',
+      'source add stripe --verification stripe --secret "$STRIPE_WEBHOOK_SECRET"',
+      'source add build-bot --verification hmac_sha256 --secret @secret.txt --signature-header x-build-signature',
+    ],
+  },
+  subject: (_input, output) => output.name,
+  example: { type: 'webhook', name: 'github', verification: 'github', secret: 'a-shared-secret' },
+}).write({
+  commit: async ({ store, vault, server, project, now }, wanted) => {
+    refuseBadCombination(wanted);
+    if (await store.sources.findByName(wanted.name)) throw new ServiceError('SOURCE_NAME_TAKEN');
+    const token = newToken(project.id);
+    // The token is as good as an id: it is random, and it is what the row is about.
+    const id = `src_${createHash('sha256').update(token).digest('hex').slice(0, 24)}`;
+    const row = {
+      id,
+      name: wanted.name,
+      type: wanted.type,
+      verification: wanted.verification,
+      signature_header: signatureHeader(wanted),
+      secret: wanted.secret
+        ? vault.seal(sourcePlace('secret', project.id, id), wanted.secret)
+        : null,
+      token: vault.seal(sourcePlace('token', project.id, id), token),
+      created_at: isoTime(now),
+    };
+    await store.sources.insert({
+      ...row,
+      token_hash: createHash('sha256').update(token).digest('hex'),
+    });
+    return toSourceView(row, { vault, server, projectId: project.id });
+  },
+});
+
+function signatureHeader(wanted: z.output<typeof input>): string | null {
+  if (wanted.verification !== 'hmac_sha256') return null;
+  return (wanted.signature_header ?? 'x-signature').toLowerCase();
+}
+
+function refuseBadCombination(wanted: z.output<typeof input>): void {
+  const problems: FieldProblem[] = [];
+  const { type, verification, secret, signature_header } = wanted;
+  if (type === 'email') {
+    problems.push({ path: 'type', message: 'This server takes no mail; use `webhook`.' });
+  }
+  if (verification === 'none' && secret !== undefined) {
+    problems.push({ path: 'secret', message: 'A secret needs a verification that uses it.' });
+  }
+  if (verification !== 'none') {
+    const problem = secret === undefined ? 'Required for this verification.' : checkSecret(verification, secret);
+    if (problem) problems.push({ path: 'secret', message: problem });
+  }
+  if (signature_header !== undefined && verification !== 'hmac_sha256') {
+    problems.push({ path: 'signature_header', message: 'Only for `hmac_sha256`.' });
+  }
+  if (problems.length > 0) throw invalid(...problems);
+}

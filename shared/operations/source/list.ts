@@ -1,0 +1,40 @@
+import * as z from 'zod';
+import { defineOperation } from '../../operation.ts';
+import { sourceView, toSourceView } from './view.ts';
+
+export const sourceList = defineOperation({
+  name: 'source_list',
+  summary: 'List the active sources with their addresses.',
+  description:
+    'Each source comes with its webhook URL, when it last received something, and how many deliveries it took and refused in the last 24 hours.',
+  scope: 'admin',
+  input: z.strictObject({}),
+  output: z.object({
+    items: z.array(
+      sourceView.extend({
+        last_event_at: z.string().nullable(),
+        events_24h: z.int(),
+        rejected_24h: z.int(),
+      }),
+    ),
+    next_cursor: z.null(),
+  }),
+  errors: [],
+  effect: 'read',
+  replica: 'upstream',
+  rest: { method: 'GET', path: '/v1/sources' },
+  mcp: { title: 'List sources' },
+  cli: {
+    usage: 'source list',
+    examples: ['source list'],
+    columns: ['name', 'verification', 'url', 'last_event_at', 'events_24h', 'rejected_24h'],
+  },
+  example: {},
+}).read(async ({ store, vault, server, project, now }) => {
+  const items = [];
+  for (const row of await store.sources.list()) {
+    const activity = await store.sources.activity(row.id, now);
+    items.push({ ...toSourceView(row, { vault, server, projectId: project.id }), ...activity });
+  }
+  return { items, next_cursor: null };
+});

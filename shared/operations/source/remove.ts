@@ -1,0 +1,30 @@
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import { ServiceError } from '../../errors.ts';
+import { defineOperation } from '../../operation.ts';
+import { sourceName } from '../fields.ts';
+
+export const sourceRemove = defineOperation({
+  name: 'source_remove',
+  summary: 'Remove a source; its URL stops at once.',
+  description: 'Received events stay in the inbox. The name may be used again, with another URL.',
+  scope: 'admin',
+  input: z.strictObject({ name: sourceName }),
+  output: z.object({ name: z.string(), removed_at: z.string() }),
+  errors: ['NOT_FOUND'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'DELETE', path: '/v1/sources/{name}' },
+  mcp: { title: 'Remove a source', destructive: true },
+  cli: { usage: 'source remove <name>', examples: ['source remove github'] },
+  subject: (input) => input.name,
+  example: { name: 'github' },
+}).write({
+  commit: async ({ store, now }, { name }) => {
+    const source = await store.sources.findByName(name);
+    if (!source) throw new ServiceError('NOT_FOUND');
+    const removedAt = isoTime(now);
+    await store.sources.remove(source.id, removedAt);
+    return { name, removed_at: removedAt };
+  },
+});

@@ -1,0 +1,57 @@
+/** Deeper values are refused: it bounds the recursion and catches cycles. */
+const DEPTH_MAX = 1000;
+
+/**
+ * The canonical JSON text of a plain value (RFC 8785): members sorted by UTF-16 code units, no white
+ * space, numbers as ECMAScript writes them. Members that are undefined are left out.
+ *
+ * One extension: a lone surrogate is written as its `\udxxx` escape where the RFC stops with an
+ * error, since payloads hold whatever a sender sent and their digest must exist.
+ *
+ * Throws TypeError for what JSON cannot say: non-finite numbers, undefined in arrays or alone,
+ * bigint, functions, symbols, class instances, cycles and more than 1,000 levels.
+ */
+export function canonicalJson(value: unknown): string {
+  return write(value, 0);
+}
+
+function write(value: unknown, depth: number): string {
+  if (value === null) return 'null';
+  if (typeof value === 'string' || typeof value === 'boolean') return JSON.stringify(value);
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new TypeError('JSON has no number that is not finite.');
+    return JSON.stringify(value);
+  }
+  if (typeof value !== 'object') throw new TypeError(`JSON has no ${typeof value}.`);
+  if (depth >= DEPTH_MAX) throw new TypeError('The value is nested too deep, or in a cycle.');
+  return Array.isArray(value) ? writeArray(value, depth) : writeObject(value, depth);
+}
+
+function writeArray(items: readonly unknown[], depth: number): string {
+  let text = '[';
+  for (let i = 0; i < items.length; i++) {
+    text += (i === 0 ? '' : ',') + write(items[i], depth + 1);
+  }
+  return text + ']';
+}
+
+function writeObject(members: object, depth: number): string {
+  if (!isPlain(members)) throw new TypeError('JSON has no class instances.');
+  let text = '{';
+  for (const [name, value] of Object.entries(members).toSorted(byName)) {
+    if (value === undefined) continue;
+    text += `${text === '{' ? '' : ','}${JSON.stringify(name)}:${write(value, depth + 1)}`;
+  }
+  return text + '}';
+}
+
+function byName(a: readonly [string, unknown], b: readonly [string, unknown]): number {
+  // Names in an object are distinct, so equality cannot occur.
+  return a[0] < b[0] ? -1 : 1;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // The second test knows Object.prototype of any realm.
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}

@@ -1,0 +1,163 @@
+/**
+ * The states of a received event (spec section 3.1). Every function is pure; the store writes `next`.
+ * A time equal to `due_at` counts as past it, in SQL `due_at <= now`.
+ */
+
+export type EventStatus = 'pending' | 'claimed' | 'done' | 'failed' | 'dead';
+
+/** What the rules need of an event. Times are integer milliseconds. */
+export interface EventQueueRow {
+  status: EventStatus;
+  /** Failures so far: nacks and leases that ran out. */
+  attempts: number;
+  /** The lease in force; on a done event the lease that finished it; otherwise null. */
+  lease_id: string | null;
+  /** The holder; after a lease ran out the last holder; on a done event the key that finished it. */
+  holder_key_id: string | null;
+  /** Claimed: end of the lease. Failed: time of the next try. Otherwise null. */
+  due_at: number | null;
+  /** A route delivers this event; it cannot be pulled. */
+  routed: boolean;
+}
+
+export type EventStateCode =
+  | 'EVENT_NOT_CLAIMABLE'
+  | 'EVENT_ROUTED'
+  | 'LEASE_NOT_HELD'
+  | 'LEASE_EXPIRED';
+
+type Refused = { ok: false; code: EventStateCode };
+type Moved = { ok: true; next: EventQueueRow };
+
+/** The caller of ack, nack and extend. `leaseId` fences a worker that shares its key with others. */
+export interface LeaseCaller {
+  now: number;
+  keyId: string;
+  leaseId?: string | undefined;
+}
+
+/** The failure with this count makes an event dead. */
+export const MAX_ATTEMPTS = 5;
+
+const RETRY_FIRST_MS = 30_000;
+const RETRY_MAX_MS = 3_600_000;
+
+/** The wait after the given number of failures (1 or more): 30 s, 1 min, 2 min, 4 min, … 1 h. */
+export function retryDelayMs(attempts: number): number {
+  return Math.min(RETRY_FIRST_MS * 2 ** (attempts - 1), RETRY_MAX_MS);
+}
+
+/**
+ * The row as it stands at `now`, whether or not a sweep has passed: a lease that ran out counts as an
+ * attempt, a backoff that ended leads back to pending. Returns the same object when nothing is due.
+ */
+export function effective(row: EventQueueRow, now: number): EventQueueRow {
+  if (row.due_at === null || row.due_at > now) return row;
+  if (row.status === 'failed') return { ...row, status: 'pending', due_at: null };
+  if (row.status !== 'claimed') return row;
+  const attempts = row.attempts + 1;
+  const status = attempts >= MAX_ATTEMPTS ? 'dead' : 'pending';
+  return { ...row, status, attempts, lease_id: null, due_at: null };
+}
+
+/** pending → claimed, for `leaseSeconds` from now. */
+export function claim(
+  row: EventQueueRow,
+  caller: { now: number; leaseSeconds: number; keyId: string; leaseId: string },
+): Moved | Refused {
+  const current = effective(row, caller.now);
+  if (current.routed) return refuse('EVENT_ROUTED');
+  if (current.status !== 'pending') return refuse('EVENT_NOT_CLAIMABLE');
+  return moved({
+    ...current,
+    status: 'claimed',
+    lease_id: caller.leaseId,
+    holder_key_id: caller.keyId,
+    due_at: caller.now + caller.leaseSeconds * 1000,
+  });
+}
+
+/** claimed → done. `repeat` says that the same key had finished it before: keep the stored result. */
+export function ack(
+  row: EventQueueRow,
+  caller: LeaseCaller,
+): (Moved & { repeat: boolean }) | Refused {
+  const current = effective(row, caller.now);
+  if (isOwnAck(current, caller)) return { ok: true, next: current, repeat: true };
+  const code = leaseFault(current, caller);
+  if (code !== null) return refuse(code);
+  return { ok: true, next: { ...current, status: 'done', due_at: null }, repeat: false };
+}
+
+/** claimed → failed with a retry time in `next.due_at`, or dead on the fifth failure or without retry. */
+export function nack(
+  row: EventQueueRow,
+  caller: LeaseCaller & { retry: boolean },
+): Moved | Refused {
+  const current = effective(row, caller.now);
+  const code = leaseFault(current, caller);
+  if (code !== null) return refuse(code);
+  const attempts = current.attempts + 1;
+  // The holder gave the lease back, so a later call of his is no expired lease.
+  const released = { ...current, attempts, lease_id: null, holder_key_id: null };
+  if (!caller.retry || attempts >= MAX_ATTEMPTS) {
+    return moved({ ...released, status: 'dead', due_at: null });
+  }
+  return moved({ ...released, status: 'failed', due_at: caller.now + retryDelayMs(attempts) });
+}
+
+/** Sets the end of a live lease to `leaseSeconds` from now, which may also shorten it. */
+export function extend(
+  row: EventQueueRow,
+  caller: LeaseCaller & { leaseSeconds: number },
+): Moved | Refused {
+  const current = effective(row, caller.now);
+  const code = leaseFault(current, caller);
+  if (code !== null) return refuse(code);
+  return moved({ ...current, due_at: caller.now + caller.leaseSeconds * 1000 });
+}
+
+/** dead → pending with a fresh count. Give it an effective row: it does not look at the time. */
+export function requeue(row: EventQueueRow): Moved | Refused {
+  if (row.status !== 'dead') return refuse('EVENT_NOT_CLAIMABLE');
+  return moved({
+    ...row,
+    status: 'pending',
+    attempts: 0,
+    lease_id: null,
+    holder_key_id: null,
+    due_at: null,
+  });
+}
+
+function isOwnAck(row: EventQueueRow, caller: LeaseCaller): boolean {
+  return (
+    !row.routed &&
+    row.status === 'done' &&
+    row.holder_key_id === caller.keyId &&
+    (caller.leaseId === undefined || caller.leaseId === row.lease_id)
+  );
+}
+
+/** Why the caller may not act on the lease of this effective row, or null when he holds it. */
+function leaseFault(row: EventQueueRow, caller: LeaseCaller): EventStateCode | null {
+  if (row.routed) return 'EVENT_ROUTED';
+  const sameKey = row.holder_key_id === caller.keyId;
+  if (row.status === 'claimed') {
+    const sameLease = caller.leaseId === undefined || caller.leaseId === row.lease_id;
+    return sameKey && sameLease ? null : 'LEASE_NOT_HELD';
+  }
+  // A pending event with a holder is one whose lease ran out and that nobody has claimed since.
+  if (row.status === 'pending' && row.holder_key_id !== null) {
+    return sameKey ? 'LEASE_EXPIRED' : 'LEASE_NOT_HELD';
+  }
+  return 'EVENT_NOT_CLAIMABLE';
+}
+
+function moved(next: EventQueueRow): Moved {
+  return { ok: true, next };
+}
+
+function refuse(code: EventStateCode): Refused {
+  return { ok: false, code };
+}

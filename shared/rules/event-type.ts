@@ -1,0 +1,59 @@
+import { parseBoundedJson } from './payload.ts';
+import type { HeaderRecord, Verification } from './signature.ts';
+
+const DEFAULT_TYPE = 'webhook.received';
+const TYPE_CHARS_MAX = 255;
+// Control characters, line and paragraph separators, and surrogates that stand alone.
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u;
+
+/**
+ * The type of a received webhook (spec section 2.1, rule 1): Stripe's own, GitHub's event and action,
+ * `webhook.received` for all others and whenever the provider's name is missing or not printable.
+ */
+export function eventType(event: {
+  verification: Verification;
+  headers: HeaderRecord;
+  payload: unknown;
+}): string {
+  const name = providerType(event.verification, event.headers, event.payload);
+  if (name === null) return DEFAULT_TYPE;
+  const type = cut(name);
+  return type === '' || UNPRINTABLE.test(type) ? DEFAULT_TYPE : type;
+}
+
+function providerType(
+  verification: Verification,
+  headers: HeaderRecord,
+  payload: unknown,
+): string | null {
+  if (verification === 'stripe') return ownText(payload, 'type');
+  if (verification !== 'github') return null;
+  const name = headers['x-github-event'];
+  if (name === undefined || name === '') return null;
+  const action = ownText(payload, 'action') ?? formAction(payload);
+  return action === null ? name : `${name}.${action}`;
+}
+
+/** GitHub's form encoding wraps the whole JSON in a field `payload`. */
+function formAction(payload: unknown): string | null {
+  const inner = ownText(payload, 'payload');
+  return inner === null ? null : ownText(parseBoundedJson(Buffer.from(inner)), 'action');
+}
+
+function ownText(value: unknown, name: string): string | null {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return null;
+  const member: unknown = Reflect.get(value, name);
+  return typeof member === 'string' && member !== '' ? member : null;
+}
+
+function cut(text: string): string {
+  const short = text.slice(0, TYPE_CHARS_MAX);
+  // Half of a pair at the cut goes too; elsewhere it makes the type unprintable.
+  return short.length < text.length ? short.replace(/[\ud800-\udbff]$/, '') : short;
+}
+
+/** Whether a type matches an exact pattern or one ending in `*`. No pattern matches every type. */
+export function matchesType(pattern: string | null | undefined, type: string): boolean {
+  if (pattern === null || pattern === undefined) return true;
+  return pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
+}

@@ -1,0 +1,129 @@
+import { createHash, createHmac } from 'node:crypto';
+import { canonicalJson } from './canonical-json.ts';
+
+/** One line of the ledger. `at` is the stored text, digests and hashes are lower-case hex. */
+export interface LedgerEntry {
+  seq: number;
+  at: string;
+  op: string;
+  agent: string | null;
+  platform: string | null;
+  key_id: string | null;
+  subject: string | null;
+  request_id: string | null;
+  outcome: 'ok' | 'error';
+  code: string | null;
+  input_digest: string | null;
+  result_digest: string | null;
+  prev_hash: string;
+  hash: string;
+}
+
+type Unhashed = Omit<LedgerEntry, 'hash'>;
+
+/** The `prev_hash` of the first entry. */
+export const GENESIS_HASH = '0'.repeat(64);
+
+/**
+ * hex(SHA-256("svc-ledger-v1\n" + JCS({project, ...all fields but hash}))). The field set is fixed,
+ * so the canonical text is written directly; a test holds it equal to the general JCS.
+ */
+export function entryHash(projectId: string, entry: Unhashed): string {
+  const text =
+    'svc-ledger-v1\n' +
+    `{"agent":${json(entry.agent)},"at":${json(entry.at)},"code":${json(entry.code)}` +
+    `,"input_digest":${json(entry.input_digest)},"key_id":${json(entry.key_id)}` +
+    `,"op":${json(entry.op)},"outcome":${json(entry.outcome)}` +
+    `,"platform":${json(entry.platform)},"prev_hash":${json(entry.prev_hash)}` +
+    `,"project":${json(projectId)},"request_id":${json(entry.request_id)}` +
+    `,"result_digest":${json(entry.result_digest)},"seq":${json(entry.seq)}` +
+    `,"subject":${json(entry.subject)}}`;
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function json(value: string | number | null): string {
+  return value === null ? 'null' : JSON.stringify(value);
+}
+
+/**
+ * The entry to store, with its hash. NUL and lone surrogates in caller's texts become U+FFFD first:
+ * the database does not give them back, and the stored entry would then fail its own hash.
+ */
+export function sealEntry(projectId: string, entry: Unhashed): LedgerEntry {
+  const stored: Unhashed = {
+    ...entry,
+    op: storable(entry.op),
+    agent: storable(entry.agent),
+    platform: storable(entry.platform),
+    subject: storable(entry.subject),
+    request_id: storable(entry.request_id),
+  };
+  return { ...stored, hash: entryHash(projectId, stored) };
+}
+
+function storable<T extends string | null>(text: T): T | string {
+  return text === null ? text : wellFormed(text).replaceAll('\0', '\ufffd');
+}
+
+function wellFormed(text: string): string {
+  // A trip through UTF-8 is what the database does; String#toWellFormed is not in the es2023 library.
+  return Buffer.from(text, 'utf8').toString('utf8');
+}
+
+/** hex(HMAC-SHA-256(project's ledger key, JCS(value))): keyed, so that short inputs cannot be guessed. */
+export function keyedDigest(ledgerKey: Uint8Array, value: unknown): string {
+  return createHmac('sha256', ledgerKey).update(canonicalJson(value)).digest('hex');
+}
+
+/**
+ * Where a verification stands: the next seq and the hash it must link to. `anchored` is true when
+ * it began at the first entry; otherwise the first link rests on a hash taken on trust.
+ */
+export interface ChainState {
+  expectedSeq: number;
+  prevHash: string;
+  anchored: boolean;
+}
+
+/** A verification of a whole ledger begins here. */
+export const CHAIN_START: Readonly<ChainState> = Object.freeze({
+  expectedSeq: 1,
+  prevHash: GENESIS_HASH,
+  anchored: true,
+});
+
+/** The first seq at which the ledger is not what it should be; for a gap, the seq that is missing. */
+export interface ChainFault {
+  seq: number;
+  reason: 'hash_mismatch' | 'link_broken' | 'seq_gap';
+}
+
+/**
+ * Checks one chunk of entries in seq order; feed the returned state to the next chunk. Whether the
+ * tail was cut only the caller can tell, who knows the head it expects in `prevHash`.
+ */
+export function verifyChunk(
+  projectId: string,
+  state: Readonly<ChainState>,
+  entries: Iterable<LedgerEntry>,
+): { ok: true; state: ChainState } | { ok: false; fault: ChainFault } {
+  let { expectedSeq, prevHash } = state;
+  for (const entry of entries) {
+    const reason = faultOf(projectId, entry, expectedSeq, prevHash);
+    if (reason !== null) return { ok: false, fault: { seq: expectedSeq, reason } };
+    prevHash = entry.hash;
+    expectedSeq += 1;
+  }
+  return { ok: true, state: { expectedSeq, prevHash, anchored: state.anchored } };
+}
+
+function faultOf(
+  projectId: string,
+  entry: LedgerEntry,
+  expectedSeq: number,
+  prevHash: string,
+): ChainFault['reason'] | null {
+  if (entry.seq !== expectedSeq) return 'seq_gap';
+  if (entryHash(projectId, entry) !== entry.hash) return 'hash_mismatch';
+  return entry.prev_hash === prevHash ? null : 'link_broken';
+}

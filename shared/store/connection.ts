@@ -1,0 +1,100 @@
+import Libsql from 'libsql';
+import LibsqlAsync from 'libsql/promise';
+import type { Row, SqlValue } from './driver.ts';
+
+type Statement = ReturnType<Libsql.Database['prepare']>;
+
+interface Prepared {
+  readonly statement: Statement;
+  readonly columns: readonly string[];
+}
+
+/**
+ * One connection of the `libsql` package, with the package's hazards fenced:
+ * a boolean, a plain object or an odd type bound to a statement aborts the whole process; text with NUL reads back
+ * cut; rows carry a `_metadata` key. All are refused or stripped here and nowhere else.
+ */
+export class Connection {
+  readonly #database: Libsql.Database;
+  readonly #prepared = new Map<string, Prepared>();
+
+  constructor(path: string) {
+    this.#database = new Libsql(path);
+  }
+
+  get inTransaction(): boolean {
+    return this.#database.inTransaction;
+  }
+
+  get(sql: string, params: readonly SqlValue[] = []): Row | undefined {
+    const { statement, columns } = this.#prepare(sql);
+    const values = statement.get(checked(params)) as SqlValue[] | undefined;
+    return values && toRow(columns, values);
+  }
+
+  all(sql: string, params: readonly SqlValue[] = []): Row[] {
+    const { statement, columns } = this.#prepare(sql);
+    const rows = statement.all(checked(params)) as SqlValue[][];
+    return rows.map((values) => toRow(columns, values));
+  }
+
+  run(sql: string, params: readonly SqlValue[] = []): number {
+    return this.#prepare(sql).statement.run(checked(params)).changes;
+  }
+
+  exec(sql: string): void {
+    this.#database.exec(sql);
+  }
+
+  /** Runs one statement on a thread of the driver, so that its disk waits do not hold the event loop. */
+  async execOffLoop(sql: string): Promise<void> {
+    // The asynchronous half of the package works on the same native handle as the synchronous one.
+    await LibsqlAsync.prototype.exec.call(this.#database, sql);
+  }
+
+  close(): void {
+    this.#prepared.clear();
+    this.#database.close();
+  }
+
+  #prepare(sql: string): Prepared {
+    const known = this.#prepared.get(sql);
+    if (known) return known;
+    const statement = this.#database.prepare(sql);
+    const columns = statement.reader ? statement.columns().map((column) => column.name) : [];
+    if (statement.reader) statement.raw(true);
+    const prepared = { statement, columns };
+    this.#prepared.set(sql, prepared);
+    return prepared;
+  }
+}
+
+function toRow(columns: readonly string[], values: readonly SqlValue[]): Row {
+  const row: Row = {};
+  columns.forEach((name, index) => {
+    row[name] = values[index] ?? null;
+  });
+  return row;
+}
+
+function checked(params: readonly SqlValue[]): SqlValue[] {
+  for (const value of params) {
+    if (!bindable(value)) {
+      throw new TypeError(`A ${typeof value} or text with NUL cannot be bound; store it as bytes.`);
+    }
+  }
+  return params as SqlValue[];
+}
+
+function bindable(value: unknown): boolean {
+  switch (typeof value) {
+    case 'string':
+      return !value.includes('\0');
+    case 'number':
+      return Number.isFinite(value);
+    case 'bigint':
+      return true;
+    default:
+      return value === null || value instanceof Uint8Array;
+  }
+}

@@ -1,0 +1,62 @@
+import type { Database, Row } from './driver.ts';
+import { EmbeddedDatabase } from './embedded.ts';
+import { POSITION_SQL } from './meta.ts';
+import { migrate } from './migrate.ts';
+
+/** A project as the gateway knows it before its database is opened. */
+export interface ProjectRecord extends Row {
+  id: string;
+  slug: string;
+  name: string;
+  state: 'reserved' | 'active';
+  created_at: string;
+}
+
+const COLUMNS = 'id, slug, name, state, created_at';
+
+/**
+ * The control database. It cannot commit together with a project's: a project is reserved here, made there, confirmed
+ * here, and each step may be repeated.
+ */
+export class ControlStore {
+  readonly #database: Database;
+
+  constructor(path: string, onFatal: (error: unknown) => void) {
+    this.#database = new EmbeddedDatabase(path, { positionSql: POSITION_SQL, onFatal }, (connection) =>
+      migrate(connection, 'control'),
+    );
+  }
+
+  findProject(id: string): Promise<ProjectRecord | undefined> {
+    return this.#database.read((tx) =>
+      tx.get<ProjectRecord>(`SELECT ${COLUMNS} FROM project WHERE id = ?`, [id]),
+    );
+  }
+
+  projects(): Promise<ProjectRecord[]> {
+    return this.#database.read((tx) =>
+      tx.all<ProjectRecord>(`SELECT ${COLUMNS} FROM project ORDER BY created_at, id`),
+    );
+  }
+
+  async reserveProject(project: Omit<ProjectRecord, 'state'>): Promise<void> {
+    await this.#database.write((tx) =>
+      tx.run(`INSERT INTO project (${COLUMNS}) VALUES (?, ?, ?, 'reserved', ?)`, [
+        project['id'] as string,
+        project['slug'] as string,
+        project['name'] as string,
+        project['created_at'] as string,
+      ]),
+    );
+  }
+
+  async confirmProject(id: string): Promise<void> {
+    await this.#database.write((tx) =>
+      tx.run("UPDATE project SET state = 'active' WHERE id = ?", [id]),
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+}

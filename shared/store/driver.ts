@@ -1,0 +1,35 @@
+/** What may be bound or read. Anything else is refused before it reaches the native driver, which would abort on it. */
+export type SqlValue = string | number | bigint | null | Uint8Array;
+export type Row = Record<string, SqlValue>;
+
+/** Statements of one transaction or snapshot; revoked when the function that got it settles. */
+export interface Tx {
+  get<T extends Row = Row>(sql: string, params?: readonly SqlValue[]): Promise<T | undefined>;
+  all<T extends Row = Row>(sql: string, params?: readonly SqlValue[]): Promise<T[]>;
+  /** The number of rows changed. */
+  run(sql: string, params?: readonly SqlValue[]): Promise<number>;
+}
+
+export interface WriteTx extends Tx {
+  /** Runs after the commit is durable, before the writer is answered; never when the job is undone. */
+  afterCommit(effect: () => void): void;
+}
+
+interface WriteOptions<T> {
+  /** Bytes this job holds while it is queued, for the queue's bound. */
+  readonly sizeBytes?: number;
+  /**
+   * Runs when the job failed and its changes are undone, inside the same transaction: may record the refusal. What it
+   * throws is what the caller gets; what it returns is the job's result.
+   */
+  readonly onError?: (tx: WriteTx, error: unknown) => Promise<T>;
+}
+
+/** One database. Asynchronous throughout, so that a database over the network fits behind it. */
+export interface Database {
+  /** One consistent snapshot. `fn` awaits nothing but its `Tx`. */
+  read<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
+  /** One atomic job of the single writer, durable when the promise resolves. `fn` awaits nothing but its `Tx`. */
+  write<T>(fn: (tx: WriteTx) => Promise<T>, options?: WriteOptions<T>): Promise<T>;
+  close(): Promise<void>;
+}

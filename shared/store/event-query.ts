@@ -1,0 +1,110 @@
+import { MAX_ATTEMPTS, type EventStatus } from '../rules/event-state.ts';
+import type { SqlValue } from './driver.ts';
+
+export interface EventFilter {
+  readonly status: EventStatus;
+  readonly source?: string | undefined;
+  /** Exact, or a prefix ending `*`. */
+  readonly type?: string | undefined;
+  /** Also leave out what a route delivers. */
+  readonly unroutedOnly?: boolean;
+  readonly afterSeq: number;
+  readonly limit: number;
+  readonly now: number;
+}
+
+interface Sql {
+  readonly sql: string;
+  readonly params: SqlValue[];
+}
+
+/**
+ * The seqs of a page, oldest first. What is written down and what has come due since are two ranges, each cut to the
+ * page before they are merged: the cost is that of the page, not of the history.
+ */
+export function candidateSql(filter: EventFilter): Sql {
+  const parts = [storedSql(filter), overdueSql(filter)].filter((part) => part !== null);
+  const sql = parts.map((part) => `SELECT seq FROM (${part.sql})`).join(' UNION ALL ');
+  return {
+    sql: `SELECT seq FROM (${sql}) ORDER BY seq LIMIT ?`,
+    params: [...parts.flatMap((part) => part.params), filter.limit],
+  };
+}
+
+/** Rows whose written status is the one asked for and still true. */
+function storedSql(filter: EventFilter): Sql {
+  const conditions = ['e.status = ?', 'e.seq > ?'];
+  const params: SqlValue[] = [filter.status, filter.afterSeq];
+  if (filter.status === 'claimed' || filter.status === 'failed') {
+    conditions.push('e.due_at > ?');
+    params.push(filter.now);
+  }
+  if (filter.source !== undefined) {
+    conditions.push('e.source = ?');
+    params.push(filter.source);
+  }
+  if (filter.unroutedOnly) conditions.push('e.routed = 0');
+  return typedSql(filter, conditions, params);
+}
+
+function typedSql(filter: EventFilter, conditions: string[], params: SqlValue[]): Sql {
+  const page = (where: string): string =>
+    `SELECT e.seq FROM event e WHERE ${where} ORDER BY e.seq LIMIT ?`;
+  if (filter.type === undefined) {
+    return { sql: page(conditions.join(' AND ')), params: [...params, filter.limit] };
+  }
+  if (!filter.type.endsWith('*')) {
+    return {
+      sql: page([...conditions, 'e.type = ?'].join(' AND ')),
+      params: [...params, filter.type, filter.limit],
+    };
+  }
+  // A prefix is few distinct types: hop from one to the next in the index, and take a page of each.
+  const { low, high } = prefixRange(filter.type);
+  const next = 'SELECT min(type) FROM event WHERE status = ? AND type';
+  return {
+    sql: `WITH RECURSIVE named(type) AS (
+        SELECT (${next} >= ? AND type < ?)
+        UNION ALL SELECT (${next} > named.type AND type < ?) FROM named WHERE named.type IS NOT NULL)
+      SELECT seq FROM (
+        SELECT p.seq FROM named JOIN event p ON p.seq IN (${page([...conditions, 'e.type = named.type'].join(' AND '))})
+        WHERE named.type IS NOT NULL) ORDER BY seq LIMIT ?`,
+    params: [filter.status, low, high, filter.status, high, ...params, filter.limit, filter.limit],
+  };
+}
+
+/** Rows that became what is asked for by the passing of time; null when time cannot lead there. */
+function overdueSql(filter: EventFilter): Sql | null {
+  const became = OVERDUE[filter.status];
+  if (became === undefined) return null;
+  const conditions = ['e.due_at <= ?', became, 'e.seq > ?'];
+  const params: SqlValue[] = [filter.now, filter.afterSeq];
+  if (filter.source !== undefined) {
+    conditions.push('e.source = ?');
+    params.push(filter.source);
+  }
+  if (filter.type?.endsWith('*')) {
+    const { low, high } = prefixRange(filter.type);
+    conditions.push('e.type >= ?', 'e.type < ?');
+    params.push(low, high);
+  } else if (filter.type !== undefined) {
+    conditions.push('e.type = ?');
+    params.push(filter.type);
+  }
+  if (filter.unroutedOnly) conditions.push('e.routed = 0');
+  return {
+    sql: `SELECT e.seq FROM event e WHERE ${conditions.join(' AND ')} ORDER BY e.seq LIMIT ?`,
+    params: [...params, filter.limit],
+  };
+}
+
+/** The SQL twin of `effective` in rules/event-state.ts. */
+const OVERDUE: Partial<Record<EventStatus, string>> = {
+  pending: `(e.status = 'failed' OR (e.status = 'claimed' AND e.attempts < ${MAX_ATTEMPTS - 1}))`,
+  dead: `(e.status = 'claimed' AND e.attempts >= ${MAX_ATTEMPTS - 1})`,
+};
+
+function prefixRange(pattern: string): { low: string; high: string } {
+  const low = pattern.slice(0, -1);
+  return { low, high: `${low}\u{10FFFF}` };
+}

@@ -1,0 +1,226 @@
+import type { EventQueueRow, EventStatus } from '../rules/event-state.ts';
+import type { PayloadKind } from '../rules/payload.ts';
+import { PAYLOAD_INLINE_MAX_BYTES } from '../limits.ts';
+import type { Row, SqlValue, Tx } from './driver.ts';
+import { candidateSql, type EventFilter } from './event-query.ts';
+import { firstSeqSince } from './seq-search.ts';
+
+/** An event as stored: its place in the queue, its envelope and, where asked for, what it carried. */
+export interface EventRow extends Row {
+  seq: number;
+  id: string;
+  source_id: string | null;
+  source: string;
+  channel: string;
+  type: string;
+  received_at: string;
+  verified: number;
+  trust: string;
+  suspected_replay: number;
+  reply_to: string | null;
+  size_bytes: number;
+  status: EventStatus;
+  attempts: number;
+  routed: number;
+  lease_id: string | null;
+  holder_key_id: string | null;
+  due_at: number | null;
+  finished_at: string | null;
+  headers: string;
+  content_type: string | null;
+  /** How the bytes of the body are to be read; null once they are purged. */
+  kind: PayloadKind | null;
+  body: Uint8Array | null;
+  blob: string | null;
+}
+
+export interface NewEvent {
+  readonly id: string;
+  readonly sourceId: string | null;
+  readonly source: string;
+  readonly channel: string;
+  readonly type: string;
+  readonly receivedAt: string;
+  readonly verified: boolean;
+  readonly trust: 'external_untrusted' | 'service';
+  readonly suspectedReplay: boolean;
+  readonly sizeBytes: number;
+  readonly providerId: string | null;
+  readonly bodyHash: Uint8Array | null;
+  readonly content: {
+    /** JSON text of the stored headers. */
+    readonly headers: string;
+    readonly contentType: string | null;
+    readonly kind: PayloadKind;
+    /** The bytes, or null when `blob` names them. */
+    readonly body: Uint8Array | null;
+    readonly blob: string | null;
+  };
+}
+
+/** A delivery seen before, within the window asked for. */
+interface SeenDelivery extends Row {
+  id: string;
+}
+
+const QUEUE_COLUMNS = `e.seq, e.id, e.source_id, e.source, e.channel, e.type, e.received_at, e.verified, e.trust,
+  e.suspected_replay, e.reply_to, e.size_bytes, e.status, e.attempts, e.routed, e.lease_id, e.holder_key_id, e.due_at,
+  e.finished_at`;
+const CONTENT_COLUMNS = 'c.headers, c.content_type, c.kind, c.blob';
+const SELECT_WHOLE = `SELECT ${QUEUE_COLUMNS}, ${CONTENT_COLUMNS}, c.body FROM event e JOIN event_content c ON c.seq = e.seq`;
+const SELECT_BRIEF = `SELECT ${QUEUE_COLUMNS}, ${CONTENT_COLUMNS},
+  CASE WHEN e.size_bytes <= ${PAYLOAD_INLINE_MAX_BYTES} THEN c.body END AS body`;
+
+/** Events and what they carried. Each method is one or a few index ranges, whatever the history. */
+export class EventRepository {
+  readonly #tx: Tx;
+
+  constructor(tx: Tx) {
+    this.#tx = tx;
+  }
+
+  /** The newest event's place and time; the next one stands after both. */
+  async last(): Promise<{ seq: number; receivedAt: string }> {
+    const row = await this.#tx.get('SELECT seq, received_at FROM event ORDER BY seq DESC LIMIT 1');
+    return { seq: Number(row?.['seq'] ?? 0), receivedAt: String(row?.['received_at'] ?? '') };
+  }
+
+  find(id: string): Promise<EventRow | undefined> {
+    return this.#tx.get<EventRow>(
+      `SELECT ${QUEUE_COLUMNS}, '{}' AS headers, NULL AS content_type, NULL AS kind, NULL AS body, NULL AS blob FROM event e WHERE e.id = ?`,
+      [id],
+    );
+  }
+
+  findWhole(id: string): Promise<EventRow | undefined> {
+    return this.#tx.get<EventRow>(`${SELECT_WHOLE} WHERE e.id = ?`, [id]);
+  }
+
+  /** Oldest first; bodies over the inline size are left out. Status is judged at `now`, not as last written. */
+  async page(filter: EventFilter & { readonly since?: string | undefined }): Promise<EventRow[]> {
+    let { afterSeq } = filter;
+    if (filter.since !== undefined) {
+      const first = await firstSeqSince(this.#tx, 'event', 'received_at', filter.since);
+      afterSeq = Math.max(afterSeq, first - 1);
+    }
+    const { sql, params } = candidateSql({ ...filter, afterSeq });
+    return this.#tx.all<EventRow>(
+      `${SELECT_BRIEF} FROM (${sql}) AS candidate JOIN event e ON e.seq = candidate.seq JOIN event_content c ON c.seq = e.seq ORDER BY e.seq`,
+      params,
+    );
+  }
+
+  deliveredAs(
+    sourceId: string,
+    providerId: string,
+    sinceIso: string,
+  ): Promise<SeenDelivery | undefined> {
+    return this.#tx.get<SeenDelivery>(
+      'SELECT id FROM event WHERE source_id = ? AND provider_id = ? AND received_at >= ? ORDER BY seq DESC LIMIT 1',
+      [sourceId, providerId, sinceIso],
+    );
+  }
+
+  deliveredBody(
+    sourceId: string,
+    bodyHash: Uint8Array,
+    sinceIso: string,
+  ): Promise<SeenDelivery | undefined> {
+    return this.#tx.get<SeenDelivery>(
+      'SELECT id FROM event WHERE source_id = ? AND body_hash = ? AND received_at >= ? ORDER BY seq DESC LIMIT 1',
+      [sourceId, bodyHash, sinceIso],
+    );
+  }
+
+  async insert(event: NewEvent, seq: number): Promise<void> {
+    const { content } = event;
+    await this.#tx.run(
+      `INSERT INTO event (seq, id, source_id, source, channel, type, received_at, verified, trust, suspected_replay,
+         size_bytes, provider_id, body_hash, status)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')`,
+      [
+        seq,
+        event.id,
+        event.sourceId,
+        event.source,
+        event.channel,
+        event.type,
+        event.receivedAt,
+        event.verified ? 1 : 0,
+        event.trust,
+        event.suspectedReplay ? 1 : 0,
+        event.sizeBytes,
+        event.providerId,
+        event.bodyHash,
+      ],
+    );
+    await this.#tx.run(
+      'INSERT INTO event_content (seq, headers, content_type, kind, body, blob) VALUES (?, ?, ?, ?, ?, ?)',
+      [seq, content.headers, content.contentType, content.kind, content.body, content.blob],
+    );
+  }
+
+  /** Writes a decision of the state machine down. */
+  async setQueue(seq: number, next: EventQueueRow, finishedAt: string | null): Promise<void> {
+    await this.#tx.run(
+      'UPDATE event SET status = ?, attempts = ?, lease_id = ?, holder_key_id = ?, due_at = ?, finished_at = ? WHERE seq = ?',
+      [
+        next.status,
+        next.attempts,
+        next.lease_id,
+        next.holder_key_id,
+        next.due_at,
+        finishedAt,
+        seq,
+      ],
+    );
+  }
+
+  /** JSON texts of what the agent said at the end of its work. */
+  async setRemark(seq: number, column: 'result' | 'reason', json: string | null): Promise<void> {
+    await this.#tx.run(`UPDATE event SET ${column} = ? WHERE seq = ?`, [json, seq]);
+  }
+
+  /** Events whose lease or backoff has ended but is not yet written down. */
+  overdue(now: number, limit: number): Promise<EventRow[]> {
+    return this.#tx.all<EventRow>(
+      `SELECT ${QUEUE_COLUMNS}, '{}' AS headers, NULL AS content_type, NULL AS kind, NULL AS body, NULL AS blob FROM event e WHERE e.due_at <= ? ORDER BY e.due_at LIMIT ?`,
+      [now, limit],
+    );
+  }
+
+  async nextDue(): Promise<number | null> {
+    const row = await this.#tx.get('SELECT min(due_at) AS due FROM event WHERE due_at IS NOT NULL');
+    return (row?.['due'] as number | null | undefined) ?? null;
+  }
+
+  /** The oldest event whose payload is still kept, by the watermark of the last purge. */
+  async oldestKept(): Promise<{ seq: number; receivedAt: string } | null> {
+    const row = await this.#tx.get(
+      "SELECT seq, received_at FROM event WHERE seq > coalesce((SELECT value FROM meta WHERE name = 'purged_seq'), 0) ORDER BY seq LIMIT 1",
+    );
+    return row ? { seq: Number(row['seq']), receivedAt: String(row['received_at']) } : null;
+  }
+
+  /** Deletes payloads received before a time, at most `limit` of them; returns how many and the blobs they named. */
+  async purge(beforeIso: string, limit: number): Promise<{ count: number; blobs: string[] }> {
+    const oldest = await this.oldestKept();
+    if (!oldest || oldest.receivedAt >= beforeIso) return { count: 0, blobs: [] };
+    const end = await firstSeqSince(this.#tx, 'event', 'received_at', beforeIso);
+    const upTo = Math.min(end - 1, oldest.seq + limit - 1);
+    const range: SqlValue[] = [oldest.seq, upTo];
+    const blobs = await this.#tx.all(
+      'SELECT blob FROM event_content WHERE seq BETWEEN ? AND ? AND blob IS NOT NULL',
+      range,
+    );
+    const count = await this.#tx.run(
+      'UPDATE event_content SET kind = NULL, body = NULL, blob = NULL WHERE seq BETWEEN ? AND ?',
+      range,
+    );
+    await this.#tx.run(
+      "INSERT INTO meta (name, value) VALUES ('purged_seq', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+      [upTo],
+    );
+    return { count, blobs: blobs.map((row) => String(row['blob'])) };
+  }
+}

@@ -1,0 +1,47 @@
+import type { Tx } from './driver.ts';
+
+interface StoredAnswer {
+  readonly op: string;
+  readonly inputDigest: string;
+  /** Sealed. */
+  readonly committed: Uint8Array;
+}
+
+/** What writes with an Idempotency-Key committed, kept for 24 hours so that a repeat has one effect. */
+export class IdempotencyRepository {
+  readonly #tx: Tx;
+
+  constructor(tx: Tx) {
+    this.#tx = tx;
+  }
+
+  async find(keyId: string, idempotencyKey: string, now: number): Promise<StoredAnswer | null> {
+    const row = await this.#tx.get(
+      'SELECT op, input_digest, committed FROM idempotency WHERE key_id = ? AND idempotency_key = ? AND expires_at > ?',
+      [keyId, idempotencyKey, now],
+    );
+    if (!row) return null;
+    return {
+      op: String(row['op']),
+      inputDigest: String(row['input_digest']),
+      committed: row['committed'] as Uint8Array,
+    };
+  }
+
+  /** Each insert also takes away two expired rows, so the table needs no sweeper. */
+  async insert(
+    keyId: string,
+    idempotencyKey: string,
+    answer: StoredAnswer,
+    times: { readonly now: number; readonly expiresAt: number },
+  ): Promise<void> {
+    await this.#tx.run(
+      'DELETE FROM idempotency WHERE (key_id, idempotency_key) IN (SELECT key_id, idempotency_key FROM idempotency WHERE expires_at <= ? ORDER BY expires_at LIMIT 2)',
+      [times.now],
+    );
+    await this.#tx.run(
+      'INSERT OR REPLACE INTO idempotency (key_id, idempotency_key, op, input_digest, committed, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
+      [keyId, idempotencyKey, answer.op, answer.inputDigest, answer.committed, times.expiresAt],
+    );
+  }
+}

@@ -1,0 +1,137 @@
+import type { Scope } from '../scopes.ts';
+import type { Row, Tx } from './driver.ts';
+
+/** A key as callers see it; the secret itself is never stored. */
+export interface KeyRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly last4: string;
+  readonly scopes: Scope[];
+  readonly created_at: string;
+  readonly created_by: string | null;
+  readonly last_used_at: string | null;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+}
+
+interface KeyRow extends Row {
+  id: string;
+  name: string;
+  last4: string;
+  scopes: string;
+  created_at: string;
+  created_by: string | null;
+  last_used_at: string | null;
+  expires_at: string | null;
+  revoked_at: string | null;
+}
+
+/** The agent a key named with session_hello, and when. */
+export interface SessionRecord {
+  readonly agent: string;
+  readonly platform: string;
+  readonly at: string;
+}
+
+const COLUMNS =
+  'id, name, last4, scopes, created_at, created_by, last_used_at, expires_at, revoked_at';
+
+/** Keys and the sessions they announced. */
+export class KeyRepository {
+  readonly #tx: Tx;
+
+  constructor(tx: Tx) {
+    this.#tx = tx;
+  }
+
+  /** The key with this secret, or with this one before its rotation while that still holds. */
+  async findByHash(hash: string, nowIso: string): Promise<KeyRecord | null> {
+    const row =
+      (await this.#tx.get<KeyRow>(`SELECT ${COLUMNS} FROM key WHERE hash = ?`, [hash])) ??
+      (await this.#tx.get<KeyRow>(
+        `SELECT ${COLUMNS} FROM key WHERE previous_hash = ? AND previous_valid_until > ?`,
+        [hash, nowIso],
+      ));
+    return row ? toRecord(row) : null;
+  }
+
+  async find(id: string): Promise<KeyRecord | null> {
+    const row = await this.#tx.get<KeyRow>(`SELECT ${COLUMNS} FROM key WHERE id = ?`, [id]);
+    return row ? toRecord(row) : null;
+  }
+
+  /** By id, which is by age. */
+  async page(afterId: string, limit: number): Promise<KeyRecord[]> {
+    const rows = await this.#tx.all<KeyRow>(
+      `SELECT ${COLUMNS} FROM key WHERE id > ? ORDER BY id LIMIT ?`,
+      [afterId, limit],
+    );
+    return rows.map(toRecord);
+  }
+
+  /** Keys neither revoked nor expired. */
+  async active(nowIso: string): Promise<KeyRecord[]> {
+    const rows = await this.#tx.all<KeyRow>(
+      `SELECT ${COLUMNS} FROM key WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
+      [nowIso],
+    );
+    return rows.map(toRecord);
+  }
+
+  async insert(key: KeyRecord & { readonly hash: string }): Promise<void> {
+    await this.#tx.run(
+      'INSERT INTO key (id, name, hash, last4, scopes, created_at, created_by, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      [
+        key.id,
+        key.name,
+        key.hash,
+        key.last4,
+        JSON.stringify(key.scopes),
+        key.created_at,
+        key.created_by,
+        key.expires_at,
+      ],
+    );
+  }
+
+  async revoke(id: string, nowIso: string): Promise<void> {
+    await this.#tx.run('UPDATE key SET revoked_at = ?, previous_hash = NULL WHERE id = ?', [
+      nowIso,
+      id,
+    ]);
+  }
+
+  /** Puts a new secret in place; the one before goes on until the given time. */
+  async rotate(
+    id: string,
+    secret: { readonly hash: string; readonly last4: string; readonly previousUntil: string },
+  ): Promise<void> {
+    await this.#tx.run(
+      'UPDATE key SET previous_hash = hash, previous_valid_until = ?, hash = ?, last4 = ? WHERE id = ?',
+      [secret.previousUntil, secret.hash, secret.last4, id],
+    );
+  }
+
+  async touch(id: string, usedAtIso: string): Promise<void> {
+    await this.#tx.run('UPDATE key SET last_used_at = ? WHERE id = ?', [usedAtIso, id]);
+  }
+
+  async session(keyId: string, sinceIso: string): Promise<SessionRecord | null> {
+    const row = await this.#tx.get('SELECT agent, platform, at FROM session WHERE key_id = ? AND at >= ?', [
+      keyId,
+      sinceIso,
+    ]);
+    return row ? (row as unknown as SessionRecord) : null;
+  }
+
+  async hello(keyId: string, session: SessionRecord): Promise<void> {
+    await this.#tx.run(
+      'INSERT INTO session (key_id, agent, platform, at) VALUES (?, ?, ?, ?) ON CONFLICT (key_id) DO UPDATE SET agent = excluded.agent, platform = excluded.platform, at = excluded.at',
+      [keyId, session.agent, session.platform, session.at],
+    );
+  }
+}
+
+function toRecord(row: KeyRow): KeyRecord {
+  return { ...row, scopes: JSON.parse(row.scopes) as Scope[] };
+}

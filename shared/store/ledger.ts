@@ -1,0 +1,112 @@
+import { isoTime } from '../clock.ts';
+import { GENESIS_HASH, entryHash, type LedgerEntry } from '../rules/ledger-chain.ts';
+import type { Row, SqlValue, Tx } from './driver.ts';
+import { firstSeqSince } from './seq-search.ts';
+
+/** What an entry says before the chain gives it a place. */
+export type LedgerNote = Omit<LedgerEntry, 'seq' | 'at' | 'prev_hash' | 'hash'>;
+
+interface LedgerHead {
+  readonly seq: number;
+  readonly at: string;
+  readonly hash: string;
+}
+
+interface LedgerFilter {
+  readonly op?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly platform?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  /** Entries before this seq; newest first. */
+  readonly beforeSeq?: number | undefined;
+  readonly limit: number;
+}
+
+const COLUMNS =
+  'seq, at, op, agent, platform, key_id, subject, request_id, outcome, code, input_digest, result_digest, prev_hash, hash';
+const FILTERS = ['op', 'agent', 'platform', 'subject'] as const;
+
+/** The hash-chained record of what was done. Entries are appended and never changed. */
+export class LedgerRepository {
+  readonly #tx: Tx;
+  readonly #projectId: string;
+
+  constructor(tx: Tx, projectId: string) {
+    this.#tx = tx;
+    this.#projectId = projectId;
+  }
+
+  head(): Promise<(LedgerHead & Row) | undefined> {
+    return this.#tx.get<LedgerHead & Row>(
+      'SELECT seq, at, hash FROM ledger ORDER BY seq DESC LIMIT 1',
+    );
+  }
+
+  /** Links an entry to the newest one. Its time never goes back, so that time ranges are seq ranges. */
+  async append(note: LedgerNote, now: number): Promise<void> {
+    const head = await this.head();
+    const nowIso = isoTime(now);
+    const entry = {
+      ...note,
+      seq: (head?.seq ?? 0) + 1,
+      at: head && head.at > nowIso ? head.at : nowIso,
+      prev_hash: head?.hash ?? GENESIS_HASH,
+    };
+    await this.#tx.run(
+      `INSERT INTO ledger (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        entry.seq,
+        entry.at,
+        entry.op,
+        entry.agent,
+        entry.platform,
+        entry.key_id,
+        entry.subject,
+        entry.request_id,
+        entry.outcome,
+        entry.code,
+        entry.input_digest,
+        entry.result_digest,
+        entry.prev_hash,
+        entryHash(this.#projectId, entry),
+      ],
+    );
+  }
+
+  async page(filter: LedgerFilter): Promise<LedgerEntry[]> {
+    const conditions = ['seq < ?'];
+    const params: SqlValue[] = [await this.#upperSeq(filter)];
+    if (filter.since !== undefined) {
+      conditions.push('seq >= ?');
+      params.push(await firstSeqSince(this.#tx, 'ledger', 'at', filter.since));
+    }
+    for (const column of FILTERS) {
+      const value = filter[column];
+      if (value === undefined) continue;
+      conditions.push(`${column} = ?`);
+      params.push(value);
+    }
+    const rows = await this.#tx.all(
+      `SELECT ${COLUMNS} FROM ledger WHERE ${conditions.join(' AND ')} ORDER BY seq DESC LIMIT ?`,
+      [...params, filter.limit],
+    );
+    return rows as unknown as LedgerEntry[];
+  }
+
+  /** Entries from..to in order, for verification in portions. */
+  async range(fromSeq: number, toSeq: number, limit: number): Promise<LedgerEntry[]> {
+    const rows = await this.#tx.all(
+      `SELECT ${COLUMNS} FROM ledger WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`,
+      [fromSeq, toSeq, limit],
+    );
+    return rows as unknown as LedgerEntry[];
+  }
+
+  async #upperSeq(filter: LedgerFilter): Promise<number> {
+    const cursor = filter.beforeSeq ?? Number.MAX_SAFE_INTEGER;
+    if (filter.until === undefined) return cursor;
+    return Math.min(cursor, await firstSeqSince(this.#tx, 'ledger', 'at', filter.until));
+  }
+}

@@ -1,0 +1,104 @@
+import type { Verification } from '../rules/signature.ts';
+import type { Row, Tx } from './driver.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A source as stored; secret and token are sealed. */
+export interface SourceRow extends Row {
+  id: string;
+  name: string;
+  type: 'webhook' | 'email';
+  verification: Verification;
+  signature_header: string | null;
+  secret: Uint8Array | null;
+  token: Uint8Array | null;
+  created_at: string;
+}
+
+/** Deliveries of the last 24 hours. */
+export interface SourceActivity extends Row {
+  last_event_at: string | null;
+  events_24h: number;
+  rejected_24h: number;
+}
+
+const COLUMNS = 'id, name, type, verification, signature_header, secret, token, created_at';
+
+export class SourceRepository {
+  readonly #tx: Tx;
+
+  constructor(tx: Tx) {
+    this.#tx = tx;
+  }
+
+  list(): Promise<SourceRow[]> {
+    return this.#tx.all<SourceRow>(
+      `SELECT ${COLUMNS} FROM source WHERE removed_at IS NULL ORDER BY name`,
+    );
+  }
+
+  findByName(name: string): Promise<SourceRow | undefined> {
+    return this.#tx.get<SourceRow>(
+      `SELECT ${COLUMNS} FROM source WHERE name = ? AND removed_at IS NULL`,
+      [name],
+    );
+  }
+
+  /** An active source by the SHA-256 of its hook token. */
+  findByTokenHash(tokenHash: string): Promise<SourceRow | undefined> {
+    return this.#tx.get<SourceRow>(
+      `SELECT ${COLUMNS} FROM source WHERE token_hash = ? AND removed_at IS NULL`,
+      [tokenHash],
+    );
+  }
+
+  async insert(source: SourceRow & { token_hash: string | null }): Promise<void> {
+    await this.#tx.run(
+      `INSERT INTO source (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        source.id,
+        source.name,
+        source.type,
+        source.verification,
+        source.signature_header,
+        source.secret,
+        source.token,
+        source.created_at,
+        source.token_hash,
+      ],
+    );
+  }
+
+  /** The token stops working at once; sealed values go with it. */
+  async remove(id: string, nowIso: string): Promise<void> {
+    await this.#tx.run(
+      'UPDATE source SET removed_at = ?, secret = NULL, token = NULL, token_hash = NULL WHERE id = ?',
+      [nowIso, id],
+    );
+  }
+
+  async activity(id: string, now: number): Promise<SourceActivity> {
+    const row = await this.#tx.get<SourceActivity>(
+      `SELECT max(last_event_at) AS last_event_at,
+         coalesce(sum(accepted) FILTER (WHERE hour > ?2), 0) AS events_24h,
+         coalesce(sum(rejected) FILTER (WHERE hour > ?2), 0) AS rejected_24h
+       FROM source_hour WHERE source_id = ?1`,
+      [id, Math.floor(now / HOUR_MS) - 24],
+    );
+    return row ?? { last_event_at: null, events_24h: 0, rejected_24h: 0 };
+  }
+
+  async countAccepted(id: string, now: number, receivedAt: string): Promise<void> {
+    await this.#tx.run(
+      'INSERT INTO source_hour (source_id, hour, accepted, last_event_at) VALUES (?, ?, 1, ?) ON CONFLICT DO UPDATE SET accepted = accepted + 1, last_event_at = excluded.last_event_at',
+      [id, Math.floor(now / HOUR_MS), receivedAt],
+    );
+  }
+
+  async countRejected(id: string, now: number, count: number): Promise<void> {
+    await this.#tx.run(
+      'INSERT INTO source_hour (source_id, hour, rejected) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET rejected = rejected + excluded.rejected',
+      [id, Math.floor(now / HOUR_MS), count],
+    );
+  }
+}

@@ -1,0 +1,17 @@
+import { statSync } from 'node:fs';
+import type { Connection } from './connection.ts';
+
+/** Size of the write-ahead log beside a database file; 0 when there is none. */
+export function walBytes(databasePath: string): number {
+  return statSync(`${databasePath}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/**
+ * Folds the log into the file and empties it. Runs alone in the writer's queue with no reader open: anything less than
+ * a whole checkpoint would let the log restart under a reader's feet.
+ */
+export async function rotateWal(writer: Connection): Promise<void> {
+  await writer.execOffLoop('PRAGMA wal_checkpoint(PASSIVE)');
+  const row = writer.get('PRAGMA wal_checkpoint(TRUNCATE)');
+  if (row?.['busy'] !== 0) throw new Error('The write-ahead log is still in use by a reader.');
+}

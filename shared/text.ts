@@ -1,0 +1,9 @@
+/** The longest beginning of a text that fits in this many bytes of UTF-8, never cutting a character in two. */
+export function cutUtf8(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text, 'utf8');
+  if (bytes.length <= maxBytes) return text;
+  let end = maxBytes;
+  // Continuation bytes are 10xxxxxx: step back to where a character begins.
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.toString('utf8', 0, end);
+}

@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodePayload, parseBoundedJson, parsePayload } from '../../../shared/rules/payload.ts';
+
+const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+const parse = (type: string | undefined, body: string | Uint8Array) =>
+  parsePayload(type, typeof body === 'string' ? Buffer.from(body) : body);
+
+describe('the kind of a payload', () => {
+  it.each<[string | undefined, string | Uint8Array, string, unknown]>([
+    [JSON_TYPE, '{"a":1}', 'json', { a: 1 }],
+    ['Application/JSON; charset=utf-8', '[1]', 'json', [1]],
+    ['application/cloudevents+json', 'null', 'json', null],
+    ['text/json', '"x"', 'json', 'x'],
+    [undefined, '{"a":1}', 'json', { a: 1 }],
+    ['', '7', 'json', 7],
+    [undefined, 'hello', 'text', { text: 'hello' }],
+    [JSON_TYPE, '{"a":', 'text', { text: '{"a":' }],
+    [JSON_TYPE, '', 'text', { text: '' }],
+    [undefined, '', 'text', { text: '' }],
+    [FORM_TYPE, '', 'form', {}],
+    ['text/plain', '{"a":1}', 'text', { text: '{"a":1}' }],
+    ['application/octet-stream', new Uint8Array([0xff, 0]), 'base64', { base64: '/wA=' }],
+    [JSON_TYPE, new Uint8Array([0x22, 0xff, 0x22]), 'base64', { base64: 'Iv8i' }],
+    [FORM_TYPE, new Uint8Array([0x61, 0x3d, 0xff]), 'base64', { base64: 'YT3/' }],
+    [JSON_TYPE, '\ufeff{"a":1}', 'json', { a: 1 }],
+    ['text/plain', '\ufeffhi', 'text', { text: 'hi' }],
+    ['multipart/form-data; boundary=x', '--x--', 'text', { text: '--x--' }],
+    [FORM_TYPE, 'a=1&b=x+y%21&a=2&c&a=3', 'form', { a: ['1', '2', '3'], b: 'x y!', c: '' }],
+    [`${FORM_TYPE};charset=UTF-8`, '?a=%ZZ&=v&&', 'form', { '?a': '%ZZ', '': 'v' }],
+  ])('%s %j is %s', (type, body, kind, value) => {
+    const payload = parse(type, body);
+    expect(payload.kind).toBe(kind);
+    expect(payload.value).toEqual(value);
+  });
+});
+
+describe('hostile JSON', () => {
+  it.each([
+    ['128 arrays', '['.repeat(128) + ']'.repeat(128), 'json'],
+    ['129 arrays', '['.repeat(129) + ']'.repeat(129), 'text'],
+    ['128 objects', '{"a":'.repeat(128) + '1' + '}'.repeat(128), 'json'],
+    ['129 objects', '{"a":'.repeat(129) + '1' + '}'.repeat(129), 'text'],
+    ['brackets in a string', JSON.stringify('[{'.repeat(200)), 'json'],
+    ['brackets behind an escaped quote', `["\\"${'['.repeat(200)}"]`, 'json'],
+    [
+      'brackets behind an escaped backslash',
+      `["\\\\",${'['.repeat(128)}1${']'.repeat(128)}]`,
+      'text',
+    ],
+    ['many levels beside each other', `[${'[],'.repeat(500)}[]]`, 'json'],
+    ['the largest double', '[1.7976931348623157e308,-1.7976931348623157E+308]', 'json'],
+    ['a number beyond it', '[1e309]', 'text'],
+    ['a negative one', '{"a":-1E+400}', 'text'],
+    ['one without an exponent', `[${'9'.repeat(309)}]`, 'text'],
+    ['one with many digits and a small exponent', `${'9'.repeat(250)}e60`, 'text'],
+    ['a long number that is none of these', `0.${'9'.repeat(500)}e-99`, 'json'],
+    ['zero with a large exponent', '0e999', 'json'],
+    ['a large number in a string', '"1e999"', 'json'],
+    ['a string that does not end', '["abc\\', 'text'],
+  ])('%s', (_, body, kind) => {
+    expect(parse(JSON_TYPE, body).kind).toBe(kind);
+  });
+
+  it('keeps dangerous names as plain members', () => {
+    const { value } = parse(JSON_TYPE, '{"__proto__":{"polluted":1},"constructor":2,"a":1,"a":2}');
+    expect(JSON.stringify(value)).toBe('{"__proto__":{"polluted":1},"constructor":2,"a":2}');
+    const form = parse(FORM_TYPE, '__proto__=1&constructor=2&__proto__=3&hasOwnProperty=4').value;
+    expect(JSON.stringify(form)).toBe(
+      '{"__proto__":["1","3"],"constructor":"2","hasOwnProperty":"4"}',
+    );
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
+  });
+
+  it('brings NUL and lone surrogates through a round trip', () => {
+    const { value } = parse(JSON_TYPE, String.raw`["a\u0000b","\ud800","\udc00x"]`);
+    expect(value).toEqual(['a\0b', '\ud800', '\udc00x']);
+    expect(JSON.stringify(value).isWellFormed()).toBe(true);
+    expect(JSON.parse(JSON.stringify(value))).toEqual(value);
+    expect(parse('text/plain', 'a\0b').value).toEqual({ text: 'a\0b' });
+    expect(parse(FORM_TYPE, 'a=%00').value).toEqual({ a: '\0' });
+  });
+
+  it('counts distinct names, of which 20,000 are allowed, and not repeated ones', () => {
+    const object = (names: number) =>
+      `{${Array.from({ length: names }, (_, i) => `"name${i * 7919}" : 1`).join(',')}}`;
+    expect(parse(JSON_TYPE, object(19_000)).kind).toBe('json');
+    expect(parse(JSON_TYPE, object(25_000)).kind).toBe('text');
+    const records = Array.from({ length: 30_000 }, (_, id) => ({ id, name: `n${id}`, tag: 'x' }));
+    expect(parse(JSON_TYPE, JSON.stringify(records)).kind).toBe('json');
+  });
+
+  it('keeps a form of more than 10,000 fields as text', () => {
+    expect(parse(FORM_TYPE, `a=1${'&a=1'.repeat(9_999)}`).kind).toBe('form');
+    expect(parse(FORM_TYPE, `a=1${'&a=1'.repeat(10_000)}`).kind).toBe('text');
+  });
+});
+
+describe('five megabytes', () => {
+  const fill = (unit: string, size = 5_000_000) => unit.repeat(size / unit.length);
+  const names = () => {
+    let text = '{';
+    for (let i = 0; text.length < 5_000_000; i++) text += `"${i.toString(36)}":0,`;
+    return text;
+  };
+  it.each<[string, string, () => string, string]>([
+    ['opening brackets', JSON_TYPE, () => fill('['), 'text'],
+    ['opening braces', JSON_TYPE, () => fill('{"":'), 'text'],
+    ['quotes', JSON_TYPE, () => fill('"'), 'text'],
+    ['a string of escapes', JSON_TYPE, () => `"${fill('\\\\')}"`, 'json'],
+    ['digits', JSON_TYPE, () => fill('9'), 'text'],
+    ['exponents', JSON_TYPE, () => fill('1e'), 'text'],
+    ['minus signs', JSON_TYPE, () => fill('-'), 'text'],
+    ['white space', JSON_TYPE, () => fill(' '), 'text'],
+    ['strings and white space', JSON_TYPE, () => fill('""      '), 'text'],
+    ['distinct names', JSON_TYPE, names, 'text'],
+    ['form separators', FORM_TYPE, () => fill('&'), 'text'],
+    ['form escapes', FORM_TYPE, () => fill('%41'), 'form'],
+    ['plain text', 'text/plain', () => fill('héllo'), 'text'],
+  ])('of %s are read at once', (_, type, make, kind) => {
+    const body = Buffer.from(make());
+    const start = performance.now();
+    expect(parsePayload(type, body).kind).toBe(kind);
+    // A few milliseconds each on an idle machine; the bound only tells linear from quadratic.
+    expect(performance.now() - start).toBeLessThan(1000);
+  });
+});
+
+describe('any body of any type', () => {
+  const type = fc.constantFrom(undefined, JSON_TYPE, FORM_TYPE, 'text/plain', ';;', 'a/b+json');
+  const body = fc.oneof(
+    fc.uint8Array({ maxLength: 200 }),
+    fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
+    fc.json().map((text) => Buffer.from(text)),
+    fc
+      .array(fc.constantFrom(...'[]{}":,\\ue+-.019&=% \ufeff'), { maxLength: 60 })
+      .map((c) => Buffer.from(c.join(''))),
+  );
+
+  it('gives a payload that is well-formed JSON and can be made again', () => {
+    fc.assert(
+      fc.property(type, body, (contentType, bytes) => {
+        const { kind, value } = parsePayload(contentType, bytes);
+        const text = JSON.stringify(value);
+        expect(text.isWellFormed()).toBe(true);
+        expect(JSON.stringify(JSON.parse(text))).toBe(text);
+        expect(decodePayload(kind, bytes)).toEqual(value);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('is decoded without throwing under a kind that does not fit', () => {
+    fc.assert(
+      fc.property(fc.constantFrom('json', 'form', 'text', 'base64'), body, (kind, bytes) => {
+        expect(decodePayload(kind, bytes)).toBeDefined();
+      }),
+    );
+  });
+
+  it('is JSON exactly when JSON.parse says so, for small bodies', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 3 }), (text) => {
+        expect(parseBoundedJson(Buffer.from(text))).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+});
