@@ -65,6 +65,10 @@ export interface WriteContext extends BaseContext {
   readonly store: Repositories;
   /** A fresh id such as `key_…`. */
   newId(prefix: 'key' | 'evt'): string;
+  /** Records what the service itself did on the way, such as a lease that had run out. */
+  recordService(op: string, subject: string): Promise<void>;
+  /** Something in this transaction falls due at this time. */
+  dueAt(ms: number): void;
   /** After the commit is durable: tells waits that an event became claimable. */
   eventReady(event: { source: string; type: string }): void;
 }

@@ -91,6 +91,8 @@ interface ErrorOptions {
   readonly hint?: string | null;
   /** Shown to the caller. */
   readonly details?: Record<string, unknown>;
+  /** Sent with the answer over HTTP. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** For the log only. */
   readonly cause?: unknown;
 }
@@ -101,6 +103,7 @@ export class ServiceError extends Error {
   readonly status: number;
   readonly hint: string | null;
   readonly details: Record<string, unknown> | undefined;
+  readonly #headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, options: ErrorOptions = {}) {
     const entry = errorEntry(code);
@@ -110,11 +113,22 @@ export class ServiceError extends Error {
     this.status = entry.status;
     this.hint = options.hint === undefined ? entry.hint : options.hint;
     this.details = options.details;
+    this.#headers = options.headers ?? {};
   }
 
   body(): ErrorBody {
     const { code, message, hint, details } = this;
     return { error: { code, message, hint, ...(details && { details }) } };
+  }
+
+  /** Headers of the answer over HTTP: those given, Retry-After where details tell it, the challenge of a 401. */
+  headers(): Record<string, string> {
+    const retryAfter = this.details?.['retry_after'];
+    return {
+      ...this.#headers,
+      ...(typeof retryAfter === 'number' && { 'Retry-After': String(retryAfter) }),
+      ...(this.status === 401 && { 'WWW-Authenticate': 'Bearer' }),
+    };
   }
 
   /** The one-line form of MCP answers: `CODE: message hint`. */

@@ -13,16 +13,15 @@ export interface Credentials {
   readonly idempotencyKey: string | undefined;
 }
 
-/** A checked caller, and the rate headers every answer to it carries. */
-export interface Admission {
-  readonly caller: Caller;
-  readonly rateHeaders: Readonly<Record<string, string>>;
-}
-
 /** Where operations run. Bindings know nothing else. */
 export interface Executor {
-  /** Checks a key, and takes one call from its rate where `metered`. UNAUTHENTICATED, KEY_REVOKED, RATE_LIMITED. */
-  authenticate(credentials: Credentials, metered: boolean): Promise<Admission>;
+  /** Checks a key before any body is read. UNAUTHENTICATED, KEY_REVOKED. */
+  authenticate(credentials: Credentials): Promise<Caller>;
+  /**
+   * Takes one call from the rate of the key and returns the headers that tell the rest; RATE_LIMITED, with the same
+   * headers, beyond it. Waits are not metered: TOO_MANY_WAITS bounds them.
+   */
+  meter(caller: Caller): Readonly<Record<string, string>>;
   /** Checks scope and input, runs the operation, and answers after what it wrote is durable. */
   execute(
     operation: Operation,

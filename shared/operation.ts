@@ -65,7 +65,7 @@ interface Declaration<I extends z.ZodObject, O extends z.ZodType> {
 /** The phases of a write. Only `commit` runs inside the transaction, and it may await nothing but the context's stores. */
 interface WritePhases<I, P, C, O> {
   /** Files, DNS, blobs: whatever takes time. */
-  readonly prepare?: (context: ReadContext, input: I) => Promise<P>;
+  readonly prepare?: (context: Omit<ReadContext, 'store'>, input: I) => Promise<P>;
   /** Returns what a repeat with the same Idempotency-Key needs: small and JSON. */
   readonly commit: (context: WriteContext, input: I, prepared: P) => Promise<C>;
   /** Builds the answer after the commit is durable, and again for a repeat. */

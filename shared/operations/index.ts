@@ -16,6 +16,7 @@ import { sessionHello } from './session/hello.ts';
 import { sourceAdd } from './source/add.ts';
 import { sourceList } from './source/list.ts';
 import { sourceRemove } from './source/remove.ts';
+import { sourceSign } from './source/sign.ts';
 import { whoami } from './whoami.ts';
 
 /** Every operation, in the order of the route table (spec section 4.1), each addition after its kin. */
@@ -29,6 +30,7 @@ export const operations: readonly Operation[] = [
   sourceList,
   sourceAdd,
   sourceRemove,
+  sourceSign,
   inboxList,
   inboxWait,
   inboxClaim,

@@ -1,6 +1,6 @@
 import type { WriteContext } from '../../context.ts';
 import { ServiceError } from '../../errors.ts';
-import type { EventQueueRow, EventStateCode } from '../../rules/event-state.ts';
+import { effective, type EventQueueRow, type EventStateCode } from '../../rules/event-state.ts';
 import type { EventRow } from '../../store/events.ts';
 import { queueRow } from '../../store/queue-row.ts';
 
@@ -15,9 +15,15 @@ export async function moveEvent<V>(
   const { store, now } = context;
   const row = await store.events.find(eventId);
   if (!row) throw new ServiceError('NOT_FOUND');
-  const verdict = decide(queueRow(row));
+  // What time has done is written down first, so that the ledger tells it before what follows from it.
+  const current = effective(queueRow(row), now);
+  if (row.status === 'claimed' && current.status !== 'claimed') {
+    await context.recordService('lease.expired', row.id);
+  }
+  const verdict = decide(current);
   if (!verdict.ok) throw new ServiceError(verdict.code);
-  const { status } = verdict.next;
+  const { status, due_at } = verdict.next;
+  if (due_at !== null) context.dueAt(due_at);
   const closed = status === 'done' || status === 'dead';
   const finishedAt = closed ? (row.finished_at ?? new Date(now).toISOString()) : null;
   await store.events.setQueue(row.seq, verdict.next, finishedAt);

@@ -1,9 +1,11 @@
 import * as z from 'zod';
+import type { LongContext } from '../../context.ts';
 import { eventSchema, toEnvelope } from '../../envelope.ts';
+import { invalid } from '../../errors.ts';
 import { WAIT_DEFAULT_SECONDS, WAIT_MAX_SECONDS } from '../../limits.ts';
 import { defineOperation } from '../../operation.ts';
 import { matchesType } from '../../rules/event-type.ts';
-import { sourceName, typePattern } from '../fields.ts';
+import { eventId, isoInstant, sourceName, typePattern } from '../fields.ts';
 
 export const inboxWait = defineOperation({
   name: 'inbox_wait',
@@ -14,6 +16,8 @@ export const inboxWait = defineOperation({
   input: z.strictObject({
     source: sourceName.optional(),
     type: typePattern.optional(),
+    since: isoInstant.optional().describe('Only events received at or after this time, ISO 8601.'),
+    after: eventId.optional().describe('Only events that arrived after this one, to follow a stream.'),
     timeout_seconds: z
       .int()
       .min(1)
@@ -33,17 +37,24 @@ export const inboxWait = defineOperation({
     emptyWhenNull: 'event',
   },
   example: { timeout_seconds: 1 },
-}).long(async (context, { source, type, timeout_seconds }) => {
+}).long(async (context, { source, type, since, after, timeout_seconds }) => {
+  const afterSeq = after === undefined ? 0 : await seqOf(context, after);
   const event = await context.waitFor({
     timeoutSeconds: timeout_seconds,
     concerns: (change) =>
       (source === undefined || change.source === source) && matchesType(type, change.type),
     look: async (store, now) => {
-      const filter = { status: 'pending', source, type, unroutedOnly: true } as const;
-      const [row] = await store.events.page({ ...filter, afterSeq: 0, limit: 1, now });
+      const filter = { status: 'pending', source, type, since, unroutedOnly: true } as const;
+      const [row] = await store.events.page({ ...filter, afterSeq, limit: 1, now });
       const options = { project: context.project.id, now, payload: { whole: false } } as const;
       return row ? toEnvelope(row, options) : null;
     },
   });
   return { event };
 });
+
+async function seqOf(context: LongContext, id: string): Promise<number> {
+  const row = await context.read((store) => store.events.find(id));
+  if (!row) throw invalid({ path: 'after', message: 'There is no such event.' });
+  return row.seq;
+}

@@ -1,0 +1,165 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { EXIT, type CommandContext } from '../command.ts';
+import { usageError } from '../errors.ts';
+import { EventFeed, type FeedEvent } from '../event-feed.ts';
+import { integerOption, requiredText, switchOption, textOption } from '../option-values.ts';
+import { answeredCode, sleep } from '../patience.ts';
+import { takeEvent, workEvent, type Finished, type WorkOptions } from '../work-event.ts';
+
+const WAIT_SECONDS = 60;
+const DRAIN_WAIT_SECONDS = 1;
+const CONCURRENCY_MAX = 64;
+
+/** How a claim is refused when another worker was faster. */
+const TAKEN: ReadonlySet<string | null> = new Set(['EVENT_NOT_CLAIMABLE', 'EVENT_ROUTED', 'NOT_FOUND']);
+
+export interface Work extends WorkOptions {
+  readonly source: string | undefined;
+  readonly type: string | undefined;
+  readonly concurrency: number;
+  /** Ends after this many events. */
+  readonly max: number;
+  /** Ends when nothing is pending. */
+  readonly drain: boolean;
+}
+
+/** Runs a command for each event of the inbox. */
+export async function run(context: CommandContext): Promise<number> {
+  const { env, output, signal } = context;
+  const command = requiredText(context, 'exec', "For example: svc inbox work --exec './handle.sh'");
+  await refuseMissingProgram(command, env);
+  const single = switchOption(context, 'once');
+  const stop = secondInterrupt(signal);
+  const finished: Finished[] = [];
+  try {
+    await work({
+      client: context.client(),
+      command,
+      env,
+      leaseSeconds: integerOption(context, 'lease-seconds', { min: 30, max: 3600 }) ?? 300,
+      source: textOption(context, 'source'),
+      type: textOption(context, 'type'),
+      concurrency: integerOption(context, 'concurrency', { min: 1, max: CONCURRENCY_MAX }) ?? 1,
+      max: single ? 1 : (integerOption(context, 'max', { min: 1, max: 999_999_999 }) ?? Infinity),
+      drain: switchOption(context, 'drain'),
+      signal,
+      kill: stop.signal,
+      note: (text) => output.note(text),
+      onFinished: (event) => {
+        if (single) finished.push(event);
+        output.note(readable(event));
+        if (output.json) output.line(JSON.stringify(event));
+      },
+    });
+  } finally {
+    stop.release();
+  }
+  if (signal.aborted) return EXIT.interrupted;
+  return single && finished.some((event) => event.outcome !== 'acked') ? EXIT.refused : EXIT.done;
+}
+
+/**
+ * Waits and claims one event at a time and runs the commands side by side. One waiter for all of them: several would
+ * wake for the same oldest event and race for it. What is claimed is no longer pending, so the next wait gets the next.
+ */
+export async function work(options: Work): Promise<void> {
+  const { client, source, type, signal, note } = options;
+  const feed = new EventFeed({ client, source, type, signal, trouble: note });
+  const running = new Set<Promise<void>>();
+  const lost = new LostClaims();
+  const failures: unknown[] = [];
+  const seconds = options.drain ? DRAIN_WAIT_SECONDS : WAIT_SECONDS;
+  const interrupted = (): void => {
+    if (running.size > 0) {
+      note(`Waiting for ${running.size} running. Press Ctrl-C again to give them back.`);
+    }
+  };
+  signal.addEventListener('abort', interrupted, { once: true });
+  try {
+    for (let taken = 0; taken < options.max && failures.length === 0; ) {
+      if (running.size >= options.concurrency) await Promise.race(running);
+      const waited = signal.aborted ? null : await feed.next({ seconds });
+      if (waited === null || signal.aborted) break;
+      const { event } = waited;
+      if (event === null) {
+        if (options.drain) break;
+        continue;
+      }
+      const claimed = await claim(options, event, lost);
+      if (claimed === null) continue;
+      taken += 1;
+      const job = workEvent(options, claimed)
+        .then(options.onFinished, (error: unknown) => void failures.push(error))
+        .finally(() => running.delete(job));
+      running.add(job);
+    }
+  } finally {
+    await Promise.all(running);
+    signal.removeEventListener('abort', interrupted);
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+async function claim(options: Work, event: FeedEvent, lost: LostClaims): Promise<FeedEvent | null> {
+  try {
+    return await takeEvent(options, event.id);
+  } catch (error) {
+    if (!TAKEN.has(answeredCode(error))) throw error;
+    await lost.pause(event.id, options.signal);
+    return null;
+  }
+}
+
+/** Where waits are answered from a copy that lags, an event just taken by another worker shows up again for a moment. */
+class LostClaims {
+  #id = '';
+  #repeats = 0;
+
+  async pause(id: string, signal: AbortSignal): Promise<void> {
+    this.#repeats = id === this.#id ? this.#repeats + 1 : 0;
+    this.#id = id;
+    if (this.#repeats > 0) await sleep(Math.min(2000, 20 * 2 ** Math.min(this.#repeats, 7)), signal);
+  }
+}
+
+/** A misspelled command would fail each event five times and bury the whole queue. */
+async function refuseMissingProgram(command: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const program = /^[\w./-]+(?=\s|$)/.exec(command)?.[0];
+  if (program === undefined) return;
+  const check = spawn('sh', ['-c', 'command -v -- "$1"', 'sh', program], { env, stdio: 'ignore' });
+  const [code] = (await once(check, 'close')) as [number | null];
+  if (code === 0) return;
+  throw usageError(`The command \`${program}\` is not found or may not be executed.`);
+}
+
+/** Aborted by the Ctrl-C or SIGTERM after the one that ended the work. */
+function secondInterrupt(first: AbortSignal): { signal: AbortSignal; release: () => void } {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort();
+  const arm = (): void => {
+    // Not before the signal at hand is through, or the first would count as the second too.
+    setImmediate(() => {
+      process.on('SIGINT', abort);
+      process.on('SIGTERM', abort);
+    });
+  };
+  if (first.aborted) arm();
+  else first.addEventListener('abort', arm, { once: true });
+  return {
+    signal: controller.signal,
+    release: () => {
+      first.removeEventListener('abort', arm);
+      process.off('SIGINT', abort);
+      process.off('SIGTERM', abort);
+    },
+  };
+}
+
+function readable(event: Finished): string {
+  const time = new Date().toTimeString().slice(0, 8);
+  const { event_id, type, outcome, exit_code, signal, duration_ms } = event;
+  const how = signal ?? (exit_code === null ? null : `exit ${exit_code}`);
+  const result = outcome === 'acked' || how === null ? outcome : `${outcome} (${how})`;
+  return `${time}  ${event_id}  ${type}  ${result}  ${duration_ms} ms`;
+}

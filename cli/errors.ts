@@ -1,0 +1,99 @@
+import { EXIT } from './command.ts';
+
+interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly exit: number;
+  /** The next step. */
+  readonly hint?: string | null;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A failure that is the caller's to solve: printed as `CODE: message` and a hint, never with a stack. */
+export class CliError extends Error {
+  readonly code: string;
+  readonly exit: number;
+  readonly hint: string | null;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.name = 'CliError';
+    this.code = failure.code;
+    this.exit = failure.exit;
+    this.hint = failure.hint ?? null;
+    this.details = failure.details;
+  }
+
+  /** The error body of the interface. */
+  body(): { error: Record<string, unknown> } {
+    const { code, message, hint, details } = this;
+    return { error: { code, message, hint, ...(details && { details }) } };
+  }
+}
+
+/** An error answer of the daemon or gateway. */
+export class CallError extends CliError {
+  readonly status: number;
+  /** `X-Request-Id` of the answer. */
+  readonly requestId: string | null;
+
+  constructor(status: number, body: unknown, requestId: string | null = null) {
+    super(answeredFailure(status, body));
+    this.name = 'CallError';
+    this.status = status;
+    this.requestId = requestId;
+  }
+}
+
+function answeredFailure(status: number, body: unknown): Failure {
+  const error: unknown = isObject(body) ? body['error'] : undefined;
+  if (!isObject(error) || typeof error['code'] !== 'string') {
+    const message = `The other side answered ${status} without an error of this interface.`;
+    return { code: `HTTP_${status}`, message, exit: exitForStatus(status) };
+  }
+  const { code, message, hint, details } = error;
+  return {
+    code,
+    message: typeof message === 'string' ? message : 'The call failed.',
+    hint: typeof hint === 'string' ? hint : null,
+    details: isObject(details) ? details : undefined,
+    exit: exitForCode(code),
+  };
+}
+
+/** The exit code for an error code of the interface. */
+export function exitForCode(code: string): number {
+  switch (code) {
+    case 'UNAUTHENTICATED':
+    case 'KEY_REVOKED':
+    case 'SCOPE_MISSING':
+      return EXIT.signedOut;
+    case 'POLICY_DENIED':
+      return EXIT.denied;
+    default:
+      return EXIT.refused;
+  }
+}
+
+function exitForStatus(status: number): number {
+  return status === 401 || status === 403 ? EXIT.signedOut : EXIT.refused;
+}
+
+/** The command line itself is wrong: exit code 2. */
+export function usageError(message: string, hint: string | null = null): CliError {
+  return new CliError({ code: 'USAGE', message, hint, exit: EXIT.usage });
+}
+
+/** Nobody answers, or no longer: exit code 7. */
+export function unreachable(message: string, hint: string | null = null): CliError {
+  return new CliError({ code: 'UNREACHABLE', message, hint, exit: EXIT.unreachable });
+}
+
+/** What `unreachable` says when no daemon runs. */
+export const NOT_RUNNING = 'The daemon is not running. Start it with: svc up';
+
+/** True for anything `{}`-like that is no array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

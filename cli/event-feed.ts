@@ -1,0 +1,92 @@
+import type { Client } from './client.ts';
+import { isObject } from './errors.ts';
+import { isPassing, Patience } from './patience.ts';
+
+/** An event as the interface answers it; only what the commands look at is named. */
+export interface FeedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly source: string;
+  readonly received_at: string;
+  readonly verified: boolean;
+  readonly [field: string]: unknown;
+}
+
+interface FeedOptions {
+  readonly client: Client;
+  readonly source: string | undefined;
+  readonly type: string | undefined;
+  /** Ends the feed. */
+  readonly signal: AbortSignal;
+  /** Told once for each row of failures, and once when it ends. */
+  readonly trouble: (text: string) => void;
+}
+
+interface Wait {
+  readonly seconds: number;
+  /** Only what came after this event, or `latest` for what comes from now on. */
+  readonly after?: string | undefined;
+}
+
+interface Waited {
+  readonly event: FeedEvent | null;
+  /** Where the next wait goes on, when the answer tells. */
+  readonly after: string | undefined;
+}
+
+/** How much longer than asked a wait may be silent before the connection counts as lost. */
+const SILENCE_MARGIN_MS = 15_000;
+
+/** Waits for events one after another, and sits out network trouble. */
+export class EventFeed {
+  readonly #options: FeedOptions;
+  readonly #patience = new Patience();
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+  }
+
+  /** The first matching event, `event: null` at the timeout, or null once the signal is aborted. */
+  async next(wait: Wait): Promise<Waited | null> {
+    const { signal, trouble } = this.#options;
+    while (!signal.aborted) {
+      try {
+        const waited = await this.#ask(wait);
+        if (this.#patience.failures > 0) trouble('Connected again.');
+        this.#patience.succeeded();
+        return waited;
+      } catch (error) {
+        if (signal.aborted) return null;
+        if (!isPassing(error)) throw error;
+        if (this.#patience.failures === 0) trouble(`${messageOf(error)} Trying again.`);
+        await this.#patience.pause(error, signal);
+      }
+    }
+    return null;
+  }
+
+  async #ask({ seconds, after }: Wait): Promise<Waited> {
+    const { client, source, type, signal } = this.#options;
+    const answer = await client.call('GET', '/v1/inbox/wait', {
+      query: { source, type, after, timeout_seconds: seconds },
+      signal,
+      timeoutMs: seconds * 1000 + SILENCE_MARGIN_MS,
+    });
+    if (!isObject(answer)) return { event: null, after: undefined };
+    const position = answer['after'];
+    return {
+      event: asEvent(answer['event']),
+      after: typeof position === 'string' ? position : undefined,
+    };
+  }
+}
+
+/** The value as an event, or null. */
+export function asEvent(value: unknown): FeedEvent | null {
+  return isObject(value) && typeof value['id'] === 'string' ? (value as unknown as FeedEvent) : null;
+}
+
+/** What to show of anything thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,115 @@
+import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeaders } from 'node:http';
+import { isObject, usageError } from './errors.ts';
+import type { FeedEvent } from './event-feed.ts';
+import { getBytes, postBytes, type Sent } from './http-send.ts';
+import { WEBHOOK_BODY_MAX_BYTES } from '../shared/limits.ts';
+import { signWebhook, type Verification } from '../shared/rules/signature.ts';
+
+const FORWARD_TIMEOUT_MS = 30_000;
+const PAYLOAD_TIMEOUT_MS = 60_000;
+
+/** Headers about the connection they came over, which say nothing about the next one. */
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** How to sign what is forwarded: the signatures that came with it are not stored. */
+export interface Signing {
+  readonly verification: Verification;
+  readonly secret: string;
+  readonly signatureHeader: string | undefined;
+}
+
+/** An address as people type it: `3000`, `:3000/hook`, `localhost:3000/hook` or a whole URL. */
+export function forwardUrl(text: string): URL {
+  const whole = /^https?:\/\//i.test(text) ? text : `http://${text.replace(/^:?(\d+)(?=\/|$)/, 'localhost:$1')}`;
+  if (!URL.canParse(whole)) {
+    throw usageError(`\`${text}\` is no URL.`, 'For example: --forward localhost:3000/webhooks');
+  }
+  return new URL(whole);
+}
+
+/** POSTs a claimed event to an address as its sender did: the same body, type and headers. */
+export async function forwardEvent(
+  url: URL,
+  event: FeedEvent,
+  signing: Signing | null,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const body = await bodyOf(event);
+  const headers = forwardedHeaders(event);
+  headers['svc-event-id'] = event.id;
+  if (signing) Object.assign(headers, signatureHeaders(event, body, headers, signing));
+  return postBytes(url, { headers, body, timeoutMs: FORWARD_TIMEOUT_MS, signal });
+}
+
+function storedHeaders(event: FeedEvent): Record<string, string> {
+  const stored = event['headers'];
+  const headers: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(isObject(stored) ? stored : {})) {
+    if (typeof value === 'string') headers[name.toLowerCase()] = value;
+  }
+  return headers;
+}
+
+function forwardedHeaders(event: FeedEvent): OutgoingHttpHeaders {
+  const headers: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(storedHeaders(event))) {
+    if (!CONNECTION_HEADERS.has(name) && isSendable(name, value)) headers[name] = value;
+  }
+  headers['content-type'] ??= 'application/json';
+  return headers;
+}
+
+function isSendable(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function signatureHeaders(
+  event: FeedEvent,
+  body: Uint8Array,
+  headers: OutgoingHttpHeaders,
+  signing: Signing,
+): Record<string, string> {
+  const given = headers['webhook-id'] ?? headers['svix-id'];
+  // What is left of another family of names would be checked instead of ours.
+  for (const name of Object.keys(headers)) {
+    if (/^(webhook|svix)-(id|timestamp|signature)$/.test(name)) delete headers[name];
+  }
+  return signWebhook({
+    verification: signing.verification,
+    secret: signing.secret,
+    signatureHeader: signing.signatureHeader,
+    id: typeof given === 'string' && !given.includes('.') ? given : event.id,
+    body,
+    nowMs: Date.now(),
+  });
+}
+
+/** The body again. Only large ones are kept byte for byte; others are written anew from the parsed payload. */
+async function bodyOf(event: FeedEvent): Promise<Uint8Array> {
+  const link = event['payload_url'];
+  if (typeof link === 'string') {
+    return getBytes(new URL(link), WEBHOOK_BODY_MAX_BYTES, PAYLOAD_TIMEOUT_MS);
+  }
+  return Buffer.from(
+    bodyText(event['payload'], storedHeaders(event)['content-type']) ?? base64Of(event['payload']),
+    bodyText(event['payload'], storedHeaders(event)['content-type']) === null ? 'base64' : 'utf8',
+  );
+}

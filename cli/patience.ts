@@ -1,0 +1,67 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { CallError, CliError } from './errors.ts';
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 30_000;
+/** Answers below 500 that a repeat may change. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
+
+/** Whether the same call may succeed a little later: the other side is away, overloaded or restarting. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof CallError) {
+    const { status, code } = error;
+    return status >= 500 || PASSING_STATUSES.has(status) || code === 'IDEMPOTENCY_IN_PROGRESS';
+  }
+  if (error instanceof CliError) return error.code === 'UNREACHABLE';
+  return hasSystemCode(error);
+}
+
+/** A lost connection comes as a system error such as ECONNRESET; a fault of our own has no such code. */
+function hasSystemCode(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code: unknown = Reflect.get(error, 'code');
+  return typeof code === 'string' && /^E[A-Z]+$/.test(code);
+}
+
+/** The code of an error answer, or null for anything else. */
+export function answeredCode(error: unknown): string | null {
+  return error instanceof CallError ? error.code : null;
+}
+
+/** Growing pauses between tries, with jitter so that many workers do not return at once. */
+export class Patience {
+  #failures = 0;
+
+  /** How many tries failed since the last success. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+  }
+
+  /** Waits before the next try, as long as the other side asked or longer each time. */
+  async pause(error: unknown, signal: AbortSignal): Promise<void> {
+    const grown = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures, 10));
+    this.#failures += 1;
+    const jittered = grown / 2 + (Math.random() * grown) / 2;
+    await sleep(Math.max(jittered, askedMs(error)), signal);
+  }
+}
+
+function askedMs(error: unknown): number {
+  if (!(error instanceof CallError)) return 0;
+  const seconds = error.details?.['retry_after'];
+  return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds, 300) * 1000 : 0;
+}
+
+/** Waits; false when the signal ended the wait. */
+export async function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await delay(ms, undefined, { signal });
+    return true;
+  } catch {
+    return false;
+  }
+}

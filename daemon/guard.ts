@@ -1,0 +1,69 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** How a request came in. */
+export type Door = { readonly kind: 'socket' } | { readonly kind: 'tcp'; readonly port: number };
+
+/** Why a request is refused: the header to blame and a sentence for its sender. */
+export interface Refusal {
+  readonly header: string;
+  readonly reason: string;
+}
+
+interface GuardedRequest {
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/**
+ * Webhooks and payload links come through tunnels under a public name. No character here lets a
+ * path normalise into another one, so the exemption cannot be carried to the API.
+ */
+const WEBHOOK = /^\/w\/[0-9A-Za-z]+(?:\?|$)/;
+const PAYLOAD_LINK = /^\/l\/[\w/-]+(?:\?|$)/;
+
+/**
+ * Keeps web pages out of the local daemon. A page can make a browser on this machine send requests
+ * to loopback, also under a name of its own (DNS rebinding): every sign of that is refused.
+ */
+export function refusal(request: GuardedRequest, door: Door): Refusal | null {
+  const { headers, url } = request;
+  if (door.kind === 'socket') {
+    return headers.origin === undefined ? null : refused('Origin', 'No web page talks to this socket.');
+  }
+  const hosts = ownHosts(door.port);
+  const link = PAYLOAD_LINK.test(url);
+  if (!link && !WEBHOOK.test(url) && !hosts.has((headers.host ?? '').toLowerCase())) {
+    return refused('Host', `Call this daemon as 127.0.0.1:${door.port} or localhost:${door.port}.`);
+  }
+  if (headers.origin !== undefined && !isOwn(headers.origin, hosts)) {
+    return refused('Origin', 'Web pages of other origins may not call this daemon.');
+  }
+  // A payload link carries its own proof and may be clicked from any page.
+  return link ? null : foreignPage(headers, hosts);
+}
+
+function foreignPage(headers: IncomingHttpHeaders, hosts: ReadonlySet<string>): Refusal | null {
+  const site = headers['sec-fetch-site'];
+  if (site === 'cross-site' || site === 'same-site') {
+    return refused('Sec-Fetch-Site', 'Web pages of other sites may not call this daemon.');
+  }
+  if (headers.referer !== undefined && !isOwn(headers.referer, hosts)) {
+    return refused('Referer', 'Web pages of other origins may not call this daemon.');
+  }
+  return null;
+}
+
+function refused(header: string, reason: string): Refusal {
+  return { header, reason };
+}
+
+function ownHosts(port: number): ReadonlySet<string> {
+  return new Set([`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`]);
+}
+
+/** True for an http address of this listener. `null`, the origin of a sandboxed page, is none. */
+function isOwn(address: string, hosts: ReadonlySet<string>): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, host } = new URL(address);
+  return protocol === 'http:' && hosts.has(host);
+}

@@ -1,0 +1,75 @@
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Home } from './home.ts';
+import { isAlive, lockHolder } from './processes.ts';
+import { parseRecord, readRecord, type DaemonStatus } from './record.ts';
+
+/** The routes of the daemon itself. They exist on its socket only. */
+export const STATUS_PATH = '/_daemon/status';
+export const STOP_PATH = '/_daemon/stop';
+
+const ASK_MS = 2000;
+
+/** What the daemon on this socket says of itself, or null when nobody answers. */
+export async function askStatus(socketPath: string, timeoutMs = ASK_MS): Promise<DaemonStatus | null> {
+  const answer = await ask(socketPath, 'GET', STATUS_PATH, timeoutMs);
+  return answer === null ? null : (parseRecord(answer) as DaemonStatus | null);
+}
+
+/** Asks the daemon to end. False when nobody answers. */
+export async function askStop(socketPath: string): Promise<boolean> {
+  return (await ask(socketPath, 'POST', STOP_PATH, ASK_MS)) !== null;
+}
+
+/**
+ * The pid of the daemon of this home, proven by its answer or by the lock it holds; null when none
+ * runs or it cannot be proven. A pid that only stands in `daemon.json` proves nothing.
+ */
+export async function provenPid(home: Home): Promise<number | null> {
+  const status = await askStatus(home.socketPath);
+  return status?.pid ?? lockHolder(home.lockFile);
+}
+
+/** Waits until a process has ended; false when it still runs after that time. */
+export async function waitForEnd(pid: number, withinMs: number): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
+  while (isAlive(pid)) {
+    if (performance.now() > deadline) return false;
+    await sleep(25);
+  }
+  return true;
+}
+
+/** One sentence on who holds the lock of this home, for the daemon that was refused. */
+export async function describeHolder(home: Home): Promise<string> {
+  const status = await askStatus(home.socketPath);
+  if (status) return `pid ${status.pid} at ${status.base_url}`;
+  const pid = lockHolder(home.lockFile);
+  const record = readRecord(home.daemonFile);
+  if (pid === null) return 'a process that does not answer';
+  if (record?.pid === pid) return `pid ${pid} at ${record.base_url}, which does not answer yet`;
+  return `pid ${pid}, which does not answer yet`;
+}
+
+function ask(
+  socketPath: string,
+  method: string,
+  path: string,
+  timeoutMs: number,
+): Promise<string | null> {
+  return new Promise((resolve) => {
+    const call = request({ socketPath, method, path, timeout: timeoutMs, agent: false }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('error', () => resolve(null));
+      answer.on('end', () => {
+        const good = answer.statusCode !== undefined && answer.statusCode < 300;
+        resolve(good ? Buffer.concat(chunks).toString('utf8') : null);
+      });
+    });
+    // Whatever goes wrong here means one thing to the caller: nobody answers.
+    call.on('error', () => resolve(null));
+    call.on('timeout', () => call.destroy());
+    call.end();
+  });
+}

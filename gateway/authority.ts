@@ -1,0 +1,99 @@
+import type { Clock } from '../shared/clock.ts';
+import type { Caller, LongContext, ReadContext, ServerInfo, Vault } from '../shared/context.ts';
+import { ServiceError } from '../shared/errors.ts';
+import type { Credentials, Executor } from '../shared/executor.ts';
+import { parseInput, type Operation } from '../shared/operation.ts';
+import { mayCall } from '../shared/scopes.ts';
+import type { Authenticator } from './authenticate.ts';
+import type { Project } from './project.ts';
+import type { Projects } from './projects.ts';
+import type { Rates } from './rates.ts';
+import { runWrite } from './write.ts';
+
+export interface AuthorityParts {
+  readonly projects: Projects;
+  readonly authenticator: Authenticator;
+  readonly rates: Rates;
+  readonly clock: Clock;
+  readonly vault: Vault;
+  readonly server: ServerInfo;
+  /** Checks every answer against its schema: on in tests. */
+  readonly checkAnswers: boolean;
+}
+
+/** Runs operations where the data is. */
+export class Authority implements Executor {
+  readonly #parts: AuthorityParts;
+
+  constructor(parts: AuthorityParts) {
+    this.#parts = parts;
+  }
+
+  authenticate(credentials: Credentials): Promise<Caller> {
+    return this.#parts.authenticator.check(credentials);
+  }
+
+  meter(caller: Caller): Readonly<Record<string, string>> {
+    return this.#parts.rates.take(caller.keyId, this.#parts.clock.now());
+  }
+
+  async execute(
+    operation: Operation,
+    input: unknown,
+    caller: Caller,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    if (!mayCall(caller.scopes, operation.scope)) {
+      throw new ServiceError('SCOPE_MISSING', { details: { scope: operation.scope } });
+    }
+    const checked = parseInput(operation, input);
+    const project = await this.#parts.projects.find(caller.projectId);
+    if (!project) throw new ServiceError('UNAUTHENTICATED');
+    const answer = await this.#run(operation, checked, { caller, project, signal });
+    if (this.#parts.checkAnswers) operation.output.parse(answer);
+    return answer;
+  }
+
+  #run(
+    operation: Operation,
+    input: unknown,
+    call: { caller: Caller; project: Project; signal: AbortSignal },
+  ): Promise<unknown> {
+    const { handler } = operation;
+    const { caller, project, signal } = call;
+    const { clock, vault, server } = this.#parts;
+    const base = { caller, project: project.info, server, vault, now: clock.now() };
+    switch (handler.kind) {
+      case 'read':
+        return project.store.read((store) => handler.run({ ...base, store }, input));
+      case 'long':
+        return handler.run(longContext(base, project, clock, signal), input);
+      case 'write':
+        return runWrite({ operation, handler, input, base, project });
+    }
+  }
+}
+
+function longContext(
+  base: Omit<ReadContext, 'store'>,
+  project: Project,
+  clock: Clock,
+  signal: AbortSignal,
+): LongContext {
+  return {
+    ...base,
+    read: (fn) => project.store.read(fn),
+    breathe: async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      signal.throwIfAborted();
+    },
+    waitFor: ({ look, concerns, timeoutSeconds }) =>
+      project.waits.wait({
+        keyId: base.caller.keyId,
+        concerns,
+        look: () => project.store.read((store) => look(store, clock.now())),
+        timeoutMs: timeoutSeconds * 1000,
+        signal,
+      }),
+  };
+}

@@ -1,0 +1,106 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { BlobStore } from '../shared/context.ts';
+
+/** A file nobody names may be one that is about to be named: it is left alone this long. */
+const ORPHAN_GRACE_MS = 3_600_000;
+
+/**
+ * Content-addressed files: `ab/<sha256>`. A file is written, synced and put in place, and its folder synced, before a
+ * row may name it; it goes only after the commit that dropped the last row, and never while somebody holds a pin.
+ */
+export class FileBlobStore implements BlobStore {
+  readonly #folder: string;
+  readonly #pins = new Map<string, number>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async put(bytes: Uint8Array): Promise<{ digest: string; release: () => void }> {
+    const digest = createHash('sha256').update(bytes).digest('hex');
+    const release = this.#pin(digest);
+    try {
+      await this.#write(digest, bytes);
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return { digest, release };
+  }
+
+  read(digest: string): Promise<Uint8Array> {
+    return readFile(this.#path(digest));
+  }
+
+  /** Deletes a blob unless it is pinned or `isReferenced` says that a row names it again. */
+  async remove(digest: string, isReferenced: (digest: string) => Promise<boolean>): Promise<void> {
+    if (this.#pins.has(digest) || (await isReferenced(digest)) || this.#pins.has(digest)) return;
+    await rm(this.#path(digest), { force: true });
+  }
+
+  /** Deletes files that no row names: left by a crash between the file and its row. */
+  async sweep(isReferenced: (digest: string) => Promise<boolean>, now: number): Promise<void> {
+    for (const folder of await listing(this.#folder)) {
+      for (const name of await listing(join(this.#folder, folder))) {
+        const path = join(this.#folder, folder, name);
+        const { mtimeMs } = await stat(path);
+        if (now - mtimeMs < ORPHAN_GRACE_MS) continue;
+        if (name.includes('.')) await rm(path, { force: true });
+        else await this.remove(name, isReferenced);
+      }
+    }
+  }
+
+  #pin(digest: string): () => void {
+    this.#pins.set(digest, (this.#pins.get(digest) ?? 0) + 1);
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      const left = (this.#pins.get(digest) ?? 1) - 1;
+      if (left > 0) this.#pins.set(digest, left);
+      else this.#pins.delete(digest);
+    };
+  }
+
+  async #write(digest: string, bytes: Uint8Array): Promise<void> {
+    const path = this.#path(digest);
+    const folder = dirname(path);
+    const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+    const temporary = `${path}.${randomUUID()}.tmp`;
+    const file = await open(temporary, 'wx', 0o600);
+    try {
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+    await syncFolder(folder);
+    if (made !== undefined) await syncFolder(dirname(folder));
+  }
+
+  #path(digest: string): string {
+    return join(this.#folder, digest.slice(0, 2), digest);
+  }
+}
+
+async function listing(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Makes a rename or a new file in a folder survive a power cut. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

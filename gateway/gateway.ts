@@ -1,0 +1,159 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Hono } from 'hono';
+import type { Logger } from 'pino';
+import type { HttpEnv } from '../shared/bindings/http.ts';
+import { isoTime, systemClock, type Clock } from '../shared/clock.ts';
+import type { ProjectInfo, ServerInfo } from '../shared/context.ts';
+import type { Executor } from '../shared/executor.ts';
+import { hashApiKey, last4, newApiKey, newId } from '../shared/ids.ts';
+import { SCOPES } from '../shared/scopes.ts';
+import { ControlStore } from '../shared/store/control-store.ts';
+import { VERSION } from '../shared/version.ts';
+import { Authenticator } from './authenticate.ts';
+import { Authority } from './authority.ts';
+import { httpApp } from './http.ts';
+import { Ingress } from './ingress.ts';
+import { KeyUse } from './key-use.ts';
+import { PayloadLinks } from './payload-links.ts';
+import { Projects } from './projects.ts';
+import { Rates } from './rates.ts';
+import { createVault, loadMasterKey } from './vault.ts';
+
+export interface GatewayOptions {
+  readonly dataFolder: string;
+  /** Bases of all addresses, without a slash at the end. */
+  readonly urls: ServerInfo['urls'];
+  /** Calls a minute and key; 0 is no limit. */
+  readonly ratePerMinute: number;
+  readonly log: Logger;
+  readonly clock?: Clock;
+  /** The disk failed a write: the process must end. */
+  readonly onFatal: (error: unknown) => void;
+  /** Check every answer against its schema; for tests. */
+  readonly checkAnswers?: boolean;
+}
+
+/** A key with its secret, which is shown this once. */
+export interface IssuedKey {
+  readonly keyId: string;
+  readonly apiKey: string;
+}
+
+interface Parts {
+  readonly clock: Clock;
+  readonly control: ControlStore;
+  readonly projects: Projects;
+  readonly keyUse: KeyUse;
+  readonly executor: Executor;
+  readonly app: Hono<HttpEnv>;
+}
+
+/** The authority: projects on disk, the executor over them, and the doors to it. Puts the parts together. */
+export class Gateway {
+  readonly #parts: Parts;
+
+  private constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  static async open(options: GatewayOptions): Promise<Gateway> {
+    const gateway = new Gateway(assemble(options));
+    await gateway.#parts.projects.start();
+    return gateway;
+  }
+
+  /** Everything it answers over HTTP. */
+  get app(): Hono<HttpEnv> {
+    return this.#parts.app;
+  }
+
+  get executor(): Executor {
+    return this.#parts.executor;
+  }
+
+  get projects(): Projects {
+    return this.#parts.projects;
+  }
+
+  listProjects(): Promise<ProjectInfo[]> {
+    return this.#parts.projects.list();
+  }
+
+  /** A new project with a first key that may do everything. */
+  async createProject(wanted: {
+    name: string;
+    slug: string;
+  }): Promise<{ project: ProjectInfo } & IssuedKey> {
+    const project = await this.#parts.projects.create(wanted);
+    return { project: project.info, ...(await this.createAdminKey(project.info.id)) };
+  }
+
+  /** A further key with every scope: for the owner of the machine, who holds the data anyway. */
+  async createAdminKey(projectId: string): Promise<IssuedKey> {
+    const project = await this.#parts.projects.find(projectId);
+    if (!project) throw new Error(`There is no project ${projectId}.`);
+    const now = this.#parts.clock.now();
+    const apiKey = newApiKey(projectId);
+    const keyId = newId('key', now);
+    await project.store.write(async (store) => {
+      await store.keys.insert({
+        id: keyId,
+        name: 'admin',
+        hash: hashApiKey(apiKey),
+        last4: last4(apiKey),
+        scopes: [...SCOPES],
+        created_at: isoTime(now),
+        created_by: null,
+        last_used_at: null,
+        expires_at: null,
+        revoked_at: null,
+      });
+      await project.record(store, { op: 'key.created', subject: keyId }, now);
+    });
+    return { keyId, apiKey };
+  }
+
+  /** Answers every wait as at its timeout, so that the server can finish its connections. */
+  endWaits(): Promise<void> {
+    return this.#parts.projects.endWaits();
+  }
+
+  async close(): Promise<void> {
+    const { clock, control, keyUse, projects } = this.#parts;
+    await projects.endWaits();
+    await keyUse.flush(clock.now());
+    await projects.close();
+    await control.close();
+  }
+}
+
+function assemble(options: GatewayOptions): Parts {
+  const { dataFolder, urls, log, onFatal } = options;
+  const clock = options.clock ?? systemClock();
+  mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
+  const vault = createVault(loadMasterKey(join(dataFolder, 'master.key')));
+  const control = new ControlStore(join(dataFolder, 'control.db'), onFatal);
+  const projects = new Projects(control, { dataFolder, vault, clock, onFatal }, (project, error) =>
+    log.error({ err: error, project }, 'upkeep failed'),
+  );
+  const keyUse = new KeyUse((error) => log.warn({ err: error }, 'key use was not written'));
+  const server: ServerInfo = { version: VERSION, urls, channels: [] };
+  const executor = new Authority({
+    projects,
+    authenticator: new Authenticator({ projects, clock, keyUse }),
+    rates: new Rates(options.ratePerMinute),
+    clock,
+    vault,
+    server,
+    checkAnswers: options.checkAnswers ?? false,
+  });
+  const app = httpApp({
+    executor,
+    ingress: new Ingress({ projects, vault, clock, keyUse }),
+    payloadLinks: new PayloadLinks({ projects, vault, clock }),
+    server,
+    onInternal: (error, requestId) => log.error({ err: error, request_id: requestId }, 'failed'),
+  });
+  return { clock, control, projects, keyUse, executor, app };
+}

@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { readBody } from '../shared/bindings/read-body.ts';
+import { isoTime, type Clock } from '../shared/clock.ts';
+import type { Vault } from '../shared/context.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { newId, parseToken } from '../shared/ids.ts';
+import {
+  DEDUP_BODY_MS,
+  DEDUP_ID_MS,
+  PAYLOAD_RETENTION_MS,
+  PAYLOAD_ROW_MAX_BYTES,
+  WEBHOOK_BODY_MAX_BYTES,
+} from '../shared/limits.ts';
+import { sourcePlace } from '../shared/operations/source/view.ts';
+import { bodyHash, providerId } from '../shared/rules/delivery-key.ts';
+import { eventType } from '../shared/rules/event-type.ts';
+import { parsePayload, type PayloadKind } from '../shared/rules/payload.ts';
+import { verifySignature } from '../shared/rules/signature.ts';
+import { headerRecord, storedHeaders } from '../shared/rules/stored-headers.ts';
+import type { WriteTx } from '../shared/store/driver.ts';
+import type { Repositories } from '../shared/store/project-store.ts';
+import type { SourceRow } from '../shared/store/sources.ts';
+import type { KeyUse } from './key-use.ts';
+import type { Project } from './project.ts';
+import type { Projects } from './projects.ts';
+
+/** What the sender of a webhook is told. */
+export interface IngressAnswer {
+  readonly status: 'accepted' | 'duplicate';
+  readonly event_id: string;
+}
+
+/** A delivery whose signature is checked and whose body is understood, before it has a place in the queue. */
+interface Delivery {
+  readonly source: SourceRow;
+  readonly now: number;
+  readonly body: Buffer;
+  readonly hash: Uint8Array;
+  readonly kind: PayloadKind;
+  readonly type: string;
+  readonly providerId: string | null;
+  readonly contentType: string | undefined;
+  readonly headersJson: string;
+  readonly blob: string | null;
+}
+
+/** Takes webhooks: verify the raw bytes, understand, deduplicate and insert in one transaction, answer after it. */
+export class Ingress {
+  readonly #projects: Projects;
+  readonly #vault: Vault;
+  readonly #clock: Clock;
+  readonly #keyUse: KeyUse;
+
+  constructor(parts: { projects: Projects; vault: Vault; clock: Clock; keyUse: KeyUse }) {
+    this.#projects = parts.projects;
+    this.#vault = parts.vault;
+    this.#clock = parts.clock;
+    this.#keyUse = parts.keyUse;
+  }
+
+  /** One POST to a hook URL. Unknown and removed tokens are NOT_FOUND, with nothing more said. */
+  async receive(token: string, request: IncomingMessage): Promise<IngressAnswer> {
+    const { project, source } = await this.#find(token);
+    refuseEncoding(request);
+    const body = await readBody(request, WEBHOOK_BODY_MAX_BYTES);
+    const now = this.#clock.now();
+    this.#verify(project, source, { request, body, now });
+    const delivery = understand(source, { request, body, now });
+    if (body.length <= PAYLOAD_ROW_MAX_BYTES) return this.#insert(project, delivery);
+    const { digest, release } = await project.blobs.put(body);
+    try {
+      return await this.#insert(project, { ...delivery, blob: digest });
+    } finally {
+      release();
+    }
+  }
+
+  async #find(token: string): Promise<{ project: Project; source: SourceRow }> {
+    const parsed = parseToken(token);
+    const project = parsed && (await this.#projects.find(parsed.projectId));
+    if (!project) throw new ServiceError('NOT_FOUND');
+    const hash = createHash('sha256').update(token).digest('hex');
+    const source = await project.store.read((store) => store.sources.findByTokenHash(hash));
+    if (!source) throw new ServiceError('NOT_FOUND');
+    return { project, source };
+  }
+
+  #verify(
+    project: Project,
+    source: SourceRow,
+    { request, body, now }: { request: IncomingMessage; body: Buffer; now: number },
+  ): void {
+    if (source.verification === 'none' || source.secret === null) return;
+    const place = sourcePlace('secret', project.info.id, source.id);
+    const secret = Buffer.from(this.#vault.open(place, source.secret)).toString('utf8');
+    const genuine = verifySignature({
+      verification: source.verification,
+      secrets: [secret],
+      signatureHeader: source.signature_header,
+      headers: headerRecord(request.rawHeaders),
+      body,
+      nowMs: now,
+    });
+    if (genuine) return;
+    this.#keyUse.noteRejected(project, source.id);
+    throw new ServiceError('INGRESS_SIGNATURE_INVALID');
+  }
+
+  #insert(project: Project, delivery: Delivery): Promise<IngressAnswer> {
+    return project.store.write((store, tx) => insertOnce(project, { store, tx }, delivery), {
+      sizeBytes: delivery.body.length,
+    });
+  }
+}
+
+function refuseEncoding(request: IncomingMessage): void {
+  const encoding = request.headers['content-encoding'];
+  if (encoding === undefined || encoding.toLowerCase() === 'identity') return;
+  throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', { headers: { Connection: 'close' } });
+}
+
+function understand(
+  source: SourceRow,
+  { request, body, now }: { request: IncomingMessage; body: Buffer; now: number },
+): Delivery {
+  const { verification } = source;
+  const contentType = request.headers['content-type'];
+  const headers = headerRecord(request.rawHeaders);
+  const { kind, value: payload } = parsePayload(contentType, body);
+  const dropped = source.signature_header === null ? [] : [source.signature_header];
+  return {
+    source,
+    now,
+    body,
+    kind,
+    contentType,
+    hash: bodyHash(body),
+    type: eventType({ verification, headers, payload }),
+    providerId: providerId({ verification, headers, payload }),
+    headersJson: JSON.stringify(storedHeaders(request.rawHeaders, dropped)),
+    blob: null,
+  };
+}
+
+async function insertOnce(
+  project: Project,
+  { store, tx }: { store: Repositories; tx: WriteTx },
+  delivery: Delivery,
+): Promise<IngressAnswer> {
+  const { source, now, hash } = delivery;
+  const sameBody = await store.events.deliveredBody(source.id, hash, isoTime(now - DEDUP_BODY_MS));
+  const seen =
+    delivery.providerId === null
+      ? sameBody
+      : await store.events.deliveredAs(source.id, delivery.providerId, isoTime(now - DEDUP_ID_MS));
+  if (seen) return { status: 'duplicate', event_id: seen.id };
+  const last = await store.events.last();
+  const nowIso = isoTime(now);
+  const id = newId('evt', now);
+  const event = {
+    id,
+    sourceId: source.id,
+    source: source.name,
+    channel: 'webhook',
+    type: delivery.type,
+    // Arrival order is the order of time, whatever the clock does.
+    receivedAt: last.receivedAt > nowIso ? last.receivedAt : nowIso,
+    verified: source.verification !== 'none',
+    trust: 'external_untrusted' as const,
+    // GitHub and others leave the delivery id out of what they sign: a known body under a new id may be a replay.
+    suspectedReplay: sameBody !== undefined,
+    sizeBytes: delivery.body.length,
+    providerId: delivery.providerId,
+    bodyHash: hash,
+    content: {
+      headers: delivery.headersJson,
+      contentType: delivery.contentType ?? null,
+      kind: delivery.kind,
+      body: delivery.blob === null ? delivery.body : null,
+      blob: delivery.blob,
+    },
+  };
+  await store.events.insert(event, last.seq + 1);
+  if (delivery.blob !== null) await store.blobs.addReference(delivery.blob, delivery.body.length);
+  await store.sources.countAccepted(source.id, now, event.receivedAt);
+  const input = { source: source.name, type: event.type, body: Buffer.from(hash).toString('hex') };
+  await project.record(store, { op: 'event.received', subject: id, input }, now);
+  project.announce(tx, { source: source.name, type: event.type });
+  tx.afterCommit(() => project.atLatest(now + PAYLOAD_RETENTION_MS));
+  return { status: 'accepted', event_id: id };
+}

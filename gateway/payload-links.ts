@@ -1,0 +1,47 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../shared/clock.ts';
+import type { Vault } from '../shared/context.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { projectIdFromBody } from '../shared/ids.ts';
+import { payloadLinkText } from '../shared/links.ts';
+import type { Projects } from './projects.ts';
+
+/** The stored body behind a payload link. */
+interface LinkedPayload {
+  readonly bytes: Uint8Array;
+  readonly eventId: string;
+}
+
+/** Serves the bodies that were too large for an answer, by signed links with an end. */
+export class PayloadLinks {
+  readonly #projects: Projects;
+  readonly #vault: Vault;
+  readonly #clock: Clock;
+
+  constructor(parts: { projects: Projects; vault: Vault; clock: Clock }) {
+    this.#projects = parts.projects;
+    this.#vault = parts.vault;
+    this.#clock = parts.clock;
+  }
+
+  /** NOT_FOUND for anything but a genuine link in its time to a payload that is still kept. */
+  async open(parts: readonly string[]): Promise<LinkedPayload> {
+    const [body = '', eventId = '', expires = '', signature = ''] = parts;
+    const expiresAtMs = /^\d{1,15}$/.test(expires) ? Number(expires) : 0;
+    const projectId = projectIdFromBody(body);
+    const wanted = this.#vault.sign(payloadLinkText(projectId, eventId, expiresAtMs));
+    if (!sameText(signature, wanted) || this.#clock.now() >= expiresAtMs) {
+      throw new ServiceError('NOT_FOUND');
+    }
+    const project = await this.#projects.find(projectId);
+    const row = await project?.store.read((store) => store.events.findWhole(eventId));
+    if (!project || !row?.blob) throw new ServiceError('NOT_FOUND');
+    return { bytes: await project.blobs.read(row.blob), eventId };
+  }
+}
+
+function sameText(given: string, wanted: string): boolean {
+  const left = Buffer.from(given);
+  const right = Buffer.from(wanted);
+  return left.length === right.length && timingSafeEqual(left, right);
+}

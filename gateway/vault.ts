@@ -1,0 +1,72 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+} from 'node:crypto';
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Vault } from '../shared/context.ts';
+
+const FORMAT = 1;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const KEY_ID_BYTES = 4;
+const HEAD_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES + TAG_BYTES;
+
+/**
+ * Seals secrets for rows with AES-256-GCM: format byte, key id, nonce, tag, ciphertext. The place (table, project, row,
+ * column) is authenticated with them, so a sealed value copied to another row does not open.
+ */
+export function createVault(masterKey: Uint8Array): Vault {
+  const sealKey = Buffer.from(hkdfSync('sha256', masterKey, '', 'svc sealed rows', 32));
+  const linkKey = Buffer.from(hkdfSync('sha256', masterKey, '', 'svc signed links', 32));
+  const keyId = createHash('sha256').update(sealKey).digest().subarray(0, KEY_ID_BYTES);
+  return {
+    seal(place, plain) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', sealKey, nonce).setAAD(Buffer.from(place));
+      const body = Buffer.concat([cipher.update(plain), cipher.final()]);
+      return Buffer.concat([Uint8Array.of(FORMAT), keyId, nonce, cipher.getAuthTag(), body]);
+    },
+    open(place, sealed) {
+      const bytes = Buffer.from(sealed);
+      if (bytes[0] !== FORMAT || !bytes.subarray(1, 1 + KEY_ID_BYTES).equals(keyId)) {
+        throw new Error('A stored secret was sealed with another master key.');
+      }
+      const nonce = bytes.subarray(1 + KEY_ID_BYTES, HEAD_BYTES - TAG_BYTES);
+      const decipher = createDecipheriv('aes-256-gcm', sealKey, nonce)
+        .setAAD(Buffer.from(place))
+        .setAuthTag(bytes.subarray(HEAD_BYTES - TAG_BYTES, HEAD_BYTES));
+      return Buffer.concat([decipher.update(bytes.subarray(HEAD_BYTES)), decipher.final()]);
+    },
+    sign: (text) => createHmac('sha256', linkKey).update(text).digest('base64url'),
+  };
+}
+
+/** Reads the master key, or makes one (mode 0600, synced) when the file is not there. */
+export function loadMasterKey(path: string): Uint8Array {
+  try {
+    return decodeKey(readFileSync(path, 'utf8'), path);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+  const key = randomBytes(32);
+  // A key that is lost to a power cut would take every sealed row with it.
+  const file = openSync(path, 'wx', 0o600);
+  writeSync(file, `${key.toString('base64')}\n`);
+  fsyncSync(file);
+  closeSync(file);
+  const folder = openSync(dirname(path), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+  return key;
+}
+
+function decodeKey(text: string, path: string): Uint8Array {
+  const key = Buffer.from(text.trim(), 'base64');
+  if (key.length !== 32) throw new Error(`${path} does not hold a 32-byte key in base64.`);
+  return key;
+}

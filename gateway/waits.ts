@@ -1,0 +1,98 @@
+import type { EventReady } from '../shared/context.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { WAITS_PER_KEY, WAITS_PER_PROJECT } from '../shared/limits.ts';
+
+type Woken = 'changed' | 'timeout' | 'closed' | 'aborted';
+
+interface Waiter {
+  readonly concerns: (change: EventReady) => boolean;
+  /** Set when something changed while the waiter was looking: it must look again before it sleeps. */
+  stale: boolean;
+  wake: ((how: Woken) => void) | null;
+}
+
+/** The waits of one project: how many there are, and whom a change wakes. */
+export class Waits {
+  readonly #waiters = new Set<Waiter>();
+  readonly #byKey = new Map<string, number>();
+  #closed = false;
+
+  get size(): number {
+    return this.#waiters.size;
+  }
+
+  /** Called after the commit that made an event claimable. */
+  notify(change: EventReady): void {
+    for (const waiter of this.#waiters) {
+      if (!waiter.concerns(change)) continue;
+      waiter.stale = true;
+      waiter.wake?.('changed');
+    }
+  }
+
+  /** Ends every wait as at its timeout. */
+  close(): void {
+    this.#closed = true;
+    for (const waiter of this.#waiters) waiter.wake?.('closed');
+  }
+
+  /**
+   * Looks, and looks again after every change that concerns the waiter, until there is something or `timeoutMs` have
+   * passed (null). It listens before it looks first, so nothing is missed in between.
+   */
+  async wait<T>(wait: {
+    readonly keyId: string;
+    readonly concerns: (change: EventReady) => boolean;
+    readonly look: () => Promise<T | null>;
+    readonly timeoutMs: number;
+    readonly signal: AbortSignal;
+  }): Promise<T | null> {
+    const waiter: Waiter = { concerns: wait.concerns, stale: false, wake: null };
+    const leave = this.#enter(waiter, wait.keyId);
+    const endsAt = performance.now() + wait.timeoutMs;
+    try {
+      for (;;) {
+        waiter.stale = false;
+        const found = await wait.look();
+        if (found !== null || this.#closed) return found;
+        if (waiter.stale) continue;
+        const how = await sleep(waiter, endsAt, wait.signal);
+        if (how === 'aborted') throw new Error('The caller has gone.');
+        if (how !== 'changed') return null;
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  #enter(waiter: Waiter, keyId: string): () => void {
+    const ofKey = this.#byKey.get(keyId) ?? 0;
+    if (ofKey >= WAITS_PER_KEY || this.#waiters.size >= WAITS_PER_PROJECT) {
+      throw new ServiceError('TOO_MANY_WAITS');
+    }
+    this.#byKey.set(keyId, ofKey + 1);
+    this.#waiters.add(waiter);
+    return () => {
+      this.#waiters.delete(waiter);
+      const left = (this.#byKey.get(keyId) ?? 1) - 1;
+      if (left > 0) this.#byKey.set(keyId, left);
+      else this.#byKey.delete(keyId);
+    };
+  }
+}
+
+function sleep(waiter: Waiter, endsAt: number, signal: AbortSignal): Promise<Woken> {
+  return new Promise((resolve) => {
+    const aborted = (): void => done('aborted');
+    const timer = setTimeout(() => done('timeout'), Math.max(0, endsAt - performance.now()));
+    const done = (how: Woken): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', aborted);
+      waiter.wake = null;
+      resolve(how);
+    };
+    waiter.wake = done;
+    if (signal.aborted) done('aborted');
+    else signal.addEventListener('abort', aborted, { once: true });
+  });
+}

@@ -1,0 +1,63 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context, MiddlewareHandler } from 'hono';
+import { asServiceError, ServiceError } from '../errors.ts';
+import type { Credentials } from '../executor.ts';
+import { newRequestId } from '../ids.ts';
+import { VERSION } from '../version.ts';
+
+/** What every handler finds on a request: the Node request and response, and an id. */
+export interface HttpEnv {
+  Bindings: HttpBindings;
+  Variables: { requestId: string };
+}
+
+/** For the log only: an error the caller was not shown. */
+export type OnInternalError = (error: unknown, requestId: string) => void;
+
+/** Gives each request an id and says which release answers. */
+export const identify: MiddlewareHandler<HttpEnv> = async (c, next) => {
+  c.set('requestId', newRequestId());
+  await next();
+  c.header('X-Request-Id', c.get('requestId'));
+  c.header('X-Service-Version', VERSION);
+};
+
+/** The error body of the interface, with its status and headers. */
+export function errorResponse(
+  error: unknown,
+  c: Context<HttpEnv>,
+  onInternal: OnInternalError,
+): Response {
+  const shown = asServiceError(error);
+  if (shown.code === 'INTERNAL' || shown.code === 'UNAVAILABLE') {
+    onInternal(shown.cause ?? error, c.get('requestId'));
+  }
+  return Response.json(shown.body(), {
+    status: shown.status,
+    headers: {
+      ...shown.headers(),
+      'X-Request-Id': c.get('requestId'),
+      'X-Service-Version': VERSION,
+    },
+  });
+}
+
+/** METHOD_NOT_ALLOWED naming the methods there are. */
+export function methodNotAllowed(allowed: readonly string[]): ServiceError {
+  return new ServiceError('METHOD_NOT_ALLOWED', {
+    hint: `Allowed: ${allowed.join(', ')}.`,
+    headers: { Allow: allowed.join(', ') },
+  });
+}
+
+/** What a request says of its sender. */
+export function credentialsOf(c: Context<HttpEnv>): Credentials {
+  return {
+    authorization: c.req.header('authorization'),
+    agentHeader: c.req.header('x-service-agent'),
+    userAgent: c.req.header('user-agent'),
+    mcpClientName: undefined,
+    requestId: c.get('requestId'),
+    idempotencyKey: c.req.header('idempotency-key'),
+  };
+}

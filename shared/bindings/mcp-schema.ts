@@ -1,0 +1,111 @@
+import * as z from 'zod';
+import { eventSchema } from '../envelope.ts';
+
+/** A JSON Schema (2020-12) as a tool carries it. */
+export interface ObjectSchema {
+  readonly type: 'object';
+  readonly [keyword: string]: unknown;
+}
+
+type Schema = Record<string, unknown>;
+
+/** What an agent needs of an event to go on; the other fields come with the answer, undeclared. */
+const EVENT_FIELDS_SHOWN = ['id', 'type', 'payload', 'trust', 'status'];
+const EVENT_FIELDS_HIDDEN = Object.keys(eventSchema.shape).filter(
+  (name) => !EVENT_FIELDS_SHOWN.includes(name),
+);
+
+/** The schema of a tool's arguments: defaults stay optional and unknown fields are refused. */
+export function inputSchema(schema: z.ZodObject): ObjectSchema {
+  return asObject(lean(z.toJSONSchema(schema, { io: 'input' })));
+}
+
+/** The schema of a tool's answer, open for fields to come, so that a cached list stays right. */
+export function outputSchema(schema: z.ZodType): ObjectSchema {
+  return asObject(lean(opened(z.toJSONSchema(schema, { io: 'output' }))));
+}
+
+/** Clients require `type: object` at the top, also where the schema is a choice between objects. */
+function asObject(schema: Schema): ObjectSchema {
+  if (schema['type'] === 'object') return { ...schema, type: 'object' };
+  const choices = schema['anyOf'];
+  const objects = Array.isArray(choices) && choices.every((choice) => isTyped(choice, 'object'));
+  if (!objects) throw new TypeError('A tool takes and answers objects.');
+  return { type: 'object', ...schema };
+}
+
+/** Every agent pays for the list with tokens: what says nothing to it goes. */
+function lean(schema: Schema): Schema {
+  const { $schema: _dialect, $defs: _definitions, propertyNames: _names, ...rest } = schema;
+  // Only "any JSON" refers to itself, and the schema without a keyword says the same.
+  if ('$ref' in rest) delete rest['$ref'];
+  if (rest['minimum'] === Number.MIN_SAFE_INTEGER) delete rest['minimum'];
+  if (rest['maximum'] === Number.MAX_SAFE_INTEGER) delete rest['maximum'];
+  if (rest['format'] === 'date-time') delete rest['pattern'];
+  return mergeNull(mapChildren(rest, lean));
+}
+
+function opened(schema: Schema): Schema {
+  const { additionalProperties, ...rest } = schema;
+  const kept = additionalProperties === false ? rest : schema;
+  return mapChildren(withFewFields(kept), opened);
+}
+
+function withFewFields(schema: Schema): Schema {
+  const { properties, required } = schema;
+  if (!isSchema(properties) || !('trust' in properties) || !('payload' in properties)) {
+    return schema;
+  }
+  const shown = Object.entries(properties).filter(([name]) => !EVENT_FIELDS_HIDDEN.includes(name));
+  return {
+    ...schema,
+    properties: Object.fromEntries(shown),
+    ...(Array.isArray(required) && {
+      required: required.filter((name) => !EVENT_FIELDS_HIDDEN.includes(String(name))),
+    }),
+  };
+}
+
+/** `X or null` in the short form: a list of types. */
+function mergeNull(schema: Schema): Schema {
+  const { anyOf, ...rest } = schema;
+  if (!Array.isArray(anyOf) || anyOf.length !== 2 || !isTyped(anyOf[1], 'null')) return schema;
+  const first: unknown = anyOf[0];
+  if (!isSchema(first) || typeof first['type'] !== 'string' || 'const' in first) return schema;
+  const values = first['enum'];
+  return {
+    ...rest,
+    ...first,
+    type: [first['type'], 'null'],
+    ...(Array.isArray(values) && { enum: [...values, null] }),
+  };
+}
+
+function mapChildren(schema: Schema, change: (child: Schema) => Schema): Schema {
+  const mapped: Schema = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    mapped[keyword] = mapChild(keyword, value, change);
+  }
+  return mapped;
+}
+
+function mapChild(keyword: string, value: unknown, change: (child: Schema) => Schema): unknown {
+  if (keyword === 'properties' && isSchema(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, child]) => [name, isSchema(child) ? change(child) : child]),
+    );
+  }
+  if (keyword === 'anyOf' && Array.isArray(value)) {
+    return value.map((child: unknown) => (isSchema(child) ? change(child) : child));
+  }
+  const single = keyword === 'items' || keyword === 'additionalProperties';
+  return single && isSchema(value) ? change(value) : value;
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isTyped(value: unknown, type: string): boolean {
+  return isSchema(value) && value['type'] === type;
+}

@@ -1,0 +1,88 @@
+/** A call that may take longer than clients and proxies wait in silence. */
+export interface HeldCall {
+  /** The whole JSON-RPC answer. Never rejects. */
+  readonly answer: Promise<string>;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether the client reads event streams; one that does not waits for its JSON. */
+  readonly acceptsStream: boolean;
+  /** The notification after this many seconds, for a client that gave a progress token. */
+  readonly progress: ((elapsedSeconds: number) => string) | null;
+  /** The client dropped the stream. */
+  readonly onGone: () => void;
+  readonly streamAfterMs: number;
+  readonly tickMs: number;
+}
+
+const KEEP_ALIVE = ': waiting\n\n';
+
+/** Answers with JSON while that is soon enough, and with an event stream otherwise. */
+export async function holdCall(call: HeldCall): Promise<Response> {
+  if (!call.acceptsStream) return jsonAnswer(await call.answer, call.headers);
+  if (call.progress === null) {
+    const early = await within(call.answer, call.streamAfterMs);
+    if (early !== null) return jsonAnswer(early, call.headers);
+  }
+  return streamAnswer(call);
+}
+
+/** A JSON answer with status 200. */
+export function jsonAnswer(body: string, headers: Readonly<Record<string, string>>): Response {
+  return new Response(body, { headers: { ...headers, 'Content-Type': 'application/json' } });
+}
+
+async function within(answer: Promise<string>, ms: number): Promise<string | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, ms, null);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function streamAnswer(call: HeldCall): Response {
+  const { answer, progress, tickMs, onGone } = call;
+  const encoder = new TextEncoder();
+  let ticker: NodeJS.Timeout | undefined;
+  let gone = false;
+  const run = async (send: (text: string) => void, close: () => void) => {
+    let ticks = 0;
+    // The first bytes carry the headers through proxies that wait for a body.
+    send(KEEP_ALIVE);
+    ticker = setInterval(() => {
+      ticks += 1;
+      send(progress ? event(progress((ticks * tickMs) / 1000)) : KEEP_ALIVE);
+    }, tickMs);
+    const json = await answer;
+    clearInterval(ticker);
+    if (gone) return;
+    send(event(json));
+    close();
+  };
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      void run(
+        (text) => controller.enqueue(encoder.encode(text)),
+        () => controller.close(),
+      );
+    },
+    cancel() {
+      gone = true;
+      clearInterval(ticker);
+      onGone();
+    },
+  });
+  return new Response(body, {
+    headers: {
+      ...call.headers,
+      'Content-Type': 'text/event-stream',
+      'X-Accel-Buffering': 'no',
+    },
+  });
+}
+
+function event(json: string): string {
+  return `event: message\ndata: ${json}\n\n`;
+}

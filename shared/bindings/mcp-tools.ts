@@ -1,0 +1,75 @@
+import type { Operation } from '../operation.ts';
+import { mayCall, SCOPES, type Scope } from '../scopes.ts';
+import { inputSchema, outputSchema, type ObjectSchema } from './mcp-schema.ts';
+
+/** A tool as `tools/list` shows it. */
+export interface Tool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: ObjectSchema;
+  readonly outputSchema: ObjectSchema;
+  readonly annotations: {
+    readonly title: string;
+    readonly readOnlyHint: boolean;
+    readonly destructiveHint: boolean;
+    readonly idempotentHint: boolean;
+    readonly openWorldHint: boolean;
+  };
+}
+
+/** The tools that these scopes may call, in the order of the operations. */
+export function toolList(operations: readonly Operation[], scopes: readonly Scope[]): Tool[] {
+  return operations
+    .filter((operation) => mayCall(scopes, operation.scope))
+    .map(toolOf)
+    .filter((tool) => tool !== null);
+}
+
+function toolOf(operation: Operation): Tool | null {
+  const { name, summary, description, mcp, effect } = operation;
+  if (mcp === false) return null;
+  return {
+    name,
+    title: mcp.title,
+    description: `${summary} ${description}`,
+    inputSchema: inputSchema(operation.input),
+    outputSchema: outputSchema(operation.output),
+    annotations: {
+      title: mcp.title,
+      readOnlyHint: effect !== 'write',
+      destructiveHint: mcp.destructive ?? false,
+      idempotentHint: effect !== 'write' || mcp.idempotent === true,
+      openWorldHint: mcp.openWorld ?? false,
+    },
+  };
+}
+
+/** The operations an agent can call, by name, and their lists in JSON. */
+export class ToolBook {
+  readonly #operations: readonly Operation[];
+  readonly #byName: ReadonlyMap<string, Operation>;
+  readonly #lists = new Map<string, string>();
+
+  constructor(operations: readonly Operation[]) {
+    this.#operations = operations;
+    const tools = operations.filter((operation) => operation.mcp !== false);
+    this.#byName = new Map(tools.map((operation) => [operation.name, operation]));
+  }
+
+  find(name: string): Operation | undefined {
+    return this.#byName.get(name);
+  }
+
+  /** Written once for each set of scopes. */
+  listJson(scopes: readonly Scope[]): string {
+    // In the order of SCOPES there are few sets, whatever a key holds.
+    const key = SCOPES.filter((scope) => scopes.includes(scope)).join(' ');
+    let list = this.#lists.get(key);
+    if (list === undefined) {
+      list = JSON.stringify(toolList(this.#operations, scopes));
+      this.#lists.set(key, list);
+    }
+    return list;
+  }
+}

@@ -1,0 +1,45 @@
+import { invalid } from '../errors.ts';
+
+/** The path of a request target, as it came over the wire. */
+function rawPath(target: string): string {
+  const end = target.search(/[?#]/);
+  return end < 0 ? target : target.slice(0, end);
+}
+
+/**
+ * Refuses `.` and `..` segments, plain or encoded: URL parsers remove them, so a path with one would reach another
+ * route than the one that was written.
+ */
+export function refuseDotSegments(target: string): void {
+  if (!target.includes('.') && !/%2e/i.test(target)) return;
+  for (const segment of rawPath(target).split('/')) {
+    const plain = segment.replaceAll(/%2e/gi, '.');
+    if (plain === '.' || plain === '..') {
+      throw invalid({ path: 'path', message: 'The segments `.` and `..` are not allowed.' });
+    }
+  }
+}
+
+/**
+ * Path parameters taken from the raw target and decoded once, so that `%2F` in a segment stays part of its value. The
+ * last parameter, written `{name+}`, takes all the rest, its `/` written as it is or as `%2F`.
+ */
+export function pathParameters(template: string, target: string): [string, string][] {
+  const parts = rawPath(target).split('/');
+  const found: [string, string][] = [];
+  for (const [index, segment] of template.split('/').entries()) {
+    const name = /^\{(\w+)(\+?)\}$/.exec(segment);
+    if (!name?.[1]) continue;
+    const raw = name[2] === '+' ? parts.slice(index).join('/') : (parts[index] ?? '');
+    found.push([name[1], decoded(name[1], raw)]);
+  }
+  return found;
+}
+
+function decoded(name: string, raw: string): string {
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    throw invalid({ path: name, message: 'Not valid percent-encoded UTF-8.' });
+  }
+}

@@ -1,0 +1,49 @@
+import * as z from 'zod';
+import { invalid, ServiceError } from '../../errors.ts';
+import { newRequestId } from '../../ids.ts';
+import { defineOperation } from '../../operation.ts';
+import { signWebhook } from '../../rules/signature.ts';
+import { sourceName } from '../fields.ts';
+import { sourcePlace, toSourceView } from './view.ts';
+
+export const sourceSign = defineOperation({
+  name: 'source_sign',
+  summary: 'Sign a body as the sender of a source would.',
+  description:
+    'For trying a source out: returns the URL and the signature headers for a body, so that the secret stays where it is. The delivery itself is yours to make.',
+  scope: 'admin',
+  input: z.strictObject({
+    name: sourceName,
+    body_base64: z.base64().max(1_000_000).describe('The exact bytes of the body.'),
+  }),
+  output: z.object({ url: z.string(), headers: z.record(z.string(), z.string()) }),
+  errors: ['NOT_FOUND'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'POST', path: '/v1/sources/{name}/sign' },
+  mcp: false,
+  cli: {
+    usage: 'source sign <name>',
+    examples: ['source sign github --body-base64 "$(base64 -w0 body.json)"'],
+  },
+  subject: (input) => input.name,
+  example: { name: 'github', body_base64: 'e30=' },
+}).write({
+  commit: async ({ store, vault, server, project, now }, { name, body_base64 }) => {
+    const source = await store.sources.findByName(name);
+    if (!source) throw new ServiceError('NOT_FOUND');
+    const { url } = toSourceView(source, { vault, server, projectId: project.id });
+    if (url === null) throw invalid({ path: 'name', message: 'Not a webhook source.' });
+    if (source.secret === null) return { url, headers: {} };
+    const place = sourcePlace('secret', project.id, source.id);
+    const headers = signWebhook({
+      verification: source.verification,
+      secret: Buffer.from(vault.open(place, source.secret)).toString('utf8'),
+      signatureHeader: source.signature_header,
+      body: Buffer.from(body_base64, 'base64'),
+      nowMs: now,
+      id: `msg_${newRequestId()}`,
+    });
+    return { url, headers };
+  },
+});

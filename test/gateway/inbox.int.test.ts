@@ -1,0 +1,121 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FakeClock, TestGateway } from '../helpers/gateway.ts';
+
+interface Event {
+  id: string;
+  type: string;
+  status: string;
+  attempts: number;
+  payload: unknown;
+  payload_url: string | null;
+  lease_id: string;
+}
+
+const json = { 'content-type': 'application/json' };
+
+describe('the inbox, from a webhook to the ledger', () => {
+  const clock = new FakeClock();
+  let gateway: TestGateway;
+  let github: string;
+  let open: string;
+
+  beforeAll(async () => {
+    gateway = await TestGateway.start({ clock });
+    github = await gateway.addSource({ name: 'github', verification: 'github', secret: 's3cret' });
+    open = await gateway.addSource({ name: 'open' });
+  });
+  afterAll(() => gateway.stop());
+
+  const claim = (id: string, key = gateway.apiKey, seconds = 60) =>
+    gateway.call<Event & { error: { code: string } }>('POST', '/v1/inbox/claim', {
+      key,
+      body: { event_id: id, lease_seconds: seconds },
+    });
+
+  it('takes a signed delivery, once, and lets an agent finish it', async () => {
+    const body = JSON.stringify({ action: 'opened', number: 7 });
+    const headers = {
+      ...json,
+      'x-github-event': 'pull_request',
+      'x-github-delivery': 'd-1',
+      'x-hub-signature-256': `sha256=${createHmac('sha256', 's3cret').update(body).digest('hex')}`,
+    };
+    const first = await gateway.deliver(github, body, headers);
+    expect(first.status).toBe(200);
+    expect(first.body).toEqual({ status: 'accepted', event_id: expect.stringMatching(/^evt_/) });
+    const again = await gateway.deliver(github, body, headers);
+    expect(again.body).toEqual({ status: 'duplicate', event_id: first.body['event_id'] });
+
+    const waited = await gateway.call<{ event: Event }>('GET', '/v1/inbox/wait?type=pull_request.*');
+    expect(waited.body.event).toMatchObject({
+      id: first.body['event_id'],
+      type: 'pull_request.opened',
+      payload: { action: 'opened', number: 7 },
+      status: 'pending',
+    });
+    const claimed = await claim(waited.body.event.id);
+    expect(claimed.body).toMatchObject({ status: 'claimed', payload: { number: 7 } });
+    const acked = await gateway.call('POST', '/v1/inbox/ack', {
+      body: { event_id: claimed.body.id, result: { ok: true } },
+    });
+    expect(acked).toMatchObject({ status: 200, body: { status: 'done' } });
+    const ledger = await gateway.call<{ items: { op: string }[] }>(
+      'GET',
+      `/v1/ledger?subject=${claimed.body.id}`,
+    );
+    expect(ledger.body.items.map((entry) => entry.op)).toEqual([
+      'inbox_ack',
+      'inbox_claim',
+      'event.received',
+    ]);
+    const verified = await gateway.call('POST', '/v1/ledger/verify', { body: {} });
+    expect(verified.body).toMatchObject({ ok: true, anchored: true });
+  });
+
+  it('refuses a wrong signature', async () => {
+    const answer = await gateway.deliver(github, '{}', { ...json, 'x-hub-signature-256': 'sha256=00' });
+    expect(answer).toMatchObject({
+      status: 401,
+      body: { error: { code: 'INGRESS_SIGNATURE_INVALID' } },
+    });
+  });
+
+  it('returns an event whose lease ran out, and gives up at the fifth failure', async () => {
+    const { body } = await gateway.deliver(open, '{"poison":true}', json);
+    const id = String(body['event_id']);
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      expect((await claim(id)).status).toBe(200);
+      clock.advance(60_000);
+      const late = await gateway.call('POST', '/v1/inbox/ack', { body: { event_id: id } });
+      const code = attempt < 5 ? 'LEASE_EXPIRED' : 'EVENT_NOT_CLAIMABLE';
+      expect(late).toMatchObject({ status: 409, body: { error: { code } } });
+    }
+    const dead = await gateway.call<{ items: Event[] }>('GET', '/v1/inbox?status=dead');
+    expect(dead.body.items).toMatchObject([{ id, status: 'dead', attempts: 5 }]);
+    const back = await gateway.call('POST', '/v1/inbox/requeue', { body: { event_id: id } });
+    expect(back.body).toEqual({ event_id: id, status: 'pending' });
+  });
+
+  it('wakes a wait that began before the event came', async () => {
+    const waiting = gateway.call<{ event: Event }>(
+      'GET',
+      '/v1/inbox/wait?source=open&since=2026-01-02T03:10:00Z&timeout_seconds=20',
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    clock.advance(600_000);
+    const { body } = await gateway.deliver(open, 'hello', { 'content-type': 'text/plain' });
+    expect((await waiting).body.event).toMatchObject({ id: body['event_id'], payload: { text: 'hello' } });
+  });
+
+  it('keeps a large body apart and serves it by a link', async () => {
+    const body = JSON.stringify({ big: 'x'.repeat(300 * 1024) });
+    const delivered = await gateway.deliver(open, body, json);
+    const claimed = await claim(String(delivered.body['event_id']));
+    expect(claimed.body.payload).toBeNull();
+    const link = claimed.body.payload_url ?? '';
+    expect(await (await fetch(link)).text()).toBe(body);
+    clock.advance(3_600_000);
+    expect((await fetch(link)).status).toBe(404);
+  });
+});

@@ -1,0 +1,157 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getRequestListener } from '@hono/node-server';
+import pino from 'pino';
+import { Gateway, type GatewayOptions } from '../../gateway/gateway.ts';
+import type { Clock } from '../../shared/clock.ts';
+
+/** A clock that stands still until it is moved. */
+export class FakeClock implements Clock {
+  #now: number;
+
+  constructor(start = Date.UTC(2026, 0, 2, 3, 4, 5)) {
+    this.#now = start;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  advance(ms: number): void {
+    this.#now += ms;
+  }
+}
+
+/** A folder that goes with the test. */
+export function temporaryFolder(): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), 'svc-test-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+interface Answer<T> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: T;
+}
+
+/** A real gateway over real HTTP in a temporary folder, with one project and its admin key. */
+export class TestGateway {
+  readonly gateway: Gateway;
+  readonly url: string;
+  readonly projectId: string;
+  readonly apiKey: string;
+  readonly folder: string;
+  readonly #server: Server;
+  readonly #remove: () => void;
+
+  private constructor(parts: {
+    gateway: Gateway;
+    url: string;
+    projectId: string;
+    apiKey: string;
+    folder: string;
+    server: Server;
+    remove: () => void;
+  }) {
+    this.gateway = parts.gateway;
+    this.url = parts.url;
+    this.projectId = parts.projectId;
+    this.apiKey = parts.apiKey;
+    this.folder = parts.folder;
+    this.#server = parts.server;
+    this.#remove = parts.remove;
+  }
+
+  static async start(
+    options: Partial<Pick<GatewayOptions, 'clock' | 'ratePerMinute' | 'checkAnswers'>> & {
+      folder?: string;
+    } = {},
+  ): Promise<TestGateway> {
+    const temporary = options.folder
+      ? { path: options.folder, remove: () => undefined }
+      : temporaryFolder();
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const gateway = await Gateway.open({
+      dataFolder: temporary.path,
+      urls: { api: url, mcp: `${url}/mcp`, hooks: url },
+      ratePerMinute: options.ratePerMinute ?? 0,
+      checkAnswers: options.checkAnswers ?? true,
+      log: pino({ level: process.env['SVC_TEST_LOG'] ?? 'fatal' }),
+      onFatal: () => undefined,
+      ...(options.clock && { clock: options.clock }),
+    });
+    const listener = getRequestListener(gateway.app.fetch, { overrideGlobalObjects: false });
+    server.on('request', (request, response) => void listener(request, response));
+    const { project, apiKey } = await gateway.createProject({ name: 'Test', slug: `t-${Date.now()}` });
+    return new TestGateway({
+      gateway,
+      url,
+      projectId: project.id,
+      apiKey,
+      folder: temporary.path,
+      server,
+      remove: temporary.remove,
+    });
+  }
+
+  async call<T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    options: { body?: unknown; key?: string; headers?: Record<string, string> } = {},
+  ): Promise<Answer<T>> {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${options.key ?? this.apiKey}`,
+        ...(options.body !== undefined && { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: JSON.parse(text) as T };
+  }
+
+  /** Adds a source and returns its URL. */
+  async addSource(source: Record<string, unknown>): Promise<string> {
+    const answer = await this.call<{ url: string }>('POST', '/v1/sources', {
+      body: { type: 'webhook', ...source },
+    });
+    if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+    return answer.body.url;
+  }
+
+  /** Posts a body to a hook URL. */
+  async deliver(
+    url: string,
+    body: string | Uint8Array<ArrayBuffer>,
+    headers: Record<string, string> = {},
+  ): Promise<Answer<Record<string, unknown>>> {
+    const response = await fetch(url, { method: 'POST', body, headers });
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as Record<string, unknown>,
+    };
+  }
+
+  /** A key with these scopes. */
+  async key(...scopes: string[]): Promise<string> {
+    const answer = await this.call<{ api_key: string }>('POST', '/v1/keys', {
+      body: { name: 'test', scopes },
+    });
+    return answer.body.api_key;
+  }
+
+  async stop(options: { keepFolder?: boolean } = {}): Promise<void> {
+    await this.gateway.close();
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+    if (!options.keepFolder) this.#remove();
+  }
+}
