@@ -56,7 +56,8 @@ export async function runChild(command: string, options: ChildOptions): Promise<
   const release = killWhen(options.kill, child);
   try {
     const { code, signal, failure } = await exited;
-    if (failure === null) await Promise.race([closed, delay(OUTPUT_GRACE_MS, null, { ref: false })]);
+    if (failure === null)
+      await Promise.race([closed, delay(OUTPUT_GRACE_MS, null, { ref: false })]);
     else tail.add(Buffer.from(failure));
     return { code, signal, head: head.bytes(), headComplete: head.complete, tail: tail.bytes() };
   } finally {

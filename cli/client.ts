@@ -1,7 +1,18 @@
-import type { IncomingMessage } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Home } from '../daemon/home.ts';
+import { isAlive } from '../daemon/processes.ts';
+import { readRecord } from '../daemon/record.ts';
+import { errorCode } from '../daemon/untyped.ts';
+import { VERSION } from '../shared/version.ts';
+import { notListening, resolveConnection, type Connection } from './connection.ts';
+import { badAnswer, CallError, CliError, unreachable, usageError } from './errors.ts';
 
 export interface CallOptions {
-  readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+  readonly query?: Readonly<
+    Record<string, string | number | boolean | readonly string[] | undefined>
+  >;
   /** Sent as JSON. */
   readonly body?: unknown;
   /** Sent as they are, with the Content-Type from `headers`. */
@@ -20,4 +31,214 @@ export interface Client {
   raw(method: string, path: string, options?: CallOptions): Promise<IncomingMessage>;
   /** The key this client sends. */
   readonly apiKey: string;
+}
+
+export interface ClientOptions {
+  readonly home: Pick<Home, 'credentialsFile' | 'daemonFile' | 'socketPath'>;
+  readonly env: NodeJS.ProcessEnv;
+  readonly profile?: string | undefined;
+  /** Ends every call. */
+  readonly signal: AbortSignal;
+  /** Told once when the other side is of another version. */
+  readonly warn: (text: string) => void;
+}
+
+const SILENCE_MS = 30_000;
+/** A daemon that says it is starting gets this long to listen. */
+const STARTING_MS = 3000;
+const STARTING_PAUSE_MS = 25;
+const RETRY_PAUSE_MS = 100;
+/** Nobody listens: nothing was sent, so a daemon that is starting may be asked again. */
+const NOBODY_CODES: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED']);
+
+interface Tries {
+  /** How often a connection was made and lost. */
+  broken: number;
+  readonly startingUntil: number;
+}
+
+/** Calls the daemon over its socket, or the gateway of SVC_GATEWAY. */
+export class HttpClient implements Client {
+  readonly #options: ClientOptions;
+  #connection: Connection;
+  #warned = false;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.#connection = this.#resolve();
+  }
+
+  get apiKey(): string {
+    return this.#connection.apiKey;
+  }
+
+  async call(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
+    const response = await this.raw(method, path, options);
+    const body = parsed(await this.#text(response));
+    const status = response.statusCode ?? 0;
+    if (status >= 200 && status < 300) {
+      if (body === undefined) throw badAnswer('The answer is not JSON.');
+      return body;
+    }
+    const requestId = response.headers['x-request-id'];
+    throw new CallError(status, body, typeof requestId === 'string' ? requestId : null);
+  }
+
+  async raw(method: string, path: string, options: CallOptions = {}): Promise<IncomingMessage> {
+    const headers = this.#headers(method, options);
+    const body = bodyOf(options);
+    const tries: Tries = { broken: 0, startingUntil: performance.now() + STARTING_MS };
+    for (;;) {
+      try {
+        return await this.#send(method, path, headers, body, options);
+      } catch (error) {
+        const signal = this.#signal(options);
+        if (signal.aborted) throw error;
+        await sleep(this.#pauseAfter(error, tries), undefined, { signal });
+        // The first start makes the key while we wait.
+        if (this.apiKey === '') this.#useNewKey(headers);
+      }
+    }
+  }
+
+  /** How long to wait before the same call once more; throws when there is no point in it. */
+  #pauseAfter(error: unknown, tries: Tries): number {
+    const code = errorCode(error);
+    // Node's own `ERR_…` are about how we called it: a fault of ours, and shown as one.
+    if (error instanceof CliError || code === null || code.startsWith('ERR_')) throw error;
+    if (NOBODY_CODES.has(code)) {
+      if (this.#isStarting() && performance.now() < tries.startingUntil) return STARTING_PAUSE_MS;
+      throw notListening(this.#connection, code);
+    }
+    tries.broken += 1;
+    if (tries.broken === 1) return RETRY_PAUSE_MS;
+    throw unreachable(`The connection broke (${code}).`, 'Try again.');
+  }
+
+  #resolve(): Connection {
+    const { home, env, profile } = this.#options;
+    return resolveConnection(home, env, profile);
+  }
+
+  #useNewKey(headers: Record<string, string>): void {
+    this.#connection = this.#resolve();
+    if (this.apiKey !== '') headers['authorization'] = `Bearer ${this.apiKey}`;
+  }
+
+  #headers(method: string, options: CallOptions): Record<string, string> {
+    const agent = this.#options.env['SVC_AGENT'];
+    if (agent && !/^[\u0020-\u007e\u00a0-\u00ff]+$/.test(agent)) {
+      throw usageError('SVC_AGENT has characters that a header cannot carry.');
+    }
+    return {
+      host: this.#connection.gateway?.host ?? 'localhost',
+      accept: 'application/json',
+      'user-agent': `svc/${VERSION}`,
+      'x-service-version': VERSION,
+      ...(this.apiKey && { authorization: `Bearer ${this.apiKey}` }),
+      ...(agent && { 'x-service-agent': agent }),
+      // One key for all tries of this call, so that a repeat after a lost answer has one effect.
+      ...(method !== 'GET' && method !== 'HEAD' && { 'idempotency-key': randomUUID() }),
+      ...(options.body !== undefined && { 'content-type': 'application/json' }),
+      ...lowerCased(options.headers),
+    };
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body: Uint8Array | undefined,
+    options: CallOptions,
+  ): Promise<IncomingMessage> {
+    const { gateway } = this.#connection;
+    const secure = gateway?.protocol === 'https:';
+    const send = secure ? (await import('node:https')).request : httpRequest;
+    const timeoutMs = options.timeoutMs ?? SILENCE_MS;
+    const wanted: RequestOptions = {
+      ...(gateway ? tcpTarget(gateway) : { socketPath: this.#options.home.socketPath }),
+      method,
+      path: targetPath(gateway, path, options.query),
+      headers: body ? { ...headers, 'content-length': String(body.byteLength) } : headers,
+      signal: this.#signal(options),
+      timeout: timeoutMs,
+      agent: false,
+    };
+    return new Promise((resolve, reject) => {
+      const request = send(wanted, (response) => {
+        this.#compareVersion(response.headers['x-service-version']);
+        resolve(response);
+      });
+      request.on('timeout', () => request.destroy(silent(timeoutMs)));
+      request.on('error', reject);
+      request.end(body);
+    });
+  }
+
+  async #text(response: IncomingMessage): Promise<string> {
+    const chunks: Buffer[] = [];
+    try {
+      for await (const chunk of response) chunks.push(chunk as Buffer);
+    } catch (error) {
+      if (errorCode(error) === null || this.#options.signal.aborted) throw error;
+      throw unreachable('The connection broke in the middle of the answer.', 'Try again.');
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  }
+
+  #signal({ signal }: CallOptions): AbortSignal {
+    return signal ? AbortSignal.any([signal, this.#options.signal]) : this.#options.signal;
+  }
+
+  #isStarting(): boolean {
+    if (this.#connection.gateway !== null) return false;
+    const record = readRecord(this.#options.home.daemonFile);
+    return record?.state === 'starting' && isAlive(record.pid);
+  }
+
+  #compareVersion(theirs: string | readonly string[] | undefined): void {
+    if (this.#warned || typeof theirs !== 'string' || theirs === VERSION) return;
+    this.#warned = true;
+    const other = this.#connection.gateway === null ? 'The daemon' : 'The gateway';
+    const advice = other === 'The daemon' ? ' Restart it with: svc down && svc up' : '';
+    this.#options.warn(`${other} is version ${theirs}, this command ${VERSION}.${advice}`);
+  }
+}
+
+function silent(timeoutMs: number): Error {
+  return unreachable(`No answer within ${timeoutMs / 1000} s.`, 'See: svc status');
+}
+
+function tcpTarget(gateway: URL): RequestOptions {
+  const host = gateway.hostname.replace(/^\[(.*)\]$/, '$1');
+  return { host, ...(gateway.port !== '' && { port: gateway.port }) };
+}
+
+function targetPath(gateway: URL | null, path: string, query: CallOptions['query']): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value === undefined) continue;
+    for (const one of Array.isArray(value) ? value : [value]) search.append(name, String(one));
+  }
+  const base = gateway?.pathname.replace(/\/+$/, '') ?? '';
+  const mark = path.includes('?') ? '&' : '?';
+  return base + path + (search.size > 0 ? `${mark}${search.toString()}` : '');
+}
+
+function bodyOf({ body, bytes }: CallOptions): Uint8Array | undefined {
+  return body === undefined ? bytes : Buffer.from(JSON.stringify(body));
+}
+
+function lowerCased(headers: CallOptions['headers']): Record<string, string> {
+  const pairs = Object.entries(headers ?? {});
+  return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** Undefined for what is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }

@@ -5,6 +5,9 @@ import type { Home } from '../daemon/home.ts';
 /** One `--flag`. `value` names its argument in help; without it the flag is a switch. */
 export interface OptionSpec {
   readonly flag: string;
+  /** One letter that means the same, such as `H` for `-H`. */
+  readonly short?: string;
+  /** In square brackets the value may be left out, which means the first of `choices`. */
   readonly value?: string;
   readonly summary: string;
   /** Offered by completion, and the only values accepted. */

@@ -1,4 +1,7 @@
+import { isObject } from '../daemon/untyped.ts';
 import { EXIT } from './command.ts';
+
+export { isObject };
 
 interface Failure {
   readonly code: string;
@@ -49,7 +52,7 @@ export class CallError extends CliError {
 function answeredFailure(status: number, body: unknown): Failure {
   const error: unknown = isObject(body) ? body['error'] : undefined;
   if (!isObject(error) || typeof error['code'] !== 'string') {
-    const message = `The other side answered ${status} without an error of this interface.`;
+    const message = `The other side answered ${status} and no error of this interface.`;
     return { code: `HTTP_${status}`, message, exit: exitForStatus(status) };
   }
   const { code, message, hint, details } = error;
@@ -90,10 +93,7 @@ export function unreachable(message: string, hint: string | null = null): CliErr
   return new CliError({ code: 'UNREACHABLE', message, hint, exit: EXIT.unreachable });
 }
 
-/** What `unreachable` says when no daemon runs. */
-export const NOT_RUNNING = 'The daemon is not running. Start it with: svc up';
-
-/** True for anything `{}`-like that is no array. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** The other side answered with something that is not of this interface. */
+export function badAnswer(message: string): CliError {
+  return new CliError({ code: 'ANSWER_INVALID', message, exit: EXIT.refused });
 }

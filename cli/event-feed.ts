@@ -1,5 +1,5 @@
 import type { Client } from './client.ts';
-import { isObject } from './errors.ts';
+import { isObject } from '../daemon/untyped.ts';
 import { isPassing, Patience } from './patience.ts';
 
 /** An event as the interface answers it; only what the commands look at is named. */
@@ -83,7 +83,16 @@ export class EventFeed {
 
 /** The value as an event, or null. */
 export function asEvent(value: unknown): FeedEvent | null {
-  return isObject(value) && typeof value['id'] === 'string' ? (value as unknown as FeedEvent) : null;
+  if (!isObject(value) || typeof value['id'] !== 'string') return null;
+  const { id, type, source, received_at, verified } = value;
+  return {
+    ...value,
+    id,
+    type: String(type),
+    source: String(source),
+    received_at: String(received_at),
+    verified: verified === true,
+  };
 }
 
 /** What to show of anything thrown. */

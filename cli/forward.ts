@@ -1,5 +1,6 @@
 import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeaders } from 'node:http';
-import { isObject, usageError } from './errors.ts';
+import { isObject } from '../daemon/untyped.ts';
+import { usageError } from './errors.ts';
 import type { FeedEvent } from './event-feed.ts';
 import { getBytes, postBytes, type Sent } from './http-send.ts';
 import { WEBHOOK_BODY_MAX_BYTES } from '../shared/limits.ts';
@@ -32,7 +33,9 @@ export interface Signing {
 
 /** An address as people type it: `3000`, `:3000/hook`, `localhost:3000/hook` or a whole URL. */
 export function forwardUrl(text: string): URL {
-  const whole = /^https?:\/\//i.test(text) ? text : `http://${text.replace(/^:?(\d+)(?=\/|$)/, 'localhost:$1')}`;
+  const whole = /^https?:\/\//i.test(text)
+    ? text
+    : `http://${text.replace(/^:?(\d+)(?=\/|$)/, 'localhost:$1')}`;
   if (!URL.canParse(whole)) {
     throw usageError(`\`${text}\` is no URL.`, 'For example: --forward localhost:3000/webhooks');
   }
@@ -108,8 +111,32 @@ async function bodyOf(event: FeedEvent): Promise<Uint8Array> {
   if (typeof link === 'string') {
     return getBytes(new URL(link), WEBHOOK_BODY_MAX_BYTES, PAYLOAD_TIMEOUT_MS);
   }
-  return Buffer.from(
-    bodyText(event['payload'], storedHeaders(event)['content-type']) ?? base64Of(event['payload']),
-    bodyText(event['payload'], storedHeaders(event)['content-type']) === null ? 'base64' : 'utf8',
-  );
+  if (event['payload_purged'] === true) throw new Error('The payload has been deleted.');
+  return payloadBytes(event['payload'], storedHeaders(event)['content-type']);
+}
+
+/** A payload as the body it was parsed from, by its content type. */
+export function payloadBytes(payload: unknown, contentType: string | undefined): Buffer {
+  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (type.endsWith('/json') || type.endsWith('+json') || !isObject(payload)) {
+    return Buffer.from(JSON.stringify(payload ?? null));
+  }
+  if (type === 'application/x-www-form-urlencoded') return Buffer.from(formText(payload));
+  return unwrapped(payload) ?? Buffer.from(JSON.stringify(payload));
+}
+
+/** The bytes in `{text}` or `{base64}`, which stand for bodies that are neither JSON nor a form. */
+function unwrapped(payload: Readonly<Record<string, unknown>>): Buffer | null {
+  const { text, base64 } = payload;
+  if (Object.keys(payload).length !== 1) return null;
+  if (typeof text === 'string') return Buffer.from(text);
+  return typeof base64 === 'string' ? Buffer.from(base64, 'base64') : null;
+}
+
+function formText(fields: Readonly<Record<string, unknown>>): string {
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) {
+    for (const item of Array.isArray(value) ? value : [value]) form.append(name, String(item));
+  }
+  return form.toString();
 }

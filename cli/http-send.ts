@@ -27,7 +27,9 @@ export function postBytes(
   const signal = message.signal ? AbortSignal.any([message.signal, deadline]) : deadline;
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
-      reject(deadline.aborted ? new Error(`No answer within ${message.timeoutMs / 1000} s.`) : error);
+      reject(
+        deadline.aborted ? new Error(`No answer within ${message.timeoutMs / 1000} s.`) : error,
+      );
     };
     const headers = { ...message.headers, 'content-length': message.body.byteLength };
     const request = send(url, { method: 'POST', headers, signal }, (response) => {
@@ -62,7 +64,8 @@ export function getBytes(url: URL, maxBytes: number, timeoutMs: number): Promise
       response.on('data', (chunk: Buffer) => {
         chunks.push(chunk);
         bytes += chunk.length;
-        if (bytes > maxBytes) request.destroy(new Error(`The body is larger than ${maxBytes} bytes.`));
+        if (bytes > maxBytes)
+          request.destroy(new Error(`The body is larger than ${maxBytes} bytes.`));
       });
       response.on('end', () => {
         if (response.statusCode === 200) resolve(Buffer.concat(chunks));

@@ -1,3 +1,8 @@
+import { isObject } from '../daemon/untyped.ts';
+import type { CliError } from './errors.ts';
+import { safeJson, safeLine, safeText, wrapText } from './terminal-text.ts';
+import { readableView } from './view.ts';
+
 /** The one place that prints. Standard output holds the answer and nothing else. */
 export interface Output {
   /** True when the answer is JSON: asked for, or standard output is no terminal. */
@@ -6,8 +11,151 @@ export interface Output {
   answer(value: unknown, view?: { readonly columns?: readonly string[] }): void;
   /** One line of plain text to standard output, made safe for a terminal. */
   line(text: string): void;
+  /** Bytes to standard output as they are, made safe where that is a terminal. */
+  bytes(chunk: Uint8Array): void;
   /** One line to standard error. */
   note(text: string): void;
   /** A spinner on standard error while something takes long; silent where that is no terminal. */
   spin<T>(text: string, work: Promise<T>): Promise<T>;
+}
+
+/** Where output goes: a stream of the process, or of a test. */
+export interface Sink {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+  write(data: string | Uint8Array): unknown;
+}
+
+export interface OutputOptions {
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  /** `--json` was given. */
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly color: boolean;
+  readonly now?: () => number;
+}
+
+const CLEAR_LINE = '\r\u001b[K';
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const FRAME_MS = 120;
+const WIDEST_TEXT = 96;
+
+/** The output of a process. JSON is one line, so that `jq` and `while read` take it; on a terminal it is indented. */
+export class TerminalOutput implements Output {
+  readonly json: boolean;
+  readonly #options: OutputOptions;
+  readonly #decoder = new TextDecoder();
+  #spinning = false;
+
+  constructor(options: OutputOptions) {
+    this.#options = options;
+    this.json = options.json || options.stdout.isTTY !== true;
+  }
+
+  answer(value: unknown, view: { readonly columns?: readonly string[] } = {}): void {
+    const { stdout, now = Date.now } = this.#options;
+    if (this.json) {
+      stdout.write(`${safeJson(value, stdout.isTTY ? 2 : 0)}\n`);
+      return;
+    }
+    const look = {
+      columns: stdout.columns ?? 80,
+      now: now(),
+      bold: (text: string) => this.#style('1', text),
+      faint: (text: string) => this.#style('2', text),
+    };
+    stdout.write(`${readableView(value, view.columns, look).join('\n')}\n`);
+    const cursor = isObject(value) ? value['next_cursor'] : null;
+    if (cursor !== null && cursor !== undefined) this.note(`More with: --cursor ${String(cursor)}`);
+  }
+
+  line(text: string): void {
+    this.#options.stdout.write(`${safeText(text)}\n`);
+  }
+
+  note(text: string): void {
+    if (!this.#options.quiet) this.#complain(safeLine(text));
+  }
+
+  /** Text that is our own, with its headings in bold: help. */
+  page(text: string): void {
+    const shown = text.replace(/^[A-Z][^\n]*:$/gm, (heading) => this.#style('1', heading));
+    this.#options.stdout.write(shown);
+  }
+
+  bytes(chunk: Uint8Array): void {
+    const { stdout } = this.#options;
+    stdout.write(stdout.isTTY ? safeText(this.#decoder.decode(chunk, { stream: true })) : chunk);
+  }
+
+  /** Why it did not work, to standard error: `CODE: message`, the fields, the next step; or the error body. */
+  failure(error: CliError): void {
+    if (this.#options.json) {
+      this.#complain(safeJson(error.body(), 0));
+      return;
+    }
+    const [code, message] = [safeLine(error.code), safeLine(error.message)];
+    this.#complain(`${this.#style('31', code)}: ${message}`);
+    for (const problem of fieldProblems(error.details)) this.#complain(`  ${problem}`);
+    if (error.hint === null) return;
+    const columns = Math.min(this.#options.stderr.columns ?? WIDEST_TEXT, WIDEST_TEXT);
+    for (const line of wrapText(safeLine(error.hint), columns)) this.#complain(line);
+  }
+
+  /** Where a fault of ours happened. */
+  trace(stack: string): void {
+    this.#options.stderr.write(`${safeText(stack)}\n`);
+  }
+
+  async spin<T>(text: string, work: Promise<T>): Promise<T> {
+    const { stderr, quiet } = this.#options;
+    if (quiet || stderr.isTTY !== true) return work;
+    const started = Date.now();
+    let frame = 0;
+    const clear = () => stderr.write(CLEAR_LINE);
+    const timer = setInterval(() => {
+      const seconds = Math.floor((Date.now() - started) / 1000);
+      frame = (frame + 1) % FRAMES.length;
+      stderr.write(`${CLEAR_LINE}${FRAMES[frame] ?? ''} ${safeLine(text)} ${seconds}s`);
+    }, FRAME_MS);
+    this.#spinning = true;
+    // A second Ctrl-C ends the process while the spinner still turns.
+    process.once('exit', clear);
+    try {
+      return await work;
+    } finally {
+      clearInterval(timer);
+      process.off('exit', clear);
+      this.#spinning = false;
+      clear();
+    }
+  }
+
+  #complain(line: string): void {
+    this.#options.stderr.write(`${this.#spinning ? CLEAR_LINE : ''}${line}\n`);
+  }
+
+  #style(code: string, text: string): string {
+    return this.#options.color ? `\u001b[${code}m${text}\u001b[0m` : text;
+  }
+}
+
+function fieldProblems(details: CliError['details']): string[] {
+  const fields = details?.['fields'];
+  if (Array.isArray(fields)) {
+    return fields
+      .filter(isObject)
+      .map(({ path, message }) => `${safeLine(String(path))}: ${safeLine(String(message))}`);
+  }
+  return Object.entries(details ?? {}).map(
+    ([name, value]) =>
+      `${safeLine(name)}: ${safeLine(typeof value === 'object' ? JSON.stringify(value) : String(value))}`,
+  );
+}
+
+/** Colours: on a terminal that shows them, unless NO_COLOR or `--no-color` says otherwise. */
+export function wantsColor(stdout: Sink, env: NodeJS.ProcessEnv, refused: boolean): boolean {
+  const forbidden = refused || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
+  return stdout.isTTY === true && !forbidden;
 }

@@ -65,3 +65,17 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
     return false;
   }
 }
+
+/** Where waits are answered from a copy that lags, an event just taken by another worker shows up again for a moment. */
+export class LostClaims {
+  #id = '';
+  #repeats = 0;
+
+  /** Waits a little when this is not the first loss of the same event in a row. */
+  async pause(id: string, signal: AbortSignal): Promise<void> {
+    this.#repeats = id === this.#id ? this.#repeats + 1 : 0;
+    this.#id = id;
+    if (this.#repeats > 0)
+      await sleep(Math.min(2000, 20 * 2 ** Math.min(this.#repeats, 7)), signal);
+  }
+}

@@ -11,7 +11,8 @@ export interface ReceiveLimits {
   readonly keepAliveMs: number;
 }
 
-const REQUEST_TIMEOUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
+const REQUEST_TIMEOUT =
+  'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
 /**
  * Cuts off clients that send too slowly. Node's own check is one interval timer a server that also
@@ -72,5 +73,7 @@ class Receiving {
 }
 
 function hasBody(request: IncomingMessage): boolean {
-  return 'transfer-encoding' in request.headers || Number(request.headers['content-length'] ?? 0) > 0;
+  return (
+    'transfer-encoding' in request.headers || Number(request.headers['content-length'] ?? 0) > 0
+  );
 }

@@ -28,7 +28,9 @@ const PAYLOAD_LINK = /^\/l\/[\w/-]+(?:\?|$)/;
 export function refusal(request: GuardedRequest, door: Door): Refusal | null {
   const { headers, url } = request;
   if (door.kind === 'socket') {
-    return headers.origin === undefined ? null : refused('Origin', 'No web page talks to this socket.');
+    return headers.origin === undefined
+      ? null
+      : refused('Origin', 'No web page talks to this socket.');
   }
   const hosts = ownHosts(door.port);
   const link = PAYLOAD_LINK.test(url);

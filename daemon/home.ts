@@ -80,5 +80,7 @@ function refuseForeign(folder: string): void {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   if (!stat) return;
   if (stat.isDirectory() && stat.uid === userInfo().uid && (stat.mode & 0o077) === 0) return;
-  throw new Error(`${folder} is not a private folder of this user. Remove it, or set a shorter SVC_HOME.`);
+  throw new Error(
+    `${folder} is not a private folder of this user. Remove it, or set a shorter SVC_HOME.`,
+  );
 }

@@ -1,6 +1,7 @@
 import Libsql from 'libsql';
 import { dirname } from 'node:path';
 import { makePrivateFolder } from './files.ts';
+import { errorCode } from './untyped.ts';
 
 /** A lock that ends with the process, however that ends. */
 export interface Lock {
@@ -20,7 +21,7 @@ export function takeLock(lockFile: string): Lock | null {
     return { release: () => database.close() };
   } catch (error) {
     database.close();
-    if ((error as { code?: unknown }).code === 'SQLITE_BUSY') return null;
+    if (errorCode(error) === 'SQLITE_BUSY') return null;
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Home } from './home.ts';
 import { isAlive, lockHolder } from './processes.ts';
-import { parseRecord, readRecord, type DaemonStatus } from './record.ts';
+import { parseStatus, readRecord, type DaemonStatus } from './record.ts';
 
 /** The routes of the daemon itself. They exist on its socket only. */
 export const STATUS_PATH = '/_daemon/status';
@@ -11,9 +11,12 @@ export const STOP_PATH = '/_daemon/stop';
 const ASK_MS = 2000;
 
 /** What the daemon on this socket says of itself, or null when nobody answers. */
-export async function askStatus(socketPath: string, timeoutMs = ASK_MS): Promise<DaemonStatus | null> {
+export async function askStatus(
+  socketPath: string,
+  timeoutMs = ASK_MS,
+): Promise<DaemonStatus | null> {
   const answer = await ask(socketPath, 'GET', STATUS_PATH, timeoutMs);
-  return answer === null ? null : (parseRecord(answer) as DaemonStatus | null);
+  return answer === null ? null : parseStatus(answer);
 }
 
 /** Asks the daemon to end. False when nobody answers. */
@@ -58,15 +61,18 @@ function ask(
   timeoutMs: number,
 ): Promise<string | null> {
   return new Promise((resolve) => {
-    const call = request({ socketPath, method, path, timeout: timeoutMs, agent: false }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.on('error', () => resolve(null));
-      answer.on('end', () => {
-        const good = answer.statusCode !== undefined && answer.statusCode < 300;
-        resolve(good ? Buffer.concat(chunks).toString('utf8') : null);
-      });
-    });
+    const call = request(
+      { socketPath, method, path, timeout: timeoutMs, agent: false },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.on('error', () => resolve(null));
+        answer.on('end', () => {
+          const good = answer.statusCode !== undefined && answer.statusCode < 300;
+          resolve(good ? Buffer.concat(chunks).toString('utf8') : null);
+        });
+      },
+    );
     // Whatever goes wrong here means one thing to the caller: nobody answers.
     call.on('error', () => resolve(null));
     call.on('timeout', () => call.destroy());

@@ -1,11 +1,12 @@
 import { readFileSync, readdirSync, readlinkSync, statSync } from 'node:fs';
+import { errorCode } from './untyped.ts';
 
 /** True while a process runs. One that has ended but was not yet collected by its parent does not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
   // The state follows the name, which is in brackets and may itself hold brackets.
   return !/^\d+ \(.*\) Z/s.test(readProc(`/proc/${pid}/stat`) ?? '');
@@ -31,7 +32,9 @@ export function portOwner(port: number): string | null {
   const inodes = listeningInodes(port);
   if (inodes.size === 0) return null;
   for (const pid of listProc('/proc').filter((name) => /^\d+$/.test(name))) {
-    const holds = listProc(`/proc/${pid}/fd`).some((fd) => inodes.has(linkOf(`/proc/${pid}/fd/${fd}`)));
+    const holds = listProc(`/proc/${pid}/fd`).some((fd) =>
+      inodes.has(linkOf(`/proc/${pid}/fd/${fd}`)),
+    );
     if (holds) return `${commandOf(pid)} (pid ${pid})`;
   }
   return null;
@@ -44,7 +47,8 @@ function listeningInodes(port: number): Set<string> {
     for (const line of (readProc(table) ?? '').split('\n')) {
       const columns = line.trim().split(/\s+/);
       // 0A is LISTEN; the tenth column is the inode of the socket.
-      if (columns[1]?.endsWith(`:${hex}`) && columns[3] === '0A') found.add(`socket:[${columns[9]}]`);
+      if (columns[1]?.endsWith(`:${hex}`) && columns[3] === '0A')
+        found.add(`socket:[${columns[9]}]`);
     }
   }
   return found;

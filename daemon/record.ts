@@ -1,4 +1,5 @@
 import { readIfThere, writePrivateFile } from './files.ts';
+import { isObject, parseObject } from './untyped.ts';
 
 /** What a daemon writes of itself into `daemon.json`, and answers on its socket. */
 export interface DaemonRecord {
@@ -31,16 +32,23 @@ export function writeRecord(path: string, record: DaemonRecord): void {
 /** What `daemon.json` says, which may be out of date; null when it is absent or unreadable. */
 export function readRecord(path: string): DaemonRecord | null {
   const text = readIfThere(path);
-  return text === null ? null : parseRecord(text);
+  const value: unknown = text === null ? null : parseObject(text);
+  return isRecord(value) ? value : null;
 }
 
-/** A record or status from its JSON text; null for anything else. */
-export function parseRecord(text: string): DaemonRecord | null {
-  try {
-    const value = JSON.parse(text) as Partial<DaemonRecord> | null;
-    const ours = typeof value?.pid === 'number' && typeof value.instance === 'string';
-    return ours ? (value as DaemonRecord) : null;
-  } catch {
-    return null;
-  }
+/** A status from the text of an answer; null for anything else. */
+export function parseStatus(text: string): DaemonStatus | null {
+  const value: unknown = parseObject(text);
+  return isStatus(value) ? value : null;
+}
+
+/** Our own writing, so a look at two fields is enough to tell it from another program's. */
+function isRecord(value: unknown): value is DaemonRecord {
+  return (
+    isObject(value) && typeof value['pid'] === 'number' && typeof value['instance'] === 'string'
+  );
+}
+
+function isStatus(value: unknown): value is DaemonStatus {
+  return isRecord(value) && 'uptime_seconds' in value;
 }

@@ -16,19 +16,27 @@ import { sourcePlace } from '../shared/operations/source/view.ts';
 import { bodyHash, providerId } from '../shared/rules/delivery-key.ts';
 import { eventType } from '../shared/rules/event-type.ts';
 import { parsePayload, type PayloadKind } from '../shared/rules/payload.ts';
-import { verifySignature } from '../shared/rules/signature.ts';
+import { verifySignature, type HeaderRecord } from '../shared/rules/signature.ts';
 import { headerRecord, storedHeaders } from '../shared/rules/stored-headers.ts';
 import type { WriteTx } from '../shared/store/driver.ts';
 import type { Repositories } from '../shared/store/project-store.ts';
 import type { SourceRow } from '../shared/store/sources.ts';
 import type { KeyUse } from './key-use.ts';
-import type { Project } from './project.ts';
+import type { OpenSource, Project } from './project.ts';
 import type { Projects } from './projects.ts';
 
 /** What the sender of a webhook is told. */
 export interface IngressAnswer {
   readonly status: 'accepted' | 'duplicate';
   readonly event_id: string;
+}
+
+/** A delivery as it came in. */
+interface Received {
+  readonly request: IncomingMessage;
+  readonly headers: HeaderRecord;
+  readonly body: Buffer;
+  readonly now: number;
 }
 
 /** A delivery whose signature is checked and whose body is understood, before it has a place in the queue. */
@@ -65,8 +73,9 @@ export class Ingress {
     refuseEncoding(request);
     const body = await readBody(request, WEBHOOK_BODY_MAX_BYTES);
     const now = this.#clock.now();
-    this.#verify(project, source, { request, body, now });
-    const delivery = understand(source, { request, body, now });
+    const received = { request, headers: headerRecord(request.rawHeaders), body, now };
+    this.#verify(project, source, received);
+    const delivery = understand(source.row, received);
     if (body.length <= PAYLOAD_ROW_MAX_BYTES) return this.#insert(project, delivery);
     const { digest, release } = await project.blobs.put(body);
     try {
@@ -76,34 +85,37 @@ export class Ingress {
     }
   }
 
-  async #find(token: string): Promise<{ project: Project; source: SourceRow }> {
+  async #find(token: string): Promise<{ project: Project; source: OpenSource }> {
     const parsed = parseToken(token);
     const project = parsed && (await this.#projects.find(parsed.projectId));
     if (!project) throw new ServiceError('NOT_FOUND');
     const hash = createHash('sha256').update(token).digest('hex');
-    const source = await project.store.read((store) => store.sources.findByTokenHash(hash));
-    if (!source) throw new ServiceError('NOT_FOUND');
+    const known = project.sourceCache.get(hash);
+    if (known) return { project, source: known };
+    const row = await project.store.read((store) => store.sources.findByTokenHash(hash));
+    if (!row) throw new ServiceError('NOT_FOUND');
+    const place = sourcePlace('secret', project.info.id, row.id);
+    const secret = row.secret && Buffer.from(this.#vault.open(place, row.secret)).toString('utf8');
+    const source = { row, secret };
+    project.sourceCache.set(hash, source);
     return { project, source };
   }
 
-  #verify(
-    project: Project,
-    source: SourceRow,
-    { request, body, now }: { request: IncomingMessage; body: Buffer; now: number },
-  ): void {
-    if (source.verification === 'none' || source.secret === null) return;
-    const place = sourcePlace('secret', project.info.id, source.id);
-    const secret = Buffer.from(this.#vault.open(place, source.secret)).toString('utf8');
-    const genuine = verifySignature({
-      verification: source.verification,
-      secrets: [secret],
-      signatureHeader: source.signature_header,
-      headers: headerRecord(request.rawHeaders),
-      body,
-      nowMs: now,
-    });
+  #verify(project: Project, source: OpenSource, received: Received): void {
+    const { row, secret } = source;
+    if (row.verification === 'none') return;
+    const genuine =
+      secret !== null &&
+      verifySignature({
+        verification: row.verification,
+        secrets: [secret],
+        signatureHeader: row.signature_header,
+        headers: received.headers,
+        body: received.body,
+        nowMs: received.now,
+      });
     if (genuine) return;
-    this.#keyUse.noteRejected(project, source.id);
+    this.#keyUse.noteRejected(project, row.id);
     throw new ServiceError('INGRESS_SIGNATURE_INVALID');
   }
 
@@ -120,13 +132,10 @@ function refuseEncoding(request: IncomingMessage): void {
   throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', { headers: { Connection: 'close' } });
 }
 
-function understand(
-  source: SourceRow,
-  { request, body, now }: { request: IncomingMessage; body: Buffer; now: number },
-): Delivery {
+function understand(source: SourceRow, received: Received): Delivery {
+  const { request, headers, body, now } = received;
   const { verification } = source;
   const contentType = request.headers['content-type'];
-  const headers = headerRecord(request.rawHeaders);
   const { kind, value: payload } = parsePayload(contentType, body);
   const dropped = source.signature_header === null ? [] : [source.signature_header];
   return {

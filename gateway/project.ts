@@ -7,6 +7,7 @@ import type { LedgerEntry } from '../shared/rules/ledger-chain.ts';
 import { keyedDigest } from '../shared/rules/ledger-chain.ts';
 import type { WriteTx } from '../shared/store/driver.ts';
 import { ProjectStore, type Repositories } from '../shared/store/project-store.ts';
+import type { SourceRow } from '../shared/store/sources.ts';
 import { FileBlobStore } from './blob-store.ts';
 import { Waits } from './waits.ts';
 
@@ -27,12 +28,20 @@ interface ServiceAction {
   readonly input?: unknown;
 }
 
+/** A source ready to check deliveries, its secret opened. */
+export interface OpenSource {
+  readonly row: SourceRow;
+  readonly secret: string | null;
+}
+
 /** An open project: its store, its blobs, its waits and the key of its digests. */
 export class Project {
   readonly info: ProjectInfo;
   readonly store: ProjectStore;
   readonly blobs: FileBlobStore;
   readonly waits = new Waits();
+  /** Sources by the hash of their hook token, read once; emptied whenever a source changes. */
+  readonly sourceCache = new Map<string, OpenSource>();
   readonly #host: ProjectHost;
   readonly #ledgerKey: Uint8Array;
 

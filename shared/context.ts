@@ -69,6 +69,8 @@ export interface WriteContext extends BaseContext {
   recordService(op: string, subject: string): Promise<void>;
   /** Something in this transaction falls due at this time. */
   dueAt(ms: number): void;
+  /** A source was added or removed: what is remembered of sources is read again. */
+  sourcesChanged(): void;
   /** After the commit is durable: tells waits that an event became claimable. */
   eventReady(event: { source: string; type: string }): void;
 }

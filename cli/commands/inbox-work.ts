@@ -2,17 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { EXIT, type CommandContext } from '../command.ts';
 import { usageError } from '../errors.ts';
-import { EventFeed, type FeedEvent } from '../event-feed.ts';
+import { EventFeed } from '../event-feed.ts';
+import { takeEvent } from '../lease.ts';
 import { integerOption, requiredText, switchOption, textOption } from '../option-values.ts';
-import { answeredCode, sleep } from '../patience.ts';
-import { takeEvent, workEvent, type Finished, type WorkOptions } from '../work-event.ts';
+import { LostClaims } from '../patience.ts';
+import { safeJson } from '../terminal-text.ts';
+import { workEvent, type Finished, type WorkOptions } from '../work-event.ts';
 
 const WAIT_SECONDS = 60;
 const DRAIN_WAIT_SECONDS = 1;
 const CONCURRENCY_MAX = 64;
-
-/** How a claim is refused when another worker was faster. */
-const TAKEN: ReadonlySet<string | null> = new Set(['EVENT_NOT_CLAIMABLE', 'EVENT_ROUTED', 'NOT_FOUND']);
 
 export interface Work extends WorkOptions {
   readonly source: string | undefined;
@@ -22,6 +21,9 @@ export interface Work extends WorkOptions {
   readonly max: number;
   /** Ends when nothing is pending. */
   readonly drain: boolean;
+  /** Take no more events. */
+  readonly signal: AbortSignal;
+  readonly onFinished: (finished: Finished) => void;
 }
 
 /** Runs a command for each event of the inbox. */
@@ -49,7 +51,7 @@ export async function run(context: CommandContext): Promise<number> {
       onFinished: (event) => {
         if (single) finished.push(event);
         output.note(readable(event));
-        if (output.json) output.line(JSON.stringify(event));
+        if (output.json) output.line(safeJson(event, 0));
       },
     });
   } finally {
@@ -77,7 +79,7 @@ export async function work(options: Work): Promise<void> {
   };
   signal.addEventListener('abort', interrupted, { once: true });
   try {
-    for (let taken = 0; taken < options.max && failures.length === 0; ) {
+    for (let taken = 0; taken < options.max && failures.length === 0;) {
       if (running.size >= options.concurrency) await Promise.race(running);
       const waited = signal.aborted ? null : await feed.next({ seconds });
       if (waited === null || signal.aborted) break;
@@ -86,8 +88,11 @@ export async function work(options: Work): Promise<void> {
         if (options.drain) break;
         continue;
       }
-      const claimed = await claim(options, event, lost);
-      if (claimed === null) continue;
+      const claimed = await takeEvent(options, event.id);
+      if (claimed === null) {
+        await lost.pause(event.id, signal);
+        continue;
+      }
       taken += 1;
       const job = workEvent(options, claimed)
         .then(options.onFinished, (error: unknown) => void failures.push(error))
@@ -101,35 +106,13 @@ export async function work(options: Work): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-async function claim(options: Work, event: FeedEvent, lost: LostClaims): Promise<FeedEvent | null> {
-  try {
-    return await takeEvent(options, event.id);
-  } catch (error) {
-    if (!TAKEN.has(answeredCode(error))) throw error;
-    await lost.pause(event.id, options.signal);
-    return null;
-  }
-}
-
-/** Where waits are answered from a copy that lags, an event just taken by another worker shows up again for a moment. */
-class LostClaims {
-  #id = '';
-  #repeats = 0;
-
-  async pause(id: string, signal: AbortSignal): Promise<void> {
-    this.#repeats = id === this.#id ? this.#repeats + 1 : 0;
-    this.#id = id;
-    if (this.#repeats > 0) await sleep(Math.min(2000, 20 * 2 ** Math.min(this.#repeats, 7)), signal);
-  }
-}
-
 /** A misspelled command would fail each event five times and bury the whole queue. */
 async function refuseMissingProgram(command: string, env: NodeJS.ProcessEnv): Promise<void> {
   const program = /^[\w./-]+(?=\s|$)/.exec(command)?.[0];
   if (program === undefined) return;
   const check = spawn('sh', ['-c', 'command -v -- "$1"', 'sh', program], { env, stdio: 'ignore' });
-  const [code] = (await once(check, 'close')) as [number | null];
-  if (code === 0) return;
+  await once(check, 'close');
+  if (check.exitCode === 0) return;
   throw usageError(`The command \`${program}\` is not found or may not be executed.`);
 }
 

@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { asServiceError, ServiceError } from '../errors.ts';
 import type { Credentials } from '../executor.ts';
 import { newRequestId } from '../ids.ts';
@@ -16,10 +17,12 @@ export type OnInternalError = (error: unknown, requestId: string) => void;
 
 /** Gives each request an id and says which release answers. */
 export const identify: MiddlewareHandler<HttpEnv> = async (c, next) => {
-  c.set('requestId', newRequestId());
-  await next();
-  c.header('X-Request-Id', c.get('requestId'));
+  const requestId = newRequestId();
+  c.set('requestId', requestId);
+  // Before the answer exists: added afterwards they would make it be built twice.
+  c.header('X-Request-Id', requestId);
   c.header('X-Service-Version', VERSION);
+  await next();
 };
 
 /** The error body of the interface, with its status and headers. */
@@ -32,13 +35,9 @@ export function errorResponse(
   if (shown.code === 'INTERNAL' || shown.code === 'UNAVAILABLE') {
     onInternal(shown.cause ?? error, c.get('requestId'));
   }
-  return Response.json(shown.body(), {
-    status: shown.status,
-    headers: {
-      ...shown.headers(),
-      'X-Request-Id': c.get('requestId'),
-      'X-Service-Version': VERSION,
-    },
+  return c.body(JSON.stringify(shown.body()), shown.status as ContentfulStatusCode, {
+    'Content-Type': 'application/json',
+    ...shown.headers(),
   });
 }
 

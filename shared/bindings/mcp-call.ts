@@ -1,7 +1,8 @@
 import type { Caller } from '../context.ts';
-import { asServiceError } from '../errors.ts';
+import { asServiceError, type ServiceError } from '../errors.ts';
 import type { Executor } from '../executor.ts';
 import type { Operation } from '../operation.ts';
+import type { OnInternalError } from './http.ts';
 import { fenceAnswer } from './mcp-fence.ts';
 import { invalidParams, isFields, type Message } from './mcp-protocol.ts';
 import type { ToolBook } from './mcp-tools.ts';
@@ -35,19 +36,39 @@ export function isLong(operation: Operation): boolean {
   return operation.effect === 'wait' || operation.handler.kind === 'long';
 }
 
-/** Runs a tool. A failure is a result too, which the model reads. */
-export async function runTool(
-  executor: Executor,
-  { operation, input }: ToolCall,
-  caller: Caller,
-  signal: AbortSignal,
-): Promise<ResultParts> {
+/** Where a tool runs, for whom, and until when. */
+export interface ToolRun {
+  readonly executor: Executor;
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+  readonly onInternal: OnInternalError;
+}
+
+/** Runs a tool. A failure is a result too, which the model reads. Never rejects. */
+export async function runTool(call: ToolCall, run: ToolRun): Promise<ResultParts> {
+  const { executor, caller, signal, onInternal } = run;
   try {
-    return success(operation, await executor.execute(operation, input, caller, signal));
+    const answer = await executor.execute(call.operation, call.input, caller, signal);
+    return success(call.operation, answer);
   } catch (error) {
-    const text = JSON.stringify(asServiceError(error).line());
+    // Whatever a call throws after its client left is of no interest.
+    const noted = signal.aborted ? () => {} : onInternal;
+    const text = JSON.stringify(shownError(error, caller.requestId, noted).line());
     return { members: [`"content":[{"type":"text","text":${text}}]`, '"isError":true'], meta: [] };
   }
+}
+
+/** What a caller may see of an error; what it may not see is noted. */
+export function shownError(
+  error: unknown,
+  requestId: string,
+  onInternal: OnInternalError,
+): ServiceError {
+  const shown = asServiceError(error);
+  if (shown.code === 'INTERNAL' || shown.code === 'UNAVAILABLE') {
+    onInternal(shown.cause ?? error, requestId);
+  }
+  return shown;
 }
 
 function success(operation: Operation, answer: unknown): ResultParts {

@@ -10,9 +10,9 @@ export interface ObjectSchema {
 type Schema = Record<string, unknown>;
 
 /** What an agent needs of an event to go on; the other fields come with the answer, undeclared. */
-const EVENT_FIELDS_SHOWN = ['id', 'type', 'payload', 'trust', 'status'];
-const EVENT_FIELDS_HIDDEN = Object.keys(eventSchema.shape).filter(
-  (name) => !EVENT_FIELDS_SHOWN.includes(name),
+const EVENT_FIELDS_SHOWN = new Set(['id', 'type', 'payload', 'trust', 'status']);
+const EVENT_FIELDS_HIDDEN = new Set(
+  Object.keys(eventSchema.shape).filter((name) => !EVENT_FIELDS_SHOWN.has(name)),
 );
 
 /** The schema of a tool's arguments: defaults stay optional and unknown fields are refused. */
@@ -20,7 +20,10 @@ export function inputSchema(schema: z.ZodObject): ObjectSchema {
   return asObject(lean(z.toJSONSchema(schema, { io: 'input' })));
 }
 
-/** The schema of a tool's answer, open for fields to come, so that a cached list stays right. */
+/**
+ * The schema of a tool's answer: names and types. It is open for fields to come, so that a list kept by a client stays
+ * right, and says of none that it is required, which would cost a tenth of the whole list.
+ */
 export function outputSchema(schema: z.ZodType): ObjectSchema {
   return asObject(lean(opened(z.toJSONSchema(schema, { io: 'output' }))));
 }
@@ -46,24 +49,15 @@ function lean(schema: Schema): Schema {
 }
 
 function opened(schema: Schema): Schema {
-  const { additionalProperties, ...rest } = schema;
-  const kept = additionalProperties === false ? rest : schema;
-  return mapChildren(withFewFields(kept), opened);
-}
-
-function withFewFields(schema: Schema): Schema {
-  const { properties, required } = schema;
-  if (!isSchema(properties) || !('trust' in properties) || !('payload' in properties)) {
-    return schema;
+  const { additionalProperties, required: _required, ...rest } = schema;
+  // A record keeps the schema of its values.
+  if (isSchema(additionalProperties)) Object.assign(rest, { additionalProperties });
+  const { properties } = rest;
+  if (isSchema(properties) && 'trust' in properties && 'payload' in properties) {
+    const shown = Object.entries(properties).filter(([name]) => !EVENT_FIELDS_HIDDEN.has(name));
+    rest['properties'] = Object.fromEntries(shown);
   }
-  const shown = Object.entries(properties).filter(([name]) => !EVENT_FIELDS_HIDDEN.includes(name));
-  return {
-    ...schema,
-    properties: Object.fromEntries(shown),
-    ...(Array.isArray(required) && {
-      required: required.filter((name) => !EVENT_FIELDS_HIDDEN.includes(String(name))),
-    }),
-  };
+  return mapChildren(rest, opened);
 }
 
 /** `X or null` in the short form: a list of types. */

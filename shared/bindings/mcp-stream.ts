@@ -2,13 +2,10 @@
 export interface HeldCall {
   /** The whole JSON-RPC answer. Never rejects. */
   readonly answer: Promise<string>;
-  readonly headers: Readonly<Record<string, string>>;
   /** Whether the client reads event streams; one that does not waits for its JSON. */
   readonly acceptsStream: boolean;
   /** The notification after this many seconds, for a client that gave a progress token. */
   readonly progress: ((elapsedSeconds: number) => string) | null;
-  /** The client dropped the stream. */
-  readonly onGone: () => void;
   readonly streamAfterMs: number;
   readonly tickMs: number;
 }
@@ -16,18 +13,10 @@ export interface HeldCall {
 const KEEP_ALIVE = ': waiting\n\n';
 
 /** Answers with JSON while that is soon enough, and with an event stream otherwise. */
-export async function holdCall(call: HeldCall): Promise<Response> {
-  if (!call.acceptsStream) return jsonAnswer(await call.answer, call.headers);
-  if (call.progress === null) {
-    const early = await within(call.answer, call.streamAfterMs);
-    if (early !== null) return jsonAnswer(early, call.headers);
-  }
-  return streamAnswer(call);
-}
-
-/** A JSON answer with status 200. */
-export function jsonAnswer(body: string, headers: Readonly<Record<string, string>>): Response {
-  return new Response(body, { headers: { ...headers, 'Content-Type': 'application/json' } });
+export async function holdCall(call: HeldCall): Promise<string | ReadableStream<Uint8Array>> {
+  if (!call.acceptsStream) return call.answer;
+  const early = call.progress === null ? await within(call.answer, call.streamAfterMs) : null;
+  return early ?? streamed(call);
 }
 
 async function within(answer: Promise<string>, ms: number): Promise<string | null> {
@@ -42,8 +31,8 @@ async function within(answer: Promise<string>, ms: number): Promise<string | nul
   }
 }
 
-function streamAnswer(call: HeldCall): Response {
-  const { answer, progress, tickMs, onGone } = call;
+function streamed(call: HeldCall): ReadableStream<Uint8Array> {
+  const { answer, progress, tickMs } = call;
   const encoder = new TextEncoder();
   let ticker: NodeJS.Timeout | undefined;
   let gone = false;
@@ -61,7 +50,7 @@ function streamAnswer(call: HeldCall): Response {
     send(event(json));
     close();
   };
-  const body = new ReadableStream<Uint8Array>({
+  return new ReadableStream<Uint8Array>({
     start(controller) {
       void run(
         (text) => controller.enqueue(encoder.encode(text)),
@@ -71,14 +60,6 @@ function streamAnswer(call: HeldCall): Response {
     cancel() {
       gone = true;
       clearInterval(ticker);
-      onGone();
-    },
-  });
-  return new Response(body, {
-    headers: {
-      ...call.headers,
-      'Content-Type': 'text/event-stream',
-      'X-Accel-Buffering': 'no',
     },
   });
 }

@@ -1,11 +1,11 @@
 import { Hono, type Context } from 'hono';
 import type { Caller } from '../context.ts';
-import { asServiceError, ServiceError } from '../errors.ts';
 import type { Credentials, Executor } from '../executor.ts';
-import { newRequestId } from '../ids.ts';
 import type { Operation } from '../operation.ts';
+import { callerGone } from './caller-gone.ts';
+import { credentialsOf, methodNotAllowed, type HttpEnv, type OnInternalError } from './http.ts';
 import { readJson } from './mcp-body.ts';
-import { isLong, progressOf, readToolCall, runTool } from './mcp-call.ts';
+import { isLong, progressOf, readToolCall, runTool, shownError } from './mcp-call.ts';
 import {
   clientNameOf,
   eraOf,
@@ -23,11 +23,12 @@ import {
   type Message,
   type RequestId,
 } from './mcp-protocol.ts';
-import { holdCall, jsonAnswer } from './mcp-stream.ts';
+import { holdCall } from './mcp-stream.ts';
 import { ToolBook } from './mcp-tools.ts';
 
 export interface McpOptions {
   readonly serverVersion: string;
+  readonly onInternal: OnInternalError;
   /** Browsers send an Origin; without this all of them are refused. */
   readonly allowedOrigin?: (origin: string) => boolean;
   /** How long a held call waits in silence before its answer becomes a stream. */
@@ -36,6 +37,11 @@ export interface McpOptions {
   readonly tickMs?: number;
 }
 
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+// Without the second header some proxies keep a stream to themselves until it ends.
+const STREAM_TYPE = { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' };
+/** What begins to run for a moment is not stopped when its client leaves. */
+const NEVER = new AbortController().signal;
 const TEN_SECONDS_MS = 10_000;
 /** Lists and self-description change with a release only. */
 const CACHE_MS = 300_000;
@@ -50,19 +56,17 @@ export function mcpRoutes(
   executor: Executor,
   operations: readonly Operation[],
   options: McpOptions,
-): Hono {
+): Hono<HttpEnv> {
   const endpoint = new Endpoint(executor, new ToolBook(operations), options);
-  const app = new Hono();
+  const app = new Hono<HttpEnv>();
   app.post('/', (c) => endpoint.handle(c, (exchange) => endpoint.post(exchange)));
   app.all('/', (c) => endpoint.handle(c, refuseMethod));
-
   return app;
 }
 
 /** What is known of a request so far, for whichever answer it gets. */
 interface Exchange {
-  readonly c: Context;
-  readonly requestId: string;
+  readonly c: Context<HttpEnv>;
   readonly headers: Record<string, string>;
   id: RequestId | null;
 }
@@ -88,38 +92,41 @@ class Endpoint {
   }
 
   /** Turns whatever `answer` throws into a JSON-RPC error. */
-  async handle(c: Context, answer: (exchange: Exchange) => Promise<Response>): Promise<Response> {
-    const requestId = newRequestId();
+  async handle(
+    c: Context<HttpEnv>,
+    answer: (exchange: Exchange) => Promise<Response>,
+  ): Promise<Response> {
     const headers = {
-      'X-Request-Id': requestId,
+      'X-Request-Id': c.get('requestId'),
       'X-Service-Version': this.#options.serverVersion,
       'Cache-Control': 'no-store',
     };
-    const exchange: Exchange = { c, requestId, headers, id: null };
+    const exchange: Exchange = { c, headers, id: null };
     try {
       this.#refuseOrigin(c);
       return await answer(exchange);
     } catch (error) {
-      return failure(error, exchange);
+      return this.#failure(error, exchange);
     }
   }
 
   /** The key is checked before the body is read, and pays for it whatever the body says. */
   async post(exchange: Exchange): Promise<Response> {
-    const credentials = credentialsOf(exchange);
+    const { c, headers } = exchange;
+    const credentials = credentialsOf(c);
     const caller = await this.#executor.authenticate(credentials);
     const { message, era } = await this.#read(exchange, caller);
     const { id } = message;
-    if (id === null) return new Response(null, { status: 202, headers: exchange.headers });
+    if (id === null) return c.body(null, 202, headers);
     if (message.method === 'tools/call') {
       const named = await this.#named(caller, credentials, message);
       return this.#call(exchange, { message, era, caller: named }, id);
     }
     const members = this.#describe(message, era, caller);
-    return jsonAnswer(this.#result(id, era, members, []), exchange.headers);
+    return c.body(this.#result(id, era, members, []), 200, { ...headers, ...JSON_TYPE });
   }
 
-  #refuseOrigin(c: Context): void {
+  #refuseOrigin(c: Context<HttpEnv>): void {
     const origin = c.req.header('origin');
     if (origin === undefined || this.#options.allowedOrigin?.(origin)) return;
     throw new ProtocolError(403, INVALID_REQUEST, 'This Origin is not allowed.');
@@ -128,8 +135,8 @@ class Endpoint {
   async #read(exchange: Exchange, caller: Caller): Promise<Omit<Accepted, 'caller'>> {
     let metered = true;
     try {
-      const { req } = exchange.c;
-      const value = await readJson(req);
+      const { req, env } = exchange.c;
+      const value = await readJson(env.incoming);
       exchange.id = idOf(value);
       const message = readMessage(value);
       const era = eraOf(message, {
@@ -171,20 +178,22 @@ class Endpoint {
   ): Promise<Response> {
     const call = readToolCall(message, this.#tools);
     const run = async (signal: AbortSignal): Promise<string> => {
-      const { members, meta } = await runTool(this.#executor, call, caller, signal);
+      const { onInternal } = this.#options;
+      const where = { executor: this.#executor, caller, signal, onInternal };
+      const { members, meta } = await runTool(call, where);
       return this.#result(id, era, members, meta);
     };
-    if (!isLong(call.operation)) return jsonAnswer(await run(c.req.raw.signal), headers);
-    const gone = new AbortController();
-    return holdCall({
-      answer: run(AbortSignal.any([c.req.raw.signal, gone.signal])),
-      headers,
+    if (!isLong(call.operation)) return c.body(await run(NEVER), 200, { ...headers, ...JSON_TYPE });
+    const gone = callerGone(c.env.outgoing);
+    const held = await holdCall({
+      answer: run(gone.signal).finally(() => gone.stop()),
       acceptsStream: /text\/event-stream|\*\/\*/.test(c.req.header('accept') ?? ''),
       progress: progressOf(message, call),
-      onGone: () => gone.abort(),
       streamAfterMs: this.#options.streamAfterMs ?? TEN_SECONDS_MS,
       tickMs: this.#options.tickMs ?? TEN_SECONDS_MS,
     });
+    const type = typeof held === 'string' ? JSON_TYPE : STREAM_TYPE;
+    return c.body(held, 200, { ...headers, ...type });
   }
 
   /** The members of every result that is not a tool's. */
@@ -222,6 +231,24 @@ class Endpoint {
     const server = `"io.modelcontextprotocol/serverInfo":${this.#serverInfo}`;
     return resultJson(id, ['"resultType":"complete"', ...members, metaJson([server, ...meta])]);
   }
+
+  #failure(error: unknown, { c, id, headers }: Exchange): Response {
+    if (error instanceof ProtocolError) {
+      return errorAnswer(error.status, errorJson(id, error), headers);
+    }
+    const shown = shownError(error, c.get('requestId'), this.#options.onInternal);
+    const body = errorJson(id, {
+      // Codes from -32768 to -32000 are spoken for: a refusal has the number of its HTTP status.
+      code: shown.code === 'INTERNAL' ? INTERNAL_ERROR : shown.status,
+      message: shown.line(),
+      data: { ...shown.details, code: shown.code },
+    });
+    return errorAnswer(shown.status, body, { ...headers, ...shown.headers() });
+  }
+}
+
+function errorAnswer(status: number, body: string, headers: Record<string, string>): Response {
+  return new Response(body, { status, headers: { ...headers, ...JSON_TYPE } });
 }
 
 function metaJson(members: readonly string[]): string {
@@ -240,37 +267,5 @@ function legacyVersion(message: Message): string | undefined {
 }
 
 async function refuseMethod(): Promise<never> {
-  throw new ServiceError('METHOD_NOT_ALLOWED', { headers: { Allow: 'POST' } });
-}
-
-function credentialsOf({ c, requestId }: Exchange): Credentials {
-  return {
-    authorization: c.req.header('authorization'),
-    agentHeader: c.req.header('x-service-agent'),
-    userAgent: c.req.header('user-agent'),
-    mcpClientName: undefined,
-    requestId,
-    idempotencyKey: c.req.header('idempotency-key'),
-  };
-}
-
-function failure(error: unknown, { id, headers }: Exchange): Response {
-  if (error instanceof ProtocolError) {
-    return errorAnswer(error.status, errorJson(id, error), headers);
-  }
-  const refusal = asServiceError(error);
-  const body = errorJson(id, {
-    // Codes below -32000 belong to JSON-RPC and MCP; the status of a refusal lies outside of them.
-    code: refusal.code === 'INTERNAL' ? INTERNAL_ERROR : refusal.status,
-    message: refusal.line(),
-    data: { ...refusal.details, code: refusal.code },
-  });
-  return errorAnswer(refusal.status, body, { ...headers, ...refusal.headers() });
-}
-
-function errorAnswer(status: number, body: string, headers: Record<string, string>): Response {
-  return new Response(body, {
-    status,
-    headers: { ...headers, 'Content-Type': 'application/json' },
-  });
+  throw methodNotAllowed(['POST']);
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { Hono, type Context } from 'hono';
 import type { Caller } from '../context.ts';
 import { invalid, ServiceError } from '../errors.ts';
@@ -131,7 +132,7 @@ async function jsonBody(c: Context<HttpEnv>): Promise<Record<string, unknown>> {
     throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', { headers: { Connection: 'close' } });
   }
   const body = await readBody(incoming, API_BODY_MAX_BYTES);
-  const value = parseBoundedJson(body);
+  const value = isUtf8(body) ? parseBoundedJson(body) : undefined;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid({ path: '', message: 'The body must be a JSON object.' });
   }

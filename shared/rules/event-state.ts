@@ -30,7 +30,7 @@ type Refused = { ok: false; code: EventStateCode };
 type Moved = { ok: true; next: EventQueueRow };
 
 /** The caller of ack, nack and extend. `leaseId` fences a worker that shares its key with others. */
-export interface LeaseCaller {
+interface LeaseCaller {
   now: number;
   keyId: string;
   leaseId?: string | undefined;

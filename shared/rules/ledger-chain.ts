@@ -62,12 +62,7 @@ export function sealEntry(projectId: string, entry: Unhashed): LedgerEntry {
 }
 
 function storable<T extends string | null>(text: T): T | string {
-  return text === null ? text : wellFormed(text).replaceAll('\0', '\ufffd');
-}
-
-function wellFormed(text: string): string {
-  // A trip through UTF-8 is what the database does; String#toWellFormed is not in the es2023 library.
-  return Buffer.from(text, 'utf8').toString('utf8');
+  return text === null ? text : text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
 /** hex(HMAC-SHA-256(project's ledger key, JCS(value))): keyed, so that short inputs cannot be guessed. */

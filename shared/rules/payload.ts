@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 /** How the raw bytes of a body are read; stored beside them, so that a payload can be made again. */
 export type PayloadKind = 'json' | 'form' | 'text' | 'base64';
 
-export interface Payload {
+interface Payload {
   kind: PayloadKind;
   value: unknown;
 }
@@ -13,13 +13,16 @@ const DEPTH_MAX = 128;
 const DISTINCT_NAMES_MAX = 20_000;
 /** A member takes four bytes or more, so a smaller body cannot have too many. */
 const NAMES_COUNTED_FROM_BYTES = DISTINCT_NAMES_MAX * 4;
+/** Arrays, objects and huge numbers together: each costs the parser a hundred times its bytes. */
+const COSTLY_VALUES_MAX = 500_000;
 const FORM_PAIRS_MAX = 10_000;
 
 /**
  * The payload of a webhook body (spec section 2.1, rule 3): parsed JSON when the type says so or is
  * absent, a parsed form, otherwise `{text}` for UTF-8 and `{base64}` for the rest. Never throws: JSON
  * or a form that is broken or would be a burden (more than 128 levels, numbers beyond a double,
- * more than 20,000 distinct names, more than 10,000 fields) stays `{text}`.
+ * more than 20,000 distinct names or 500,000 arrays and objects, more than 10,000 fields) stays
+ * `{text}`.
  */
 export function parsePayload(contentType: string | undefined, body: Uint8Array): Payload {
   const bytes = bufferOf(body);
@@ -41,7 +44,7 @@ export function decodePayload(kind: PayloadKind, body: Uint8Array): unknown {
 
 /** JSON that is safe to parse and to show again, or undefined. The bytes must be valid UTF-8. */
 export function parseBoundedJson(bytes: Buffer): unknown {
-  return isBoundedJson(bytes) ? parseJson(bytes) : undefined;
+  return new JsonScan(bytes).isBounded() ? parseJson(bytes) : undefined;
 }
 
 function readAs(kind: PayloadKind, bytes: Buffer): Payload {
@@ -115,27 +118,49 @@ function countByte(bytes: Uint8Array, wanted: number): number {
  * One pass over the bytes before JSON.parse may build anything: levels, numbers and names. It does
  * not validate; on broken JSON its answer does not matter, as JSON.parse refuses that itself.
  */
-function isBoundedJson(bytes: Buffer): boolean {
-  const names = bytes.length < NAMES_COUNTED_FROM_BYTES ? null : new NameCounter();
-  let depth = 0;
-  let at = 0;
-  while (at < bytes.length) {
-    const byte = bytes[at] ?? 0;
-    if (byte === QUOTE) {
-      const end = stringEnd(bytes, at);
-      if (names !== null && isName(bytes, end) && !names.add(bytes, at + 1, end - 1)) return false;
-      at = end;
-    } else if (byte === MINUS || isDigit(byte)) {
-      const end = numberEnd(bytes, at);
-      if (overflows(bytes, at, end)) return false;
-      at = end;
-    } else {
-      depth += levelChange(byte);
-      if (depth > DEPTH_MAX) return false;
-      at += 1;
-    }
+class JsonScan {
+  private readonly bytes: Buffer;
+  private readonly names: NameCounter | null;
+  private depth = 0;
+  private costly = 0;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+    this.names = bytes.length < NAMES_COUNTED_FROM_BYTES ? null : new NameCounter();
   }
-  return true;
+
+  isBounded(): boolean {
+    let at: number | null = 0;
+    while (at !== null && at < this.bytes.length) {
+      at = this.next(at);
+      if (this.depth > DEPTH_MAX || this.costly > COSTLY_VALUES_MAX) return false;
+    }
+    return at !== null;
+  }
+
+  /** The place behind what begins at `at`, or null when it breaks a bound. */
+  private next(at: number): number | null {
+    const byte = this.bytes[at] ?? 0;
+    if (byte === QUOTE) return this.string(at);
+    if (byte === MINUS || isDigit(byte)) return this.number(at);
+    const change = levelChange(byte);
+    this.depth += change;
+    if (change > 0) this.costly += 1;
+    return at + 1;
+  }
+
+  private string(start: number): number | null {
+    const end = stringEnd(this.bytes, start);
+    if (this.names === null || !isName(this.bytes, end)) return end;
+    return this.names.add(this.bytes, start + 1, end - 1) ? end : null;
+  }
+
+  private number(start: number): number | null {
+    const end = numberEnd(this.bytes, start);
+    if (!mayOverflow(this.bytes, start, end)) return end;
+    this.costly += 1;
+    return overflows(this.bytes, start, end) ? null : end;
+  }
 }
 
 /** +1 for `[` and `{`, -1 for `]` and `}`: the pairs differ from one another in one bit only. */
@@ -183,14 +208,17 @@ function numberEnd(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** Whether JSON.parse would read Infinity, which no JSON text could show again. */
-function overflows(bytes: Buffer, start: number, end: number): boolean {
-  // The shortest number beyond a double is 1e309.
-  if (end - start < 5) return false;
+/** False for nearly all numbers, from their form alone. */
+function mayOverflow(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start >= 200) return true;
   let exponentAt = start;
   while (exponentAt < end && ((bytes[exponentAt] ?? 0) | 0x20) !== 0x65) exponentAt += 1;
-  // Without three digits of exponent a number needs three hundred others to overflow.
-  if (end - start < 200 && end - exponentAt < 4) return false;
+  // Fewer than 200 digits need an exponent of three digits that is not negative.
+  return end - exponentAt >= 4 && bytes[exponentAt + 1] !== MINUS;
+}
+
+/** Whether JSON.parse would read Infinity, which no JSON text could show again. */
+function overflows(bytes: Buffer, start: number, end: number): boolean {
   return Math.abs(Number(bytes.toString('latin1', start, end))) === Number.POSITIVE_INFINITY;
 }
 

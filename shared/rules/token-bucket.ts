@@ -5,12 +5,12 @@ export interface BucketState {
 }
 
 /** `burst` is the size of the bucket and `perMinute` its refill; both above zero. */
-export interface BucketRule {
+interface BucketRule {
   perMinute: number;
   burst: number;
 }
 
-export interface BucketResult {
+interface BucketResult {
   state: BucketState;
   allowed: boolean;
   /** Whole tokens left. */

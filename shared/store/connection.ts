@@ -4,6 +4,8 @@ import type { Row, SqlValue } from './driver.ts';
 
 type Statement = ReturnType<Libsql.Database['prepare']>;
 
+const KEEP_ALIVE_MS = 600_000;
+
 interface Prepared {
   readonly statement: Statement;
   readonly columns: readonly string[];
@@ -48,8 +50,14 @@ export class Connection {
 
   /** Runs one statement on a thread of the driver, so that its disk waits do not hold the event loop. */
   async execOffLoop(sql: string): Promise<void> {
-    // The asynchronous half of the package works on the same native handle as the synchronous one.
-    await LibsqlAsync.prototype.exec.call(this.#database, sql);
+    // The driver's thread does not keep the process alive: without this it could end in the middle of a commit.
+    const alive = setTimeout(() => undefined, KEEP_ALIVE_MS);
+    try {
+      // The asynchronous half of the package works on the same native handle as the synchronous one.
+      await LibsqlAsync.prototype.exec.call(this.#database, sql);
+    } finally {
+      clearTimeout(alive);
+    }
   }
 
   close(): void {

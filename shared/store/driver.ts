@@ -8,6 +8,11 @@ export interface Tx {
   all<T extends Row = Row>(sql: string, params?: readonly SqlValue[]): Promise<T[]>;
   /** The number of rows changed. */
   run(sql: string, params?: readonly SqlValue[]): Promise<number>;
+  /**
+   * What one job of a group hands to the next so that it need not be read again, such as the newest ledger entry. Begins
+   * empty with each transaction and is emptied when a job is undone. Absent in snapshots.
+   */
+  readonly carried?: Map<string, unknown>;
 }
 
 export interface WriteTx extends Tx {

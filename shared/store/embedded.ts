@@ -48,6 +48,7 @@ export class EmbeddedDatabase implements Database {
   #queuedBytes = 0;
   #pump: Promise<void> | null = null;
   #reads: Promise<unknown> = Promise.resolve();
+  readonly #carried = new Map<string, unknown>();
   #failed: unknown = null;
   #closed = false;
   #walBytes = 0;
@@ -124,6 +125,7 @@ export class EmbeddedDatabase implements Database {
   async #commitGroup(): Promise<void> {
     const settled: Settled[] = [];
     let current: Job | null = null;
+    this.#carried.clear();
     try {
       this.#writer.run('BEGIN IMMEDIATE');
       const endsAt = performance.now() + GROUP_MAX_MS;
@@ -171,7 +173,7 @@ export class EmbeddedDatabase implements Database {
   }
 
   async #attempt(fn: (tx: WriteTx) => Promise<unknown>): Promise<Omit<Settled, 'job'>> {
-    const scope = new WriteScope(this.#writer);
+    const scope = new WriteScope(this.#writer, this.#carried);
     try {
       const value = await withinOneTurn(fn(scope));
       return { outcome: { value }, effects: scope.effects };
@@ -185,6 +187,7 @@ export class EmbeddedDatabase implements Database {
   #undo(cause: unknown): void {
     // A full disk or a failed write has already rolled the whole transaction back.
     if (!this.#writer.inTransaction) throw cause;
+    this.#carried.clear();
     this.#writer.run('ROLLBACK TO job');
   }
 
@@ -297,6 +300,12 @@ class Scope implements Tx {
 
 class WriteScope extends Scope implements WriteTx {
   readonly effects: (() => void)[] = [];
+  readonly carried: Map<string, unknown>;
+
+  constructor(connection: Connection, carried: Map<string, unknown>) {
+    super(connection);
+    this.carried = carried;
+  }
 
   afterCommit(effect: () => void): void {
     this.effects.push(effect);

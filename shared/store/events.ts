@@ -63,6 +63,15 @@ interface SeenDelivery extends Row {
   id: string;
 }
 
+/** Where an event stands in the order of arrival. */
+interface EventPlace {
+  readonly seq: number;
+  readonly receivedAt: string;
+}
+
+/** Under this name the newest event is carried from job to job. */
+const LAST = 'event.last';
+
 const QUEUE_COLUMNS = `e.seq, e.id, e.source_id, e.source, e.channel, e.type, e.received_at, e.verified, e.trust,
   e.suspected_replay, e.reply_to, e.size_bytes, e.status, e.attempts, e.routed, e.lease_id, e.holder_key_id, e.due_at,
   e.finished_at`;
@@ -80,7 +89,9 @@ export class EventRepository {
   }
 
   /** The newest event's place and time; the next one stands after both. */
-  async last(): Promise<{ seq: number; receivedAt: string }> {
+  async last(): Promise<EventPlace> {
+    const known = this.#tx.carried?.get(LAST) as EventPlace | undefined;
+    if (known) return known;
     const row = await this.#tx.get('SELECT seq, received_at FROM event ORDER BY seq DESC LIMIT 1');
     return { seq: Number(row?.['seq'] ?? 0), receivedAt: String(row?.['received_at'] ?? '') };
   }
@@ -158,6 +169,7 @@ export class EventRepository {
       'INSERT INTO event_content (seq, headers, content_type, kind, body, blob) VALUES (?, ?, ?, ?, ?, ?)',
       [seq, content.headers, content.contentType, content.kind, content.body, content.blob],
     );
+    this.#tx.carried?.set(LAST, { seq, receivedAt: event.receivedAt });
   }
 
   /** Writes a decision of the state machine down. */

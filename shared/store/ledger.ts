@@ -28,6 +28,9 @@ const COLUMNS =
   'seq, at, op, agent, platform, key_id, subject, request_id, outcome, code, input_digest, result_digest, prev_hash, hash';
 const FILTERS = ['op', 'agent', 'platform', 'subject'] as const;
 
+/** Under this name the newest entry is carried from job to job. */
+const HEAD = 'ledger.head';
+
 /** The hash-chained record of what was done. Entries are appended and never changed. */
 export class LedgerRepository {
   readonly #tx: Tx;
@@ -46,7 +49,8 @@ export class LedgerRepository {
 
   /** Links an entry to the newest one. Its time never goes back, so that time ranges are seq ranges. */
   async append(note: LedgerNote, now: number): Promise<void> {
-    const head = await this.head();
+    const { carried } = this.#tx;
+    const head = (carried?.get(HEAD) as LedgerHead | undefined) ?? (await this.head());
     const nowIso = isoTime(now);
     const entry = {
       ...note,
@@ -54,6 +58,7 @@ export class LedgerRepository {
       at: head && head.at > nowIso ? head.at : nowIso,
       prev_hash: head?.hash ?? GENESIS_HASH,
     };
+    const hash = entryHash(this.#projectId, entry);
     await this.#tx.run(
       `INSERT INTO ledger (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [
@@ -70,9 +75,10 @@ export class LedgerRepository {
         entry.input_digest,
         entry.result_digest,
         entry.prev_hash,
-        entryHash(this.#projectId, entry),
+        hash,
       ],
     );
+    carried?.set(HEAD, { seq: entry.seq, at: entry.at, hash });
   }
 
   async page(filter: LedgerFilter): Promise<LedgerEntry[]> {

@@ -20,11 +20,12 @@ export const sourceRemove = defineOperation({
   subject: (input) => input.name,
   example: { name: 'github' },
 }).write({
-  commit: async ({ store, now }, { name }) => {
+  commit: async ({ store, now, sourcesChanged }, { name }) => {
     const source = await store.sources.findByName(name);
     if (!source) throw new ServiceError('NOT_FOUND');
     const removedAt = isoTime(now);
     await store.sources.remove(source.id, removedAt);
+    sourcesChanged();
     return { name, removed_at: removedAt };
   },
 });

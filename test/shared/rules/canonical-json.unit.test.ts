@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../shared/rules/canonical-json.ts';
 
@@ -24,7 +24,7 @@ describe('canonicalJson', () => {
       '\u0080': 'Control',
       '\u00f6': 'Latin Small Letter O With Diaeresis',
     };
-    expect(Object.values(JSON.parse(canonicalJson(value)) as object)).toEqual([
+    expect(Object.values<unknown>(JSON.parse(canonicalJson(value)))).toEqual([
       'One',
       'Carriage Return',
       'Control',
@@ -79,13 +79,6 @@ describe('canonicalJson', () => {
   });
 
   it('writes 1,000 levels and refuses 1,001', () => {
-    const nested = (levels: number): unknown =>
-      JSON.parse(
-        '[{"a":'.repeat(levels / 2) +
-          '[]'.repeat(levels % 2) +
-          (levels % 2 ? '' : '1') +
-          '}]'.repeat(levels / 2),
-      );
     expect(canonicalJson(nested(1000))).toHaveLength(500 * 8 + 1);
     expect(() => canonicalJson(nested(1001))).toThrow(TypeError);
   });
@@ -116,4 +109,11 @@ function reversed(value: unknown): unknown {
       .toReversed()
       .map(([name, member]) => [name, reversed(member)]),
   );
+}
+
+/** Arrays and objects in turn. */
+function nested(levels: number): unknown {
+  const pairs = Math.floor(levels / 2);
+  const core = levels % 2 === 1 ? '[]' : '1';
+  return JSON.parse('[{"a":'.repeat(pairs) + core + '}]'.repeat(pairs));
 }

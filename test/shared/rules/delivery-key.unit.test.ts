@@ -8,6 +8,8 @@ const ALL = {
   'idempotency-key': 'idem-1',
 };
 
+const idOf = (id: string) => providerId({ verification: 'stripe', headers: {}, payload: { id } });
+
 describe('providerId', () => {
   it.each([
     ['stripe', ALL, { id: 'evt_1' }, 'evt_1'],
@@ -34,8 +36,6 @@ describe('providerId', () => {
   });
 
   it('keeps 255 printable characters and hashes what is longer or odd', () => {
-    const idOf = (id: string) =>
-      providerId({ verification: 'stripe', headers: {}, payload: { id } });
     expect(idOf('a'.repeat(255))).toBe('a'.repeat(255));
     const long = [`${'a'.repeat(255)}b`, `${'a'.repeat(255)}c`, 'a\0b', 'a\0c', 'é'].map(idOf);
     for (const id of long) expect(id).toMatch(/^sha256:[0-9a-f]{64}$/);

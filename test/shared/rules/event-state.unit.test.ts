@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   MAX_ATTEMPTS,
@@ -285,55 +285,68 @@ const STATUS = {
   buried: 'dead',
 };
 
-const step = fc.record({
-  do: fc.constantFrom('claim', 'claim', 'ack', 'nack', 'extend', 'requeue', 'sweep'),
+const stepArbitrary = fc.record({
+  what: fc.constantFrom('claim', 'claim', 'ack', 'nack', 'extend', 'requeue', 'sweep'),
   key: fc.constantFrom('A', 'B'),
-  lease: fc.constantFrom(undefined, undefined, 'current', 'old'),
+  lease: fc.constantFrom('none', 'none', 'current', 'old'),
   seconds: fc.constantFrom(30, 60),
   retry: fc.boolean(),
   waitMs: fc.constantFrom(0, 0, 1, 29_999, 30_000, 60_000, 240_000),
 });
 
+interface Call {
+  what: string;
+  now: number;
+  keyId: string;
+  leaseId: string | undefined;
+  newLeaseId: string;
+  leaseSeconds: number;
+  retry: boolean;
+}
+
+function callModel(model: ReferenceQueue, call: Call): string {
+  const { now, keyId, leaseId, leaseSeconds } = call;
+  model.tick(now);
+  if (call.what === 'claim') return model.claim(now, keyId, call.newLeaseId, leaseSeconds);
+  if (call.what === 'ack') return model.ack(keyId, leaseId);
+  if (call.what === 'nack') return model.nack(now, keyId, leaseId, call.retry);
+  if (call.what === 'extend') return model.extend(now, keyId, leaseId, leaseSeconds);
+  return call.what === 'requeue' ? model.requeue() : 'ok';
+}
+
+function callRules(before: EventQueueRow, call: Call) {
+  const { now, newLeaseId: leaseId } = call;
+  if (call.what === 'claim') return claim(before, { ...call, leaseId });
+  if (call.what === 'ack') return ack(before, call);
+  if (call.what === 'nack') return nack(before, call);
+  if (call.what === 'extend') return extend(before, call);
+  const swept = effective(before, now);
+  return call.what === 'requeue' ? requeue(swept) : { ok: true as const, next: swept };
+}
+
+function answerOf(result: ReturnType<typeof callRules>): string {
+  if (!result.ok) return result.code;
+  return 'repeat' in result && result.repeat ? 'repeat' : 'ok';
+}
+
 describe('the queue as a whole', () => {
   it('agrees with a reference model, swept or not', () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      fc.property(fc.array(stepArbitrary, { maxLength: 40 }), (steps) => {
         const model = new ReferenceQueue();
         let actual = row();
         let now = NOW;
         let leases = 0;
-        const settle = (result: ReturnType<typeof ack> | ReturnType<typeof nack>): string => {
-          if (!result.ok) return result.code;
-          actual = result.next;
-          return 'repeat' in result && result.repeat ? 'repeat' : 'ok';
-        };
-        for (const { do: what, key, lease, seconds, retry, waitMs } of steps) {
+        for (const { what, key, lease, seconds, retry, waitMs } of steps) {
           now += waitMs;
-          model.tick(now);
-          const leaseId =
-            lease === 'current' ? `L${leases}` : lease === 'old' ? `L${leases - 1}` : undefined;
-          const caller = { now, keyId: key, leaseId };
-          if (what === 'claim') {
-            leases += 1;
-            const id = `L${leases}`;
-            expect(
-              settle(claim(actual, { now, leaseSeconds: seconds, keyId: key, leaseId: id })),
-            ).toBe(model.claim(now, key, id, seconds));
-          } else if (what === 'ack') {
-            expect(settle(ack(actual, caller))).toBe(model.ack(key, leaseId));
-          } else if (what === 'nack') {
-            expect(settle(nack(actual, { ...caller, retry }))).toBe(
-              model.nack(now, key, leaseId, retry),
-            );
-          } else if (what === 'extend') {
-            expect(settle(extend(actual, { ...caller, leaseSeconds: seconds }))).toBe(
-              model.extend(now, key, leaseId, seconds),
-            );
-          } else if (what === 'requeue') {
-            expect(settle(requeue(effective(actual, now)))).toBe(model.requeue());
-          } else {
-            actual = effective(actual, now);
-          }
+          const given = { none: undefined, current: `L${leases}`, old: `L${leases - 1}` };
+          const newLeaseId = `L${leases + 1}`;
+          const leaseId = given[lease];
+          const call = { what, now, keyId: key, leaseId, newLeaseId, leaseSeconds: seconds, retry };
+          const result = callRules(actual, call);
+          expect(answerOf(result)).toBe(callModel(model, call));
+          if (result.ok) actual = result.next;
+          if (what === 'claim' && result.ok) leases += 1;
           const seen = effective(actual, now);
           expect([seen.status, seen.attempts]).toEqual([STATUS[model.state], model.failures]);
           expect(seen.attempts).toBeGreaterThanOrEqual(0);

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../shared/rules/canonical-json.ts';
 import {
@@ -68,7 +68,8 @@ describe('entryHash', () => {
         const jcs = canonicalJson({ project, ...entry });
         const expected = createHash('sha256').update(`svc-ledger-v1\n${jcs}`).digest('hex');
         expect(entryHash(project, entry)).toBe(expected);
-        expect(entryHash(project, { ...entry, hash: 'ignored' } as LedgerEntry)).toBe(expected);
+        const stored = { ...entry, hash: 'ignored' };
+        expect(entryHash(project, stored)).toBe(expected);
       }),
     );
   });
@@ -102,6 +103,9 @@ describe('keyedDigest', () => {
   });
 });
 
+const edit = (entries: LedgerEntry[], seq: number, change: Partial<LedgerEntry>) =>
+  entries.map((entry) => (entry.seq === seq ? { ...entry, ...change } : entry));
+
 describe('verifyChunk', () => {
   it('accepts a chain in chunks of any size', () => {
     const entries = chain(10);
@@ -124,9 +128,6 @@ describe('verifyChunk', () => {
     });
   });
 
-  const edit = (entries: LedgerEntry[], seq: number, change: Partial<LedgerEntry>) =>
-    entries.map((entry) => (entry.seq === seq ? { ...entry, ...change } : entry));
-
   it.each<[string, (entries: LedgerEntry[]) => LedgerEntry[], number, string]>([
     ['an edited field', (all) => edit(all, 3, { op: 'kv_delete' }), 3, 'hash_mismatch'],
     ['an edited hash', (all) => edit(all, 3, { hash: 'f'.repeat(64) }), 3, 'hash_mismatch'],
@@ -147,7 +148,7 @@ describe('verifyChunk', () => {
     ['a repeated entry', (all) => [...all.slice(0, 3), ...all.slice(2)], 4, 'seq_gap'],
     [
       'two entries exchanged',
-      (all) => [...all.slice(0, 2), ...all.slice(2, 4).reverse(), ...all.slice(4)],
+      (all) => [...all.slice(0, 2), ...all.slice(2, 4).toReversed(), ...all.slice(4)],
       3,
       'seq_gap',
     ],

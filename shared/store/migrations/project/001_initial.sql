@@ -48,7 +48,7 @@ CREATE UNIQUE INDEX source_active_name ON source (name) WHERE removed_at IS NULL
 
 -- Deliveries a source took and refused, by hour, for source_list.
 CREATE TABLE source_hour (
-  source_id TEXT NOT NULL REFERENCES source (id),
+  source_id TEXT NOT NULL,
   hour INTEGER NOT NULL,
   accepted INTEGER NOT NULL DEFAULT 0,
   rejected INTEGER NOT NULL DEFAULT 0,
@@ -95,7 +95,7 @@ CREATE INDEX event_body_hash ON event (source_id, body_hash) WHERE body_hash IS 
 
 -- What an event carried: apart from the queue, so that a claim does not rewrite it. kind is null once purged.
 CREATE TABLE event_content (
-  seq INTEGER PRIMARY KEY REFERENCES event (seq),
+  seq INTEGER PRIMARY KEY,
   headers TEXT NOT NULL,
   content_type TEXT,
   kind TEXT,

@@ -1,0 +1,95 @@
+import { validateHeaderName, validateHeaderValue, type IncomingMessage } from 'node:http';
+import { parseObject } from '../../daemon/untyped.ts';
+import type { CommandContext } from '../command.ts';
+import { CallError, usageError } from '../errors.ts';
+import type { Output } from '../output.ts';
+import { safeJson } from '../terminal-text.ts';
+import { bytesOf, StandardInput } from '../values.ts';
+
+/** A stream may be silent for as long as the longest wait. */
+const SILENCE_MS = 135_000;
+
+/** Prints the body of the answer whatever its status; an error answer also sets the exit code. */
+export async function run(context: CommandContext): Promise<number> {
+  const { args, options, output, signal } = context;
+  const method = text(args['method']).toUpperCase();
+  if (!/^[A-Z]+$/.test(method)) throw usageError(`"${method}" is no method.`);
+  const headers = readHeaders(options['header']);
+  const given = options['body'];
+  const bytes =
+    typeof given === 'string'
+      ? await bytesOf(given, '--body', new StandardInput(signal))
+      : undefined;
+  const response = await context.client().raw(method, readPath(text(args['path'])), {
+    headers: { ...(bytes && { 'content-type': 'application/json' }), ...headers },
+    ...(bytes && { bytes }),
+    signal,
+    timeoutMs: SILENCE_MS,
+  });
+  const status = response.statusCode ?? 0;
+  const failed = status >= 400;
+  const body = await printBody(response, output, failed);
+  if (!failed) return 0;
+  output.note(`HTTP ${status}`);
+  return new CallError(status, parseObject(body)).exit;
+}
+
+/** Prints as it comes, but JSON for a person indented. Returns the body where the caller needs it: of an error. */
+async function printBody(
+  response: IncomingMessage,
+  output: Output,
+  failed: boolean,
+): Promise<string> {
+  const isJson = /^application\/([\w.+-]+\+)?json\b/.test(response.headers['content-type'] ?? '');
+  const forPerson = isJson && !output.json;
+  const chunks: Buffer[] = [];
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    if (forPerson || failed) chunks.push(chunk);
+    if (!forPerson) output.bytes(chunk);
+  }
+  const body = Buffer.concat(chunks).toString('utf8');
+  if (forPerson) output.line(indented(body));
+  return body;
+}
+
+function indented(body: string): string {
+  try {
+    return safeJson(JSON.parse(body), 2);
+  } catch {
+    return body;
+  }
+}
+
+function readPath(path: string): string {
+  if (/^\/[\u0021-\u007e]*$/.test(path)) return path;
+  throw usageError(
+    `"${path}" is no path.`,
+    'It starts with / and has its special characters encoded: /v1/inbox?type=invoice.*',
+  );
+}
+
+function readHeaders(given: unknown): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const line of Array.isArray(given) ? (given as readonly string[]) : []) {
+    const [, name, value] = /^([^:]+):\s*(.*)$/.exec(line) ?? [];
+    if (name === undefined || value === undefined || !isHeader(name, value)) {
+      throw usageError(`"${line}" is no header.`, "Write it as: --header 'Name: value'");
+    }
+    headers[name] = value;
+  }
+  return headers;
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function text(value: string | readonly string[] | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

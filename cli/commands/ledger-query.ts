@@ -1,0 +1,28 @@
+import { isObject } from '../../daemon/untyped.ts';
+import { parseApiKey } from '../../shared/ids.ts';
+import { EXIT, type CommandContext, type CommandModule } from '../command.ts';
+import { compareWithRemembered, isHead, ledgerAlarm, rememberedHead } from '../ledger-heads.ts';
+import { callOperation } from '../operation-command.ts';
+import type { OperationShape } from '../operation-shape.ts';
+
+/** `ledger query`; where the answer begins with the newest entry, it is compared with the head seen last. */
+export function ledgerQuery(shape: OperationShape): CommandModule {
+  return { run: (context) => query(shape, context) };
+}
+
+async function query(shape: OperationShape, context: CommandContext): Promise<number> {
+  const answer = await callOperation(shape, context);
+  const { columns } = shape;
+  context.output.answer(answer, columns ? { columns } : {});
+  const project = parseApiKey(context.client().apiKey)?.projectId;
+  const narrowed = shape.fields.some(
+    ({ name }) => name !== 'limit' && context.options[name] !== undefined,
+  );
+  if (narrowed || project === undefined || !isObject(answer)) return EXIT.done;
+  const remembered = rememberedHead(context.home.ledgerHeadsFile, project);
+  const newest: unknown = Array.isArray(answer['items']) ? answer['items'][0] : null;
+  const head = isHead(newest) ? newest : null;
+  const witness = await compareWithRemembered(context.client(), remembered, head);
+  if (!witness.ok) throw ledgerAlarm(witness);
+  return EXIT.done;
+}

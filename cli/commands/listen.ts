@@ -1,0 +1,159 @@
+import { EXIT, type CommandContext } from '../command.ts';
+import { usageError } from '../errors.ts';
+import { EventFeed, messageOf, type FeedEvent } from '../event-feed.ts';
+import { forwardEvent, forwardUrl, type Signing } from '../forward.ts';
+import { Lease, takeEvent, type Verdict } from '../lease.ts';
+import { switchOption, textOption } from '../option-values.ts';
+import { LostClaims } from '../patience.ts';
+import { schemeInput, secretInput } from '../secret-input.ts';
+import { safeJson } from '../terminal-text.ts';
+import { StandardInput } from '../values.ts';
+import { checkSecret } from '../../shared/rules/signature.ts';
+
+const WAIT_SECONDS = 60;
+const LEASE_SECONDS = 60;
+/** Only what arrives from now on. */
+const LATEST = 'latest';
+
+/** Prints events as they come, or forwards them to an address. */
+export async function run(context: CommandContext): Promise<number> {
+  const { output, signal } = context;
+  const target = textOption(context, 'forward');
+  const url = target === undefined ? null : forwardUrl(target);
+  const signing = await signingInput(context, url !== null);
+  const feed = new EventFeed({
+    client: context.client(),
+    source: textOption(context, 'source'),
+    type: textOption(context, 'type'),
+    signal,
+    trouble: (text) => output.note(text),
+  });
+  const where = url === null ? 'Listening' : `Forwarding to ${url.href}`;
+  output.note(`${where}. Press Ctrl-C to end.`);
+  const start = switchOption(context, 'backlog') ? undefined : LATEST;
+  if (url === null) await print(context, feed, start);
+  else await forward(context, feed, { url, signing, start });
+  return EXIT.interrupted;
+}
+
+/** Prints without taking: each wait goes on behind the event before. */
+async function print(context: CommandContext, feed: EventFeed, start: string | undefined) {
+  const { output } = context;
+  let after = start;
+  for (;;) {
+    const waited = await feed.next({ seconds: WAIT_SECONDS, after });
+    if (waited === null) return;
+    const { event } = waited;
+    after = event?.id ?? waited.after ?? after;
+    if (event) output.line(output.json ? safeJson(event, 0) : readable(event));
+  }
+}
+
+interface Forwarding {
+  readonly url: URL;
+  readonly signing: Signing | null;
+  readonly start: string | undefined;
+}
+
+/**
+ * Takes each event, sends it and closes it by the answer. What is taken is no longer pending, so the position stays
+ * where it began: an event given back comes round again when its pause is over.
+ */
+async function forward(
+  context: CommandContext,
+  feed: EventFeed,
+  { url, signing, start }: Forwarding,
+) {
+  const { output, signal } = context;
+  const client = context.client();
+  const note = (text: string): void => output.note(text);
+  const options = { client, leaseSeconds: LEASE_SECONDS, kill: signal, note };
+  const lost = new LostClaims();
+  let after = start;
+  for (;;) {
+    const waited = await feed.next({ seconds: WAIT_SECONDS, after });
+    if (waited === null) return;
+    if (after === LATEST) after = waited.after ?? waited.event?.id ?? after;
+    if (waited.event === null) continue;
+    const event = await takeEvent(options, waited.event.id);
+    if (event === null) {
+      await lost.pause(waited.event.id, signal);
+      continue;
+    }
+    const lease = new Lease(options, event);
+    try {
+      const sent = await send(event, { url, signing, signal });
+      const { outcome } = await lease.close(sent.verdict);
+      const { id: event_id, type, source } = event;
+      const { status, error, duration_ms } = sent;
+      const line = { event_id, type, source, status, error, duration_ms, outcome };
+      output.line(output.json ? safeJson(line, 0) : forwardedLine(line));
+    } finally {
+      lease.release();
+    }
+  }
+}
+
+async function send(
+  event: FeedEvent,
+  to: { readonly url: URL; readonly signing: Signing | null; readonly signal: AbortSignal },
+): Promise<{
+  verdict: Verdict;
+  status: number | null;
+  error: string | null;
+  duration_ms: number | null;
+}> {
+  try {
+    const { status, durationMs } = await forwardEvent(to.url, event, to.signing, to.signal);
+    const taken = status >= 200 && status < 300;
+    const reason = `The receiver answered ${status}.`;
+    const verdict: Verdict = taken
+      ? { ack: true, result: { forwarded: status } }
+      : { ack: false, reason, retry: true };
+    return { verdict, status, error: taken ? null : reason, duration_ms: durationMs };
+  } catch (error) {
+    const reason = to.signal.aborted ? 'The forwarding was interrupted.' : messageOf(error);
+    const verdict: Verdict = { ack: false, reason: reason || 'No answer.', retry: true };
+    return { verdict, status: null, error: reason, duration_ms: null };
+  }
+}
+
+async function signingInput(context: CommandContext, forwards: boolean): Promise<Signing | null> {
+  if (textOption(context, 'scheme') === undefined) {
+    if (textOption(context, 'secret') === undefined) return null;
+    throw usageError(
+      '--secret needs --scheme.',
+      'For example: --scheme github --secret @secret.txt',
+    );
+  }
+  const verification = schemeInput(context);
+  if (!forwards) throw usageError('--scheme is for what is forwarded; add --forward URL.');
+  const secret = await secretInput(context, new StandardInput(context.signal));
+  if (secret === null) {
+    throw usageError('--scheme needs a secret.', 'Give --secret @file, or set SVC_WEBHOOK_SECRET.');
+  }
+  const problem = checkSecret(verification, secret);
+  if (problem !== null) throw usageError(problem);
+  return { verification, secret, signatureHeader: textOption(context, 'signature-header') };
+}
+
+function clock(): string {
+  return new Date().toTimeString().slice(0, 8);
+}
+
+function readable(event: FeedEvent): string {
+  const mark = event.verified ? 'verified' : 'not verified';
+  return `${clock()}  ${event.source}  ${event.type}  ${event.id}  ${mark}`;
+}
+
+function forwardedLine(line: {
+  readonly event_id: string;
+  readonly type: string;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly duration_ms: number | null;
+}): string {
+  const { event_id, type, status, error, duration_ms } = line;
+  const result = status === null ? (error ?? 'failed') : `${status}  ${duration_ms ?? 0} ms`;
+  return `${clock()}  ${type}  ${event_id}  ${result}`;
+}

@@ -1,0 +1,17 @@
+import type { CommandContext } from '../command.ts';
+import { McpBridge } from '../mcp-bridge.ts';
+import { ensureDaemon } from './up.ts';
+
+/** Speaks MCP on standard input and output, for clients that start their servers as a command. */
+export async function run(context: CommandContext): Promise<void> {
+  await ensureDaemon(context);
+  const bridge = new McpBridge({
+    client: context.client(),
+    input: process.stdin,
+    output: process.stdout,
+    ensureDaemon: () => ensureDaemon(context),
+    signal: context.signal,
+    note: (text) => context.output.note(text),
+  });
+  await bridge.run();
+}

@@ -1,0 +1,50 @@
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** A delivery as its sender would make it, before it is signed. */
+export interface Sample {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly payload: Record<string, unknown>;
+}
+
+/** One thing that `svc trigger` can send. */
+export interface SampleKind {
+  /** `github.push` */
+  readonly kind: string;
+  /** How the provider signs; null where any source will do. */
+  readonly verification: 'github' | 'stripe' | null;
+  readonly summary: string;
+  readonly build: () => Sample;
+}
+
+export function hex(chars: number): string {
+  return randomBytes(Math.ceil(chars / 2))
+    .toString('hex')
+    .slice(0, chars);
+}
+
+/** `evt_` and 24 characters, as Stripe writes its ids. */
+export function stripeId(prefix: string): string {
+  let text = `${prefix}_`;
+  while (text.length < prefix.length + 25) text += BASE62.charAt(randomInt(62));
+  return text;
+}
+
+export function uuid(): string {
+  return randomUUID();
+}
+
+/** A number as providers use for ids: large, and another one each time. */
+export function numericId(): number {
+  return randomInt(1_000_000_000, 4_000_000_000);
+}
+
+/** `2026-01-02T03:04:05Z`, some seconds ago. */
+export function isoSeconds(secondsAgo = 0): string {
+  return new Date(Date.now() - secondsAgo * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+export function unixSeconds(secondsAgo = 0): number {
+  return Math.floor(Date.now() / 1000) - secondsAgo;
+}

@@ -1,0 +1,184 @@
+import type { CommandSpec, OptionSpec } from './command.ts';
+import { GLOBAL_OPTIONS, usageLine, usageOf } from './parse.ts';
+import { nearest } from './suggest.ts';
+import { padToWidth, textWidth, wrapText } from './terminal-text.ts';
+
+const HELP_COLUMNS = 96;
+const NARROWEST = 60;
+
+/** Help is laid out for the terminal, within what reads well. */
+export function helpColumns(terminal: number | undefined): number {
+  return Math.max(NARROWEST, Math.min(terminal ?? HELP_COLUMNS, HELP_COLUMNS));
+}
+
+const START: readonly (readonly [string, string])[] = [
+  ['svc up', 'start the service on this machine'],
+  ['svc source add shop --verification none', 'get an address for webhooks'],
+  ['svc trigger stripe --source shop', 'send a sample event to it'],
+  ['svc inbox wait', 'wait for the event'],
+  ['svc inbox claim evt_…', 'take it and read it whole'],
+  ['svc inbox ack evt_…', 'say that it is done'],
+];
+
+/** Headings of the overview, with the first words of the commands below them. */
+const GROUPS: readonly (readonly [string, readonly string[]])[] = [
+  ['Events', ['inbox', 'listen']],
+  ['Sources of events', ['source', 'trigger', 'webhook']],
+  ['Keys and sessions', ['whoami', 'key', 'session', 'auth']],
+  ['Ledger', ['ledger']],
+  ['The service on this machine', ['up', 'down', 'status', 'logs', 'doctor']],
+  ['Agents, scripts and the shell', ['mcp', 'api', 'completion']],
+];
+
+/** Exit codes, as scripts may rely on them. */
+const EXIT_LINE =
+  'Exit codes: 0 done, 1 refused, 2 wrong usage, 3 nothing there, 4 not signed in, 5 denied, 6 pending, 7 unreachable, 130 interrupted.';
+
+const OUTPUT_LINE =
+  'On a terminal answers are readable; in a pipe, or with --json, they are JSON on one line. Errors and notes go to standard error.';
+
+/** The overview: `svc --help`. */
+export function overview(commands: readonly CommandSpec[], columns = HELP_COLUMNS): string {
+  const named = new Set(GROUPS.flatMap(([, nouns]) => nouns));
+  const rest = commands.map(({ words }) => words[0] ?? '').filter((noun) => !named.has(noun));
+  const groups = [...GROUPS, ['More', [...new Set(rest)]] as const];
+  const width = Math.max(...commands.map(({ words }) => words.join(' ').length));
+  const sections = groups.map(([heading, nouns]) => {
+    const members = nouns.flatMap((noun) => commands.filter(({ words }) => words[0] === noun));
+    return section(heading, members.map(summaryPair), columns, width);
+  });
+  return join([
+    'svc — what software agents share: an inbox, keys, and a ledger of what was done.',
+    section('From nothing to the first event', START, columns),
+    ...sections,
+    section('Flags of every command', globalPairs(), columns),
+    ...[OUTPUT_LINE, EXIT_LINE].map((line) => wrapText(line, columns).join('\n')),
+    'More: svc <command> --help',
+  ]);
+}
+
+/** What stands under one noun: `svc inbox --help`. */
+export function groupHelp(
+  words: readonly string[],
+  members: readonly CommandSpec[],
+  columns = HELP_COLUMNS,
+): string {
+  const line = `svc ${words.join(' ')}`;
+  return join([
+    section('Usage', [[`${line} <command> [flags]`, '']], columns),
+    section('Commands', members.map(summaryPair), columns),
+    section('Examples', members.slice(0, 4).flatMap(firstExample), columns),
+    `More: ${line} <command> --help`,
+  ]);
+}
+
+/** Everything about one command: `svc inbox claim --help`. */
+export function commandHelp(
+  command: CommandSpec,
+  under: readonly CommandSpec[] = [],
+  columns = HELP_COLUMNS,
+): string {
+  const { summary, description, args, options, examples } = command;
+  return join([
+    wrapText(summary, columns).join('\n'),
+    ...(description === undefined ? [] : [wrapText(description, columns).join('\n')]),
+    section('Usage', [[usageLine(command), '']], columns),
+    section(
+      'Arguments',
+      args.map((argument) => [usageOf(argument), argument.summary]),
+      columns,
+    ),
+    section('Flags', options.flatMap(optionPairs), columns),
+    section('Commands', under.filter((one) => one !== command).map(summaryPair), columns),
+    section(
+      'Examples',
+      examples.map((example) => [`svc ${example}`, '']),
+      columns,
+    ),
+    'Flags of every command: --json --profile --quiet --no-color --help (see: svc --help)',
+  ]);
+}
+
+/** Every page, one after another. */
+export function allPages(commands: readonly CommandSpec[]): string {
+  const nouns = [...new Set(commands.map(({ words }) => words[0] ?? ''))];
+  const pages = nouns.flatMap((noun) => {
+    const members = commands.filter(({ words }) => words[0] === noun);
+    const isCommand = members.some(({ words }) => words.length === 1);
+    const group = isCommand ? [] : [page([noun], groupHelp([noun], members))];
+    return [
+      ...group,
+      ...members.map((one) => page(one.words, commandHelp(one, below(one, commands)))),
+    ];
+  });
+  return [page([], overview(commands)), ...pages].join('\n');
+}
+
+/** The commands whose names go on where this one ends: `mcp install` below `mcp`. */
+export function below(command: CommandSpec, commands: readonly CommandSpec[]): CommandSpec[] {
+  const { words } = command;
+  return commands.filter(
+    (one) => one.words.length > words.length && words.every((word, at) => one.words[at] === word),
+  );
+}
+
+/** What a person may have meant by words that name no command, or null. */
+export function meantCommand(
+  words: readonly string[],
+  commands: readonly CommandSpec[],
+): string | null {
+  const [noun = '', verb] = words;
+  const nouns = [...new Set(commands.map((command) => command.words[0] ?? ''))];
+  const meantNoun = nouns.includes(noun) ? noun : nearest(noun, nouns);
+  if (meantNoun === null || verb === undefined) return meantNoun;
+  const verbs = commands
+    .filter((command) => command.words[0] === meantNoun)
+    .map((command) => command.words[1] ?? '')
+    .filter(Boolean);
+  const meantVerb = nearest(verb, verbs);
+  if (meantVerb !== null) return `${meantNoun} ${meantVerb}`;
+  return meantNoun === noun ? null : meantNoun;
+}
+
+type Pair = readonly [string, string];
+
+function page(words: readonly string[], text: string): string {
+  return `$ ${['svc', ...words, '--help'].join(' ')}\n\n${text}`;
+}
+
+function join(blocks: readonly string[]): string {
+  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
+}
+
+/** A heading and aligned pairs below it; nothing when there are none. */
+function section(heading: string, pairs: readonly Pair[], columns: number, width = 0): string {
+  if (pairs.length === 0) return '';
+  const left = Math.max(width, ...pairs.map(([name, text]) => (text === '' ? 0 : textWidth(name))));
+  const room = Math.max(24, columns - left - 4);
+  const lines = pairs.flatMap(([name, text]) => {
+    if (text === '') return [`  ${name}`];
+    const [first = '', ...more] = wrapText(text.replace(/\.$/, ''), room);
+    const indent = ' '.repeat(left + 4);
+    return [`  ${padToWidth(name, left)}  ${first}`, ...more.map((line) => indent + line)];
+  });
+  return [`${heading}:`, ...lines].join('\n');
+}
+
+function summaryPair({ words, summary }: CommandSpec): Pair {
+  return [words.join(' '), summary];
+}
+
+function firstExample({ examples }: CommandSpec): Pair[] {
+  return examples[0] === undefined ? [] : [[`svc ${examples[0]}`, '']];
+}
+
+function globalPairs(): Pair[] {
+  return [...GLOBAL_OPTIONS.flatMap(optionPairs), ['    --version', 'Print the version.']];
+}
+
+function optionPairs({ flag, short, value, summary, choices }: OptionSpec): Pair[] {
+  const name = `${short === undefined ? '    ' : `-${short}, `}--${flag}`;
+  const shown = choices && !value?.startsWith('[') ? [`One of ${choices.join(', ')}`] : [];
+  const text = [summary.replace(/\.$/, ''), ...shown].join('. ');
+  return [[value === undefined ? name : `${name} ${value}`, text]];
+}

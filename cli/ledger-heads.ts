@@ -1,0 +1,107 @@
+import { readIfThere, writePrivateFile } from '../daemon/files.ts';
+import { isObject, parseObject } from '../daemon/untyped.ts';
+import type { Client } from './client.ts';
+import { EXIT } from './command.ts';
+import { CliError } from './errors.ts';
+
+/** The end of a ledger as it once was. */
+export interface LedgerHead {
+  readonly seq: number;
+  readonly hash: string;
+  readonly at: string;
+}
+
+/** What the head remembered on this machine says about the ledger that is shown now. */
+export type Witness =
+  | { readonly ok: true; readonly remembered: LedgerHead | null }
+  | {
+      readonly ok: false;
+      readonly reason: 'truncated' | 'rewritten';
+      readonly remembered: LedgerHead;
+      /** What stands there now. */
+      readonly found: { readonly seq: number; readonly hash: string } | null;
+    };
+
+/** The head remembered for a project, or null when none was seen yet. */
+export function rememberedHead(file: string, project: string): LedgerHead | null {
+  const head = readHeads(file)[project];
+  return isHead(head) ? head : null;
+}
+
+/** Remembers a head; an older one never replaces a newer one. */
+export function rememberHead(file: string, project: string, head: LedgerHead): void {
+  const heads = readHeads(file);
+  const before = heads[project];
+  if (isHead(before) && before.seq >= head.seq) return;
+  const { seq, hash, at } = head;
+  writePrivateFile(
+    file,
+    `${JSON.stringify({ ...heads, [project]: { seq, hash, at } }, null, 2)}\n`,
+  );
+}
+
+function readHeads(file: string): Record<string, unknown> {
+  const text = readIfThere(file);
+  if (text === null) return {};
+  const heads = parseObject(text);
+  if (heads) return heads;
+  // Going on as if nothing had ever been seen is just what somebody who damaged the file would want.
+  throw new CliError({
+    code: 'LEDGER_HEADS_DAMAGED',
+    message: `${file} is damaged, so the ledger cannot be compared with what was seen before.`,
+    hint: 'Restore it, or remove it to start anew.',
+    exit: EXIT.refused,
+  });
+}
+
+/** True for a head as the interface answers it and this file keeps it. */
+export function isHead(value: unknown): value is LedgerHead {
+  return (
+    isObject(value) &&
+    Number.isSafeInteger(value['seq']) &&
+    typeof value['hash'] === 'string' &&
+    typeof value['at'] === 'string'
+  );
+}
+
+/** Compares the ledger that is shown now with the remembered head: it may have grown, and nothing else. */
+export async function compareWithRemembered(
+  client: Pick<Client, 'call'>,
+  remembered: LedgerHead | null,
+  head: { readonly seq: number; readonly hash: string } | null,
+): Promise<Witness> {
+  if (remembered === null) return { ok: true, remembered };
+  if (head === null || head.seq < remembered.seq) {
+    const found = head && { seq: head.seq, hash: head.hash };
+    return { ok: false, reason: 'truncated', remembered, found };
+  }
+  const entry = head.seq === remembered.seq ? head : await entryAt(client, remembered.seq);
+  if (entry?.seq === remembered.seq && entry.hash === remembered.hash) {
+    return { ok: true, remembered };
+  }
+  const found = entry && { seq: entry.seq, hash: entry.hash };
+  return { ok: false, reason: 'rewritten', remembered, found };
+}
+
+async function entryAt(client: Pick<Client, 'call'>, seq: number): Promise<LedgerHead | null> {
+  const answer = await client.call('GET', '/v1/ledger', { query: { cursor: seq + 1, limit: 1 } });
+  const items = isObject(answer) ? answer['items'] : null;
+  const entry: unknown = Array.isArray(items) ? items[0] : null;
+  return isHead(entry) ? entry : null;
+}
+
+/** The alarm for a ledger that lost or changed what this machine had already seen. */
+export function ledgerAlarm(witness: Extract<Witness, { ok: false }>): CliError {
+  const { reason, remembered, found } = witness;
+  const seen = `On ${remembered.at} this machine saw entry ${remembered.seq} with hash ${remembered.hash}.`;
+  const now =
+    reason === 'truncated'
+      ? `Now the ledger ends at ${found === null ? 'nothing' : `entry ${found.seq}`}.`
+      : `Now entry ${remembered.seq} ${found?.seq === remembered.seq ? `has hash ${found.hash}` : 'is gone'}.`;
+  return new CliError({
+    code: reason === 'truncated' ? 'LEDGER TRUNCATED' : 'LEDGER REWRITTEN',
+    message: `${seen} ${now}`,
+    hint: 'A ledger only ever grows: somebody changed its database, or put an old copy back. Keep both copies and find out.',
+    exit: EXIT.refused,
+  });
+}

@@ -1,0 +1,148 @@
+import { isObject } from '../daemon/untyped.ts';
+
+/** JSON-RPC's code for a line that is no JSON, and the one left to servers for trouble of their own. */
+export const PARSE_ERROR = -32700;
+export const SERVER_ERROR = -32000;
+
+export type MessageId = string | number;
+
+/** What the bridge needs to know of a message; the rest passes through as it is. */
+export interface ClientMessage {
+  /** Null for notifications and answers, which nobody answers. */
+  readonly id: MessageId | null;
+  readonly method: string | null;
+  /** The request that a `notifications/cancelled` takes back. */
+  readonly cancels: MessageId | null;
+  /** The protocol version a message names itself, since 2026-07-28. */
+  readonly version: string | null;
+  /** The tool, prompt or resource the message is about. */
+  readonly subject: string | null;
+  /** The name and version of the client, which the first message of older revisions tells. */
+  readonly client: string | null;
+}
+
+const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
+
+/** Reads a line of the client; null when it is no JSON. */
+export function readMessage(line: Buffer): ClientMessage | null {
+  const value = parseJson(line.toString('utf8'));
+  if (value === undefined) return null;
+  const message = isObject(value) ? value : {};
+  const params = isObject(message['params']) ? message['params'] : {};
+  const meta = isObject(params['_meta']) ? params['_meta'] : {};
+  const method = textOf(message['method']);
+  return {
+    id: method === null ? null : idOf(message['id']),
+    method,
+    cancels: method === 'notifications/cancelled' ? idOf(params['requestId']) : null,
+    version: textOf(meta[VERSION_KEY]),
+    subject: textOf(params['name']) ?? textOf(params['uri']),
+    client: clientOf(params['clientInfo']),
+  };
+}
+
+/** What the first message and its answer settled for those that follow. */
+export interface Negotiated {
+  readonly version: string | null;
+  readonly client: string | null;
+}
+
+/** The headers that repeat what the message says, so that a server can tell without its body. */
+export function messageHeaders(
+  message: ClientMessage,
+  { version: negotiated, client }: Negotiated,
+): Record<string, string> {
+  const version = message.version ?? (message.method === 'initialize' ? null : negotiated);
+  return {
+    'Content-Type': 'application/json',
+    Accept: 'application/json, text/event-stream',
+    ...(version !== null && { 'MCP-Protocol-Version': headerValue(version) }),
+    ...(client !== null && { 'User-Agent': client }),
+    ...(message.version !== null && message.method !== null && standardHeaders(message)),
+  };
+}
+
+const NAMED_METHODS: ReadonlySet<string | null> = new Set([
+  'tools/call',
+  'prompts/get',
+  'resources/read',
+]);
+
+function standardHeaders({ method, subject }: ClientMessage): Record<string, string> {
+  return {
+    'Mcp-Method': headerValue(method ?? ''),
+    ...(subject !== null && NAMED_METHODS.has(method) && { 'Mcp-Name': headerValue(subject) }),
+  };
+}
+
+/** What a header cannot hold, or what looks like this very form, is written as base64. */
+function headerValue(text: string): string {
+  const plain =
+    /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith('=?base64?');
+  return plain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+}
+
+/** The line of an error answer. */
+export function errorLine(id: MessageId | null, code: number, message: string): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });
+}
+
+/**
+ * The line to pass on for an answer in JSON, or null when it is none of JSON-RPC. An error that could not tell which
+ * request it is for gets its id.
+ */
+export function answerLine(text: string, id: MessageId | null): string | null {
+  const answer = parseJson(text);
+  if (!isObject(answer) || answer['jsonrpc'] !== '2.0') return null;
+  const nameless = answer['id'] === null || answer['id'] === undefined;
+  if (!nameless || !('error' in answer) || id === null) return text;
+  return JSON.stringify({ ...answer, id });
+}
+
+/** Whether a line is the answer to a request. */
+export function isAnswerTo(text: string, id: MessageId): boolean {
+  const message = parseJson(text);
+  return isObject(message) && message['id'] === id && !('method' in message);
+}
+
+/** The protocol version an answer to `initialize` settles on. */
+export function negotiatedVersion(text: string): string | null {
+  const answer = parseJson(text);
+  const result = isObject(answer) ? answer['result'] : undefined;
+  return isObject(result) ? textOf(result['protocolVersion']) : null;
+}
+
+/** An error body of the REST interface as one line: `CODE: message hint`. */
+export function restErrorText(text: string): string | null {
+  const body = parseJson(text);
+  const error = isObject(body) ? body['error'] : undefined;
+  if (!isObject(error)) return null;
+  const { code, message, hint } = error;
+  const said = [message, hint].filter((part) => typeof part === 'string').join(' ');
+  return typeof code === 'string' ? `${code}: ${said}` : said || null;
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `claude-code/2.1` from what a client says of itself, as a User-Agent. */
+function clientOf(info: unknown): string | null {
+  if (!isObject(info)) return null;
+  const parts = [info['name'], info['version']].map((part) =>
+    typeof part === 'string' ? part.replace(/[^\w.+-]+/g, '-').slice(0, 64) : '',
+  );
+  return parts[0] ? parts.filter((part) => part !== '').join('/') : null;
+}
+
+function idOf(value: unknown): MessageId | null {
+  return typeof value === 'string' || typeof value === 'number' ? value : null;
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

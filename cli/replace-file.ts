@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { errorCode } from '../daemon/untyped.ts';
+
+/**
+ * Replaces the text of a file in one step, so that no reader sees half of it. Its mode stays; a link stays a link, and
+ * what it points to is replaced.
+ */
+export async function replaceFile(path: string, text: string, newMode: number): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const target = (await orNull(realpath(path))) ?? path;
+  const mode = (await orNull(stat(target)))?.mode ?? newMode;
+  const temporary = `${target}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    const file = await open(temporary, 'wx', mode & 0o777);
+    try {
+      await file.writeFile(text);
+      // The mask of the process may have taken bits away that the old file had.
+      await file.chmod(mode & 0o777);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function orNull<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,178 @@
+import { resolveHome } from '../daemon/home.ts';
+import type { Client } from './client.ts';
+import { EXIT, type CommandContext, type CommandSpec } from './command.ts';
+import { CliError, usageError } from './errors.ts';
+import { TerminalOutput, wantsColor, type Sink } from './output.ts';
+import { GLOBAL_OPTIONS, parseLine, type OptionValues } from './parse.ts';
+import { allCommands, commandsUnder, findCommand, singular } from './tree.ts';
+
+/** What a run takes from its process. */
+export interface Surroundings {
+  readonly env: NodeJS.ProcessEnv;
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  /** Aborted by Ctrl-C and SIGTERM. */
+  readonly signal: AbortSignal;
+}
+
+/** Runs one command line and returns its exit code. */
+export async function run(argv: readonly string[], around: Surroundings): Promise<number> {
+  const output = outputFor(argv, around);
+  try {
+    return await dispatch(argv, around, output);
+  } catch (error) {
+    if (around.signal.aborted) return EXIT.interrupted;
+    if (error instanceof CliError) {
+      output.failure(error);
+      return error.exit;
+    }
+    return bug(error, output);
+  }
+}
+
+/** Read before the command is known, so that a wrong command line is also refused in the wanted form. */
+function outputFor(argv: readonly string[], { env, stdout, stderr }: Surroundings): TerminalOutput {
+  const end = argv.indexOf('--');
+  const flags = new Set(end === -1 ? argv : argv.slice(0, end));
+  return new TerminalOutput({
+    stdout,
+    stderr,
+    json: flags.has('--json'),
+    quiet: flags.has('--quiet'),
+    color: wantsColor(stdout, env, flags.has('--no-color')),
+  });
+}
+
+async function dispatch(
+  argv: readonly string[],
+  around: Surroundings,
+  output: TerminalOutput,
+): Promise<number> {
+  const commands = allCommands();
+  const { words, flags } = splitGlobals(argv, commands);
+  if (words.length === 0 || words[0] === 'help' || flags.includes('--help')) {
+    output.page(await helpFor(words[0] === 'help' ? words.slice(1) : words, commands, around));
+    return EXIT.done;
+  }
+  const found = findCommand(words, commands);
+  if (!found) {
+    output.page(await groupPage(words, commands, around));
+    return EXIT.done;
+  }
+  const { command, rest } = found;
+  const { args, options } = parseLine(command, [...flags, ...rest]);
+  if (options['help']) {
+    output.page(await helpFor(command.words, commands, around));
+    return EXIT.done;
+  }
+  const { run: runCommand } = await command.load();
+  const code = await runCommand(await contextOf({ args, options }, around, output));
+  return code ?? (around.signal.aborted ? EXIT.interrupted : EXIT.done);
+}
+
+/** The words up to the end of the command's name, freed of global flags between them; the rest stays as it is. */
+function splitGlobals(argv: readonly string[], commands: readonly CommandSpec[]) {
+  const words: string[] = [];
+  const flags: string[] = [];
+  let index = 0;
+  for (; index < argv.length; index += 1) {
+    const text = argv[index] ?? '';
+    const option = GLOBAL_OPTIONS.find(
+      ({ flag, short }) => text === `--${flag}` || text === `-${short ?? ''}`,
+    );
+    if (option) {
+      flags.push(`--${option.flag}`);
+      if (option.value !== undefined && index + 1 < argv.length)
+        flags.push(argv[(index += 1)] ?? '');
+    } else if (text.startsWith('-') || !continuesName([...words, text], commands)) {
+      break;
+    } else {
+      words.push(text);
+    }
+  }
+  return { words: [...words, ...argv.slice(index)], flags };
+}
+
+function continuesName(words: readonly string[], commands: readonly CommandSpec[]): boolean {
+  return words[0] === 'help' || commandsUnder(words, commands).length > 0;
+}
+
+async function helpFor(
+  words: readonly string[],
+  commands: readonly CommandSpec[],
+  around: Surroundings,
+): Promise<string> {
+  const { below, commandHelp, helpColumns, overview } = await import('./help.ts');
+  const columns = helpColumns(around.stdout.columns);
+  const named = words.filter((word) => !word.startsWith('-'));
+  if (named.length === 0) return overview(commands, columns);
+  const found = findCommand(named, commands);
+  if (!found) return groupPage(named, commands, around);
+  return commandHelp(found.command, below(found.command, commands), columns);
+}
+
+/** Help for a noun alone; anything else that names no command is refused with what was meant. */
+async function groupPage(
+  words: readonly string[],
+  commands: readonly CommandSpec[],
+  around: Surroundings,
+): Promise<string> {
+  const { groupHelp, helpColumns, meantCommand } = await import('./help.ts');
+  const members = commandsUnder(words, commands);
+  if (members.length > 0) {
+    return groupHelp(singular(words, commands), members, helpColumns(around.stdout.columns));
+  }
+  const named = words.filter((word) => !word.startsWith('-')).slice(0, 2);
+  if (named.length === 0) throw usageError(`Unknown flag ${words[0] ?? ''}.`, 'See: svc --help');
+  const meant = meantCommand(singular(named, commands), commands);
+  throw usageError(
+    `Unknown command "${named.join(' ')}".${meant === null ? '' : ` Did you mean "${meant}"?`}`,
+    'See: svc --help',
+  );
+}
+
+async function contextOf(
+  line: Pick<CommandContext, 'args' | 'options'>,
+  { env, signal }: Surroundings,
+  output: TerminalOutput,
+): Promise<CommandContext> {
+  const home = resolveHome(env);
+  const { HttpClient } = await import('./client.ts');
+  let client: Client | undefined;
+  return {
+    ...line,
+    home,
+    env,
+    output,
+    signal,
+    client: () => {
+      client ??= new HttpClient({
+        home,
+        env,
+        profile: profileOf(line.options),
+        signal,
+        warn: (text) => output.note(text),
+      });
+      return client;
+    },
+  };
+}
+
+function profileOf({ profile }: OptionValues): string | undefined {
+  return typeof profile === 'string' ? profile : undefined;
+}
+
+/** Anything that is no refusal is a fault of ours: only then is a stack of use. */
+function bug(error: unknown, output: TerminalOutput): number {
+  const message = error instanceof Error ? error.message : String(error);
+  output.failure(
+    new CliError({
+      code: 'INTERNAL',
+      message,
+      hint: 'This is a fault of svc.',
+      exit: EXIT.refused,
+    }),
+  );
+  if (error instanceof Error) output.trace(error.stack ?? '');
+  return EXIT.refused;
+}

@@ -1,0 +1,50 @@
+import { isObject } from '../daemon/untyped.ts';
+import { usageError } from './errors.ts';
+
+const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+const INDEX_MAX = 1000;
+
+/** Applies `a.b.0.c=value` to a document. The value is JSON when it parses, else text. */
+export function setPath(document: Record<string, unknown>, assignment: string): void {
+  const at = assignment.indexOf('=');
+  const path = assignment.slice(0, Math.max(at, 0)).split('.');
+  if (at <= 0 || path.some((part) => part === '' || FORBIDDEN.has(part))) {
+    throw usageError(`\`${assignment}\` is no assignment.`, 'For example: --set issue.number=7');
+  }
+  let place: unknown = document;
+  for (const [depth, part] of path.slice(0, -1).entries()) {
+    place = step(place, part, /^\d+$/.test(path[depth + 1] ?? ''), assignment);
+  }
+  put(place, path.at(-1) ?? '', parsed(assignment.slice(at + 1)), assignment);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What stands at this part of the path, made when nothing does. */
+function step(place: unknown, part: string, isList: boolean, assignment: string): unknown {
+  const found: unknown = Array.isArray(place) || isObject(place) ? own(place, part) : undefined;
+  if (found !== undefined && found !== null) return found;
+  const made: unknown = isList ? [] : {};
+  put(place, part, made, assignment);
+  return made;
+}
+
+function own(place: object, part: string): unknown {
+  return Object.hasOwn(place, part) ? (Reflect.get(place, part) as unknown) : undefined;
+}
+
+function put(place: unknown, part: string, value: unknown, assignment: string): void {
+  if (Array.isArray(place) && /^\d+$/.test(part) && Number(part) <= INDEX_MAX) {
+    place[Number(part)] = value;
+  } else if (isObject(place)) {
+    place[part] = value;
+  } else {
+    throw usageError(`\`${assignment}\` does not fit the sample: \`${part}\` cannot be set there.`);
+  }
+}

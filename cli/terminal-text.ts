@@ -1,0 +1,89 @@
+// What outsiders write ends up on a terminal, which obeys control sequences. Here they are taken out.
+
+/** Sequences that a terminal obeys: CSI, then OSC, DCS and their kin with all they carry, then the short ones. */
+const SEQUENCES =
+  // oxlint-disable-next-line no-control-regex -- these are the characters to be removed
+  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c\n]*(?:\u0007|\u001b\\|\u009c)?|\u001b[ -/]*[0-~]?/g;
+
+/**
+ * Controls but tab and line feed, marks that reorder text for the eye, and invisible tag characters.
+ * A joiner between emoji stays.
+ */
+const INVISIBLE =
+  // oxlint-disable-next-line no-control-regex -- these are the characters to be removed
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+/** The text without anything a terminal would obey or that would reorder what is read. */
+export function safeText(text: string): string {
+  return text.replace(SEQUENCES, '').replace(INVISIBLE, '');
+}
+
+/** Safe, and on one line. */
+export function safeLine(text: string): string {
+  return safeText(text.replace(/\s*\r?\n\s*|\t/g, ' '));
+}
+
+/** JSON in which such characters stand as `\uXXXX`: the same value, harmless to look at. */
+export function safeJson(value: unknown, indent: number): string {
+  const text = JSON.stringify(value, null, indent) ?? 'null';
+  // The line feeds of the indentation are no part of a string, and strings have theirs as `\n`.
+  return text.replace(INVISIBLE, (character) =>
+    Array.from({ length: character.length }, (_, index) => hexEscape(character, index)).join(''),
+  );
+}
+
+function hexEscape(character: string, index: number): string {
+  return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
+}
+
+const MARKS = /[\p{Mn}\p{Me}\p{Cf}]/u;
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+// oxlint-disable-next-line no-control-regex -- the range of plain ASCII
+const ASCII = /^[\u0020-\u007e]*$/;
+
+/** How many columns a safe text takes on a terminal. */
+export function textWidth(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let width = 0;
+  for (const character of text) width += widthOf(character);
+  return width;
+}
+
+function widthOf(character: string): number {
+  if (MARKS.test(character)) return 0;
+  return WIDE.test(character) ? 2 : 1;
+}
+
+/** The text in at most so many columns; what was cut is said by `…`. */
+export function cutToWidth(text: string, columns: number): string {
+  if (textWidth(text) <= columns) return text;
+  let width = 0;
+  let cut = '';
+  for (const character of text) {
+    width += widthOf(character);
+    if (width > columns - 1) break;
+    cut += character;
+  }
+  return `${cut}…`;
+}
+
+/** Filled with blanks to so many columns. */
+export function padToWidth(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - textWidth(text)));
+}
+
+/** Breaks a text between words into lines of at most so many columns. */
+export function wrapText(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/\s+/)) {
+    if (line !== '' && textWidth(line) + 1 + textWidth(word) > columns) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line];
+}

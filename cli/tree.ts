@@ -1,0 +1,92 @@
+import type { CommandSpec } from './command.ts';
+import { daemonCommands } from './commands/specs-daemon.ts';
+import { ownCommands } from './commands/specs-own.ts';
+import { toolCommands } from './commands/specs-tools.ts';
+import { operationShapes } from './operations.generated.ts';
+import type { OperationShape } from './operation-shape.ts';
+import { operationSpec } from './operation-spec.ts';
+
+/** Every command: those of the interface first, then those written by hand. */
+export function allCommands(): readonly CommandSpec[] {
+  return [
+    ...operationShapes.map((shape) => operationSpec(shape, loaderOf(shape))),
+    ...daemonCommands,
+    ...toolCommands,
+    ...ownCommands,
+    completionCommand,
+  ];
+}
+
+/** Two operations do more on the command line than to call and show. */
+function loaderOf(shape: OperationShape): CommandSpec['load'] {
+  switch (shape.name) {
+    case 'ledger_query':
+      return async () => (await import('./commands/ledger-query.ts')).ledgerQuery(shape);
+    case 'ledger_verify':
+      return async () => (await import('./commands/ledger-verify.ts')).ledgerVerify(shape);
+    default:
+      return async () => {
+        const { runOperation } = await import('./operation-command.ts');
+        return { run: (context) => runOperation(shape, context) };
+      };
+  }
+}
+
+// It prints a script about all commands, so it is handed the list.
+const completionCommand: CommandSpec = {
+  words: ['completion'],
+  summary: 'Print the completion script for your shell.',
+  description:
+    'Completes commands, flags and the values of flags. Write it once to where your shell looks for such scripts, or load it when a shell starts.',
+  args: [{ name: 'shell', required: true, summary: 'bash, zsh or fish' }],
+  options: [],
+  examples: [
+    'completion bash > ~/.local/share/bash-completion/completions/svc',
+    'completion zsh > ~/.zfunc/_svc',
+    'completion fish > ~/.config/fish/completions/svc.fish',
+  ],
+  load: async () => {
+    const { completionFor } = await import('./commands/completion.ts');
+    return completionFor(allCommands());
+  },
+};
+
+export interface Found {
+  readonly command: CommandSpec;
+  /** What stands behind its words. */
+  readonly rest: readonly string[];
+}
+
+/** The command that these words name, with the longest name that fits; null when none does. */
+export function findCommand(
+  words: readonly string[],
+  commands: readonly CommandSpec[],
+): Found | null {
+  const named = singular(words, commands);
+  let best: CommandSpec | null = null;
+  for (const command of commands) {
+    const fits = command.words.every((word, index) => named[index] === word);
+    if (fits && command.words.length > (best?.words.length ?? 0)) best = command;
+  }
+  return best && { command: best, rest: words.slice(best.words.length) };
+}
+
+/** Commands under these words, such as all of `inbox`. */
+export function commandsUnder(
+  words: readonly string[],
+  commands: readonly CommandSpec[],
+): readonly CommandSpec[] {
+  const named = singular(words, commands);
+  return commands.filter((command) => named.every((word, index) => command.words[index] === word));
+}
+
+/** `keys list` is `key list`: where a noun is not known and its singular is. */
+export function singular(
+  words: readonly string[],
+  commands: readonly CommandSpec[],
+): readonly string[] {
+  const [noun = '', ...others] = words;
+  if (!noun.endsWith('s') || commands.some((command) => command.words[0] === noun)) return words;
+  const one = noun.slice(0, -1);
+  return commands.some((command) => command.words[0] === one) ? [one, ...others] : words;
+}

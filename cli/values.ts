@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs';
+import { addAbortSignal } from 'node:stream';
+import { usageError } from './errors.ts';
+import type { FieldShape } from './operation-shape.ts';
+import { flagOf } from './operation-spec.ts';
+
+type Given = string | boolean | readonly string[];
+
+/** The value of a field from what was typed; what cannot be of its type is refused here. */
+export async function fieldValue(
+  field: FieldShape,
+  given: Given,
+  stdin: StandardInput,
+): Promise<unknown> {
+  const flag = flagOf(field);
+  if (field.type === 'array') return listOf(given);
+  const text = typeof given === 'string' ? given : String(given);
+  switch (field.type) {
+    case 'integer':
+    case 'number':
+      return numberOf(field.type, text, flag);
+    case 'boolean':
+      return text === 'true';
+    case 'json':
+      return jsonOf(text, flag, stdin);
+    case 'string':
+      return field.text ? textOf(text, flag, stdin) : text;
+  }
+}
+
+/** Commas separate, and the flag may be repeated. */
+function listOf(given: Given): string[] {
+  const texts = typeof given === 'string' ? [given] : Array.isArray(given) ? given : [];
+  return (texts as readonly string[])
+    .flatMap((text) => text.split(','))
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
+}
+
+function numberOf(type: 'integer' | 'number', text: string, flag: string): number {
+  const pattern = type === 'integer' ? /^-?\d+$/ : /^-?\d+(\.\d+)?$/;
+  const value = Number(text);
+  if (pattern.test(text) && (type === 'number' || Number.isSafeInteger(value))) return value;
+  const wanted = type === 'integer' ? 'a whole number' : 'a number';
+  throw usageError(`${flag} must be ${wanted}, not "${text}".`);
+}
+
+async function jsonOf(given: string, flag: string, stdin: StandardInput): Promise<unknown> {
+  const text = (await fromOutside(given, flag, stdin)) ?? given;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw usageError(
+      `${flag} is not JSON.`,
+      `Text needs its quotes: ${flag} '"done"'. Or take it from a file: ${flag} @result.json`,
+    );
+  }
+}
+
+/** `@@name` is the text `@name`. A last line end is left behind, as editors add one that is no part of a secret. */
+async function textOf(given: string, flag: string, stdin: StandardInput): Promise<string> {
+  const outside = await fromOutside(given, flag, stdin);
+  if (outside !== null) return outside.replace(/\r?\n$/, '');
+  return given.startsWith('@@') ? given.slice(1) : given;
+}
+
+async function fromOutside(
+  given: string,
+  flag: string,
+  stdin: StandardInput,
+): Promise<string | null> {
+  if (given === '-') return utf8(await stdin.read(flag), flag);
+  if (!given.startsWith('@') || given.startsWith('@@')) return null;
+  return utf8(fileBytes(given.slice(1), flag), flag);
+}
+
+/** The bytes that `@file`, `-` or the text itself stand for. */
+export async function bytesOf(given: string, flag: string, stdin: StandardInput): Promise<Buffer> {
+  if (given === '-') return stdin.read(flag);
+  if (given.startsWith('@')) return fileBytes(given.slice(1), flag);
+  return Buffer.from(given);
+}
+
+function fileBytes(path: string, flag: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    throw usageError(`${flag} cannot read the file "${path}" (${reason}).`);
+  }
+}
+
+function utf8(bytes: Buffer, flag: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw usageError(`${flag} is not text in UTF-8.`);
+  }
+}
+
+/** Standard input, which only one flag can take. */
+export class StandardInput {
+  readonly #stream: () => AsyncIterable<Uint8Array>;
+  #takenBy: string | null = null;
+
+  /** A read that the signal cuts short fails. */
+  constructor(signal: AbortSignal, stream = () => addAbortSignal(signal, process.stdin)) {
+    this.#stream = stream;
+  }
+
+  async read(flag: string): Promise<Buffer> {
+    if (this.#takenBy !== null) {
+      throw usageError(`${flag} and ${this.#takenBy} cannot both come from standard input.`);
+    }
+    this.#takenBy = flag;
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of this.#stream()) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  }
+}

@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto';
+import { chmodSync, rmSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { dirname } from 'node:path';
+import type { Logger } from 'pino';
+import { isoTime, systemClock } from '../shared/clock.ts';
+import { VERSION } from '../shared/version.ts';
+import { answerJson } from './answers.ts';
+import { makePrivateFolder } from './files.ts';
+import type { Home } from './home.ts';
+import { Listener, type Backend } from './listener.ts';
+import { openLocal, type Local } from './local.ts';
+import { takeLock, type Lock } from './lock.ts';
+import { askStatus, describeHolder, STATUS_PATH, STOP_PATH } from './probe.ts';
+import { portOwner } from './processes.ts';
+import { writeRecord, type DaemonRecord, type DaemonStatus } from './record.ts';
+import { StartRefused } from './start-refused.ts';
+import { errorCode } from './untyped.ts';
+
+export interface DaemonOptions {
+  readonly home: Home;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly ratePerMinute: number;
+  /** Made only after the lock is won, since making it may move the file of a running daemon. */
+  readonly createLog: () => Logger;
+  /** Somebody asked for the end over the socket, or the disk failed. */
+  readonly onEnd: (exitCode: number) => void;
+}
+
+/** How long answers under way may take once the daemon ends. */
+const FINISH_MS = 2500;
+
+/** The local process: a lock, two listeners, and the authority behind them. */
+export class Daemon {
+  readonly #options: DaemonOptions;
+  readonly #lock: Lock;
+  readonly #backend: Backend;
+  readonly #listeners: Listener[] = [];
+  readonly log: Logger;
+  #record: DaemonRecord;
+  #local: Local | null = null;
+  #stopped: Promise<void> | null = null;
+
+  private constructor(options: DaemonOptions, lock: Lock) {
+    this.#options = options;
+    this.#lock = lock;
+    this.log = options.createLog();
+    this.#backend = {
+      fetch: null,
+      control: (request, response) => this.#control(request, response),
+    };
+    this.#record = newRecord(options.home.socketPath);
+  }
+
+  /** Resolves when it answers. Throws `StartRefused` where a person must do something first. */
+  static async start(options: DaemonOptions): Promise<Daemon> {
+    const { home } = options;
+    const lock = takeLock(home.lockFile);
+    if (!lock) throw new StartRefused(`Already running: ${await describeHolder(home)}.`, 'held');
+    await removeStale(home);
+    const daemon = new Daemon(options, lock);
+    try {
+      await daemon.#open();
+    } catch (error) {
+      await daemon.stop();
+      throw error;
+    }
+    return daemon;
+  }
+
+  get record(): DaemonRecord {
+    return this.#record;
+  }
+
+  /** Accepts nothing new, answers what is under way, closes the stores and removes its traces. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    const { home } = this.#options;
+    this.log.info('ending');
+    const closing = Promise.all(this.#listeners.map((listener) => listener.close(FINISH_MS)));
+    await this.#local?.endWaits();
+    await closing;
+    await this.#local?.close();
+    rmSync(home.daemonFile, { force: true });
+    this.#lock.release();
+    this.log.info('ended');
+  }
+
+  async #open(): Promise<void> {
+    const { home, port, ratePerMinute, onEnd } = this.#options;
+    const tcp = await this.#listenOnLoopback(port);
+    const base = `http://127.0.0.1:${tcp.port}`;
+    this.#update({ base_url: base, mcp_url: `${base}/mcp`, hooks_url: base });
+    this.#listeners.push(await Listener.onSocket(home.socketPath, this.#backend));
+    chmodSync(home.socketPath, 0o600);
+    this.#local = await openLocal({
+      home,
+      urls: { api: base, mcp: `${base}/mcp`, hooks: base },
+      ratePerMinute,
+      log: this.log,
+      onFatal: (error) => {
+        this.log.fatal({ err: error }, 'the disk failed a write');
+        onEnd(1);
+      },
+    });
+    this.#backend.fetch = this.#local.fetch;
+    this.#update({ state: 'ready', project: this.#local.project.id });
+    this.log.info({ base_url: base, version: VERSION, project: this.#record.project }, 'ready');
+  }
+
+  async #listenOnLoopback(port: number): Promise<Listener> {
+    try {
+      const listener = await Listener.onLoopback(port, this.#backend);
+      this.#listeners.push(listener);
+      return listener;
+    } catch (error) {
+      const code = errorCode(error);
+      if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
+      const owner = code === 'EADDRINUSE' ? ` by ${portOwner(port) ?? 'another process'}` : '';
+      const what = code === 'EADDRINUSE' ? `is taken${owner}` : 'may not be used by this user';
+      throw new StartRefused(
+        `Port ${port} ${what}. Free it, or choose another one: svc up --port 0`,
+        'port',
+      );
+    }
+  }
+
+  #update(change: Partial<DaemonRecord>): void {
+    this.#record = { ...this.#record, ...change };
+    writeRecord(this.#options.home.daemonFile, this.#record);
+  }
+
+  #control(request: IncomingMessage, response: ServerResponse): boolean {
+    if (request.method === 'GET' && request.url === STATUS_PATH) {
+      answerJson(response, 200, this.#status());
+      return true;
+    }
+    if (request.method === 'POST' && request.url === STOP_PATH) {
+      answerJson(response, 202, { pid: process.pid });
+      this.#options.onEnd(0);
+      return true;
+    }
+    return false;
+  }
+
+  #status(): DaemonStatus {
+    const { rss, heapUsed } = process.memoryUsage();
+    return {
+      ...this.#record,
+      uptime_seconds: Math.floor(process.uptime()),
+      memory: { rss_bytes: rss, heap_used_bytes: heapUsed },
+    };
+  }
+}
+
+function newRecord(socket: string): DaemonRecord {
+  return {
+    pid: process.pid,
+    started_at: isoTime(systemClock().now()),
+    instance: randomUUID(),
+    version: VERSION,
+    base_url: '',
+    mcp_url: '',
+    hooks_url: '',
+    socket,
+    project: null,
+    mode: 'local',
+    state: 'starting',
+  };
+}
+
+/** With the lock won, what lies here was left by a daemon that died; unless one of other data uses the socket. */
+async function removeStale(home: Home): Promise<void> {
+  const other = await askStatus(home.socketPath);
+  if (other) {
+    throw new StartRefused(
+      `A daemon with other data uses this socket: pid ${other.pid} at ${other.base_url}.`,
+      'held',
+    );
+  }
+  makePrivateFolder(dirname(home.socketPath));
+  rmSync(home.socketPath, { force: true });
+  rmSync(home.daemonFile, { force: true });
+}

@@ -1,0 +1,173 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { VERSION } from '../shared/version.ts';
+import type { Home } from './home.ts';
+import { openLog, rotateLog } from './log-file.ts';
+import { askStatus, askStop, waitForEnd } from './probe.ts';
+import { lockHolder } from './processes.ts';
+import type { DaemonStatus } from './record.ts';
+import { isObject, parseObject } from './untyped.ts';
+
+export const DEFAULT_PORT = 4780;
+/** The daemon's exit code when another one holds the data. */
+export const EXIT_HELD = 75;
+
+/** A small young generation keeps an idle daemon small; the requests here leave little garbage. */
+const NODE_FLAGS = ['--max-semi-space-size=2'];
+const READY_WITHIN_MS = 15_000;
+const END_WITHIN_MS = 8000;
+const POLL_MS = 20;
+
+export interface LaunchOptions {
+  readonly home: Home;
+  readonly env: NodeJS.ProcessEnv;
+  /** Null keeps the port of a daemon that is replaced, or takes the default. */
+  readonly port: number | null;
+  readonly signal?: AbortSignal;
+}
+
+/** How the daemon came to run. */
+export interface Launched {
+  readonly status: DaemonStatus;
+  readonly how: 'running' | 'started' | 'restarted';
+  /** The release that ran before, where it was replaced. */
+  readonly previousVersion: string | null;
+}
+
+/** The daemon did not come up. `log` is what it wrote on the way. */
+export class LaunchFailed extends Error {
+  readonly log: readonly string[];
+
+  constructor(message: string, log: readonly string[] = []) {
+    super(message);
+    this.name = 'LaunchFailed';
+    this.log = log;
+  }
+}
+
+/** The running daemon of this release: started if none runs, replaced if another release does. */
+export async function ensureDaemon(options: LaunchOptions): Promise<Launched> {
+  const { home } = options;
+  const running = await askStatus(home.socketPath);
+  if (running?.version === VERSION) {
+    const status = running.state === 'ready' ? running : await whenReady(options, null);
+    return { status, how: 'running', previousVersion: null };
+  }
+  if (running) await end(home, running);
+  const port = options.port ?? (running ? Number(new URL(running.base_url).port) : DEFAULT_PORT);
+  const status = await start(options, port);
+  const how = running ? 'restarted' : 'started';
+  return { status, how, previousVersion: running?.version ?? null };
+}
+
+/** The program and arguments that run the daemon; beside the bundle, or from source in development. */
+export function daemonCommand(port: number): { program: string; args: string[] } {
+  const cli = realpathSync(process.argv[1] ?? '.');
+  const fromSource = cli.endsWith('.ts');
+  const script = fromSource
+    ? join(dirname(cli), '..', 'daemon', 'main.ts')
+    : join(dirname(cli), 'daemon.js');
+  const flags = fromSource ? [...process.execArgv, ...NODE_FLAGS] : NODE_FLAGS;
+  return { program: process.execPath, args: [...flags, script, '--port', String(port)] };
+}
+
+/** The environment of a daemon that outlives the shell: paths made absolute, no key of a caller. */
+export function daemonEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { SVC_API_KEY: _, ...rest } = env;
+  return rest['SVC_HOME'] ? { ...rest, SVC_HOME: resolve(rest['SVC_HOME']) } : rest;
+}
+
+async function end(home: Home, running: DaemonStatus): Promise<void> {
+  await askStop(home.socketPath);
+  if (await waitForEnd(running.pid, END_WITHIN_MS)) return;
+  throw new LaunchFailed(
+    `The daemon of release ${running.version} (pid ${running.pid}) does not end.`,
+  );
+}
+
+async function start(options: LaunchOptions, port: number): Promise<DaemonStatus> {
+  const { home } = options;
+  rotateLog(home.logFile);
+  const logStart = statSync(home.logFile, { throwIfNoEntry: false })?.size ?? 0;
+  for (;;) {
+    const child = launch(options, port);
+    try {
+      return await whenReady(options, child);
+    } catch (error) {
+      // Held by one that is just ending: its lock is free a moment later.
+      if (child.exitCode === EXIT_HELD && lockHolder(home.lockFile) === null) continue;
+      if (!(error instanceof LaunchFailed)) throw error;
+      const log = linesFrom(home.logFile, logStart);
+      throw new LaunchFailed(reasonOf(log) ?? error.message, log);
+    }
+  }
+}
+
+function launch({ home, env }: LaunchOptions, port: number): Child {
+  const { program, args } = daemonCommand(port);
+  const log = openLog(home.logFile);
+  // The folder `/` so that no folder is kept from being unmounted or removed.
+  const child = spawn(program, args, {
+    detached: true,
+    stdio: ['ignore', log, log],
+    env: daemonEnvironment(env),
+    cwd: '/',
+  });
+  closeSync(log);
+  child.unref();
+  const result: Child = { exitCode: undefined };
+  const settle = (code: number | null): void => {
+    result.exitCode = code;
+  };
+  once(child, 'exit').then(
+    ([code]: (number | null)[]) => settle(code ?? null),
+    () => settle(null),
+  );
+  return result;
+}
+
+/** Undefined while it runs; null when a signal ended it or it could not be started. */
+interface Child {
+  exitCode: number | null | undefined;
+}
+
+/** Another daemon may win the race to start; whichever answers is the one. */
+async function whenReady(options: LaunchOptions, child: Child | null): Promise<DaemonStatus> {
+  const deadline = performance.now() + READY_WITHIN_MS;
+  while (performance.now() < deadline) {
+    options.signal?.throwIfAborted();
+    const status = await askStatus(options.home.socketPath);
+    if (status?.state === 'ready') return status;
+    if (child?.exitCode !== undefined && !status && !anotherStarts(options.home, child)) {
+      throw new LaunchFailed(`The daemon ended at once${codeOf(child.exitCode)}.`);
+    }
+    await sleep(POLL_MS);
+  }
+  throw new LaunchFailed(`The daemon does not answer after ${READY_WITHIN_MS / 1000} s.`);
+}
+
+function anotherStarts(home: Home, child: Child): boolean {
+  return child.exitCode === EXIT_HELD && lockHolder(home.lockFile) !== null;
+}
+
+function codeOf(exitCode: number | null | undefined): string {
+  return typeof exitCode === 'number' ? ` with exit code ${exitCode}` : '';
+}
+
+function linesFrom(path: string, offset: number): string[] {
+  const bytes = readFileSync(path).subarray(offset);
+  return bytes.toString('utf8').split('\n').filter(Boolean);
+}
+
+/** What the daemon itself gave as the reason: a plain `svc: …` line, or the last failure it logged. */
+function reasonOf(log: readonly string[]): string | null {
+  const line = log.findLast((text) => text.startsWith('svc: ') || text.includes('"level":60'));
+  if (line?.startsWith('svc: ')) return line.slice(5);
+  if (line === undefined) return null;
+  const { err, msg } = parseObject(line) ?? {};
+  const reason = isObject(err) ? err['message'] : msg;
+  return typeof reason === 'string' ? reason : null;
+}

@@ -1,0 +1,69 @@
+import { parseArgs } from 'node:util';
+import { Daemon } from './daemon.ts';
+import { resolveHome } from './home.ts';
+import { createLog } from './log.ts';
+import { DEFAULT_PORT, EXIT_HELD } from './launch.ts';
+import { StartRefused } from './start-refused.ts';
+
+/** Whatever hangs, the process is gone by then. */
+const END_WITHIN_MS = 4800;
+
+/** Runs the daemon until a signal, a request on its socket or a failure ends it. */
+async function main(): Promise<void> {
+  // Everything it creates is for this user alone, also what a library creates.
+  process.umask(0o077);
+  const { port, foreground } = parseOptions();
+  const home = resolveHome(process.env);
+  const level = process.env['SVC_LOG_LEVEL'];
+  const rate = Number(process.env['SVC_RATE_LIMIT'] ?? 0);
+  let daemon: Daemon | null = null;
+  const end = (exitCode: number): void => {
+    if (daemon) void endDaemon(daemon, exitCode);
+    else process.exit(exitCode);
+  };
+  process.on('SIGTERM', () => end(0));
+  process.on('SIGINT', () => end(0));
+  daemon = await Daemon.start({
+    home,
+    port,
+    ratePerMinute: Number.isInteger(rate) && rate > 0 ? rate : 0,
+    createLog: () => createLog({ file: home.logFile, level, mirror: foreground }),
+    onEnd: end,
+  });
+  const { log } = daemon;
+  const die = (error: unknown): void => {
+    log.fatal({ err: error }, 'failed');
+    process.exit(1);
+  };
+  process.on('uncaughtException', die);
+  process.on('unhandledRejection', die);
+}
+
+async function endDaemon(daemon: Daemon, exitCode: number): Promise<void> {
+  setTimeout(() => process.exit(1), END_WITHIN_MS).unref();
+  try {
+    await daemon.stop();
+  } catch (error) {
+    daemon.log.fatal({ err: error }, 'did not end cleanly');
+    process.exit(1);
+  }
+  process.exit(exitCode);
+}
+
+function parseOptions(): { port: number; foreground: boolean } {
+  const { values } = parseArgs({
+    options: { port: { type: 'string' }, foreground: { type: 'boolean' } },
+  });
+  const port = Number(values.port ?? DEFAULT_PORT);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new StartRefused(`Not a port: ${values.port}`, 'port');
+  }
+  return { port, foreground: values.foreground ?? false };
+}
+
+main().catch((error: unknown) => {
+  const refused = error instanceof StartRefused;
+  const text = refused ? error.message : error instanceof Error ? error.stack : String(error);
+  process.stderr.write(`svc: ${text}\n`);
+  process.exit(refused && error.kind === 'held' ? EXIT_HELD : 1);
+});

@@ -1,0 +1,249 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeExecutor, foreignEvent, serveMcp, testOperations, type Served } from './mcp-fake.ts';
+import { META, rpc, wireTo } from './mcp-wire.ts';
+
+let executor: FakeExecutor;
+let served: Served;
+const { post, legacy, modern } = wireTo(() => served);
+
+beforeEach(async () => {
+  executor = new FakeExecutor();
+  served = await serveMcp(executor, testOperations, {
+    streamAfterMs: 60,
+    tickMs: 20,
+  });
+});
+
+afterEach(() => served.close());
+
+describe('keys', () => {
+  it.each([
+    ['Bearer bad', 'UNAUTHENTICATED: Missing or invalid API key.'],
+    ['Bearer revoked', 'KEY_REVOKED: This API key has been revoked.'],
+  ])('refuses %s before it reads the body', async (authorization, message) => {
+    const { status, headers, json } = await post('{', { authorization });
+    expect(status).toBe(401);
+    expect(headers.get('www-authenticate')).toBe('Bearer');
+    expect(headers.get('x-request-id')).toMatch(/^\w{16}$/);
+    expect(json).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: 401 } });
+    expect(json.error.message.startsWith(message)).toBe(true);
+    expect(json.error.data.code).toBe(message.split(':')[0]);
+    expect(executor.metered).toBe(0);
+  });
+
+  it('says when the rate is used up', async () => {
+    executor.limited = true;
+    const { status, headers, json } = await legacy('tools/call', { name: 'test_echo' });
+    expect(status).toBe(429);
+    expect(headers.get('retry-after')).toBe('7');
+    expect(headers.get('ratelimit')).toBe('"key";r=0;t=7');
+    expect(json).toMatchObject({
+      id: 1,
+      error: { code: 429, data: { code: 'RATE_LIMITED', retry_after: 7 } },
+    });
+    expect(executor.callers).toEqual([]);
+  });
+
+  it('meters calls once, and waits never', async () => {
+    const { headers } = await legacy('tools/list');
+    expect(headers.get('ratelimit')).toBe('"key";r=0;t=7');
+    expect(executor.metered).toBe(1);
+    await legacy('tools/call', { name: 'test_wait' });
+    expect(executor.metered).toBe(1);
+  });
+
+  it('passes on who calls', async () => {
+    await post(rpc('tools/call', { name: 'test_echo', arguments: { text: 'x' } }), {
+      'user-agent': 'agent/1',
+      'x-service-agent': 'bot',
+      'idempotency-key': 'once',
+    });
+    expect(executor.credentials).toEqual([
+      {
+        authorization: 'Bearer good',
+        agentHeader: 'bot',
+        userAgent: 'agent/1',
+        mcpClientName: undefined,
+        requestId: expect.stringMatching(/^\w{16}$/),
+        idempotencyKey: 'once',
+      },
+    ]);
+  });
+
+  it('takes the client name and the idempotency key from _meta', async () => {
+    const meta = { _meta: { ...META, 'svc/idempotencyKey': 'twice' } };
+    await modern('tools/call', { name: 'test_echo', arguments: { text: 'x' }, ...meta });
+    expect(executor.callers[0]).toMatchObject({
+      agent: { label: 'test-client' },
+      idempotencyKey: 'twice',
+    });
+    await modern('tools/call', { name: 'test_echo', ...meta }, { 'idempotency-key': 'header' });
+    expect(executor.callers[1]?.idempotencyKey).toBe('header');
+  });
+
+  it('asks once for an agent that is known better', async () => {
+    executor.agentSource = 'hello';
+    await modern('tools/call', { name: 'test_echo', arguments: { text: 'x' } });
+    expect(executor.credentials).toHaveLength(1);
+  });
+});
+
+describe('tool calls', () => {
+  it('answers with the same JSON as text and as structure', async () => {
+    const { json } = await legacy('tools/call', { name: 'test_echo', arguments: { text: 'ä"' } });
+    expect(json).toEqual({
+      jsonrpc: '2.0',
+      id: 1,
+      result: {
+        content: [{ type: 'text', text: '{"text":"ä\\""}' }],
+        structuredContent: { text: 'ä"' },
+        isError: false,
+      },
+    });
+  });
+
+  it('keeps the id as it came', async () => {
+    for (const id of ['a "quoted" id', 0, -7]) {
+      expect((await post(rpc('ping', undefined, id))).json.id).toBe(id);
+    }
+  });
+
+  it.each([
+    ['test_fail', { how: 'refuse' }, /^NOT_FOUND: Not found\.$/],
+    ['test_echo', { text: 7 }, /^VALIDATION_FAILED: .*text: .* Fix the listed fields\.$/],
+    [
+      'test_fail',
+      { how: 'break' },
+      /^INTERNAL: Internal error\. Retry later; quote X-Request-Id\.$/,
+    ],
+  ])('tells a failure of %s %j as text alone', async (name, input, text) => {
+    const { status, json } = await legacy('tools/call', { name, arguments: input });
+    expect(status).toBe(200);
+    expect(json.result).toEqual({
+      content: [{ type: 'text', text: expect.stringMatching(text) }],
+      isError: true,
+    });
+  });
+
+  it('notes what a caller is not shown', async () => {
+    await legacy('tools/call', { name: 'test_fail', arguments: { how: 'break' } });
+    expect(served.internal).toEqual([new TypeError('secret detail')]);
+  });
+
+  it('tells a key without the scope which one it lacks', async () => {
+    executor.scopes = [];
+    const { json } = await legacy('tools/call', { name: 'test_wait' });
+    expect(json.result.isError).toBe(true);
+    expect(json.result.content[0].text).toMatch(/^SCOPE_MISSING: /);
+  });
+
+  it.each([
+    [{ name: 'nonsense' }, 'Unknown tool: nonsense'],
+    [{ name: 'test_hidden' }, 'Unknown tool: test_hidden'],
+    [{ name: 7 }, 'Invalid params: name must be a string'],
+    [{ name: 'test_echo', arguments: [] }, 'Invalid params: arguments must be an object'],
+  ])('refuses %j', async (params, message) => {
+    expect((await legacy('tools/call', params)).json).toEqual({
+      jsonrpc: '2.0',
+      id: 1,
+      error: { code: -32_602, message },
+    });
+  });
+
+  it('fences what a stranger wrote', async () => {
+    executor.waitAnswer = Promise.resolve({ event: foreignEvent() });
+    const { json } = await modern('tools/call', { name: 'test_wait' });
+    expect(json.result['_meta']).toMatchObject({
+      'svc/trust': 'external_untrusted',
+      'io.modelcontextprotocol/serverInfo': { name: 'svc' },
+    });
+    expect(json.result.structuredContent).toEqual({ event: foreignEvent() });
+    expect(json.result.content[0].text).toContain('<<<UNTRUSTED ');
+    const older = await legacy('tools/call', { name: 'test_wait' });
+    expect(older.json.result['_meta']).toEqual({ 'svc/trust': 'external_untrusted' });
+  });
+
+  it('fences nothing where nothing came', async () => {
+    const { json } = await legacy('tools/call', { name: 'test_wait' });
+    expect(json.result).toEqual({
+      content: [{ type: 'text', text: '{"event":null}' }],
+      structuredContent: { event: null },
+      isError: false,
+    });
+  });
+});
+
+function after<T>(ms: number, value: T): Promise<T> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms, value);
+  });
+}
+
+function eventsOf(text: string): { method?: string; params?: unknown; result?: unknown }[] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('data: '))
+    .map((line) => JSON.parse(line.slice('data: '.length)));
+}
+
+describe('held calls', () => {
+  it('becomes a stream when nothing comes for a while', async () => {
+    executor.waitAnswer = after(150, { event: null });
+    const { headers, text } = await legacy('tools/call', { name: 'test_wait' });
+    expect(headers.get('content-type')).toBe('text/event-stream');
+    expect(headers.get('x-accel-buffering')).toBe('no');
+    expect(headers.get('x-request-id')).toMatch(/^\w{16}$/);
+    expect(text.match(/^: waiting$/gm)?.length).toBeGreaterThan(1);
+    const events = eventsOf(text);
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({ id: 1, result: { structuredContent: { event: null } } });
+  });
+
+  it('reports progress at once to a client that asked for it', async () => {
+    executor.waitAnswer = after(70, { event: null });
+    const { text } = await legacy('tools/call', {
+      name: 'test_wait',
+      arguments: { timeout_seconds: 30 },
+      _meta: { progressToken: 'token' },
+    });
+    const events = eventsOf(text);
+    expect(events.length).toBeGreaterThan(2);
+    expect(events[0]).toEqual({
+      jsonrpc: '2.0',
+      method: 'notifications/progress',
+      params: {
+        progressToken: 'token',
+        progress: 0.02,
+        total: 30,
+        message: 'still waiting, nothing lost',
+      },
+    });
+    expect(events.at(-1)).toMatchObject({ result: { isError: false } });
+  });
+
+  it('waits in silence for a client that reads no streams', async () => {
+    executor.waitAnswer = after(120, { event: null });
+    const answer = await post(rpc('tools/call', { name: 'test_wait' }), {
+      accept: 'application/json',
+    });
+    expect(answer.json.result.structuredContent).toEqual({ event: null });
+  });
+
+  it.each([
+    ['before the stream', 20],
+    ['within the stream', 120],
+  ])('stops when the client leaves %s', async (_case, ms) => {
+    executor.waitAnswer = new Promise(() => {});
+    const leaving = new AbortController();
+    const left = fetch(served.url, {
+      method: 'POST',
+      headers: { authorization: 'Bearer good', accept: 'text/event-stream' },
+      body: JSON.stringify(rpc('tools/call', { name: 'test_wait' })),
+      signal: leaving.signal,
+    }).then((response) => response.text());
+    setTimeout(() => leaving.abort(), ms);
+    await expect(left).rejects.toThrow('aborted');
+    await expect.poll(() => executor.signals[0]?.aborted).toBe(true);
+    expect(served.internal).toEqual([]);
+  });
+});

@@ -1,0 +1,138 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { inputSchema, outputSchema } from '../../../shared/bindings/mcp-schema.ts';
+import { toolList, ToolBook } from '../../../shared/bindings/mcp-tools.ts';
+import { operations } from '../../../shared/operations/index.ts';
+import { SCOPES } from '../../../shared/scopes.ts';
+import { foreignEvent } from './mcp-fake.ts';
+
+/** Half of what the whole list may take once all tools are there. */
+const LIST_MAX_BYTES = 20 * 1024;
+const DESCRIPTION_MAX_CHARS = 400;
+
+const all = toolList(operations, SCOPES);
+
+function validator(name: string, side: 'inputSchema' | 'outputSchema'): ValidateFunction {
+  const schema = all.find((tool) => tool.name === name)?.[side];
+  return new Ajv2020({ strict: false }).compile(schema ?? false);
+}
+
+describe('tool list', () => {
+  it('holds the operations with a tool, in their order', () => {
+    const expected = operations.filter((operation) => operation.mcp).map(({ name }) => name);
+    expect(all.map(({ name }) => name)).toEqual(expected);
+  });
+
+  it('shows a key only what its scopes allow', () => {
+    const names = toolList(operations, ['inbox:read']).map(({ name }) => name);
+    expect(names).toEqual(['whoami', 'session_hello', 'inbox_list', 'inbox_wait']);
+  });
+
+  it('stays within its budget', () => {
+    const bytes = Buffer.byteLength(JSON.stringify(all));
+    expect(bytes).toBeLessThan(LIST_MAX_BYTES);
+    for (const { description } of all) {
+      expect(description.length).toBeLessThanOrEqual(DESCRIPTION_MAX_CHARS);
+    }
+  });
+
+  it('carries no keyword that says nothing', () => {
+    expect(JSON.stringify(all)).not.toMatch(/\$schema|\$ref|\$defs|propertyNames|9007199254740991/);
+  });
+
+  it('marks what tools do', () => {
+    const remove = all.find(({ name }) => name === 'source_remove');
+    expect(remove?.annotations).toEqual({
+      title: 'Remove a source',
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: false,
+      openWorldHint: false,
+    });
+    const waiting = all.find(({ name }) => name === 'inbox_wait');
+    expect(waiting?.annotations).toMatchObject({ readOnlyHint: true, openWorldHint: true });
+  });
+
+  it.each(operations.filter(({ mcp }) => mcp))('has schemas that fit $name', (operation) => {
+    const check = validator(operation.name, 'inputSchema');
+    expect(check(operation.example)).toBe(true);
+    expect(check({ ...operation.example, unknown_field: 1 })).toBe(false);
+    expect(() => validator(operation.name, 'outputSchema')).not.toThrow();
+  });
+
+  it('declares answers as they are, and refuses others', () => {
+    const wait = validator('inbox_wait', 'outputSchema');
+    expect(wait({ event: null })).toBe(true);
+    expect(wait({ event: foreignEvent() })).toBe(true);
+    expect(wait({ event: { id: 7 } })).toBe(false);
+    const list = validator('inbox_list', 'outputSchema');
+    expect(list({ items: [foreignEvent()], next_cursor: null })).toBe(true);
+    expect(list({ items: [{ status: 'lost' }], next_cursor: null })).toBe(false);
+    const verify = validator('ledger_verify', 'outputSchema');
+    expect(verify({ ok: true, reason: null, head: null })).toBe(true);
+    expect(verify({ ok: true, reason: 'bad luck' })).toBe(false);
+  });
+
+  it('shows the little of an event that an agent needs', () => {
+    const claim = all.find(({ name }) => name === 'inbox_claim');
+    expect(Object.keys(claim?.outputSchema['properties'] ?? {})).toEqual([
+      'id',
+      'type',
+      'trust',
+      'payload',
+      'status',
+      'lease_id',
+      'lease_expires_at',
+    ]);
+  });
+});
+
+describe('schemas', () => {
+  it('answers a choice between objects with an object', () => {
+    const choice = z.union([z.object({ a: z.string() }), z.object({ b: z.number() })]);
+    expect(outputSchema(choice)).toMatchObject({ type: 'object', anyOf: [{}, {}] });
+  });
+
+  it('refuses an answer that is no object', () => {
+    expect(() => outputSchema(z.array(z.string()))).toThrow(TypeError);
+    expect(() => outputSchema(z.object({}).nullable())).toThrow(TypeError);
+  });
+
+  it('keeps records, formats and limits, and drops the pattern of a time', () => {
+    const schema = inputSchema(
+      z.strictObject({
+        at: z.iso.datetime(),
+        tags: z.record(z.string(), z.int().min(1)),
+        any: z.json(),
+      }),
+    );
+    expect(schema['properties']).toEqual({
+      at: { type: 'string', format: 'date-time' },
+      tags: { type: 'object', additionalProperties: { type: 'integer', minimum: 1 } },
+      any: {},
+    });
+  });
+
+  it('keeps a record of an answer', () => {
+    const schema = outputSchema(z.object({ headers: z.record(z.string(), z.string()) }));
+    expect(schema['properties']).toEqual({
+      headers: { type: 'object', additionalProperties: { type: 'string' } },
+    });
+  });
+});
+
+describe('tool book', () => {
+  it('writes a list once for a set of scopes, in whatever order a key holds them', () => {
+    const book = new ToolBook(operations);
+    const list = book.listJson(['inbox:read', 'disk']);
+    expect(book.listJson(['disk', 'inbox:read'])).toBe(list);
+    expect(JSON.parse(list)).toEqual(toolList(operations, ['disk', 'inbox:read']));
+  });
+
+  it('knows no operation that has no tool', () => {
+    const book = new ToolBook(operations);
+    expect(book.find('key_list')).toBeUndefined();
+    expect(book.find('inbox_ack')?.name).toBe('inbox_ack');
+  });
+});

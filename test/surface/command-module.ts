@@ -1,0 +1,97 @@
+import { jsonSchema } from '../../shared/bindings/fields.ts';
+import type { Operation } from '../../shared/operation.ts';
+import type { FieldShape, OperationShape } from '../../cli/operation-shape.ts';
+
+interface FieldSchema {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly items?: FieldSchema;
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly pattern?: string;
+  readonly maxLength?: number;
+}
+
+/** Text that may be longer than this is worth a file; shorter is an id, a name or a time. */
+const LONG_TEXT_CHARS = 1024;
+
+/** The module that the command line reads instead of the operations. */
+export function commandModule(operations: readonly Operation[]): string {
+  return [
+    '// Written by `npm run surface` from shared/operations/. Do not edit.',
+    "import type { OperationShape } from './operation-shape.ts';",
+    '',
+    '/** Every operation, as the command line needs it. */',
+    `export const operationShapes: readonly OperationShape[] = ${JSON.stringify(operations.map(shapeOf), null, 2)};`,
+    '',
+  ].join('\n');
+}
+
+/** What the command line needs of one operation. */
+export function shapeOf(operation: Operation): OperationShape {
+  const { name, summary, description, effect, rest, cli } = operation;
+  const schema = jsonSchema(operation.input, 'input');
+  const properties = (schema['properties'] ?? {}) as Record<string, FieldSchema>;
+  const required = (schema['required'] ?? []) as readonly string[];
+  const parts = cli.usage.split(' ');
+  return {
+    name,
+    words: parts.filter((part) => !/^[<[]/.test(part)),
+    positional: parts
+      .filter((part) => /^[<[]/.test(part))
+      .map((part) => ({ name: part.slice(1, -1), required: part.startsWith('<') })),
+    summary,
+    description,
+    method: rest.method,
+    path: rest.path,
+    params: { ...rest.params },
+    effect,
+    fields: Object.entries(properties).map(([field, it]) =>
+      fieldOf(field, it, required.includes(field)),
+    ),
+    examples: cli.examples,
+    defaults: { ...cli.defaults },
+    ...(cli.columns && { columns: cli.columns }),
+    ...(cli.emptyWhenNull !== undefined && { emptyWhenNull: cli.emptyWhenNull }),
+  };
+}
+
+function fieldOf(name: string, schema: FieldSchema, required: boolean): FieldShape {
+  const type = typeOf(schema);
+  const choices = schema.enum ?? schema.items?.enum;
+  return {
+    name,
+    type,
+    summary: schema.description ?? '',
+    required,
+    ...(isPlain(schema.default) && { default: schema.default }),
+    ...(choices && { choices }),
+    ...(isLongText(name, schema) && { text: true as const }),
+  };
+}
+
+function typeOf({ type }: FieldSchema): FieldShape['type'] {
+  switch (type) {
+    case 'string':
+    case 'integer':
+    case 'number':
+    case 'boolean':
+    case 'array':
+      return type;
+    default:
+      return 'json';
+  }
+}
+
+function isPlain(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+/** A cursor may be long, but nobody keeps one in a file. */
+function isLongText(
+  name: string,
+  { type, enum: choices, pattern, maxLength }: FieldSchema,
+): boolean {
+  if (type !== 'string' || choices || pattern !== undefined || name === 'cursor') return false;
+  return (maxLength ?? Number.POSITIVE_INFINITY) >= LONG_TEXT_CHARS;
+}

@@ -1,0 +1,37 @@
+import { allPages } from '../../cli/help.ts';
+import { allCommands } from '../../cli/tree.ts';
+import { toolList } from '../../shared/bindings/mcp-tools.ts';
+import { openApiDocument } from '../../shared/bindings/openapi.ts';
+import { operations } from '../../shared/operations/index.ts';
+import { SCOPES } from '../../shared/scopes.ts';
+import { VERSION } from '../../shared/version.ts';
+
+/** A server as the pinned document names it. */
+const SERVER = {
+  version: VERSION,
+  channels: [],
+  urls: {
+    api: 'http://127.0.0.1:4780',
+    mcp: 'http://127.0.0.1:4780/mcp',
+    hooks: 'http://127.0.0.1:4780',
+  },
+};
+
+/** Every help page, one after another. */
+export function helpText(): string {
+  return allPages(allCommands());
+}
+
+/** The OpenAPI document. */
+export function openApiText(): string {
+  return json(openApiDocument(operations, SERVER));
+}
+
+/** The tools that a key with every scope sees. */
+export function toolsText(): string {
+  return json(toolList(operations, SCOPES));
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
