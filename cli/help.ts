@@ -13,8 +13,8 @@ export function helpColumns(terminal: number | undefined): number {
 
 const START: readonly (readonly [string, string])[] = [
   ['svc up', 'start the service on this machine'],
-  ['svc source add shop --verification none', 'get an address for webhooks'],
-  ['svc trigger stripe --source shop', 'send a sample event to it'],
+  ['svc source add shop', 'get an address for webhooks'],
+  ['svc trigger webhook --source shop', 'send a sample event to it'],
   ['svc inbox wait', 'wait for the event'],
   ['svc inbox claim evt_…', 'take it and read it whole'],
   ['svc inbox ack evt_…', 'say that it is done'],
@@ -88,7 +88,7 @@ export function commandHelp(
       args.map((argument) => [usageOf(argument), argument.summary]),
       columns,
     ),
-    section('Flags', options.flatMap(optionPairs), columns),
+    section('Flags', optionPairs(options), columns),
     section('Commands', under.filter((one) => one !== command).map(summaryPair), columns),
     section(
       'Examples',
@@ -173,12 +173,21 @@ function firstExample({ examples }: CommandSpec): Pair[] {
 }
 
 function globalPairs(): Pair[] {
-  return [...GLOBAL_OPTIONS.flatMap(optionPairs), ['    --version', 'Print the version.']];
+  return optionPairs([
+    ...GLOBAL_OPTIONS,
+    { flag: 'version', short: 'V', summary: 'Print the version.' },
+  ]);
 }
 
-function optionPairs({ flag, short, value, summary, choices }: OptionSpec): Pair[] {
-  const name = `${short === undefined ? '    ' : `-${short}, `}--${flag}`;
-  const shown = choices && !value?.startsWith('[') ? [`One of ${choices.join(', ')}`] : [];
-  const text = [summary.replace(/\.$/, ''), ...shown].join('. ');
-  return [[value === undefined ? name : `${name} ${value}`, text]];
+function optionPairs(options: readonly OptionSpec[]): Pair[] {
+  const room = options.some(({ short }) => short !== undefined) ? '    ' : '';
+  return options.map(({ flag, short, value, summary, choices }) => {
+    const name = `${short === undefined ? room : `-${short}, `}--${flag}`;
+    const text = summary.replace(/\.$/, '');
+    const told = !choices || value?.startsWith('[') || choices.every((one) => text.includes(one));
+    return [
+      value === undefined ? name : `${name} ${value}`,
+      told ? text : `${text}. One of ${choices.join(', ')}`,
+    ];
+  });
 }

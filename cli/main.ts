@@ -12,9 +12,9 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
 async function main(): Promise<void> {
   const { run } = await import('./run.ts');
   const interruption = new AbortController();
-  const interrupt = () => {
-    // Whoever asks twice does not want to wait for a clean end.
-    if (interruption.signal.aborted) process.exit(130);
+  const interrupt = (signal: NodeJS.Signals) => {
+    // Whoever asks twice does not want to wait, unless the command itself listens for the second time.
+    if (interruption.signal.aborted && process.listenerCount(signal) === 1) process.exit(130);
     interruption.abort();
   };
   process.on('SIGINT', interrupt);

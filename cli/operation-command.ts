@@ -24,7 +24,7 @@ export async function callOperation(
 ): Promise<unknown> {
   const input = await readInput(shape, context);
   const { method, path, options } = requestOf(shape, input);
-  const call = context.client().call(method, path, options);
+  const call = context.client().call(method, path, { ...options, signal: context.signal });
   return shape.effect === 'wait' ? context.output.spin('Waiting', call) : call;
 }
 

@@ -150,7 +150,6 @@ async function contextOf(
         home,
         env,
         profile: profileOf(line.options),
-        signal,
         warn: (text) => output.note(text),
       });
       return client;

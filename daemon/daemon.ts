@@ -81,14 +81,15 @@ export class Daemon {
 
   async #stop(): Promise<void> {
     const { home } = this.#options;
-    this.log.info('ending');
+    const wasReady = this.#record.state === 'ready';
+    if (wasReady) this.log.info('ending');
     const closing = Promise.all(this.#listeners.map((listener) => listener.close(FINISH_MS)));
     await this.#local?.endWaits();
     await closing;
     await this.#local?.close();
     rmSync(home.daemonFile, { force: true });
     this.#lock.release();
-    this.log.info('ended');
+    if (wasReady) this.log.info('ended');
   }
 
   async #open(): Promise<void> {

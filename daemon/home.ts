@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
@@ -68,6 +67,8 @@ function xdg(path: string | undefined): string | null {
 function socketPath(state: string): string {
   const path = join(state, 'svc.sock');
   if (Buffer.byteLength(path) <= SOCKET_PATH_MAX_BYTES) return path;
+  // Loaded here, as it costs a command 5 ms and short paths need none.
+  const { createHash } = process.getBuiltinModule('node:crypto');
   const hash = createHash('sha256').update(state).digest('hex').slice(0, 16);
   // Not TMPDIR: it differs between shells, and both sides must find the same socket.
   const folder = join('/tmp', `svc-${userInfo().uid}-${hash}`);

@@ -49,7 +49,7 @@ export class LaunchFailed extends Error {
 }
 
 /** The running daemon of this release: started if none runs, replaced if another release does. */
-export async function ensureDaemon(options: LaunchOptions): Promise<Launched> {
+export async function launchDaemon(options: LaunchOptions): Promise<Launched> {
   const { home } = options;
   const running = await askStatus(home.socketPath);
   if (running?.version === VERSION) {
@@ -64,14 +64,14 @@ export async function ensureDaemon(options: LaunchOptions): Promise<Launched> {
 }
 
 /** The program and arguments that run the daemon; beside the bundle, or from source in development. */
-export function daemonCommand(port: number): { program: string; args: string[] } {
+export function daemonCommand(...options: string[]): { program: string; args: string[] } {
   const cli = realpathSync(process.argv[1] ?? '.');
   const fromSource = cli.endsWith('.ts');
   const script = fromSource
     ? join(dirname(cli), '..', 'daemon', 'main.ts')
     : join(dirname(cli), 'daemon.js');
   const flags = fromSource ? [...process.execArgv, ...NODE_FLAGS] : NODE_FLAGS;
-  return { program: process.execPath, args: [...flags, script, '--port', String(port)] };
+  return { program: process.execPath, args: [...flags, script, ...options] };
 }
 
 /** The environment of a daemon that outlives the shell: paths made absolute, no key of a caller. */
@@ -93,7 +93,7 @@ async function start(options: LaunchOptions, port: number): Promise<DaemonStatus
   rotateLog(home.logFile);
   const logStart = statSync(home.logFile, { throwIfNoEntry: false })?.size ?? 0;
   for (;;) {
-    const child = launch(options, port);
+    const child = spawnDaemon(options, port);
     try {
       return await whenReady(options, child);
     } catch (error) {
@@ -106,8 +106,8 @@ async function start(options: LaunchOptions, port: number): Promise<DaemonStatus
   }
 }
 
-function launch({ home, env }: LaunchOptions, port: number): Child {
-  const { program, args } = daemonCommand(port);
+function spawnDaemon({ home, env }: LaunchOptions, port: number): Child {
+  const { program, args } = daemonCommand('--port', String(port));
   const log = openLog(home.logFile);
   // The folder `/` so that no folder is kept from being unmounted or removed.
   const child = spawn(program, args, {
@@ -135,7 +135,10 @@ interface Child {
 }
 
 /** Another daemon may win the race to start; whichever answers is the one. */
-async function whenReady(options: LaunchOptions, child: Child | null): Promise<DaemonStatus> {
+export async function whenReady(
+  options: LaunchOptions,
+  child: Child | null,
+): Promise<DaemonStatus> {
   const deadline = performance.now() + READY_WITHIN_MS;
   while (performance.now() < deadline) {
     options.signal?.throwIfAborted();

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
+import { checkData } from './check.ts';
 import { Daemon } from './daemon.ts';
-import { resolveHome } from './home.ts';
+import { resolveHome, type Home } from './home.ts';
 import { createLog } from './log.ts';
 import { DEFAULT_PORT, EXIT_HELD } from './launch.ts';
 import { StartRefused } from './start-refused.ts';
@@ -12,8 +13,9 @@ const END_WITHIN_MS = 4800;
 async function main(): Promise<void> {
   // Everything it creates is for this user alone, also what a library creates.
   process.umask(0o077);
-  const { port, foreground } = parseOptions();
+  const { port, foreground, check } = parseOptions();
   const home = resolveHome(process.env);
+  if (check) return printCheck(home);
   const level = process.env['SVC_LOG_LEVEL'];
   const rate = Number(process.env['SVC_RATE_LIMIT'] ?? 0);
   let daemon: Daemon | null = null;
@@ -50,15 +52,24 @@ async function endDaemon(daemon: Daemon, exitCode: number): Promise<void> {
   process.exit(exitCode);
 }
 
-function parseOptions(): { port: number; foreground: boolean } {
+/** `--check`: one line of JSON with what is damaged, or null when a daemon is at work. */
+async function printCheck(home: Home): Promise<void> {
+  process.stdout.write(`${JSON.stringify(await checkData(home))}\n`);
+}
+
+function parseOptions(): { port: number; foreground: boolean; check: boolean } {
   const { values } = parseArgs({
-    options: { port: { type: 'string' }, foreground: { type: 'boolean' } },
+    options: {
+      port: { type: 'string' },
+      foreground: { type: 'boolean', default: false },
+      check: { type: 'boolean', default: false },
+    },
   });
   const port = Number(values.port ?? DEFAULT_PORT);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new StartRefused(`Not a port: ${values.port}`, 'port');
   }
-  return { port, foreground: values.foreground ?? false };
+  return { port, foreground: values.foreground, check: values.check };
 }
 
 main().catch((error: unknown) => {

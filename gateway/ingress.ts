@@ -50,6 +50,8 @@ interface Delivery {
   readonly providerId: string | null;
   readonly contentType: string | undefined;
   readonly headersJson: string;
+  /** Keyed digest of what came, for the ledger. */
+  readonly digest: string;
   readonly blob: string | null;
 }
 
@@ -75,7 +77,7 @@ export class Ingress {
     const now = this.#clock.now();
     const received = { request, headers: headerRecord(request.rawHeaders), body, now };
     this.#verify(project, source, received);
-    const delivery = understand(source.row, received);
+    const delivery = understand(project, source.row, received);
     if (body.length <= PAYLOAD_ROW_MAX_BYTES) return this.#insert(project, delivery);
     const { digest, release } = await project.blobs.put(body);
     try {
@@ -89,15 +91,15 @@ export class Ingress {
     const parsed = parseToken(token);
     const project = parsed && (await this.#projects.find(parsed.projectId));
     if (!project) throw new ServiceError('NOT_FOUND');
-    const hash = createHash('sha256').update(token).digest('hex');
-    const known = project.sourceCache.get(hash);
+    const known = project.sourceCache.get(token);
     if (known) return { project, source: known };
+    const hash = createHash('sha256').update(token).digest('hex');
     const row = await project.store.read((store) => store.sources.findByTokenHash(hash));
     if (!row) throw new ServiceError('NOT_FOUND');
     const place = sourcePlace('secret', project.info.id, row.id);
     const secret = row.secret && Buffer.from(this.#vault.open(place, row.secret)).toString('utf8');
     const source = { row, secret };
-    project.sourceCache.set(hash, source);
+    project.sourceCache.set(token, source);
     return { project, source };
   }
 
@@ -132,20 +134,24 @@ function refuseEncoding(request: IncomingMessage): void {
   throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', { headers: { Connection: 'close' } });
 }
 
-function understand(source: SourceRow, received: Received): Delivery {
+function understand(project: Project, source: SourceRow, received: Received): Delivery {
   const { request, headers, body, now } = received;
   const { verification } = source;
   const contentType = request.headers['content-type'];
   const { kind, value: payload } = parsePayload(contentType, body);
   const dropped = source.signature_header === null ? [] : [source.signature_header];
+  const hash = bodyHash(body);
+  const type = eventType({ verification, headers, payload });
+  const came = { source: source.name, type, body: Buffer.from(hash).toString('hex') };
   return {
     source,
     now,
     body,
     kind,
     contentType,
-    hash: bodyHash(body),
-    type: eventType({ verification, headers, payload }),
+    hash,
+    type,
+    digest: project.digest(came),
     providerId: providerId({ verification, headers, payload }),
     headersJson: JSON.stringify(storedHeaders(request.rawHeaders, dropped)),
     blob: null,
@@ -158,12 +164,15 @@ async function insertOnce(
   delivery: Delivery,
 ): Promise<IngressAnswer> {
   const { source, now, hash } = delivery;
-  const sameBody = await store.events.deliveredBody(source.id, hash, isoTime(now - DEDUP_BODY_MS));
-  const seen =
-    delivery.providerId === null
-      ? sameBody
-      : await store.events.deliveredAs(source.id, delivery.providerId, isoTime(now - DEDUP_ID_MS));
-  if (seen) return { status: 'duplicate', event_id: seen.id };
+  const { byId, byBody } = await store.events.delivered({
+    sourceId: source.id,
+    providerId: delivery.providerId,
+    bodyHash: hash,
+    idSince: isoTime(now - DEDUP_ID_MS),
+    bodySince: isoTime(now - DEDUP_BODY_MS),
+  });
+  const seen = delivery.providerId === null ? byBody : byId;
+  if (seen !== null) return { status: 'duplicate', event_id: seen };
   const last = await store.events.last();
   const nowIso = isoTime(now);
   const id = newId('evt', now);
@@ -178,7 +187,7 @@ async function insertOnce(
     verified: source.verification !== 'none',
     trust: 'external_untrusted' as const,
     // GitHub and others leave the delivery id out of what they sign: a known body under a new id may be a replay.
-    suspectedReplay: sameBody !== undefined,
+    suspectedReplay: byBody !== null,
     sizeBytes: delivery.body.length,
     providerId: delivery.providerId,
     bodyHash: hash,
@@ -192,9 +201,8 @@ async function insertOnce(
   };
   await store.events.insert(event, last.seq + 1);
   if (delivery.blob !== null) await store.blobs.addReference(delivery.blob, delivery.body.length);
-  await store.sources.countAccepted(source.id, now, event.receivedAt);
-  const input = { source: source.name, type: event.type, body: Buffer.from(hash).toString('hex') };
-  await project.record(store, { op: 'event.received', subject: id, input }, now);
+  store.sources.countAccepted(source.id, now, event.receivedAt);
+  await project.record(store, { op: 'event.received', subject: id, inputDigest: delivery.digest }, now);
   project.announce(tx, { source: source.name, type: event.type });
   tx.afterCommit(() => project.atLatest(now + PAYLOAD_RETENTION_MS));
   return { status: 'accepted', event_id: id };

@@ -25,7 +25,7 @@ export interface ProjectHost {
 interface ServiceAction {
   readonly op: string;
   readonly subject: string | null;
-  readonly input?: unknown;
+  readonly inputDigest?: string;
 }
 
 /** A source ready to check deliveries, its secret opened. */
@@ -40,7 +40,7 @@ export class Project {
   readonly store: ProjectStore;
   readonly blobs: FileBlobStore;
   readonly waits = new Waits();
-  /** Sources by the hash of their hook token, read once; emptied whenever a source changes. */
+  /** Sources by their hook token, read once; emptied whenever a source changes. */
   readonly sourceCache = new Map<string, OpenSource>();
   readonly #host: ProjectHost;
   readonly #ledgerKey: Uint8Array;
@@ -81,7 +81,7 @@ export class Project {
       request_id: null,
       outcome: 'ok',
       code: null,
-      input_digest: action.input === undefined ? null : this.digest(action.input),
+      input_digest: action.inputDigest ?? null,
       result_digest: null,
     };
     await store.ledger.append(note, now);

@@ -64,8 +64,8 @@ async function purgeOld(project: Project, clock: Clock): Promise<number> {
     for (const digest of purged.blobs) {
       if (await store.blobs.dropReference(digest)) dropped.push(digest);
     }
-    const input = { count: purged.count, before };
-    await project.record(store, { op: 'payload.purged', subject: null, input }, now);
+    const inputDigest = project.digest({ count: purged.count, before });
+    await project.record(store, { op: 'payload.purged', subject: null, inputDigest }, now);
     return { count: purged.count, orphans: dropped };
   });
   for (const digest of orphans) await removeBlob(project, digest);

@@ -8,11 +8,19 @@ export interface Tx {
   all<T extends Row = Row>(sql: string, params?: readonly SqlValue[]): Promise<T[]>;
   /** The number of rows changed. */
   run(sql: string, params?: readonly SqlValue[]): Promise<number>;
+  /** What the jobs of one transaction share; absent in snapshots. */
+  readonly group?: SharedByGroup;
+}
+
+/** One transaction holds the jobs of several callers. This is what they may hand to one another. */
+export interface SharedByGroup {
+  /** What need not be read again by the next job, such as the newest ledger entry. Emptied when a job is undone. */
+  readonly carried: Map<string, unknown>;
   /**
-   * What one job of a group hands to the next so that it need not be read again, such as the newest ledger entry. Begins
-   * empty with each transaction and is emptied when a job is undone. Absent in snapshots.
+   * Runs once before COMMIT for all jobs that asked under this name: for what they add up in `carried` and need to write
+   * only once.
    */
-  readonly carried?: Map<string, unknown>;
+  atEnd(name: string, finisher: (tx: Tx) => Promise<void>): void;
 }
 
 export interface WriteTx extends Tx {
@@ -34,7 +42,10 @@ interface WriteOptions<T> {
 export interface Database {
   /** One consistent snapshot. `fn` awaits nothing but its `Tx`. */
   read<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
-  /** One atomic job of the single writer, durable when the promise resolves. `fn` awaits nothing but its `Tx`. */
+  /**
+   * One atomic job of the single writer, durable when the promise resolves. `fn` awaits nothing but its `Tx`, and may run
+   * a second time when another job of its transaction failed halfway.
+   */
   write<T>(fn: (tx: WriteTx) => Promise<T>, options?: WriteOptions<T>): Promise<T>;
   close(): Promise<void>;
 }

@@ -1,6 +1,8 @@
 import { unavailable } from '../errors.ts';
 import { Connection } from './connection.ts';
-import type { Database, Row, SqlValue, Tx, WriteTx } from './driver.ts';
+import type { Database, Tx, WriteTx } from './driver.ts';
+import { Group, HalfDone, runJob, settle, type Job, type Settled } from './group.ts';
+import { Scope, withinOneTurn } from './scope.ts';
 import { rotateWal, walBytes } from './wal.ts';
 
 /** Jobs and bytes a writer holds in its queue before it refuses more. */
@@ -12,20 +14,6 @@ const GROUP_MAX_MS = 10;
 /** The log is folded into the file when it is this long and nobody waits, or at the second size in any case. */
 const ROTATE_IDLE_BYTES = 4 * 1024 * 1024;
 const ROTATE_ANYWAY_BYTES = 64 * 1024 * 1024;
-
-interface Job {
-  readonly sizeBytes: number;
-  readonly run: (tx: WriteTx) => Promise<unknown>;
-  readonly onError: ((tx: WriteTx, error: unknown) => Promise<unknown>) | undefined;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-interface Settled {
-  readonly job: Job;
-  readonly outcome: { readonly value: unknown } | { readonly error: unknown };
-  readonly effects: readonly (() => void)[];
-}
 
 interface EmbeddedOptions {
   /** Runs in each group before COMMIT: counts the position up by one. */
@@ -48,7 +36,6 @@ export class EmbeddedDatabase implements Database {
   #queuedBytes = 0;
   #pump: Promise<void> | null = null;
   #reads: Promise<unknown> = Promise.resolve();
-  readonly #carried = new Map<string, unknown>();
   #failed: unknown = null;
   #closed = false;
   #walBytes = 0;
@@ -122,32 +109,69 @@ export class EmbeddedDatabase implements Database {
     this.#pump = null;
   }
 
+  /**
+   * Runs queued jobs in one transaction. A job that fails before it wrote anything leaves nothing to undo. When one fails
+   * after, the whole group is rolled back and its jobs run again, each in a savepoint: nothing was answered yet, and so
+   * the jobs of an ordinary group are spared two statements each.
+   */
   async #commitGroup(): Promise<void> {
-    const settled: Settled[] = [];
-    let current: Job | null = null;
-    this.#carried.clear();
+    const jobs: Job[] = [];
     try {
-      this.#writer.run('BEGIN IMMEDIATE');
-      const endsAt = performance.now() + GROUP_MAX_MS;
-      while (this.#queue.length > 0 && settled.length < GROUP_MAX_JOBS) {
-        current = this.#take();
-        settled.push(await this.#runJob(current));
-        current = null;
-        if (performance.now() > endsAt) break;
-      }
+      let settled = await this.#runTogether(jobs);
+      settled ??= await this.#runApart(jobs);
       this.#writer.run(this.#options.positionSql);
       await this.#writer.execOffLoop('COMMIT');
+      settle(settled);
     } catch (error) {
-      this.#failGroup(error, [...settled.map((one) => one.job), ...(current ? [current] : [])]);
-      return;
+      this.#failGroup(error, jobs);
     }
-    for (const { outcome, effects } of settled) {
-      if ('value' in outcome) for (const effect of effects) effect();
+  }
+
+  /** Takes jobs from the queue into `jobs` and runs them; null when one failed halfway and all is rolled back. */
+  async #runTogether(jobs: Job[]): Promise<Settled[] | null> {
+    const group = this.#begin();
+    const settled: Settled[] = [];
+    const endsAt = performance.now() + GROUP_MAX_MS;
+    while (this.#queue.length > 0 && jobs.length < GROUP_MAX_JOBS) {
+      const job = this.#take();
+      jobs.push(job);
+      const done = await runJob(group, job, () => {
+        throw new HalfDone();
+      }).catch((error: unknown) => {
+        if (error instanceof HalfDone) return null;
+        throw error;
+      });
+      if (done === null) {
+        if (this.#writer.inTransaction) this.#writer.run('ROLLBACK');
+        return null;
+      }
+      settled.push(done);
+      if (performance.now() > endsAt) break;
     }
-    for (const { job, outcome } of settled) {
-      if ('value' in outcome) job.resolve(outcome.value);
-      else job.reject(outcome.error);
+    await group.finish();
+    return settled;
+  }
+
+  async #runApart(jobs: readonly Job[]): Promise<Settled[]> {
+    const group = this.#begin();
+    const settled: Settled[] = [];
+    for (const job of jobs) {
+      this.#writer.run('SAVEPOINT job');
+      const done = await runJob(group, job, (cause) => {
+        // A full disk or a failed write has already rolled the whole transaction back.
+        if (!this.#writer.inTransaction) throw cause;
+        this.#writer.run('ROLLBACK TO job');
+      });
+      await group.finish();
+      this.#writer.run('RELEASE job');
+      settled.push(done);
     }
+    return settled;
+  }
+
+  #begin(): Group {
+    this.#writer.run('BEGIN IMMEDIATE');
+    return new Group(this.#writer);
   }
 
   #take(): Job {
@@ -155,40 +179,6 @@ export class EmbeddedDatabase implements Database {
     if (!job) throw new Error('The write queue is empty.');
     this.#queuedBytes -= job.sizeBytes;
     return job;
-  }
-
-  /** Runs one job in its savepoint. Throws only when the whole transaction is lost. */
-  async #runJob(job: Job): Promise<Settled> {
-    this.#writer.run('SAVEPOINT job');
-    let attempt = await this.#attempt(job.run);
-    const { onError } = job;
-    if ('error' in attempt.outcome && onError) {
-      const { error } = attempt.outcome;
-      this.#undo(error);
-      attempt = await this.#attempt((tx) => onError(tx, error));
-    }
-    if ('error' in attempt.outcome) this.#undo(attempt.outcome.error);
-    this.#writer.run('RELEASE job');
-    return { job, ...attempt };
-  }
-
-  async #attempt(fn: (tx: WriteTx) => Promise<unknown>): Promise<Omit<Settled, 'job'>> {
-    const scope = new WriteScope(this.#writer, this.#carried);
-    try {
-      const value = await withinOneTurn(fn(scope));
-      return { outcome: { value }, effects: scope.effects };
-    } catch (error) {
-      return { outcome: { error }, effects: [] };
-    } finally {
-      scope.revoke();
-    }
-  }
-
-  #undo(cause: unknown): void {
-    // A full disk or a failed write has already rolled the whole transaction back.
-    if (!this.#writer.inTransaction) throw cause;
-    this.#carried.clear();
-    this.#writer.run('ROLLBACK TO job');
   }
 
   #failGroup(error: unknown, jobs: readonly Job[]): void {
@@ -251,63 +241,4 @@ function assertPragma(connection: Connection, name: string, wanted: number): voi
 function isDiskFailure(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return code.startsWith('SQLITE_IOERR') || code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB';
-}
-
-/**
- * The embedded driver answers within microtasks, so whatever has not settled by the next turn of the event loop awaits
- * something else, and would hold the transaction open for all others.
- */
-function withinOneTurn<T>(work: Promise<T>): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const late = setImmediate(() =>
-      reject(new Error('A transaction awaited something other than its statements.')),
-    );
-    const settle = (): void => clearImmediate(late);
-    work.then(resolve, reject).finally(settle);
-  });
-}
-
-class Scope implements Tx {
-  readonly #connection: Connection;
-  #live = true;
-
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
-
-  revoke(): void {
-    this.#live = false;
-  }
-
-  // eslint-disable-next-line typescript/require-await -- the interface is asynchronous; this driver is not
-  async get<T extends Row>(sql: string, params?: readonly SqlValue[]): Promise<T | undefined> {
-    return this.#open().get(sql, params) as T | undefined;
-  }
-
-  async all<T extends Row>(sql: string, params?: readonly SqlValue[]): Promise<T[]> {
-    return this.#open().all(sql, params) as T[];
-  }
-
-  async run(sql: string, params?: readonly SqlValue[]): Promise<number> {
-    return this.#open().run(sql, params);
-  }
-
-  #open(): Connection {
-    if (!this.#live) throw new Error('This transaction has ended.');
-    return this.#connection;
-  }
-}
-
-class WriteScope extends Scope implements WriteTx {
-  readonly effects: (() => void)[] = [];
-  readonly carried: Map<string, unknown>;
-
-  constructor(connection: Connection, carried: Map<string, unknown>) {
-    super(connection);
-    this.carried = carried;
-  }
-
-  afterCommit(effect: () => void): void {
-    this.effects.push(effect);
-  }
 }

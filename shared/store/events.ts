@@ -58,9 +58,13 @@ export interface NewEvent {
   };
 }
 
-/** A delivery seen before, within the window asked for. */
-interface SeenDelivery extends Row {
-  id: string;
+/** What tells deliveries of one source apart, and since when. */
+interface DeliveryKey {
+  readonly sourceId: string;
+  readonly providerId: string | null;
+  readonly bodyHash: Uint8Array;
+  readonly idSince: string;
+  readonly bodySince: string;
 }
 
 /** Where an event stands in the order of arrival. */
@@ -90,7 +94,7 @@ export class EventRepository {
 
   /** The newest event's place and time; the next one stands after both. */
   async last(): Promise<EventPlace> {
-    const known = this.#tx.carried?.get(LAST) as EventPlace | undefined;
+    const known = this.#tx.group?.carried.get(LAST) as EventPlace | undefined;
     if (known) return known;
     const row = await this.#tx.get('SELECT seq, received_at FROM event ORDER BY seq DESC LIMIT 1');
     return { seq: Number(row?.['seq'] ?? 0), receivedAt: String(row?.['received_at'] ?? '') };
@@ -121,26 +125,16 @@ export class EventRepository {
     );
   }
 
-  deliveredAs(
-    sourceId: string,
-    providerId: string,
-    sinceIso: string,
-  ): Promise<SeenDelivery | undefined> {
-    return this.#tx.get<SeenDelivery>(
-      'SELECT id FROM event WHERE source_id = ? AND provider_id = ? AND received_at >= ? ORDER BY seq DESC LIMIT 1',
-      [sourceId, providerId, sinceIso],
+  /** Which event of the source brought this provider id, and which these bytes, within their windows. */
+  async delivered(wanted: DeliveryKey): Promise<{ byId: string | null; byBody: string | null }> {
+    const rows = await this.#tx.all<{ id: string; how: string }>(
+      `SELECT * FROM (SELECT id, 'id' AS how FROM event WHERE source_id = ?1 AND provider_id = ?2 AND received_at >= ?3 ORDER BY seq DESC LIMIT 1)
+       UNION ALL
+       SELECT * FROM (SELECT id, 'body' AS how FROM event WHERE source_id = ?1 AND body_hash = ?4 AND received_at >= ?5 ORDER BY seq DESC LIMIT 1)`,
+      [wanted.sourceId, wanted.providerId, wanted.idSince, wanted.bodyHash, wanted.bodySince],
     );
-  }
-
-  deliveredBody(
-    sourceId: string,
-    bodyHash: Uint8Array,
-    sinceIso: string,
-  ): Promise<SeenDelivery | undefined> {
-    return this.#tx.get<SeenDelivery>(
-      'SELECT id FROM event WHERE source_id = ? AND body_hash = ? AND received_at >= ? ORDER BY seq DESC LIMIT 1',
-      [sourceId, bodyHash, sinceIso],
-    );
+    const by = (how: string): string | null => rows.find((row) => row.how === how)?.id ?? null;
+    return { byId: by('id'), byBody: by('body') };
   }
 
   async insert(event: NewEvent, seq: number): Promise<void> {
@@ -169,7 +163,7 @@ export class EventRepository {
       'INSERT INTO event_content (seq, headers, content_type, kind, body, blob) VALUES (?, ?, ?, ?, ?, ?)',
       [seq, content.headers, content.contentType, content.kind, content.body, content.blob],
     );
-    this.#tx.carried?.set(LAST, { seq, receivedAt: event.receivedAt });
+    this.#tx.group?.carried.set(LAST, { seq, receivedAt: event.receivedAt });
   }
 
   /** Writes a decision of the state machine down. */

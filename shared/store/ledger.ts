@@ -49,7 +49,7 @@ export class LedgerRepository {
 
   /** Links an entry to the newest one. Its time never goes back, so that time ranges are seq ranges. */
   async append(note: LedgerNote, now: number): Promise<void> {
-    const { carried } = this.#tx;
+    const carried = this.#tx.group?.carried;
     const head = (carried?.get(HEAD) as LedgerHead | undefined) ?? (await this.head());
     const nowIso = isoTime(now);
     const entry = {

@@ -88,11 +88,20 @@ export class SourceRepository {
     return row ?? { last_event_at: null, events_24h: 0, rejected_24h: 0 };
   }
 
-  async countAccepted(id: string, now: number, receivedAt: string): Promise<void> {
-    await this.#tx.run(
-      'INSERT INTO source_hour (source_id, hour, accepted, last_event_at) VALUES (?, ?, 1, ?) ON CONFLICT DO UPDATE SET accepted = accepted + 1, last_event_at = excluded.last_event_at',
-      [id, Math.floor(now / HOUR_MS), receivedAt],
-    );
+  /** Counted in memory for the whole transaction and written once at its end. */
+  countAccepted(id: string, now: number, receivedAt: string): void {
+    const { group } = this.#tx;
+    if (!group) throw new Error('Only a write counts.');
+    const name = `source.accepted ${id} ${Math.floor(now / HOUR_MS)}`;
+    const count = Number(group.carried.get(name) ?? 0) + 1;
+    group.carried.set(name, count);
+    group.atEnd(name, async (tx) => {
+      await tx.run(
+        'INSERT INTO source_hour (source_id, hour, accepted, last_event_at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET accepted = accepted + excluded.accepted, last_event_at = excluded.last_event_at',
+        [id, Math.floor(now / HOUR_MS), count, receivedAt],
+      );
+      group.carried.delete(name);
+    });
   }
 
   async countRejected(id: string, now: number, count: number): Promise<void> {

@@ -1,4 +1,12 @@
-import { hex, isoSeconds, numericId, uuid, type Sample, type SampleKind } from './fresh.ts';
+import {
+  hex,
+  isoSeconds,
+  numericId,
+  unixSeconds,
+  uuid,
+  type Sample,
+  type SampleKind,
+} from './fresh.ts';
 import {
   hookTarget,
   issue,
@@ -9,21 +17,19 @@ import {
   user,
 } from './github-parts.ts';
 
+const REPOSITORY_CREATED_SECONDS = 1_710_753_164;
 const HOOK_ID = 498_203_771;
 const ISSUE_NUMBER = 214;
 const PULL_NUMBER = 231;
 
 function kind(name: string, summary: string, fields: () => Record<string, unknown>): SampleKind {
   const [event = name, action] = name.split('.');
-  const build = (): Sample => ({
-    headers: deliveryHeaders(event),
-    payload: {
-      ...(action !== undefined && { action }),
-      ...fields(),
-      repository: repository(),
-      sender: user(),
-    },
-  });
+  const build = (): Sample => {
+    const { repository: own = repository(), ...rest } = fields();
+    const head = action === undefined ? {} : { action };
+    const payload = { ...head, ...rest, repository: own, sender: user() };
+    return { headers: deliveryHeaders(event), payload };
+  };
   return { kind: `github.${name}`, verification: 'github', summary, build };
 }
 
@@ -83,6 +89,12 @@ function push(): Record<string, unknown> {
     ref: 'refs/heads/main',
     before,
     after,
+    // Pushes write these two as seconds, unlike all other events.
+    repository: {
+      ...repository(),
+      created_at: REPOSITORY_CREATED_SECONDS,
+      pushed_at: unixSeconds(),
+    },
     pusher: { name: 'mira-okafor', email: 'mira@example.com' },
     created: false,
     deleted: false,

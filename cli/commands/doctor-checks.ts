@@ -1,0 +1,163 @@
+import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { get } from 'node:http';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { readCredentials } from '../../daemon/credentials.ts';
+import type { Home } from '../../daemon/home.ts';
+import { daemonCommand, daemonEnvironment, DEFAULT_PORT } from '../../daemon/launch.ts';
+import { lockHolder, portOwner } from '../../daemon/processes.ts';
+import { readRecord, type DaemonStatus } from '../../daemon/record.ts';
+import { VERSION } from '../../shared/version.ts';
+
+/** One line of the doctor: what was looked at, how it is, and how to repair it. */
+export interface Finding {
+  readonly check: string;
+  readonly status: 'ok' | 'warning' | 'error';
+  readonly detail: string;
+  readonly fix: string | null;
+}
+
+const SKEW_WARNS_MS = 60_000;
+const DISK_WARNS_BYTES = 1024 ** 3;
+const DISK_FAILS_BYTES = 100 * 1024 ** 2;
+const CHECK_WITHIN_MS = 120_000;
+
+function ok(check: string, detail: string): Finding {
+  return { check, status: 'ok', detail, fix: null };
+}
+
+function warning(check: string, detail: string, fix: string): Finding {
+  return { check, status: 'warning', detail, fix };
+}
+
+function failed(check: string, detail: string, fix: string): Finding {
+  return { check, status: 'error', detail, fix };
+}
+
+export function checkNode(version = process.versions.node): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const good = major > 20 || (major === 20 && minor >= 19);
+  return good ? ok('node', version) : failed('node', version, 'Install Node 20.19 or newer.');
+}
+
+/** Keys and data are for this user alone. */
+export function checkPermissions(home: Home): Finding {
+  const { credentialsFile, dataFolder, daemonFile, socketPath } = home;
+  const open: string[] = [];
+  const folders = [dirname(credentialsFile), dirname(daemonFile), dataFolder];
+  for (const path of new Set([...folders, credentialsFile, socketPath])) {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat && (stat.mode & 0o077) !== 0) open.push(path);
+  }
+  if (open.length === 0) return ok('permissions', 'only this user may read keys and data');
+  const fix = `chmod go= ${open.join(' ')}`;
+  // A folder that others may list gives nothing away as long as what lies in it is closed.
+  const secret = open.some((path) => path === credentialsFile || path === dataFolder);
+  const text = `open to others: ${open.join(', ')}`;
+  return secret ? failed('permissions', text, fix) : warning('permissions', text, fix);
+}
+
+export function checkCredentials(home: Home): Finding {
+  try {
+    const stored = readCredentials(home.credentialsFile);
+    if (!stored) return warning('key', 'none stored yet', 'svc up makes one.');
+    const known = Object.keys(stored.profiles).join(', ');
+    return ok('key', `stored for: ${known}`);
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    return failed('key', text, `mv ${home.credentialsFile} ${home.credentialsFile}.old && svc up`);
+  }
+}
+
+export function checkDaemon(home: Home, status: DaemonStatus | null): Finding {
+  const silentPid = status ? null : lockHolder(home.lockFile);
+  if (silentPid !== null) {
+    return failed(
+      'daemon',
+      `pid ${silentPid} has the data but does not answer`,
+      'svc down && svc up',
+    );
+  }
+  if (!status) {
+    const left = [home.daemonFile, home.socketPath].filter((path) =>
+      statSync(path, { throwIfNoEntry: false }),
+    );
+    const pid = readRecord(home.daemonFile)?.pid;
+    if (left.length === 0) return warning('daemon', 'not running', 'svc up');
+    const text = `not running, but left files behind (pid ${pid ?? 'unknown'}): ${left.join(', ')}`;
+    return warning('daemon', text, 'svc up clears them.');
+  }
+  if (status.version === VERSION) {
+    return ok('daemon', `${status.version}, pid ${status.pid}, answers on its socket`);
+  }
+  const text = `runs release ${status.version}, this is ${VERSION}`;
+  return warning('daemon', text, 'svc up replaces it.');
+}
+
+export async function checkPort(status: DaemonStatus | null): Promise<Finding[]> {
+  if (!status) {
+    const owner = portOwner(DEFAULT_PORT);
+    if (owner === null) return [ok('port', `${DEFAULT_PORT} is free`)];
+    return [warning('port', `${DEFAULT_PORT} is used by ${owner}`, 'Free it, or: svc up --port 0')];
+  }
+  const date = await dateOf(`${status.base_url}/v1/whoami`);
+  if (date === null) {
+    const fix = 'svc down && svc up; see svc logs';
+    return [failed('port', `${status.base_url} does not answer`, fix)];
+  }
+  const skew = Math.abs(date - Date.now());
+  const seconds = Math.round(skew / 1000);
+  return [
+    ok('port', `${status.base_url} answers`),
+    skew > SKEW_WARNS_MS
+      ? warning('clock', `${seconds} s apart`, 'Set both clocks by a time service (NTP).')
+      : ok('clock', 'agrees'),
+  ];
+}
+
+/** The Date header of an answer, in milliseconds; null when there is no answer. */
+function dateOf(url: string): Promise<number | null> {
+  return new Promise((resolve) => {
+    const call = get(url, { timeout: 2000, agent: false }, (answer) => {
+      answer.resume();
+      resolve(Date.parse(answer.headers.date ?? ''));
+    });
+    call.on('timeout', () => call.destroy());
+    call.on('error', () => resolve(null));
+  });
+}
+
+export async function checkDisk(home: Home): Promise<Finding> {
+  const disk = await statfs(home.dataFolder).catch(() => null);
+  if (!disk) return ok('disk', 'no data yet');
+  const free = disk.bavail * disk.bsize;
+  const text = `${(free / 1024 ** 3).toFixed(1)} GB free at ${home.dataFolder}`;
+  const fix = 'Make room: without it nothing new is stored.';
+  if (free < DISK_FAILS_BYTES) return failed('disk', text, fix);
+  return free < DISK_WARNS_BYTES ? warning('disk', text, fix) : ok('disk', text);
+}
+
+/** Looks at the databases while no daemon has them; in a process of its own, which loads the database. */
+export async function checkIntegrity(home: Home, env: NodeJS.ProcessEnv): Promise<Finding> {
+  if (!statSync(home.dataFolder, { throwIfNoEntry: false })) return ok('data', 'none yet');
+  const { program, args } = daemonCommand('--check');
+  try {
+    const { stdout } = await promisify(execFile)(program, args, {
+      env: daemonEnvironment(env),
+      timeout: CHECK_WITHIN_MS,
+    });
+    const damaged: unknown = JSON.parse(stdout);
+    if (!Array.isArray(damaged)) return ok('data', 'not checked: in use');
+    if (damaged.length === 0) return ok('data', 'databases are sound');
+    return failed('data', damaged.join('; '), 'Restore the data folder from a backup.');
+  } catch (error) {
+    const text = error instanceof Error ? (error.message.split('\n').at(-1) ?? '') : String(error);
+    return warning(
+      'data',
+      `could not be checked: ${text}`,
+      'See that the data folder is readable.',
+    );
+  }
+}

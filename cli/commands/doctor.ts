@@ -1,0 +1,41 @@
+import { askStatus } from '../../daemon/probe.ts';
+import { EXIT, type CommandContext } from '../command.ts';
+import {
+  checkCredentials,
+  checkDaemon,
+  checkDisk,
+  checkIntegrity,
+  checkNode,
+  checkPermissions,
+  checkPort,
+  type Finding,
+} from './doctor-checks.ts';
+
+const MARKS = { ok: '✓', warning: '!', error: '✗' } as const;
+
+/** `svc doctor`: looks at everything between this command and the data. Exit code 1 when something is broken. */
+export async function run(context: CommandContext): Promise<number> {
+  const { output } = context;
+  const findings = await output.spin('Checking', lookAtAll(context));
+  if (output.json) output.answer({ items: findings });
+  else for (const line of findings.flatMap(linesOf)) output.line(line);
+  return findings.some(({ status }) => status === 'error') ? EXIT.refused : EXIT.done;
+}
+
+async function lookAtAll({ home, env }: CommandContext): Promise<Finding[]> {
+  const status = await askStatus(home.socketPath);
+  return [
+    checkNode(),
+    checkPermissions(home),
+    checkCredentials(home),
+    checkDaemon(home, status),
+    ...(await checkPort(status)),
+    await checkDisk(home),
+    ...(status ? [] : [await checkIntegrity(home, env)]),
+  ];
+}
+
+function linesOf({ check, status, detail, fix }: Finding): string[] {
+  const line = `${MARKS[status]} ${check.padEnd(12)} ${detail}`;
+  return fix === null ? [line] : [line, `  ${' '.repeat(12)} ${fix}`];
+}

@@ -1,0 +1,47 @@
+import { askStop, provenPid, waitForEnd } from '../../daemon/probe.ts';
+import { isAlive, lockHolder } from '../../daemon/processes.ts';
+import { readRecord } from '../../daemon/record.ts';
+import type { Home } from '../../daemon/home.ts';
+import { EXIT, type CommandContext } from '../command.ts';
+import { CliError } from '../errors.ts';
+
+/** The daemon gives itself five seconds. */
+const END_WITHIN_MS = 7000;
+
+/** `svc down`: ends the daemon and waits until it is gone. Not running is as good. */
+export async function run({ home, output }: CommandContext): Promise<number> {
+  const pid = await provenPid(home);
+  if (pid === null) {
+    const left = readRecord(home.daemonFile)?.pid;
+    if (left !== undefined && isAlive(left)) {
+      output.note(
+        `daemon.json names pid ${left}, but nothing proves that it is the daemon; left alone.`,
+      );
+    }
+    if (output.json) output.answer({ stopped: false, pid: null });
+    else output.line('Not running.');
+    return EXIT.done;
+  }
+  await output.spin('Ending the daemon', end(home, pid));
+  if (output.json) output.answer({ stopped: true, pid });
+  else output.line(`Stopped (pid ${pid}).`);
+  return EXIT.done;
+}
+
+async function end(home: Home, pid: number): Promise<void> {
+  const asked = await askStop(home.socketPath);
+  if (asked && (await waitForEnd(pid, END_WITHIN_MS))) return;
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    // Only the holder of the lock is surely ours: a pid may by now be somebody else's.
+    if (lockHolder(home.lockFile) !== pid) break;
+    process.kill(pid, signal);
+    if (await waitForEnd(pid, END_WITHIN_MS)) return;
+  }
+  if (!isAlive(pid)) return;
+  throw new CliError({
+    code: 'DAEMON_STUCK',
+    message: `The daemon (pid ${pid}) does not end.`,
+    hint: `Look at it, then end it by hand: kill -9 ${pid}`,
+    exit: EXIT.refused,
+  });
+}

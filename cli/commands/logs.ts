@@ -1,0 +1,27 @@
+import { readableLogLine } from '../../daemon/log-line.ts';
+import { followLines, lastLines } from '../../daemon/log-tail.ts';
+import { EXIT, type CommandContext } from '../command.ts';
+import { usageError } from '../errors.ts';
+
+const DEFAULT_LINES = 50;
+
+/** `svc logs`: the end of the daemon's log, for people on a terminal and as it is elsewhere. */
+export async function run({ options, home, output, signal }: CommandContext): Promise<number> {
+  const count = lineCount(options['lines']);
+  const print = (line: string): void => output.line(output.json ? line : readableLogLine(line));
+  const lines = await lastLines(home.logFile, count);
+  lines.forEach(print);
+  if (options['follow'] !== true) {
+    if (lines.length === 0) output.note(`Nothing in ${home.logFile} yet.`);
+    return EXIT.done;
+  }
+  await followLines(home.logFile, print, signal);
+  return EXIT.interrupted;
+}
+
+function lineCount(given: CommandContext['options'][string]): number {
+  if (given === undefined) return DEFAULT_LINES;
+  const count = Number(given);
+  if (typeof given === 'string' && /^\d{1,7}$/.test(given)) return count;
+  throw usageError(`--lines is a number of lines, not "${String(given)}".`);
+}

@@ -1,0 +1,116 @@
+import type { Connection } from './connection.ts';
+import type { SharedByGroup, SqlValue, Tx, WriteTx } from './driver.ts';
+import { Scope, withinOneTurn } from './scope.ts';
+
+/** A queued write. It may run twice, so it does nothing but through its transaction. */
+export interface Job {
+  readonly sizeBytes: number;
+  readonly run: (tx: WriteTx) => Promise<unknown>;
+  readonly onError: ((tx: WriteTx, error: unknown) => Promise<unknown>) | undefined;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A job that has run but is not durable yet. */
+export interface Settled {
+  readonly job: Job;
+  readonly outcome: { readonly value: unknown } | { readonly error: unknown };
+  readonly effects: readonly (() => void)[];
+}
+
+/** A job failed after it had written: what it did must be undone. */
+export class HalfDone extends Error {}
+
+/** What the jobs of one transaction share. */
+export class Group implements SharedByGroup {
+  readonly connection: Connection;
+  readonly carried = new Map<string, unknown>();
+  readonly #finishers = new Map<string, (tx: Tx) => Promise<void>>();
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  atEnd(name: string, finisher: (tx: Tx) => Promise<void>): void {
+    this.#finishers.set(name, finisher);
+  }
+
+  async finish(): Promise<void> {
+    if (this.#finishers.size === 0) return;
+    const scope = new Scope(this.connection);
+    for (const finisher of this.#finishers.values()) await withinOneTurn(finisher(scope));
+    scope.revoke();
+    this.#finishers.clear();
+  }
+
+  /** What is carried may speak of what was undone. */
+  forget(): void {
+    this.carried.clear();
+    this.#finishers.clear();
+  }
+}
+
+/**
+ * Runs a job, and its `onError` when it failed. `undo` is called for a failure that had written something; it takes the
+ * changes back, or throws when it cannot.
+ */
+export async function runJob(
+  group: Group,
+  job: Job,
+  undo: (cause: unknown) => void,
+): Promise<Settled> {
+  const first = await attempt(group, job.run, undo);
+  const { onError } = job;
+  if ('value' in first.outcome || !onError) return { job, ...first };
+  const { error } = first.outcome;
+  return { job, ...(await attempt(group, (tx) => onError(tx, error), undo)) };
+}
+
+async function attempt(
+  group: Group,
+  run: (tx: WriteTx) => Promise<unknown>,
+  undo: (cause: unknown) => void,
+): Promise<Omit<Settled, 'job'>> {
+  const scope = new WriteScope(group);
+  try {
+    return { outcome: { value: await withinOneTurn(run(scope)) }, effects: scope.effects };
+  } catch (error) {
+    if (scope.wrote) {
+      undo(error);
+      group.forget();
+    }
+    return { outcome: { error }, effects: [] };
+  } finally {
+    scope.revoke();
+  }
+}
+
+/** After COMMIT: first the effects of all jobs, then their answers. */
+export function settle(settled: readonly Settled[]): void {
+  for (const { effects } of settled) for (const effect of effects) effect();
+  for (const { job, outcome } of settled) {
+    if ('value' in outcome) job.resolve(outcome.value);
+    else job.reject(outcome.error);
+  }
+}
+
+class WriteScope extends Scope implements WriteTx {
+  readonly effects: (() => void)[] = [];
+  /** True once a statement may have changed something. */
+  wrote = false;
+  readonly group: Group;
+
+  constructor(group: Group) {
+    super(group.connection);
+    this.group = group;
+  }
+
+  override async run(sql: string, params?: readonly SqlValue[]): Promise<number> {
+    this.wrote = true;
+    return super.run(sql, params);
+  }
+
+  afterCommit(effect: () => void): void {
+    this.effects.push(effect);
+  }
+}

@@ -1,0 +1,48 @@
+import type { Connection } from './connection.ts';
+import type { Row, SqlValue, Tx } from './driver.ts';
+
+/**
+ * The embedded driver answers within microtasks, so whatever has not settled by the next turn of the event loop awaits
+ * something else, and would hold the transaction open for all others.
+ */
+export function withinOneTurn<T>(work: Promise<T>): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const late = setImmediate(() =>
+      reject(new Error('A transaction awaited something other than its statements.')),
+    );
+    const settle = (): void => clearImmediate(late);
+    work.then(resolve, reject).finally(settle);
+  });
+}
+
+/** The statements of one snapshot or job, until it is revoked. */
+export class Scope implements Tx {
+  readonly #connection: Connection;
+  #live = true;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  revoke(): void {
+    this.#live = false;
+  }
+
+  // eslint-disable-next-line typescript/require-await -- the interface is asynchronous; this driver is not
+  async get<T extends Row>(sql: string, params?: readonly SqlValue[]): Promise<T | undefined> {
+    return this.#open().get(sql, params) as T | undefined;
+  }
+
+  async all<T extends Row>(sql: string, params?: readonly SqlValue[]): Promise<T[]> {
+    return this.#open().all(sql, params) as T[];
+  }
+
+  async run(sql: string, params?: readonly SqlValue[]): Promise<number> {
+    return this.#open().run(sql, params);
+  }
+
+  #open(): Connection {
+    if (!this.#live) throw new Error('This transaction has ended.');
+    return this.#connection;
+  }
+}

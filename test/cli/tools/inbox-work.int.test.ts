@@ -1,0 +1,249 @@
+import { describe, expect, it } from 'vitest';
+import { run, work, type Work } from '../../../cli/commands/inbox-work.ts';
+import type { Finished } from '../../../cli/work-event.ts';
+import {
+  event,
+  fakeContext,
+  fakeInbox,
+  fieldsOf,
+  parsedLine,
+  refusal,
+  type FakeClient,
+} from './fakes.ts';
+
+const ACK = 'POST /v1/inbox/ack';
+const NACK = 'POST /v1/inbox/nack';
+
+function workOf(client: FakeClient, command: string, given: Partial<Work> = {}) {
+  const finished: Finished[] = [];
+  const notes: string[] = [];
+  const options: Work = {
+    client,
+    command,
+    env: process.env,
+    leaseSeconds: 300,
+    source: undefined,
+    type: undefined,
+    concurrency: 1,
+    max: Infinity,
+    drain: true,
+    signal: new AbortController().signal,
+    kill: new AbortController().signal,
+    note: (text) => void notes.push(text),
+    onFinished: (one) => void finished.push(one),
+    ...given,
+  };
+  return { options, finished, notes };
+}
+
+async function outcomeOf(command: string) {
+  const client = fakeInbox([event('evt_1')]);
+  const { options, finished } = workOf(client, command);
+  await work(options);
+  return { client, finished: finished[0] };
+}
+
+describe('how a command ends', () => {
+  it('acks with JSON from standard output', async () => {
+    const { client, finished } = await outcomeOf('jq_is_not_needed=1; echo \'{"ticket": 42}\'');
+    expect(client.bodies(ACK)).toEqual([
+      { event_id: 'evt_1', lease_id: 'lea_evt_1', result: { ticket: 42 } },
+    ]);
+    expect(finished).toMatchObject({ outcome: 'acked', exit_code: 0, signal: null });
+  });
+
+  it('acks with text that is no JSON', async () => {
+    const { client } = await outcomeOf('echo all good');
+    expect(client.bodies(ACK)[0]?.['result']).toEqual({ text: 'all good' });
+  });
+
+  it('acks without a result when nothing was printed', async () => {
+    const { client } = await outcomeOf('cat > /dev/null');
+    expect(client.bodies(ACK)).toEqual([{ event_id: 'evt_1', lease_id: 'lea_evt_1' }]);
+  });
+
+  it('cuts long output to what an ack may carry, and never hangs on it', async () => {
+    const { client } = await outcomeOf(`head -c 300000 /dev/zero | tr '\\0' '"'`);
+    const result = client.bodies(ACK)[0]?.['result'];
+    const size = Buffer.byteLength(JSON.stringify(result));
+    expect(size).toBeLessThanOrEqual(4096);
+    expect(size).toBeGreaterThan(3000);
+  });
+
+  it('gives back on exit 75', async () => {
+    const { client, finished } = await outcomeOf('exit 75');
+    expect(client.bodies(NACK)[0]).toMatchObject({ retry: true });
+    expect(finished).toMatchObject({ outcome: 'retry', exit_code: 75, attempts: 1 });
+  });
+
+  it('gives up on exit 65', async () => {
+    const { client, finished } = await outcomeOf('echo bad data >&2; exit 65');
+    expect(client.bodies(NACK)[0]).toMatchObject({ retry: false, reason: 'exit 65: bad data' });
+    expect(finished).toMatchObject({ outcome: 'dead' });
+  });
+
+  it('gives back with the end of standard error on any other exit', async () => {
+    const { client } = await outcomeOf('seq 1 5000 >&2; echo the cause >&2; exit 3');
+    const reason = String(client.bodies(NACK)[0]?.['reason']);
+    expect(reason).toMatch(/^exit 3: /);
+    expect(reason).toMatch(/the cause$/);
+    expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(1024);
+  });
+
+  it('gives back when a signal ends it', async () => {
+    const { client, finished } = await outcomeOf('kill -9 $$');
+    expect(client.bodies(NACK)[0]).toMatchObject({ retry: true, reason: 'ended by SIGKILL' });
+    expect(finished).toMatchObject({ exit_code: null, signal: 'SIGKILL' });
+  });
+
+  it('does not wait for what the command left running', async () => {
+    const started = performance.now();
+    const { finished } = await outcomeOf('sleep 20 & echo done');
+    expect(finished).toMatchObject({ outcome: 'acked' });
+    expect(performance.now() - started).toBeLessThan(8000);
+  });
+});
+
+describe('what a command gets', () => {
+  it('is the whole event on standard input and its names in the environment', async () => {
+    const client = fakeInbox([event('evt_1', { payload: { text: 'ünï' } })]);
+    const command = `printf '{"env":"%s %s %s %s","event":%s}' $SVC_EVENT_ID $SVC_EVENT_TYPE $SVC_EVENT_SOURCE $SVC_LEASE_ID "$(cat)"`;
+    await work(workOf(client, command).options);
+    expect(client.bodies(ACK)[0]?.['result']).toMatchObject({
+      env: 'evt_1 push github lea_evt_1',
+      event: { id: 'evt_1', payload: { text: 'ünï' }, lease_id: 'lea_evt_1' },
+    });
+  });
+
+  it('may ignore a large event', async () => {
+    const client = fakeInbox([event('evt_1', { payload: 'x'.repeat(3_000_000) })]);
+    const { options, finished } = workOf(client, 'exit 0');
+    await work(options);
+    expect(finished[0]).toMatchObject({ outcome: 'acked' });
+  });
+});
+
+describe('the queue', () => {
+  it('is worked side by side, each event once', async () => {
+    const ids = Array.from({ length: 6 }, (_, index) => `evt_${index}`);
+    const client = fakeInbox(ids.map((id) => event(id)));
+    const { options, finished } = workOf(client, 'sleep 0.4', { concurrency: 3 });
+    const started = performance.now();
+    await work(options);
+    expect(finished.map(({ event_id }) => event_id).toSorted()).toEqual(ids);
+    expect(performance.now() - started).toBeLessThan(2200);
+    expect(client.bodies('POST /v1/inbox/claim')).toHaveLength(6);
+  });
+
+  it('goes on when another worker was faster', async () => {
+    let offered = 0;
+    const client = fakeInbox([], {
+      'GET /v1/inbox/wait': () => ({ event: ++offered <= 4 ? event('evt_1') : null }),
+    });
+    const { options, finished } = workOf(client, 'exit 0');
+    const started = performance.now();
+    await work(options);
+    expect(finished).toEqual([]);
+    // The pauses grow: a copy that lags is not asked in a tight loop.
+    expect(performance.now() - started).toBeGreaterThan(200);
+  });
+
+  it('survives trouble on waits, claims and acks', async () => {
+    const failing = { wait: 1, claim: 1, ack: 1 };
+    const healthy = fakeInbox([event('evt_1')]);
+    const shaky = (route: string, name: keyof typeof failing) => async (options: object) => {
+      if (failing[name]-- > 0) throw refusal('UNAVAILABLE');
+      const [method = '', path = ''] = route.split(' ');
+      return healthy.call(method, path, options);
+    };
+    const client = fakeInbox([], {
+      'GET /v1/inbox/wait': shaky('GET /v1/inbox/wait', 'wait'),
+      'POST /v1/inbox/claim': shaky('POST /v1/inbox/claim', 'claim'),
+      [ACK]: shaky(ACK, 'ack'),
+    });
+    const { options, finished, notes } = workOf(client, 'exit 0');
+    await work(options);
+    expect(finished).toMatchObject([{ outcome: 'acked' }]);
+    expect(notes.join('\n')).toContain('Connected again.');
+    const keys = client.calls
+      .filter(({ route }) => route === 'POST /v1/inbox/claim')
+      .map(({ options: { headers } }) => headers?.['Idempotency-Key']);
+    expect(keys).toHaveLength(2);
+    expect(keys[0]).toBe(keys[1]);
+  });
+
+  it('stops at an answer that no repeat can change', async () => {
+    const client = fakeInbox([], {
+      'GET /v1/inbox/wait': () => {
+        throw refusal('SCOPE_MISSING');
+      },
+    });
+    await expect(work(workOf(client, 'exit 0').options)).rejects.toMatchObject({
+      code: 'SCOPE_MISSING',
+    });
+  });
+
+  it('reports a lease that was lost and goes on', async () => {
+    const client = fakeInbox([event('evt_1'), event('evt_2')], {
+      [ACK]: ({ body }) => {
+        if (fieldsOf(body)['event_id'] === 'evt_1') throw refusal('LEASE_EXPIRED');
+        return {};
+      },
+    });
+    const { options, finished } = workOf(client, 'exit 0');
+    await work(options);
+    expect(finished.map(({ outcome }) => outcome)).toEqual(['lost', 'acked']);
+  });
+
+  it('extends the lease while the command runs', async () => {
+    const client = fakeInbox([event('evt_1')]);
+    await work(workOf(client, 'sleep 1.3', { leaseSeconds: 1 }).options);
+    expect(client.bodies('POST /v1/inbox/extend').length).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe('interrupts', () => {
+  it('lets running commands end', async () => {
+    const stop = new AbortController();
+    const client = fakeInbox([event('evt_1'), event('evt_2')]);
+    const { options, finished } = workOf(client, 'sleep 0.5', {
+      signal: stop.signal,
+      drain: false,
+    });
+    setTimeout(() => stop.abort(), 150);
+    await work(options);
+    expect(finished).toMatchObject([{ event_id: 'evt_1', outcome: 'acked' }]);
+  });
+
+  it('kills them and gives them back the second time', async () => {
+    const stop = new AbortController();
+    const kill = new AbortController();
+    const client = fakeInbox([event('evt_1')]);
+    const { options } = workOf(client, 'sleep 30', { signal: stop.signal, kill: kill.signal });
+    setTimeout(() => stop.abort(), 100);
+    setTimeout(() => kill.abort(), 200);
+    const started = performance.now();
+    await work(options);
+    expect(performance.now() - started).toBeLessThan(4000);
+    expect(client.bodies(NACK)).toMatchObject([{ retry: true, reason: 'The worker was stopped.' }]);
+  });
+});
+
+describe('svc inbox work', () => {
+  it('wants a command that exists', async () => {
+    const missing = fakeContext({});
+    await expect(run(missing.context)).rejects.toMatchObject({ exit: 2 });
+    const misspelled = fakeContext({ options: { exec: './no-such-program --x' } });
+    await expect(run(misspelled.context)).rejects.toMatchObject({ exit: 2 });
+  });
+
+  it('ends after one event with --once and tells whether it failed', async () => {
+    const client = fakeInbox([event('evt_1'), event('evt_2')]);
+    const { context, printed } = fakeContext({ client, options: { exec: 'exit 4', once: true } });
+    expect(await run(context)).toBe(1);
+    expect(printed.lines.map(parsedLine)).toMatchObject([
+      { event_id: 'evt_1', outcome: 'retry', exit_code: 4 },
+    ]);
+    expect(printed.notes[0]).toMatch(/evt_1 {2}push {2}retry \(exit 4\) {2}\d+ ms$/);
+  });
+});
