@@ -85,7 +85,7 @@ export class HttpClient implements Client {
   async raw(method: string, path: string, options: CallOptions = {}): Promise<IncomingMessage> {
     const headers = this.#headers(method, options);
     const body = bodyOf(options);
-    const tries: Tries = { broken: 0, startingUntil: performance.now() + STARTING_MS };
+    const tries: Tries = { broken: 0, startingUntil: Date.now() + STARTING_MS };
     for (;;) {
       try {
         return await this.#send(method, path, headers, body, options);
@@ -105,7 +105,7 @@ export class HttpClient implements Client {
     // Node's own `ERR_…` are about how we called it: a fault of ours, and shown as one.
     if (error instanceof CliError || code === null || code.startsWith('ERR_')) throw error;
     if (NOBODY_CODES.has(code)) {
-      if (this.#isStarting() && performance.now() < tries.startingUntil) return STARTING_PAUSE_MS;
+      if (this.#isStarting() && Date.now() < tries.startingUntil) return STARTING_PAUSE_MS;
       throw notListening(this.#connection, code);
     }
     tries.broken += 1;

@@ -24,14 +24,15 @@ interface FeedOptions {
 
 interface Wait {
   readonly seconds: number;
-  /** Only what came after this event, or `latest` for what comes from now on. */
+  /** Only what was received at or after this time. */
+  readonly since?: string | undefined;
+  /** Only what came after this event. */
   readonly after?: string | undefined;
 }
 
 interface Waited {
+  /** Null at the timeout. */
   readonly event: FeedEvent | null;
-  /** Where the next wait goes on, when the answer tells. */
-  readonly after: string | undefined;
 }
 
 /** How much longer than asked a wait may be silent before the connection counts as lost. */
@@ -65,20 +66,31 @@ export class EventFeed {
     return null;
   }
 
-  async #ask({ seconds, after }: Wait): Promise<Waited> {
+  async #ask({ seconds, since, after }: Wait): Promise<Waited> {
     const { client, source, type, signal } = this.#options;
     const answer = await client.call('GET', '/v1/inbox/wait', {
-      query: { source, type, after, timeout_seconds: seconds },
+      query: { source, type, since, after, timeout_seconds: seconds },
       signal,
       timeoutMs: seconds * 1000 + SILENCE_MARGIN_MS,
     });
-    if (!isObject(answer)) return { event: null, after: undefined };
-    const position = answer['after'];
-    return {
-      event: asEvent(answer['event']),
-      after: typeof position === 'string' ? position : undefined,
-    };
+    return { event: isObject(answer) ? asEvent(answer['event']) : null };
   }
+}
+
+/** Below this the difference may be the time of the call itself; a Date header has whole seconds only. */
+const CLOCKS_AGREE_MS = 2000;
+
+/** Now, by the clock of the other side where ours is another: what `since` is compared with is its time. */
+export async function timeThere(client: Client): Promise<string> {
+  const here = Date.now();
+  const there = await dateHeader(client).catch(() => Number.NaN);
+  return new Date(Math.abs(there - here) > CLOCKS_AGREE_MS ? there : here).toISOString();
+}
+
+async function dateHeader(client: Client): Promise<number> {
+  const response = await client.raw('GET', '/v1/whoami');
+  response.resume();
+  return Date.parse(response.headers.date ?? '');
 }
 
 /** The value as an event, or null. */

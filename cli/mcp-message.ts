@@ -122,7 +122,7 @@ export function restErrorText(text: string): string | null {
   return typeof code === 'string' ? `${code}: ${said}` : said || null;
 }
 
-export function parseJson(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -3,18 +3,23 @@ import type { FieldShape, OperationShape } from './operation-shape.ts';
 
 /** The command of an operation. */
 export function operationSpec(shape: OperationShape, load: CommandSpec['load']): CommandSpec {
-  const positional = new Map(shape.positional.map((it) => [it.name, it.required]));
-  const fields = new Map(shape.fields.map((field) => [field.name, field]));
   return {
     words: shape.words,
     summary: shape.summary,
     description: shape.description,
-    args: [...positional].map(([name, required]) => {
-      return { name, required, summary: fields.get(name)?.summary ?? '' };
-    }),
-    options: shape.fields
-      .filter(({ name }) => !positional.has(name))
-      .map((field) => optionOf(field, shape.defaults[field.name])),
+    // Made when asked for: of all commands one is run.
+    get args() {
+      return shape.positional.map(({ name, required }) => {
+        const field = shape.fields.find((one) => one.name === name);
+        return { name, required, summary: field?.summary ?? '' };
+      });
+    },
+    get options() {
+      const positional = new Set(shape.positional.map(({ name }) => name));
+      return shape.fields
+        .filter(({ name }) => !positional.has(name))
+        .map((field) => optionOf(field, shape.defaults[field.name]));
+    },
     examples: shape.examples,
     load,
   };

@@ -5,7 +5,7 @@ import { bytesOf, type StandardInput } from './values.ts';
 import type { Verification } from '../shared/rules/signature.ts';
 
 /** The signature schemes a command can be told; `none` signs nothing. */
-export const SCHEMES = ['stripe', 'github', 'hmac_sha256', 'standard_webhooks'] as const;
+const SCHEMES = ['stripe', 'github', 'hmac_sha256', 'standard_webhooks'] as const;
 
 /**
  * The secret of `--secret`, else of SVC_WEBHOOK_SECRET, or null. Other users of the machine can read arguments, so

@@ -1,15 +1,13 @@
 import { isoTime, type Clock } from '../shared/clock.ts';
-import type { AgentIdentity, Caller } from '../shared/context.ts';
-import { invalid, ServiceError } from '../shared/errors.ts';
+import type { Caller } from '../shared/context.ts';
+import { ServiceError } from '../shared/errors.ts';
 import type { Credentials } from '../shared/executor.ts';
 import { hashApiKey, parseApiKey } from '../shared/ids.ts';
-import { IDEMPOTENCY_KEY_MAX_CHARS, SESSION_MS } from '../shared/limits.ts';
-import type { KeyRecord, SessionRecord } from '../shared/store/keys.ts';
-import { cutUtf8 } from '../shared/text.ts';
+import { SESSION_MS } from '../shared/limits.ts';
+import type { KeyRecord } from '../shared/store/keys.ts';
+import { checkedIdempotencyKey, identifyAgent } from '../shared/rules/caller.ts';
 import type { KeyUse } from './key-use.ts';
 import type { Projects } from './projects.ts';
-
-const AGENT_MAX_BYTES = 100;
 
 /** Checks keys: junk by its checksum, the rest by its hash in the project it names. */
 export class Authenticator {
@@ -44,7 +42,7 @@ export class Authenticator {
       projectId: project.info.id,
       keyId: key.id,
       scopes: key.scopes,
-      agent: identify(credentials, session),
+      agent: identifyAgent(credentials, session),
       requestId: credentials.requestId,
       idempotencyKey: checkedIdempotencyKey(credentials.idempotencyKey),
     };
@@ -61,43 +59,4 @@ function refuseUnusable(key: KeyRecord | null, nowIso: string): asserts key is K
     throw new ServiceError('UNAUTHENTICATED');
   }
   if (key.revoked_at !== null) throw new ServiceError('KEY_REVOKED');
-}
-
-/** Header first, then what the key said in session_hello, then the MCP client, then the user agent. */
-function identify(credentials: Credentials, session: SessionRecord | null): AgentIdentity {
-  if (credentials.agentHeader) {
-    return { label: label(credentials.agentHeader), platform: 'unknown', source: 'header' };
-  }
-  if (session) return { label: session.agent, platform: session.platform, source: 'hello' };
-  if (credentials.mcpClientName) {
-    const name = label(credentials.mcpClientName);
-    return { label: name, platform: platformOf(name), source: 'mcp_client_info' };
-  }
-  const platform = platformOf(credentials.userAgent ?? '');
-  if (platform === 'unknown') return { label: null, platform, source: 'none' };
-  return { label: platform, platform, source: 'user_agent' };
-}
-
-function platformOf(name: string): string {
-  const lower = name.toLowerCase();
-  if (lower.includes('claude')) return 'claude-code';
-  if (lower.includes('codex')) return 'codex';
-  return 'unknown';
-}
-
-/** A label as the ledger keeps it: one line, short. */
-function label(text: string): string {
-  const printable = [...text].map((char) => (char < ' ' || char === '\u007f' ? ' ' : char)).join('');
-  return cutUtf8(printable.toWellFormed(), AGENT_MAX_BYTES);
-}
-
-function checkedIdempotencyKey(key: string | undefined): string | null {
-  if (key === undefined) return null;
-  if (key.length === 0 || key.length > IDEMPOTENCY_KEY_MAX_CHARS || /[^\x20-\x7e]/.test(key)) {
-    throw invalid({
-      path: 'Idempotency-Key',
-      message: `Expected 1 to ${IDEMPOTENCY_KEY_MAX_CHARS} printable ASCII characters.`,
-    });
-  }
-  return key;
 }

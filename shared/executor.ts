@@ -7,8 +7,6 @@ export interface Credentials {
   /** The header X-Service-Agent. */
   readonly agentHeader: string | undefined;
   readonly userAgent: string | undefined;
-  /** The client name of an MCP call. */
-  readonly mcpClientName: string | undefined;
   readonly requestId: string;
   readonly idempotencyKey: string | undefined;
 }

@@ -1,6 +1,6 @@
 import { EXIT, type CommandContext } from '../command.ts';
 import { usageError } from '../errors.ts';
-import { EventFeed, messageOf, type FeedEvent } from '../event-feed.ts';
+import { EventFeed, messageOf, timeThere, type FeedEvent } from '../event-feed.ts';
 import { forwardEvent, forwardUrl, type Signing } from '../forward.ts';
 import { Lease, takeEvent, type Verdict } from '../lease.ts';
 import { switchOption, textOption } from '../option-values.ts';
@@ -12,8 +12,6 @@ import { checkSecret } from '../../shared/rules/signature.ts';
 
 const WAIT_SECONDS = 60;
 const LEASE_SECONDS = 60;
-/** Only what arrives from now on. */
-const LATEST = 'latest';
 
 /** Prints events as they come, or forwards them to an address. */
 export async function run(context: CommandContext): Promise<number> {
@@ -28,23 +26,23 @@ export async function run(context: CommandContext): Promise<number> {
     signal,
     trouble: (text) => output.note(text),
   });
+  const since = switchOption(context, 'backlog') ? undefined : await timeThere(context.client());
   const where = url === null ? 'Listening' : `Forwarding to ${url.href}`;
   output.note(`${where}. Press Ctrl-C to end.`);
-  const start = switchOption(context, 'backlog') ? undefined : LATEST;
-  if (url === null) await print(context, feed, start);
-  else await forward(context, feed, { url, signing, start });
+  if (url === null) await print(context, feed, since);
+  else await forward(context, feed, { url, signing, since });
   return EXIT.interrupted;
 }
 
 /** Prints without taking: each wait goes on behind the event before. */
-async function print(context: CommandContext, feed: EventFeed, start: string | undefined) {
+async function print(context: CommandContext, feed: EventFeed, since: string | undefined) {
   const { output } = context;
-  let after = start;
+  let after: string | undefined;
   for (;;) {
-    const waited = await feed.next({ seconds: WAIT_SECONDS, after });
+    const waited = await feed.next({ seconds: WAIT_SECONDS, since, after });
     if (waited === null) return;
     const { event } = waited;
-    after = event?.id ?? waited.after ?? after;
+    after = event?.id ?? after;
     if (event) output.line(output.json ? safeJson(event, 0) : readable(event));
   }
 }
@@ -52,28 +50,26 @@ async function print(context: CommandContext, feed: EventFeed, start: string | u
 interface Forwarding {
   readonly url: URL;
   readonly signing: Signing | null;
-  readonly start: string | undefined;
+  readonly since: string | undefined;
 }
 
 /**
- * Takes each event, sends it and closes it by the answer. What is taken is no longer pending, so the position stays
- * where it began: an event given back comes round again when its pause is over.
+ * Takes each event, sends it and closes it by the answer. What is taken is no longer pending, so each wait asks for the
+ * same again: an event given back comes round when its pause is over.
  */
 async function forward(
   context: CommandContext,
   feed: EventFeed,
-  { url, signing, start }: Forwarding,
+  { url, signing, since }: Forwarding,
 ) {
   const { output, signal } = context;
   const client = context.client();
   const note = (text: string): void => output.note(text);
   const options = { client, leaseSeconds: LEASE_SECONDS, kill: signal, note };
   const lost = new LostClaims();
-  let after = start;
   for (;;) {
-    const waited = await feed.next({ seconds: WAIT_SECONDS, after });
+    const waited = await feed.next({ seconds: WAIT_SECONDS, since });
     if (waited === null) return;
-    if (after === LATEST) after = waited.after ?? waited.event?.id ?? after;
     if (waited.event === null) continue;
     const event = await takeEvent(options, waited.event.id);
     if (event === null) {

@@ -25,16 +25,26 @@ export const identify: MiddlewareHandler<HttpEnv> = async (c, next) => {
   await next();
 };
 
+/** What a caller may see of an error; what it may not see is noted. */
+export function shownError(
+  error: unknown,
+  requestId: string,
+  onInternal: OnInternalError,
+): ServiceError {
+  const shown = asServiceError(error);
+  if (shown.code === 'INTERNAL' || shown.code === 'UNAVAILABLE') {
+    onInternal(shown.cause ?? error, requestId);
+  }
+  return shown;
+}
+
 /** The error body of the interface, with its status and headers. */
 export function errorResponse(
   error: unknown,
   c: Context<HttpEnv>,
   onInternal: OnInternalError,
 ): Response {
-  const shown = asServiceError(error);
-  if (shown.code === 'INTERNAL' || shown.code === 'UNAVAILABLE') {
-    onInternal(shown.cause ?? error, c.get('requestId'));
-  }
+  const shown = shownError(error, c.get('requestId'), onInternal);
   return c.body(JSON.stringify(shown.body()), shown.status as ContentfulStatusCode, {
     'Content-Type': 'application/json',
     ...shown.headers(),
@@ -55,7 +65,6 @@ export function credentialsOf(c: Context<HttpEnv>): Credentials {
     authorization: c.req.header('authorization'),
     agentHeader: c.req.header('x-service-agent'),
     userAgent: c.req.header('user-agent'),
-    mcpClientName: undefined,
     requestId: c.get('requestId'),
     idempotencyKey: c.req.header('idempotency-key'),
   };

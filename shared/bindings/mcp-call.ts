@@ -1,8 +1,7 @@
 import type { Caller } from '../context.ts';
-import { asServiceError, type ServiceError } from '../errors.ts';
 import type { Executor } from '../executor.ts';
 import type { Operation } from '../operation.ts';
-import type { OnInternalError } from './http.ts';
+import { shownError, type OnInternalError } from './http.ts';
 import { fenceAnswer } from './mcp-fence.ts';
 import { invalidParams, isFields, type Message } from './mcp-protocol.ts';
 import type { ToolBook } from './mcp-tools.ts';
@@ -56,19 +55,6 @@ export async function runTool(call: ToolCall, run: ToolRun): Promise<ResultParts
     const text = JSON.stringify(shownError(error, caller.requestId, noted).line());
     return { members: [`"content":[{"type":"text","text":${text}}]`, '"isError":true'], meta: [] };
   }
-}
-
-/** What a caller may see of an error; what it may not see is noted. */
-export function shownError(
-  error: unknown,
-  requestId: string,
-  onInternal: OnInternalError,
-): ServiceError {
-  const shown = asServiceError(error);
-  if (shown.code === 'INTERNAL' || shown.code === 'UNAVAILABLE') {
-    onInternal(shown.cause ?? error, requestId);
-  }
-  return shown;
 }
 
 function success(operation: Operation, answer: unknown): ResultParts {

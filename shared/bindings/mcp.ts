@@ -1,11 +1,18 @@
 import { Hono, type Context } from 'hono';
 import type { Caller } from '../context.ts';
-import type { Credentials, Executor } from '../executor.ts';
+import type { Executor } from '../executor.ts';
 import type { Operation } from '../operation.ts';
+import { withMcpClient } from '../rules/caller.ts';
 import { callerGone } from './caller-gone.ts';
-import { credentialsOf, methodNotAllowed, type HttpEnv, type OnInternalError } from './http.ts';
+import {
+  credentialsOf,
+  methodNotAllowed,
+  shownError,
+  type HttpEnv,
+  type OnInternalError,
+} from './http.ts';
 import { readJson } from './mcp-body.ts';
-import { isLong, progressOf, readToolCall, runTool, shownError } from './mcp-call.ts';
+import { isLong, progressOf, readToolCall, runTool } from './mcp-call.ts';
 import {
   clientNameOf,
   eraOf,
@@ -113,13 +120,17 @@ class Endpoint {
   /** The key is checked before the body is read, and pays for it whatever the body says. */
   async post(exchange: Exchange): Promise<Response> {
     const { c, headers } = exchange;
-    const credentials = credentialsOf(c);
-    const caller = await this.#executor.authenticate(credentials);
+    const caller = await this.#executor.authenticate(credentialsOf(c));
     const { message, era } = await this.#read(exchange, caller);
     const { id } = message;
     if (id === null) return c.body(null, 202, headers);
     if (message.method === 'tools/call') {
-      const named = await this.#named(caller, credentials, message);
+      const key = message.meta['svc/idempotencyKey'];
+      const named = withMcpClient(
+        caller,
+        clientNameOf(message),
+        typeof key === 'string' ? key : undefined,
+      );
       return this.#call(exchange, { message, era, caller: named }, id);
     }
     const members = this.#describe(message, era, caller);
@@ -153,22 +164,6 @@ class Endpoint {
 
   #isWait({ method, params }: Message): boolean {
     return method === 'tools/call' && this.#tools.find(String(params['name']))?.effect === 'wait';
-  }
-
-  /** The caller by the name and the idempotency key that only the body gives. */
-  async #named(caller: Caller, credentials: Credentials, message: Message): Promise<Caller> {
-    const mcpClientName = clientNameOf(message);
-    const { source } = caller.agent;
-    const nameCounts =
-      mcpClientName !== undefined && (source === 'user_agent' || source === 'none');
-    const key = message.meta['svc/idempotencyKey'];
-    const keyCounts = typeof key === 'string' && credentials.idempotencyKey === undefined;
-    if (!nameCounts && !keyCounts) return caller;
-    return this.#executor.authenticate({
-      ...credentials,
-      mcpClientName,
-      ...(keyCounts && { idempotencyKey: key }),
-    });
   }
 
   async #call(

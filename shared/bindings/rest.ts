@@ -69,7 +69,8 @@ async function answer(
       ...headers,
     });
   } catch (error) {
-    return errorResponse(error, c, onInternal);
+    // Whatever a call throws after its client left is of no interest.
+    return errorResponse(error, c, c.env.outgoing.destroyed ? () => undefined : onInternal);
   }
 }
 

@@ -66,13 +66,13 @@ export function fakeInbox(events: readonly QueuedEvent[], more: Record<string, A
   return new FakeClient({
     'GET /v1/inbox/wait': async ({ signal, query }) => {
       const [first] = pending;
-      if (first) return { event: first, after: 'evt_start' };
+      if (first) return { event: first };
       const seconds = Number(query?.['timeout_seconds']);
       await new Promise<void>((resolve, reject) => {
         setTimeout(resolve, seconds > 1 ? 5000 : 20).unref();
         signal?.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')));
       });
-      return { event: null, after: 'evt_start' };
+      return { event: null };
     },
     'POST /v1/inbox/claim': ({ body }) => {
       const { event_id } = fieldsOf(body);

@@ -41,13 +41,17 @@ describe('svc listen', () => {
     const later = [null, event('evt_1'), event('evt_2')];
     const client = new FakeClient({
       'GET /v1/inbox/wait': ({ query }) => {
-        asked.push(query?.['after']);
-        return { event: later.shift() ?? null, after: 'evt_0' };
+        asked.push(query);
+        return { event: later.shift() ?? null };
       },
     });
     const { code, printed } = await listenFor(2, { client });
     expect(printed.map(({ id }) => id)).toEqual(['evt_1', 'evt_2']);
-    expect(asked.slice(0, 3)).toEqual(['latest', 'evt_0', 'evt_1']);
+    expect(asked).toMatchObject([
+      { since: expect.stringMatching(/Z$/), after: undefined },
+      { after: undefined },
+      { after: 'evt_1' },
+    ]);
     expect(client.calls.every(({ route }) => route === 'GET /v1/inbox/wait')).toBe(true);
     expect(code).toBe(130);
   });
@@ -56,7 +60,7 @@ describe('svc listen', () => {
     const client = fakeInbox([event('evt_1')]);
     await listenFor(1, { client, options: { backlog: true, source: 'github', type: 'push*' } });
     expect(client.calls[0]?.options.query).toMatchObject({
-      after: undefined,
+      since: undefined,
       source: 'github',
       type: 'push*',
     });

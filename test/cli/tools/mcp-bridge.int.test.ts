@@ -38,7 +38,7 @@ function serving(handle: (message: Rpc, response: ServerResponse, headers: objec
   };
 }
 
-function answer(response: ServerResponse, status: number, body: object): void {
+function answerJson(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body, null, 2));
 }
@@ -104,7 +104,7 @@ const echo = serving(({ id, params }, response, headers) => {
     return;
   }
   const result = { params, headers, protocolVersion: '2025-11-25' };
-  answer(response, 200, { jsonrpc: '2.0', id, result });
+  answerJson(response, 200, { jsonrpc: '2.0', id, result });
 });
 
 describe('the MCP bridge', () => {
@@ -174,7 +174,7 @@ describe('the MCP bridge', () => {
     const { input, done, send, answers } = await bridge(
       serving(({ id }, response) => {
         if (id !== 1) {
-          answer(response, 200, { jsonrpc: '2.0', id, result: {} });
+          answerJson(response, 200, { jsonrpc: '2.0', id, result: {} });
           return;
         }
         response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
@@ -237,7 +237,7 @@ describe('the MCP bridge', () => {
       serving(({ method }, response) => {
         const refused = { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'No.' } };
         const rest = { error: { code: 'UNAUTHENTICATED', message: 'Bad key.', hint: 'Sign in.' } };
-        answer(response, 401, method === 'one' ? refused : rest);
+        answerJson(response, 401, method === 'one' ? refused : rest);
       }),
     );
     send(rpc(1, 'one'));

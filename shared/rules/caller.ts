@@ -1,0 +1,75 @@
+import type { AgentIdentity, Caller } from '../context.ts';
+import { invalid } from '../errors.ts';
+import { IDEMPOTENCY_KEY_MAX_CHARS } from '../limits.ts';
+import { cutUtf8 } from '../text.ts';
+
+const AGENT_MAX_BYTES = 100;
+
+/** What an agent says of itself, in a header, in session_hello or by its client. */
+interface Claims {
+  readonly agentHeader: string | undefined;
+  readonly userAgent: string | undefined;
+}
+
+/** Who the agent says it is: the header first, then what the key said in session_hello, then the user agent. */
+export function identifyAgent(
+  claims: Claims,
+  session: { readonly agent: string; readonly platform: string } | null,
+): AgentIdentity {
+  if (claims.agentHeader) {
+    return { label: label(claims.agentHeader), platform: 'unknown', source: 'header' };
+  }
+  if (session) return { label: session.agent, platform: session.platform, source: 'hello' };
+  const platform = platformOf(claims.userAgent ?? '');
+  if (platform === 'unknown') return { label: null, platform, source: 'none' };
+  return { label: platform, platform, source: 'user_agent' };
+}
+
+/**
+ * The caller by what only the body of an MCP call tells: the name of its client, which counts where the agent has not
+ * named itself, and an idempotency key where there was no header.
+ */
+export function withMcpClient(
+  caller: Caller,
+  clientName: string | undefined,
+  idempotencyKey: string | undefined,
+): Caller {
+  const { source } = caller.agent;
+  const named = clientName !== undefined && (source === 'user_agent' || source === 'none');
+  return {
+    ...caller,
+    ...(named && {
+      agent: {
+        label: label(clientName),
+        platform: platformOf(clientName),
+        source: 'mcp_client_info',
+      },
+    }),
+    idempotencyKey: caller.idempotencyKey ?? checkedIdempotencyKey(idempotencyKey),
+  };
+}
+
+function platformOf(name: string): string {
+  const lower = name.toLowerCase();
+  if (lower.includes('claude')) return 'claude-code';
+  if (lower.includes('codex')) return 'codex';
+  return 'unknown';
+}
+
+/** A label as the ledger keeps it: one line, short. */
+function label(text: string): string {
+  const printable = [...text].map((char) => (char < ' ' || char === '\u007f' ? ' ' : char)).join('');
+  return cutUtf8(printable.toWellFormed(), AGENT_MAX_BYTES);
+}
+
+/** An Idempotency-Key that may be stored; VALIDATION_FAILED otherwise. */
+export function checkedIdempotencyKey(key: string | undefined): string | null {
+  if (key === undefined) return null;
+  if (key.length === 0 || key.length > IDEMPOTENCY_KEY_MAX_CHARS || /[^\x20-\x7e]/.test(key)) {
+    throw invalid({
+      path: 'Idempotency-Key',
+      message: `Expected 1 to ${IDEMPOTENCY_KEY_MAX_CHARS} printable ASCII characters.`,
+    });
+  }
+  return key;
+}

@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Listener, type Backend } from '../../daemon/listener.ts';
+
+const LIMITS = { headersMs: 300, bodyMs: 600, keepAliveMs: 300 };
+const backend: Backend = {
+  control: () => false,
+  fetch: async (incoming) => {
+    if (incoming.method === 'POST') return new Response(`got ${(await incoming.text()).length}`);
+    const waitMs = Number(new URL(incoming.url).searchParams.get('wait'));
+    await sleep(waitMs);
+    return new Response(`waited ${waitMs}`);
+  },
+};
+let listener: Listener;
+let socket: Socket;
+
+beforeEach(async () => {
+  listener = await Listener.onLoopback(0, backend, LIMITS);
+  socket = connect(listener.port, '127.0.0.1');
+  await once(socket, 'connect');
+});
+afterEach(async () => {
+  socket.destroy();
+  await listener.close(100);
+});
+
+const head = (line: string): string => `${line} HTTP/1.1\r\nHost: 127.0.0.1:${listener.port}\r\n`;
+
+/** Sends a text one byte at a time and returns all that came back and how long the connection lived. */
+async function trickle(slow: string): Promise<{ answer: string; ms: number }> {
+  const started = performance.now();
+  const answer = text(socket).catch(() => '');
+  for (const byte of slow) {
+    if (socket.destroyed || socket.readableEnded) break;
+    socket.write(byte);
+    await sleep(20);
+  }
+  return { answer: await answer, ms: performance.now() - started };
+}
+
+describe('slow clients', () => {
+  it('are cut off while they trickle headers', async () => {
+    const { answer, ms } = await trickle(head('GET /').repeat(5));
+    expect(answer).toContain('HTTP/1.1 408 ');
+    expect(ms).toBeGreaterThan(LIMITS.headersMs - 20);
+    expect(ms).toBeLessThan(LIMITS.headersMs + 1000);
+  });
+
+  it('are cut off when they send nothing at all', async () => {
+    const { answer, ms } = await trickle('');
+    expect(answer).toContain('408');
+    expect(ms).toBeLessThan(LIMITS.headersMs + 1000);
+  });
+
+  it('are cut off while they trickle a body', async () => {
+    socket.write(`${head('POST /')}Content-Length: 1000\r\n\r\n`);
+    const { answer, ms } = await trickle('x'.repeat(1000));
+    expect(answer).toContain('HTTP/1.1 408 ');
+    expect(ms).toBeGreaterThan(LIMITS.bodyMs - 20);
+    expect(ms).toBeLessThan(LIMITS.bodyMs + 1000);
+  });
+
+  it('are cut off when the second request on a connection is the slow one', async () => {
+    socket.write(`${head('GET /?wait=1')}\r\n`);
+    await once(socket, 'data');
+    const { ms } = await trickle(head('GET /').repeat(5));
+    expect(ms).toBeLessThan(LIMITS.headersMs + LIMITS.keepAliveMs + 1000);
+  });
+});
+
+describe('patient clients', () => {
+  it('get an answer that takes longer than any limit on receiving', async () => {
+    socket.write(`${head('GET /?wait=1500')}\r\n`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toContain('waited 1500');
+  });
+
+  it('keep their connection for the next request, then lose it when they stay silent', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      socket.write(`${head('POST /')}Content-Length: 3\r\n\r\nabc`);
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      expect(answer.toString()).toContain('got 3');
+      await sleep(100);
+    }
+    const started = performance.now();
+    await once(socket, 'close');
+    expect(performance.now() - started).toBeLessThan(LIMITS.keepAliveMs + 2000);
+  });
+});
+
+describe('closing', () => {
+  it('waits for an answer under way and refuses new connections', async () => {
+    socket.write(`${head('GET /?wait=400')}\r\n`);
+    await sleep(50);
+    const answer = once(socket, 'data') as Promise<[Buffer]>;
+    const closing = listener.close(5000);
+    const [error] = (await once(connect(listener.port, '127.0.0.1'), 'error')) as [Error];
+    expect(error.message).toContain('ECONNREFUSED');
+    expect((await answer)[0].toString()).toContain('waited 400');
+    const started = performance.now();
+    await closing;
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  it('cuts off what takes too long', async () => {
+    socket.write(`${head('GET /?wait=20000')}\r\n`);
+    await sleep(50);
+    const started = performance.now();
+    await listener.close(200);
+    expect(performance.now() - started).toBeLessThan(1500);
+  });
+});

@@ -1,0 +1,220 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isAlive } from '../../daemon/processes.ts';
+import { temporaryFolder } from '../helpers/gateway.ts';
+
+/** The bundle as `npm run build` makes it. */
+const SVC = resolve('dist/svc.cjs');
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+interface Up {
+  readonly base_url: string;
+  readonly socket: string;
+  readonly project: string;
+  readonly pid: number;
+}
+
+let folder: ReturnType<typeof temporaryFolder>;
+
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(async () => {
+  await svc('down');
+  folder.remove();
+});
+
+function svc(...args: string[]): Promise<Ran> {
+  const env = { ...process.env, SVC_HOME: folder.path };
+  return new Promise((done) => {
+    execFile(process.execPath, [SVC, ...args], { env }, (error, out, err) => {
+      done({ code: typeof error?.code === 'number' ? error.code : 0, out, err });
+    });
+  });
+}
+
+async function up(...args: string[]): Promise<Up> {
+  const { code, out, err } = await svc('up', '--port', '0', '--json', ...args);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(out.endsWith('\n')).toBe(true);
+  expect(out.trim().split('\n')).toHaveLength(1);
+  return JSON.parse(out) as Up;
+}
+
+describe('svc up and svc down', () => {
+  it('start it once, say where it runs, and end it without a trace', async () => {
+    expect((await svc('status')).code).toBe(3);
+    const first = await up();
+    expect(Object.keys(first)).toEqual([
+      'base_url',
+      'mcp_url',
+      'hooks_url',
+      'socket',
+      'project',
+      'pid',
+      'mode',
+    ]);
+    expect(await up()).toEqual(first);
+    const status = await svc('status', '--json');
+    expect(status.code).toBe(0);
+    expect(JSON.parse(status.out)).toMatchObject({ running: true, state: 'ready', ...first });
+    expect((await svc('doctor')).code).toBe(0);
+
+    const down = await svc('down', '--json');
+    expect({ ...down, out: JSON.parse(down.out) as unknown }).toEqual({
+      code: 0,
+      out: { stopped: true, pid: first.pid },
+      err: '',
+    });
+    expect(isAlive(first.pid)).toBe(false);
+    expect(existsSync(first.socket)).toBe(false);
+    expect(existsSync(join(folder.path, 'daemon.json'))).toBe(false);
+    expect((await svc('down')).code).toBe(0);
+    const doctor = await svc('doctor', '--json');
+    expect(doctor.out).toContain('"detail":"databases are sound"');
+    expect((await svc('logs', '-n', '1')).out).toContain('"msg":"ended"');
+  });
+
+  it('run one daemon when several start it at once', async () => {
+    const ups = await Promise.all([up(), up(), up(), up()]);
+    expect(new Set(ups.map(({ pid }) => pid)).size).toBe(1);
+  });
+
+  it('start cleanly after kill -9, with the same project', async () => {
+    const first = await up();
+    process.kill(first.pid, 'SIGKILL');
+    await expect.poll(() => isAlive(first.pid)).toBe(false);
+    expect(existsSync(first.socket)).toBe(true);
+    expect((await svc('status')).code).toBe(3);
+    expect(JSON.parse((await svc('down')).out)).toEqual({ stopped: false, pid: null });
+    const second = await up();
+    expect(second.project).toBe(first.project);
+    expect(second.pid).not.toBe(first.pid);
+    expect((await svc('whoami')).code).toBe(0);
+  });
+
+  it('tell a hanging daemon from one that is down, and end it', async () => {
+    const { pid } = await up();
+    process.kill(pid, 'SIGSTOP');
+    const status = await svc('status');
+    expect(status.code).toBe(7);
+    expect(JSON.parse(status.out)).toMatchObject({ running: true, state: 'silent', pid });
+    expect(JSON.parse((await svc('down')).out)).toEqual({ stopped: true, pid });
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it('say who has the port, and what to do', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const address = holder.address();
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    const { code, err } = await svc('up', '--port', String(port), '--json');
+    expect(code).toBe(7);
+    expect(err).toContain(`Port ${port} is taken by`);
+    expect(err).toContain(`(pid ${process.pid})`);
+    expect(err).toContain('svc up --port 0');
+    holder.close();
+  });
+
+  it('replace a daemon of another release and say so', async () => {
+    const old = await pretendOldDaemon();
+    const { code, err } = await svc('up', '--port', '0', '--json');
+    expect(code).toBe(0);
+    expect(err).toContain('Replaced the daemon of release 0.0.1');
+    expect(old.exitCode).toBe(0);
+  });
+});
+
+/** Answers on the socket as a daemon of an earlier release, and ends when told to. */
+async function pretendOldDaemon(): Promise<ChildProcess> {
+  const code = `
+    require('node:http').createServer((request, response) => {
+      response.setHeader('connection', 'close');
+      response.end(JSON.stringify({
+        pid: process.pid, instance: 'old', version: '0.0.1', state: 'ready',
+        base_url: 'http://127.0.0.1:1', uptime_seconds: 1,
+      }));
+      if (request.method === 'POST') response.on('close', () => process.exit(0));
+    }).listen(${JSON.stringify(join(folder.path, 'svc.sock'))}, () => console.log('ready'));`;
+  const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  return child;
+}
+
+describe('a daemon under load', () => {
+  it('ends within five seconds on SIGTERM and answers what it took', async () => {
+    const { base_url, pid } = await up();
+    const key = (await svc('auth', 'token')).out.trim();
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const made = await fetch(`${base_url}/v1/sources`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ type: 'webhook', name: 'load' }),
+    });
+    const { url } = (await made.json()) as { url: string };
+    const statuses = new Set<number>();
+    const post = async (): Promise<void> => {
+      for (;;) {
+        const body = JSON.stringify({ at: Math.random() });
+        const answer = await fetch(url, { method: 'POST', body }).catch(() => null);
+        if (!answer) return;
+        statuses.add(answer.status);
+        await answer.text().catch(() => '');
+      }
+    };
+    const waits = Array.from({ length: 5 }, async () => {
+      const answer = await fetch(`${base_url}/v1/inbox/wait?timeout_seconds=100&type=never`, {
+        headers,
+      });
+      return answer.json();
+    });
+    const load = Array.from({ length: 16 }, post);
+    await sleep(1000);
+    const started = performance.now();
+    process.kill(pid, 'SIGTERM');
+    await expect.poll(() => isAlive(pid), { timeout: 8000, interval: 20 }).toBe(false);
+    expect(performance.now() - started).toBeLessThan(5000);
+    expect(await Promise.all(waits)).toEqual(Array.from({ length: 5 }, () => ({ event: null })));
+    await Promise.all(load);
+    expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+  });
+});
+
+describe.runIf(process.platform === 'linux')('an idle daemon', () => {
+  it('sleeps, and is small', async () => {
+    const { pid } = await up();
+    // The engine tidies up for a while after the start.
+    await sleep(20_000);
+    const before = wakeUps(pid);
+    await sleep(10_000);
+    // A one-off timer may fall into this time; anything periodic gives ten or more.
+    expect(wakeUps(pid) - before).toBeLessThan(5);
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const rssKb = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]);
+    expect(rssKb).toBeLessThan(100 * 1024);
+  });
+});
+
+/** How often the threads of a process went to sleep and were woken again. */
+function wakeUps(pid: number): number {
+  let sum = 0;
+  for (const task of readdirSync(`/proc/${pid}/task`)) {
+    const status = readFileSync(`/proc/${pid}/task/${task}/status`, 'utf8');
+    sum += Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1]);
+  }
+  return sum;
+}
+
+it('needs the bundle: npm run build', () => {
+  expect(statSync(SVC).isFile()).toBe(true);
+});
