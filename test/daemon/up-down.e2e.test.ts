@@ -1,10 +1,10 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isAlive } from '../../daemon/processes.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
@@ -26,6 +26,9 @@ interface Up {
 
 let folder: ReturnType<typeof temporaryFolder>;
 
+beforeAll(() => {
+  expect(existsSync(SVC), 'npm run build makes the bundle').toBe(true);
+});
 beforeEach(() => {
   folder = temporaryFolder();
 });
@@ -214,7 +217,3 @@ function wakeUps(pid: number): number {
   }
   return sum;
 }
-
-it('needs the bundle: npm run build', () => {
-  expect(statSync(SVC).isFile()).toBe(true);
-});
