@@ -42,7 +42,7 @@ async function main(): Promise<void> {
 }
 
 async function endDaemon(daemon: Daemon, exitCode: number): Promise<void> {
-  setTimeout(() => process.exit(1), END_WITHIN_MS).unref();
+  setTimeout(() => process.exit(1), END_WITHIN_MS);
   try {
     await daemon.stop();
   } catch (error) {

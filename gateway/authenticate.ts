@@ -33,7 +33,9 @@ export class Authenticator {
       const wantsSession = found !== null && !credentials.agentHeader;
       return {
         key: found,
-        session: wantsSession ? await store.keys.session(found.id, isoTime(now - SESSION_MS)) : null,
+        session: wantsSession
+          ? await store.keys.session(found.id, isoTime(now - SESSION_MS))
+          : null,
       };
     });
     refuseUnusable(key, isoTime(now));

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BlobStore } from '../shared/context.ts';
@@ -19,7 +19,7 @@ export class FileBlobStore implements BlobStore {
   }
 
   async put(bytes: Uint8Array): Promise<{ digest: string; release: () => void }> {
-    const digest = createHash('sha256').update(bytes).digest('hex');
+    const digest = hash('sha256', bytes);
     const release = this.#pin(digest);
     try {
       await this.#write(digest, bytes);

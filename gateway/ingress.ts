@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { readBody } from '../shared/bindings/read-body.ts';
 import { isoTime, type Clock } from '../shared/clock.ts';
@@ -93,8 +93,9 @@ export class Ingress {
     if (!project) throw new ServiceError('NOT_FOUND');
     const known = project.sourceCache.get(token);
     if (known) return { project, source: known };
-    const hash = createHash('sha256').update(token).digest('hex');
-    const row = await project.store.read((store) => store.sources.findByTokenHash(hash));
+    const row = await project.store.read((store) =>
+      store.sources.findByTokenHash(hash('sha256', token)),
+    );
     if (!row) throw new ServiceError('NOT_FOUND');
     const place = sourcePlace('secret', project.info.id, row.id);
     const secret = row.secret && Buffer.from(this.#vault.open(place, row.secret)).toString('utf8');
@@ -202,7 +203,11 @@ async function insertOnce(
   await store.events.insert(event, last.seq + 1);
   if (delivery.blob !== null) await store.blobs.addReference(delivery.blob, delivery.body.length);
   store.sources.countAccepted(source.id, now, event.receivedAt);
-  await project.record(store, { op: 'event.received', subject: id, inputDigest: delivery.digest }, now);
+  await project.record(
+    store,
+    { op: 'event.received', subject: id, inputDigest: delivery.digest },
+    now,
+  );
   project.announce(tx, { source: source.name, type: event.type });
   tx.afterCommit(() => project.atLatest(now + PAYLOAD_RETENTION_MS));
   return { status: 'accepted', event_id: id };

@@ -18,7 +18,7 @@ export interface ProjectHost {
   readonly clock: Clock;
   /** Asks for upkeep of the project at this time or before. */
   atLatest(projectId: string, dueAt: number): void;
-  onFatal(error: unknown): void;
+  readonly onFatal: (error: unknown) => void;
 }
 
 /** Something the service did by itself, as the ledger records it. */
@@ -62,7 +62,7 @@ export class Project {
     const folder = projectFolder(host, info.id);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const store = ProjectStore.openEmbedded(join(folder, 'project.db'), info.id, host.onFatal);
-    return new Project(info, store, host, await ledgerKey(store, info.id, host.vault));
+    return new Project(info, store, host, await loadLedgerKey(store, info.id, host.vault));
   }
 
   /** HMAC under a key of this project: low-entropy content cannot be guessed from its digest. */
@@ -106,7 +106,7 @@ function projectFolder(host: ProjectHost, projectId: string): string {
   return join(host.dataFolder, 'projects', projectId);
 }
 
-async function ledgerKey(
+async function loadLedgerKey(
   store: ProjectStore,
   projectId: string,
   vault: Vault,

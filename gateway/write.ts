@@ -94,11 +94,7 @@ function writeContext(write: Write, store: Repositories, tx: WriteTx): WriteCont
 }
 
 /** Runs after the job was undone, in its transaction: the refusal itself is an entry. */
-async function recordRefusal(
-  write: Write,
-  store: Repositories,
-  error: unknown,
-): Promise<Outcome> {
+async function recordRefusal(write: Write, store: Repositories, error: unknown): Promise<Outcome> {
   if (!(error instanceof ServiceError) || UNRECORDED.has(error.code)) throw error;
   await store.ledger.append(
     {

@@ -33,10 +33,10 @@ export interface ServerInfo {
 
 /** Secrets in rows: sealed for one place (table, column, row id) and opened only there. */
 export interface Vault {
-  seal(place: string, plain: string | Uint8Array): Uint8Array;
-  open(place: string, sealed: Uint8Array): Uint8Array;
+  readonly seal: (place: string, plain: string | Uint8Array) => Uint8Array;
+  readonly open: (place: string, sealed: Uint8Array) => Uint8Array;
   /** A keyed checksum for links, bound to its purpose by the text itself. */
-  sign(text: string): string;
+  readonly sign: (text: string) => string;
 }
 
 /** Content-addressed bytes beside the project's database. */
@@ -64,18 +64,18 @@ export interface ReadContext extends BaseContext {
 export interface WriteContext extends BaseContext {
   readonly store: Repositories;
   /** A fresh id such as `key_…`. */
-  newId(prefix: 'key' | 'evt'): string;
+  readonly newId: (prefix: 'key' | 'evt') => string;
   /** Records what the service itself did on the way, such as a lease that had run out. */
-  recordService(op: string, subject: string): Promise<void>;
+  readonly recordService: (op: string, subject: string) => Promise<void>;
   /** Something in this transaction falls due at this time. */
-  dueAt(ms: number): void;
+  readonly dueAt: (ms: number) => void;
   /** A source was added or removed: what is remembered of sources is read again. */
-  sourcesChanged(): void;
+  readonly sourcesChanged: () => void;
   /** After the commit is durable: tells waits that an event became claimable. */
-  eventReady(event: { source: string; type: string }): void;
+  readonly eventReady: (event: EventReady) => void;
 }
 
-/** Something that changed in a project, as waits see it. */
+/** An event that became claimable, as waits see it. */
 export interface EventReady {
   readonly source: string;
   readonly type: string;

@@ -36,7 +36,9 @@ interface EnvelopeOptions {
   readonly project: string;
   readonly now: number;
   /** Whole: the payload whatever its size, or its link. Brief: payloads over the inline size are left out. */
-  readonly payload: { readonly whole: true; readonly url: string | null } | { readonly whole: false };
+  readonly payload:
+    | { readonly whole: true; readonly url: string | null }
+    | { readonly whole: false };
 }
 
 /** A stored event as its envelope, with the status judged at `now`. */
@@ -53,7 +55,9 @@ export function toEnvelope(row: EventRow, options: EnvelopeOptions): Envelope {
     trust: row.trust === 'service' ? 'service' : 'external_untrusted',
     suspected_replay: row.suspected_replay === 1,
     reply_to: row.reply_to,
-    ...(row.channel === 'webhook' && { headers: JSON.parse(row.headers) as Record<string, string> }),
+    ...(row.channel === 'webhook' && {
+      headers: JSON.parse(row.headers) as Record<string, string>,
+    }),
     ...payloadFields(row, options.payload),
     status: queue.status,
     attempts: queue.attempts,

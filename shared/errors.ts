@@ -7,38 +7,102 @@ interface ErrorEntry {
 
 /** The error table of the interface (spec section 7). Callers match on the code, never on the message. */
 const SPECIFIED = {
-  UNAUTHENTICATED: [401, 'Missing or invalid API key.', 'Pass the key as `Authorization: Bearer <key>`.'],
+  UNAUTHENTICATED: [
+    401,
+    'Missing or invalid API key.',
+    'Pass the key as `Authorization: Bearer <key>`.',
+  ],
   KEY_REVOKED: [401, 'This API key has been revoked.', 'Ask the owner for a new key.'],
-  SCOPE_MISSING: [403, 'This key lacks a required scope.', 'Create a key with that scope (needs an admin key).'],
+  SCOPE_MISSING: [
+    403,
+    'This key lacks a required scope.',
+    'Create a key with that scope (needs an admin key).',
+  ],
   VALIDATION_FAILED: [400, 'The request is invalid.', 'Fix the listed fields.'],
   NOT_FOUND: [404, 'Not found.', null],
   SLUG_TAKEN: [409, 'This slug is already taken.', 'Choose another slug or omit it.'],
   LOGIN_NOT_VERIFIED: [409, 'The sign-in link has not been confirmed yet.', 'Keep polling.'],
   LOGIN_EXPIRED: [410, 'This sign-in has expired.', 'Start again.'],
   LOGIN_CONSUMED: [409, 'This sign-in was already used.', 'Start a new login.'],
-  PROJECT_LIMIT_REACHED: [409, 'This account already has the maximum number of projects.', 'Reuse an existing project.'],
-  LAST_ADMIN_KEY: [409, 'This is the last active admin key of the project.', 'Create another admin key first.'],
+  PROJECT_LIMIT_REACHED: [
+    409,
+    'This account already has the maximum number of projects.',
+    'Reuse an existing project.',
+  ],
+  LAST_ADMIN_KEY: [
+    409,
+    'This is the last active admin key of the project.',
+    'Create another admin key first.',
+  ],
   RATE_LIMITED: [429, 'Too many requests.', 'Wait details.retry_after seconds.'],
   EMAIL_DELIVERY_FAILED: [502, 'The sign-in email could not be sent.', 'Retry in a minute.'],
-  INGRESS_SIGNATURE_INVALID: [401, 'The webhook signature is missing or invalid.', 'Check the source secret.'],
+  INGRESS_SIGNATURE_INVALID: [
+    401,
+    'The webhook signature is missing or invalid.',
+    'Check the source secret.',
+  ],
   PAYLOAD_TOO_LARGE: [413, 'The request body is too large.', null],
-  SOURCE_NAME_TAKEN: [409, 'A source with this name already exists in the project.', 'Choose another name.'],
+  SOURCE_NAME_TAKEN: [
+    409,
+    'A source with this name already exists in the project.',
+    'Choose another name.',
+  ],
   EMAIL_SOURCE_EXISTS: [409, 'The project already has an email source.', 'See source_list.'],
-  EVENT_NOT_CLAIMABLE: [409, 'The event cannot be claimed or changed in its current state.', 'It is claimed or closed already; take another one with inbox_wait.'],
-  EVENT_ROUTED: [409, 'The event is delivered by a routing rule.', 'It is delivered by callback, not by pull.'],
-  LEASE_NOT_HELD: [409, 'Another key holds the lease on this event.', 'Claim another pending event.'],
+  EVENT_NOT_CLAIMABLE: [
+    409,
+    'The event cannot be claimed or changed in its current state.',
+    'It is claimed or closed already; take another one with inbox_wait.',
+  ],
+  EVENT_ROUTED: [
+    409,
+    'The event is delivered by a routing rule.',
+    'It is delivered by callback, not by pull.',
+  ],
+  LEASE_NOT_HELD: [
+    409,
+    'Another key holds the lease on this event.',
+    'Claim another pending event.',
+  ],
   LEASE_EXPIRED: [409, 'The lease on this event has expired.', 'Claim the event again.'],
-  TOO_MANY_WAITS: [429, 'Too many concurrent waits.', '10 per key and 25 per project; let one end first.'],
-  CALLBACK_URL_REJECTED: [400, 'The callback URL is not allowed.', 'Use an https URL on a public address.'],
-  KEY_LIMIT_REACHED: [409, 'The project has reached its limit of active keys.', '20 active keys; revoke one.'],
-  CHANNEL_NOT_VERIFIED: [409, 'An approver is not an active channel of this project.', 'Use active channel ids from channel_list.'],
-  CHANNEL_ADDRESS_REJECTED: [400, 'This address cannot be used as a channel.', "Use a valid email outside the service's inbound domain."],
+  TOO_MANY_WAITS: [
+    429,
+    'Too many concurrent waits.',
+    '10 per key and 25 per project; let one end first.',
+  ],
+  CALLBACK_URL_REJECTED: [
+    400,
+    'The callback URL is not allowed.',
+    'Use an https URL on a public address.',
+  ],
+  KEY_LIMIT_REACHED: [
+    409,
+    'The project has reached its limit of active keys.',
+    '20 active keys; revoke one.',
+  ],
+  CHANNEL_NOT_VERIFIED: [
+    409,
+    'An approver is not an active channel of this project.',
+    'Use active channel ids from channel_list.',
+  ],
+  CHANNEL_ADDRESS_REJECTED: [
+    400,
+    'This address cannot be used as a channel.',
+    "Use a valid email outside the service's inbound domain.",
+  ],
   CHANNEL_EXISTS: [409, 'This address is already a channel of the project.', 'See channel_list.'],
   CHANNEL_OWNER_PROTECTED: [409, "The owner's channel cannot be removed.", null],
-  CHANNEL_KIND_UNAVAILABLE: [400, 'This channel kind is not available on this server.', 'Use `email`.'],
+  CHANNEL_KIND_UNAVAILABLE: [
+    400,
+    'This channel kind is not available on this server.',
+    'Use `email`.',
+  ],
   POLICY_INVALID: [400, 'The policy document is invalid.', 'Fix the field at details.path.'],
   TOO_MANY_PENDING_REQUESTS: [429, 'The project has too many pending requests.', '50 are pending.'],
-  CALLBACK_SECRET_MISSING: [409, 'The project has no request callback secret.', 'Create it, or omit callback_url.'],
+  CALLBACK_SECRET_MISSING: [
+    409,
+    'The project has no request callback secret.',
+    'Create it, or omit callback_url.',
+  ],
   DETAILS_REQUIRED: [400, 'A high-risk request needs `details`.', 'Give details, or lower risk.'],
   QUOTA_EXCEEDED: [409, 'The project disk is full.', 'Delete keys or files.'],
   POLICY_DENIED: [403, 'A project policy denies this action.', null],
@@ -46,8 +110,16 @@ const SPECIFIED = {
   UPLOAD_INCOMPLETE: [409, 'The upload is incomplete.', null],
   UPLOAD_LIMIT: [429, 'Too many open uploads at this path.', 'Complete one or wait 15 minutes.'],
   PATH_RESERVED: [400, 'This key or path is reserved.', null],
-  SEND_LIMIT_REACHED: [429, 'The project reached its sending limit.', 'Retry after details.retry_after, or send to fewer recipients.'],
-  SEND_BLOCKED: [403, 'Sending is blocked for this project.', "Only the operator's support unblocks."],
+  SEND_LIMIT_REACHED: [
+    429,
+    'The project reached its sending limit.',
+    'Retry after details.retry_after, or send to fewer recipients.',
+  ],
+  SEND_BLOCKED: [
+    403,
+    'Sending is blocked for this project.',
+    "Only the operator's support unblocks.",
+  ],
   EMAIL_SOURCE_REQUIRED: [409, 'The project has no active email source.', 'Add an email source.'],
   INTERNAL: [500, 'Internal error.', 'Retry later; quote X-Request-Id.'],
 } as const;
@@ -56,9 +128,21 @@ const SPECIFIED = {
 const ADDED = {
   UNAVAILABLE: [503, 'The service cannot take this now.', 'Retry after the Retry-After seconds.'],
   METHOD_NOT_ALLOWED: [405, 'This method is not allowed here.', 'See the Allow header.'],
-  PRECONDITION_FAILED: [412, 'The stored version is another one.', 'Read it again, then repeat with its version.'],
-  UNSUPPORTED_MEDIA_TYPE: [415, 'This content encoding is not supported.', 'Send the body without Content-Encoding.'],
-  IDEMPOTENCY_IN_PROGRESS: [409, 'The first call with this Idempotency-Key is still running.', 'Repeat in a moment.'],
+  PRECONDITION_FAILED: [
+    412,
+    'The stored version is another one.',
+    'Read it again, then repeat with its version.',
+  ],
+  UNSUPPORTED_MEDIA_TYPE: [
+    415,
+    'This content encoding is not supported.',
+    'Send the body without Content-Encoding.',
+  ],
+  IDEMPOTENCY_IN_PROGRESS: [
+    409,
+    'The first call with this Idempotency-Key is still running.',
+    'Repeat in a moment.',
+  ],
 } as const;
 
 const TABLE = { ...SPECIFIED, ...ADDED };
@@ -83,7 +167,12 @@ export interface FieldProblem {
 
 /** The error body of the interface (spec section 4.0, rule 6). */
 export interface ErrorBody {
-  error: { code: ErrorCode; message: string; hint: string | null; details?: Record<string, unknown> };
+  error: {
+    code: ErrorCode;
+    message: string;
+    hint: string | null;
+    details?: Record<string, unknown>;
+  };
 }
 
 interface ErrorOptions {

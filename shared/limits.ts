@@ -1,7 +1,7 @@
 /** Every limit of the interface (spec section 8) and the few of our own. Units stand last in the names. */
 
-export const KIB = 1024;
-export const MIB = 1024 * KIB;
+const KIB = 1024;
+const MIB = 1024 * KIB;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
@@ -20,7 +20,7 @@ export const LEASE_MIN_SECONDS = 30;
 export const LEASE_MAX_SECONDS = 3600;
 export const LEASE_DEFAULT_SECONDS = 300;
 export const ACK_RESULT_MAX_BYTES = 4 * KIB;
-export const NACK_REASON_MAX_BYTES = KIB;
+export const NACK_REASON_MAX_BYTES = 1 * KIB;
 
 export const LIST_DEFAULT = 20;
 export const LIST_MAX = 100;
@@ -33,11 +33,10 @@ export const WAITS_PER_KEY = 10;
 export const WAITS_PER_PROJECT = 25;
 
 export const ACTIVE_KEYS_MAX = 20;
-export const RATE_PER_MINUTE = 600;
 export const RATE_BURST = 100;
 
 /** Bodies of API calls other than values and files. */
-export const API_BODY_MAX_BYTES = MIB;
+export const API_BODY_MAX_BYTES = 1 * MIB;
 export const IDEMPOTENCY_KEY_MAX_CHARS = 255;
 export const IDEMPOTENCY_MS = DAY_MS;
 /** A session_hello names the agent of a key for this long. */

@@ -1,9 +1,9 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import type { ReadContext, LongContext, WriteContext } from './context.ts';
 import { invalid, type ErrorCode, type FieldProblem } from './errors.ts';
 import type { Scope } from './scopes.ts';
 
-export type Effect = 'read' | 'write' | 'wait';
+type Effect = 'read' | 'write' | 'wait';
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 interface RestShape {
@@ -76,14 +76,17 @@ type ErasedPhases = WritePhases<unknown, unknown, unknown, unknown>;
 
 /** What an executor runs, with the types of input and output erased. */
 export type Handler =
-  | { readonly kind: 'read'; readonly run: (context: ReadContext, input: unknown) => Promise<unknown> }
-  | { readonly kind: 'long'; readonly run: (context: LongContext, input: unknown) => Promise<unknown> }
+  | {
+      readonly kind: 'read';
+      readonly run: (context: ReadContext, input: unknown) => Promise<unknown>;
+    }
+  | {
+      readonly kind: 'long';
+      readonly run: (context: LongContext, input: unknown) => Promise<unknown>;
+    }
   | ({ readonly kind: 'write' } & ErasedPhases);
 
-type Erased = Omit<
-  Declaration<z.ZodObject, z.ZodType>,
-  'subject' | 'input' | 'output' | 'example'
->;
+type Erased = Omit<Declaration<z.ZodObject, z.ZodType>, 'subject' | 'input' | 'output' | 'example'>;
 
 /** One operation: the value that REST, OpenAPI, MCP and CLI read. */
 export interface Operation extends Erased {
@@ -105,7 +108,7 @@ export function defineOperation<I extends z.ZodObject, O extends z.ZodType>(
     const { subject, example, ...rest } = declaration;
     const subjectOf = (input: unknown, output: unknown): string | null =>
       subject ? subject(input as z.output<I>, output as z.output<O>) : null;
-    return { ...rest, example: example as Record<string, unknown>, handler, subjectOf };
+    return { ...rest, example, handler, subjectOf };
   };
   return {
     read: (run: (context: ReadContext, input: z.output<I>) => Promise<z.input<O>>) =>

@@ -59,7 +59,10 @@ export function openApiDocument(operations: readonly Operation[], server: Server
         apiKey: { type: 'http', scheme: 'bearer', description: 'A key `svc_live_…`.' },
       },
       headers: {
-        RequestId: { description: 'Quote it when you report a problem.', schema: { type: 'string' } },
+        RequestId: {
+          description: 'Quote it when you report a problem.',
+          schema: { type: 'string' },
+        },
       },
       schemas: { Error: errorSchema() },
     },
@@ -83,7 +86,9 @@ function describe(operation: Operation): Json {
     ...(effect === 'write' ? [IDEMPOTENCY_PARAMETER] : []),
   ];
   const scope =
-    operation.scope === 'any' ? 'Any valid key may call it.' : `Needs the scope \`${operation.scope}\`.`;
+    operation.scope === 'any'
+      ? 'Any valid key may call it.'
+      : `Needs the scope \`${operation.scope}\`.`;
   return {
     operationId: operation.name,
     tags: [tagOf(operation)],
@@ -106,7 +111,8 @@ const IDEMPOTENCY_PARAMETER = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'At most 255 characters. A repeat with the same key and input within 24 hours has one effect.',
+  description:
+    'At most 255 characters. A repeat with the same key and input within 24 hours has one effect.',
   schema: { type: 'string', maxLength: 255 },
 };
 
@@ -212,7 +218,8 @@ function errorSchema(): Json {
           hint: { type: ['string', 'null'] },
           details: {
             type: 'object',
-            description: 'Depends on the code: `fields` (path, message) of VALIDATION_FAILED, `scope`, `retry_after`, …',
+            description:
+              'Depends on the code: `fields` (path, message) of VALIDATION_FAILED, `scope`, `retry_after`, …',
           },
         },
       },
@@ -231,9 +238,7 @@ function ingressPath(server: ServerInfo): Json {
         'Where the sender of a source posts to; the token is the capability and no key is needed. The raw body is ' +
         'checked against the signature of the source before it is parsed. Identical deliveries create one event.',
       security: [],
-      parameters: [
-        { name: 'token', in: 'path', required: true, schema: { type: 'string' } },
-      ],
+      parameters: [{ name: 'token', in: 'path', required: true, schema: { type: 'string' } }],
       requestBody: {
         required: true,
         description: 'Any body of at most 5 MB, not compressed.',

@@ -22,7 +22,9 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
       reject(tooLarge(maxBytes));
     };
     request.on('data', onData);
-    request.once('end', () => resolve(chunks.length === 1 ? (chunks[0] ?? empty()) : Buffer.concat(chunks)));
+    request.once('end', () =>
+      resolve(chunks.length === 1 ? (chunks[0] ?? empty()) : Buffer.concat(chunks)),
+    );
     request.once('error', reject);
     request.once('aborted', () => reject(new Error('The sender went away.')));
   });

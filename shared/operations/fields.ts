@@ -48,13 +48,9 @@ export const isoInstant = z
     return z.NEVER;
   });
 
-export const sourceName = z.string().max(63).describe('The name of a source.');
+export const sourceName = label(63).describe('The name of a source.');
 
-export const typePattern = z
-  .string()
-  .min(1)
-  .max(255)
-  .describe('An event type, or a prefix ending `*` such as `invoice.*`.');
+export const typePattern = label(255).describe('An event type, or a prefix ending `*` such as `invoice.*`.');
 
 export const listLimit = z
   .int()

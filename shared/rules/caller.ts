@@ -4,6 +4,7 @@ import { IDEMPOTENCY_KEY_MAX_CHARS } from '../limits.ts';
 import { cutUtf8 } from '../text.ts';
 
 const AGENT_MAX_BYTES = 100;
+const CONTROL = /\p{Cc}/gu;
 
 /** What an agent says of itself, in a header, in session_hello or by its client. */
 interface Claims {
@@ -58,8 +59,7 @@ function platformOf(name: string): string {
 
 /** A label as the ledger keeps it: one line, short. */
 function label(text: string): string {
-  const printable = [...text].map((char) => (char < ' ' || char === '\u007f' ? ' ' : char)).join('');
-  return cutUtf8(printable.toWellFormed(), AGENT_MAX_BYTES);
+  return cutUtf8(text.replaceAll(CONTROL, ' ').toWellFormed(), AGENT_MAX_BYTES);
 }
 
 /** An Idempotency-Key that may be stored; VALIDATION_FAILED otherwise. */

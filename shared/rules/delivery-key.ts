@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { standardHeaders, type HeaderRecord, type Verification } from './signature.ts';
 
 // What is longer, or not printable ASCII, is replaced by its hash: a cut id could equal another one.
@@ -21,7 +21,7 @@ export function providerId(delivery: {
 }): string | null {
   const id = rawId(delivery.verification, delivery.headers, delivery.payload);
   if (id === undefined || id === '') return null;
-  return PLAIN_ID.test(id) ? id : `sha256:${createHash('sha256').update(id).digest('hex')}`;
+  return PLAIN_ID.test(id) ? id : `sha256:${hash('sha256', id)}`;
 }
 
 function rawId(
@@ -53,5 +53,5 @@ function stripeId(payload: unknown): string | undefined {
 
 /** SHA-256 of the raw body: the key of deliveries without an id, and the mark of repeated bodies. */
 export function bodyHash(body: Uint8Array): Uint8Array {
-  return createHash('sha256').update(body).digest();
+  return hash('sha256', body, 'buffer');
 }

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { canonicalJson } from './canonical-json.ts';
 
 /** One line of the ledger. `at` is the stored text, digests and hashes are lower-case hex. */
@@ -38,7 +38,7 @@ export function entryHash(projectId: string, entry: Unhashed): string {
     `,"project":${json(projectId)},"request_id":${json(entry.request_id)}` +
     `,"result_digest":${json(entry.result_digest)},"seq":${json(entry.seq)}` +
     `,"subject":${json(entry.subject)}}`;
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text);
 }
 
 function json(value: string | number | null): string {

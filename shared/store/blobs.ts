@@ -22,6 +22,8 @@ export class BlobRepository {
   }
 
   async isReferenced(digest: string): Promise<boolean> {
-    return (await this.#tx.get('SELECT 1 AS one FROM blob WHERE digest = ?', [digest])) !== undefined;
+    return (
+      (await this.#tx.get('SELECT 1 AS one FROM blob WHERE digest = ?', [digest])) !== undefined
+    );
   }
 }

@@ -22,8 +22,10 @@ export class ControlStore {
   readonly #database: Database;
 
   constructor(path: string, onFatal: (error: unknown) => void) {
-    this.#database = new EmbeddedDatabase(path, { positionSql: POSITION_SQL, onFatal }, (connection) =>
-      migrate(connection, 'control'),
+    this.#database = new EmbeddedDatabase(
+      path,
+      { positionSql: POSITION_SQL, onFatal },
+      (connection) => migrate(connection, 'control'),
     );
   }
 

@@ -47,9 +47,11 @@ function storedSql(filter: EventFilter): Sql {
   return typedSql(filter, conditions, params);
 }
 
+function page(where: string): string {
+  return `SELECT e.seq FROM event e WHERE ${where} ORDER BY e.seq LIMIT ?`;
+}
+
 function typedSql(filter: EventFilter, conditions: string[], params: SqlValue[]): Sql {
-  const page = (where: string): string =>
-    `SELECT e.seq FROM event e WHERE ${where} ORDER BY e.seq LIMIT ?`;
   if (filter.type === undefined) {
     return { sql: page(conditions.join(' AND ')), params: [...params, filter.limit] };
   }
@@ -93,7 +95,7 @@ function overdueSql(filter: EventFilter): Sql | null {
   }
   if (filter.unroutedOnly) conditions.push('e.routed = 0');
   return {
-    sql: `SELECT e.seq FROM event e WHERE ${conditions.join(' AND ')} ORDER BY e.seq LIMIT ?`,
+    sql: page(conditions.join(' AND ')),
     params: [...params, filter.limit],
   };
 }

@@ -170,15 +170,7 @@ export class EventRepository {
   async setQueue(seq: number, next: EventQueueRow, finishedAt: string | null): Promise<void> {
     await this.#tx.run(
       'UPDATE event SET status = ?, attempts = ?, lease_id = ?, holder_key_id = ?, due_at = ?, finished_at = ? WHERE seq = ?',
-      [
-        next.status,
-        next.attempts,
-        next.lease_id,
-        next.holder_key_id,
-        next.due_at,
-        finishedAt,
-        seq,
-      ],
+      [next.status, next.attempts, next.lease_id, next.holder_key_id, next.due_at, finishedAt, seq],
     );
   }
 

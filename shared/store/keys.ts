@@ -117,10 +117,10 @@ export class KeyRepository {
   }
 
   async session(keyId: string, sinceIso: string): Promise<SessionRecord | null> {
-    const row = await this.#tx.get('SELECT agent, platform, at FROM session WHERE key_id = ? AND at >= ?', [
-      keyId,
-      sinceIso,
-    ]);
+    const row = await this.#tx.get(
+      'SELECT agent, platform, at FROM session WHERE key_id = ? AND at >= ?',
+      [keyId, sinceIso],
+    );
     return row ? (row as unknown as SessionRecord) : null;
   }
 

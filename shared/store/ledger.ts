@@ -1,5 +1,5 @@
 import { isoTime } from '../clock.ts';
-import { GENESIS_HASH, entryHash, type LedgerEntry } from '../rules/ledger-chain.ts';
+import { GENESIS_HASH, sealEntry, type LedgerEntry } from '../rules/ledger-chain.ts';
 import type { Row, SqlValue, Tx } from './driver.ts';
 import { firstSeqSince } from './seq-search.ts';
 
@@ -52,13 +52,12 @@ export class LedgerRepository {
     const carried = this.#tx.group?.carried;
     const head = (carried?.get(HEAD) as LedgerHead | undefined) ?? (await this.head());
     const nowIso = isoTime(now);
-    const entry = {
+    const entry = sealEntry(this.#projectId, {
       ...note,
       seq: (head?.seq ?? 0) + 1,
       at: head && head.at > nowIso ? head.at : nowIso,
       prev_hash: head?.hash ?? GENESIS_HASH,
-    };
-    const hash = entryHash(this.#projectId, entry);
+    });
     await this.#tx.run(
       `INSERT INTO ledger (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [
@@ -75,10 +74,10 @@ export class LedgerRepository {
         entry.input_digest,
         entry.result_digest,
         entry.prev_hash,
-        hash,
+        entry.hash,
       ],
     );
-    carried?.set(HEAD, { seq: entry.seq, at: entry.at, hash });
+    carried?.set(HEAD, { seq: entry.seq, at: entry.at, hash: entry.hash });
   }
 
   async page(filter: LedgerFilter): Promise<LedgerEntry[]> {

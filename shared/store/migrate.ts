@@ -12,7 +12,9 @@ function migrationFolder(family: 'project' | 'control'): URL {
  */
 export function migrate(connection: Connection, family: 'project' | 'control'): void {
   const folder = migrationFolder(family);
-  const files = readdirSync(folder).filter((name) => name.endsWith('.sql')).toSorted();
+  const files = readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .toSorted();
   const row = connection.get('PRAGMA user_version');
   const current = Number(row?.['user_version'] ?? 0);
   if (current > files.length) {

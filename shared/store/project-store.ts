@@ -35,8 +35,10 @@ export class ProjectStore {
     projectId: string,
     onFatal: (error: unknown) => void,
   ): ProjectStore {
-    const database = new EmbeddedDatabase(path, { positionSql: POSITION_SQL, onFatal }, (connection) =>
-      migrate(connection, 'project'),
+    const database = new EmbeddedDatabase(
+      path,
+      { positionSql: POSITION_SQL, onFatal },
+      (connection) => migrate(connection, 'project'),
     );
     return new ProjectStore(database, projectId);
   }

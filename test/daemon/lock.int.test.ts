@@ -29,8 +29,10 @@ async function taker(): Promise<{ child: ChildProcess; won: boolean }> {
   const args = ['--import', 'tsx', '--input-type=module', '--eval', code];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
-  const [said] = (await once(child.stdout, 'data')) as [Buffer];
-  return { child, won: said.toString() === 'won' };
+  const said = await new Promise<string>((done) => {
+    child.stdout.once('data', (bytes: Buffer) => done(bytes.toString()));
+  });
+  return { child, won: said === 'won' };
 }
 
 describe('the lock of a data folder', () => {

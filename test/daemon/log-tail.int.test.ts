@@ -29,6 +29,12 @@ describe('lastLines', () => {
   });
 });
 
+/** The follower may not yet have opened the file. */
+function appendUntilSeen(line: string, seen: readonly string[]): boolean {
+  appendFileSync(file, `${line}\n`);
+  return seen.includes(line);
+}
+
 describe('followLines', () => {
   it('goes on across a rotation and loses no line', async () => {
     writeFileSync(file, 'before\n');
@@ -45,11 +51,6 @@ describe('followLines', () => {
     await following;
     expect(seen.filter((line) => line !== 'one')).toEqual(['half a line', 'two']);
   });
-
-  function appendUntilSeen(line: string, seen: readonly string[]): boolean {
-    appendFileSync(file, `${line}\n`);
-    return seen.includes(line);
-  }
 });
 
 describe('rotateLog', () => {

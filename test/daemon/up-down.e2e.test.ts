@@ -27,7 +27,7 @@ interface Up {
 let folder: ReturnType<typeof temporaryFolder>;
 
 beforeAll(() => {
-  expect(existsSync(SVC), 'npm run build makes the bundle').toBe(true);
+  if (!existsSync(SVC)) throw new Error('Make the bundle first: npm run build');
 });
 beforeEach(() => {
   folder = temporaryFolder();
@@ -51,7 +51,8 @@ async function up(...args: string[]): Promise<Up> {
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out.endsWith('\n')).toBe(true);
   expect(out.trim().split('\n')).toHaveLength(1);
-  return JSON.parse(out) as Up;
+  const parsed: Up = JSON.parse(out);
+  return parsed;
 }
 
 describe('svc up and svc down', () => {
@@ -164,7 +165,7 @@ describe('a daemon under load', () => {
       headers,
       body: JSON.stringify({ type: 'webhook', name: 'load' }),
     });
-    const { url } = (await made.json()) as { url: string };
+    const { url }: { url: string } = JSON.parse(await made.text());
     const statuses = new Set<number>();
     const post = async (): Promise<void> => {
       for (;;) {

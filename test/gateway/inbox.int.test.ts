@@ -47,7 +47,10 @@ describe('the inbox, from a webhook to the ledger', () => {
     const again = await gateway.deliver(github, body, headers);
     expect(again.body).toEqual({ status: 'duplicate', event_id: first.body['event_id'] });
 
-    const waited = await gateway.call<{ event: Event }>('GET', '/v1/inbox/wait?type=pull_request.*');
+    const waited = await gateway.call<{ event: Event }>(
+      'GET',
+      '/v1/inbox/wait?type=pull_request.*',
+    );
     expect(waited.body.event).toMatchObject({
       id: first.body['event_id'],
       type: 'pull_request.opened',
@@ -74,7 +77,10 @@ describe('the inbox, from a webhook to the ledger', () => {
   });
 
   it('refuses a wrong signature', async () => {
-    const answer = await gateway.deliver(github, '{}', { ...json, 'x-hub-signature-256': 'sha256=00' });
+    const answer = await gateway.deliver(github, '{}', {
+      ...json,
+      'x-hub-signature-256': 'sha256=00',
+    });
     expect(answer).toMatchObject({
       status: 401,
       body: { error: { code: 'INGRESS_SIGNATURE_INVALID' } },
@@ -105,7 +111,10 @@ describe('the inbox, from a webhook to the ledger', () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     clock.advance(600_000);
     const { body } = await gateway.deliver(open, 'hello', { 'content-type': 'text/plain' });
-    expect((await waiting).body.event).toMatchObject({ id: body['event_id'], payload: { text: 'hello' } });
+    expect((await waiting).body.event).toMatchObject({
+      id: body['event_id'],
+      payload: { text: 'hello' },
+    });
   });
 
   it('keeps a large body apart and serves it by a link', async () => {

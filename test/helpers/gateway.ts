@@ -87,7 +87,10 @@ export class TestGateway {
     });
     const listener = getRequestListener(gateway.app.fetch, { overrideGlobalObjects: false });
     server.on('request', (request, response) => void listener(request, response));
-    const { project, apiKey } = await gateway.createProject({ name: 'Test', slug: `t-${Date.now()}` });
+    const { project, apiKey } = await gateway.createProject({
+      name: 'Test',
+      slug: `t-${Date.now()}`,
+    });
     return new TestGateway({
       gateway,
       url,

@@ -17,7 +17,9 @@ export const inboxWait = defineOperation({
     source: sourceName.optional(),
     type: typePattern.optional(),
     since: isoInstant.optional().describe('Only events received at or after this time, ISO 8601.'),
-    after: eventId.optional().describe('Only events that arrived after this one, to follow a stream.'),
+    after: eventId
+      .optional()
+      .describe('Only events that arrived after this one, to follow a stream.'),
     timeout_seconds: z
       .int()
       .min(1)

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { LEDGER_LIST_DEFAULT, LEDGER_LIST_MAX } from '../../limits.ts';
 import { defineOperation } from '../../operation.ts';
-import { isoInstant } from '../fields.ts';
+import { isoInstant, label } from '../fields.ts';
 
-const exact = z.string().min(1).max(255).optional();
+const exact = label(255).optional();
 
 export const ledgerQuery = defineOperation({
   name: 'ledger_query',
@@ -54,7 +54,10 @@ export const ledgerQuery = defineOperation({
   mcp: { title: 'Read the ledger' },
   cli: {
     usage: 'ledger query',
-    examples: ['ledger query --op inbox_ack --limit 10', 'ledger query --subject evt_01j9z3k4m5n6p7q8r9s0t1v2w3'],
+    examples: [
+      'ledger query --op inbox_ack --limit 10',
+      'ledger query --subject evt_01j9z3k4m5n6p7q8r9s0t1v2w3',
+    ],
     columns: ['seq', 'at', 'op', 'agent', 'subject', 'outcome', 'code'],
   },
   example: { limit: 3 },

@@ -2,7 +2,12 @@ import * as z from 'zod';
 import { defineOperation } from '../../operation.ts';
 import type { LongContext } from '../../context.ts';
 import { invalid } from '../../errors.ts';
-import { CHAIN_START, verifyChunk, type ChainFault, type ChainState } from '../../rules/ledger-chain.ts';
+import {
+  CHAIN_START,
+  verifyChunk,
+  type ChainFault,
+  type ChainState,
+} from '../../rules/ledger-chain.ts';
 
 type Fault = ChainFault | { readonly seq: number; readonly reason: 'truncated' };
 
@@ -70,9 +75,7 @@ export const ledgerVerify = defineOperation({
 /** From the first entry, or linked to the stored hash of the entry before. */
 async function startState(context: LongContext, fromSeq: number): Promise<ChainState> {
   if (fromSeq === 1) return CHAIN_START;
-  const [before] = await context.read((store) =>
-    store.ledger.range(fromSeq - 1, fromSeq - 1, 1),
-  );
+  const [before] = await context.read((store) => store.ledger.range(fromSeq - 1, fromSeq - 1, 1));
   if (!before) throw invalid({ path: 'from_seq', message: 'The ledger has no entry before it.' });
   return { expectedSeq: fromSeq, prevHash: before.hash, anchored: false };
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
 import { invalid, ServiceError, type FieldProblem } from '../../errors.ts';
@@ -64,7 +64,7 @@ export const sourceAdd = defineOperation({
     if (await store.sources.findByName(wanted.name)) throw new ServiceError('SOURCE_NAME_TAKEN');
     const token = newToken(project.id);
     // The token is as good as an id: it is random, and it is what the row is about.
-    const id = `src_${createHash('sha256').update(token).digest('hex').slice(0, 24)}`;
+    const id = `src_${hash('sha256', token).slice(0, 24)}`;
     const row = {
       id,
       name: wanted.name,
@@ -79,7 +79,7 @@ export const sourceAdd = defineOperation({
     };
     await store.sources.insert({
       ...row,
-      token_hash: createHash('sha256').update(token).digest('hex'),
+      token_hash: hash('sha256', token),
     });
     return toSourceView(row, { vault, server, projectId: project.id });
   },
@@ -100,7 +100,8 @@ function refuseBadCombination(wanted: z.output<typeof input>): void {
     problems.push({ path: 'secret', message: 'A secret needs a verification that uses it.' });
   }
   if (verification !== 'none') {
-    const problem = secret === undefined ? 'Required for this verification.' : checkSecret(verification, secret);
+    const problem =
+      secret === undefined ? 'Required for this verification.' : checkSecret(verification, secret);
     if (problem) problems.push({ path: 'secret', message: problem });
   }
   if (signature_header !== undefined && verification !== 'hmac_sha256') {

@@ -118,7 +118,7 @@ export class FakeExecutor implements Executor {
       keyId: 'key_01j9z3k4m5n6p7q8r9s0t1v2w3',
       scopes: this.scopes,
       agent: {
-        label: credentials.mcpClientName ?? null,
+        label: null,
         platform: 'unknown',
         source: this.agentSource,
       },

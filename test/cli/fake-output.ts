@@ -1,0 +1,28 @@
+import { TerminalOutput, type OutputOptions, type Sink } from '../../cli/output.ts';
+
+/** A stream that remembers what was written to it. */
+export class TextSink implements Sink {
+  readonly isTTY: boolean;
+  readonly columns: number | undefined;
+  text = '';
+
+  constructor(isTTY = false, columns?: number) {
+    this.isTTY = isTTY;
+    this.columns = columns;
+  }
+
+  write(data: string | Uint8Array): boolean {
+    this.text += typeof data === 'string' ? data : Buffer.from(data).toString('utf8');
+    return true;
+  }
+}
+
+/** An output into two such streams. */
+export function testOutput(options: Partial<OutputOptions> & { terminal?: boolean } = {}) {
+  const { terminal = false, ...rest } = options;
+  const stdout = new TextSink(terminal, 80);
+  const stderr = new TextSink(false);
+  const now = () => Date.parse('2026-01-02T12:00:00.000Z');
+  const plain = { json: false, quiet: false, color: false, now };
+  return { stdout, stderr, output: new TerminalOutput({ stdout, stderr, ...plain, ...rest }) };
+}
