@@ -1,4 +1,9 @@
-import { request as httpRequest, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import {
+  request as httpRequest,
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Home } from '../daemon/home.ts';
 import { isAlive } from '../daemon/processes.ts';

@@ -33,9 +33,10 @@ function gatewayUrl(text: string | undefined): URL | null {
 
 function storedProfile(file: string, name: string | undefined): Profile | undefined {
   const credentials = read(file);
-  const profile = credentials?.profiles[name ?? credentials.current];
+  const profiles = new Map(Object.entries(credentials?.profiles ?? {}));
+  const profile = profiles.get(name ?? credentials?.current ?? '');
   if (profile || name === undefined) return profile;
-  const known = Object.keys(credentials?.profiles ?? {}).join(', ') || 'none';
+  const known = [...profiles.keys()].join(', ') || 'none';
   throw usageError(`There is no profile "${name}".`, `Stored profiles: ${known}`);
 }
 

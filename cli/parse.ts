@@ -71,7 +71,7 @@ function mayLeaveOut(option: OptionSpec): boolean {
 function valueOf(option: OptionSpec, value: string | undefined, token: Token): string | true {
   const name = `--${option.flag}`;
   if (option.value === undefined) {
-    if (value !== undefined) throw usageError(`${name} takes no value.`);
+    if (value !== undefined) throw usageError(`${name} takes no value.`, `Write it as: ${name}`);
     return true;
   }
   const text = value ?? (mayLeaveOut(option) ? option.choices?.[0] : undefined);

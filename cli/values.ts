@@ -104,8 +104,8 @@ export class StandardInput {
   #takenBy: string | null = null;
 
   /** A read that the signal cuts short fails. */
-  constructor(signal: AbortSignal, stream = () => addAbortSignal(signal, process.stdin)) {
-    this.#stream = stream;
+  constructor(signal: AbortSignal, stream?: () => AsyncIterable<Uint8Array>) {
+    this.#stream = stream ?? (() => addAbortSignal(signal, process.stdin));
   }
 
   async read(flag: string): Promise<Buffer> {

@@ -4,7 +4,7 @@ import { effective } from '../shared/rules/event-state.ts';
 import type { WriteTx } from '../shared/store/driver.ts';
 import type { EventRow } from '../shared/store/events.ts';
 import type { Repositories } from '../shared/store/project-store.ts';
-import { queueRow } from '../shared/store/queue-row.ts';
+import { queueRow } from '../shared/rules/queue-row.ts';
 import type { Project } from './project.ts';
 
 /** Rows moved or payloads purged in one transaction. */

@@ -4,7 +4,7 @@ import { PAYLOAD_INLINE_MAX_BYTES } from './limits.ts';
 import { effective } from './rules/event-state.ts';
 import { decodePayload } from './rules/payload.ts';
 import { isoTime } from './clock.ts';
-import { queueRow } from './store/queue-row.ts';
+import { queueRow } from './rules/queue-row.ts';
 
 export const EVENT_STATUSES = ['pending', 'claimed', 'done', 'failed', 'dead'] as const;
 

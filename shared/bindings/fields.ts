@@ -14,12 +14,16 @@ interface JsonSchema {
 /** The JSON Schema of an input (`io: input`) or answer, without what costs a reader more than it tells. */
 export function jsonSchema(type: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
   const schema = z.toJSONSchema(type, { io, unrepresentable: 'any', override: lean });
-  const { $schema: _dialect, ...rest } = schema as Record<string, unknown>;
+  const { $schema: _dialect, $defs: _definitions, ...rest } = schema as Record<string, unknown>;
   return rest;
 }
 
-/** Zod states the whole range of safe integers, which every JSON number a caller writes is in anyway. */
+/**
+ * Zod states the whole range of safe integers, which every JSON number a caller writes is in anyway. Only "any JSON"
+ * refers to itself, by a path that is right in a document of its own alone; the schema without a keyword says the same.
+ */
 function lean({ jsonSchema: schema }: { jsonSchema: Record<string, unknown> }): void {
+  delete schema['$ref'];
   if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
   if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
 }

@@ -2,7 +2,7 @@ import type { WriteContext } from '../../context.ts';
 import { ServiceError } from '../../errors.ts';
 import { effective, type EventQueueRow, type EventStateCode } from '../../rules/event-state.ts';
 import type { EventRow } from '../../store/events.ts';
-import { queueRow } from '../../store/queue-row.ts';
+import { queueRow } from '../../rules/queue-row.ts';
 
 type Verdict<V> = ({ ok: true; next: EventQueueRow } & V) | { ok: false; code: EventStateCode };
 

@@ -1,5 +1,5 @@
-import type { EventQueueRow } from '../rules/event-state.ts';
-import type { EventRow } from './events.ts';
+import type { EventRow } from '../store/events.ts';
+import type { EventQueueRow } from './event-state.ts';
 
 /** The part of a stored event the state machine decides about. */
 export function queueRow(row: EventRow): EventQueueRow {

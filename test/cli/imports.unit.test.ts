@@ -1,0 +1,67 @@
+import { build } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+
+/** Packages a command must not pay for. */
+const HEAVY = [
+  'hono',
+  '@hono/node-server',
+  'libsql',
+  'zod',
+  'pino',
+  'undici',
+  '@modelcontextprotocol',
+];
+
+const { metafile } = await build({
+  entryPoints: ['cli/main.ts'],
+  bundle: true,
+  platform: 'node',
+  format: 'cjs',
+  write: false,
+  metafile: true,
+  logLevel: 'silent',
+});
+
+/** What is loaded from a file on, without what is loaded later by `import()`. */
+function staticImports(entry: string): Set<string> {
+  const seen = new Set<string>();
+  const todo = [entry];
+  for (let path = todo.pop(); path !== undefined; path = todo.pop()) {
+    if (seen.has(path)) continue;
+    seen.add(path);
+    const imports = metafile.inputs[path]?.imports ?? [];
+    todo.push(...imports.filter(({ kind }) => kind !== 'dynamic-import').map((one) => one.path));
+  }
+  return seen;
+}
+
+describe('the executable', () => {
+  it('holds none of the heavy packages, not even for later', () => {
+    const inputs = Object.keys(metafile.inputs);
+    const heavy = inputs.filter((path) =>
+      HEAVY.some((name) => path.includes(`node_modules/${name}/`)),
+    );
+    expect(heavy).toEqual([]);
+  });
+
+  it('answers --version with next to nothing loaded', () => {
+    expect([...staticImports('cli/main.ts')].toSorted()).toEqual([
+      'cli/main.ts',
+      'shared/version.ts',
+    ]);
+  });
+
+  it('loads no code of commands, of help or of HTTP before it knows the command', () => {
+    const loaded = [...staticImports('cli/run.ts')];
+    const specs = /^cli\/commands\/specs-/;
+    const early = loaded.filter((path) => path.startsWith('cli/commands/') && !specs.test(path));
+    expect(early).toEqual([]);
+    expect(loaded).not.toContain('cli/help.ts');
+    expect(loaded).not.toContain('cli/client.ts');
+    expect(
+      loaded.filter((path) =>
+        ['http', 'https', 'crypto', 'net'].includes(path.replace('node:', '')),
+      ),
+    ).toEqual([]);
+  });
+});
