@@ -92,11 +92,14 @@ ${walk.replaceAll('[$name]', '[${name:- }]')}
 complete -o default -F _svc svc`;
 }
 
+/** `word:what it is`, a line each, as zsh describes them. */
+function described(pairs: Step['next']): string {
+  return quoted(pairs.map(([word, text]) => `${word.replaceAll(':', '\\:')}:${text}`).join('\n'));
+}
+
 /** For zsh, as a file \`_svc\` of \`fpath\` or sourced. */
 export function zshScript(commands: readonly CommandSpec[]): string {
   const all = steps(commands);
-  const described = (pairs: readonly (readonly [string, string])[]) =>
-    quoted(pairs.map(([word, text]) => `${word.replaceAll(':', '\\:')}:${text}`).join('\n'));
   return `#compdef svc
 # Completion of svc for zsh.
 _svc() {

@@ -1,8 +1,6 @@
 import { isObject } from '../daemon/untyped.ts';
 import { EXIT } from './command.ts';
 
-export { isObject };
-
 interface Failure {
   readonly code: string;
   readonly message: string;
@@ -65,8 +63,7 @@ function answeredFailure(status: number, body: unknown): Failure {
   };
 }
 
-/** The exit code for an error code of the interface. */
-export function exitForCode(code: string): number {
+function exitForCode(code: string): number {
   switch (code) {
     case 'UNAUTHENTICATED':
     case 'KEY_REVOKED':

@@ -8,7 +8,7 @@ const NARROWEST = 60;
 
 /** Help is laid out for the terminal, within what reads well. */
 export function helpColumns(terminal: number | undefined): number {
-  return Math.max(NARROWEST, Math.min(terminal ?? HELP_COLUMNS, HELP_COLUMNS));
+  return Math.max(NARROWEST, Math.min(terminal || HELP_COLUMNS, HELP_COLUMNS));
 }
 
 const START: readonly (readonly [string, string])[] = [

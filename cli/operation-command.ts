@@ -4,6 +4,7 @@ import { EXIT, type CommandContext } from './command.ts';
 import type { OperationShape } from './operation-shape.ts';
 import { flagOf } from './operation-spec.ts';
 import { missing } from './parse.ts';
+import { plainText } from './terminal-text.ts';
 import { fieldValue, StandardInput } from './values.ts';
 
 /** Calls the operation and shows its answer. */
@@ -29,7 +30,7 @@ export async function callOperation(
 }
 
 /** The input of the operation from arguments and flags. */
-export async function readInput(
+async function readInput(
   shape: OperationShape,
   { args, options, signal }: Pick<CommandContext, 'args' | 'options' | 'signal'>,
 ): Promise<Record<string, unknown>> {
@@ -51,14 +52,14 @@ export async function readInput(
 const WAIT_MARGIN_MS = 15_000;
 
 /** The request for an input: path, then query (GET and DELETE) or body. */
-export function requestOf(
+function requestOf(
   { method, path, params, effect, fields }: OperationShape,
   input: Readonly<Record<string, unknown>>,
 ): { method: string; path: string; options: CallOptions } {
   const rest = { ...input };
   const target = path.replace(/\{(\w+)\+?\}/g, (_, parameter: string) => {
     const name = params[parameter] ?? parameter;
-    const value = String(rest[name] ?? '');
+    const value = plainText(rest[name] ?? '');
     delete rest[name];
     return encodeURIComponent(value);
   });
@@ -75,8 +76,8 @@ function queryOf(input: Readonly<Record<string, unknown>>): Record<string, strin
 }
 
 function queryText(value: unknown): string | string[] {
-  if (Array.isArray(value)) return value.map(String);
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (Array.isArray(value)) return value.map(plainText);
+  return plainText(value);
 }
 
 function isNothing({ emptyWhenNull }: OperationShape, answer: unknown): boolean {

@@ -1,6 +1,6 @@
 import { isObject } from '../daemon/untyped.ts';
 import type { CliError } from './errors.ts';
-import { safeJson, safeLine, safeText, wrapText } from './terminal-text.ts';
+import { plainText, safeJson, safeLine, safeText, wrapText } from './terminal-text.ts';
 import { readableView } from './view.ts';
 
 /** The one place that prints. Standard output holds the answer and nothing else. */
@@ -60,14 +60,16 @@ export class TerminalOutput implements Output {
       return;
     }
     const look = {
-      columns: stdout.columns ?? 80,
+      // A terminal that does not know its width says 0.
+      columns: stdout.columns || 80,
       now: now(),
       bold: (text: string) => this.#style('1', text),
       faint: (text: string) => this.#style('2', text),
     };
     stdout.write(`${readableView(value, view.columns, look).join('\n')}\n`);
     const cursor = isObject(value) ? value['next_cursor'] : null;
-    if (cursor !== null && cursor !== undefined) this.note(`More with: --cursor ${String(cursor)}`);
+    if (cursor !== null && cursor !== undefined)
+      this.note(`More with: --cursor ${plainText(cursor)}`);
   }
 
   line(text: string): void {
@@ -146,11 +148,10 @@ function fieldProblems(details: CliError['details']): string[] {
   if (Array.isArray(fields)) {
     return fields
       .filter(isObject)
-      .map(({ path, message }) => `${safeLine(String(path))}: ${safeLine(String(message))}`);
+      .map(({ path, message }) => `${safeLine(plainText(path))}: ${safeLine(plainText(message))}`);
   }
   return Object.entries(details ?? {}).map(
-    ([name, value]) =>
-      `${safeLine(name)}: ${safeLine(typeof value === 'object' ? JSON.stringify(value) : String(value))}`,
+    ([name, value]) => `${safeLine(name)}: ${safeLine(plainText(value))}`,
   );
 }
 

@@ -49,13 +49,11 @@ export function parseLine(command: CommandSpec, rest: readonly string[]): Parsed
     if (token.kind !== 'option') continue;
     const option = known.find(({ flag }) => flag === token.name);
     if (!option) throw unknownFlag(token.rawName ?? '', command, known);
-    const next = rest[token.index + 1];
-    const takesNext =
-      mayLeaveOut(option) && !token.inlineValue && option.choices?.includes(next ?? '');
-    if (takesNext) taken = token.index + 1;
-    store(options, option, valueOf(option, takesNext ? next : token.value, token));
+    const choice = token.inlineValue ? undefined : choiceIn(option, rest[token.index + 1]);
+    if (choice !== undefined) taken = token.index + 1;
+    store(options, option, valueOf(option, choice ?? token.value, token));
   }
-  return { args: options['help'] ? {} : placeArguments(command, positionals), options };
+  return { args: placeArguments(command, positionals, options), options };
 }
 
 function parserOption(option: OptionSpec) {
@@ -66,6 +64,11 @@ function parserOption(option: OptionSpec) {
 /** `[true|false]`: the flag may stand alone. */
 function mayLeaveOut(option: OptionSpec): boolean {
   return option.value?.startsWith('[') ?? false;
+}
+
+/** The next word, where it is a value that a flag may also do without. */
+function choiceIn(option: OptionSpec, next: string | undefined): string | undefined {
+  return mayLeaveOut(option) ? option.choices?.find((choice) => choice === next) : undefined;
 }
 
 function valueOf(option: OptionSpec, value: string | undefined, token: Token): string | true {
@@ -127,7 +130,12 @@ function unknownFlag(raw: string, command: CommandSpec, known: readonly OptionSp
   );
 }
 
-function placeArguments(command: CommandSpec, given: readonly string[]): ParsedLine['args'] {
+function placeArguments(
+  command: CommandSpec,
+  given: readonly string[],
+  { help }: OptionValues,
+): ParsedLine['args'] {
+  if (help) return {};
   const placed: Record<string, string | readonly string[] | undefined> = Object.create(null);
   let index = 0;
   for (const argument of command.args) {

@@ -65,8 +65,8 @@ async function dispatch(
     output.page(await helpFor(command.words, commands, around));
     return EXIT.done;
   }
-  const { run: runCommand } = await command.load();
-  const code = await runCommand(await contextOf({ args, options }, around, output));
+  const module = await command.load();
+  const code = await module.run(await contextOf({ args, options }, around, output));
   return code ?? (around.signal.aborted ? EXIT.interrupted : EXIT.done);
 }
 

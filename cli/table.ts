@@ -1,4 +1,4 @@
-import { cutToWidth, padToWidth, safeLine, textWidth } from './terminal-text.ts';
+import { cutToWidth, padToWidth, plainText, safeLine, textWidth } from './terminal-text.ts';
 
 /** How a view looks at the moment it is drawn. */
 export interface Look {
@@ -10,40 +10,49 @@ export interface Look {
 }
 
 const GAP = '  ';
-/** A column is not made narrower than this while another is wider. */
-const NARROWEST = 6;
+/** A column is not made narrower than this, nor than its heading. */
+const NARROWEST = 10;
 
-/** A table of records: the named columns, fitted to the terminal. */
+/** A table of records, fitted to the terminal: columns at the end that find no room are left to the JSON. */
 export function table(
   rows: readonly Readonly<Record<string, unknown>>[],
   columns: readonly string[],
   look: Look,
 ): string[] {
   const cells = rows.map((row) => columns.map((column) => cellText(column, row[column], look.now)));
-  const heads = columns.map((column) =>
-    column.replace(/_at$/, '').replaceAll('_', ' ').toUpperCase(),
-  );
-  const wanted = heads.map((head, index) =>
-    Math.max(textWidth(head), ...cells.map((row) => textWidth(row[index] ?? ''))),
-  );
-  const widths = fitWidths(wanted, look.columns - GAP.length * (columns.length - 1));
+  const all = columns.map((column, index) => {
+    const head = column.replace(/_at$/, '').replaceAll('_', ' ').toUpperCase();
+    const texts = cells.map((row) => row[index] ?? '');
+    const wanted = Math.max(textWidth(head), ...texts.map(textWidth));
+    // An id that is cut cannot be copied.
+    const least = /(^|_)id$/.test(column) ? wanted : Math.max(textWidth(head), NARROWEST);
+    return { head, wanted, least: Math.min(wanted, least) };
+  });
+  const widths = fitWidths(all, look.columns, GAP.length);
   const line = (texts: readonly string[]) =>
-    texts
-      .map((text, index) => padToWidth(cutToWidth(text, widths[index] ?? 0), widths[index] ?? 0))
+    widths
+      .map((width, index) => padToWidth(cutToWidth(texts[index] ?? '', width), width))
       .join(GAP)
       .trimEnd();
-  return [look.bold(line(heads)), ...cells.map(line)];
+  return [look.bold(line(all.map(({ head }) => head))), ...cells.map(line)];
 }
 
-/** Narrows the widest column, one column at a time, until the row fits. */
-export function fitWidths(wanted: readonly number[], room: number): number[] {
-  const widths = [...wanted];
-  let over = widths.reduce((sum, width) => sum + width, 0) - room;
-  while (over > 0) {
-    const widest = Math.max(...widths);
-    if (widest <= NARROWEST) break;
-    widths[widths.indexOf(widest)] = widest - 1;
-    over -= 1;
+/** The widths of the columns that fit: the last are left out, then the widest of the others narrowed. */
+export function fitWidths(
+  columns: readonly { readonly wanted: number; readonly least: number }[],
+  room: number,
+  gap: number,
+): number[] {
+  const shown = [...columns];
+  const least = () => shown.reduce((sum, column) => sum + column.least + gap, -gap);
+  while (shown.length > 2 && least() > room) shown.pop();
+  const widths = shown.map(({ wanted }) => wanted);
+  let over = widths.reduce((sum, width) => sum + width + gap, -gap) - room;
+  for (; over > 0; over -= 1) {
+    const slack = widths.map((width, index) => (width > (shown[index]?.least ?? 0) ? width : 0));
+    const widest = Math.max(...slack);
+    if (widest === 0) break;
+    widths[slack.indexOf(widest)] = widest - 1;
   }
   return widths;
 }
@@ -51,9 +60,8 @@ export function fitWidths(wanted: readonly number[], room: number): number[] {
 function cellText(column: string, value: unknown, now: number): string {
   if (value === null || value === undefined || value === '') return '–';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (Array.isArray(value)) return safeLine(value.map(String).join(','));
-  if (typeof value === 'object') return safeLine(JSON.stringify(value));
-  const text = safeLine(String(value));
+  if (Array.isArray(value)) return safeLine(value.map(plainText).join(','));
+  const text = safeLine(plainText(value));
   return isTime(column, text) ? age(text, now) : text;
 }
 

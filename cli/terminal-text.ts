@@ -18,6 +18,11 @@ export function safeText(text: string): string {
   return text.replace(SEQUENCES, '').replace(INVISIBLE, '');
 }
 
+/** A value as text: texts as they are, anything else as JSON. */
+export function plainText(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
 /** Safe, and on one line. */
 export function safeLine(text: string): string {
   return safeText(text.replace(/\s*\r?\n\s*|\t/g, ' '));

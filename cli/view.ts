@@ -1,6 +1,6 @@
 import { isObject } from '../daemon/untyped.ts';
 import { age, isTime, table, type Look } from './table.ts';
-import { padToWidth, safeJson, safeLine, safeText, textWidth } from './terminal-text.ts';
+import { padToWidth, plainText, safeJson, safeLine, safeText, textWidth } from './terminal-text.ts';
 
 /** What outsiders wrote of an event: shown apart, under a heading that says so. */
 const OUTSIDE_FIELDS = ['headers', 'payload'];
@@ -86,13 +86,10 @@ function pairLines(
 function valueText(name: string, value: unknown, now: number): string {
   if (value === null || value === undefined) return '–';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(plainText).join(', ');
-  const text = plainText(value);
+  if (Array.isArray(value))
+    return value.length === 0 ? '–' : value.map((one) => safeLine(plainText(one))).join(', ');
+  const text = safeLine(plainText(value));
   return isTime(name, text) ? `${text} (${age(text, now)})` : text;
-}
-
-function plainText(value: unknown): string {
-  return safeLine(typeof value === 'object' ? JSON.stringify(value) : String(value));
 }
 
 /** Line feeds and controls inside texts stay escaped, so that content cannot draw lines of its own. */

@@ -2,6 +2,7 @@ import { getRequestListener } from '@hono/node-server';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { ListenOptions } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { unroutable } from '../shared/bindings/http.ts';
 import { ServiceError, unavailable } from '../shared/errors.ts';
 import { answerError } from './answers.ts';
 import { enforceDeadlines, type ReceiveLimits } from './deadlines.ts';
@@ -99,7 +100,7 @@ function handler(backend: Backend, door: Door) {
     if (refused) return answerRefusal(response, refused.header, refused.reason);
     if (door.kind === 'socket' && backend.control(request, response)) return;
     if (!backend.fetch) return answerError(response, unavailable(1));
-    serve ??= getRequestListener(backend.fetch);
+    serve ??= getRequestListener(backend.fetch, { errorHandler: unroutable });
     void serve(request, response);
   };
 }

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { asServiceError, ServiceError } from '../errors.ts';
+import { asServiceError, invalid, ServiceError } from '../errors.ts';
 import type { Credentials } from '../executor.ts';
 import { newRequestId } from '../ids.ts';
 import { VERSION } from '../version.ts';
@@ -48,6 +48,22 @@ export function errorResponse(
   return c.body(JSON.stringify(shown.body()), shown.status as ContentfulStatusCode, {
     'Content-Type': 'application/json',
     ...shown.headers(),
+  });
+}
+
+/** For the listener's `errorHandler`: an answer to what fails before there is a route to it. */
+export function unroutable(error: unknown): Response {
+  const isRequest = error instanceof Error && error.name === 'RequestError';
+  const shown = isRequest
+    ? invalid({ path: 'url', message: 'The request target and the Host header make no valid URL.' })
+    : asServiceError(error);
+  return new Response(JSON.stringify(shown.body()), {
+    status: shown.status,
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Request-Id': newRequestId(),
+      'X-Service-Version': VERSION,
+    },
   });
 }
 

@@ -1,9 +1,10 @@
 import { invalid } from '../errors.ts';
 
-/** The path of a request target, as it came over the wire. */
+/** The path of a request target, as it came over the wire. A client may write the whole URL there, as to a proxy. */
 function rawPath(target: string): string {
+  const start = target.startsWith('/') ? 0 : (/^https?:\/\/[^/?#]*/i.exec(target)?.[0].length ?? 0);
   const end = target.search(/[?#]/);
-  return end < 0 ? target : target.slice(0, end);
+  return target.slice(start, end < 0 ? undefined : end);
 }
 
 /**

@@ -13,6 +13,8 @@ const GROUP_MAX_JOBS = 128;
 const GROUP_MAX_MS = 10;
 /** The log is folded into the file when it is this long and nobody waits, or at the second size in any case. */
 const ROTATE_IDLE_BYTES = 4 * 1024 * 1024;
+/** Nobody waits when nobody has written for this long. */
+const IDLE_MS = 250;
 const ROTATE_ANYWAY_BYTES = 64 * 1024 * 1024;
 
 interface EmbeddedOptions {
@@ -38,7 +40,8 @@ export class EmbeddedDatabase implements Database {
   #reads: Promise<unknown> = Promise.resolve();
   #failed: unknown = null;
   #closed = false;
-  #walBytes = 0;
+  #lastWriteAt = 0;
+  #idleTimer: NodeJS.Timeout | null = null;
 
   /** `migrate` runs on the writer before anything else may. */
   constructor(path: string, options: EmbeddedOptions, migrate: (connection: Connection) => void) {
@@ -47,7 +50,6 @@ export class EmbeddedDatabase implements Database {
     this.#writer = openWriter(path);
     migrate(this.#writer);
     this.#reader = openReader(path);
-    this.#walBytes = walBytes(path);
   }
 
   read<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
@@ -81,6 +83,7 @@ export class EmbeddedDatabase implements Database {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    if (this.#idleTimer) clearTimeout(this.#idleTimer);
     await this.#pump;
     await this.#reads;
     if (!this.#failed && walBytes(this.#path) > 0) await this.#rotate();
@@ -100,8 +103,8 @@ export class EmbeddedDatabase implements Database {
   }
 
   async #drain(): Promise<void> {
-    // One turn of the loop lets requests that arrived together share the first commit.
-    await Promise.resolve();
+    // Requests that arrived in the same turn of the loop share the first commit.
+    await new Promise((resolve) => setImmediate(resolve));
     while (this.#queue.length > 0) {
       await this.#commitGroup();
       await this.#rotateWhenDue();
@@ -123,6 +126,8 @@ export class EmbeddedDatabase implements Database {
       await this.#writer.execOffLoop('COMMIT');
       settle(settled);
     } catch (error) {
+      // When not even BEGIN went through, the whole queue has failed: the next attempt would come at once, and for ever.
+      if (jobs.length === 0) while (this.#queue.length > 0) jobs.push(this.#take());
       this.#failGroup(error, jobs);
     }
   }
@@ -193,9 +198,21 @@ export class EmbeddedDatabase implements Database {
   }
 
   async #rotateWhenDue(): Promise<void> {
-    this.#walBytes = walBytes(this.#path);
-    const idle = this.#queue.length === 0;
-    if (this.#walBytes > (idle ? ROTATE_IDLE_BYTES : ROTATE_ANYWAY_BYTES)) await this.#rotate();
+    this.#lastWriteAt = performance.now();
+    const bytes = walBytes(this.#path);
+    if (bytes > ROTATE_ANYWAY_BYTES) await this.#rotate();
+    else if (bytes > ROTATE_IDLE_BYTES) this.#rotateWhenIdle();
+  }
+
+  /** Under load the log grows, and a page written ten times is folded in once; a pause is used to fold it in. */
+  #rotateWhenIdle(): void {
+    this.#idleTimer ??= setTimeout(() => {
+      this.#idleTimer = null;
+      if (this.#closed || walBytes(this.#path) <= ROTATE_IDLE_BYTES) return;
+      const busy = this.#pump !== null || performance.now() - this.#lastWriteAt < IDLE_MS;
+      if (busy) this.#rotateWhenIdle();
+      else this.#pump = this.#rotate().then(() => this.#drain());
+    }, IDLE_MS);
   }
 
   /** The only place that checkpoints. Readers are drained, so that the log is folded in whole. */

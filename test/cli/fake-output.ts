@@ -17,12 +17,13 @@ export class TextSink implements Sink {
   }
 }
 
+const now = () => Date.parse('2026-01-02T12:00:00.000Z');
+
 /** An output into two such streams. */
 export function testOutput(options: Partial<OutputOptions> & { terminal?: boolean } = {}) {
   const { terminal = false, ...rest } = options;
   const stdout = new TextSink(terminal, 80);
   const stderr = new TextSink(false);
-  const now = () => Date.parse('2026-01-02T12:00:00.000Z');
   const plain = { json: false, quiet: false, color: false, now };
   return { stdout, stderr, output: new TerminalOutput({ stdout, stderr, ...plain, ...rest }) };
 }

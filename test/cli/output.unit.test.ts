@@ -51,6 +51,8 @@ describe('text for a terminal', () => {
   });
 });
 
+const column = (wanted: number, least = Math.min(wanted, 10)) => ({ wanted, least });
+
 describe('a table', () => {
   it('fits the terminal', () => {
     const rows = [{ id: 'evt_1', type: 'x'.repeat(200), verified: true, received_at: null }];
@@ -65,9 +67,11 @@ describe('a table', () => {
     expect(table([row], ['at', 'scopes', 'name'], PLAIN)[1]).toBe('3m ago  a,b     x y');
   });
 
-  it('narrows the widest columns first', () => {
-    expect(fitWidths([4, 30, 20], 34)).toEqual([4, 15, 15]);
-    expect(fitWidths([4, 5], 80)).toEqual([4, 5]);
+  it('narrows the widest columns first, and leaves out the last', () => {
+    expect(fitWidths([column(4), column(30), column(20)], 38, 2)).toEqual([4, 15, 15]);
+    expect(fitWidths([column(4), column(5)], 80, 2)).toEqual([4, 5]);
+    expect(fitWidths([column(30, 30), column(20), column(20)], 50, 2)).toEqual([30, 18]);
+    expect(fitWidths([column(30, 30), column(20)], 20, 2)).toEqual([30, 10]);
   });
 
   it.each([

@@ -188,43 +188,43 @@ describe('auth token, api and completion', () => {
   });
 });
 
-describe('the witness of the ledger', () => {
-  interface Entry {
-    readonly seq: number;
-    readonly hash: string;
-    readonly at: string;
-  }
+interface Entry {
+  readonly seq: number;
+  readonly hash: string;
+  readonly at: string;
+}
 
-  const entry = (seq: number, hash = `hash-${seq}`): Entry => ({
-    seq,
-    hash,
-    at: '2026-01-02T00:00:00.000Z',
+const entry = (seq: number, hash = `hash-${seq}`): Entry => ({
+  seq,
+  hash,
+  at: '2026-01-02T00:00:00.000Z',
+});
+
+/** A daemon whose ledger a test can change. */
+async function withLedger(entries: Entry[]) {
+  const ledger = { entries };
+  const fake = await listening(({ method, url }, response) => {
+    const head = ledger.entries.at(-1) ?? null;
+    if (method === 'POST') {
+      const to = head?.seq ?? 0;
+      json(response, {
+        ok: true,
+        from_seq: 1,
+        to_seq: to,
+        checked: to,
+        first_bad_seq: null,
+        head,
+      });
+      return;
+    }
+    const cursor = Number(new URL(url, 'http://x').searchParams.get('cursor') ?? Infinity);
+    const items = ledger.entries.filter(({ seq }) => seq < cursor).toReversed();
+    json(response, { items, next_cursor: null });
   });
+  return { fake, ledger, file: join(fake.folder, 'ledger-heads.json') };
+}
 
-  /** A daemon whose ledger a test can change. */
-  async function withLedger(entries: Entry[]) {
-    const ledger = { entries };
-    const fake = await listening(({ method, url }, response) => {
-      const head = ledger.entries.at(-1) ?? null;
-      if (method === 'POST') {
-        const to = head?.seq ?? 0;
-        json(response, {
-          ok: true,
-          from_seq: 1,
-          to_seq: to,
-          checked: to,
-          first_bad_seq: null,
-          head,
-        });
-        return;
-      }
-      const cursor = Number(new URL(url, 'http://x').searchParams.get('cursor') ?? Infinity);
-      const items = ledger.entries.filter(({ seq }) => seq < cursor).toReversed();
-      json(response, { items, next_cursor: null });
-    });
-    return { fake, ledger, file: join(fake.folder, 'ledger-heads.json') };
-  }
-
+describe('the witness of the ledger', () => {
   it('remembers the head and lets the ledger grow', async () => {
     const { fake, ledger, file } = await withLedger([entry(1), entry(2)]);
     expect((await svc('ledger verify', fake)).code).toBe(0);

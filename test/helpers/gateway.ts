@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import pino from 'pino';
 import { Gateway, type GatewayOptions } from '../../gateway/gateway.ts';
+import { unroutable } from '../../shared/bindings/http.ts';
 import type { Clock } from '../../shared/clock.ts';
 
 /** A clock that stands still until it is moved. */
@@ -85,7 +86,10 @@ export class TestGateway {
       onFatal: () => undefined,
       ...(options.clock && { clock: options.clock }),
     });
-    const listener = getRequestListener(gateway.app.fetch, { overrideGlobalObjects: false });
+    const listener = getRequestListener(gateway.app.fetch, {
+      overrideGlobalObjects: false,
+      errorHandler: unroutable,
+    });
     server.on('request', (request, response) => void listener(request, response));
     const { project, apiKey } = await gateway.createProject({
       name: 'Test',

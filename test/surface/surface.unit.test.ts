@@ -1,19 +1,45 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { format } from 'oxfmt';
 import { describe, expect, it } from 'vitest';
 import { operationShapes } from '../../cli/operations.generated.ts';
 import { operations } from '../../shared/operations/index.ts';
-import { shapeOf } from './command-module.ts';
-import { helpText } from './files.ts';
+import { commandModule, shapeOf } from './command-module.ts';
+import { helpText, openApiText, toolsText } from './files.ts';
 
 // When one of these fails because the interface was meant to change: npm run surface.
+
+function pinned(name: string): string {
+  return readFileSync(join('test/surface', name), 'utf8');
+}
+
+/** The same JSON whatever its layout; the order of members counts. */
+function compact(json: string): string {
+  return JSON.stringify(JSON.parse(json));
+}
 
 describe('what callers see', () => {
   it('the commands are those of the operations', () => {
     expect(operationShapes).toEqual(operations.map(shapeOf));
   });
 
+  it('the module of the commands is as it is written and formatted', async () => {
+    const { printWidth, singleQuote } = JSON.parse(readFileSync('.oxfmtrc.json', 'utf8')) as {
+      printWidth: number;
+      singleQuote: boolean;
+    };
+    const path = 'cli/operations.generated.ts';
+    const { code, errors } = await format(path, commandModule(operations), {
+      printWidth,
+      singleQuote,
+    });
+    expect(errors).toEqual([]);
+    expect(readFileSync(path, 'utf8')).toBe(code);
+  });
+
   it('the help pages are the pinned ones', () => {
-    expect(helpText()).toBe(readFileSync('test/surface/help.txt', 'utf8'));
+    expect(helpText()).toBe(pinned('help.txt'));
   });
 
   it('help fits a hundred columns', () => {
@@ -21,5 +47,39 @@ describe('what callers see', () => {
       .split('\n')
       .filter((line) => line.length > 100 && !line.startsWith('  svc '));
     expect(wide).toEqual([]);
+  });
+
+  it('the tools are the pinned ones, and cost an agent at most 40 KB', () => {
+    expect(compact(toolsText())).toBe(compact(pinned('tools.json')));
+    expect(compact(toolsText()).length).toBeLessThan(40 * 1024);
+  });
+
+  it('the OpenAPI document is the pinned one', () => {
+    expect(compact(openApiText())).toBe(compact(pinned('openapi.json')));
+  });
+
+  it('the OpenAPI document has nothing a linter would remark on', () => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [
+        'node_modules/@redocly/cli/bin/cli.js',
+        'lint',
+        'test/surface/openapi.json',
+        '--extends=recommended-strict',
+        '--format=json',
+      ],
+      {
+        encoding: 'utf8',
+        env: {
+          PATH: process.env['PATH'],
+          REDOCLY_TELEMETRY: 'off',
+          REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+        },
+      },
+    );
+    const report = JSON.parse(stdout) as { totals: Record<string, number>; problems: unknown[] };
+    expect(report.problems, stderr).toEqual([]);
+    expect(report.totals).toEqual({ errors: 0, warnings: 0, ignored: 0 });
+    expect(status).toBe(0);
   });
 });

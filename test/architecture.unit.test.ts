@@ -1,0 +1,279 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join, normalize } from 'node:path';
+import { build } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+
+const HOUSES = ['cli', 'daemon', 'gateway', 'shared'] as const;
+
+interface Import {
+  /** A path from the top for files of ours, otherwise the name that was written. */
+  readonly target: string;
+  readonly typeOnly: boolean;
+}
+
+interface Source {
+  readonly path: string;
+  readonly text: string;
+  readonly imports: readonly Import[];
+}
+
+function filesUnder(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.tsx?$/.test(path))
+    .map((path) => join(folder, path));
+}
+
+function importsOf(path: string, text: string): Import[] {
+  const statement = /^(?:import|export)\s(?:([^;'"]*?)\sfrom\s)?'([^']+)'|\bimport\('([^']+)'\)/gm;
+  return [...text.matchAll(statement)].map(([, names = '', plain, dynamic]) => {
+    const written = plain ?? dynamic ?? '';
+    const target = written.startsWith('.') ? normalize(join(dirname(path), written)) : written;
+    return { target, typeOnly: isTypeOnly(names.trim()) };
+  });
+}
+
+/** `type { A }` and `{ type A, type B }`. */
+function isTypeOnly(names: string): boolean {
+  if (/^type\b/.test(names)) return true;
+  const braced = /^\{([^}]*)\}$/.exec(names)?.[1];
+  const list = (braced ?? '').split(',').filter((name) => name.trim() !== '');
+  return list.length > 0 && list.every((name) => /^\s*type\s/.test(name));
+}
+
+const sources: readonly Source[] = HOUSES.flatMap(filesUnder).map((path) => {
+  const text = readFileSync(path, 'utf8');
+  return { path, text, imports: importsOf(path, text) };
+});
+
+function sourcesIn(...folders: string[]): Source[] {
+  return sources.filter(({ path }) => folders.some((folder) => path.startsWith(`${folder}/`)));
+}
+
+function houseOf(path: string): string | undefined {
+  return HOUSES.find((house) => path.startsWith(`${house}/`));
+}
+
+/** `file -> target` for each import that breaks a rule. */
+function offences(
+  among: readonly Source[],
+  breaks: (one: Import, from: Source) => boolean,
+): string[] {
+  return among.flatMap((source) =>
+    source.imports
+      .filter((one) => breaks(one, source))
+      .map(({ target }) => `${source.path} -> ${target}`),
+  );
+}
+
+describe('the directions of imports', () => {
+  it('reads imports at all', () => {
+    expect(importsOf('cli/a.ts', `import type { A } from './b.ts';`)).toEqual([
+      { target: 'cli/b.ts', typeOnly: true },
+    ]);
+    expect(importsOf('cli/a.ts', `const a = await import('../daemon/b.ts');`)).toEqual([
+      { target: 'daemon/b.ts', typeOnly: false },
+    ]);
+    expect(importsOf('cli/a.ts', `import { a, type B } from 'c';`)).toEqual([
+      { target: 'c', typeOnly: false },
+    ]);
+    expect(sources.length).toBeGreaterThan(100);
+    expect(sources.flatMap(({ imports }) => imports).length).toBeGreaterThan(400);
+  });
+
+  it('cli -> daemon -> shared, gateway -> shared', () => {
+    const allowed: Record<string, readonly string[]> = {
+      cli: ['cli', 'daemon', 'shared'],
+      daemon: ['daemon', 'shared'],
+      gateway: ['gateway', 'shared'],
+      shared: ['shared'],
+    };
+    const wrong = offences(sources, ({ target }, { path }) => {
+      const house = houseOf(target);
+      if (house === undefined) return target.startsWith('test/') || target.startsWith('..');
+      if (path === 'daemon/local.ts' && house === 'gateway') return false;
+      return !allowed[houseOf(path) ?? '']?.includes(house);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('local mode is what embeds the gateway', () => {
+    const embedding = offences(
+      sourcesIn('cli', 'daemon', 'shared'),
+      ({ target }) => houseOf(target) === 'gateway',
+    );
+    expect(embedding).toEqual(['daemon/local.ts -> gateway/gateway.ts']);
+  });
+
+  it('operations and rules load no store', () => {
+    const wrong = offences(
+      sourcesIn('shared/operations', 'shared/rules'),
+      ({ target, typeOnly }) => target.startsWith('shared/store/') && !typeOnly,
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('rules know neither operations nor bindings', () => {
+    const wrong = offences(sourcesIn('shared/rules'), ({ target }) =>
+      /^shared\/(operations|bindings)\//.test(target),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('operations and rules need zod and functions that compute', () => {
+    // The second converts between bytes and text.
+    const needed = new Set(['zod', 'node:crypto', 'node:buffer']);
+    const wrong = offences(
+      sourcesIn('shared/operations', 'shared/rules'),
+      ({ target, typeOnly }) => houseOf(target) === undefined && !typeOnly && !needed.has(target),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('operations and rules read no clock, environment, timer or network', () => {
+    const reads =
+      /\bsystemClock\b|\bDate\.now\(|\bnew Date\(\)|\bperformance\b|\bMath\.random\b|\bset(?:Timeout|Interval|Immediate)\(|\bprocess\b|\bfetch\(/;
+    const wrong = sourcesIn('shared/operations', 'shared/rules').filter(({ text }) =>
+      reads.test(text),
+    );
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('what operations load, loads no store, clock, network or disk either', async () => {
+    const { metafile } = await build({
+      entryPoints: ['shared/operations/index.ts', ...filesUnder('shared/rules')],
+      outdir: 'out',
+      bundle: true,
+      packages: 'external',
+      platform: 'node',
+      format: 'esm',
+      write: false,
+      metafile: true,
+      logLevel: 'silent',
+    });
+    const inputs = Object.keys(metafile.inputs);
+    expect(inputs.filter((path) => path.startsWith('shared/store/'))).toEqual([]);
+    expect(inputs.filter((path) => !path.startsWith('shared/'))).toEqual([]);
+    const outside = Object.values(metafile.inputs).flatMap(({ imports }) =>
+      imports.filter(({ external }) => external).map(({ path }) => path),
+    );
+    // zlib for the checksum in keys.
+    expect([...new Set(outside)].toSorted()).toEqual([
+      'node:buffer',
+      'node:crypto',
+      'node:zlib',
+      'zod',
+    ]);
+  });
+});
+
+describe('SQL', () => {
+  const STATEMENT =
+    /\b(?:SELECT\s[\s\S]{1,200}?\sFROM|INSERT\s+(?:OR\s+\w+\s+)?INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|(?:CREATE|ALTER|DROP)\s+(?:UNIQUE\s+)?(?:TABLE|INDEX|TRIGGER|VIEW))\b/;
+
+  it('is written in shared/store alone', () => {
+    const elsewhere = sources.filter(({ path }) => !path.startsWith('shared/store/'));
+    expect(elsewhere.filter(({ text }) => STATEMENT.test(text)).map(({ path }) => path)).toEqual(
+      [],
+    );
+    expect(sourcesIn('shared/store').some(({ text }) => STATEMENT.test(text))).toBe(true);
+  });
+
+  it('is run by shared/store, but for a lock file and the check of a damaged database', () => {
+    const drivers = offences(
+      sources,
+      ({ target, typeOnly }) => !typeOnly && /^libsql$|^@libsql\//.test(target),
+    ).filter((line) => !line.startsWith('shared/store/'));
+    expect(drivers).toEqual(['daemon/check.ts -> libsql', 'daemon/lock.ts -> libsql']);
+  });
+});
+
+describe('files', () => {
+  const tests = filesUnder('test').map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+
+  it('pass nothing on: the one index is the list of operations', () => {
+    const everything = [...sources, ...tests];
+    const indexes = everything.filter(({ path }) => /(?:^|\/)index\.tsx?$/.test(path));
+    expect(indexes.map(({ path }) => path)).toEqual(['shared/operations/index.ts']);
+    const passing = everything.filter(({ text }) =>
+      /^export\s+(?:type\s+)?(?:\*|\{[^}]*\}\s*from\b)/m.test(text),
+    );
+    expect(passing.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('have fewer than 400 lines', () => {
+    const long = [...sources, ...tests]
+      .filter(({ path }) => path !== 'cli/operations.generated.ts')
+      .filter(({ text }) => text.split('\n').length > 400);
+    expect(long.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('name builtin modules with node:', () => {
+    const bare = offences(
+      sources,
+      ({ target }) => isBuiltin(target) && !target.startsWith('node:'),
+    );
+    expect(bare).toEqual([]);
+  });
+
+  it('stand in shared/ only when more than one house uses them', () => {
+    const alone = sources
+      .filter(({ path }) => /^shared\/[^/]+$/.test(path))
+      .filter(({ path }) => {
+        const users = sources.filter(({ imports }) => imports.some(({ target }) => target === path));
+        const houses = new Set(users.map((user) => houseOf(user.path)));
+        return !houses.has('shared') && houses.size < 2;
+      });
+    expect(alone.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('lie at the top only where they must', () => {
+    const ignored = new Set(
+      readFileSync('.gitignore', 'utf8').split('\n').map((line) => line.replace(/\/$/, '')),
+    );
+    const known = new Set([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'build.mjs',
+      'cli',
+      'daemon',
+      'gateway',
+      'knip.json',
+      'package-lock.json',
+      'package.json',
+      'shared',
+      'test',
+      'tsconfig.json',
+      'vitest.config.ts',
+    ]);
+    const unknown = readdirSync('.').filter(
+      (name) => !name.startsWith('.') && !ignored.has(name) && !known.has(name),
+    );
+    expect(unknown).toEqual([]);
+  });
+});
+
+describe('the executable', () => {
+  it('is built from our own files: no package is loaded, not even by a rare command', async () => {
+    const { metafile } = await build({
+      entryPoints: ['cli/main.ts'],
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      write: false,
+      metafile: true,
+      logLevel: 'silent',
+    });
+    const inputs = Object.keys(metafile.inputs);
+    expect(inputs.filter((path) => path.includes('node_modules/'))).toEqual([]);
+    expect(inputs.filter((path) => path.startsWith('gateway/'))).toEqual([]);
+    // The walk reached the commands that are loaded late.
+    expect(inputs).toContain('cli/commands/mcp.ts');
+    expect(inputs).toContain('cli/commands/up.ts');
+    const outside = Object.values(metafile.inputs)
+      .flatMap(({ imports }) => imports)
+      .filter(({ external, path }) => external === true && !isBuiltin(path));
+    expect(outside.map(({ path }) => path)).toEqual([]);
+  });
+});

@@ -1,0 +1,159 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import pino from 'pino';
+import { Listener, type Backend } from '../../../daemon/listener.ts';
+import { Gateway } from '../../../gateway/gateway.ts';
+import { newId } from '../../../shared/ids.ts';
+import { answerCalls } from './rpc.ts';
+import { seedHistory } from './seed.ts';
+
+/** What a client needs to know of the gateway under test. */
+export interface Served {
+  readonly url: string;
+  readonly hookUrl: string;
+  readonly apiKey: string;
+  /** Ids of the events it was given to begin with. */
+  readonly eventIds: readonly string[];
+}
+
+export interface ServeOptions {
+  readonly folder: string;
+  readonly secret: string;
+  /**
+   * `durable` is the product. `no-database` answers a delivery where the product would queue it for the database.
+   * `commit-each` lets one write into the queue at a time, so that each has a commit of its own.
+   */
+  readonly variant: 'durable' | 'no-database' | 'commit-each';
+  /** Pending events to begin with. */
+  readonly events?: number;
+}
+
+export interface KeyedProject {
+  readonly apiKeys: readonly string[];
+}
+
+let gateway: Gateway | null = null;
+let projectIds: string[] = [];
+
+/** The gateway behind the listener of the daemon. */
+async function serve(options: ServeOptions): Promise<Served> {
+  const { folder, secret, variant, events = 0 } = options;
+  const backend: Backend = { fetch: null, control: () => false };
+  const listener = await Listener.onLoopback(0, backend);
+  const url = `http://127.0.0.1:${listener.port}`;
+  const open = (): Promise<Gateway> => openGateway(folder, url);
+  gateway = await open();
+  const { project, apiKey } = await gateway.createProject({ name: 'Bench', slug: 'bench' });
+  let eventIds: readonly string[] = [];
+  if (events > 0) {
+    await gateway.close();
+    const file = join(folder, 'projects', project.id, 'project.db');
+    eventIds = seedHistory(file, { events, pending: 'all' }).pendingIds;
+    gateway = await open();
+  }
+  const { app } = gateway;
+  backend.fetch = (request, env) => app.fetch(request, env);
+  const hookUrl = await addSource(url, apiKey, secret);
+  await replaceWrites(project.id, variant);
+  return { url, hookUrl, apiKey, eventIds };
+}
+
+function openGateway(dataFolder: string, url: string): Promise<Gateway> {
+  return Gateway.open({
+    dataFolder,
+    urls: { api: url, mcp: `${url}/mcp`, hooks: url },
+    ratePerMinute: 0,
+    log: pino({ level: 'error' }, pino.destination(2)),
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+}
+
+async function addSource(url: string, apiKey: string, secret: string): Promise<string> {
+  const answer = await fetch(`${url}/v1/sources`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'bench', type: 'webhook', verification: 'github', secret }),
+  });
+  const source = (await answer.json()) as { url: string };
+  return source.url;
+}
+
+async function replaceWrites(projectId: string, variant: ServeOptions['variant']): Promise<void> {
+  const project = await opened().projects.find(projectId);
+  if (!project || variant === 'durable') return;
+  const { store } = project;
+  const original = store.write.bind(store);
+  if (variant === 'commit-each') {
+    let last: Promise<unknown> = Promise.resolve();
+    store.write = (fn, options) => {
+      const result = last.then(() => original(fn, options));
+      last = result.catch(() => undefined);
+      return result;
+    };
+    return;
+  }
+  store.write = (fn, options) => {
+    // Only deliveries say how large they are.
+    if (options?.sizeBytes === undefined) return original(fn, options);
+    const answer: unknown = { status: 'accepted', event_id: newId('evt', Date.now()) };
+    return Promise.resolve(answer as Awaited<ReturnType<typeof fn>>);
+  };
+}
+
+async function addProjects(wanted: { count: number; keys: number }): Promise<KeyedProject[]> {
+  const made: KeyedProject[] = [];
+  projectIds = [];
+  for (let number = 0; number < wanted.count; number += 1) {
+    const { project, apiKey } = await opened().createProject({
+      name: `Project ${number}`,
+      slug: `project-${number}`,
+    });
+    const apiKeys = [apiKey];
+    while (apiKeys.length < wanted.keys) {
+      apiKeys.push((await opened().createAdminKey(project.id)).apiKey);
+    }
+    projectIds.push(project.id);
+    made.push({ apiKeys });
+  }
+  return made;
+}
+
+async function waiting(): Promise<number> {
+  let count = 0;
+  for (const id of projectIds) count += (await opened().projects.find(id))?.waits.size ?? 0;
+  return count;
+}
+
+/** Resident bytes once the garbage is gone. */
+function memory(): number {
+  for (let pass = 0; pass < 3; pass += 1) globalThis.gc?.();
+  return process.memoryUsage().rss;
+}
+
+function opened(): Gateway {
+  if (!gateway) throw new Error('No gateway is open.');
+  return gateway;
+}
+
+let held = 0;
+
+/** A bare server that holds each request and never answers. */
+async function serveHolding(): Promise<string> {
+  const server = createServer(() => {
+    held += 1;
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+answerCalls({
+  serve,
+  addProjects,
+  waiting,
+  memory,
+  serveHolding,
+  held: () => held,
+});

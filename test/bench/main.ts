@@ -1,0 +1,93 @@
+import { statfsSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import type { Bench, RunBench } from './bench.ts';
+import { claim } from './cases/claim.ts';
+import { history } from './cases/history.ts';
+import { idle } from './cases/idle.ts';
+import { ingest, queue } from './cases/ingest.ts';
+import { ledger } from './cases/ledger.ts';
+import { mcp } from './cases/mcp.ts';
+import { start } from './cases/start.ts';
+import { waits } from './cases/waits.ts';
+import { wake } from './cases/wake.ts';
+import { Workshop } from './children.ts';
+import { machine, markdown, writeJson, type Row } from './report.ts';
+
+const BENCHES: Readonly<Record<string, RunBench>> = {
+  ingest,
+  queue,
+  wake,
+  waits,
+  idle,
+  mcp,
+  start,
+  history,
+  claim,
+  ledger,
+};
+
+const TMPFS = 0x01021994;
+
+interface Options {
+  readonly names: readonly string[];
+  readonly json: string | undefined;
+  readonly quick: boolean;
+}
+
+function parseOptions(): Options {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { json: { type: 'string' }, quick: { type: 'boolean', default: false } },
+  });
+  const unknown = positionals.find((name) => !Object.hasOwn(BENCHES, name));
+  if (unknown !== undefined) {
+    throw new Error(`There is no bench ${unknown}. There are: ${Object.keys(BENCHES).join(', ')}.`);
+  }
+  const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
+  return { names, json: values.json, quick: values.quick };
+}
+
+/** Each bench in turn; one that fails leaves a row that says so. */
+async function runAll({ names, quick }: Options): Promise<{ rows: Row[]; failed: boolean }> {
+  const rows: Row[] = [];
+  let failed = false;
+  for (const name of names) {
+    const workshop = new Workshop();
+    if (statfsSync(workshop.folder).type === TMPFS) {
+      say(`!! ${workshop.folder} is in memory, where a sync costs nothing: set SVC_BENCH_TMP`);
+    }
+    const bench: Bench = {
+      workshop,
+      quick,
+      rounds: quick ? 3 : 7,
+      seconds: quick ? 2 : 5,
+      progress: (text) => say(`${name}: ${text}`),
+    };
+    const close = (): void => void workshop.close().finally(() => process.exit(130));
+    process.once('SIGINT', close);
+    try {
+      const made = (await BENCHES[name]?.(bench)) ?? [];
+      for (const row of made) if (row.skipped) say(`!! ${row.what} is skipped: ${row.skipped}`);
+      rows.push(...made);
+    } catch (error) {
+      failed = true;
+      say(`!! ${name} failed: ${error instanceof Error ? error.stack : String(error)}`);
+      rows.push({ bench: name, what: 'the whole bench', skipped: 'it failed' });
+    } finally {
+      process.off('SIGINT', close);
+      await workshop.close();
+    }
+  }
+  return { rows, failed };
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+const options = parseOptions();
+const { rows, failed } = await runAll(options);
+console.log(`${machine()}${options.quick ? ', quick' : ''}\n\n${markdown(rows)}`);
+if (options.json !== undefined) writeJson(options.json, rows, options.quick);
+// A target that is missed is for the reader to judge; a bench that cannot run is an error.
+process.exitCode = failed ? 1 : 0;

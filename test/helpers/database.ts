@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import { Connection } from '../../shared/store/connection.ts';
+import { EmbeddedDatabase } from '../../shared/store/embedded.ts';
+import { POSITION_SQL } from '../../shared/store/meta.ts';
+import { temporaryFolder } from './gateway.ts';
+
+interface OpenDatabase {
+  readonly database: EmbeddedDatabase;
+  readonly path: string;
+  /** What was reported as fatal. */
+  readonly fatal: unknown[];
+  remove(): Promise<void>;
+}
+
+/** A database with one table `item (name, value)` in a folder of its own. */
+export function openDatabase(): OpenDatabase {
+  const folder = temporaryFolder();
+  const path = join(folder.path, 'test.db');
+  const fatal: unknown[] = [];
+  const options = { positionSql: POSITION_SQL, onFatal: (error: unknown) => fatal.push(error) };
+  const database = new EmbeddedDatabase(path, options, (connection) =>
+    connection.exec(
+      `CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT;
+       INSERT OR IGNORE INTO meta VALUES ('commit_seq', 0);
+       CREATE TABLE IF NOT EXISTS item (name TEXT PRIMARY KEY, value ANY) STRICT`,
+    ),
+  );
+  return {
+    database,
+    path,
+    fatal,
+    async remove() {
+      await database.close();
+      folder.remove();
+    },
+  };
+}
+
+/** Opens a database file raw, as somebody with the file and no manners would, and closes it again. */
+export function withRawDatabase<T>(path: string, fn: (connection: Connection) => T): T {
+  const connection = new Connection(path);
+  try {
+    return fn(connection);
+  } finally {
+    connection.close();
+  }
+}

@@ -1,0 +1,178 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { errorResponse, identify, unroutable, type HttpEnv } from '../../../shared/bindings/http.ts';
+import { restRoutes } from '../../../shared/bindings/rest.ts';
+import type { Caller } from '../../../shared/context.ts';
+import { ServiceError, unavailable } from '../../../shared/errors.ts';
+import type { Credentials, Executor } from '../../../shared/executor.ts';
+import { defineOperation, parseInput, type Operation } from '../../../shared/operation.ts';
+
+const common = {
+  summary: 'Test.',
+  description: 'A test.',
+  scope: 'any',
+  output: z.unknown(),
+  errors: [],
+  replica: 'upstream',
+  mcp: false,
+  cli: { usage: 'test', examples: [] },
+} as const;
+
+const keyed = z.strictObject({ key: z.string() });
+
+/** Operations answer with the input that arrived, under their name. */
+export const fixtureOperations: readonly Operation[] = [
+  defineOperation({
+    ...common,
+    name: 'test_get',
+    input: keyed.extend({
+      limit: z.int().min(1).max(9).optional(),
+      flag: z.boolean().optional(),
+      tags: z.array(z.enum(['a', 'b'])).optional(),
+    }),
+    effect: 'read',
+    rest: { method: 'GET', path: '/v1/values/{key+}' },
+    example: { key: 'a' },
+  }).read(async () => null),
+  defineOperation({
+    ...common,
+    name: 'test_put',
+    input: keyed.extend({ value: z.json().optional() }),
+    effect: 'write',
+    rest: { method: 'PUT', path: '/v1/values/{key+}' },
+    example: { key: 'a', value: 1 },
+  }).write({ commit: async () => null }),
+  defineOperation({
+    ...common,
+    name: 'test_post',
+    input: z.strictObject({
+      item_id: z.string().max(5),
+      name: z.string().optional(),
+      count: z.int().optional(),
+    }),
+    effect: 'write',
+    rest: { method: 'POST', path: '/v1/items/{id}/make', params: { id: 'item_id' }, status: 201 },
+    example: { item_id: 'a' },
+  }).write({ commit: async () => null }),
+  defineOperation({
+    ...common,
+    name: 'test_fail',
+    input: z.strictObject({ how: z.enum(['break', 'busy']) }),
+    effect: 'read',
+    rest: { method: 'GET', path: '/v1/fail' },
+    example: { how: 'break' },
+  }).read(async () => null),
+];
+
+/** Takes the key `good`, says what arrived, and notes in which order it was asked. */
+class EchoExecutor implements Executor {
+  readonly asked: string[] = [];
+
+  async authenticate({ authorization, requestId }: Credentials): Promise<Caller> {
+    this.asked.push('authenticate');
+    if (authorization !== 'Bearer good') throw new ServiceError('UNAUTHENTICATED');
+    return {
+      projectId: 'prj_0123456789abcdef',
+      keyId: 'key_01j9z3k4m5n6p7q8r9s0t1v2w3',
+      scopes: [],
+      agent: { label: null, platform: 'unknown', source: 'none' },
+      requestId,
+      idempotencyKey: null,
+    };
+  }
+
+  meter(): Readonly<Record<string, string>> {
+    this.asked.push('meter');
+    return { RateLimit: '"key";r=9;t=0' };
+  }
+
+  async execute(operation: Operation, input: unknown): Promise<unknown> {
+    this.asked.push('execute');
+    const checked = parseInput(operation, input) as Record<string, unknown>;
+    if (checked['how'] === 'busy') throw unavailable(3, new Error('secret queue'));
+    if (checked['how'] === 'break') throw new TypeError('secret detail');
+    return { [operation.name]: checked };
+  }
+}
+
+export interface RestFixture {
+  readonly url: string;
+  readonly asked: string[];
+  /** What was kept for the log. */
+  readonly internal: unknown[];
+  /** Sends these bytes on a connection of its own and returns what comes back until it ends or falls silent. */
+  readonly raw: (...parts: readonly (string | Uint8Array)[]) => Promise<RawAnswer>;
+  readonly close: () => Promise<void>;
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Record<string, unknown>;
+}
+
+/** The binding over real HTTP. */
+export async function serveRest(): Promise<RestFixture> {
+  const executor = new EchoExecutor();
+  const internal: unknown[] = [];
+  const onInternal = (error: unknown): unknown => internal.push(error);
+  const app = new Hono<HttpEnv>();
+  app.use(identify);
+  app.notFound((c) => errorResponse(new ServiceError('NOT_FOUND'), c, onInternal));
+  app.route('/', restRoutes(executor, fixtureOperations, onInternal));
+  const listener = getRequestListener(app.fetch, {
+    overrideGlobalObjects: false,
+    errorHandler: unroutable,
+  });
+  const server = createServer((request, response) => void listener(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked: executor.asked,
+    internal,
+    raw: (...parts) => sendRaw(port, parts),
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** One answer with a Content-Length, as it came over the wire. */
+export async function sendRaw(
+  port: number,
+  parts: readonly (string | Uint8Array)[],
+): Promise<RawAnswer> {
+  const socket = connect(port, '127.0.0.1');
+  // Whoever refuses a body may close before all of it is sent.
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  for (const part of parts) socket.write(part);
+  let text = '';
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    text += chunk.toString('latin1');
+    const [head = '', rest] = split(text);
+    const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
+    if (rest !== undefined && rest.length >= length) break;
+  }
+  socket.destroy();
+  const [head = '', body = ''] = split(text);
+  const [first = '', ...lines] = head.split('\r\n');
+  return {
+    status: Number(first.split(' ')[1]),
+    headers: new Headers(lines.map((line) => line.split(/: (.*)/s, 2) as [string, string])),
+    body: body.startsWith('{') ? (JSON.parse(body) as Record<string, unknown>) : {},
+  };
+}
+
+function split(text: string): [string?, string?] {
+  const end = text.indexOf('\r\n\r\n');
+  return end < 0 ? [text] : [text.slice(0, end), text.slice(end + 4)];
+}

@@ -1,0 +1,126 @@
+import { statSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Connection } from '../../shared/store/connection.ts';
+import type { WriteTx } from '../../shared/store/driver.ts';
+import { openDatabase, withRawDatabase } from '../helpers/database.ts';
+
+let open: ReturnType<typeof openDatabase>;
+beforeEach(() => {
+  open = openDatabase();
+});
+afterEach(() => open.remove());
+
+const put = (name: string, value: string | Uint8Array = 'x') => (tx: WriteTx) =>
+  tx.run('INSERT INTO item (name, value) VALUES (?, ?)', [name, value]);
+const walBytes = (): number =>
+  statSync(`${open.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+
+describe('the embedded database', () => {
+  it('syncs at every commit and never checkpoints by itself', async () => {
+    const pragmas = await open.database.write(async (tx) => ({
+      ...(await tx.get('PRAGMA synchronous')),
+      ...(await tx.get('PRAGMA wal_autocheckpoint')),
+      ...(await tx.get('PRAGMA journal_mode')),
+      ...(await tx.get('PRAGMA foreign_keys')),
+    }));
+    expect(Object.values(pragmas)).toEqual([2, 0, 'wal', 1]);
+  });
+
+  it('reads through a connection that cannot write', async () => {
+    const pragmas = await open.database.read(async (tx) => ({
+      ...(await tx.get('PRAGMA query_only')),
+      ...(await tx.get('PRAGMA wal_autocheckpoint')),
+    }));
+    expect(Object.values(pragmas)).toEqual([1, 0]);
+    const write = open.database.read((tx) => tx.run("INSERT INTO item VALUES ('a', 1)"));
+    await expect(write).rejects.toThrow(/readonly|read-only|query_only/i);
+  });
+
+  it('folds the log into the file when it is long and nobody waits, and loses nothing', async () => {
+    const big = Buffer.alloc(512 * 1024, 7);
+    let longest = 0;
+    for (let index = 0; index < 12; index += 1) {
+      await open.database.write(put(`n${index}`, big));
+      longest = Math.max(longest, walBytes());
+    }
+    await expect.poll(walBytes).toBeLessThan(4 * 1024 * 1024 + big.length * 2);
+    expect(longest).toBeGreaterThan(1024 * 1024);
+    // Six megabytes were written: without a rotation the log would hold them all.
+    expect(walBytes()).toBeLessThan(6 * 1024 * 1024);
+    const row = await open.database.read((tx) =>
+      tx.get('SELECT count(*) AS n, sum(length(value)) AS bytes FROM item'),
+    );
+    expect(row).toEqual({ n: 12, bytes: 12 * big.length });
+  });
+
+  it('empties the log when it closes, and the data is in the file', async () => {
+    await open.database.write(put('kept'));
+    expect(walBytes()).toBeGreaterThan(0);
+    await open.database.close();
+    expect(walBytes()).toBe(0);
+    const row = withRawDatabase(open.path, (raw) => ({
+      ...raw.get('SELECT name FROM item'),
+      ...raw.get('PRAGMA integrity_check'),
+    }));
+    expect(row).toEqual({ name: 'kept', integrity_check: 'ok' });
+  });
+
+  it('keeps a rotation and readers apart', async () => {
+    const big = Buffer.alloc(1024 * 1024, 1);
+    const writes = Array.from({ length: 12 }, (_, n) => open.database.write(put(`n${n}`, big)));
+    const counts: number[] = [];
+    const reads = Array.from({ length: 200 }, async () => {
+      const row = await open.database.read((tx) => tx.get('SELECT count(*) AS n FROM item'));
+      counts.push(Number(row?.['n']));
+    });
+    await Promise.all([...writes, ...reads]);
+    expect(counts).toHaveLength(200);
+    expect(counts).toEqual(counts.toSorted((a, b) => a - b));
+    expect(open.fatal).toEqual([]);
+  });
+
+  it('refuses with UNAVAILABLE when the queue holds too many jobs, and takes the others', async () => {
+    const jobs = Array.from({ length: 4200 }, (_, n) => open.database.write(put(`n${n}`)));
+    const settled = await Promise.allSettled(jobs);
+    const refused = settled.filter(({ status }) => status === 'rejected');
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length).toBeLessThanOrEqual(104);
+    expect(refused[0]).toMatchObject({ reason: { code: 'UNAVAILABLE', status: 503 } });
+    expect(refused[0]).toMatchObject({ reason: { details: { retry_after: 1 } } });
+    const row = await open.database.read((tx) => tx.get('SELECT count(*) AS n FROM item'));
+    expect(row).toEqual({ n: 4200 - refused.length });
+    await open.database.write(put('after'));
+  });
+
+  it('refuses with UNAVAILABLE when the queue holds too many bytes, until they are gone', async () => {
+    const sizeBytes = 100 * 1024 * 1024;
+    const settled = await Promise.allSettled(
+      ['a', 'b', 'c'].map((name) => open.database.write(put(name), { sizeBytes })),
+    );
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    expect(settled[2]).toMatchObject({ reason: { code: 'UNAVAILABLE' } });
+    await open.database.write(put('c'), { sizeBytes });
+  });
+
+  it('finishes what is queued when it closes, and takes nothing after', async () => {
+    const writes = Array.from({ length: 50 }, (_, n) => open.database.write(put(`n${n}`)));
+    const closed = open.database.close();
+    await expect(open.database.write(put('late'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await Promise.all([...writes, closed]);
+    const row = withRawDatabase(open.path, (raw) => raw.get('SELECT count(*) AS n FROM item'));
+    expect(row).toEqual({ n: 50 });
+  });
+
+  it('fails a group whole when the file is locked by somebody else, and says to come again', async () => {
+    const other = new Connection(open.path);
+    other.exec('BEGIN IMMEDIATE');
+    try {
+      await expect(open.database.write(put('a'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    } finally {
+      other.exec('ROLLBACK');
+      other.close();
+    }
+    await open.database.write(put('a'));
+    expect(open.fatal).toEqual([]);
+  });
+});

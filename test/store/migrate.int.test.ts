@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Connection } from '../../shared/store/connection.ts';
+import { migrate } from '../../shared/store/migrate.ts';
+import { ProjectStore } from '../../shared/store/project-store.ts';
+import { temporaryFolder } from '../helpers/gateway.ts';
+import { withRawDatabase } from '../helpers/database.ts';
+
+let folder: ReturnType<typeof temporaryFolder>;
+let path: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+  path = join(folder.path, 'project.db');
+});
+afterEach(() => folder.remove());
+
+const state = () =>
+  withRawDatabase(path, (raw) => ({
+    ...raw.get('PRAGMA user_version'),
+    tables: raw.all('SELECT name FROM sqlite_schema ORDER BY name').map((row) => row['name']),
+    ...raw.get('PRAGMA integrity_check'),
+  }));
+
+describe('a migration', () => {
+  it('brings an empty file to the newest schema, and a second time does nothing', () => {
+    withRawDatabase(path, (raw) => migrate(raw, 'project'));
+    const first = state();
+    expect(first['user_version']).toBeGreaterThan(0);
+    expect(first.tables).toContain('ledger');
+    withRawDatabase(path, (raw) => migrate(raw, 'project'));
+    expect(state()).toEqual(first);
+  });
+
+  it('that fails leaves everything as it was', () => {
+    // A table of that name in the way makes a statement in the middle fail.
+    withRawDatabase(path, (raw) => raw.exec('CREATE TABLE ledger (mine TEXT)'));
+    expect(() => withRawDatabase(path, (raw) => migrate(raw, 'project'))).toThrow(/ledger/);
+    expect(state()).toEqual({ user_version: 0, tables: ['ledger'], integrity_check: 'ok' });
+  });
+
+  it('that the process dies in leaves everything as it was, and goes through the next time', () => {
+    // The process ends in the middle of the statements, with the transaction open.
+    const script = `
+      const { Connection } = await import('./shared/store/connection.ts');
+      const { migrate } = await import('./shared/store/migrate.ts');
+      const connection = new Connection(process.argv[1]);
+      connection.get('PRAGMA journal_mode=WAL');
+      let statements = 0;
+      const dying = {
+        get: (sql) => connection.get(sql),
+        exec: (sql) => {
+          connection.exec(sql);
+          statements += 1;
+          if (statements === Number(process.argv[2])) process.kill(process.pid, 'SIGKILL');
+        },
+        get inTransaction() { return connection.inTransaction; },
+      };
+      migrate(dying, 'project');
+    `;
+    for (const statement of ['2', '3']) {
+      const run = spawnSync(
+        process.execPath,
+        ['--import', 'tsx', '--input-type=module', '-e', script, path, statement],
+        { encoding: 'utf8' },
+      );
+      expect(run).toMatchObject({ signal: 'SIGKILL', stderr: '' });
+      expect(state()).toEqual({ user_version: 0, tables: [], integrity_check: 'ok' });
+    }
+    withRawDatabase(path, (raw) => migrate(raw, 'project'));
+    expect(state().tables).toContain('event');
+  });
+
+  it('refuses a database of a newer release and leaves it alone', () => {
+    withRawDatabase(path, (raw) => {
+      migrate(raw, 'project');
+      raw.exec('PRAGMA user_version=999');
+    });
+    expect(() =>
+      ProjectStore.openEmbedded(path, 'prj_0000000000000000', () => undefined),
+    ).toThrow(/schema 999, newer than/);
+    expect(state()['user_version']).toBe(999);
+  });
+
+  it('runs both families', () => {
+    const connection = new Connection(':memory:');
+    migrate(connection, 'control');
+    expect(connection.get('SELECT count(*) AS n FROM project')).toEqual({ n: 0 });
+    connection.close();
+  });
+});

@@ -1,0 +1,162 @@
+-- control, schema 1
+
+CREATE TABLE meta (
+  name TEXT PRIMARY KEY,
+  value ANY NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE project (
+  id TEXT PRIMARY KEY,
+  slug TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  state TEXT NOT NULL,
+  created_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- project, schema 1
+
+CREATE TABLE blob (
+  digest TEXT PRIMARY KEY,
+  size_bytes INTEGER NOT NULL,
+  refs INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE event (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  source_id TEXT,
+  source TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  type TEXT NOT NULL,
+  received_at TEXT NOT NULL,
+  verified INTEGER NOT NULL,
+  trust TEXT NOT NULL,
+  suspected_replay INTEGER NOT NULL DEFAULT 0,
+  reply_to TEXT,
+  size_bytes INTEGER NOT NULL,
+  provider_id TEXT,
+  body_hash BLOB,
+  status TEXT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  routed INTEGER NOT NULL DEFAULT 0,
+  lease_id TEXT,
+  -- The key that holds the lease, or held it last.
+  holder_key_id TEXT,
+  -- When the lease ends (claimed) or the event returns to the queue (failed).
+  due_at INTEGER,
+  reason TEXT,
+  result TEXT,
+  finished_at TEXT
+) STRICT;
+
+CREATE TABLE event_content (
+  seq INTEGER PRIMARY KEY,
+  headers TEXT NOT NULL,
+  content_type TEXT,
+  kind TEXT,
+  body BLOB,
+  blob TEXT
+) STRICT;
+
+CREATE TABLE idempotency (
+  key_id TEXT NOT NULL,
+  idempotency_key TEXT NOT NULL,
+  op TEXT NOT NULL,
+  input_digest TEXT NOT NULL,
+  committed BLOB NOT NULL,
+  expires_at INTEGER NOT NULL,
+  PRIMARY KEY (key_id, idempotency_key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE key (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  hash TEXT NOT NULL UNIQUE,
+  last4 TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  created_by TEXT,
+  expires_at TEXT,
+  revoked_at TEXT,
+  last_used_at TEXT,
+  -- After a rotation the old secret may go on for a while.
+  previous_hash TEXT UNIQUE,
+  previous_valid_until TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE ledger (
+  seq INTEGER PRIMARY KEY,
+  at TEXT NOT NULL,
+  op TEXT NOT NULL,
+  agent TEXT,
+  platform TEXT,
+  key_id TEXT,
+  subject TEXT,
+  request_id TEXT,
+  outcome TEXT NOT NULL,
+  code TEXT,
+  input_digest TEXT,
+  result_digest TEXT,
+  prev_hash TEXT NOT NULL,
+  hash TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE meta (
+  name TEXT PRIMARY KEY,
+  value ANY NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE session (
+  key_id TEXT PRIMARY KEY REFERENCES key (id),
+  agent TEXT NOT NULL,
+  platform TEXT NOT NULL,
+  at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE source (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  type TEXT NOT NULL,
+  verification TEXT NOT NULL,
+  signature_header TEXT,
+  secret BLOB,
+  token BLOB,
+  token_hash TEXT UNIQUE,
+  created_at TEXT NOT NULL,
+  removed_at TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE source_hour (
+  source_id TEXT NOT NULL,
+  hour INTEGER NOT NULL,
+  accepted INTEGER NOT NULL DEFAULT 0,
+  rejected INTEGER NOT NULL DEFAULT 0,
+  last_event_at TEXT,
+  PRIMARY KEY (source_id, hour)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX event_body_hash ON event (source_id, body_hash) WHERE body_hash IS NOT NULL;
+
+CREATE INDEX event_content_blob ON event_content (blob) WHERE blob IS NOT NULL;
+
+CREATE INDEX event_due ON event (due_at) WHERE due_at IS NOT NULL;
+
+CREATE INDEX event_provider_id ON event (source_id, provider_id) WHERE provider_id IS NOT NULL;
+
+CREATE INDEX event_status ON event (status);
+
+CREATE INDEX event_status_source ON event (status, source);
+
+CREATE INDEX event_status_type ON event (status, type);
+
+CREATE INDEX idempotency_expiry ON idempotency (expires_at);
+
+CREATE INDEX ledger_agent ON ledger (agent) WHERE agent IS NOT NULL;
+
+CREATE INDEX ledger_op ON ledger (op);
+
+CREATE INDEX ledger_platform ON ledger (platform) WHERE platform IS NOT NULL;
+
+CREATE INDEX ledger_subject ON ledger (subject) WHERE subject IS NOT NULL;
+
+CREATE UNIQUE INDEX source_active_name ON source (name) WHERE removed_at IS NULL;

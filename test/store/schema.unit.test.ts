@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { Connection } from '../../shared/store/connection.ts';
+import { migrate } from '../../shared/store/migrate.ts';
+
+function schemaOf(family: 'project' | 'control'): string {
+  const connection = new Connection(':memory:');
+  migrate(connection, family);
+  const version = Number(connection.get('PRAGMA user_version')?.['user_version']);
+  const rows = connection.all(
+    'SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type DESC, name',
+  );
+  connection.close();
+  return `-- ${family}, schema ${version}\n\n${rows.map((row) => `${String(row['sql'])};\n`).join('\n')}`;
+}
+
+describe('the schema', () => {
+  it('is the one that is written down', async () => {
+    // A released migration never changes: a difference here is a new numbered file, or a mistake.
+    const dump = `${schemaOf('control')}\n${schemaOf('project')}`;
+    await expect(dump).toMatchFileSnapshot('./schema.sql');
+    expect(readFileSync(new URL('./schema.sql', import.meta.url), 'utf8')).toContain('CREATE TABLE event (');
+  });
+
+  it('has strict tables only', () => {
+    for (const family of ['project', 'control'] as const) {
+      const connection = new Connection(':memory:');
+      migrate(connection, family);
+      const tables = connection.all('PRAGMA table_list').filter((row) => row['schema'] === 'main');
+      const loose = tables.filter((row) => row['strict'] !== 1 && row['name'] !== 'sqlite_schema');
+      expect(loose).toEqual([]);
+      connection.close();
+    }
+  });
+});

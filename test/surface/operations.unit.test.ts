@@ -1,0 +1,148 @@
+import { existsSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { fieldKinds, fromTexts, jsonSchema } from '../../shared/bindings/fields.ts';
+import { ERROR_CODES } from '../../shared/errors.ts';
+import { parseInput, type Operation } from '../../shared/operation.ts';
+import { operations } from '../../shared/operations/index.ts';
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+
+function repeated(values: readonly string[]): string[] {
+  return values.filter((value, index) => values.indexOf(value) !== index);
+}
+
+/** A value as it is typed into a query or on a command line. */
+function asTexts(value: unknown): string[] {
+  if (Array.isArray(value)) return value.map(String);
+  return [typeof value === 'object' ? JSON.stringify(value) : String(value)];
+}
+
+function properties(operation: Operation): Record<string, Record<string, unknown>> {
+  return jsonSchema(operation.input, 'input')['properties'] as Record<
+    string,
+    Record<string, unknown>
+  >;
+}
+
+describe('all operations', () => {
+  it('have names and routes of their own', () => {
+    expect(repeated(operations.map(({ name }) => name))).toEqual([]);
+    expect(repeated(operations.map(({ rest }) => `${rest.method} ${rest.path}`))).toEqual([]);
+    // The names of parameters do not tell routes apart.
+    const shapes = operations.map(({ rest }) => `${rest.method} ${rest.path.replace(/\{\w+/, '{')}`);
+    expect(repeated(shapes)).toEqual([]);
+  });
+
+  it('have commands of their own', () => {
+    expect(repeated(operations.map(({ cli }) => cli.usage.replace(/ [<[].*/, '')))).toEqual([]);
+  });
+
+  it('have routes under /v1', () => {
+    expect(operations.filter(({ rest }) => !/^\/v1\/[a-z]/.test(rest.path))).toEqual([]);
+  });
+});
+
+describe.each(operations.map((operation) => [operation.name, operation] as const))(
+  '%s',
+  (name, operation) => {
+    const { rest, cli, mcp, summary, description, effect, errors, handler } = operation;
+    const [noun = '', ...verb] = name.split('_');
+
+    it('stands in the file of its name', () => {
+      const file = verb.length > 0 ? `${noun}/${verb.join('-')}` : noun;
+      expect(existsSync(`shared/operations/${file}.ts`)).toBe(true);
+    });
+
+    it('is the command of its name', () => {
+      const parts = cli.usage.split(' ');
+      const words = parts.filter((part) => !/^[<[]/.test(part));
+      expect(words).toEqual(name.split('_'));
+      const positional = parts.slice(words.length);
+      expect(positional.every((part) => /^<\w+>$|^\[\w+\]$/.test(part))).toBe(true);
+      const fields = positional.map((part) => part.slice(1, -1));
+      expect(Object.keys(properties(operation))).toEqual(expect.arrayContaining(fields));
+      // A body of bytes has no place on a command line; everything else shows how it is used.
+      expect(cli.examples.length).toBeGreaterThan(0);
+      expect(cli.examples.filter((line) => !`${line} `.startsWith(`${words.join(' ')} `))).toEqual(
+        [],
+      );
+    });
+
+    it('finds its path parameters among its fields', () => {
+      const inPath = [...rest.path.matchAll(/\{(\w+)\+?\}/g)].map((found) => found[1] ?? '');
+      const filled = inPath.map((parameter) => rest.params?.[parameter] ?? parameter);
+      const { shape } = operation.input;
+      expect(filled.filter((field) => !(field in shape))).toEqual([]);
+      expect(Object.keys(rest.params ?? {}).filter((named) => !inPath.includes(named))).toEqual([]);
+      const required = (jsonSchema(operation.input, 'input')['required'] ?? []) as string[];
+      expect(required).toEqual(expect.arrayContaining(filled));
+      // `{name+}` takes all the rest, so nothing may follow it.
+      expect(rest.path.slice(0, -1)).not.toContain('+}/');
+    });
+
+    it('has fields that can be written as text', () => {
+      const kinds = fieldKinds(operation);
+      for (const [field, kind] of kinds) {
+        const schema = properties(operation)[field] ?? {};
+        const items = schema['items'] as { type?: string } | undefined;
+        if (kind === 'list') expect(items?.type, field).toBe('string');
+        if (kind === 'json') expect(schema['type'] ?? 'object', field).toBe('object');
+        if (!(field in operation.example)) continue;
+        const value = operation.example[field];
+        expect(fromTexts(kind, asTexts(value)), field).toEqual(value);
+      }
+      // A query has no place for objects.
+      if (rest.method === 'GET' || rest.method === 'DELETE') {
+        expect([...kinds.values()]).not.toContain('json');
+      }
+    });
+
+    it('describes each field', () => {
+      const bare = Object.entries(properties(operation))
+        .filter(([, schema]) => !/^[A-Z`].*\.$/.test(String(schema['description'] ?? '')))
+        .map(([field]) => field);
+      expect(bare).toEqual([]);
+    });
+
+    it('declares codes of the table, once', () => {
+      expect(errors.filter((code) => !ERROR_CODES.includes(code))).toEqual([]);
+      expect(repeated(errors)).toEqual([]);
+      expect(errors).not.toContain('INTERNAL');
+      expect(errors).not.toContain('VALIDATION_FAILED');
+    });
+
+    it('says what it does in a line, and more in at most 400 characters', () => {
+      expect(summary).toMatch(/^[A-Z][^\n]*\.$/);
+      expect(summary.length).toBeLessThanOrEqual(80);
+      expect(description).toMatch(/^[A-Z][^\n]*\.$/);
+      expect(description.length).toBeLessThanOrEqual(400);
+    });
+
+    it('has an example that its schema takes', () => {
+      expect(() => parseInput(operation, operation.example)).not.toThrow();
+      const validate = ajv.compile(jsonSchema(operation.input, 'input'));
+      validate(operation.example);
+      expect(validate.errors).toBeNull();
+    });
+
+    it('refuses fields it does not know', () => {
+      expect(() => parseInput(operation, { ...operation.example, surprise: 1 })).toThrow(
+        'The request is invalid.',
+      );
+    });
+
+    it('has a handler, a method and hints that fit its effect', () => {
+      const kinds = { read: ['read', 'long'], wait: ['long'], write: ['write'] }[effect];
+      expect(kinds).toContain(handler.kind);
+      if (effect === 'write') expect(rest.method).not.toBe('GET');
+      if (effect !== 'write') expect(['GET', 'POST']).toContain(rest.method);
+      expect(operation.replica === 'local' && effect === 'write').toBe(false);
+      if (mcp === false) return;
+      expect(mcp.title).toMatch(/^[A-Z][^\n.]*$/);
+      if (mcp.destructive) expect(effect).toBe('write');
+      // Whoever marks text from outside says so in the annotations too.
+      expect(mcp.openWorld ?? false).toBe(mcp.untrusted !== undefined);
+    });
+  },
+);
