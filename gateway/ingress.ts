@@ -165,20 +165,18 @@ async function insertOnce(
   delivery: Delivery,
 ): Promise<IngressAnswer> {
   const { source, now, hash } = delivery;
-  const { byId, byBody } = await store.events.delivered({
-    sourceId: source.id,
-    providerId: delivery.providerId,
-    bodyHash: hash,
-    idSince: isoTime(now - DEDUP_ID_MS),
-    bodySince: isoTime(now - DEDUP_BODY_MS),
-  });
-  const seen = delivery.providerId === null ? byBody : byId;
+  const { providerId: id } = delivery;
+  const sameBody = await store.events.deliveredBody(source.id, hash, isoTime(now - DEDUP_BODY_MS));
+  const seen =
+    id === null
+      ? sameBody
+      : await store.events.deliveredAs(source.id, id, isoTime(now - DEDUP_ID_MS));
   if (seen !== null) return { status: 'duplicate', event_id: seen };
   const last = await store.events.last();
   const nowIso = isoTime(now);
-  const id = newId('evt', now);
+  const eventId = newId('evt', now);
   const event = {
-    id,
+    id: eventId,
     sourceId: source.id,
     source: source.name,
     channel: 'webhook',
@@ -188,7 +186,7 @@ async function insertOnce(
     verified: source.verification !== 'none',
     trust: 'external_untrusted' as const,
     // GitHub and others leave the delivery id out of what they sign: a known body under a new id may be a replay.
-    suspectedReplay: byBody !== null,
+    suspectedReplay: sameBody !== null,
     sizeBytes: delivery.body.length,
     providerId: delivery.providerId,
     bodyHash: hash,
@@ -205,10 +203,10 @@ async function insertOnce(
   store.sources.countAccepted(source.id, now, event.receivedAt);
   await project.record(
     store,
-    { op: 'event.received', subject: id, inputDigest: delivery.digest },
+    { op: 'event.received', subject: eventId, inputDigest: delivery.digest },
     now,
   );
   project.announce(tx, { source: source.name, type: event.type });
   tx.afterCommit(() => project.atLatest(now + PAYLOAD_RETENTION_MS));
-  return { status: 'accepted', event_id: id };
+  return { status: 'accepted', event_id: eventId };
 }

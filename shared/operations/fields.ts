@@ -50,7 +50,9 @@ export const isoInstant = z
 
 export const sourceName = label(63).describe('The name of a source.');
 
-export const typePattern = label(255).describe('An event type, or a prefix ending `*` such as `invoice.*`.');
+export const typePattern = label(255).describe(
+  'An event type, or a prefix ending `*` such as `invoice.*`.',
+);
 
 export const listLimit = z
   .int()

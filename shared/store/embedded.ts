@@ -11,11 +11,14 @@ const QUEUE_MAX_BYTES = 256 * 1024 * 1024;
 /** A group ends at this many jobs, or after this long, so that one commit never holds the event loop for long. */
 const GROUP_MAX_JOBS = 128;
 const GROUP_MAX_MS = 10;
-/** The log is folded into the file when it is this long and nobody waits, or at the second size in any case. */
+/**
+ * The log is folded into the file when it is this long and nobody waits, or at the second size in any case: the longer
+ * it gets, the longer everybody waits for it then.
+ */
 const ROTATE_IDLE_BYTES = 4 * 1024 * 1024;
 /** Nobody waits when nobody has written for this long. */
 const IDLE_MS = 250;
-const ROTATE_ANYWAY_BYTES = 64 * 1024 * 1024;
+const ROTATE_ANYWAY_BYTES = 8 * 1024 * 1024;
 
 interface EmbeddedOptions {
   /** Runs in each group before COMMIT: counts the position up by one. */
@@ -53,6 +56,7 @@ export class EmbeddedDatabase implements Database {
   }
 
   read<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(unavailable(5));
     const result = this.#reads.then(() => this.#snapshot(fn));
     this.#reads = result.catch(() => undefined);
     return result;

@@ -58,15 +58,6 @@ export interface NewEvent {
   };
 }
 
-/** What tells deliveries of one source apart, and since when. */
-interface DeliveryKey {
-  readonly sourceId: string;
-  readonly providerId: string | null;
-  readonly bodyHash: Uint8Array;
-  readonly idSince: string;
-  readonly bodySince: string;
-}
-
 /** Where an event stands in the order of arrival. */
 interface EventPlace {
   readonly seq: number;
@@ -81,6 +72,11 @@ const QUEUE_COLUMNS = `e.seq, e.id, e.source_id, e.source, e.channel, e.type, e.
   e.finished_at`;
 const CONTENT_COLUMNS = 'c.headers, c.content_type, c.kind, c.blob';
 const SELECT_WHOLE = `SELECT ${QUEUE_COLUMNS}, ${CONTENT_COLUMNS}, c.body FROM event e JOIN event_content c ON c.seq = e.seq`;
+const SELECT_QUEUE = `SELECT ${QUEUE_COLUMNS}, '{}' AS headers, NULL AS content_type, NULL AS kind, NULL AS body,
+  NULL AS blob FROM event e`;
+const FIND = `${SELECT_QUEUE} WHERE e.id = ?`;
+const FIND_WHOLE = `${SELECT_WHOLE} WHERE e.id = ?`;
+const OVERDUE = `${SELECT_QUEUE} WHERE e.due_at <= ? ORDER BY e.due_at LIMIT ?`;
 const SELECT_BRIEF = `SELECT ${QUEUE_COLUMNS}, ${CONTENT_COLUMNS},
   CASE WHEN e.size_bytes <= ${PAYLOAD_INLINE_MAX_BYTES} THEN c.body END AS body`;
 
@@ -101,14 +97,11 @@ export class EventRepository {
   }
 
   find(id: string): Promise<EventRow | undefined> {
-    return this.#tx.get<EventRow>(
-      `SELECT ${QUEUE_COLUMNS}, '{}' AS headers, NULL AS content_type, NULL AS kind, NULL AS body, NULL AS blob FROM event e WHERE e.id = ?`,
-      [id],
-    );
+    return this.#tx.get<EventRow>(FIND, [id]);
   }
 
   findWhole(id: string): Promise<EventRow | undefined> {
-    return this.#tx.get<EventRow>(`${SELECT_WHOLE} WHERE e.id = ?`, [id]);
+    return this.#tx.get<EventRow>(FIND_WHOLE, [id]);
   }
 
   /** Oldest first; bodies over the inline size are left out. Status is judged at `now`, not as last written. */
@@ -125,16 +118,30 @@ export class EventRepository {
     );
   }
 
-  /** Which event of the source brought this provider id, and which these bytes, within their windows. */
-  async delivered(wanted: DeliveryKey): Promise<{ byId: string | null; byBody: string | null }> {
-    const rows = await this.#tx.all<{ id: string; how: string }>(
-      `SELECT * FROM (SELECT id, 'id' AS how FROM event WHERE source_id = ?1 AND provider_id = ?2 AND received_at >= ?3 ORDER BY seq DESC LIMIT 1)
-       UNION ALL
-       SELECT * FROM (SELECT id, 'body' AS how FROM event WHERE source_id = ?1 AND body_hash = ?4 AND received_at >= ?5 ORDER BY seq DESC LIMIT 1)`,
-      [wanted.sourceId, wanted.providerId, wanted.idSince, wanted.bodyHash, wanted.bodySince],
+  /** The event of a source that brought this provider id since a time, or null. */
+  async deliveredAs(
+    sourceId: string,
+    providerId: string,
+    sinceIso: string,
+  ): Promise<string | null> {
+    const row = await this.#tx.get<{ id: string }>(
+      'SELECT id FROM event WHERE source_id = ? AND provider_id = ? AND received_at >= ? ORDER BY seq DESC LIMIT 1',
+      [sourceId, providerId, sinceIso],
     );
-    const by = (how: string): string | null => rows.find((row) => row.how === how)?.id ?? null;
-    return { byId: by('id'), byBody: by('body') };
+    return row?.id ?? null;
+  }
+
+  /** The event of a source that brought the same bytes since a time, or null. */
+  async deliveredBody(
+    sourceId: string,
+    hash: Uint8Array,
+    sinceIso: string,
+  ): Promise<string | null> {
+    const row = await this.#tx.get<{ id: string }>(
+      'SELECT id FROM event WHERE source_id = ? AND body_hash = ? AND received_at >= ? ORDER BY seq DESC LIMIT 1',
+      [sourceId, hash, sinceIso],
+    );
+    return row?.id ?? null;
   }
 
   async insert(event: NewEvent, seq: number): Promise<void> {
@@ -181,10 +188,7 @@ export class EventRepository {
 
   /** Events whose lease or backoff has ended but is not yet written down. */
   overdue(now: number, limit: number): Promise<EventRow[]> {
-    return this.#tx.all<EventRow>(
-      `SELECT ${QUEUE_COLUMNS}, '{}' AS headers, NULL AS content_type, NULL AS kind, NULL AS body, NULL AS blob FROM event e WHERE e.due_at <= ? ORDER BY e.due_at LIMIT ?`,
-      [now, limit],
-    );
+    return this.#tx.all<EventRow>(OVERDUE, [now, limit]);
   }
 
   async nextDue(): Promise<number | null> {

@@ -36,6 +36,9 @@ export interface SessionRecord {
 const COLUMNS =
   'id, name, last4, scopes, created_at, created_by, last_used_at, expires_at, revoked_at';
 
+const BY_HASH = `SELECT ${COLUMNS} FROM key WHERE hash = ?`;
+const BY_ID = `SELECT ${COLUMNS} FROM key WHERE id = ?`;
+
 /** Keys and the sessions they announced. */
 export class KeyRepository {
   readonly #tx: Tx;
@@ -47,7 +50,7 @@ export class KeyRepository {
   /** The key with this secret, or with this one before its rotation while that still holds. */
   async findByHash(hash: string, nowIso: string): Promise<KeyRecord | null> {
     const row =
-      (await this.#tx.get<KeyRow>(`SELECT ${COLUMNS} FROM key WHERE hash = ?`, [hash])) ??
+      (await this.#tx.get<KeyRow>(BY_HASH, [hash])) ??
       (await this.#tx.get<KeyRow>(
         `SELECT ${COLUMNS} FROM key WHERE previous_hash = ? AND previous_valid_until > ?`,
         [hash, nowIso],
@@ -56,7 +59,7 @@ export class KeyRepository {
   }
 
   async find(id: string): Promise<KeyRecord | null> {
-    const row = await this.#tx.get<KeyRow>(`SELECT ${COLUMNS} FROM key WHERE id = ?`, [id]);
+    const row = await this.#tx.get<KeyRow>(BY_ID, [id]);
     return row ? toRecord(row) : null;
   }
 

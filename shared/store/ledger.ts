@@ -26,6 +26,9 @@ interface LedgerFilter {
 
 const COLUMNS =
   'seq, at, op, agent, platform, key_id, subject, request_id, outcome, code, input_digest, result_digest, prev_hash, hash';
+// Statements are found by their text: one that is put together anew on every call would be hashed anew as well.
+const INSERT = `INSERT INTO ledger (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const RANGE = `SELECT ${COLUMNS} FROM ledger WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`;
 const FILTERS = ['op', 'agent', 'platform', 'subject'] as const;
 
 /** Under this name the newest entry is carried from job to job. */
@@ -58,25 +61,22 @@ export class LedgerRepository {
       at: head && head.at > nowIso ? head.at : nowIso,
       prev_hash: head?.hash ?? GENESIS_HASH,
     });
-    await this.#tx.run(
-      `INSERT INTO ledger (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        entry.seq,
-        entry.at,
-        entry.op,
-        entry.agent,
-        entry.platform,
-        entry.key_id,
-        entry.subject,
-        entry.request_id,
-        entry.outcome,
-        entry.code,
-        entry.input_digest,
-        entry.result_digest,
-        entry.prev_hash,
-        entry.hash,
-      ],
-    );
+    await this.#tx.run(INSERT, [
+      entry.seq,
+      entry.at,
+      entry.op,
+      entry.agent,
+      entry.platform,
+      entry.key_id,
+      entry.subject,
+      entry.request_id,
+      entry.outcome,
+      entry.code,
+      entry.input_digest,
+      entry.result_digest,
+      entry.prev_hash,
+      entry.hash,
+    ]);
     carried?.set(HEAD, { seq: entry.seq, at: entry.at, hash: entry.hash });
   }
 
@@ -102,10 +102,7 @@ export class LedgerRepository {
 
   /** Entries from..to in order, for verification in portions. */
   async range(fromSeq: number, toSeq: number, limit: number): Promise<LedgerEntry[]> {
-    const rows = await this.#tx.all(
-      `SELECT ${COLUMNS} FROM ledger WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`,
-      [fromSeq, toSeq, limit],
-    );
+    const rows = await this.#tx.all(RANGE, [fromSeq, toSeq, limit]);
     return rows as unknown as LedgerEntry[];
   }
 

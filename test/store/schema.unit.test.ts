@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Connection } from '../../shared/store/connection.ts';
 import { migrate } from '../../shared/store/migrate.ts';
@@ -19,7 +18,6 @@ describe('the schema', () => {
     // A released migration never changes: a difference here is a new numbered file, or a mistake.
     const dump = `${schemaOf('control')}\n${schemaOf('project')}`;
     await expect(dump).toMatchFileSnapshot('./schema.sql');
-    expect(readFileSync(new URL('./schema.sql', import.meta.url), 'utf8')).toContain('CREATE TABLE event (');
   });
 
   it('has strict tables only', () => {

@@ -155,24 +155,26 @@ export async function sendRaw(
   socket.on('error', () => undefined);
   await once(socket, 'connect');
   for (const part of parts) socket.write(part);
-  let text = '';
+  let bytes = Buffer.alloc(0);
   for await (const chunk of socket as AsyncIterable<Buffer>) {
-    text += chunk.toString('latin1');
-    const [head = '', rest] = split(text);
+    bytes = Buffer.concat([bytes, chunk]);
+    const { head, body } = split(bytes);
     const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
-    if (rest !== undefined && rest.length >= length) break;
+    if (body !== null && body.length >= length) break;
   }
   socket.destroy();
-  const [head = '', body = ''] = split(text);
+  const { head, body } = split(bytes);
   const [first = '', ...lines] = head.split('\r\n');
+  const text = body?.toString('utf8') ?? '';
   return {
     status: Number(first.split(' ')[1]),
     headers: new Headers(lines.map((line) => line.split(/: (.*)/s, 2) as [string, string])),
-    body: body.startsWith('{') ? (JSON.parse(body) as Record<string, unknown>) : {},
+    body: text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {},
   };
 }
 
-function split(text: string): [string?, string?] {
-  const end = text.indexOf('\r\n\r\n');
-  return end < 0 ? [text] : [text.slice(0, end), text.slice(end + 4)];
+function split(bytes: Buffer): { head: string; body: Buffer | null } {
+  const end = bytes.indexOf('\r\n\r\n');
+  const head = bytes.toString('latin1', 0, end < 0 ? bytes.length : end);
+  return { head, body: end < 0 ? null : bytes.subarray(end + 4) };
 }

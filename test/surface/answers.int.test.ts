@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../shared/operations/index.ts';
+import { TestGateway } from '../helpers/gateway.ts';
+import { Contract } from './contract.ts';
+import { openApiText } from './files.ts';
+import { prepared, requestFor, World } from './scenario.ts';
+
+let gateway: TestGateway;
+let world: World;
+let contract: Contract;
+
+beforeAll(async () => {
+  gateway = await TestGateway.start();
+  world = new World(gateway);
+  // No key: the document is for everyone.
+  contract = new Contract((await world.call('GET', '/v1/openapi.json', { key: null })).body);
+});
+afterAll(() => gateway.stop());
+
+describe('the published document', () => {
+  it('is the pinned one with the addresses of this server', async () => {
+    const { body, headers } = await world.call('GET', '/v1/openapi.json', { key: null });
+    const pinned = openApiText().replaceAll('http://127.0.0.1:4780', gateway.url);
+    expect(body).toEqual(JSON.parse(pinned));
+    expect(headers.get('x-request-id')).toMatch(/^\S{10,}$/);
+  });
+
+  it('tells a wrong answer from a right one', () => {
+    const whoami = { project: 'x' };
+    expect(contract.faults('whoami', 200, whoami)).not.toEqual([]);
+    expect(contract.faults('whoami', 418, {})).toEqual(['whoami promises no answer 418']);
+    const error = { code: 'NO_SUCH_CODE', message: 'x', hint: null };
+    expect(contract.faults('whoami', 401, { error })).not.toEqual([]);
+  });
+});
+
+describe.each(operations.map((operation) => [operation.name, operation] as const))(
+  'answers of %s',
+  (name, operation) => {
+    it('are as promised when it succeeds', async () => {
+      const input = await prepared(operation, world);
+      const { status, body, headers } = await world.run(name, input);
+      expect(status).toBe(operation.rest.status ?? 200);
+      expect(contract.faults(name, status, body)).toEqual([]);
+      expect(headers.get('x-request-id')).toMatch(/^\S{10,}$/);
+      expect(headers.get('x-service-version')).toMatch(/^\d+\.\d+\.\d+/);
+    });
+
+    it('are as promised without a key and with a wrong one', async () => {
+      for (const key of [null, 'svc_live_nonsense']) {
+        const { status, body } = await world.run(name, operation.example, { key });
+        expect([status, body]).toMatchObject([401, { error: { code: 'UNAUTHENTICATED' } }]);
+        expect(contract.faults(name, status, body)).toEqual([]);
+      }
+    });
+
+    it('are as promised when the input is wrong', async () => {
+      const { method, path, body } = requestFor(operation, operation.example);
+      const wrong =
+        body === undefined
+          ? await world.call(method, path.replace(/\?.*/, ''), {
+              headers: { 'idempotency-key': 'ü' },
+            })
+          : await world.call(method, path, { body: { ...body, surprise: true } });
+      expect([wrong.status, wrong.body]).toMatchObject([
+        400,
+        {
+          error: {
+            code: 'VALIDATION_FAILED',
+            details: { fields: [{ path: body ? 'surprise' : 'Idempotency-Key' }] },
+          },
+        },
+      ]);
+      expect(contract.faults(name, 400, wrong.body)).toEqual([]);
+    });
+  },
+);
+
+describe('answers of the webhook ingress', () => {
+  it('are as promised', async () => {
+    const hook = await world.hook();
+    const first = await world.deliver(hook, '{"n":1}');
+    expect([first.status, first.body]).toMatchObject([200, { status: 'accepted' }]);
+    const again = await world.deliver(hook, '{"n":1}');
+    expect([again.status, again.body]).toMatchObject([200, { status: 'duplicate' }]);
+    const nowhere = await world.deliver(`${gateway.url}/w/nonsense`, '{}');
+    expect([nowhere.status, nowhere.body]).toMatchObject([404, { error: { code: 'NOT_FOUND' } }]);
+    const read = await world.call('GET', new URL(hook).pathname);
+    expect([read.status, read.body]).toMatchObject([405, { error: { code: 'METHOD_NOT_ALLOWED' } }]);
+    for (const { status, body } of [first, again, nowhere, read]) {
+      expect(contract.faults('webhook_receive', status, body)).toEqual([]);
+    }
+  });
+
+  it('are as promised when a signature is wrong', async () => {
+    await world.get('source_add', {
+      type: 'webhook',
+      name: 'signed',
+      verification: 'github',
+      secret: 'a-shared-secret',
+    });
+    const { status, body } = await world.deliver(await world.hook('signed'), '{}');
+    expect([status, body]).toMatchObject([401, { error: { code: 'INGRESS_SIGNATURE_INVALID' } }]);
+    expect(contract.faults('webhook_receive', status, body)).toEqual([]);
+  });
+});

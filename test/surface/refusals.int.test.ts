@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errorEntry, type ErrorCode } from '../../shared/errors.ts';
+import { operations } from '../../shared/operations/index.ts';
+import { TestGateway } from '../helpers/gateway.ts';
+import { Contract } from './contract.ts';
+import { openApiText } from './files.ts';
+import { REFUSALS, Stage } from './refusals.ts';
+import { World, type Answer } from './scenario.ts';
+
+const contract = new Contract(JSON.parse(openApiText()));
+
+function expectRefusal(answer: Answer, code: ErrorCode, operation: string): void {
+  const { status, message } = errorEntry(code);
+  expect([answer.status, answer.body]).toMatchObject([status, { error: { code, message } }]);
+  expect(contract.faults(operation, answer.status, answer.body)).toEqual([]);
+}
+
+describe('the codes an operation declares', () => {
+  it('are all exercised here, and no others', () => {
+    const declared = operations.filter(({ errors }) => errors.length > 0);
+    expect(Object.keys(REFUSALS).toSorted()).toEqual(declared.map(({ name }) => name).toSorted());
+    for (const { name, errors } of declared) {
+      expect(Object.keys(REFUSALS[name] ?? {}).toSorted(), name).toEqual([...errors].toSorted());
+    }
+  });
+});
+
+describe.each(Object.entries(REFUSALS))('%s refuses with', (name, codes) => {
+  let stage: Stage;
+
+  beforeAll(async () => {
+    stage = await Stage.open();
+  });
+  afterAll(() => stage.gateway.stop());
+
+  it.each(Object.entries(codes))('%s', async (code, refuse) => {
+    expectRefusal(await refuse(stage), code as ErrorCode, name);
+    // A refusal that depends on the state of the project is on record, and the record is sound.
+    const { items } = await stage.get('ledger_query', { op: name, limit: 1 });
+    const unrecorded = ['SCOPE_MISSING', 'TOO_MANY_WAITS'].includes(code);
+    if (!unrecorded) expect(items).toMatchObject([{ op: name, outcome: 'error', code }]);
+    expect(await stage.get('ledger_verify', {})).toMatchObject({ ok: true });
+  });
+});
+
+describe('what any call may be refused with', () => {
+  let stage: Stage;
+
+  beforeAll(async () => {
+    stage = await Stage.open();
+  });
+  afterAll(() => stage.gateway.stop());
+
+  it('KEY_REVOKED', async () => {
+    const { id, apiKey } = await stage.newKey('inbox:read');
+    await stage.get('key_revoke', { key_id: id });
+    expectRefusal(await stage.run('inbox_list', {}, { key: apiKey }), 'KEY_REVOKED', 'inbox_list');
+  });
+
+  it('UNAUTHENTICATED, also by a key that expired', async () => {
+    const made = await stage.get('key_create', {
+      name: 'short',
+      scopes: ['disk'],
+      expires_at: new Date(stage.clock.now() + 1000).toISOString(),
+    });
+    const key = String(made['api_key']);
+    expect((await stage.run('whoami', {}, { key })).status).toBe(200);
+    stage.clock.advance(1000);
+    expectRefusal(await stage.run('whoami', {}, { key }), 'UNAUTHENTICATED', 'whoami');
+  });
+
+  it('IDEMPOTENCY_IN_PROGRESS', async () => {
+    const event_id = await stage.event();
+    const headers = { 'idempotency-key': 'same' };
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => stage.run('inbox_claim', { event_id }, { headers })),
+    );
+    // However they meet, one takes effect; whoever met it on its way is asked to come back.
+    const refused = answers.filter(({ status }) => status !== 200);
+    for (const one of refused) expectRefusal(one, 'IDEMPOTENCY_IN_PROGRESS', 'inbox_claim');
+    expect(refused.length).toBeGreaterThan(0);
+    const after = await stage.get('inbox_claim', { event_id }, { headers });
+    expect(after['lease_id']).toBe(
+      answers.find(({ status }) => status === 200)?.body['lease_id'],
+    );
+  });
+
+  it('VALIDATION_FAILED, by an Idempotency-Key that was used for something else', async () => {
+    const headers = { 'idempotency-key': 'once' };
+    await stage.get('session_hello', { agent: 'a', platform: 'codex' }, { headers });
+    const other = { agent: 'b', platform: 'codex' };
+    const answer = await stage.run('session_hello', other, { headers });
+    expectRefusal(answer, 'VALIDATION_FAILED', 'session_hello');
+    expect(answer.body).toMatchObject({
+      error: { details: { fields: [{ path: 'Idempotency-Key' }] } },
+    });
+  });
+});
+
+describe('a rate', () => {
+  let gateway: TestGateway;
+
+  beforeAll(async () => {
+    gateway = await TestGateway.start({ ratePerMinute: 600 });
+  });
+  afterAll(() => gateway.stop());
+
+  it('is RATE_LIMITED beyond a burst, says when to come back, and is for one key', async () => {
+    const world = new World(gateway);
+    const other = await world.newKey('disk');
+    const refused = await world.untilRefused('whoami', {});
+    expectRefusal(refused, 'RATE_LIMITED', 'whoami');
+    const { details } = refused.body['error'] as { details: { retry_after: number } };
+    expect(details.retry_after).toBeGreaterThan(0);
+    expect(refused.headers.get('retry-after')).toBe(String(details.retry_after));
+    expect((await world.run('whoami', {}, { key: other.apiKey })).status).toBe(200);
+  });
+});
+
+describe('a closed store', () => {
+  it('is UNAVAILABLE, with the seconds to wait', async () => {
+    const gateway = await TestGateway.start();
+    const world = new World(gateway);
+    const project = await gateway.gateway.projects.find(gateway.projectId);
+    await project?.store.close();
+    const answer = await world.run('session_hello', { agent: 'a', platform: 'codex' });
+    await gateway.stop();
+    expectRefusal(answer, 'UNAVAILABLE', 'session_hello');
+    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+  });
+});

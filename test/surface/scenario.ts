@@ -1,0 +1,171 @@
+import { operations } from '../../shared/operations/index.ts';
+import type { Operation } from '../../shared/operation.ts';
+
+type Json = Record<string, unknown>;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Json;
+}
+
+interface CallOptions {
+  readonly body?: unknown;
+  /** Null sends none. */
+  readonly key?: string | null;
+  readonly headers?: Record<string, string>;
+}
+
+export function operationNamed(name: string): Operation {
+  const operation = operations.find((one) => one.name === name);
+  if (!operation) throw new Error(`There is no operation ${name}.`);
+  return operation;
+}
+
+/** The request of an operation for an input, as any client would make it. */
+export function requestFor(
+  { rest }: Operation,
+  input: Readonly<Json>,
+): { method: string; path: string; body?: Json } {
+  const left: Json = { ...input };
+  const path = rest.path.replaceAll(/\{(\w+)\+?\}/g, (_, parameter: string) => {
+    const field = rest.params?.[parameter] ?? parameter;
+    const value = String(left[field]);
+    delete left[field];
+    return encodeURIComponent(value);
+  });
+  if (rest.method === 'POST' || rest.method === 'PUT') {
+    return { method: rest.method, path, body: left };
+  }
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(left)) {
+    for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
+  }
+  return { method: rest.method, path: query.size > 0 ? `${path}?${query}` : path };
+}
+
+/** A project over HTTP, with short ways to bring it into a state. */
+export class World {
+  readonly #url: string;
+  readonly #apiKey: string;
+  #deliveries = 0;
+
+  constructor(server: { readonly url: string; readonly apiKey: string }) {
+    this.#url = server.url;
+    this.#apiKey = server.apiKey;
+  }
+
+  async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+    const { body, key = this.#apiKey, headers } = options;
+    const response = await fetch(this.#url + path, {
+      method,
+      headers: {
+        ...(key !== null && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const { status } = response;
+    return { status, headers: response.headers, body: (await response.json()) as Json };
+  }
+
+  run(name: string, input: Readonly<Json>, options: CallOptions = {}): Promise<Answer> {
+    const { method, path, body } = requestFor(operationNamed(name), input);
+    return this.call(method, path, { ...options, ...(body && { body }) });
+  }
+
+  /** The answer of a call that has to succeed. */
+  async get(name: string, input: Readonly<Json>, options: CallOptions = {}): Promise<Json> {
+    const { status, body } = await this.run(name, input, options);
+    if (status >= 300) throw new Error(`${name} answered ${status}: ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  async newKey(...scopes: string[]): Promise<{ id: string; apiKey: string }> {
+    const made = await this.get('key_create', { name: 'test', scopes });
+    return { id: String(made['id']), apiKey: String(made['api_key']) };
+  }
+
+  async ownKeyId(): Promise<string> {
+    const { key } = await this.get('whoami', {});
+    return String((key as Json)['id']);
+  }
+
+  /** The address of a source that takes anything, made when it is not there. */
+  async hook(name = 'open'): Promise<string> {
+    const { items } = await this.get('source_list', {});
+    const found = (items as Json[]).find((source) => source['name'] === name);
+    const source = found ?? (await this.get('source_add', { type: 'webhook', name }));
+    return String(source['url']);
+  }
+
+  async deliver(url: string, body: string, headers: Record<string, string> = {}): Promise<Answer> {
+    const response = await fetch(url, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json', ...headers },
+    });
+    const { status } = response;
+    return { status, headers: response.headers, body: (await response.json()) as Json };
+  }
+
+  /** The id of a fresh pending event. They are alike but for their delivery ids. */
+  async event(): Promise<string> {
+    this.#deliveries += 1;
+    const delivered = await this.deliver(await this.hook(), '{"hello":"world"}', {
+      'webhook-id': `delivery-${this.#deliveries}`,
+    });
+    return String(delivered.body['event_id']);
+  }
+
+  async claimed(options: CallOptions = {}): Promise<string> {
+    const event_id = await this.event();
+    await this.get('inbox_claim', { event_id, lease_seconds: 60 }, options);
+    return event_id;
+  }
+
+  async dead(): Promise<string> {
+    const event_id = await this.claimed();
+    await this.get('inbox_nack', { event_id, reason: 'no use', retry: false });
+    return event_id;
+  }
+
+  /** The first answer that is no success. */
+  async untilRefused(name: string, input: Readonly<Json>): Promise<Answer> {
+    for (let call = 0; call < 1000; call += 1) {
+      const answer = await this.run(name, input);
+      if (answer.status >= 400) return answer;
+    }
+    throw new Error(`${name} was never refused.`);
+  }
+}
+
+const withSource = async (world: World): Promise<void> => {
+  const { example } = operationNamed('source_add');
+  const added = await world.run('source_add', example);
+  if (added.status !== 201 && added.status !== 409) throw new Error(JSON.stringify(added.body));
+};
+
+/** What each operation needs before its example can be called, and the ids that then stand in it. */
+const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = {
+  key_revoke: async (world) => ({ key_id: (await world.newKey('disk')).id }),
+  key_rotate: async (world) => ({ key_id: (await world.newKey('disk')).id }),
+  source_add: async (world) => {
+    await world.run('source_remove', { name: operationNamed('source_add').example['name'] });
+    return {};
+  },
+  source_remove: async (world) => (await withSource(world), {}),
+  source_sign: async (world) => (await withSource(world), {}),
+  inbox_claim: async (world) => ({ event_id: await world.event() }),
+  inbox_ack: async (world) => ({ event_id: await world.claimed() }),
+  inbox_nack: async (world) => ({ event_id: await world.claimed() }),
+  inbox_extend: async (world) => ({ event_id: await world.claimed() }),
+  inbox_requeue: async (world) => ({ event_id: await world.dead() }),
+};
+
+/** The example of an operation in a world that is ready for it. */
+export async function prepared(operation: Operation, world: World): Promise<Json> {
+  const ids = await PREPARATIONS[operation.name]?.(world);
+  return { ...operation.example, ...ids };
+}

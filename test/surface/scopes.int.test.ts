@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../shared/operations/index.ts';
+import { toolList } from '../../shared/bindings/mcp-tools.ts';
+import type { Scope } from '../../shared/scopes.ts';
+import { TestGateway } from '../helpers/gateway.ts';
+import { requestFor, World } from './scenario.ts';
+
+const ALL: readonly Scope[] = [
+  'admin',
+  'ledger:read',
+  'inbox:read',
+  'inbox:write',
+  'approvals',
+  'disk',
+  'send',
+];
+
+/** What a key with one scope may call, beside what any key may. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  admin: ['key_create', 'source_list', 'source_add', 'source_remove', 'source_sign'],
+  'ledger:read': ['ledger_query', 'ledger_verify'],
+  'inbox:read': ['inbox_list', 'inbox_wait'],
+  'inbox:write': [
+    'inbox_claim',
+    'inbox_ack',
+    'inbox_nack',
+    'inbox_extend',
+    'inbox_requeue',
+  ],
+  approvals: [],
+  disk: [],
+  send: [],
+};
+const FOR_ANY = ['whoami', 'session_hello', 'key_list', 'key_revoke', 'key_rotate'];
+
+let gateway: TestGateway;
+let world: World;
+const keys = new Map<string, string>();
+
+beforeAll(async () => {
+  gateway = await TestGateway.start();
+  world = new World(gateway);
+  for (const scope of ALL) keys.set(scope, (await world.newKey(scope)).apiKey);
+});
+afterAll(() => gateway.stop());
+
+/** Nothing is changed: what gets past the scope stops at an input nobody would take. */
+const UNKNOWN = { event_id: 'x', key_id: 'x', name: 'X', body_base64: '%' };
+
+function hopeless(name: string, example: Readonly<Record<string, unknown>>) {
+  if (name === 'inbox_wait') return { timeout_seconds: 0 };
+  const changed = Object.entries(UNKNOWN).filter(([field]) => field in example);
+  return { ...example, ...Object.fromEntries(changed) };
+}
+
+describe('the scope matrix', () => {
+  it('names every operation once', () => {
+    const named = [...Object.values(ALLOWED).flat(), ...FOR_ANY];
+    expect(named.toSorted()).toEqual(operations.map(({ name }) => name).toSorted());
+  });
+
+  describe.each(ALL)('a key with %s alone', (scope) => {
+    it.each(operations.map((operation) => [operation.name, operation] as const))(
+      'and %s',
+      async (name, operation) => {
+        const { method, path, body } = requestFor(operation, hopeless(name, operation.example));
+        const answer = await world.call(method, path, {
+          key: keys.get(scope) ?? '',
+          ...(body && { body }),
+        });
+        if (FOR_ANY.includes(name) || ALLOWED[scope]?.includes(name)) {
+          expect([200, 201, 400, 404], JSON.stringify(answer.body)).toContain(answer.status);
+          return;
+        }
+        expect([answer.status, answer.body]).toMatchObject([
+          403,
+          {
+            error: {
+              code: 'SCOPE_MISSING',
+              message: 'This key lacks a required scope.',
+              details: { scope: ALL.find((one) => ALLOWED[one]?.includes(name)) },
+            },
+          },
+        ]);
+      },
+    );
+
+    it('sees the tools it may call', () => {
+      const tools = toolList(operations, [scope]).map(({ name }) => name);
+      const mcp = operations.filter((one) => one.mcp !== false).map(({ name }) => name);
+      const callable = new Set([...FOR_ANY, ...(ALLOWED[scope] ?? [])]);
+      expect(tools).toEqual(mcp.filter((name) => callable.has(name)));
+    });
+
+    it('is checked before its input', async () => {
+      const refused = scope === 'admin' ? 'ledger_verify' : 'key_create';
+      const answer = await world.run(refused, { surprise: 1 }, { key: keys.get(scope) ?? '' });
+      expect(answer.status).toBe(403);
+    });
+  });
+
+  it('lets any key list, rotate and revoke itself, and no other key', async () => {
+    const { id, apiKey } = await world.newKey('send');
+    const own = await world.ownKeyId();
+    const listed = await world.get('key_list', {}, { key: apiKey });
+    expect(listed['items']).toMatchObject([{ id, scopes: ['send'] }]);
+    for (const name of ['key_rotate', 'key_revoke']) {
+      const refused = await world.run(name, { key_id: own }, { key: apiKey });
+      expect([refused.status, refused.body]).toMatchObject([
+        403,
+        { error: { details: { scope: 'admin' } } },
+      ]);
+    }
+    const rotated = await world.get('key_rotate', { key_id: id }, { key: apiKey });
+    const key = String(rotated['api_key']);
+    expect((await world.run('key_revoke', { key_id: id }, { key })).status).toBe(200);
+    expect((await world.run('whoami', {}, { key })).status).toBe(401);
+  });
+
+  it('lets no key make one that may do more', async () => {
+    const { apiKey } = await world.newKey('admin');
+    const more = { name: 'more', scopes: ['admin', 'disk'] };
+    const refused = await world.run('key_create', more, { key: apiKey });
+    expect([refused.status, refused.body]).toMatchObject([
+      400,
+      { error: { details: { fields: [{ path: 'scopes' }] } } },
+    ]);
+  });
+});
