@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Home } from '../daemon/home.ts';
 import { isAlive } from '../daemon/processes.ts';
 import { readRecord } from '../daemon/record.ts';
-import { errorCode } from '../daemon/untyped.ts';
+import { errorCode } from '../shared/untyped.ts';
 import { VERSION } from '../shared/version.ts';
 import { notListening, resolveConnection, type Connection } from './connection.ts';
 import { badAnswer, CallError, CliError, unreachable, usageError } from './errors.ts';

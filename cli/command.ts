@@ -1,5 +1,5 @@
 import type { Client } from './client.ts';
-import type { Output } from './output.ts';
+import type { Output } from './view/output.ts';
 import type { Home } from '../daemon/home.ts';
 
 /** One `--flag`. `value` names its argument in help; without it the flag is a switch. */
@@ -53,16 +53,3 @@ export interface CommandContext {
   /** The one way to the daemon or gateway. Made on first use. */
   readonly client: () => Client;
 }
-
-/** Exit codes of every command. */
-export const EXIT = {
-  done: 0,
-  refused: 1,
-  usage: 2,
-  nothing: 3,
-  signedOut: 4,
-  denied: 5,
-  pending: 6,
-  unreachable: 7,
-  interrupted: 130,
-} as const;

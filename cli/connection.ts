@@ -1,6 +1,6 @@
 import { readCredentials, type Credentials, type Profile } from '../daemon/credentials.ts';
 import type { Home } from '../daemon/home.ts';
-import { EXIT } from './command.ts';
+import { EXIT } from './exit.ts';
 import { CliError, unreachable, usageError } from './errors.ts';
 
 /** Where calls go and with which key. */

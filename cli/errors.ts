@@ -1,5 +1,5 @@
-import { isObject } from '../daemon/untyped.ts';
-import { EXIT } from './command.ts';
+import { isObject } from '../shared/untyped.ts';
+import { EXIT } from './exit.ts';
 
 interface Failure {
   readonly code: string;

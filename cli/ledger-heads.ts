@@ -1,7 +1,7 @@
 import { readIfThere, writePrivateFile } from '../daemon/files.ts';
-import { isObject, parseObject } from '../daemon/untyped.ts';
+import { isObject, parseObject } from '../shared/untyped.ts';
 import type { Client } from './client.ts';
-import { EXIT } from './command.ts';
+import { EXIT } from './exit.ts';
 import { CliError } from './errors.ts';
 
 /** The end of a ledger as it once was. */

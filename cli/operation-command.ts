@@ -1,11 +1,12 @@
-import { isObject } from '../daemon/untyped.ts';
+import { isObject } from '../shared/untyped.ts';
 import type { CallOptions } from './client.ts';
-import { EXIT, type CommandContext } from './command.ts';
+import type { CommandContext } from './command.ts';
+import { EXIT } from './exit.ts';
 import type { OperationShape } from './operation-shape.ts';
 import { flagOf } from './operation-spec.ts';
-import { missing } from './parse.ts';
-import { plainText } from './terminal-text.ts';
-import { fieldValue, StandardInput } from './values.ts';
+import { missing } from './input/parse.ts';
+import { plainText } from './view/terminal-text.ts';
+import { fieldValue, StandardInput } from './input/values.ts';
 
 /** Calls the operation and shows its answer. */
 export async function runOperation(

@@ -1,9 +1,10 @@
 import { resolveHome } from '../daemon/home.ts';
 import type { Client } from './client.ts';
-import { EXIT, type CommandContext, type CommandSpec } from './command.ts';
+import type { CommandContext, CommandSpec } from './command.ts';
+import { EXIT } from './exit.ts';
 import { CliError, usageError } from './errors.ts';
-import { TerminalOutput, wantsColor, type Sink } from './output.ts';
-import { GLOBAL_OPTIONS, parseLine, type OptionValues } from './parse.ts';
+import { TerminalOutput, wantsColor, type Sink } from './view/output.ts';
+import { GLOBAL_OPTIONS, parseLine, type OptionValues } from './input/parse.ts';
 import { allCommands, commandsUnder, findCommand, singular } from './tree.ts';
 
 /** What a run takes from its process. */
@@ -102,7 +103,7 @@ async function helpFor(
   commands: readonly CommandSpec[],
   around: Surroundings,
 ): Promise<string> {
-  const { below, commandHelp, helpColumns, overview } = await import('./help.ts');
+  const { below, commandHelp, helpColumns, overview } = await import('./view/help.ts');
   const columns = helpColumns(around.stdout.columns);
   const named = words.filter((word) => !word.startsWith('-'));
   if (named.length === 0) return overview(commands, columns);
@@ -117,7 +118,7 @@ async function groupPage(
   commands: readonly CommandSpec[],
   around: Surroundings,
 ): Promise<string> {
-  const { groupHelp, helpColumns, meantCommand } = await import('./help.ts');
+  const { groupHelp, helpColumns, meantCommand } = await import('./view/help.ts');
   const members = commandsUnder(words, commands);
   if (members.length > 0) {
     return groupHelp(singular(words, commands), members, helpColumns(around.stdout.columns));

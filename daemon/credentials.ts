@@ -1,5 +1,5 @@
 import { readIfThere, writePrivateFile } from './files.ts';
-import { isObject, parseObject } from './untyped.ts';
+import { isObject, parseObject } from '../shared/untyped.ts';
 
 /** A stored key and where it is used. */
 export interface Profile {

@@ -15,7 +15,7 @@ import { askStatus, describeHolder, STATUS_PATH, STOP_PATH } from './probe.ts';
 import { portOwner } from './processes.ts';
 import { writeRecord, type DaemonRecord, type DaemonStatus } from './record.ts';
 import { StartRefused } from './start-refused.ts';
-import { errorCode } from './untyped.ts';
+import { errorCode } from '../shared/untyped.ts';
 
 export interface DaemonOptions {
   readonly home: Home;

@@ -8,7 +8,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { errorCode } from './untyped.ts';
+import { errorCode } from '../shared/untyped.ts';
 
 /** Creates a folder, and the folders above it, for this user alone. */
 export function makePrivateFolder(path: string): void {

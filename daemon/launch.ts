@@ -9,7 +9,7 @@ import { openLog, rotateLog } from './log-file.ts';
 import { askStatus, askStop, waitForEnd } from './probe.ts';
 import { lockHolder } from './processes.ts';
 import type { DaemonStatus } from './record.ts';
-import { isObject, parseObject } from './untyped.ts';
+import { isObject, parseObject } from '../shared/untyped.ts';
 
 export const DEFAULT_PORT = 4780;
 /** The daemon's exit code when another one holds the data. */

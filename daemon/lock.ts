@@ -1,7 +1,7 @@
 import Libsql from 'libsql';
 import { dirname } from 'node:path';
 import { makePrivateFolder } from './files.ts';
-import { errorCode } from './untyped.ts';
+import { errorCode } from '../shared/untyped.ts';
 
 /** A lock that ends with the process, however that ends. */
 export interface Lock {

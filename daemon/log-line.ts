@@ -1,4 +1,4 @@
-import { parseObject } from './untyped.ts';
+import { parseObject } from '../shared/untyped.ts';
 
 const LEVELS: Readonly<Record<number, string>> = {
   10: 'trace',

@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync, readlinkSync, statSync } from 'node:fs';
-import { errorCode } from './untyped.ts';
+import { errorCode } from '../shared/untyped.ts';
 
 /** True while a process runs. One that has ended but was not yet collected by its parent does not. */
 export function isAlive(pid: number): boolean {

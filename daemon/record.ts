@@ -1,5 +1,5 @@
 import { readIfThere, writePrivateFile } from './files.ts';
-import { isObject, parseObject } from './untyped.ts';
+import { isObject, parseObject } from '../shared/untyped.ts';
 
 /** What a daemon writes of itself into `daemon.json`, and answers on its socket. */
 export interface DaemonRecord {

@@ -1,10 +1,10 @@
 import { validateHeaderName, validateHeaderValue, type IncomingMessage } from 'node:http';
-import { parseObject } from '../../daemon/untyped.ts';
+import { parseObject } from '../../shared/untyped.ts';
 import type { CommandContext } from '../command.ts';
 import { CallError, usageError } from '../errors.ts';
-import type { Output } from '../output.ts';
-import { safeJson } from '../terminal-text.ts';
-import { bytesOf, StandardInput } from '../values.ts';
+import type { Output } from '../view/output.ts';
+import { safeJson } from '../view/terminal-text.ts';
+import { bytesOf, StandardInput } from '../input/values.ts';
 
 /** A stream may be silent for as long as the longest wait. */
 const SILENCE_MS = 135_000;

@@ -1,4 +1,5 @@
-import { EXIT, type CommandContext } from '../command.ts';
+import type { CommandContext } from '../command.ts';
+import { EXIT } from '../exit.ts';
 import { CliError } from '../errors.ts';
 
 /** Plain text even where answers are JSON, so that `$(svc auth token)` is the key; JSON only when asked for. */

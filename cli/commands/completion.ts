@@ -1,5 +1,5 @@
 import type { CommandModule, CommandSpec } from '../command.ts';
-import { bashScript, fishScript, zshScript } from '../completion-scripts.ts';
+import { bashScript, fishScript, zshScript } from '../view/completion-scripts.ts';
 import { usageError } from '../errors.ts';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };

@@ -1,5 +1,6 @@
 import { askStatus } from '../../daemon/probe.ts';
-import { EXIT, type CommandContext } from '../command.ts';
+import type { CommandContext } from '../command.ts';
+import { EXIT } from '../exit.ts';
 import {
   checkCredentials,
   checkDaemon,

@@ -2,7 +2,8 @@ import { askStop, provenPid, waitForEnd } from '../../daemon/probe.ts';
 import { isAlive, lockHolder } from '../../daemon/processes.ts';
 import { readRecord } from '../../daemon/record.ts';
 import type { Home } from '../../daemon/home.ts';
-import { EXIT, type CommandContext } from '../command.ts';
+import type { CommandContext } from '../command.ts';
+import { EXIT } from '../exit.ts';
 import { CliError } from '../errors.ts';
 
 /** The daemon gives itself five seconds. */

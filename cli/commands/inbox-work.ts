@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { EXIT, type CommandContext } from '../command.ts';
+import type { CommandContext } from '../command.ts';
+import { EXIT } from '../exit.ts';
 import { usageError } from '../errors.ts';
-import { EventFeed } from '../event-feed.ts';
-import { takeEvent } from '../lease.ts';
-import { integerOption, requiredText, switchOption, textOption } from '../option-values.ts';
-import { LostClaims } from '../patience.ts';
-import { safeJson } from '../terminal-text.ts';
-import { workEvent, type Finished, type WorkOptions } from '../work-event.ts';
+import { EventFeed } from '../work/event-feed.ts';
+import { takeEvent } from '../work/lease.ts';
+import { integerOption, requiredText, switchOption, textOption } from '../input/option-values.ts';
+import { LostClaims } from '../work/patience.ts';
+import { safeJson } from '../view/terminal-text.ts';
+import { workEvent, type Finished, type WorkOptions } from '../work/work-event.ts';
 
 const WAIT_SECONDS = 60;
 const DRAIN_WAIT_SECONDS = 1;

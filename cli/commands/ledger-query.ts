@@ -1,6 +1,7 @@
-import { isObject } from '../../daemon/untyped.ts';
+import { isObject } from '../../shared/untyped.ts';
 import { parseApiKey } from '../../shared/ids.ts';
-import { EXIT, type CommandContext, type CommandModule } from '../command.ts';
+import type { CommandContext, CommandModule } from '../command.ts';
+import { EXIT } from '../exit.ts';
 import { compareWithRemembered, isHead, ledgerAlarm, rememberedHead } from '../ledger-heads.ts';
 import { callOperation } from '../operation-command.ts';
 import type { OperationShape } from '../operation-shape.ts';

@@ -1,13 +1,14 @@
-import { EXIT, type CommandContext } from '../command.ts';
+import type { CommandContext } from '../command.ts';
+import { EXIT } from '../exit.ts';
 import { usageError } from '../errors.ts';
-import { EventFeed, messageOf, timeThere, type FeedEvent } from '../event-feed.ts';
-import { forwardEvent, forwardUrl, type Signing } from '../forward.ts';
-import { Lease, takeEvent, type Verdict } from '../lease.ts';
-import { switchOption, textOption } from '../option-values.ts';
-import { LostClaims } from '../patience.ts';
-import { schemeInput, secretInput } from '../secret-input.ts';
-import { safeJson } from '../terminal-text.ts';
-import { StandardInput } from '../values.ts';
+import { EventFeed, messageOf, timeThere, type FeedEvent } from '../work/event-feed.ts';
+import { forwardEvent, forwardUrl, type Signing } from '../work/forward.ts';
+import { Lease, takeEvent, type Verdict } from '../work/lease.ts';
+import { switchOption, textOption } from '../input/option-values.ts';
+import { LostClaims } from '../work/patience.ts';
+import { schemeInput, secretInput } from '../input/secret-input.ts';
+import { safeJson } from '../view/terminal-text.ts';
+import { StandardInput } from '../input/values.ts';
 import { checkSecret } from '../../shared/rules/signature.ts';
 
 const WAIT_SECONDS = 60;

@@ -1,6 +1,7 @@
 import { readableLogLine } from '../../daemon/log-line.ts';
 import { followLines, lastLines } from '../../daemon/log-tail.ts';
-import { EXIT, type CommandContext } from '../command.ts';
+import type { CommandContext } from '../command.ts';
+import { EXIT } from '../exit.ts';
 import { usageError } from '../errors.ts';
 
 const DEFAULT_LINES = 50;

@@ -2,7 +2,8 @@ import { accessSync, constants, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { readIfThere } from '../../daemon/files.ts';
-import { EXIT, type CommandContext } from '../command.ts';
+import type { CommandContext } from '../command.ts';
+import { EXIT } from '../exit.ts';
 import { CliError, usageError } from '../errors.ts';
 import {
   EntryRefused,
@@ -10,9 +11,9 @@ import {
   withJsonEntry,
   withTomlEntry,
   type ServerEntry,
-} from '../mcp-entry.ts';
-import { switchOption, textArgument, textOption } from '../option-values.ts';
-import { replaceFile } from '../replace-file.ts';
+} from '../mcp/client-entry.ts';
+import { switchOption, textArgument, textOption } from '../input/option-values.ts';
+import { replaceFile } from '../mcp/replace-file.ts';
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const PRIVATE_MODE = 0o600;

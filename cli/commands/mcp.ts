@@ -1,5 +1,5 @@
 import type { CommandContext } from '../command.ts';
-import { McpBridge } from '../mcp-bridge.ts';
+import { McpBridge } from '../mcp/bridge.ts';
 import { ensureDaemon } from './up.ts';
 
 /** Speaks MCP on standard input and output, for clients that start their servers as a command. */

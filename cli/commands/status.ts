@@ -3,7 +3,8 @@ import type { Home } from '../../daemon/home.ts';
 import { askStatus } from '../../daemon/probe.ts';
 import { lockHolder } from '../../daemon/processes.ts';
 import type { DaemonStatus } from '../../daemon/record.ts';
-import { EXIT, type CommandContext } from '../command.ts';
+import type { CommandContext } from '../command.ts';
+import { EXIT } from '../exit.ts';
 
 /** `svc status`: whether the daemon runs, where and since when. Exit code 3 when it does not, 7 when it is silent. */
 export async function run({ home, output }: CommandContext): Promise<number> {

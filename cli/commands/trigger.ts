@@ -1,18 +1,19 @@
-import { EXIT, type CommandContext } from '../command.ts';
-import { isObject } from '../../daemon/untyped.ts';
+import type { CommandContext } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { isObject } from '../../shared/untyped.ts';
 import { badAnswer, CliError, unreachable, usageError } from '../errors.ts';
-import { messageOf } from '../event-feed.ts';
-import { postBytes, type Sent } from '../http-send.ts';
+import { messageOf } from '../work/event-feed.ts';
+import { postBytes, type Sent } from '../work/http-send.ts';
 import {
   integerOption,
   listOption,
   switchOption,
   textArgument,
   textOption,
-} from '../option-values.ts';
-import { setPath } from '../set-path.ts';
-import { safeJson } from '../terminal-text.ts';
-import { nearest } from '../suggest.ts';
+} from '../input/option-values.ts';
+import { setPath } from '../input/set-path.ts';
+import { safeJson } from '../view/terminal-text.ts';
+import { nearest } from '../view/suggest.ts';
 import type { Sample, SampleKind } from './samples/fresh.ts';
 import { sampleKinds } from './samples/kinds.ts';
 

@@ -11,9 +11,10 @@ import {
 } from '../../daemon/launch.ts';
 import { readableLogLine } from '../../daemon/log-line.ts';
 import type { DaemonStatus } from '../../daemon/record.ts';
-import { EXIT, type CommandContext } from '../command.ts';
+import type { CommandContext } from '../command.ts';
+import { EXIT } from '../exit.ts';
 import { CliError, usageError } from '../errors.ts';
-import type { Output } from '../output.ts';
+import type { Output } from '../view/output.ts';
 
 const LOG_LINES_SHOWN = 8;
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { CommandContext } from '../command.ts';
 import { usageError } from '../errors.ts';
-import { switchOption, textOption } from '../option-values.ts';
-import { schemeInput, secretInput } from '../secret-input.ts';
-import { bytesOf, StandardInput } from '../values.ts';
+import { switchOption, textOption } from '../input/option-values.ts';
+import { schemeInput, secretInput } from '../input/secret-input.ts';
+import { bytesOf, StandardInput } from '../input/values.ts';
 import { checkSecret, signWebhook } from '../../shared/rules/signature.ts';
 
 /** Prints the headers with which a provider would sign a body. */

@@ -1,7 +1,8 @@
-import { EXIT, type CommandContext } from '../command.ts';
+import type { CommandContext } from '../command.ts';
+import { EXIT } from '../exit.ts';
 import { usageError } from '../errors.ts';
-import { listOption, textOption } from '../option-values.ts';
-import { schemeInput } from '../secret-input.ts';
+import { listOption, textOption } from '../input/option-values.ts';
+import { schemeInput } from '../input/secret-input.ts';
 import { secretAndBody } from './webhook-sign.ts';
 import {
   checkSecret,

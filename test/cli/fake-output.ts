@@ -1,4 +1,4 @@
-import { TerminalOutput, type OutputOptions, type Sink } from '../../cli/output.ts';
+import { TerminalOutput, type OutputOptions, type Sink } from '../../cli/view/output.ts';
 
 /** A stream that remembers what was written to it. */
 export class TextSink implements Sink {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CommandSpec } from '../../cli/command.ts';
 import { CliError } from '../../cli/errors.ts';
-import { parseLine } from '../../cli/parse.ts';
-import { nearest } from '../../cli/suggest.ts';
+import { parseLine } from '../../cli/input/parse.ts';
+import { nearest } from '../../cli/view/suggest.ts';
 import { allCommands, findCommand } from '../../cli/tree.ts';
 
 const commands = allCommands();

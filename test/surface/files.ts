@@ -1,4 +1,4 @@
-import { allPages } from '../../cli/help.ts';
+import { allPages } from '../../cli/view/help.ts';
 import { allCommands } from '../../cli/tree.ts';
 import { toolList } from '../../shared/bindings/mcp-tools.ts';
 import { openApiDocument } from '../../shared/bindings/openapi.ts';

@@ -4,7 +4,7 @@ import type { CallOptions, Client } from '../../../cli/client.ts';
 import type { CommandContext } from '../../../cli/command.ts';
 import { CallError } from '../../../cli/errors.ts';
 import { resolveHome } from '../../../daemon/home.ts';
-import { isObject } from '../../../daemon/untyped.ts';
+import { isObject } from '../../../shared/untyped.ts';
 import { errorEntry, type ErrorCode } from '../../../shared/errors.ts';
 
 export function refusal(code: ErrorCode, details?: Record<string, unknown>): CallError {

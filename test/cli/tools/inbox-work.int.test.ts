@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { run, work, type Work } from '../../../cli/commands/inbox-work.ts';
-import type { Finished } from '../../../cli/work-event.ts';
+import type { Finished } from '../../../cli/work/work-event.ts';
 import {
   event,
   fakeContext,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { run } from '../../../cli/commands/listen.ts';
-import { forwardUrl, payloadBytes } from '../../../cli/forward.ts';
+import { forwardUrl, payloadBytes } from '../../../cli/work/forward.ts';
 import { headerRecord } from '../../../shared/rules/stored-headers.ts';
 import { verifySignature } from '../../../shared/rules/signature.ts';
 import { event, fakeContext, fakeInbox, FakeClient, parsedLine, receiver } from './fakes.ts';

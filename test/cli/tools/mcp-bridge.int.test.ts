@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CallOptions, Client } from '../../../cli/client.ts';
 import { unreachable } from '../../../cli/errors.ts';
-import { McpBridge } from '../../../cli/mcp-bridge.ts';
+import { McpBridge } from '../../../cli/mcp/bridge.ts';
 import { listenHttp } from './fakes.ts';
 
 const closers: (() => Promise<void>)[] = [];

@@ -13,8 +13,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run } from '../../../cli/commands/mcp-install.ts';
-import { withJsonEntry, withTomlEntry } from '../../../cli/mcp-entry.ts';
-import { scanToml } from '../../../cli/toml-scan.ts';
+import { withJsonEntry, withTomlEntry } from '../../../cli/mcp/client-entry.ts';
+import { scanToml } from '../../../cli/mcp/toml-scan.ts';
 import { fakeContext, fieldsOf, parsedLine } from './fakes.ts';
 
 const ENTRY = { command: 'svc', args: ['mcp'], env: {} };

@@ -1,10 +1,10 @@
 import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeaders } from 'node:http';
-import { isObject } from '../daemon/untyped.ts';
-import { usageError } from './errors.ts';
+import { isObject } from '../../shared/untyped.ts';
+import { usageError } from '../errors.ts';
 import type { FeedEvent } from './event-feed.ts';
 import { getBytes, postBytes, type Sent } from './http-send.ts';
-import { WEBHOOK_BODY_MAX_BYTES } from '../shared/limits.ts';
-import { signWebhook, type Verification } from '../shared/rules/signature.ts';
+import { WEBHOOK_BODY_MAX_BYTES } from '../../shared/limits.ts';
+import { signWebhook, type Verification } from '../../shared/rules/signature.ts';
 
 const FORWARD_TIMEOUT_MS = 30_000;
 const PAYLOAD_TIMEOUT_MS = 60_000;

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import type { Client } from './client.ts';
-import { messageOf } from './event-feed.ts';
-import { LineWriter, readLines } from './mcp-lines.ts';
+import type { Client } from '../client.ts';
+import { messageOf } from '../work/event-feed.ts';
+import { LineWriter, readLines } from './lines.ts';
 import {
   answerLine,
   errorLine,
@@ -18,8 +18,8 @@ import {
   type ClientMessage,
   type MessageId,
   type Negotiated,
-} from './mcp-message.ts';
-import { isPassing, Patience, sleep } from './patience.ts';
+} from './message.ts';
+import { isPassing, Patience, sleep } from '../work/patience.ts';
 import { readEvents } from './sse.ts';
 
 /** A wait may be held for 120 s and is silent at most this long. */

@@ -1,4 +1,4 @@
-import { isObject } from '../daemon/untyped.ts';
+import { isObject } from '../../shared/untyped.ts';
 import { age, isTime, table, type Look } from './table.ts';
 import { padToWidth, plainText, safeJson, safeLine, safeText, textWidth } from './terminal-text.ts';
 

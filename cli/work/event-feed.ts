@@ -1,5 +1,5 @@
-import type { Client } from './client.ts';
-import { isObject } from '../daemon/untyped.ts';
+import type { Client } from '../client.ts';
+import { isObject } from '../../shared/untyped.ts';
 import { isPassing, Patience } from './patience.ts';
 
 /** An event as the interface answers it; only what the commands look at is named. */

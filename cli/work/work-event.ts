@@ -1,8 +1,8 @@
 import { runChild, type ChildResult } from './child.ts';
 import type { FeedEvent } from './event-feed.ts';
 import { Lease, type Closed, type LeaseOptions, type Verdict } from './lease.ts';
-import { ACK_RESULT_MAX_BYTES, NACK_REASON_MAX_BYTES } from '../shared/limits.ts';
-import { cutUtf8 } from '../shared/text.ts';
+import { ACK_RESULT_MAX_BYTES, NACK_REASON_MAX_BYTES } from '../../shared/limits.ts';
+import { cutUtf8 } from '../../shared/text.ts';
 
 /** `EX_TEMPFAIL` and `EX_DATAERR` of sysexits: try again, and never try again. */
 const EXIT_TRY_AGAIN = 75;

@@ -1,5 +1,5 @@
-import { isObject } from '../daemon/untyped.ts';
-import type { CliError } from './errors.ts';
+import { isObject } from '../../shared/untyped.ts';
+import type { CliError } from '../errors.ts';
 import { plainText, safeJson, safeLine, safeText, wrapText } from './terminal-text.ts';
 import { readableView } from './view.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Client } from './client.ts';
-import { isObject } from '../daemon/untyped.ts';
-import { badAnswer } from './errors.ts';
+import type { Client } from '../client.ts';
+import { isObject } from '../../shared/untyped.ts';
+import { badAnswer } from '../errors.ts';
 import { asEvent, messageOf, type FeedEvent } from './event-feed.ts';
 import { answeredCode, isPassing, Patience, sleep } from './patience.ts';
 

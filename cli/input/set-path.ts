@@ -1,5 +1,5 @@
-import { isObject } from '../daemon/untyped.ts';
-import { usageError } from './errors.ts';
+import { isObject } from '../../shared/untyped.ts';
+import { usageError } from '../errors.ts';
 
 const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 const INDEX_MAX = 1000;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { usageError } from './errors.ts';
-import type { FieldShape } from './operation-shape.ts';
-import { flagOf } from './operation-spec.ts';
+import { usageError } from '../errors.ts';
+import type { FieldShape } from '../operation-shape.ts';
+import { flagOf } from '../operation-spec.ts';
 
 type Given = string | boolean | readonly string[];
 

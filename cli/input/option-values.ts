@@ -1,5 +1,5 @@
-import type { CommandContext } from './command.ts';
-import { usageError } from './errors.ts';
+import type { CommandContext } from '../command.ts';
+import { usageError } from '../errors.ts';
 
 /** The text of an option, or undefined when it was not given. */
 export function textOption(context: CommandContext, flag: string): string | undefined {

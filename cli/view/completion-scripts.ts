@@ -1,5 +1,5 @@
-import type { CommandSpec, OptionSpec } from './command.ts';
-import { GLOBAL_OPTIONS } from './parse.ts';
+import type { CommandSpec, OptionSpec } from '../command.ts';
+import { GLOBAL_OPTIONS } from '../input/parse.ts';
 
 // The scripts hold the whole tree as data, so that pressing Tab starts no process.
 

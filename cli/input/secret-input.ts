@@ -1,8 +1,8 @@
-import type { CommandContext } from './command.ts';
-import { usageError } from './errors.ts';
+import type { CommandContext } from '../command.ts';
+import { usageError } from '../errors.ts';
 import { textOption } from './option-values.ts';
 import { bytesOf, type StandardInput } from './values.ts';
-import type { Verification } from '../shared/rules/signature.ts';
+import type { Verification } from '../../shared/rules/signature.ts';
 
 /** The signature schemes a command can be told; `none` signs nothing. */
 const SCHEMES = ['stripe', 'github', 'hmac_sha256', 'standard_webhooks'] as const;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../daemon/untyped.ts';
-import { messageOf } from './event-feed.ts';
+import { isObject } from '../../shared/untyped.ts';
+import { messageOf } from '../work/event-feed.ts';
 import { scanToml, type TomlStatement } from './toml-scan.ts';
 
 /** How a client starts the server. */

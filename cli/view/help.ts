@@ -1,5 +1,5 @@
-import type { CommandSpec, OptionSpec } from './command.ts';
-import { GLOBAL_OPTIONS, usageLine, usageOf } from './parse.ts';
+import type { CommandSpec, OptionSpec } from '../command.ts';
+import { GLOBAL_OPTIONS, usageLine, usageOf } from '../input/parse.ts';
 import { nearest } from './suggest.ts';
 import { padToWidth, textWidth, wrapText } from './terminal-text.ts';
 

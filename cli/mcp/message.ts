@@ -1,4 +1,4 @@
-import { isObject } from '../daemon/untyped.ts';
+import { isObject } from '../../shared/untyped.ts';
 
 /** JSON-RPC's code for a line that is no JSON, and the one left to servers for trouble of their own. */
 export const PARSE_ERROR = -32700;

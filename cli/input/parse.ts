@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import type { ArgumentSpec, CommandSpec, OptionSpec } from './command.ts';
-import { usageError, type CliError } from './errors.ts';
-import { nearest } from './suggest.ts';
+import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
+import { usageError, type CliError } from '../errors.ts';
+import { nearest } from '../view/suggest.ts';
 
 /** Flags that every command takes. */
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [

@@ -1,0 +1,195 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operationShapes } from '../../cli/operations.generated.ts';
+import { operations } from '../../shared/operations/index.ts';
+import type { Operation } from '../../shared/operation.ts';
+import { LocalDaemon } from './local-daemon.ts';
+import { prepared, World } from './scenario.ts';
+
+const AGENT = 'road-test';
+
+type Json = Record<string, unknown>;
+
+let daemon: LocalDaemon;
+let world: World;
+let http: Client;
+let stdio: Client;
+
+beforeAll(async () => {
+  daemon = await LocalDaemon.start(AGENT);
+  world = new World(daemon);
+  // Something to list, to wait for and to read.
+  await world.event();
+  const headers = { authorization: `Bearer ${daemon.apiKey}`, 'x-service-agent': AGENT };
+  http = await connected(
+    new StreamableHTTPClientTransport(new URL(`${daemon.url}/mcp`), { requestInit: { headers } }),
+  );
+  stdio = await connected(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [daemon.bundle, 'mcp'],
+      env: daemon.env,
+      stderr: 'pipe',
+    }),
+  );
+});
+afterAll(async () => {
+  await Promise.all([http.close(), stdio.close()]);
+  await daemon.stop();
+});
+
+async function connected(transport: unknown): Promise<Client> {
+  const client = new Client({ name: 'road-test', version: '1.0.0' });
+  // The classes of the SDK do not say `undefined` where its interface does.
+  await client.connect(transport as Transport);
+  return client;
+}
+
+async function overRest(name: string, input: Json): Promise<Json> {
+  return world.get(name, input, { headers: { 'x-service-agent': AGENT } });
+}
+
+async function overMcp(client: Client, name: string, input: Json): Promise<Json> {
+  const answer = await client.callTool({ name, arguments: input });
+  if (answer.isError) throw new Error(JSON.stringify(answer.content));
+  return answer.structuredContent as Json;
+}
+
+async function overCli(name: string, input: Json): Promise<Json> {
+  const { code, out, err } = await daemon.svc(...commandLine(name, input));
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(out.trim().split('\n')).toHaveLength(1);
+  const answer = JSON.parse(out) as Json;
+  // The command compares with the head it saw last, and says so beside the answer.
+  const { witness, ...rest } = answer;
+  expect(witness === undefined).toBe(name !== 'ledger_verify');
+  return rest;
+}
+
+/** The command a person would type for an input. */
+function commandLine(name: string, input: Json): string[] {
+  const shape = operationShapes.find((one) => one.name === name);
+  if (!shape) throw new Error(`There is no command for ${name}.`);
+  const positional = shape.positional.map((one) => one.name);
+  const flags = Object.entries(input)
+    .filter(([field]) => !positional.includes(field))
+    .flatMap(([field, value]) => [`--${field.replaceAll('_', '-')}`, typed(value)]);
+  return [...shape.words, ...positional.map((field) => typed(input[field])), ...flags, '--json'];
+}
+
+function typed(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+const VOLATILE: readonly (readonly [RegExp, string])[] = [
+  [/\b(evt|key|lea|src|msg|req)_[0-9A-Za-z]+/g, '$1_…'],
+  [/\bsvc_live_\w+/g, 'svc_live_…'],
+  [/\/w\/[0-9A-Za-z]+/g, '/w/…'],
+  [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'then'],
+];
+/** When a key was last used is written down a little later; the end of a secret is as random as the secret. */
+const VOLATILE_FIELDS: ReadonlySet<string> = new Set(['last_used_at', 'last4']);
+
+/** An answer without what differs from call to call. */
+function settled(operation: Operation, answer: Json): unknown {
+  const writes = operation.effect === 'write';
+  return JSON.parse(JSON.stringify(answer), (field: string, value: unknown) => {
+    if (VOLATILE_FIELDS.has(field)) return '…';
+    // What only reads answers the same to all, to the last character.
+    if (!writes || typeof value !== 'string') return value;
+    return VOLATILE.reduce((text, [pattern, mark]) => text.replace(pattern, mark), value);
+  });
+}
+
+describe.each(operations.map((operation) => [operation.name, operation] as const))(
+  'the roads to %s',
+  (name, operation) => {
+    it('lead to the same answer', async () => {
+      const rest = settled(operation, await overRest(name, await prepared(operation, world)));
+      const cli = settled(operation, await overCli(name, await prepared(operation, world)));
+      expect(cli).toEqual(rest);
+      expect(rest).not.toEqual({});
+      if (operation.mcp === false) {
+        const call = http.callTool({ name, arguments: operation.example });
+        await expect(call).rejects.toThrow(`Unknown tool: ${name}`);
+        return;
+      }
+      for (const client of [http, stdio]) {
+        const mcp = await overMcp(client, name, await prepared(operation, world));
+        expect(settled(operation, mcp)).toEqual(rest);
+      }
+    });
+  },
+);
+
+describe('refusals on the roads', () => {
+  const input = { type: 'webhook', name: 'open' };
+
+  it('say the same', async () => {
+    const rest = await world.run('source_add', input);
+    const error = {
+      code: 'SOURCE_NAME_TAKEN',
+      message: 'A source with this name already exists in the project.',
+      hint: 'Choose another name.',
+    };
+    expect([rest.status, rest.body]).toEqual([409, { error }]);
+
+    const cli = await daemon.svc(...commandLine('source_add', input));
+    expect(cli.code).toBe(1);
+    expect(cli.out).toBe('');
+    expect(JSON.parse(cli.err)).toEqual({ error });
+
+    const line =
+      'SOURCE_NAME_TAKEN: A source with this name already exists in the project. Choose another name.';
+    for (const client of [http, stdio]) {
+      expect(await client.callTool({ name: 'source_add', arguments: input })).toMatchObject({
+        isError: true,
+        content: [{ type: 'text', text: line }],
+      });
+    }
+  });
+
+  it('name the fields of a wrong input', async () => {
+    const wrong = { status: 'lost', limit: 0, surprise: 1 };
+    for (const client of [http, stdio]) {
+      const answer = await client.callTool({ name: 'inbox_list', arguments: wrong });
+      const [content] = answer.content as { text: string }[];
+      expect(answer.isError).toBe(true);
+      expect(content?.text).toMatch(
+        /^VALIDATION_FAILED: The request is invalid\. .*status: .*limit: .*surprise: .* Fix the listed fields\.$/,
+      );
+    }
+  });
+});
+
+describe('svc mcp', () => {
+  it('is the server that HTTP is', () => {
+    expect(stdio.getServerVersion()).toEqual(http.getServerVersion());
+    expect(stdio.getServerVersion()?.name).toBe('svc');
+    expect(stdio.getServerCapabilities()).toEqual(http.getServerCapabilities());
+    expect(stdio.getInstructions()).toBe(http.getInstructions());
+  });
+
+  it('lists the same tools', async () => {
+    const [over, through] = await Promise.all([http.listTools(), stdio.listTools()]);
+    expect(through).toEqual(over);
+    const tools = operations.filter(({ mcp }) => mcp !== false).map(({ name }) => name);
+    expect(through.tools.map(({ name }) => name)).toEqual(tools);
+  });
+
+  it('answers pings', async () => {
+    expect(await stdio.ping()).toEqual({});
+  });
+});
+
+describe('a refused address', () => {
+  it('is answered by the daemon as by everything else', async () => {
+    const { status, headers, body } = await world.call('GET', '/v1/nothing');
+    expect([status, body]).toMatchObject([404, { error: { code: 'NOT_FOUND', hint: null } }]);
+    expect(headers.get('x-request-id')).toMatch(/^\S{10,}$/);
+  });
+});
