@@ -17,9 +17,11 @@ export function allCommands(): readonly CommandSpec[] {
   ];
 }
 
-/** Two operations do more on the command line than to call and show. */
+/** Some operations do more on the command line than to call and show. */
 function loaderOf(shape: OperationShape): CommandSpec['load'] {
   switch (shape.name) {
+    case 'key_rotate':
+      return async () => (await import('./commands/key-rotate.ts')).keyRotate(shape);
     case 'ledger_query':
       return async () => (await import('./commands/ledger-query.ts')).ledgerQuery(shape);
     case 'ledger_verify':

@@ -39,6 +39,23 @@ export function storeLocalKey(path: string, key: { apiKey: string; project: stri
   writePrivateFile(path, `${JSON.stringify(next, null, 2)}\n`);
 }
 
+/** Puts a new secret where the old one is stored; false when it is stored nowhere. */
+export function replaceStoredKey(path: string, oldKey: string, newKey: string): boolean {
+  const stored = readCredentials(path);
+  const names = Object.entries(stored?.profiles ?? {})
+    .filter(([, profile]) => profile.api_key === oldKey)
+    .map(([name]) => name);
+  if (!stored || names.length === 0) return false;
+  const profiles = Object.fromEntries(
+    Object.entries(stored.profiles).map(([name, profile]) => [
+      name,
+      names.includes(name) ? { ...profile, api_key: newKey } : profile,
+    ]),
+  );
+  writePrivateFile(path, `${JSON.stringify({ ...stored, profiles }, null, 2)}\n`);
+  return true;
+}
+
 function parse(text: string): Credentials | null {
   const value: unknown = parseObject(text);
   return isCredentials(value) ? value : null;

@@ -33,6 +33,9 @@ export function httpApp(doors: Doors): Hono<HttpEnv> {
   app.notFound((c) => errorResponse(new ServiceError('NOT_FOUND'), c, onInternal));
   const document = JSON.stringify(openApiDocument(operations, server));
   app.get('/v1/openapi.json', (c) => c.body(document, 200, { 'Content-Type': 'application/json' }));
+  app.all('/v1/openapi.json', () => {
+    throw methodNotAllowed(['GET']);
+  });
   app.all('/w/:token', (c) => ingress(doors, c));
   app.get('/l/:project/:event/:expires/:signature', (c) => payload(doors, c));
   app.route('/mcp', mcpRoutes(executor, operations, { serverVersion: server.version, onInternal }));

@@ -220,7 +220,9 @@ describe('files', () => {
     const alone = sources
       .filter(({ path }) => /^shared\/[^/]+$/.test(path))
       .filter(({ path }) => {
-        const users = sources.filter(({ imports }) => imports.some(({ target }) => target === path));
+        const users = sources.filter(({ imports }) =>
+          imports.some(({ target }) => target === path),
+        );
         const houses = new Set(users.map((user) => houseOf(user.path)));
         return !houses.has('shared') && houses.size < 2;
       });
@@ -229,7 +231,9 @@ describe('files', () => {
 
   it('lie at the top only where they must', () => {
     const ignored = new Set(
-      readFileSync('.gitignore', 'utf8').split('\n').map((line) => line.replace(/\/$/, '')),
+      readFileSync('.gitignore', 'utf8')
+        .split('\n')
+        .map((line) => line.replace(/\/$/, '')),
     );
     const known = new Set([
       'CHANGELOG.md',

@@ -6,6 +6,8 @@ import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 export const REPOSITORY = resolve(import.meta.dirname, '../..');
+/** The daemon is started with a small young generation; what stands for it here is, too. */
+const PRODUCT_FLAGS = ['--max-semi-space-size=2'];
 const END_WITHIN_MS = 5000;
 
 const ROLES = ['gateway', 'store', 'pg-boss'] as const;
@@ -90,7 +92,11 @@ export class Workshop {
     this.#programs ??= bundleChildren(join(this.folder, 'programs'));
     const profile = process.env['SVC_BENCH_PROF'];
     const more = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [];
-    const child = await Child.start(join(await this.#programs, `${role}.mjs`), [...flags, ...more]);
+    const child = await Child.start(join(await this.#programs, `${role}.mjs`), [
+      ...PRODUCT_FLAGS,
+      ...flags,
+      ...more,
+    ]);
     this.#children.push(child);
     return child;
   }

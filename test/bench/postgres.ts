@@ -21,9 +21,11 @@ export class Postgres {
   readonly socketFolder: string;
   readonly user = USER;
   readonly #process: ChildProcess;
+  readonly #programs: string;
 
-  private constructor(process: ChildProcess, socketFolder: string) {
+  private constructor(process: ChildProcess, socketFolder: string, programs: string) {
     this.#process = process;
+    this.#programs = programs;
     this.socketFolder = socketFolder;
   }
 
@@ -54,9 +56,24 @@ export class Postgres {
       ['-D', data, '-k', socketFolder, ...settings.flatMap((setting) => ['-c', setting])],
       { ...options, stdio: ['ignore', 'ignore', 'ignore'] },
     );
-    const started = new Postgres(server, socketFolder);
-    await started.#whenReady(join(dirname(postgres), 'pg_isready'));
+    const started = new Postgres(server, socketFolder, dirname(postgres));
+    await started.#whenReady();
     return started;
+  }
+
+  /** What its own housekeeping would do sooner or later: without it, queries after a bulk load are planned blindly. */
+  async analyze(): Promise<void> {
+    const { socketFolder, user } = this;
+    await execute(this.#program('psql'), [
+      '-h',
+      socketFolder,
+      '-U',
+      user,
+      '-d',
+      'postgres',
+      '-c',
+      'VACUUM ANALYZE',
+    ]);
   }
 
   async end(): Promise<void> {
@@ -69,11 +86,15 @@ export class Postgres {
     clearTimeout(cutOff);
   }
 
-  async #whenReady(isReady: string): Promise<void> {
+  #program(name: string): string {
+    return join(this.#programs, name);
+  }
+
+  async #whenReady(): Promise<void> {
     const deadline = performance.now() + READY_WITHIN_MS;
     for (;;) {
       try {
-        await execute(isReady, ['-h', this.socketFolder, '-U', USER]);
+        await execute(this.#program('pg_isready'), ['-h', this.socketFolder, '-U', USER]);
         return;
       } catch (error) {
         if (this.#process.exitCode !== null || performance.now() > deadline) {

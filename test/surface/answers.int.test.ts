@@ -25,6 +25,13 @@ describe('the published document', () => {
     expect(headers.get('x-request-id')).toMatch(/^\S{10,}$/);
   });
 
+  it('is read and nothing else', async () => {
+    const { status, body, headers } = await world.call('POST', '/v1/openapi.json', { body: {} });
+    expect([status, body]).toMatchObject([405, { error: { code: 'METHOD_NOT_ALLOWED' } }]);
+    expect(headers.get('allow')).toBe('GET');
+    expect(contract.faults('openapi', status, body)).toEqual([]);
+  });
+
   it('tells a wrong answer from a right one', () => {
     const whoami = { project: 'x' };
     expect(contract.faults('whoami', 200, whoami)).not.toEqual([]);
@@ -86,7 +93,10 @@ describe('answers of the webhook ingress', () => {
     const nowhere = await world.deliver(`${gateway.url}/w/nonsense`, '{}');
     expect([nowhere.status, nowhere.body]).toMatchObject([404, { error: { code: 'NOT_FOUND' } }]);
     const read = await world.call('GET', new URL(hook).pathname);
-    expect([read.status, read.body]).toMatchObject([405, { error: { code: 'METHOD_NOT_ALLOWED' } }]);
+    expect([read.status, read.body]).toMatchObject([
+      405,
+      { error: { code: 'METHOD_NOT_ALLOWED' } },
+    ]);
     for (const { status, body } of [first, again, nowhere, read]) {
       expect(contract.faults('webhook_receive', status, body)).toEqual([]);
     }

@@ -7,7 +7,9 @@ export class Contract {
 
   constructor(document: unknown) {
     this.#ajv.addSchema(document as Record<string, unknown>, 'openapi');
-    const { paths } = document as { paths: Record<string, Record<string, { operationId?: string }>> };
+    const { paths } = document as {
+      paths: Record<string, Record<string, { operationId?: string }>>;
+    };
     this.#paths = new Map(
       Object.entries(paths).flatMap(([path, methods]) =>
         Object.entries(methods).map(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { buildBundle } from '../helpers/bundle.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
-export interface Ran {
+interface Ran {
   readonly code: number;
   readonly out: string;
   readonly err: string;
@@ -29,7 +29,10 @@ export class LocalDaemon {
   static async start(agent: string): Promise<LocalDaemon> {
     const daemon = new LocalDaemon(agent);
     const { code, out, err } = await daemon.svc('up', '--port', '0', '--json');
-    if (code !== 0) throw new Error(err);
+    if (code !== 0) {
+      await daemon.stop();
+      throw new Error(err);
+    }
     daemon.#url = (JSON.parse(out) as { base_url: string }).base_url;
     daemon.#apiKey = (await daemon.svc('auth', 'token')).out.trim();
     return daemon;

@@ -30,7 +30,9 @@ describe('all operations', () => {
     expect(repeated(operations.map(({ name }) => name))).toEqual([]);
     expect(repeated(operations.map(({ rest }) => `${rest.method} ${rest.path}`))).toEqual([]);
     // The names of parameters do not tell routes apart.
-    const shapes = operations.map(({ rest }) => `${rest.method} ${rest.path.replace(/\{\w+/, '{')}`);
+    const shapes = operations.map(
+      ({ rest }) => `${rest.method} ${rest.path.replace(/\{\w+/, '{')}`,
+    );
     expect(repeated(shapes)).toEqual([]);
   });
 

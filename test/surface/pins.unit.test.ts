@@ -153,7 +153,9 @@ describe('the operations', () => {
     ['key_rotate', 'grace_seconds', 0, 86_400],
   ])('%s takes %s from %i to %i', (name, field, least, most) => {
     const takes = (value: number): boolean =>
-      input(name).partial().safeParse({ [field]: value }).success;
+      input(name)
+        .partial()
+        .safeParse({ [field]: value }).success;
     expect([least - 1, least, most, most + 1].map(takes)).toEqual([false, true, true, false]);
   });
 });

@@ -80,9 +80,7 @@ describe('what any call may be refused with', () => {
     for (const one of refused) expectRefusal(one, 'IDEMPOTENCY_IN_PROGRESS', 'inbox_claim');
     expect(refused.length).toBeGreaterThan(0);
     const after = await stage.get('inbox_claim', { event_id }, { headers });
-    expect(after['lease_id']).toBe(
-      answers.find(({ status }) => status === 200)?.body['lease_id'],
-    );
+    expect(after['lease_id']).toBe(answers.find(({ status }) => status === 200)?.body['lease_id']);
   });
 
   it('VALIDATION_FAILED, by an Idempotency-Key that was used for something else', async () => {

@@ -92,7 +92,7 @@ const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'then'],
 ];
 /** When a key was last used is written down a little later; the end of a secret is as random as the secret. */
-const VOLATILE_FIELDS: ReadonlySet<string> = new Set(['last_used_at', 'last4']);
+const VOLATILE_FIELDS: ReadonlySet<string> = new Set(['last_used_at', 'last4', 'webhook-id']);
 
 /** An answer without what differs from call to call. */
 function settled(operation: Operation, answer: Json): unknown {

@@ -24,6 +24,7 @@ export const claim: RunBench = async (bench) => {
     const boss = await bench.workshop.child('pg-boss');
     await boss.call('connect', { socketFolder, user, connections: 16 });
     await boss.call('addJobs', { count: events / 2 });
+    await postgres.analyze();
     const child = await bench.workshop.child('gateway');
     const folder = bench.workshop.place('claims');
     const options: ServeOptions = { folder, secret: 'none needed', variant: 'durable', events };

@@ -8,11 +8,11 @@ export interface History {
 
 /** Every so many events of a mixed history is pending. */
 const PENDING_EVERY = 10;
-const SOURCES = 10;
+const SOURCES = 2;
 const DAYS = 20;
 
 /** What is in `seedHistory`'s events. */
-export const SEEDED = { source: 'source-3', typePrefix: 'invoice.*' } as const;
+export const SEEDED = { source: 'source-1', typePrefix: 'invoice.*' } as const;
 
 const STATUS = `CASE
   WHEN seq % ${PENDING_EVERY} = 0 THEN 'pending'

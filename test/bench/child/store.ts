@@ -25,6 +25,10 @@ interface Subject {
   at: number;
 }
 
+/** The short history fills a page of this many under every filter, too. */
+const FILTERED = 5;
+const SEEDED_BOTH = { source: SEEDED.source, type: SEEDED.typePrefix };
+
 const never = new AbortController().signal;
 let gateway: Gateway | null = null;
 let subjects: Subject[] = [];
@@ -98,10 +102,12 @@ const TASK: Readonly<Record<Task, (subject: Subject) => Promise<number>>> = {
   'wait, type prefix': (subject) =>
     timed(subject, 'inbox_wait', { type: SEEDED.typePrefix, timeout_seconds: 1 }),
   list: (subject) => timed(subject, 'inbox_list', {}),
-  'list, type prefix': (subject) => timed(subject, 'inbox_list', { type: SEEDED.typePrefix }),
-  'list, source': (subject) => timed(subject, 'inbox_list', { source: SEEDED.source }),
+  'list, type prefix': (subject) =>
+    timed(subject, 'inbox_list', { type: SEEDED.typePrefix, limit: FILTERED }),
+  'list, source': (subject) =>
+    timed(subject, 'inbox_list', { source: SEEDED.source, limit: FILTERED }),
   'list, source and type prefix': (subject) =>
-    timed(subject, 'inbox_list', { source: SEEDED.source, type: SEEDED.typePrefix }),
+    timed(subject, 'inbox_list', { ...SEEDED_BOTH, limit: FILTERED }),
 };
 
 async function claimAndAck(subject: Subject): Promise<number> {

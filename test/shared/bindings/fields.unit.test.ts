@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { fieldKinds, fromTexts, jsonSchema, type FieldKind } from '../../../shared/bindings/fields.ts';
+import {
+  fieldKinds,
+  fromTexts,
+  jsonSchema,
+  type FieldKind,
+} from '../../../shared/bindings/fields.ts';
 import { defineOperation } from '../../../shared/operation.ts';
 
 const input = z.strictObject({

@@ -4,7 +4,12 @@ import { connect, type AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { errorResponse, identify, unroutable, type HttpEnv } from '../../../shared/bindings/http.ts';
+import {
+  errorResponse,
+  identify,
+  unroutable,
+  type HttpEnv,
+} from '../../../shared/bindings/http.ts';
 import { restRoutes } from '../../../shared/bindings/rest.ts';
 import type { Caller } from '../../../shared/context.ts';
 import { ServiceError, unavailable } from '../../../shared/errors.ts';
