@@ -2,6 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BlobStore } from '../shared/context.ts';
+import { unavailable } from '../shared/errors.ts';
 
 /** A file nobody names may be one that is about to be named: it is left alone this long. */
 const ORPHAN_GRACE_MS = 3_600_000;
@@ -68,16 +69,15 @@ export class FileBlobStore implements BlobStore {
   async #write(digest: string, bytes: Uint8Array): Promise<void> {
     const path = this.#path(digest);
     const folder = dirname(path);
-    const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+    const made = await makeFolder(folder);
     const temporary = `${path}.${randomUUID()}.tmp`;
-    const file = await open(temporary, 'wx', 0o600);
     try {
-      await file.writeFile(bytes);
-      await file.sync();
-    } finally {
-      await file.close();
+      await writeSynced(temporary, bytes);
+      await rename(temporary, path);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw isDiskFull(error) ? unavailable(5, error) : error;
     }
-    await rename(temporary, path);
     await syncFolder(folder);
     if (made !== undefined) await syncFolder(dirname(folder));
   }
@@ -85,6 +85,30 @@ export class FileBlobStore implements BlobStore {
   #path(digest: string): string {
     return join(this.#folder, digest.slice(0, 2), digest);
   }
+}
+
+/** The first folder made, undefined when all were there. */
+async function makeFolder(folder: string): Promise<string | undefined> {
+  try {
+    return await mkdir(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw isDiskFull(error) ? unavailable(5, error) : error;
+  }
+}
+
+async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** It passes: the caller may try again. */
+function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT'].includes(String(error.code));
 }
 
 async function listing(folder: string): Promise<string[]> {

@@ -28,7 +28,7 @@ export class PayloadLinks {
   async open(parts: readonly string[]): Promise<LinkedPayload> {
     const [body = '', eventId = '', expires = '', signature = ''] = parts;
     const expiresAtMs = /^\d{1,15}$/.test(expires) ? Number(expires) : 0;
-    const projectId = projectIdFromBody(body);
+    const projectId = projectIdOf(body);
     const wanted = this.#vault.sign(payloadLinkText(projectId, eventId, expiresAtMs));
     if (!sameText(signature, wanted) || this.#clock.now() >= expiresAtMs) {
       throw new ServiceError('NOT_FOUND');
@@ -37,6 +37,14 @@ export class PayloadLinks {
     const row = await project?.store.read((store) => store.events.findWhole(eventId));
     if (!project || !row?.blob) throw new ServiceError('NOT_FOUND');
     return { bytes: await project.blobs.read(row.blob), eventId };
+  }
+}
+
+function projectIdOf(body: string): string {
+  try {
+    return projectIdFromBody(body);
+  } catch {
+    throw new ServiceError('NOT_FOUND');
   }
 }
 

@@ -57,17 +57,18 @@ export class Projects {
     const id = newProjectId();
     const created_at = isoTime(this.#host.clock.now());
     await this.#control.reserveProject({ id, slug: wanted.slug, name: wanted.name, created_at });
-    await this.#control.confirmProject(id);
     const project = await this.find(id);
     if (!project) throw new Error('The project just made is not there.');
+    await this.#control.confirmProject(id);
     return project;
   }
 
   /** Finds what fell due while nobody was running. */
   async start(): Promise<void> {
-    for (const { id } of await this.#control.projects()) {
+    for (const { id, state } of await this.#control.projects()) {
       const project = await this.find(id);
       if (!project) continue;
+      if (state === 'reserved') await this.#control.confirmProject(id);
       await keepUp(project, this.#host.clock);
       await project.blobs.sweep(
         (digest) => project.store.read((store) => store.blobs.isReferenced(digest)),

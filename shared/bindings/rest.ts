@@ -54,7 +54,9 @@ async function answer(
   onInternal: OnInternalError,
 ): Promise<Response> {
   try {
-    const route = methods.get(c.req.method as Method);
+    // A HEAD is a GET whose body the server leaves out.
+    const method = c.req.method === 'HEAD' ? 'GET' : c.req.method;
+    const route = methods.get(method as Method);
     if (!route) throw methodNotAllowed([...methods.keys()]);
     const target = c.env.incoming.url ?? '/';
     refuseDotSegments(target);

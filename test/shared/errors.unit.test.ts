@@ -82,7 +82,7 @@ describe('the error table', () => {
   it.each(ERROR_CODES)('%s is a sentence, and its hint another one', (code) => {
     const { message, hint } = errorEntry(code);
     expect(message).toMatch(/^[A-Z].*\.$/);
-    if (hint !== null) expect(hint).toMatch(/^[A-Z\d].*\.$/);
+    expect(hint ?? 'None.').toMatch(/^[A-Z\d].*\.$/);
   });
 });
 

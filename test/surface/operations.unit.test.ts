@@ -15,7 +15,7 @@ function repeated(values: readonly string[]): string[] {
 /** A value as it is typed into a query or on a command line. */
 function asTexts(value: unknown): string[] {
   if (Array.isArray(value)) return value.map(String);
-  return [typeof value === 'object' ? JSON.stringify(value) : String(value)];
+  return [typeof value === 'string' ? value : JSON.stringify(value)];
 }
 
 function properties(operation: Operation): Record<string, Record<string, unknown>> {
@@ -48,7 +48,7 @@ describe('all operations', () => {
 describe.each(operations.map((operation) => [operation.name, operation] as const))(
   '%s',
   (name, operation) => {
-    const { rest, cli, mcp, summary, description, effect, errors, handler } = operation;
+    const { rest, cli, summary, description, effect, errors, handler } = operation;
     const [noun = '', ...verb] = name.split('_');
 
     it('stands in the file of its name', () => {
@@ -85,24 +85,26 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
 
     it('has fields that can be written as text', () => {
       const kinds = fieldKinds(operation);
-      for (const [field, kind] of kinds) {
-        const schema = properties(operation)[field] ?? {};
-        const items = schema['items'] as { type?: string } | undefined;
-        if (kind === 'list') expect(items?.type, field).toBe('string');
-        if (kind === 'json') expect(schema['type'] ?? 'object', field).toBe('object');
-        if (!(field in operation.example)) continue;
-        const value = operation.example[field];
-        expect(fromTexts(kind, asTexts(value)), field).toEqual(value);
-      }
+      const unfit = [...kinds].filter(([field, kind]) => {
+        const { type, items } = properties(operation)[field] ?? {};
+        if (kind === 'list') return (items as { type?: string } | undefined)?.type !== 'string';
+        return kind === 'json' && type !== undefined && type !== 'object';
+      });
+      expect(unfit).toEqual([]);
+      const example = Object.entries(operation.example);
+      const read = example.map(([field, value]) => [
+        field,
+        fromTexts(kinds.get(field) ?? 'json', asTexts(value)),
+      ]);
+      expect(read).toEqual(example);
       // A query has no place for objects.
-      if (rest.method === 'GET' || rest.method === 'DELETE') {
-        expect([...kinds.values()]).not.toContain('json');
-      }
+      const inQuery = rest.method === 'GET' || rest.method === 'DELETE';
+      expect(inQuery && [...kinds.values()].includes('json')).toBe(false);
     });
 
     it('describes each field', () => {
       const bare = Object.entries(properties(operation))
-        .filter(([, schema]) => !/^[A-Z`].*\.$/.test(String(schema['description'] ?? '')))
+        .filter(([, schema]) => !/^[A-Z`].*\.$/.test(schema['description'] as string))
         .map(([field]) => field);
       expect(bare).toEqual([]);
     });
@@ -134,17 +136,35 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
       );
     });
 
-    it('has a handler, a method and hints that fit its effect', () => {
-      const kinds = { read: ['read', 'long'], wait: ['long'], write: ['write'] }[effect];
-      expect(kinds).toContain(handler.kind);
-      if (effect === 'write') expect(rest.method).not.toBe('GET');
-      if (effect !== 'write') expect(['GET', 'POST']).toContain(rest.method);
+    it('has a handler and a method that fit its effect', () => {
+      const fits = {
+        read: { handlers: ['read', 'long'], methods: ['GET', 'POST'] },
+        wait: { handlers: ['long'], methods: ['GET'] },
+        write: { handlers: ['write'], methods: ['POST', 'PUT', 'DELETE'] },
+      }[effect];
+      expect(fits.handlers).toContain(handler.kind);
+      expect(fits.methods).toContain(rest.method);
       expect(operation.replica === 'local' && effect === 'write').toBe(false);
-      if (mcp === false) return;
-      expect(mcp.title).toMatch(/^[A-Z][^\n.]*$/);
-      if (mcp.destructive) expect(effect).toBe('write');
-      // Whoever marks text from outside says so in the annotations too.
-      expect(mcp.openWorld ?? false).toBe(mcp.untrusted !== undefined);
     });
   },
 );
+
+describe('tools', () => {
+  const tools = operations.flatMap(({ mcp, ...rest }) => (mcp === false ? [] : [{ mcp, ...rest }]));
+
+  it('have titles', () => {
+    expect(tools.filter(({ mcp }) => !/^[A-Z][^\n.]*$/.test(mcp.title))).toEqual([]);
+  });
+
+  it('destroy only what they write', () => {
+    const odd = tools.filter(({ mcp, effect }) => mcp.destructive === true && effect !== 'write');
+    expect(odd).toEqual([]);
+  });
+
+  it('say in their hints too that they pass on text from outside', () => {
+    const passing = tools.filter(({ mcp }) => mcp.untrusted !== undefined);
+    const open = tools.filter(({ mcp }) => mcp.openWorld === true);
+    expect(open).toEqual(passing);
+    expect(open.map(({ name }) => name)).toEqual(['inbox_list', 'inbox_wait', 'inbox_claim']);
+  });
+});

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -82,7 +85,7 @@ function commandLine(name: string, input: Json): string[] {
 
 function typed(value: unknown): string {
   if (Array.isArray(value)) return value.join(',');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 const VOLATILE: readonly (readonly [RegExp, string])[] = [
@@ -113,18 +116,25 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
       const cli = settled(operation, await overCli(name, await prepared(operation, world)));
       expect(cli).toEqual(rest);
       expect(rest).not.toEqual({});
-      if (operation.mcp === false) {
-        const call = http.callTool({ name, arguments: operation.example });
-        await expect(call).rejects.toThrow(`Unknown tool: ${name}`);
-        return;
-      }
-      for (const client of [http, stdio]) {
+      for (const client of operation.mcp === false ? [] : [http, stdio]) {
         const mcp = await overMcp(client, name, await prepared(operation, world));
         expect(settled(operation, mcp)).toEqual(rest);
       }
     });
   },
 );
+
+describe('what is no tool', () => {
+  const additions = operations.filter(({ mcp }) => mcp === false);
+
+  it.each(additions.map(({ name, example }) => [name, example] as const))(
+    '%s is not called by agents',
+    async (name, example) => {
+      const call = http.callTool({ name, arguments: example });
+      await expect(call).rejects.toThrow(`Unknown tool: ${name}`);
+    },
+  );
+});
 
 describe('refusals on the roads', () => {
   const input = { type: 'webhook', name: 'open' };
@@ -186,10 +196,25 @@ describe('svc mcp', () => {
   });
 });
 
-describe('a refused address', () => {
-  it('is answered by the daemon as by everything else', async () => {
-    const { status, headers, body } = await world.call('GET', '/v1/nothing');
-    expect([status, body]).toMatchObject([404, { error: { code: 'NOT_FOUND', hint: null } }]);
-    expect(headers.get('x-request-id')).toMatch(/^\S{10,}$/);
+/** By Node's own client, which sends a path as it is. */
+async function get(path: string): Promise<[number, string, unknown]> {
+  const sent = request(daemon.url, { path }).end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const id = response.headers['x-request-id'];
+  return [response.statusCode ?? 0, String(id), await json(response)];
+}
+
+describe('an address that leads nowhere', () => {
+  it.each([
+    ['/v1/nothing', 404, 'NOT_FOUND'],
+    ['/v1/whoami/', 404, 'NOT_FOUND'],
+    ['/v1/keys/../whoami', 400, 'VALIDATION_FAILED'],
+    [String.raw`/v1/keys\..\whoami`, 400, 'VALIDATION_FAILED'],
+  ])('%s is refused in the common form', async (path, status, code) => {
+    expect(await get(path)).toMatchObject([
+      status,
+      expect.stringMatching(/^\S{10,}$/),
+      { error: { code } },
+    ]);
   });
 });

@@ -16,7 +16,7 @@ interface CallOptions {
   readonly headers?: Record<string, string>;
 }
 
-export function operationNamed(name: string): Operation {
+function operationNamed(name: string): Operation {
   const operation = operations.find((one) => one.name === name);
   if (!operation) throw new Error(`There is no operation ${name}.`);
   return operation;
@@ -41,7 +41,7 @@ export function requestFor(
   for (const [name, value] of Object.entries(left)) {
     for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
   }
-  return { method: rest.method, path: query.size > 0 ? `${path}?${query}` : path };
+  return { method: rest.method, path: query.size > 0 ? `${path}?${query.toString()}` : path };
 }
 
 /** A project over HTTP, with short ways to bring it into a state. */

@@ -45,6 +45,9 @@ export const keyRotate = defineOperation({
     const key = await store.keys.find(key_id);
     if (!key) throw new ServiceError('NOT_FOUND');
     if (key.revoked_at !== null) throw new ServiceError('KEY_REVOKED');
+    // The secret is in the answer: rotating must not give the caller more than creating a key could.
+    const missing = key.scopes.find((scope) => !caller.scopes.includes(scope));
+    if (missing) throw new ServiceError('SCOPE_MISSING', { details: { scope: missing } });
     const apiKey = newApiKey(project.id);
     await store.keys.rotate(key_id, {
       hash: hashApiKey(apiKey),

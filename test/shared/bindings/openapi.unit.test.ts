@@ -140,7 +140,9 @@ describe('the OpenAPI document', () => {
 
   it('refers to nothing that is not in it', () => {
     const text = JSON.stringify(documentOf([...operations, ...fixtureOperations]));
-    const targets = new Set([...text.matchAll(/"\$ref":"([^"]+)"/g)].map((found) => found[1]));
+    const targets = new Set(
+      [...text.matchAll(/"\$ref":"([^"]+)"/g)].map((found) => found[1] ?? ''),
+    );
     expect([...targets].toSorted()).toEqual([
       '#/components/headers/RequestId',
       '#/components/schemas/Error',

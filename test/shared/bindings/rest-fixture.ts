@@ -151,10 +151,7 @@ export async function serveRest(): Promise<RestFixture> {
 }
 
 /** One answer with a Content-Length, as it came over the wire. */
-export async function sendRaw(
-  port: number,
-  parts: readonly (string | Uint8Array)[],
-): Promise<RawAnswer> {
+async function sendRaw(port: number, parts: readonly (string | Uint8Array)[]): Promise<RawAnswer> {
   const socket = connect(port, '127.0.0.1');
   // Whoever refuses a body may close before all of it is sent.
   socket.on('error', () => undefined);

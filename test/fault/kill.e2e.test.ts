@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freshBuild, keyOf, runs, svc, svcUp } from '../helpers/daemon.ts';
+import { temporaryFolder } from '../helpers/gateway.ts';
+
+const ROUNDS = 20;
+const SENDERS = 8;
+
+const folder = temporaryFolder();
+beforeAll(() => freshBuild());
+afterAll(async () => {
+  await svc(folder.path, ['down']).catch(() => undefined);
+  folder.remove();
+});
+
+interface Delivery {
+  readonly name: string;
+  readonly body: string;
+}
+
+/** What the daemon acknowledged: it must be true for ever after. */
+const accepted = new Map<string, string>();
+const claimed = new Map<string, string>();
+const acked = new Map<string, string>();
+
+let base = '';
+let key = '';
+let hook = '';
+
+async function send(delivery: Delivery): Promise<{ status: string; event_id: string } | null> {
+  const response = await fetch(hook, {
+    method: 'POST',
+    body: delivery.body,
+    headers: { 'webhook-id': delivery.name, 'content-type': 'application/json' },
+  }).catch(() => null);
+  if (response?.status !== 200) return null;
+  return (await response.json().catch(() => null)) as { status: string; event_id: string } | null;
+}
+
+async function call(path: string, body?: object): Promise<Record<string, unknown> | null> {
+  const response = await fetch(base + path, {
+    method: body ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  }).catch(() => null);
+  if (!response?.ok) return null;
+  return (await response.json().catch(() => null)) as Record<string, unknown> | null;
+}
+
+let count = 0;
+
+/** Delivers, claims and acks until the daemon is gone; returns the deliveries it got no answer for. */
+async function load(alive: () => boolean): Promise<Delivery[]> {
+  const unanswered: Delivery[] = [];
+  while (alive()) {
+    count += 1;
+    // Every eighth is large enough to be a file beside the database.
+    const fill = count % 8 === 0 ? 'x'.repeat(300 * 1024) : '';
+    const delivery = { name: `d${count}`, body: JSON.stringify({ n: count, fill }) };
+    const answer = await send(delivery);
+    if (!answer) {
+      unanswered.push(delivery);
+      break;
+    }
+    accepted.set(delivery.name, answer.event_id);
+    const { event_id } = answer;
+    const lease = await call('/v1/inbox/claim', { event_id, lease_seconds: 3600 });
+    if (!lease) break;
+    claimed.set(event_id, String(lease['lease_id']));
+    if (count % 3 === 0) continue;
+    const done = await call('/v1/inbox/ack', { event_id });
+    if (done) acked.set(event_id, String(done['acked_at']));
+  }
+  return unanswered;
+}
+
+async function listAll(status: string): Promise<string[]> {
+  const ids: string[] = [];
+  for (let cursor = ''; ;) {
+    const page = await call(`/v1/inbox?status=${status}&limit=100${cursor}`);
+    if (!page) throw new Error(`could not list ${status}`);
+    ids.push(...(page['items'] as { id: string }[]).map(({ id }) => id));
+    if (page['next_cursor'] === null) return ids;
+    cursor = `&cursor=${String(page['next_cursor'])}`;
+  }
+}
+
+async function check(): Promise<void> {
+  const byStatus = new Map<string, string>();
+  for (const status of ['pending', 'claimed', 'done', 'failed', 'dead']) {
+    for (const id of await listAll(status)) {
+      expect(byStatus.has(id)).toBe(false);
+      byStatus.set(id, status);
+    }
+  }
+  const lost = [...accepted.values()].filter((id) => !byStatus.has(id));
+  expect(lost).toEqual([]);
+  expect([...acked.keys()].filter((id) => byStatus.get(id) !== 'done')).toEqual([]);
+  const released = [...claimed.keys()].filter((id) => byStatus.get(id) === 'pending');
+  expect(released).toEqual([]);
+  // No delivery made two events: each event belongs to one name.
+  expect(new Set(accepted.values()).size).toBe(accepted.size);
+  const verified = await call('/v1/ledger/verify', {});
+  expect(verified).toMatchObject({ ok: true, anchored: true, first_bad_seq: null });
+}
+
+describe('kill -9 under load', () => {
+  it(`loses nothing that was acknowledged and makes nothing twice, ${ROUNDS} times`, async () => {
+    let { base_url, pid } = await svcUp(folder.path);
+    base = base_url;
+    key = await keyOf(folder.path);
+    await call('/v1/sources', { type: 'webhook', name: 'load' });
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const sources = await call('/v1/sources');
+      hook = String((sources?.['items'] as { url: string }[])[0]?.url);
+      let alive = true;
+      const senders = Array.from({ length: SENDERS }, () => load(() => alive));
+      await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 300));
+      process.kill(pid, 'SIGKILL');
+      alive = false;
+      const unanswered = (await Promise.all(senders)).flat();
+      await expect.poll(() => runs(pid), { interval: 5 }).toBe(false);
+
+      ({ base_url, pid } = await svcUp(folder.path));
+      base = base_url;
+      const again = await call('/v1/sources');
+      hook = String((again?.['items'] as { url: string }[])[0]?.url);
+      // What was not answered is sent again, as every provider does: taken once, before or now.
+      for (const delivery of unanswered) {
+        const answer = await send(delivery);
+        expect(answer).not.toBeNull();
+        if (answer) accepted.set(delivery.name, answer.event_id);
+        expect((await send(delivery))?.status).toBe('duplicate');
+      }
+      const [known] = [...accepted].slice(-1);
+      if (known) {
+        const [name, event_id] = known;
+        expect(await send({ name, body: '{"n":-1}' })).toEqual({ status: 'duplicate', event_id });
+      }
+      await check();
+    }
+    expect(accepted.size).toBeGreaterThan(ROUNDS);
+    expect(acked.size).toBeGreaterThan(ROUNDS);
+    // An acknowledged ack repeats with the time it had.
+    for (const [event_id, at] of [...acked].slice(-20)) {
+      expect(await call('/v1/inbox/ack', { event_id })).toMatchObject({ acked_at: at });
+    }
+    const doctor = await svc(folder.path, ['doctor', '--json']);
+    expect(doctor).toContain('"ok"');
+  });
+});

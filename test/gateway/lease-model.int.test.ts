@@ -1,0 +1,190 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keepUp } from '../../gateway/upkeep.ts';
+import { caller, type Call } from '../helpers/calls.ts';
+import { FakeClock, TestGateway } from '../helpers/gateway.ts';
+import { EventModel } from '../helpers/event-model.ts';
+
+const KEYS = 3;
+const EVENTS = 2;
+
+let clock: FakeClock;
+let gateway: TestGateway;
+let url: string;
+const calls: Call[] = [];
+let deliveries = 0;
+beforeAll(async () => {
+  clock = new FakeClock();
+  gateway = await TestGateway.start({ clock });
+  url = await gateway.addSource({ name: 'open' });
+  for (let key = 0; key < KEYS; key += 1) {
+    const apiKey = await gateway.key('inbox:read', 'inbox:write');
+    calls.push((await caller(gateway, apiKey)).call);
+  }
+});
+afterAll(() => gateway.stop());
+
+interface Model {
+  readonly events: EventModel[];
+}
+
+interface Real {
+  readonly ids: string[];
+  /** Every lease ever given, by event. */
+  readonly leases: string[][];
+}
+
+type Which = 'none' | 'newest' | 'older' | 'other event';
+type Step = { readonly name: string } & Partial<{
+  key: number;
+  event: number;
+  lease: Which;
+  seconds: number;
+  retry: boolean;
+}>;
+
+function chosenLease(real: Real, event: number, which: Which | undefined): string | undefined {
+  const own = real.leases[event] ?? [];
+  if (which === 'newest') return own.at(-1);
+  if (which === 'older') return own.at(-2) ?? 'lea_never_given';
+  if (which === 'other event') return real.leases[1 - event]?.at(-1) ?? 'lea_never_given';
+  return undefined;
+}
+
+class Command implements fc.AsyncCommand<Model, Real> {
+  readonly step: Step;
+  constructor(step: Step) {
+    this.step = step;
+  }
+
+  check = () => true;
+
+  async run(model: Model, real: Real): Promise<void> {
+    const { key = 0, event = 0 } = this.step;
+    for (const one of model.events) one.pass(clock.now());
+    const state = model.events[event];
+    const event_id = real.ids[event];
+    const call = calls[key];
+    if (!state || !event_id || !call) throw new Error('out of range');
+    await this.act(state, call, real, event_id);
+    await compare(model, real);
+  }
+
+  private async act(state: EventModel, call: Call, real: Real, event_id: string): Promise<void> {
+    const { name, key = 0, event = 0, seconds = 30, retry = true } = this.step;
+    const lease_id = chosenLease(real, event, this.step.lease);
+    const withLease = { event_id, ...(lease_id !== undefined && { lease_id }) };
+    const until = clock.now() + seconds * 1000;
+    switch (name) {
+      case 'time':
+        clock.advance(seconds * 1000);
+        return;
+      case 'upkeep': {
+        const project = await gateway.gateway.projects.find(gateway.projectId);
+        if (project) await keepUp(project, clock);
+        return;
+      }
+      case 'claim': {
+        const expected = state.claim();
+        const answer = await call('inbox_claim', { event_id, lease_seconds: seconds });
+        expect(answer.code).toBe(expected);
+        if (answer.code !== 'ok') return;
+        const lease = String(answer.value['lease_id']);
+        expect(real.leases.flat()).not.toContain(lease);
+        real.leases[event]?.push(lease);
+        state.claimed(key, lease, until);
+        return;
+      }
+      case 'ack':
+        expect((await call('inbox_ack', withLease)).code).toBe(state.ack(key, lease_id));
+        return;
+      case 'nack': {
+        const answer = await call('inbox_nack', { ...withLease, reason: 'model', retry });
+        expect(answer.code).toBe(state.nack(key, lease_id, retry, clock.now()));
+        return;
+      }
+      case 'extend': {
+        const answer = await call('inbox_extend', { ...withLease, lease_seconds: seconds });
+        expect(answer.code).toBe(state.extend(key, lease_id, until));
+        return;
+      }
+      default:
+        expect((await call('inbox_requeue', { event_id })).code).toBe(state.requeue());
+    }
+  }
+
+  toString = () => JSON.stringify(this.step);
+}
+
+async function compare(model: Model, real: Real): Promise<void> {
+  const seen = new Map<string, unknown>();
+  for (const status of ['pending', 'claimed', 'done', 'failed', 'dead']) {
+    const { value } = (await calls[0]?.('inbox_list', { status, source: 'open', since: runSince })) ?? {};
+    for (const item of (value?.['items'] ?? []) as Record<string, unknown>[]) {
+      expect(seen.has(String(item['id']))).toBe(false);
+      const { attempts, retry_at } = item;
+      seen.set(String(item['id']), { status: item['status'], listed: status, attempts, retry_at });
+    }
+  }
+  model.events.forEach((event, index) => {
+    event.pass(clock.now());
+    const retryAt = event.status === 'failed' ? new Date(event.due ?? 0).toISOString() : null;
+    const { status, attempts } = event;
+    expect(seen.get(real.ids[index] ?? '')).toEqual({ status, listed: status, attempts, retry_at: retryAt });
+  });
+}
+
+let runSince = '';
+
+async function fresh(): Promise<{ model: Model; real: Real }> {
+  clock.advance(1000);
+  runSince = new Date(clock.now()).toISOString();
+  const ids: string[] = [];
+  for (let event = 0; event < EVENTS; event += 1) {
+    deliveries += 1;
+    const { body } = await gateway.deliver(url, `model ${deliveries}`);
+    ids.push(String(body['event_id']));
+  }
+  const model = { events: ids.map(() => new EventModel()) };
+  return { model, real: { ids, leases: ids.map(() => []) } };
+}
+
+const key = fc.nat({ max: KEYS - 1 });
+const event = fc.nat({ max: EVENTS - 1 });
+const lease = fc.constantFrom<Which>('none', 'none', 'newest', 'newest', 'older', 'other event');
+const seconds = fc.constantFrom(30, 31, 60, 300);
+const step = (name: string, fields: Record<string, fc.Arbitrary<unknown>>) =>
+  fc.record(fields).map((rest) => new Command({ name, ...rest }));
+
+const commands = fc.commands(
+  [
+    step('claim', { key, event, seconds }),
+    step('claim', { key, event, seconds }),
+    step('ack', { key, event, lease }),
+    step('nack', { key, event, lease, retry: fc.constantFrom(true, true, true, false) }),
+    step('extend', { key, event, lease, seconds }),
+    step('requeue', { event }),
+    step('time', { seconds: fc.constantFrom(1, 29, 30, 31, 60, 240) }),
+    step('time', { seconds: fc.constantFrom(30, 60) }),
+    step('upkeep', {}),
+  ],
+  { maxCommands: 30, size: 'max' },
+);
+
+describe('claim, ack, nack, extend and requeue, by several keys as time passes', () => {
+  it('do what the model does', async () => {
+    const property = fc.asyncProperty(commands, async (sequence) => {
+      const { model, real } = await fresh();
+      await fc.asyncModelRun(() => ({ model, real }), sequence);
+    });
+    await fc.assert(property, { numRuns: 120, interruptAfterTimeLimit: 40_000, markInterruptAsFailure: false });
+    const admin = await caller(gateway, gateway.apiKey);
+    const verified = await admin.call('ledger_verify', {});
+    expect(verified.value).toMatchObject({ ok: true });
+    // The model must have been somewhere: a run in which nothing was ever finished or died would prove little.
+    for (const status of ['done', 'dead']) {
+      const list = await admin.call('inbox_list', { status });
+      expect((list.value['items'] as unknown[]).length).toBeGreaterThan(0);
+    }
+  });
+});

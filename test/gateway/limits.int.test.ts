@@ -1,0 +1,176 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TestGateway } from '../helpers/gateway.ts';
+import { rawRequest } from '../helpers/raw-http.ts';
+
+const MIB = 1024 * 1024;
+const LIMIT = 5 * MIB;
+const TYPE = 'Content-Type: application/octet-stream';
+
+let gateway: TestGateway;
+let url: string;
+beforeAll(async () => {
+  gateway = await TestGateway.start();
+  url = await gateway.addSource({ name: 'open' });
+});
+afterAll(() => gateway.stop());
+
+function* pieces(total: number, size = 64 * 1024): Generator<Uint8Array> {
+  for (let sent = 0; sent < total; sent += size) yield new Uint8Array(Math.min(size, total - sent));
+}
+
+function* chunked(total: number): Generator<Uint8Array> {
+  for (const piece of pieces(total)) {
+    yield Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')]);
+  }
+  yield Buffer.from('0\r\n\r\n');
+}
+
+async function eventCount(): Promise<number> {
+  const path = '/v1/ledger?op=event.received&limit=500';
+  const { body } = await gateway.call<{ items: unknown[] }>('GET', path);
+  return body.items.length;
+}
+
+describe('a body over the limit', () => {
+  it('is refused by its declared length before any of it is sent', async () => {
+    const answer = await rawRequest(url, ['POST {path} HTTP/1.1', TYPE, `Content-Length: ${LIMIT + 1}`]);
+    expect(answer.status).toBe(413);
+    expect(answer.text).toContain('PAYLOAD_TOO_LARGE');
+    expect(answer.text.toLowerCase()).toContain('connection: close');
+    expect(answer.sent).toBe(0);
+  });
+
+  it('is refused in passing when it has no length', async () => {
+    const before = await eventCount();
+    const head = ['POST {path} HTTP/1.1', TYPE, 'Transfer-Encoding: chunked'];
+    const answer = await rawRequest(url, head, chunked(40 * MIB));
+    expect(answer.status).toBe(413);
+    expect(answer.text).toContain('PAYLOAD_TOO_LARGE');
+    // Refused as soon as the limit was passed: far from all of it was taken.
+    expect(answer.sent).toBeLessThan(20 * MIB);
+    expect(await eventCount()).toBe(before);
+  });
+
+  it('is taken when it is exactly the limit, by length and in chunks', async () => {
+    const exact = new Uint8Array(LIMIT).fill(1);
+    expect((await gateway.deliver(url, exact, { 'webhook-id': 'exact' })).status).toBe(200);
+    const head = ['POST {path} HTTP/1.1', TYPE, 'Transfer-Encoding: chunked', 'Webhook-Id: chunks'];
+    expect((await rawRequest(url, head, chunked(LIMIT))).status).toBe(200);
+    const over = new Uint8Array(LIMIT + 1);
+    const answer = await gateway.deliver(url, over, {}).catch(() => ({ status: 413 }));
+    expect(answer.status).toBe(413);
+  });
+
+  it('keeps memory flat when many come at once', async () => {
+    const head = ['POST {path} HTTP/1.1', TYPE, 'Transfer-Encoding: chunked'];
+    const before = process.memoryUsage().rss;
+    let highest = before;
+    const timer = setInterval(() => {
+      highest = Math.max(highest, process.memoryUsage().rss);
+    }, 5);
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => rawRequest(url, head, chunked(60 * MIB))),
+    );
+    clearInterval(timer);
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 413));
+    // 480 MB were on offer. What is kept is at most the limit of each, twice over for the sender here.
+    expect(highest - before).toBeLessThan(8 * LIMIT * 4);
+  });
+});
+
+describe('a length that lies', () => {
+  it('too short: what follows the body is no part of it', async () => {
+    const head = ['POST {path} HTTP/1.1', 'Content-Type: text/plain', 'Content-Length: 5'];
+    const body = Buffer.from('hello, and more than was said');
+    const answer = await rawRequest(url, head, [body]);
+    // The rest is no request: the connection ends there. What the length named may have been taken, and nothing more.
+    expect([200, 400]).toContain(answer.status);
+    const list = await gateway.call<{ items: { payload: unknown }[] }>('GET', '/v1/inbox?limit=100');
+    const texts = list.body.items.map(({ payload }) => JSON.stringify(payload));
+    expect(texts.filter((text) => text.includes('more than'))).toEqual([]);
+    expect(texts.filter((text) => text.includes('hello')).length).toBeLessThanOrEqual(1);
+  });
+
+  it('too long: a sender that goes away leaves nothing', async () => {
+    const before = await eventCount();
+    const socketHead = ['POST {path} HTTP/1.1', TYPE, 'Content-Length: 1000000'];
+    const { port, pathname, hostname } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.write(`${socketHead.join('\r\n').replace('{path}', pathname)}\r\nHost: x\r\n\r\nonly this`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.destroy();
+    const other = await gateway.deliver(url, 'after', { 'content-type': 'text/plain' });
+    expect(other.status).toBe(200);
+    expect(await eventCount()).toBe(before + 1);
+  });
+
+  it.each([
+    ['both framings', ['Content-Length: 5', 'Transfer-Encoding: chunked']],
+    ['two lengths', ['Content-Length: 5', 'Content-Length: 6']],
+    ['a negative length', ['Content-Length: -1']],
+    ['no number', ['Content-Length: five']],
+  ])('is refused when it is ambiguous: %s', async (_name, headers) => {
+    const before = await eventCount();
+    const head = ['POST {path} HTTP/1.1', TYPE, ...headers];
+    const answer = await rawRequest(url, head, [Buffer.from('0\r\n\r\nhello')]);
+    expect(answer.status).toBe(400);
+    expect(await eventCount()).toBe(before);
+  });
+});
+
+describe('another method', () => {
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'])('%s is not allowed', async (method) => {
+    const response = await fetch(url, { method });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST');
+    if (method !== 'HEAD') {
+      expect(await response.json()).toMatchObject({ error: { code: 'METHOD_NOT_ALLOWED' } });
+    }
+  });
+});
+
+describe('a token', () => {
+  const refused = async (target: string): Promise<unknown> => {
+    const answer = await gateway.deliver(target, '{}', { 'content-type': 'application/json' });
+    expect(answer.status).toBe(404);
+    return answer.body;
+  };
+
+  it('that is unknown, malformed or of no project gets the same answer with no detail', async () => {
+    const token = url.split('/').at(-1) ?? '';
+    const answers = [
+      await refused(`${gateway.url}/w/${token.slice(0, 16)}${'A'.repeat(24)}`),
+      await refused(`${gateway.url}/w/${'0'.repeat(16)}${'A'.repeat(24)}`),
+      await refused(`${gateway.url}/w/x`),
+      await refused(`${gateway.url}/w/${token}x`),
+      await refused(`${gateway.url}/w/${token.slice(0, -1)}`),
+      await refused(`${gateway.url}/w/%00%ff`),
+    ];
+    for (const answer of answers) {
+      expect(answer).toEqual({ error: { code: 'NOT_FOUND', message: 'Not found.', hint: null } });
+    }
+  });
+
+  it('stops at once when its source is removed, though it was in use', async () => {
+    const added = await gateway.addSource({ name: 'short-lived' });
+    expect((await gateway.deliver(added, 'one', {})).status).toBe(200);
+    await gateway.call('DELETE', '/v1/sources/short-lived');
+    expect(await refused(added)).toEqual({
+      error: { code: 'NOT_FOUND', message: 'Not found.', hint: null },
+    });
+    const again = await gateway.addSource({ name: 'short-lived' });
+    expect(again).not.toBe(added);
+    await refused(added);
+  });
+
+  it('stops also for deliveries that were under way when its source was removed', async () => {
+    const added = await gateway.addSource({ name: 'racing' });
+    const deliveries = Array.from({ length: 20 }, (_, n) => gateway.deliver(added, `race ${n}`, {}));
+    const removed = await gateway.call('DELETE', '/v1/sources/racing');
+    expect(removed.status).toBe(200);
+    const during = await Promise.all(deliveries);
+    expect(during.filter(({ status }) => status !== 200 && status !== 404)).toEqual([]);
+    await refused(added);
+  });
+});
