@@ -108,7 +108,9 @@ async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
 
 /** It passes: the caller may try again. */
 function isDiskFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT'].includes(String(error.code));
+  return (
+    error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT'].includes(String(error.code))
+  );
 }
 
 async function listing(folder: string): Promise<string[]> {

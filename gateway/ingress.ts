@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash as digestOf } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { readBody } from '../shared/bindings/read-body.ts';
 import { isoTime, type Clock } from '../shared/clock.ts';
@@ -94,7 +94,7 @@ export class Ingress {
     const known = project.sourceCache.get(token);
     if (known) return { project, source: known };
     const row = await project.store.read((store) =>
-      store.sources.findByTokenHash(hash('sha256', token)),
+      store.sources.findByTokenHash(digestOf('sha256', token)),
     );
     if (!row) throw new ServiceError('NOT_FOUND');
     const place = sourcePlace('secret', project.info.id, row.id);

@@ -30,17 +30,18 @@ export class KeyUse {
     rejected.set(sourceId, (rejected.get(sourceId) ?? 0) + 1);
   }
 
-  /** Writes what is noted. */
+  /** Writes what is noted. A disk that is full must not keep the gateway from closing, so a failure is only told. */
   async flush(now: number): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
     const noted = [...this.#noted];
     this.#noted.clear();
     for (const [project, { keys, rejected }] of noted) {
-      await project.store.write(async (store) => {
+      const written = project.store.write(async (store) => {
         for (const [keyId, usedAt] of keys) await store.keys.touch(keyId, isoTime(usedAt));
         for (const [id, count] of rejected) await store.sources.countRejected(id, now, count);
       });
+      await written.catch(this.#onError);
     }
   }
 
@@ -51,7 +52,7 @@ export class KeyUse {
       this.#noted.set(project, noted);
     }
     this.#timer ??= setTimeout(() => {
-      this.flush(Date.now()).catch(this.#onError);
+      void this.flush(Date.now());
     }, FLUSH_MS);
     return noted;
   }

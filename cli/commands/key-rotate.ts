@@ -16,7 +16,8 @@ async function rotate(shape: OperationShape, context: CommandContext): Promise<n
   const answer = await callOperation(shape, context);
   // Stored before it is shown: the old secret may be worth nothing by now.
   const secret = isObject(answer) ? answer['api_key'] : undefined;
-  const isOwn = isObject(own) && isObject(own['key']) && own['key']['id'] === context.args['key_id'];
+  const isOwn =
+    isObject(own) && isObject(own['key']) && own['key']['id'] === context.args['key_id'];
   if (isOwn && typeof secret === 'string') {
     const { credentialsFile } = context.home;
     const stored = replaceStoredKey(credentialsFile, client.apiKey, secret);

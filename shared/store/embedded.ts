@@ -231,7 +231,8 @@ export class EmbeddedDatabase implements Database {
 
 function openWriter(path: string): Connection {
   const connection = new Connection(path);
-  connection.get('PRAGMA busy_timeout=5000');
+  // The daemon holds a lock on the folder, so only a stranger can be in the way; waiting for him stops everybody.
+  connection.get('PRAGMA busy_timeout=200');
   connection.get('PRAGMA page_size=4096');
   connection.get('PRAGMA journal_mode=WAL');
   connection.exec(
@@ -246,7 +247,7 @@ function openWriter(path: string): Connection {
 function openReader(path: string): Connection {
   const connection = new Connection(path);
   connection.exec(
-    'PRAGMA busy_timeout=5000; PRAGMA query_only=ON; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-16000',
+    'PRAGMA busy_timeout=200; PRAGMA query_only=ON; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-16000',
   );
   assertPragma(connection, 'query_only', 1);
   return connection;

@@ -4,10 +4,9 @@ import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { daemonCommand } from '../../daemon/launch.ts';
 
 export const REPOSITORY = resolve(import.meta.dirname, '../..');
-/** The daemon is started with a small young generation; what stands for it here is, too. */
-const PRODUCT_FLAGS = ['--max-semi-space-size=2'];
 const END_WITHIN_MS = 5000;
 
 const ROLES = ['gateway', 'store', 'pg-boss'] as const;
@@ -64,8 +63,8 @@ export class Child {
   }
 
   async end(): Promise<void> {
-    const { pid } = this.#process;
-    if (this.#process.exitCode !== null || pid === undefined) return;
+    const { pid, connected } = this.#process;
+    if (!connected || pid === undefined) return;
     const ended = once(this.#process, 'exit');
     // It ends by itself when its parent leaves, and so can still write a profile.
     this.#process.disconnect();
@@ -81,10 +80,16 @@ export function plainEnvironment(): NodeJS.ProcessEnv {
   return rest;
 }
 
+/** What the product passes to Node when it starts its daemon: what stands for the daemon here gets the same. */
+function productFlags(): string[] {
+  const { args } = daemonCommand();
+  return args.slice(process.execArgv.length).filter((arg) => arg.startsWith('--'));
+}
+
 /** A folder of the run, its child program in it, and what it must end and remove. */
 export class Workshop {
   readonly folder = mkdtempSync(join(process.env['SVC_BENCH_TMP'] ?? tmpdir(), 'svc-bench-'));
-  readonly #children: Child[] = [];
+  readonly #owned: { end(): Promise<void> }[] = [];
   #programs: Promise<string> | null = null;
 
   /** Starts a process of the bench; ended at the latest with the workshop. */
@@ -93,12 +98,17 @@ export class Workshop {
     const profile = process.env['SVC_BENCH_PROF'];
     const more = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [];
     const child = await Child.start(join(await this.#programs, `${role}.mjs`), [
-      ...PRODUCT_FLAGS,
+      ...productFlags(),
       ...flags,
       ...more,
     ]);
-    this.#children.push(child);
-    return child;
+    return this.own(child);
+  }
+
+  /** What is ended with the workshop, also when the run is broken off; ending it before does no harm. */
+  own<T extends { end(): Promise<void> }>(one: T): T {
+    this.#owned.push(one);
+    return one;
   }
 
   /** A fresh folder. */
@@ -107,7 +117,7 @@ export class Workshop {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#children.map((child) => child.end()));
+    await Promise.all(this.#owned.map((one) => one.end()));
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -59,8 +59,8 @@ async function runAll({ names, quick }: Options): Promise<{ rows: Row[]; failed:
     const bench: Bench = {
       workshop,
       quick,
-      rounds: quick ? 3 : 7,
-      seconds: quick ? 2 : 5,
+      rounds: quick ? 3 : 5,
+      seconds: quick ? 2 : 4,
       progress: (text) => say(`${name}: ${text}`),
     };
     const close = (): void => void workshop.close().finally(() => process.exit(130));

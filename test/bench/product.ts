@@ -45,6 +45,7 @@ export class ProductDaemon {
   }
 
   async end(): Promise<void> {
+    if (!existsSync(`/proc/${this.pid}`)) return;
     process.kill(this.pid, 'SIGTERM');
     const deadline = performance.now() + END_WITHIN_MS;
     while (existsSync(`/proc/${this.pid}`)) {

@@ -8,7 +8,7 @@ interface Figure {
 }
 
 /** What a figure should be; `of` tells whether the ratio or the value itself is held to it. */
-export interface Target {
+interface Target {
   readonly of: 'ratio' | 'value';
   readonly op: '>=' | '<=';
   readonly limit: number;

@@ -15,7 +15,7 @@ export function quantile(samples: readonly number[], share: number): number {
   return low + (high - low) * (at - Math.floor(at));
 }
 
-export function median(samples: readonly number[]): number {
+function median(samples: readonly number[]): number {
   return quantile(samples, 0.5);
 }
 

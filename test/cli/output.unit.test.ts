@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { CallError, usageError } from '../../cli/errors.ts';
 import { wantsColor } from '../../cli/view/output.ts';
 import { age, fitWidths, table } from '../../cli/view/table.ts';
-import { cutToWidth, safeJson, safeLine, safeText, textWidth } from '../../cli/view/terminal-text.ts';
+import {
+  cutToWidth,
+  safeJson,
+  safeLine,
+  safeText,
+  textWidth,
+} from '../../cli/view/terminal-text.ts';
 import { testOutput, TextSink } from './fake-output.ts';
 
 const NOW = Date.parse('2026-01-02T12:00:00.000Z');

@@ -188,7 +188,9 @@ describe('a payload past its 30 days', () => {
     clock.advance(31 * DAY_MS);
     const again = await TestGateway.start({ clock, folder });
     const folderOfBlobs = join(folder, 'projects', projectId, 'blobs');
-    expect(readdirSync(folderOfBlobs).flatMap((part) => readdirSync(join(folderOfBlobs, part)))).toEqual([]);
+    expect(
+      readdirSync(folderOfBlobs).flatMap((part) => readdirSync(join(folderOfBlobs, part))),
+    ).toEqual([]);
     await again.stop();
   });
 });

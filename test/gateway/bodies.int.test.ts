@@ -107,13 +107,18 @@ describe('stored headers', () => {
     const kept = { 'x-github-event': 'push', 'user-agent': 'sender/1', __proto__x: 'p' };
     const event = await roundTrip('headers', { ...plain, ...secrets, ...kept, constructor: 'c' });
     expect(JSON.stringify(event.headers)).not.toContain('hunter2');
-    expect(event.headers).toMatchObject({ ...kept, constructor: 'c', 'content-type': 'text/plain' });
+    expect(event.headers).toMatchObject({
+      ...kept,
+      constructor: 'c',
+      'content-type': 'text/plain',
+    });
     expect(Object.keys(event.headers).filter((name) => name !== name.toLowerCase())).toEqual([]);
   });
 });
 
+const array = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+
 describe('a hostile body', () => {
-  const array = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
   const hostile: [string, () => string | Uint8Array<ArrayBuffer>][] = [
     ['128 levels', () => array(128)],
     ['129 levels', () => array(129)],
@@ -121,7 +126,10 @@ describe('a hostile body', () => {
     ['5 MB of [', () => '['.repeat(5 * MIB)],
     ['5 MB of {"a":', () => '{"a":'.repeat(MIB)],
     ['objects 20,000 deep', () => `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`],
-    ['__proto__', () => '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":1}}}'],
+    [
+      '__proto__',
+      () => '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":1}}}',
+    ],
     ['duplicate keys', () => '{"a":1,"a":2,"a":3}'],
     ['NUL in a string', () => '{"a":"x\\u0000y","b\\u0000":1}'],
     ['NUL in the text', () => '{"a":"x\0y"}'],
@@ -132,7 +140,10 @@ describe('a hostile body', () => {
     ['integers beyond 2^53', () => '{"a":9007199254740993,"b":-0,"c":1e-400}'],
     ['4 MB of numbers', () => `[${'1e9,'.repeat(MIB)}1]`],
     ['5 MB of empty objects', () => `[${'{},'.repeat(1_600_000)}{}]`],
-    ['a million members', () => `{${Array.from({ length: 300_000 }, (_, n) => `"k${n}":1`).join()}}`],
+    [
+      'a million members',
+      () => `{${Array.from({ length: 300_000 }, (_, n) => `"k${n}":1`).join()}}`,
+    ],
     ['5 MB of escapes', () => `"${'\\u0041'.repeat(850_000)}"`],
     ['a byte order mark', () => '\ufeff{"a":1}'],
     ['5 MB of NUL', () => new Uint8Array(5 * MIB)],

@@ -65,14 +65,18 @@ describe('an Idempotency-Key', () => {
     await post('/v1/inbox/claim', { event_id }, 'same');
     const details = { fields: [{ path: 'Idempotency-Key' }] };
     const refused = { status: 400, body: { error: { code: 'VALIDATION_FAILED', details } } };
-    expect(await post('/v1/inbox/claim', { event_id, lease_seconds: 60 }, 'same')).toMatchObject(refused);
+    expect(await post('/v1/inbox/claim', { event_id, lease_seconds: 60 }, 'same')).toMatchObject(
+      refused,
+    );
     expect(await post('/v1/inbox/ack', { event_id }, 'same')).toMatchObject(refused);
   });
 
   it('counts the order of members and defaults as nothing', async () => {
     const event_id = await newEvent();
     const first = await post('/v1/inbox/claim', { event_id, lease_seconds: 300 }, 'same');
-    expect((await post('/v1/inbox/claim', { lease_seconds: 300, event_id }, 'same')).body).toEqual(first.body);
+    expect((await post('/v1/inbox/claim', { lease_seconds: 300, event_id }, 'same')).body).toEqual(
+      first.body,
+    );
     expect((await post('/v1/inbox/claim', { event_id }, 'same')).body).toEqual(first.body);
   });
 
@@ -94,7 +98,10 @@ describe('an Idempotency-Key', () => {
     expect(new Set(won.map(({ body }) => body['lease_id'])).size).toBe(1);
     for (const answer of answers) {
       if (answer.status === 200) continue;
-      expect(answer).toMatchObject({ status: 409, body: { error: { code: 'IDEMPOTENCY_IN_PROGRESS' } } });
+      expect(answer).toMatchObject({
+        status: 409,
+        body: { error: { code: 'IDEMPOTENCY_IN_PROGRESS' } },
+      });
     }
     const path = '/v1/ledger?op=inbox_claim';
     const { body } = await gateway.call<{ items: unknown[] }>('GET', path);

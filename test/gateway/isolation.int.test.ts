@@ -72,12 +72,28 @@ async function request(name: string, input: Record<string, unknown>, key: string
     return encodeURIComponent(value);
   });
   const inQuery = method === 'GET' || method === 'DELETE';
-  const query = inQuery ? `?${new URLSearchParams(rest as Record<string, string>)}` : '';
+  const query = inQuery ? `?${new URLSearchParams(rest as Record<string, string>).toString()}` : '';
   return gateway.call(method, filled + query, { key, ...(!inQuery && { body: rest }) });
 }
 
 /** Operations that neither name a thing nor show what others hold. */
 const NAMELESS = new Set(['session_hello', 'key_create', 'source_add']);
+
+/** What an answer shows of the other project, beyond what a thing that exists nowhere would. */
+function shown(name: string, answer: { status: number; body: Record<string, unknown> }): unknown[] {
+  if (answer.status >= 400) {
+    const { code } = answer.body['error'] as { code: string };
+    const nowhere = ['404 NOT_FOUND', '400 VALIDATION_FAILED'];
+    return [`${answer.status} ${code}`].filter((text) => !nowhere.includes(text));
+  }
+  if (name === 'ledger_query') {
+    // What it finds are the refusals of our own calls, which named that id.
+    const items = answer.body['items'] as { key_id: string }[];
+    return items.filter(({ key_id }) => key_id !== ours.keyId);
+  }
+  const text = JSON.stringify(answer.body);
+  return [theirs.eventId, theirs.keyId].filter((id) => text.includes(id));
+}
 
 describe('a key of one project', () => {
   it.each(operations.map(({ name }) => name).filter((name) => !NAMELESS.has(name)))(
@@ -89,20 +105,7 @@ describe('a key of one project', () => {
       for (const secret of [theirs.url, theirs.leaseId, theirs.projectId, 'secret of theirs']) {
         expect(text).not.toContain(secret);
       }
-      if (answer.status >= 400) {
-        // The same answer as for a thing that exists nowhere.
-        expect([404, 400]).toContain(answer.status);
-        expect(answer.body).toMatchObject({
-          error: { code: answer.status === 404 ? 'NOT_FOUND' : 'VALIDATION_FAILED' },
-        });
-      } else if (name === 'ledger_query') {
-        // What it finds are the refusals of our own calls, which named that id.
-        const { items } = answer.body as unknown as { items: { key_id: string }[] };
-        expect(items.filter(({ key_id }) => key_id !== ours.keyId)).toEqual([]);
-      } else {
-        expect(text).not.toContain(theirs.eventId);
-        expect(text).not.toContain(theirs.keyId);
-      }
+      expect(shown(name, answer)).toEqual([]);
       expect(await state(theirs)).toEqual(before);
     },
   );

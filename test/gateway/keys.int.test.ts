@@ -82,7 +82,7 @@ describe('the last admin key', () => {
       revoke(other.body.id),
       revoke(own?.id ?? '', other.body.api_key),
     ]);
-    expect(answers.map(({ status }) => status).toSorted()).not.toEqual([200, 200]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     const left = [gateway.apiKey, other.body.api_key].map((key) => whoami(key));
     expect((await Promise.all(left)).filter(({ status }) => status === 200)).toHaveLength(1);
   });
@@ -218,6 +218,13 @@ describe('a rotation', () => {
 });
 
 describe('when a key was last used', () => {
+  it('may fail to be written without keeping the gateway from closing', async () => {
+    await whoami(gateway.apiKey);
+    const project = await gateway.gateway.projects.find(gateway.projectId);
+    await project?.store.close();
+    await expect(gateway.gateway.close()).resolves.toBeUndefined();
+  });
+
   it('is written when the gateway closes', async () => {
     const { body } = await create({ scopes: ['inbox:read'] });
     expect((await listKeys()).find(({ id }) => id === body.id)?.last_used_at).toBeNull();

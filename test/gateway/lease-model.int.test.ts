@@ -1,4 +1,5 @@
-import fc from 'fast-check';
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepUp } from '../../gateway/upkeep.ts';
 import { caller, type Call } from '../helpers/calls.ts';
@@ -51,6 +52,11 @@ function chosenLease(real: Real, event: number, which: Which | undefined): strin
   return undefined;
 }
 
+/** Outside a test block, where the commands run. */
+function same(actual: unknown, expected: unknown): void {
+  assert.deepStrictEqual(actual, expected);
+}
+
 class Command implements fc.AsyncCommand<Model, Real> {
   readonly step: Step;
   constructor(step: Step) {
@@ -66,51 +72,60 @@ class Command implements fc.AsyncCommand<Model, Real> {
     const event_id = real.ids[event];
     const call = calls[key];
     if (!state || !event_id || !call) throw new Error('out of range');
-    await this.act(state, call, real, event_id);
+    const { said, expected } = await this.act(state, call, real, event_id);
+    same(said, expected);
     await compare(model, real);
   }
 
-  private async act(state: EventModel, call: Call, real: Real, event_id: string): Promise<void> {
+  /** Does the step to the gateway and to the model; returns what each said. */
+  private async act(
+    state: EventModel,
+    call: Call,
+    real: Real,
+    event_id: string,
+  ): Promise<{ said: string; expected: string }> {
     const { name, key = 0, event = 0, seconds = 30, retry = true } = this.step;
     const lease_id = chosenLease(real, event, this.step.lease);
-    const withLease = { event_id, ...(lease_id !== undefined && { lease_id }) };
+    const fenced = { event_id, ...(lease_id !== undefined && { lease_id }) };
     const until = clock.now() + seconds * 1000;
-    switch (name) {
-      case 'time':
-        clock.advance(seconds * 1000);
-        return;
-      case 'upkeep': {
-        const project = await gateway.gateway.projects.find(gateway.projectId);
-        if (project) await keepUp(project, clock);
-        return;
-      }
-      case 'claim': {
+    const does: Record<string, () => Promise<{ said: string; expected: string }>> = {
+      claim: async () => {
         const expected = state.claim();
-        const answer = await call('inbox_claim', { event_id, lease_seconds: seconds });
-        expect(answer.code).toBe(expected);
-        if (answer.code !== 'ok') return;
-        const lease = String(answer.value['lease_id']);
-        expect(real.leases.flat()).not.toContain(lease);
+        const { code, value } = await call('inbox_claim', { event_id, lease_seconds: seconds });
+        if (code !== 'ok') return { said: code, expected };
+        const lease = String(value['lease_id']);
+        const isNew = !real.leases.flat().includes(lease);
         real.leases[event]?.push(lease);
         state.claimed(key, lease, until);
-        return;
-      }
-      case 'ack':
-        expect((await call('inbox_ack', withLease)).code).toBe(state.ack(key, lease_id));
-        return;
-      case 'nack': {
-        const answer = await call('inbox_nack', { ...withLease, reason: 'model', retry });
-        expect(answer.code).toBe(state.nack(key, lease_id, retry, clock.now()));
-        return;
-      }
-      case 'extend': {
-        const answer = await call('inbox_extend', { ...withLease, lease_seconds: seconds });
-        expect(answer.code).toBe(state.extend(key, lease_id, until));
-        return;
-      }
-      default:
-        expect((await call('inbox_requeue', { event_id })).code).toBe(state.requeue());
-    }
+        return { said: isNew ? code : 'a lease given before', expected };
+      },
+      ack: async () => {
+        const { code } = await call('inbox_ack', fenced);
+        return { said: code, expected: state.ack(key, lease_id) };
+      },
+      nack: async () => {
+        const { code } = await call('inbox_nack', { ...fenced, reason: 'model', retry });
+        return { said: code, expected: state.nack(key, lease_id, retry, clock.now()) };
+      },
+      extend: async () => {
+        const { code } = await call('inbox_extend', { ...fenced, lease_seconds: seconds });
+        return { said: code, expected: state.extend(key, lease_id, until) };
+      },
+      requeue: async () => {
+        const { code } = await call('inbox_requeue', { event_id });
+        return { said: code, expected: state.requeue() };
+      },
+      time: () => {
+        clock.advance(seconds * 1000);
+        return Promise.resolve({ said: 'ok', expected: 'ok' });
+      },
+      upkeep: async () => {
+        const project = await gateway.gateway.projects.find(gateway.projectId);
+        if (project) await keepUp(project, clock);
+        return { said: 'ok', expected: 'ok' };
+      },
+    };
+    return (await does[name]?.()) ?? { said: 'nothing', expected: name };
   }
 
   toString = () => JSON.stringify(this.step);
@@ -119,7 +134,8 @@ class Command implements fc.AsyncCommand<Model, Real> {
 async function compare(model: Model, real: Real): Promise<void> {
   const seen = new Map<string, unknown>();
   for (const status of ['pending', 'claimed', 'done', 'failed', 'dead']) {
-    const { value } = (await calls[0]?.('inbox_list', { status, source: 'open', since: runSince })) ?? {};
+    const { value } =
+      (await calls[0]?.('inbox_list', { status, source: 'open', since: runSince })) ?? {};
     for (const item of (value?.['items'] ?? []) as Record<string, unknown>[]) {
       expect(seen.has(String(item['id']))).toBe(false);
       const { attempts, retry_at } = item;
@@ -130,7 +146,12 @@ async function compare(model: Model, real: Real): Promise<void> {
     event.pass(clock.now());
     const retryAt = event.status === 'failed' ? new Date(event.due ?? 0).toISOString() : null;
     const { status, attempts } = event;
-    expect(seen.get(real.ids[index] ?? '')).toEqual({ status, listed: status, attempts, retry_at: retryAt });
+    expect(seen.get(real.ids[index] ?? '')).toEqual({
+      status,
+      listed: status,
+      attempts,
+      retry_at: retryAt,
+    });
   });
 }
 
@@ -177,7 +198,11 @@ describe('claim, ack, nack, extend and requeue, by several keys as time passes',
       const { model, real } = await fresh();
       await fc.asyncModelRun(() => ({ model, real }), sequence);
     });
-    await fc.assert(property, { numRuns: 120, interruptAfterTimeLimit: 40_000, markInterruptAsFailure: false });
+    await fc.assert(property, {
+      numRuns: 120,
+      interruptAfterTimeLimit: 40_000,
+      markInterruptAsFailure: false,
+    });
     const admin = await caller(gateway, gateway.apiKey);
     const verified = await admin.call('ledger_verify', {});
     expect(verified.value).toMatchObject({ ok: true });

@@ -77,20 +77,67 @@ const situations: Record<string, (event_id: string) => Promise<string | undefine
 
 const table: [situation: string, ack: string, nack: string, extend: string, claim: string][] = [
   ['live lease of mine', 'ok', 'ok', 'ok', 'EVENT_NOT_CLAIMABLE'],
-  ['live lease of another key', 'LEASE_NOT_HELD', 'LEASE_NOT_HELD', 'LEASE_NOT_HELD', 'EVENT_NOT_CLAIMABLE'],
+  [
+    'live lease of another key',
+    'LEASE_NOT_HELD',
+    'LEASE_NOT_HELD',
+    'LEASE_NOT_HELD',
+    'EVENT_NOT_CLAIMABLE',
+  ],
   ['my lease ran out, nobody claimed', 'LEASE_EXPIRED', 'LEASE_EXPIRED', 'LEASE_EXPIRED', 'ok'],
-  ['my lease ran out, another claimed', 'LEASE_NOT_HELD', 'LEASE_NOT_HELD', 'LEASE_NOT_HELD', 'EVENT_NOT_CLAIMABLE'],
-  ['my lease ran out, I claimed again, old lease_id', 'LEASE_NOT_HELD', 'LEASE_NOT_HELD', 'LEASE_NOT_HELD', 'EVENT_NOT_CLAIMABLE'],
+  [
+    'my lease ran out, another claimed',
+    'LEASE_NOT_HELD',
+    'LEASE_NOT_HELD',
+    'LEASE_NOT_HELD',
+    'EVENT_NOT_CLAIMABLE',
+  ],
+  [
+    'my lease ran out, I claimed again, old lease_id',
+    'LEASE_NOT_HELD',
+    'LEASE_NOT_HELD',
+    'LEASE_NOT_HELD',
+    'EVENT_NOT_CLAIMABLE',
+  ],
   ['done by me', 'ok', 'EVENT_NOT_CLAIMABLE', 'EVENT_NOT_CLAIMABLE', 'EVENT_NOT_CLAIMABLE'],
-  ['done by another key', 'EVENT_NOT_CLAIMABLE', 'EVENT_NOT_CLAIMABLE', 'EVENT_NOT_CLAIMABLE', 'EVENT_NOT_CLAIMABLE'],
-  ['dead', 'EVENT_NOT_CLAIMABLE', 'EVENT_NOT_CLAIMABLE', 'EVENT_NOT_CLAIMABLE', 'EVENT_NOT_CLAIMABLE'],
-  ['pending, never claimed', 'EVENT_NOT_CLAIMABLE', 'EVENT_NOT_CLAIMABLE', 'EVENT_NOT_CLAIMABLE', 'ok'],
-  ['failed, in backoff', 'EVENT_NOT_CLAIMABLE', 'EVENT_NOT_CLAIMABLE', 'EVENT_NOT_CLAIMABLE', 'EVENT_NOT_CLAIMABLE'],
+  [
+    'done by another key',
+    'EVENT_NOT_CLAIMABLE',
+    'EVENT_NOT_CLAIMABLE',
+    'EVENT_NOT_CLAIMABLE',
+    'EVENT_NOT_CLAIMABLE',
+  ],
+  [
+    'dead',
+    'EVENT_NOT_CLAIMABLE',
+    'EVENT_NOT_CLAIMABLE',
+    'EVENT_NOT_CLAIMABLE',
+    'EVENT_NOT_CLAIMABLE',
+  ],
+  [
+    'pending, never claimed',
+    'EVENT_NOT_CLAIMABLE',
+    'EVENT_NOT_CLAIMABLE',
+    'EVENT_NOT_CLAIMABLE',
+    'ok',
+  ],
+  [
+    'failed, in backoff',
+    'EVENT_NOT_CLAIMABLE',
+    'EVENT_NOT_CLAIMABLE',
+    'EVENT_NOT_CLAIMABLE',
+    'EVENT_NOT_CLAIMABLE',
+  ],
 ];
 
 describe('a call on an event', () => {
   it.each(table)('in the situation "%s"', async (situation, ack, nack, extend, claimAgain) => {
-    const expected = { inbox_ack: ack, inbox_nack: nack, inbox_extend: extend, inbox_claim: claimAgain };
+    const expected = {
+      inbox_ack: ack,
+      inbox_nack: nack,
+      inbox_extend: extend,
+      inbox_claim: claimAgain,
+    };
     for (const [name, code] of Object.entries(expected)) {
       const event_id = await newEvent();
       const lease_id = await situations[situation]?.(event_id);
@@ -118,7 +165,9 @@ describe('an ack', () => {
     clock.advance(5000);
     expect(await mine('inbox_ack', { event_id, result: { n: 2 } })).toEqual(first);
     expect(await mine('inbox_ack', { event_id, lease_id })).toEqual(first);
-    expect((await mine('inbox_ack', { event_id, lease_id: 'lea_other' })).code).toBe('EVENT_NOT_CLAIMABLE');
+    expect((await mine('inbox_ack', { event_id, lease_id: 'lea_other' })).code).toBe(
+      'EVENT_NOT_CLAIMABLE',
+    );
     const stored = await gateway.gateway.projects.find(gateway.projectId);
     const row = await stored?.store.read(({ events }) => events.find(event_id));
     expect(row).toMatchObject({ status: 'done', due_at: null, lease_id });
@@ -129,7 +178,9 @@ describe('an ack', () => {
     await claim(mine, event_id);
     const result = 'é'.repeat(2047);
     expect(Buffer.byteLength(JSON.stringify(result))).toBe(4096);
-    expect((await mine('inbox_ack', { event_id, result: `${result}x` })).code).toBe('VALIDATION_FAILED');
+    expect((await mine('inbox_ack', { event_id, result: `${result}x` })).code).toBe(
+      'VALIDATION_FAILED',
+    );
     expect((await mine('inbox_ack', { event_id, result })).code).toBe('ok');
   });
 });

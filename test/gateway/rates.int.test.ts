@@ -43,11 +43,11 @@ describe('the rate of a key', () => {
     expect(status).toBe(429);
     expect((await whoami(other)).status).toBe(200);
     for (let n = 0; n < 3; n += 1) {
-      const { body } = await gateway.deliver(url, `body ${n}`);
-      const waited = await gateway.call<{ event: { id: string } }>('GET', '/v1/inbox/wait');
+      expect((await gateway.deliver(url, `body ${n}`)).status).toBe(200);
+      const waited = await gateway.call('GET', '/v1/inbox/wait');
       expect(waited.status).toBe(200);
       expect(waited.headers.get('ratelimit')).toBeNull();
-      if (n === 0) expect(waited.body.event.id).toBe(body['event_id']);
+      expect(waited.body['event']).not.toBeNull();
     }
   });
 

@@ -53,7 +53,11 @@ async function dueSoon(id: string, change: Partial<EventQueueRow>, inMs: number)
     const row = await events.find(id);
     if (!row) throw new Error('no event');
     const lease = { lease_id: 'lea_test', holder_key_id: 'key_test', routed: false };
-    await events.setQueue(row.seq, { ...lease, status: 'claimed', attempts: 0, ...change, due_at }, null);
+    await events.setQueue(
+      row.seq,
+      { ...lease, status: 'claimed', attempts: 0, ...change, due_at },
+      null,
+    );
     tx.afterCommit(() => atLatest(due_at));
   });
 }
@@ -68,7 +72,10 @@ describe('a wait', () => {
     expect(answer.body.event).toMatchObject({ id, attempts: 1 });
     expect(took).toBeGreaterThan(300);
     expect(took).toBeLessThan(1500);
-    const ledger = await gateway.call<{ items: { subject: string }[] }>('GET', '/v1/ledger?op=lease.expired');
+    const ledger = await gateway.call<{ items: { subject: string }[] }>(
+      'GET',
+      '/v1/ledger?op=lease.expired',
+    );
     expect(ledger.body.items).toMatchObject([{ subject: id }]);
   });
 

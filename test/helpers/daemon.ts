@@ -1,5 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 /** The bundle as `npm run build` makes it. */
@@ -13,10 +15,43 @@ interface Up {
   readonly pid: number;
 }
 
-/** Builds the bundle when a source is newer than it. */
+/** Builds the bundle when a source is newer than it. Test files run side by side: one builds, the others wait. */
 export function freshBuild(): void {
-  const built = [SVC, DAEMON].map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-  if (newest(SOURCES) > Math.min(...built)) execFileSync('npm', ['run', 'build'], { stdio: 'ignore' });
+  const lock = join(
+    tmpdir(),
+    `svc-build-${createHash('sha256').update(SVC).digest('hex').slice(0, 16)}`,
+  );
+  const endsAt = Date.now() + 60_000;
+  while (isStale()) {
+    if (!takeLock(lock)) {
+      // A lock of this age was left by a run that was ended.
+      if (Date.now() > endsAt) rmSync(lock, { recursive: true, force: true });
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+      continue;
+    }
+    try {
+      if (isStale()) execFileSync('npm', ['run', 'build'], { stdio: 'ignore' });
+    } finally {
+      rmSync(lock, { recursive: true, force: true });
+    }
+  }
+}
+
+function isStale(): boolean {
+  const built = [SVC, DAEMON].map(
+    (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
+  );
+  const sources = Math.max(newest(SOURCES), statSync('build.mjs').mtimeMs);
+  return sources > Math.min(...built);
+}
+
+function takeLock(path: string): boolean {
+  try {
+    mkdirSync(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function newest(folders: readonly string[]): number {
@@ -36,7 +71,11 @@ export function svcUp(home: string, env: Record<string, string> = {}): Promise<U
   return svc(home, ['up', '--port', '0', '--json'], env).then((out) => JSON.parse(out) as Up);
 }
 
-export function svc(home: string, args: string[], env: Record<string, string> = {}): Promise<string> {
+export function svc(
+  home: string,
+  args: string[],
+  env: Record<string, string> = {},
+): Promise<string> {
   return new Promise((done, fail) => {
     const options = { env: { ...process.env, ...env, SVC_HOME: home } };
     execFile(process.execPath, [SVC, ...args], options, (error, out, err) => {

@@ -18,7 +18,9 @@ export async function rawRequest(
   const socket = connect(Number(port), hostname);
   const answer = collect(socket);
   let sent = 0;
-  socket.write(`${head.join('\r\n').replaceAll('{path}', pathname)}\r\nHost: ${hostname}:${port}\r\n\r\n`);
+  socket.write(
+    `${head.join('\r\n').replaceAll('{path}', pathname)}\r\nHost: ${hostname}:${port}\r\n\r\n`,
+  );
   for (const piece of pieces) {
     if (answer.done()) break;
     await drained(socket, piece);

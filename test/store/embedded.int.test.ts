@@ -10,10 +10,11 @@ beforeEach(() => {
 });
 afterEach(() => open.remove());
 
-const put = (name: string, value: string | Uint8Array = 'x') => (tx: WriteTx) =>
-  tx.run('INSERT INTO item (name, value) VALUES (?, ?)', [name, value]);
-const walBytes = (): number =>
-  statSync(`${open.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+const put =
+  (name: string, value: string | Uint8Array = 'x') =>
+  (tx: WriteTx) =>
+    tx.run('INSERT INTO item (name, value) VALUES (?, ?)', [name, value]);
+const walBytes = (): number => statSync(`${open.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 
 describe('the embedded database', () => {
   it('syncs at every commit and never checkpoints by itself', async () => {

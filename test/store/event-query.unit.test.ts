@@ -1,8 +1,9 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { effective, type EventQueueRow, type EventStatus } from '../../shared/rules/event-state.ts';
 import { matchesType } from '../../shared/rules/event-type.ts';
 import { Connection } from '../../shared/store/connection.ts';
+import type { Row } from '../../shared/store/driver.ts';
 import { candidateSql, type EventFilter } from '../../shared/store/event-query.ts';
 import { migrate } from '../../shared/store/migrate.ts';
 
@@ -12,7 +13,7 @@ const PATTERNS = [...TYPES, '*', 'a*', 'a.*', 'a.b*', 'b.*', 'x*', 'a_*', 'a.b%*
 const SOURCES = ['github', 'stripe'];
 const NOW = 1_000_000;
 
-interface Row extends EventQueueRow {
+interface Queued extends EventQueueRow {
   readonly seq: number;
   readonly type: string;
   readonly source: string;
@@ -26,11 +27,20 @@ beforeAll(() => {
 afterAll(() => connection.close());
 beforeEach(() => connection.exec('DELETE FROM event'));
 
-function insert(row: Row): void {
+function insert(row: Queued): void {
   connection.run(
     `INSERT INTO event (seq, id, source, channel, type, received_at, verified, trust, size_bytes, status, attempts, routed, due_at)
      VALUES (?, ?, ?, 'webhook', ?, '2026-01-01T00:00:00.000Z', 1, 'external_untrusted', 1, ?, ?, ?, ?)`,
-    [row.seq, `evt_${row.seq}`, row.source, row.type, row.status, row.attempts, row.routed ? 1 : 0, row.due_at],
+    [
+      row.seq,
+      `evt_${row.seq}`,
+      row.source,
+      row.type,
+      row.status,
+      row.attempts,
+      row.routed ? 1 : 0,
+      row.due_at,
+    ],
   );
 }
 
@@ -40,7 +50,7 @@ function query(filter: EventFilter): number[] {
 }
 
 /** What the answer must be, by looking at every row. */
-function reference(rows: readonly Row[], filter: EventFilter): number[] {
+function reference(rows: readonly Queued[], filter: EventFilter): number[] {
   return rows
     .filter((row) => effective(row, filter.now).status === filter.status)
     .filter((row) => row.seq > filter.afterSeq)
@@ -118,6 +128,13 @@ describe('the page of a status', () => {
   });
 });
 
+const base: EventFilter = { status: 'pending', afterSeq: 0, limit: 21, now: NOW };
+
+function planOf(filter: Partial<EventFilter>): Row[] {
+  const { sql, params } = candidateSql({ ...base, ...filter });
+  return connection.all(`EXPLAIN QUERY PLAN ${sql}`, params);
+}
+
 describe('the plan of a page', () => {
   beforeEach(() => {
     // Enough rows, and statistics, that the planner could prefer a scan.
@@ -138,14 +155,6 @@ describe('the plan of a page', () => {
     connection.exec('COMMIT');
   });
 
-  const plan = (filter: Partial<EventFilter>): string[] => {
-    const base = { status: 'pending', afterSeq: 0, limit: 21, now: NOW } as const;
-    const { sql, params } = candidateSql({ ...base, ...filter });
-    return connection
-      .all(`EXPLAIN QUERY PLAN ${sql}`, params)
-      .map((row) => String(row['detail']));
-  };
-
   const filtersByName: [string, Partial<EventFilter>][] = [
     ['pending', {}],
     ['pending of a wait', { unroutedOnly: true, limit: 1 }],
@@ -160,34 +169,36 @@ describe('the plan of a page', () => {
   ];
 
   it.each(filtersByName)('reads no table from end to end: %s', (_name, filter) => {
-    const lines = plan(filter);
+    const lines = planOf(filter).map((row) => String(row['detail']));
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.filter((line) => /^SCAN (event|e|p)\b/.test(line))).toEqual([]);
     const searches = lines.filter((line) => /^SEARCH (event|e|p)\b/.test(line));
     expect(searches.length).toBeGreaterThan(0);
-    for (const line of searches) expect(line).toMatch(/USING (COVERING )?INDEX|INTEGER PRIMARY KEY/);
+    for (const line of searches)
+      expect(line).toMatch(/USING (COVERING )?INDEX|INTEGER PRIMARY KEY/);
   });
 
   it('costs a page, not the history', () => {
     // Sorting may happen, but only over what the ranges were cut to.
     const started = performance.now();
-    for (let index = 0; index < 200; index += 1) query({ ...base(), type: 'a.*' });
+    for (let index = 0; index < 200; index += 1) query({ ...base, type: 'a.*' });
     const perQuery = (performance.now() - started) / 200;
     expect(perQuery).toBeLessThan(5);
   });
 
-  const base = (): EventFilter => ({ status: 'pending', afterSeq: 0, limit: 21, now: NOW });
-
   it.each(filtersByName)('sorts no more than what was cut to the page: %s', (_name, filter) => {
     // A temp b-tree inside a branch would read the whole range before its LIMIT; the merge at the top may sort.
-    const { sql, params } = candidateSql({ ...base(), ...filter });
-    const rows = connection.all(`EXPLAIN QUERY PLAN ${sql}`, params);
+    const rows = planOf(filter);
     const sorts = rows.filter((row) => String(row['detail']).startsWith('USE TEMP B-TREE'));
     const parents = new Map(rows.map((row) => [row['id'], row]));
     for (const sort of sorts) {
       const siblings = rows.filter((row) => row['parent'] === sort['parent']);
-      const reads = siblings.map((row) => String(row['detail'])).filter((d) => /^SEARCH (event|e)\b/.test(d));
-      expect({ reads, in: parents.get(sort['parent'] ?? -1)?.['detail'] ?? 'top' }).toMatchObject({ reads: [] });
+      const reads = siblings
+        .map((row) => String(row['detail']))
+        .filter((d) => /^SEARCH (event|e)\b/.test(d));
+      expect({ reads, in: parents.get(sort['parent'] ?? -1)?.['detail'] ?? 'top' }).toMatchObject({
+        reads: [],
+      });
     }
   });
 });

@@ -11,6 +11,27 @@ afterEach(() => open.remove());
 const INSERT = 'INSERT INTO item (name, value) VALUES (?, ?)';
 const put = (name: string) => (tx: WriteTx) => tx.run(INSERT, [name, 1]);
 
+const half = async (tx: WriteTx) => {
+  await tx.run(INSERT, ['half', 1]);
+  throw new Error('refused late');
+};
+
+/** Adds one to a sum that the group writes once. */
+const count = (fail: boolean) => async (tx: WriteTx) => {
+  const { group } = tx;
+  if (!group) throw new Error('a write has a group');
+  await tx.run('UPDATE item SET value = value WHERE name = ?', ['none']);
+  group.carried.set('count', Number(group.carried.get('count') ?? 0) + 1);
+  group.atEnd('count', async (end: Tx) => {
+    await end.run(
+      "INSERT INTO item VALUES ('sum', ?) ON CONFLICT DO UPDATE SET value = value + excluded.value",
+      [Number(group.carried.get('count'))],
+    );
+    group.carried.delete('count');
+  });
+  if (fail) throw new Error('undone');
+};
+
 async function names(): Promise<string[]> {
   const rows = await open.database.read((tx) => tx.all('SELECT name FROM item ORDER BY name'));
   return rows.map((row) => String(row['name']));
@@ -49,7 +70,9 @@ describe('group commit', () => {
       order.push(`${name} ends`);
     };
     await Promise.all(['a', 'b', 'c', 'd'].map((name) => open.database.write(job(name))));
-    expect(order).toEqual(['a', 'b', 'c', 'd'].flatMap((name) => [`${name} begins`, `${name} ends`]));
+    expect(order).toEqual(
+      ['a', 'b', 'c', 'd'].flatMap((name) => [`${name} begins`, `${name} ends`]),
+    );
   });
 
   it('shows a job what the jobs before it wrote, and a reader only what is committed', async () => {
@@ -76,10 +99,6 @@ describe('group commit', () => {
   });
 
   it('undoes a job that failed after its first write, and nothing of its neighbours', async () => {
-    const half = async (tx: WriteTx) => {
-      await tx.run(INSERT, ['half', 1]);
-      throw new Error('refused late');
-    };
     const settled = await Promise.allSettled([
       open.database.write(put('a')),
       open.database.write(half),
@@ -163,22 +182,12 @@ describe('group commit', () => {
   });
 
   it('runs what jobs add up once at the end, also when a neighbour is undone', async () => {
-    const count = (fail: boolean) => async (tx: WriteTx) => {
-      const { group } = tx;
-      if (!group) throw new Error('a write has a group');
-      await tx.run('UPDATE item SET value = value WHERE name = ?', ['none']);
-      group.carried.set('count', Number(group.carried.get('count') ?? 0) + 1);
-      group.atEnd('count', async (end: Tx) => {
-        await end.run(
-          "INSERT INTO item VALUES ('sum', ?) ON CONFLICT DO UPDATE SET value = value + excluded.value",
-          [Number(group.carried.get('count'))],
-        );
-        group.carried.delete('count');
-      });
-      if (fail) throw new Error('undone');
-    };
-    await Promise.allSettled([false, false, true, false, false].map((f) => open.database.write(count(f))));
-    const row = await open.database.read((tx) => tx.get("SELECT value FROM item WHERE name = 'sum'"));
+    await Promise.allSettled(
+      [false, false, true, false, false].map((f) => open.database.write(count(f))),
+    );
+    const row = await open.database.read((tx) =>
+      tx.get("SELECT value FROM item WHERE name = 'sum'"),
+    );
     expect(row).toEqual({ value: 4 });
   });
 });

@@ -1,6 +1,7 @@
 import type { RunBench } from '../bench.ts';
 import { interleave } from '../bench.ts';
 import type { ServeOptions, Served } from '../child/gateway.ts';
+import type { PgBossOptions } from '../child/pg-boss.ts';
 import { Postgres } from '../postgres.ts';
 import { ratios, spread } from '../stats.ts';
 import { findTool, missing } from '../tools.ts';
@@ -20,11 +21,14 @@ export const claim: RunBench = async (bench) => {
   if (!wrk || !server) return [{ ...ROW, skipped: wrk ? missing('postgres') : missing('wrk') }];
   const eventsARun = Math.max(bench.seconds, WARM_UP_SECONDS) * EVENTS_A_SECOND;
   const events = eventsARun * (bench.rounds + 1);
-  const postgres = await Postgres.start(server, bench.workshop.place('postgres'));
+  const postgres = bench.workshop.own(
+    await Postgres.start(server, bench.workshop.place('postgres')),
+  );
   try {
     const { socketFolder, user } = postgres;
     const boss = await bench.workshop.child('pg-boss');
-    await boss.call('connect', { socketFolder, user, connections: 16 });
+    const connection: PgBossOptions = { socketFolder, user, connections: 16 };
+    await boss.call('connect', connection);
     const child = await bench.workshop.child('gateway');
     const folder = bench.workshop.place('claims');
     const options: ServeOptions = { folder, secret: 'none needed', variant: 'durable', events };

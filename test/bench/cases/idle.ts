@@ -17,7 +17,7 @@ const QUICK_SETTLE_SECONDS = 10;
 export const idle: RunBench = async (bench) => {
   await buildProduct(bench.progress);
   const seconds = bench.quick ? 10 : 60;
-  const daemon = await ProductDaemon.start(bench.workshop.place('home'));
+  const daemon = bench.workshop.own(await ProductDaemon.start(bench.workshop.place('home')));
   try {
     bench.progress('letting the daemon settle');
     await sleep((bench.quick ? QUICK_SETTLE_SECONDS : SETTLE_SECONDS) * 1000);

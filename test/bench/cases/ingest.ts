@@ -2,6 +2,7 @@ import type { Bench, RunBench } from '../bench.ts';
 import { interleave } from '../bench.ts';
 import type { Child } from '../children.ts';
 import type { ServeOptions, Served } from '../child/gateway.ts';
+import type { PgBossOptions } from '../child/pg-boss.ts';
 import { Postgres } from '../postgres.ts';
 import type { Row } from '../report.ts';
 import { ratios, spread } from '../stats.ts';
@@ -136,11 +137,14 @@ export const queue: RunBench = async (bench) => {
   if (!wrk || !server) {
     return [{ ...PG_BOSS, skipped: wrk ? missing('postgres') : missing('wrk') }];
   }
-  const postgres = await Postgres.start(server, bench.workshop.place('postgres'));
+  const postgres = bench.workshop.own(
+    await Postgres.start(server, bench.workshop.place('postgres')),
+  );
   try {
     const boss = await bench.workshop.child('pg-boss');
     const { socketFolder, user } = postgres;
-    await boss.call('connect', { socketFolder, user, connections: 16 });
+    const options: PgBossOptions = { socketFolder, user, connections: 16 };
+    await boss.call('connect', options);
     const durable = await Target.start(bench, 'durable', makeGenerator(bench, wrk));
     const send = (seconds: number): Promise<number> =>
       boss.call('send', { seconds, concurrency: 16 });

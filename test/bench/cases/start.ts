@@ -8,7 +8,7 @@ const WARM_UP = 3;
 /** How long a command takes from nothing, against a program of Node that does nothing. */
 export const start: RunBench = async (bench) => {
   await buildProduct(bench.progress);
-  const daemon = await ProductDaemon.start(bench.workshop.place('home'));
+  const daemon = bench.workshop.own(await ProductDaemon.start(bench.workshop.place('home')));
   try {
     const run = (...args: string[]) => timeOfProcess(args, daemon.environment);
     const sides = {

@@ -49,7 +49,7 @@ export function seedHistory(
   return { pendingIds };
 }
 
-export function seededId(seq: number): string {
+function seededId(seq: number): string {
   return `evt_01${String(seq).padStart(24, '0')}`;
 }
 
