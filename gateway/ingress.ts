@@ -71,9 +71,11 @@ export class Ingress {
 
   /** One POST to a hook URL. Unknown and removed tokens are NOT_FOUND, with nothing more said. */
   async receive(token: string, request: IncomingMessage): Promise<IngressAnswer> {
-    const { project, source } = await this.#find(token);
+    await this.#find(token);
     refuseEncoding(request);
     const body = await readBody(request, WEBHOOK_BODY_MAX_BYTES);
+    // A body may take its time: what counts is the source that is there now.
+    const { project, source } = await this.#find(token);
     const now = this.#clock.now();
     const received = { request, headers: headerRecord(request.rawHeaders), body, now };
     this.#verify(project, source, received);

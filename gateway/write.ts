@@ -1,10 +1,10 @@
 import type { EventReady, ReadContext, WriteContext } from '../shared/context.ts';
-import { invalid, ServiceError, type ErrorCode } from '../shared/errors.ts';
+import { ServiceError, type ErrorCode } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
-import { IDEMPOTENCY_MS } from '../shared/limits.ts';
 import type { Handler, Operation } from '../shared/operation.ts';
 import type { WriteTx } from '../shared/store/driver.ts';
 import type { Repositories } from '../shared/store/project-store.ts';
+import { findAnswer, keepAnswer, type KeyedCall } from './kept-answers.ts';
 import type { Project } from './project.ts';
 
 interface Write {
@@ -37,7 +37,7 @@ export async function runWrite(call: Omit<Write, 'inputDigest'>): Promise<unknow
   if (inFlight.has(name)) throw new ServiceError('IDEMPOTENCY_IN_PROGRESS');
   inFlight.add(name);
   try {
-    const stored = await findAnswer(write, idempotencyKey);
+    const stored = await findAnswer(storedCall(write, idempotencyKey));
     if (!stored) return await runOnce(write);
     return await answer(write, stored.committed, handler, input);
   } finally {
@@ -65,7 +65,7 @@ async function commit(
   const { operation, handler, input, base } = write;
   const committed = await handler.commit(writeContext(write, store, tx), input, prepared);
   if (base.caller.idempotencyKey !== null) {
-    await keepAnswer(write, base.caller.idempotencyKey, committed, store);
+    await keepAnswer(storedCall(write, base.caller.idempotencyKey), committed, store);
   }
   await store.ledger.append(
     {
@@ -132,48 +132,16 @@ async function answer(
   return write.project.store.read((store) => present({ ...write.base, store }, input, committed));
 }
 
-function answerPlace(projectId: string, keyId: string, idempotencyKey: string): string {
-  return `idempotency|${projectId}|${keyId} ${idempotencyKey}|committed`;
-}
-
-async function findAnswer(
-  write: Write,
-  idempotencyKey: string,
-): Promise<{ committed: unknown } | null> {
+function storedCall(write: Write, idempotencyKey: string): KeyedCall {
   const { base, project, operation, inputDigest } = write;
-  const { keyId } = base.caller;
-  const stored = await project.store.read((store) =>
-    store.idempotency.find(keyId, idempotencyKey, base.now),
-  );
-  if (!stored) return null;
-  if (stored.op !== operation.name || stored.inputDigest !== inputDigest) {
-    throw invalid({
-      path: 'Idempotency-Key',
-      message: 'This key was used for another call. Use a new one for a new call.',
-    });
-  }
-  const place = answerPlace(project.info.id, keyId, idempotencyKey);
-  const text = Buffer.from(base.vault.open(place, stored.committed)).toString('utf8');
-  return { committed: JSON.parse(text) };
-}
-
-async function keepAnswer(
-  write: Write,
-  idempotencyKey: string,
-  committed: unknown,
-  store: Repositories,
-): Promise<void> {
-  const { base, project, operation, inputDigest } = write;
-  const { keyId } = base.caller;
-  const place = answerPlace(project.info.id, keyId, idempotencyKey);
-  await store.idempotency.insert(
-    keyId,
+  const { caller, vault, now } = base;
+  return {
+    project,
+    vault,
+    now,
     idempotencyKey,
-    {
-      op: operation.name,
-      inputDigest,
-      committed: base.vault.seal(place, JSON.stringify(committed)),
-    },
-    { now: base.now, expiresAt: base.now + IDEMPOTENCY_MS },
-  );
+    keyId: caller.keyId,
+    op: operation.name,
+    inputDigest,
+  };
 }

@@ -64,7 +64,7 @@ export interface ReadContext extends BaseContext {
 export interface WriteContext extends BaseContext {
   readonly store: Repositories;
   /** A fresh id such as `key_…`. */
-  readonly newId: (prefix: 'key' | 'evt') => string;
+  readonly newId: (prefix: 'key' | 'lse') => string;
   /** Records what the service itself did on the way, such as a lease that had run out. */
   readonly recordService: (op: string, subject: string) => Promise<void>;
   /** Something in this transaction falls due at this time. */

@@ -69,6 +69,10 @@ export class Connection {
     const known = this.#prepared.get(sql);
     if (known) return known;
     const statement = this.#database.prepare(sql);
+    // What changes rows goes through `run`, which is how a job is known to have written.
+    if (statement.reader && !/^\s*(SELECT|WITH|PRAGMA|EXPLAIN)\b/i.test(sql)) {
+      throw new Error('RETURNING is not supported.');
+    }
     const columns = statement.reader ? statement.columns().map((column) => column.name) : [];
     if (statement.reader) statement.raw(true);
     const prepared = { statement, columns };
@@ -105,4 +109,10 @@ function bindable(value: unknown): boolean {
     default:
       return value === null || value instanceof Uint8Array;
   }
+}
+
+/** A disk that failed a write or a sync; a full disk is not that: it rolls back cleanly and recovers. */
+export function isDiskFailure(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return code.startsWith('SQLITE_IOERR') || code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB';
 }

@@ -47,5 +47,7 @@ export interface Database {
    * a second time when another job of its transaction failed halfway.
    */
   write<T>(fn: (tx: WriteTx) => Promise<T>, options?: WriteOptions<T>): Promise<T>;
+  /** Leaves nothing of deleted rows in logs beside the database, where there are such. */
+  rotate(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { unavailable } from '../errors.ts';
-import { Connection } from './connection.ts';
+import { Connection, isDiskFailure } from './connection.ts';
 import type { Database, Tx, WriteTx } from './driver.ts';
 import { Group, HalfDone, runJob, settle, type Job, type Settled } from './group.ts';
 import { Scope, withinOneTurn } from './scope.ts';
@@ -42,7 +42,8 @@ export class EmbeddedDatabase implements Database {
   #pump: Promise<void> | null = null;
   #reads: Promise<unknown> = Promise.resolve();
   #failed: unknown = null;
-  #closed = false;
+  #closing: Promise<void> | null = null;
+  #rotateAbove = ROTATE_ANYWAY_BYTES;
   #lastWriteAt = 0;
   #idleTimer: NodeJS.Timeout | null = null;
 
@@ -56,7 +57,7 @@ export class EmbeddedDatabase implements Database {
   }
 
   read<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(unavailable(5));
+    if (this.#closing) return Promise.reject(unavailable(5));
     const result = this.#reads.then(() => this.#snapshot(fn));
     this.#reads = result.catch(() => undefined);
     return result;
@@ -67,7 +68,7 @@ export class EmbeddedDatabase implements Database {
     options: { sizeBytes?: number; onError?: (tx: WriteTx, error: unknown) => Promise<T> } = {},
   ): Promise<T> {
     const sizeBytes = options.sizeBytes ?? 0;
-    if (this.#closed || this.#failed) return Promise.reject(unavailable(5, this.#failed));
+    if (this.#closing || this.#failed) return Promise.reject(unavailable(5, this.#failed));
     if (this.#queue.length >= QUEUE_MAX_JOBS || this.#queuedBytes + sizeBytes > QUEUE_MAX_BYTES) {
       return Promise.reject(unavailable(1, new Error('The write queue is full.')));
     }
@@ -84,11 +85,23 @@ export class EmbeddedDatabase implements Database {
     });
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    if (this.#idleTimer) clearTimeout(this.#idleTimer);
+  /** Folds the log into the file when the jobs at hand are done; for after deletions, whose content the log still has. */
+  async rotate(): Promise<void> {
+    while (this.#pump) await this.#pump;
+    if (this.#closing || this.#failed) return;
+    this.#pump = this.#rotate().then(() => this.#drain());
     await this.#pump;
+  }
+
+  /** Finishes what is queued, folds the log in, and ends. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#idleTimer) clearTimeout(this.#idleTimer);
+    while (this.#pump) await this.#pump;
     await this.#reads;
     if (!this.#failed && walBytes(this.#path) > 0) await this.#rotate();
     this.#reader.close();
@@ -107,13 +120,16 @@ export class EmbeddedDatabase implements Database {
   }
 
   async #drain(): Promise<void> {
-    // Requests that arrived in the same turn of the loop share the first commit.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#queue.length > 0) {
-      await this.#commitGroup();
-      await this.#rotateWhenDue();
+    try {
+      // Requests that arrived in the same turn of the loop share the first commit.
+      await new Promise((resolve) => setImmediate(resolve));
+      while (this.#queue.length > 0) {
+        await this.#commitGroup();
+        if (!this.#failed) await this.#rotateWhenDue();
+      }
+    } finally {
+      this.#pump = null;
     }
-    this.#pump = null;
   }
 
   /**
@@ -151,7 +167,7 @@ export class EmbeddedDatabase implements Database {
         throw error;
       });
       if (done === null) {
-        if (this.#writer.inTransaction) this.#writer.run('ROLLBACK');
+        this.#writer.run('ROLLBACK');
         return null;
       }
       settled.push(done);
@@ -166,9 +182,7 @@ export class EmbeddedDatabase implements Database {
     const settled: Settled[] = [];
     for (const job of jobs) {
       this.#writer.run('SAVEPOINT job');
-      const done = await runJob(group, job, (cause) => {
-        // A full disk or a failed write has already rolled the whole transaction back.
-        if (!this.#writer.inTransaction) throw cause;
+      const done = await runJob(group, job, () => {
         this.#writer.run('ROLLBACK TO job');
       });
       await group.finish();
@@ -191,20 +205,23 @@ export class EmbeddedDatabase implements Database {
   }
 
   #failGroup(error: unknown, jobs: readonly Job[]): void {
-    if (this.#writer.inTransaction) this.#writer.run('ROLLBACK');
-    for (const job of jobs) job.reject(unavailable(5, error));
-    if (isDiskFailure(error)) {
-      this.#failed = error;
-      for (const job of this.#queue) job.reject(unavailable(5, error));
-      this.#queue = [];
-      this.#options.onFatal(error);
+    try {
+      if (this.#writer.inTransaction) this.#writer.run('ROLLBACK');
+    } catch (failure) {
+      this.#failed = failure;
     }
+    for (const job of jobs) job.reject(unavailable(5, error));
+    if (isDiskFailure(error)) this.#failed ??= error;
+    if (!this.#failed) return;
+    for (const job of this.#queue) job.reject(unavailable(5, error));
+    this.#queue = [];
+    this.#options.onFatal(this.#failed);
   }
 
   async #rotateWhenDue(): Promise<void> {
     this.#lastWriteAt = performance.now();
     const bytes = walBytes(this.#path);
-    if (bytes > ROTATE_ANYWAY_BYTES) await this.#rotate();
+    if (bytes > this.#rotateAbove) await this.#rotate();
     else if (bytes > ROTATE_IDLE_BYTES) this.#rotateWhenIdle();
   }
 
@@ -212,7 +229,7 @@ export class EmbeddedDatabase implements Database {
   #rotateWhenIdle(): void {
     this.#idleTimer ??= setTimeout(() => {
       this.#idleTimer = null;
-      if (this.#closed || walBytes(this.#path) <= ROTATE_IDLE_BYTES) return;
+      if (this.#closing || this.#failed || walBytes(this.#path) <= ROTATE_IDLE_BYTES) return;
       const busy = this.#pump !== null || performance.now() - this.#lastWriteAt < IDLE_MS;
       if (busy) this.#rotateWhenIdle();
       else this.#pump = this.#rotate().then(() => this.#drain());
@@ -221,11 +238,15 @@ export class EmbeddedDatabase implements Database {
 
   /** The only place that checkpoints. Readers are drained, so that the log is folded in whole. */
   async #rotate(): Promise<void> {
-    const rotation = this.#reads.then(() => rotateWal(this.#writer));
+    const rotation = this.#reads.then(() => rotateWal(this.#writer, this.#path));
     this.#reads = rotation.catch(() => undefined);
-    await rotation.catch((error: unknown) => {
-      if (isDiskFailure(error)) this.#failGroup(error, []);
-    });
+    try {
+      const left = await rotation;
+      // A stranger who reads the file keeps the log in use: try again only when it has grown as much once more.
+      this.#rotateAbove = left + ROTATE_ANYWAY_BYTES;
+    } catch (error) {
+      this.#failGroup(error, []);
+    }
   }
 }
 
@@ -257,10 +278,4 @@ function assertPragma(connection: Connection, name: string, wanted: number): voi
   const row = connection.get(`PRAGMA ${name}`);
   const value = row && Object.values(row)[0];
   if (value !== wanted) throw new Error(`PRAGMA ${name} is ${String(value)}, not ${wanted}.`);
-}
-
-/** A disk that failed a write or a sync; a full disk is not that: it rolls back cleanly and recovers. */
-function isDiskFailure(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return code.startsWith('SQLITE_IOERR') || code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB';
 }

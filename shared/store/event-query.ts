@@ -31,27 +31,38 @@ export function candidateSql(filter: EventFilter): Sql {
   };
 }
 
-/** Rows whose written status is the one asked for and still true. */
-function storedSql(filter: EventFilter): Sql {
-  const conditions = ['e.status = ?', 'e.seq > ?'];
-  const params: SqlValue[] = [filter.status, filter.afterSeq];
-  if (filter.status === 'claimed' || filter.status === 'failed') {
-    conditions.push('e.due_at > ?');
-    params.push(filter.now);
-  }
+interface Where {
+  readonly conditions: readonly string[];
+  readonly params: readonly SqlValue[];
+}
+
+/** What is asked of a row besides its state and type. */
+function narrowing(filter: EventFilter): Where {
+  const conditions = ['e.seq > ?'];
+  const params: SqlValue[] = [filter.afterSeq];
   if (filter.source !== undefined) {
     conditions.push('e.source = ?');
     params.push(filter.source);
   }
   if (filter.unroutedOnly) conditions.push('e.routed = 0');
-  return typedSql(filter, conditions, params);
+  return { conditions, params };
+}
+
+/** Rows whose written status is the one asked for and still true. */
+function storedSql(filter: EventFilter): Sql {
+  const { conditions, params } = narrowing(filter);
+  const mayRunOut = filter.status === 'claimed' || filter.status === 'failed';
+  return typedSql(filter, {
+    conditions: ['e.status = ?', ...(mayRunOut ? ['e.due_at > ?'] : []), ...conditions],
+    params: [filter.status, ...(mayRunOut ? [filter.now] : []), ...params],
+  });
 }
 
 function page(where: string): string {
   return `SELECT e.seq FROM event e WHERE ${where} ORDER BY e.seq LIMIT ?`;
 }
 
-function typedSql(filter: EventFilter, conditions: string[], params: SqlValue[]): Sql {
+function typedSql(filter: EventFilter, { conditions, params }: Where): Sql {
   if (filter.type === undefined) {
     return { sql: page(conditions.join(' AND ')), params: [...params, filter.limit] };
   }
@@ -79,25 +90,19 @@ function typedSql(filter: EventFilter, conditions: string[], params: SqlValue[])
 function overdueSql(filter: EventFilter): Sql | null {
   const became = OVERDUE[filter.status];
   if (became === undefined) return null;
-  const conditions = ['e.due_at <= ?', became, 'e.seq > ?'];
-  const params: SqlValue[] = [filter.now, filter.afterSeq];
-  if (filter.source !== undefined) {
-    conditions.push('e.source = ?');
-    params.push(filter.source);
-  }
-  if (filter.type?.endsWith('*')) {
-    const { low, high } = prefixRange(filter.type);
-    conditions.push('e.type >= ?', 'e.type < ?');
-    params.push(low, high);
-  } else if (filter.type !== undefined) {
-    conditions.push('e.type = ?');
-    params.push(filter.type);
-  }
-  if (filter.unroutedOnly) conditions.push('e.routed = 0');
+  const { conditions, params } = narrowing(filter);
+  const type = typeCondition(filter.type);
   return {
-    sql: page(conditions.join(' AND ')),
-    params: [...params, filter.limit],
+    sql: page(['e.due_at <= ?', became, ...conditions, ...type.conditions].join(' AND ')),
+    params: [filter.now, ...params, ...type.params, filter.limit],
   };
+}
+
+function typeCondition(type: string | undefined): Where {
+  if (type === undefined) return { conditions: [], params: [] };
+  if (!type.endsWith('*')) return { conditions: ['e.type = ?'], params: [type] };
+  const { low, high } = prefixRange(type);
+  return { conditions: ['e.type >= ?', 'e.type < ?'], params: [low, high] };
 }
 
 /** The SQL twin of `effective` in rules/event-state.ts. */

@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts';
+import { isDiskFailure, type Connection } from './connection.ts';
 import type { SharedByGroup, SqlValue, Tx, WriteTx } from './driver.ts';
 import { Scope, withinOneTurn } from './scope.ts';
 
@@ -51,8 +51,8 @@ export class Group implements SharedByGroup {
 }
 
 /**
- * Runs a job, and its `onError` when it failed. `undo` is called for a failure that had written something; it takes the
- * changes back, or throws when it cannot.
+ * Runs a job, and its `onError` when it failed. `undo` is called for a failure that had written something and takes the
+ * changes back. Throws when the whole transaction is lost.
  */
 export async function runJob(
   group: Group,
@@ -73,8 +73,12 @@ async function attempt(
 ): Promise<Omit<Settled, 'job'>> {
   const scope = new WriteScope(group);
   try {
-    return { outcome: { value: await withinOneTurn(run(scope)) }, effects: scope.effects };
+    const value = await withinOneTurn(run(scope));
+    // A full disk or a failed write rolls the whole transaction back by itself. Whatever ran after it would be on its own.
+    if (!group.connection.inTransaction) throw new Error('The transaction was rolled back.');
+    return { outcome: { value }, effects: scope.effects };
   } catch (error) {
+    if (!group.connection.inTransaction || isDiskFailure(error)) throw error;
     if (scope.wrote) {
       undo(error);
       group.forget();

@@ -29,7 +29,8 @@ const COLUMNS =
 // Statements are found by their text: one that is put together anew on every call would be hashed anew as well.
 const INSERT = `INSERT INTO ledger (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const RANGE = `SELECT ${COLUMNS} FROM ledger WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`;
-const FILTERS = ['op', 'agent', 'platform', 'subject'] as const;
+/** The most selective first: it is the one whose index is used, and the others only filter. */
+const FILTERS = ['subject', 'op', 'agent', 'platform'] as const;
 
 /** Under this name the newest entry is carried from job to job. */
 const HEAD = 'ledger.head';
@@ -87,11 +88,11 @@ export class LedgerRepository {
       conditions.push('seq >= ?');
       params.push(await firstSeqSince(this.#tx, 'ledger', 'at', filter.since));
     }
-    for (const column of FILTERS) {
-      const value = filter[column];
-      if (value === undefined) continue;
-      conditions.push(`${column} = ?`);
-      params.push(value);
+    const given = FILTERS.filter((column) => filter[column] !== undefined);
+    for (const [index, column] of given.entries()) {
+      // A plus keeps SQLite from choosing the index of this column instead.
+      conditions.push(index === 0 ? `${column} = ?` : `+${column} = ?`);
+      params.push(filter[column] ?? null);
     }
     const rows = await this.#tx.all(
       `SELECT ${COLUMNS} FROM ledger WHERE ${conditions.join(' AND ')} ORDER BY seq DESC LIMIT ?`,

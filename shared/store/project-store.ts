@@ -64,6 +64,11 @@ export class ProjectStore {
     });
   }
 
+  /** Takes what was deleted out of the write-ahead log as well. */
+  rotate(): Promise<void> {
+    return this.#database.rotate();
+  }
+
   close(): Promise<void> {
     return this.#database.close();
   }

@@ -7,11 +7,11 @@ export function walBytes(databasePath: string): number {
 }
 
 /**
- * Folds the log into the file and empties it. Runs alone in the writer's queue with no reader open: anything less than
- * a whole checkpoint would let the log restart under a reader's feet.
+ * Folds the log into the file and empties it; returns what is left of it, 0 when all went well. Runs alone in the
+ * writer's queue with no reader of ours open: anything less than a whole checkpoint would let the log restart under a
+ * reader's feet.
  */
-export async function rotateWal(writer: Connection): Promise<void> {
-  await writer.execOffLoop('PRAGMA wal_checkpoint(PASSIVE)');
-  const row = writer.get('PRAGMA wal_checkpoint(TRUNCATE)');
-  if (row?.['busy'] !== 0) throw new Error('The write-ahead log is still in use by a reader.');
+export async function rotateWal(writer: Connection, databasePath: string): Promise<number> {
+  await writer.execOffLoop('PRAGMA wal_checkpoint(TRUNCATE)');
+  return walBytes(databasePath);
 }

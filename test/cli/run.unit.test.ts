@@ -38,7 +38,7 @@ describe('a command of the interface', () => {
     ],
     ['inbox list --status dead --limit 3', 'GET /v1/inbox?status=dead&limit=3', null],
     ['key revoke key_1/2', 'DELETE /v1/keys/key_1%2F2', null],
-    ['keys rotate key_1 --grace-seconds 5', 'POST /v1/keys/key_1/rotate', { grace_seconds: 5 }],
+    ['keys list --limit 5', 'GET /v1/keys?limit=5', null],
     ['source add github', 'POST /v1/sources', { type: 'webhook', name: 'github' }],
     [
       'key create --name ci --scopes admin,disk',
@@ -54,6 +54,17 @@ describe('a command of the interface', () => {
     const [seen] = fake.seen;
     expect(`${seen?.method} ${seen?.url}`).toBe(request);
     expect(seen?.body ? JSON.parse(seen.body) : null).toEqual(body);
+  });
+
+  it('asks who it is before it rotates a key, to know whether the stored one is meant', async () => {
+    const fake = await listening((_, response) => json(response, { key: { id: 'key_2' } }));
+    const { code } = await svc('keys rotate key_1 --grace-seconds 5', fake);
+    expect(code).toBe(0);
+    expect(fake.seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'GET /v1/whoami',
+      'POST /v1/keys/key_1/rotate',
+    ]);
+    expect(JSON.parse(fake.seen[1]?.body ?? '')).toEqual({ grace_seconds: 5 });
   });
 
   it('ends with 3 when nothing is there', async () => {

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Tx, WriteTx } from '../../shared/store/driver.ts';
+import { walBytes } from '../../shared/store/wal.ts';
 import { openDatabase } from '../helpers/database.ts';
 
 let open: ReturnType<typeof openDatabase>;
@@ -235,5 +237,40 @@ describe('a transaction', () => {
       await expect(tx.run(INSERT, ['x', 1])).rejects.toThrow('has ended');
       await expect(tx.all('SELECT 1 AS one')).rejects.toThrow('has ended');
     }
+  });
+});
+
+describe('a transaction that the database rolled back by itself', () => {
+  it.each([
+    ['a job that failed', true],
+    ['a job that did not mind', false],
+  ])('fails what ran in it, after %s, and what follows has one of its own', async (_, fails) => {
+    // What SQLite may do on a failed read of a page; the job itself has written nothing.
+    const lost = async (tx: WriteTx) => {
+      await tx.get('ROLLBACK');
+      if (fails) throw new Error('disk I/O error');
+      return 1;
+    };
+    const jobs = [put('a'), lost, put('c'), put('d')].map((job) => open.database.write(job));
+    const outcomes = await Promise.allSettled(jobs);
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'rejected',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+    ]);
+    expect(await names()).toEqual(['c', 'd']);
+    expect(await commits()).toBe(1);
+  });
+});
+
+describe('rotation on demand', () => {
+  it('leaves nothing of deleted rows in the log', async () => {
+    await open.database.write((tx) => tx.run(INSERT, ['the secret of a payload', 1]));
+    await open.database.write((tx) => tx.run('DELETE FROM item'));
+    await open.database.rotate();
+    expect(await names()).toEqual([]);
+    expect(walBytes(open.path)).toBe(0);
+    expect(readFileSync(open.path).includes('the secret of a payload')).toBe(false);
   });
 });

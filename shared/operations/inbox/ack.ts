@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
 import { invalid } from '../../errors.ts';
 import { ACK_RESULT_MAX_BYTES } from '../../limits.ts';
 import { defineOperation } from '../../operation.ts';
@@ -48,6 +49,6 @@ export const inboxAck = defineOperation({
     );
     if (!verdict.repeat) await store.events.setRemark(row.seq, 'result', resultJson);
     const ackedAt = verdict.repeat ? row.finished_at : null;
-    return { event_id, status: 'done' as const, acked_at: ackedAt ?? new Date(now).toISOString() };
+    return { event_id, status: 'done' as const, acked_at: ackedAt ?? isoTime(now) };
   },
 });

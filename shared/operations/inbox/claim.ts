@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
 import { eventSchema, toEnvelope } from '../../envelope.ts';
@@ -46,8 +45,8 @@ export const inboxClaim = defineOperation({
   example: { event_id: 'evt_01j9z3k4m5n6p7q8r9s0t1v2w3', lease_seconds: 60 },
 }).write({
   commit: async (context, { event_id, lease_seconds }) => {
-    const { caller, now } = context;
-    const leaseId = `lea_${randomUUID().replaceAll('-', '')}`;
+    const { caller, now, newId } = context;
+    const leaseId = newId('lse');
     await moveEvent(context, event_id, (row) =>
       claim(row, { now, leaseSeconds: lease_seconds, keyId: caller.keyId, leaseId }),
     );

@@ -1,3 +1,4 @@
+import { isoTime } from '../../clock.ts';
 import type { WriteContext } from '../../context.ts';
 import { ServiceError } from '../../errors.ts';
 import { effective, type EventQueueRow, type EventStateCode } from '../../rules/event-state.ts';
@@ -15,17 +16,17 @@ export async function moveEvent<V>(
   const { store, now } = context;
   const row = await store.events.find(eventId);
   if (!row) throw new ServiceError('NOT_FOUND');
-  // What time has done is written down first, so that the ledger tells it before what follows from it.
   const current = effective(queueRow(row), now);
+  const verdict = decide(current);
+  if (!verdict.ok) throw new ServiceError(verdict.code);
+  // What time has done is recorded before what follows from it.
   if (row.status === 'claimed' && current.status !== 'claimed') {
     await context.recordService('lease.expired', row.id);
   }
-  const verdict = decide(current);
-  if (!verdict.ok) throw new ServiceError(verdict.code);
   const { status, due_at } = verdict.next;
   if (due_at !== null) context.dueAt(due_at);
   const closed = status === 'done' || status === 'dead';
-  const finishedAt = closed ? (row.finished_at ?? new Date(now).toISOString()) : null;
+  const finishedAt = closed ? (row.finished_at ?? isoTime(now)) : null;
   await store.events.setQueue(row.seq, verdict.next, finishedAt);
   return { row, verdict };
 }

@@ -5,11 +5,14 @@ import { hashApiKey, last4, newApiKey } from '../../ids.ts';
 import { defineOperation } from '../../operation.ts';
 import { keyId, newKeyView } from './view.ts';
 
+/** A repeat must still be let in to get the answer that was lost. */
+const OWN_GRACE_SECONDS = 60;
+
 export const keyRotate = defineOperation({
   name: 'key_rotate',
   summary: 'Give a key a new secret.',
   description:
-    'The key keeps its id, name, scopes and leases. The secret before goes on for grace_seconds, by default not at all. Any key may rotate itself; rotating another needs `admin`.',
+    'The key keeps its id, name, scopes and leases. The secret before goes on for grace_seconds, by default not at all, and at least a minute when a key rotates itself, so that a lost answer can be asked for again. Any key may rotate itself; rotating another needs `admin` and every scope of that key.',
   scope: 'any',
   input: z.strictObject({
     key_id: keyId,
@@ -48,11 +51,13 @@ export const keyRotate = defineOperation({
     // The secret is in the answer: rotating must not give the caller more than creating a key could.
     const missing = key.scopes.find((scope) => !caller.scopes.includes(scope));
     if (missing) throw new ServiceError('SCOPE_MISSING', { details: { scope: missing } });
+    const own = key_id === caller.keyId;
+    const graceSeconds = own ? Math.max(OWN_GRACE_SECONDS, grace_seconds) : grace_seconds;
     const apiKey = newApiKey(project.id);
     await store.keys.rotate(key_id, {
       hash: hashApiKey(apiKey),
       last4: last4(apiKey),
-      previousUntil: isoTime(now + grace_seconds * 1000),
+      previousUntil: isoTime(now + graceSeconds * 1000),
     });
     return { ...key, last4: last4(apiKey), api_key: apiKey };
   },
