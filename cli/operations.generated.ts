@@ -156,7 +156,7 @@ export const operationShapes: readonly OperationShape[] = [
     ],
     summary: 'Give a key a new secret.',
     description:
-      'The key keeps its id, name, scopes and leases. The secret before goes on for grace_seconds, by default not at all. Any key may rotate itself; rotating another needs `admin` and every scope of that key.',
+      'The key keeps its id, name, scopes and leases. The secret before goes on for grace_seconds, by default not at all, and at least a minute when a key rotates itself, so that a lost answer can be asked for again. Any key may rotate itself; rotating another needs `admin` and every scope of that key.',
     method: 'POST',
     path: '/v1/keys/{id}/rotate',
     params: {

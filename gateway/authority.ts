@@ -91,7 +91,13 @@ function longContext(
       project.waits.wait({
         keyId: base.caller.keyId,
         concerns,
-        look: () => project.store.read((store) => look(store, clock.now())),
+        look: () =>
+          project.store.read(async (store) => {
+            // Revoked after the key was checked, before the wait was there to be ended.
+            const key = await store.keys.find(base.caller.keyId);
+            if (key?.revoked_at !== null) throw new ServiceError('KEY_REVOKED');
+            return look(store, clock.now());
+          }),
         timeoutMs: timeoutSeconds * 1000,
         signal,
       }),

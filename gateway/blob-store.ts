@@ -14,6 +14,7 @@ const ORPHAN_GRACE_MS = 3_600_000;
 export class FileBlobStore implements BlobStore {
   readonly #folder: string;
   readonly #pins = new Map<string, number>();
+  readonly #removals = new Map<string, Promise<void>>();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -23,6 +24,8 @@ export class FileBlobStore implements BlobStore {
     const digest = hash('sha256', bytes);
     const release = this.#pin(digest);
     try {
+      // It may take away the old file only, never the one that is written now.
+      await this.#removals.get(digest)?.catch(() => undefined);
       await this.#write(digest, bytes);
     } catch (error) {
       release();
@@ -38,18 +41,30 @@ export class FileBlobStore implements BlobStore {
   /** Deletes a blob unless it is pinned or `isReferenced` says that a row names it again. */
   async remove(digest: string, isReferenced: (digest: string) => Promise<boolean>): Promise<void> {
     if (this.#pins.has(digest) || (await isReferenced(digest)) || this.#pins.has(digest)) return;
-    await rm(this.#path(digest), { force: true });
+    const running = this.#removals.get(digest);
+    if (running) return running;
+    const removal = rm(this.#path(digest), { force: true }).finally(() => {
+      this.#removals.delete(digest);
+    });
+    this.#removals.set(digest, removal);
+    await removal;
   }
 
-  /** Deletes files that no row names: left by a crash between the file and its row. */
-  async sweep(isReferenced: (digest: string) => Promise<boolean>, now: number): Promise<void> {
+  /** Deletes files that no row names: left by a crash between the file and its row. Ends early when told to. */
+  async sweep(
+    isReferenced: (digest: string) => Promise<boolean>,
+    now: number,
+    signal?: AbortSignal,
+  ): Promise<void> {
     for (const folder of await listing(this.#folder)) {
       for (const name of await listing(join(this.#folder, folder))) {
+        if (signal?.aborted) return;
         const path = join(this.#folder, folder, name);
-        const { mtimeMs } = await stat(path);
-        if (now - mtimeMs < ORPHAN_GRACE_MS) continue;
-        if (name.includes('.')) await rm(path, { force: true });
-        else await this.remove(name, isReferenced);
+        const changedAt = await changeTime(path);
+        if (changedAt === null || now - changedAt < ORPHAN_GRACE_MS) continue;
+        const [digest = ''] = name.split('.');
+        if (digest === name) await this.remove(digest, isReferenced);
+        else if (!this.#pins.has(digest)) await rm(path, { force: true });
       }
     }
   }
@@ -119,6 +134,20 @@ async function listing(folder: string): Promise<string[]> {
   } catch {
     return [];
   }
+}
+
+/** Null for a file that has gone meanwhile. */
+async function changeTime(path: string): Promise<number | null> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
 /** Makes a rename or a new file in a folder survive a power cut. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { HttpEnv } from '../shared/bindings/http.ts';
-import { isoTime, systemClock, type Clock } from '../shared/clock.ts';
+import { isoTime, steadiness, systemClock, type Clock, type Steadiness } from '../shared/clock.ts';
 import type { ProjectInfo, ServerInfo } from '../shared/context.ts';
 import type { Executor } from '../shared/executor.ts';
 import { hashApiKey, last4, newApiKey, newId } from '../shared/ids.ts';
@@ -28,6 +28,8 @@ export interface GatewayOptions {
   readonly ratePerMinute: number;
   readonly log: Logger;
   readonly clock?: Clock;
+  /** When `clock` may be trusted to say that something is old enough to be deleted. */
+  readonly steady?: Steadiness;
   /** The disk failed a write: the process must end. */
   readonly onFatal: (error: unknown) => void;
   /** Check every answer against its schema; for tests. */
@@ -89,7 +91,10 @@ export class Gateway {
     return { project: project.info, ...(await this.createAdminKey(project.info.id)) };
   }
 
-  /** A further key with every scope: for the owner of the machine, who holds the data anyway. */
+  /**
+   * A further key with every scope: for the owner of the machine, who holds the data anyway. It is not counted against
+   * ACTIVE_KEYS_MAX: this is how the owner comes back in when every key is lost, also with all places taken.
+   */
   async createAdminKey(projectId: string): Promise<IssuedKey> {
     const project = await this.#parts.projects.find(projectId);
     if (!project) throw new Error(`There is no project ${projectId}.`);
@@ -134,10 +139,12 @@ function assemble(options: GatewayOptions): Parts {
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
   const vault = createVault(loadMasterKey(join(dataFolder, 'master.key')));
   const control = new ControlStore(join(dataFolder, 'control.db'), onFatal);
-  const projects = new Projects(control, { dataFolder, vault, clock, onFatal }, (project, error) =>
+  const steady = options.steady ?? steadiness();
+  const host = { dataFolder, vault, clock, steady, onFatal };
+  const projects = new Projects(control, host, (project, error) =>
     log.error({ err: error, project }, 'upkeep failed'),
   );
-  const keyUse = new KeyUse((error) => log.warn({ err: error }, 'key use was not written'));
+  const keyUse = new KeyUse(clock, (error) => log.warn({ err: error }, 'key use was not written'));
   const server: ServerInfo = { version: VERSION, urls, channels: [] };
   const executor = new Authority({
     projects,

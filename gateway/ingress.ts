@@ -1,6 +1,6 @@
 import { hash as digestOf } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { readBody } from '../shared/bindings/read-body.ts';
+import { readBody, refuseEncoded } from '../shared/bindings/read-body.ts';
 import { isoTime, type Clock } from '../shared/clock.ts';
 import type { Vault } from '../shared/context.ts';
 import { ServiceError } from '../shared/errors.ts';
@@ -72,7 +72,7 @@ export class Ingress {
   /** One POST to a hook URL. Unknown and removed tokens are NOT_FOUND, with nothing more said. */
   async receive(token: string, request: IncomingMessage): Promise<IngressAnswer> {
     await this.#find(token);
-    refuseEncoding(request);
+    refuseEncoded(request);
     const body = await readBody(request, WEBHOOK_BODY_MAX_BYTES);
     // A body may take its time: what counts is the source that is there now.
     const { project, source } = await this.#find(token);
@@ -129,12 +129,6 @@ export class Ingress {
       sizeBytes: delivery.body.length,
     });
   }
-}
-
-function refuseEncoding(request: IncomingMessage): void {
-  const encoding = request.headers['content-encoding'];
-  if (encoding === undefined || encoding.toLowerCase() === 'identity') return;
-  throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', { headers: { Connection: 'close' } });
 }
 
 function understand(project: Project, source: SourceRow, received: Received): Delivery {

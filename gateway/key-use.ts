@@ -1,4 +1,4 @@
-import { isoTime } from '../shared/clock.ts';
+import { isoTime, type Clock } from '../shared/clock.ts';
 import type { Project } from './project.ts';
 
 const FLUSH_MS = 60_000;
@@ -14,10 +14,12 @@ interface Noted {
  */
 export class KeyUse {
   readonly #noted = new Map<Project, Noted>();
+  readonly #clock: Clock;
   readonly #onError: (error: unknown) => void;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(onError: (error: unknown) => void) {
+  constructor(clock: Clock, onError: (error: unknown) => void) {
+    this.#clock = clock;
     this.#onError = onError;
   }
 
@@ -52,7 +54,7 @@ export class KeyUse {
       this.#noted.set(project, noted);
     }
     this.#timer ??= setTimeout(() => {
-      void this.flush(Date.now());
+      void this.flush(this.#clock.now());
     }, FLUSH_MS);
     return noted;
   }

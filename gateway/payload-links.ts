@@ -4,6 +4,7 @@ import type { Vault } from '../shared/context.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { projectIdFromBody } from '../shared/ids.ts';
 import { payloadLinkText } from '../shared/links.ts';
+import { isMissing } from './blob-store.ts';
 import type { Projects } from './projects.ts';
 
 /** The stored body behind a payload link. */
@@ -36,7 +37,11 @@ export class PayloadLinks {
     const project = await this.#projects.find(projectId);
     const row = await project?.store.read((store) => store.events.findWhole(eventId));
     if (!project || !row?.blob) throw new ServiceError('NOT_FOUND');
-    return { bytes: await project.blobs.read(row.blob), eventId };
+    const bytes = await project.blobs.read(row.blob).catch((error: unknown) => {
+      // Its time was up between the row and the file.
+      throw isMissing(error) ? new ServiceError('NOT_FOUND') : error;
+    });
+    return { bytes, eventId };
   }
 }
 

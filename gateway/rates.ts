@@ -32,10 +32,11 @@ export class Rates {
     });
   }
 
-  /** A bucket untouched for a minute is full: forgetting it changes nothing. */
+  /** Forgetting a bucket that is full by now changes nothing. */
   #forgetFull(now: number): void {
-    for (const [keyId, state] of this.#buckets) {
-      if (now - state.atMs >= 60_000) this.#buckets.delete(keyId);
+    for (const [keyId, { tokens, atMs }] of this.#buckets) {
+      const fullAt = atMs + ((RATE_BURST - tokens) * 60_000) / this.#perMinute;
+      if (now >= fullAt) this.#buckets.delete(keyId);
     }
   }
 }

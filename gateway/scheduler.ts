@@ -3,14 +3,17 @@ import type { Clock } from '../shared/clock.ts';
 /** Longer than this the timer sleeps in steps, which also notices a clock that was set. */
 const STEP_MAX_MS = 6 * 3_600_000;
 
+/** So many entries that were overtaken are kept, and as many as there are projects. */
+const OVERTAKEN_MAX = 64;
+
 interface Entry {
   readonly projectId: string;
   readonly dueAt: number;
 }
 
 /**
- * One timer for all projects. Each has at most one next due time, kept in a heap, so an idle project costs nothing. An
- * entry that was overtaken by an earlier one stays in the heap and is dropped when it comes up.
+ * One timer for all projects. Each has at most one next due time, kept in a heap, so an idle project costs next to nothing. An
+ * entry that was overtaken by an earlier one stays in the heap until it comes up or they have become too many.
  */
 export class Scheduler {
   readonly #clock: Clock;
@@ -31,12 +34,23 @@ export class Scheduler {
     if (this.#closed || (known !== undefined && known <= dueAt)) return;
     this.#due.set(projectId, dueAt);
     push(this.#heap, { projectId, dueAt });
+    if (this.#heap.length > 2 * this.#due.size + OVERTAKEN_MAX) this.#rebuild();
     this.#arm();
+  }
+
+  /** Entries in the heap, with those that were overtaken. */
+  get size(): number {
+    return this.#heap.length;
   }
 
   close(): void {
     this.#closed = true;
     if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  #rebuild(): void {
+    this.#heap.length = 0;
+    for (const [projectId, dueAt] of this.#due) push(this.#heap, { projectId, dueAt });
   }
 
   #arm(): void {

@@ -1,5 +1,5 @@
-import { isoTime, type Clock } from '../shared/clock.ts';
-import { PAYLOAD_RETENTION_MS } from '../shared/limits.ts';
+import { isoTime, type Clock, type Steadiness } from '../shared/clock.ts';
+import { IDEMPOTENCY_MS, PAYLOAD_RETENTION_MS } from '../shared/limits.ts';
 import { effective } from '../shared/rules/event-state.ts';
 import type { WriteTx } from '../shared/store/driver.ts';
 import type { EventRow } from '../shared/store/events.ts';
@@ -7,26 +7,68 @@ import type { Repositories } from '../shared/store/project-store.ts';
 import { queueRow } from '../shared/rules/queue-row.ts';
 import type { Project } from './project.ts';
 
-/** Rows moved or payloads purged in one transaction. */
+/** Rows moved, or payloads or answers deleted, in one transaction. */
 const PORTION = 100;
 
-/**
- * Writes down what time has done to a project: leases that ran out, backoffs that ended, payloads past retention. Found
- * from the rows alone, so it may run at any time and again. Then asks to be called when the next thing is due.
- */
-export async function keepUp(project: Project, clock: Clock): Promise<void> {
-  while ((await moveOverdue(project, clock)) === PORTION);
-  while ((await purgeOld(project, clock)) === PORTION);
-  const { due, oldest } = await project.store.read(async (store) => ({
-    due: await store.events.nextDue(),
-    oldest: await store.events.oldestKept(),
-  }));
-  if (due !== null) project.atLatest(due);
-  if (oldest) project.atLatest(Date.parse(oldest.receivedAt) + PAYLOAD_RETENTION_MS);
+interface UpkeepOptions {
+  /** Nothing is deleted before the clock is steady. */
+  readonly steady?: Steadiness;
+  /** Ends the work after the portion at hand. */
+  readonly signal?: AbortSignal;
 }
 
-async function moveOverdue(project: Project, clock: Clock): Promise<number> {
+/**
+ * Writes down what time has done to a project: leases that ran out, backoffs that ended, payloads and kept answers past
+ * their time. Found from the rows alone, so it may run at any time and again. Then asks to be called when the next thing
+ * is due, and in a day at the latest, because a write that keeps its answer does not ask.
+ */
+export async function keepUp(
+  project: Project,
+  clock: Clock,
+  options: UpkeepOptions = {},
+): Promise<void> {
+  const { steady, signal } = options;
+  const inPortions = async (portion: (now: number) => Promise<number>): Promise<number> => {
+    let total = 0;
+    for (;;) {
+      if (signal?.aborted) return total;
+      const count = await portion(clock.now());
+      total += count;
+      if (count < PORTION) return total;
+    }
+  };
+  // Asked after the time was taken: a jump between the two must not pass.
+  const isHeld = (): boolean => steady !== undefined && steady.waitMs() > 0;
+  await inPortions((now) => moveOverdue(project, now));
+  const purged = await inPortions(async (now) => (isHeld() ? 0 : purgeOld(project, now)));
+  // What was deleted is gone from the file, and still legible in the log.
+  if (purged > 0) await project.store.rotate();
+  await inPortions(async (now) => (isHeld() ? 0 : forgetAnswers(project, now)));
+  await askForNext(project, clock, steady);
+}
+
+async function askForNext(
+  project: Project,
+  clock: Clock,
+  steady: Steadiness | undefined,
+): Promise<void> {
+  const { due, oldest, expiry } = await project.store.read(async (store) => ({
+    due: await store.events.nextDue(),
+    oldest: await store.events.oldestKept(),
+    expiry: await store.idempotency.nextExpiry(),
+  }));
+  if (due !== null) project.atLatest(due);
   const now = clock.now();
+  const deletesFrom = now + (steady?.waitMs() ?? 0);
+  // Kept for the whole of its last millisecond.
+  const oldestEnds = oldest && Date.parse(oldest.receivedAt) + PAYLOAD_RETENTION_MS + 1;
+  for (const end of [oldestEnds, expiry]) {
+    if (end !== null) project.atLatest(Math.max(end, deletesFrom));
+  }
+  project.atLatest(now + IDEMPOTENCY_MS);
+}
+
+async function moveOverdue(project: Project, now: number): Promise<number> {
   // A read first: most calls find nothing, and a write would cost a sync.
   const found = await project.store.read((store) => store.events.overdue(now, 1));
   if (found.length === 0) return 0;
@@ -53,13 +95,13 @@ async function moveOne(
   if (next.status === 'pending') project.announce(tx, { source: row.source, type: row.type });
 }
 
-async function purgeOld(project: Project, clock: Clock): Promise<number> {
-  const now = clock.now();
+async function purgeOld(project: Project, now: number): Promise<number> {
   const before = isoTime(now - PAYLOAD_RETENTION_MS);
   const oldest = await project.store.read((store) => store.events.oldestKept());
   if (!oldest || oldest.receivedAt >= before) return 0;
   const { count, orphans } = await project.store.write(async (store) => {
     const purged = await store.events.purge(before, PORTION);
+    if (purged.count === 0) return { count: 0, orphans: [] };
     const dropped: string[] = [];
     for (const digest of purged.blobs) {
       if (await store.blobs.dropReference(digest)) dropped.push(digest);
@@ -70,6 +112,13 @@ async function purgeOld(project: Project, clock: Clock): Promise<number> {
   });
   for (const digest of orphans) await removeBlob(project, digest);
   return count;
+}
+
+/** Answers kept for an Idempotency-Key whose day is over. */
+async function forgetAnswers(project: Project, now: number): Promise<number> {
+  const expiry = await project.store.read((store) => store.idempotency.nextExpiry());
+  if (expiry === null || expiry > now) return 0;
+  return project.store.write((store) => store.idempotency.deleteExpired(now, PORTION));
 }
 
 function removeBlob(project: Project, digest: string): Promise<void> {

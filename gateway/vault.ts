@@ -6,7 +6,7 @@ import {
   hkdfSync,
   randomBytes,
 } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Vault } from '../shared/context.ts';
 
@@ -54,11 +54,14 @@ export function loadMasterKey(path: string): Uint8Array {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
   }
   const key = randomBytes(32);
-  // A key that is lost to a power cut would take every sealed row with it.
-  const file = openSync(path, 'wx', 0o600);
+  // A key that is lost to a power cut would take every sealed row with it, and half a key would bar every later start:
+  // the file is whole before it has its name. What an earlier attempt left is written over.
+  const temporary = `${path}.tmp`;
+  const file = openSync(temporary, 'w', 0o600);
   writeSync(file, `${key.toString('base64')}\n`);
   fsyncSync(file);
   closeSync(file);
+  renameSync(temporary, path);
   const folder = openSync(dirname(path), 'r');
   fsyncSync(folder);
   closeSync(folder);

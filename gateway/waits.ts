@@ -2,12 +2,15 @@ import type { EventReady } from '../shared/context.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { WAITS_PER_KEY, WAITS_PER_PROJECT } from '../shared/limits.ts';
 
-type Woken = 'changed' | 'timeout' | 'closed' | 'aborted';
+type Woken = 'changed' | 'timeout' | 'closed' | 'revoked' | 'aborted';
 
 interface Waiter {
+  readonly keyId: string;
   readonly concerns: (change: EventReady) => boolean;
   /** Set when something changed while the waiter was looking: it must look again before it sleeps. */
   stale: boolean;
+  /** Set when its key was revoked: it is told nothing more. */
+  revoked: boolean;
   wake: ((how: Woken) => void) | null;
 }
 
@@ -30,6 +33,15 @@ export class Waits {
     }
   }
 
+  /** Ends the waits of a key that was revoked, with KEY_REVOKED. */
+  endOf(keyId: string): void {
+    for (const waiter of this.#waiters) {
+      if (waiter.keyId !== keyId) continue;
+      waiter.revoked = true;
+      waiter.wake?.('revoked');
+    }
+  }
+
   /** Ends every wait as at its timeout. */
   close(): void {
     this.#closed = true;
@@ -47,17 +59,22 @@ export class Waits {
     readonly timeoutMs: number;
     readonly signal: AbortSignal;
   }): Promise<T | null> {
-    const waiter: Waiter = { concerns: wait.concerns, stale: false, wake: null };
-    const leave = this.#enter(waiter, wait.keyId);
+    const { keyId, concerns } = wait;
+    const waiter: Waiter = { keyId, concerns, stale: false, revoked: false, wake: null };
+    const leave = this.#enter(waiter);
     const endsAt = performance.now() + wait.timeoutMs;
     try {
       for (;;) {
         waiter.stale = false;
         const found = await wait.look();
+        refuseRevoked(waiter);
         if (found !== null || this.#closed) return found;
+        // Looked at in every round: what others claim keeps a wait looking, and it must end all the same.
+        if (performance.now() >= endsAt) return null;
         if (waiter.stale) continue;
         const how = await sleep(waiter, endsAt, wait.signal);
         if (how === 'aborted') throw new Error('The caller has gone.');
+        refuseRevoked(waiter);
         if (how !== 'changed') return null;
       }
     } finally {
@@ -65,7 +82,8 @@ export class Waits {
     }
   }
 
-  #enter(waiter: Waiter, keyId: string): () => void {
+  #enter(waiter: Waiter): () => void {
+    const { keyId } = waiter;
     const ofKey = this.#byKey.get(keyId) ?? 0;
     if (ofKey >= WAITS_PER_KEY || this.#waiters.size >= WAITS_PER_PROJECT) {
       throw new ServiceError('TOO_MANY_WAITS');
@@ -79,6 +97,10 @@ export class Waits {
       else this.#byKey.delete(keyId);
     };
   }
+}
+
+function refuseRevoked(waiter: Waiter): void {
+  if (waiter.revoked) throw new ServiceError('KEY_REVOKED');
 }
 
 function sleep(waiter: Waiter, endsAt: number, signal: AbortSignal): Promise<Woken> {

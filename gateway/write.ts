@@ -88,6 +88,7 @@ function writeContext(write: Write, store: Repositories, tx: WriteTx): WriteCont
     newId: (prefix) => newId(prefix, base.now),
     recordService: (op, subject) => project.record(store, { op, subject }, base.now),
     dueAt: (ms) => tx.afterCommit(() => project.atLatest(ms)),
+    keyEnded: (keyId) => tx.afterCommit(() => project.waits.endOf(keyId)),
     sourcesChanged: () => tx.afterCommit(() => project.sourceCache.clear()),
     eventReady: (change: EventReady) => project.announce(tx, change),
   };

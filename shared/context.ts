@@ -71,6 +71,8 @@ export interface WriteContext extends BaseContext {
   readonly dueAt: (ms: number) => void;
   /** A source was added or removed: what is remembered of sources is read again. */
   readonly sourcesChanged: () => void;
+  /** A key was revoked: after the commit is durable, its running waits end. */
+  readonly keyEnded: (keyId: string) => void;
   /** After the commit is durable: tells waits that an event became claimable. */
   readonly eventReady: (event: EventReady) => void;
 }

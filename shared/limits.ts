@@ -35,8 +35,10 @@ export const WAITS_PER_PROJECT = 25;
 export const ACTIVE_KEYS_MAX = 20;
 export const RATE_BURST = 100;
 
-/** Bodies of API calls other than values and files. */
+/** Bodies of the API calls that say so, and of MCP requests. */
 export const API_BODY_MAX_BYTES = 1 * MIB;
+/** Bodies of all other API calls. */
+export const API_BODY_DEFAULT_MAX_BYTES = 128 * KIB;
 export const IDEMPOTENCY_KEY_MAX_CHARS = 255;
 export const IDEMPOTENCY_MS = DAY_MS;
 /** A session_hello names the agent of a key for this long. */

@@ -14,6 +14,8 @@ interface RestShape {
   readonly params?: Readonly<Record<string, string>>;
   /** 200 unless a named resource is created. */
   readonly status?: 200 | 201;
+  /** The longest body, where API_BODY_DEFAULT_MAX_BYTES is too little. */
+  readonly bodyMaxBytes?: number;
 }
 
 interface McpShape {
@@ -120,16 +122,20 @@ export function defineOperation<I extends z.ZodObject, O extends z.ZodType>(
   };
 }
 
-/** Checks an input against the declaration; VALIDATION_FAILED lists every problem with its path. */
+/** Nobody reads more, and a hostile input has a hundred thousand. */
+const PROBLEMS_MAX = 20;
+
+/** Checks an input against the declaration; VALIDATION_FAILED lists the first problems with their paths. */
 export function parseInput(operation: Operation, input: unknown): unknown {
   const parsed = operation.input.safeParse(input ?? {});
   if (parsed.success) return parsed.data;
-  throw invalid(...parsed.error.issues.flatMap(problemsOf));
+  const issues = parsed.error.issues.slice(0, PROBLEMS_MAX);
+  throw invalid(...issues.flatMap(problemsOf).slice(0, PROBLEMS_MAX));
 }
 
 function problemsOf(issue: z.core.$ZodIssue): FieldProblem[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, PROBLEMS_MAX).map((key) => ({
       path: fieldPath([...issue.path, key]),
       message: 'Unknown field.',
     }));

@@ -8,6 +8,8 @@ export function callerGone(outgoing: ServerResponse | Http2ServerResponse): {
 } {
   const controller = new AbortController();
   const onClose = (): void => controller.abort();
+  // It tells so once only, and that may have been before anybody listened.
+  if (outgoing.destroyed || outgoing.closed || outgoing.socket?.destroyed) onClose();
   outgoing.once('close', onClose);
   return {
     signal: controller.signal,

@@ -38,13 +38,18 @@ export function shownError(
   return shown;
 }
 
+/** The log for what a call throws: nobody's once its client has left, when nothing it throws is of interest. */
+export function logOf(c: Context<HttpEnv>, onInternal: OnInternalError): OnInternalError {
+  return c.env.outgoing.destroyed ? () => undefined : onInternal;
+}
+
 /** The error body of the interface, with its status and headers. */
 export function errorResponse(
   error: unknown,
   c: Context<HttpEnv>,
   onInternal: OnInternalError,
 ): Response {
-  const shown = shownError(error, c.get('requestId'), onInternal);
+  const shown = shownError(error, c.get('requestId'), logOf(c, onInternal));
   return c.body(JSON.stringify(shown.body()), shown.status as ContentfulStatusCode, {
     'Content-Type': 'application/json',
     ...shown.headers(),

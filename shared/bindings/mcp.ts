@@ -6,6 +6,7 @@ import { withMcpClient } from '../rules/caller.ts';
 import { callerGone } from './caller-gone.ts';
 import {
   credentialsOf,
+  logOf,
   methodNotAllowed,
   shownError,
   type HttpEnv,
@@ -231,7 +232,7 @@ class Endpoint {
     if (error instanceof ProtocolError) {
       return errorAnswer(error.status, errorJson(id, error), headers);
     }
-    const shown = shownError(error, c.get('requestId'), this.#options.onInternal);
+    const shown = shownError(error, c.get('requestId'), logOf(c, this.#options.onInternal));
     const body = errorJson(id, {
       // Codes from -32768 to -32000 are spoken for: a refusal has the number of its HTTP status.
       code: shown.code === 'INTERNAL' ? INTERNAL_ERROR : shown.status,

@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
 import { Hono, type Context } from 'hono';
 import type { Caller } from '../context.ts';
-import { invalid, ServiceError } from '../errors.ts';
+import { invalid } from '../errors.ts';
 import type { Executor } from '../executor.ts';
-import { API_BODY_MAX_BYTES } from '../limits.ts';
+import { API_BODY_DEFAULT_MAX_BYTES } from '../limits.ts';
 import type { Method, Operation } from '../operation.ts';
 import { parseBoundedJson } from '../rules/payload.ts';
 import { fieldKinds, fromTexts, type FieldKind } from './fields.ts';
@@ -15,7 +16,7 @@ import {
   type HttpEnv,
   type OnInternalError,
 } from './http.ts';
-import { readBody } from './read-body.ts';
+import { readBody, refuseEncoded } from './read-body.ts';
 import { pathParameters, refuseDotSegments } from './target.ts';
 
 interface Route {
@@ -71,8 +72,7 @@ async function answer(
       ...headers,
     });
   } catch (error) {
-    // Whatever a call throws after its client left is of no interest.
-    return errorResponse(error, c, c.env.outgoing.destroyed ? () => undefined : onInternal);
+    return errorResponse(error, c, onInternal);
   }
 }
 
@@ -104,7 +104,7 @@ async function readInput(
   const input: Record<string, unknown> =
     rest.method === 'GET' || rest.method === 'DELETE'
       ? fromQuery(target, kinds)
-      : await jsonBody(c);
+      : await jsonBody(c.env.incoming, rest.bodyMaxBytes ?? API_BODY_DEFAULT_MAX_BYTES);
   for (const [name, value] of pathParameters(rest.path, target)) {
     input[rest.params?.[name] ?? name] = value;
   }
@@ -124,17 +124,16 @@ function fromQuery(target: string, kinds: Route['kinds']): Record<string, unknow
   return input;
 }
 
-async function jsonBody(c: Context<HttpEnv>): Promise<Record<string, unknown>> {
-  const { incoming } = c.env;
+async function jsonBody(
+  incoming: IncomingMessage,
+  maxBytes: number,
+): Promise<Record<string, unknown>> {
   const [type] = (incoming.headers['content-type'] ?? '').split(';', 1);
   if (type?.trim().toLowerCase() !== 'application/json') {
     throw invalid({ path: 'Content-Type', message: 'Expected `application/json`.' });
   }
-  const encoding = incoming.headers['content-encoding'] ?? 'identity';
-  if (encoding.toLowerCase() !== 'identity') {
-    throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', { headers: { Connection: 'close' } });
-  }
-  const body = await readBody(incoming, API_BODY_MAX_BYTES);
+  refuseEncoded(incoming);
+  const body = await readBody(incoming, maxBytes);
   const value = isUtf8(body) ? parseBoundedJson(body) : undefined;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid({ path: '', message: 'The body must be a JSON object.' });

@@ -9,20 +9,29 @@ interface Payload {
 }
 
 const DEPTH_MAX = 128;
-/** More distinct member names cost the JSON parser seconds in a body of 5 MB. */
-const DISTINCT_NAMES_MAX = 20_000;
-/** A member takes four bytes or more, so a smaller body cannot have too many. */
-const NAMES_COUNTED_FROM_BYTES = DISTINCT_NAMES_MAX * 4;
-/** Arrays, objects and huge numbers together: each costs the parser a hundred times its bytes. */
-const COSTLY_VALUES_MAX = 500_000;
+/**
+ * What JSON may cost the parser, in the time of a plain value: all of it takes a few dozen milliseconds
+ * at most, whatever the values and names are.
+ */
+const COST_MAX = 200_000;
+/** What a string costs beside being a value: the parser looks for short ones among all it knows. */
+const STRING_COST = 1;
+/** What a member costs beside the string that is its name: an object of this shape may be new. */
+const MEMBER_COST = 2;
+/** What a number of more than 20 characters costs beside being a value: it is more than a double holds. */
+const LONG_NUMBER_COST = 2;
+const LONG_NUMBER_CHARS = 20;
+/** A number this form suggests to be beyond a double is read twice. */
+const HUGE_NUMBER_COST = 10;
+const FORM_MAX_BYTES = 512 * 1024;
 const FORM_PAIRS_MAX = 10_000;
 
 /**
  * The payload of a webhook body (spec section 2.1, rule 3): parsed JSON when the type says so or is
  * absent, a parsed form, otherwise `{text}` for UTF-8 and `{base64}` for the rest. Never throws: JSON
- * or a form that is broken or would be a burden (more than 128 levels, numbers beyond a double,
- * more than 20,000 distinct names or 500,000 arrays and objects, more than 10,000 fields) stays
- * `{text}`.
+ * or a form that is broken or would be a burden (more than 128 levels, numbers beyond a double, more
+ * than 200,000 values where a string counts as two and a name or a long number as three; a form over
+ * 512 KB or 10,000 fields) stays `{text}`.
  */
 export function parsePayload(contentType: string | undefined, body: Uint8Array): Payload {
   const bytes = bufferOf(body);
@@ -31,7 +40,7 @@ export function parsePayload(contentType: string | undefined, body: Uint8Array):
   if (kind === 'json') {
     const value = parseBoundedJson(bytes);
     if (value !== undefined) return { kind, value };
-  } else if (kind === 'form' && countByte(bytes, AMPERSAND) < FORM_PAIRS_MAX) {
+  } else if (kind === 'form' && isBoundedForm(bytes)) {
     return readAs('form', bytes);
   }
   return readAs('text', bytes);
@@ -105,8 +114,12 @@ const AMPERSAND = 0x26;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
+const COMMA = 0x2c;
 const MINUS = 0x2d;
-const SPACE = 0x20;
+
+function isBoundedForm(bytes: Uint8Array): boolean {
+  return bytes.length <= FORM_MAX_BYTES && countByte(bytes, AMPERSAND) < FORM_PAIRS_MAX;
+}
 
 function countByte(bytes: Uint8Array, wanted: number): number {
   let count = 0;
@@ -115,50 +128,57 @@ function countByte(bytes: Uint8Array, wanted: number): number {
 }
 
 /**
- * One pass over the bytes before JSON.parse may build anything: levels, numbers and names. It does
- * not validate; on broken JSON its answer does not matter, as JSON.parse refuses that itself.
+ * One pass over the bytes before JSON.parse may build anything: levels, numbers, and every value and
+ * member, so that no choice of names or values makes the count too low. It does not validate; on
+ * broken JSON its answer does not matter, as JSON.parse refuses that itself.
  */
 class JsonScan {
   private readonly bytes: Buffer;
-  private readonly names: NameCounter | null;
   private depth = 0;
-  private costly = 0;
+  /** The value that all others are in. */
+  private cost = 1;
 
   constructor(bytes: Buffer) {
     this.bytes = bytes;
-    this.names = bytes.length < NAMES_COUNTED_FROM_BYTES ? null : new NameCounter();
   }
 
   isBounded(): boolean {
     let at: number | null = 0;
     while (at !== null && at < this.bytes.length) {
       at = this.next(at);
-      if (this.depth > DEPTH_MAX || this.costly > COSTLY_VALUES_MAX) return false;
+      if (this.depth > DEPTH_MAX || this.cost > COST_MAX) return false;
     }
     return at !== null;
   }
 
-  /** The place behind what begins at `at`, or null when it breaks a bound. */
+  /** The place behind what begins at `at`, or null when it is a number beyond a double. */
   private next(at: number): number | null {
     const byte = this.bytes[at] ?? 0;
-    if (byte === QUOTE) return this.string(at);
+    if (byte === QUOTE) {
+      this.cost += STRING_COST;
+      return stringEnd(this.bytes, at);
+    }
     if (byte === MINUS || isDigit(byte)) return this.number(at);
-    const change = levelChange(byte);
-    this.depth += change;
-    if (change > 0) this.costly += 1;
+    this.punctuation(byte);
     return at + 1;
   }
 
-  private string(start: number): number | null {
-    const end = stringEnd(this.bytes, start);
-    if (this.names === null || !isName(this.bytes, end)) return end;
-    return this.names.add(this.bytes, start + 1, end - 1) ? end : null;
+  /** Counts a value by what stands before it: `[` or `{` for the first in it, `,` for the others. */
+  private punctuation(byte: number): void {
+    if (byte === COMMA) this.cost += 1;
+    else if (byte === COLON) this.cost += MEMBER_COST;
+    else {
+      const change = levelChange(byte);
+      this.depth += change;
+      if (change > 0) this.cost += 1;
+    }
   }
 
   private number(start: number): number | null {
     const end = numberEnd(this.bytes, start);
+    if (end - start > LONG_NUMBER_CHARS) this.cost += LONG_NUMBER_COST;
     if (!mayOverflow(this.bytes, start, end)) return end;
-    this.costly += 1;
+    this.cost += HUGE_NUMBER_COST;
     return overflows(this.bytes, start, end) ? null : end;
   }
 }
@@ -179,12 +199,6 @@ function stringEnd(bytes: Uint8Array, start: number): number {
     at += byte === BACKSLASH ? 2 : 1;
   }
   return bytes.length;
-}
-
-function isName(bytes: Uint8Array, stringEndAt: number): boolean {
-  let at = stringEndAt;
-  while ((bytes[at] ?? COLON) <= SPACE) at += 1;
-  return bytes[at] === COLON;
 }
 
 function isDigit(byte: number): boolean {
@@ -220,29 +234,4 @@ function mayOverflow(bytes: Uint8Array, start: number, end: number): boolean {
 /** Whether JSON.parse would read Infinity, which no JSON text could show again. */
 function overflows(bytes: Buffer, start: number, end: number): boolean {
   return Math.abs(Number(bytes.toString('latin1', start, end))) === Number.POSITIVE_INFINITY;
-}
-
-const NAME_BITS = 1 << 18;
-
-/**
- * Counts distinct names without keeping them: a bit for each hash. Names that fall on one bit count
- * once, which only makes the count too low.
- */
-class NameCounter {
-  private readonly bits = new Uint8Array(NAME_BITS / 8);
-  private count = 0;
-
-  /** False when the name is one too many. */
-  add(bytes: Uint8Array, start: number, end: number): boolean {
-    // FNV-1a.
-    let hash = 0x811c9dc5;
-    for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
-    hash = (hash ^ (hash >>> 18)) & (NAME_BITS - 1);
-    const mask = 1 << (hash & 7);
-    const before = this.bits[hash >>> 3] ?? 0;
-    if ((before & mask) !== 0) return true;
-    this.bits[hash >>> 3] = before | mask;
-    this.count += 1;
-    return this.count <= DISTINCT_NAMES_MAX;
-  }
 }

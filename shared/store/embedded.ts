@@ -18,7 +18,7 @@ const GROUP_MAX_MS = 10;
 const ROTATE_IDLE_BYTES = 4 * 1024 * 1024;
 /** Nobody waits when nobody has written for this long. */
 const IDLE_MS = 250;
-const ROTATE_ANYWAY_BYTES = 8 * 1024 * 1024;
+const ROTATE_ANYWAY_BYTES = 16 * 1024 * 1024;
 
 interface EmbeddedOptions {
   /** Runs in each group before COMMIT: counts the position up by one. */

@@ -112,8 +112,9 @@ export class EventRepository {
       afterSeq = Math.max(afterSeq, first - 1);
     }
     const { sql, params } = candidateSql({ ...filter, afterSeq });
+    // CROSS keeps the order of the join: first the page, then its rows.
     return this.#tx.all<EventRow>(
-      `${SELECT_BRIEF} FROM (${sql}) AS candidate JOIN event e ON e.seq = candidate.seq JOIN event_content c ON c.seq = e.seq ORDER BY e.seq`,
+      `${SELECT_BRIEF} FROM (${sql}) AS candidate CROSS JOIN event e ON e.seq = candidate.seq CROSS JOIN event_content c ON c.seq = e.seq ORDER BY e.seq`,
       params,
     );
   }

@@ -28,7 +28,6 @@ export class IdempotencyRepository {
     };
   }
 
-  /** Each insert also takes away two expired rows, so the table needs no sweeper. */
   async insert(
     keyId: string,
     idempotencyKey: string,
@@ -36,12 +35,22 @@ export class IdempotencyRepository {
     times: { readonly now: number; readonly expiresAt: number },
   ): Promise<void> {
     await this.#tx.run(
-      'DELETE FROM idempotency WHERE (key_id, idempotency_key) IN (SELECT key_id, idempotency_key FROM idempotency WHERE expires_at <= ? ORDER BY expires_at LIMIT 2)',
-      [times.now],
-    );
-    await this.#tx.run(
       'INSERT OR REPLACE INTO idempotency (key_id, idempotency_key, op, input_digest, committed, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
       [keyId, idempotencyKey, answer.op, answer.inputDigest, answer.committed, times.expiresAt],
+    );
+  }
+
+  /** When the next row expires, or expired; null when there is none. */
+  async nextExpiry(): Promise<number | null> {
+    const row = await this.#tx.get('SELECT min(expires_at) AS due FROM idempotency');
+    return (row?.['due'] as number | null | undefined) ?? null;
+  }
+
+  /** Deletes expired rows, at most `limit` of them; returns how many. */
+  deleteExpired(now: number, limit: number): Promise<number> {
+    return this.#tx.run(
+      'DELETE FROM idempotency WHERE (key_id, idempotency_key) IN (SELECT key_id, idempotency_key FROM idempotency WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)',
+      [now, limit],
     );
   }
 }

@@ -28,6 +28,8 @@ const COLUMNS =
   'seq, at, op, agent, platform, key_id, subject, request_id, outcome, code, input_digest, result_digest, prev_hash, hash';
 // Statements are found by their text: one that is put together anew on every call would be hashed anew as well.
 const INSERT = `INSERT INTO ledger (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_OWN =
+  'INSERT INTO ledger (seq, at, op, subject, outcome, input_digest, prev_hash, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)';
 const RANGE = `SELECT ${COLUMNS} FROM ledger WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`;
 /** The most selective first: it is the one whose index is used, and the others only filter. */
 const FILTERS = ['subject', 'op', 'agent', 'platform'] as const;
@@ -62,22 +64,9 @@ export class LedgerRepository {
       at: head && head.at > nowIso ? head.at : nowIso,
       prev_hash: head?.hash ?? GENESIS_HASH,
     });
-    await this.#tx.run(INSERT, [
-      entry.seq,
-      entry.at,
-      entry.op,
-      entry.agent,
-      entry.platform,
-      entry.key_id,
-      entry.subject,
-      entry.request_id,
-      entry.outcome,
-      entry.code,
-      entry.input_digest,
-      entry.result_digest,
-      entry.prev_hash,
-      entry.hash,
-    ]);
+    // What the service does by itself has no caller: those columns are not even bound.
+    if (isOwn(entry)) await this.#tx.run(INSERT_OWN, ownColumns(entry));
+    else await this.#tx.run(INSERT, allColumns(entry));
     carried?.set(HEAD, { seq: entry.seq, at: entry.at, hash: entry.hash });
   }
 
@@ -112,4 +101,22 @@ export class LedgerRepository {
     if (filter.until === undefined) return cursor;
     return Math.min(cursor, await firstSeqSince(this.#tx, 'ledger', 'at', filter.until));
   }
+}
+
+/** True when nothing stands in the columns that `INSERT_OWN` leaves out. */
+function isOwn(entry: LedgerEntry): boolean {
+  const { agent, platform, key_id, request_id, code, result_digest } = entry;
+  return [agent, platform, key_id, request_id, code, result_digest].every((it) => it === null);
+}
+
+function ownColumns(entry: LedgerEntry): SqlValue[] {
+  const { seq, at, op, subject, outcome, input_digest, prev_hash, hash } = entry;
+  return [seq, at, op, subject, outcome, input_digest, prev_hash, hash];
+}
+
+function allColumns(entry: LedgerEntry): SqlValue[] {
+  const { seq, at, op, agent, platform, key_id, subject, request_id } = entry;
+  const { outcome, code, input_digest, result_digest, prev_hash, hash } = entry;
+  const who = [agent, platform, key_id, subject, request_id];
+  return [seq, at, op, ...who, outcome, code, input_digest, result_digest, prev_hash, hash];
 }

@@ -2,6 +2,8 @@ import type { Verification } from '../rules/signature.ts';
 import type { Row, Tx } from './driver.ts';
 
 const HOUR_MS = 3_600_000;
+/** Counts by hour older than this are deleted when the next one is written. */
+const HOURS_KEPT = 25;
 
 /** A source as stored; secret and token are sealed. */
 export interface SourceRow extends Row {
@@ -15,7 +17,7 @@ export interface SourceRow extends Row {
   created_at: string;
 }
 
-/** Deliveries of the last 24 hours. */
+/** The last event, and the deliveries of the last 24 hours. */
 export interface SourceActivity extends Row {
   last_event_at: string | null;
   events_24h: number;
@@ -23,6 +25,7 @@ export interface SourceActivity extends Row {
 }
 
 const COLUMNS = 'id, name, type, verification, signature_header, secret, token, created_at';
+const PRUNE = 'DELETE FROM source_hour WHERE source_id = ? AND hour < ?';
 
 export class SourceRepository {
   readonly #tx: Tx;
@@ -79,10 +82,9 @@ export class SourceRepository {
 
   async activity(id: string, now: number): Promise<SourceActivity> {
     const row = await this.#tx.get<SourceActivity>(
-      `SELECT max(last_event_at) AS last_event_at,
-         coalesce(sum(accepted) FILTER (WHERE hour > ?2), 0) AS events_24h,
-         coalesce(sum(rejected) FILTER (WHERE hour > ?2), 0) AS rejected_24h
-       FROM source_hour WHERE source_id = ?1`,
+      `SELECT s.last_event_at, coalesce(sum(h.accepted), 0) AS events_24h, coalesce(sum(h.rejected), 0) AS rejected_24h
+       FROM source s LEFT JOIN source_hour h ON h.source_id = s.id AND h.hour > ?2
+       WHERE s.id = ?1 GROUP BY s.id`,
       [id, Math.floor(now / HOUR_MS) - 24],
     );
     return row ?? { last_event_at: null, events_24h: 0, rejected_24h: 0 };
@@ -92,22 +94,30 @@ export class SourceRepository {
   countAccepted(id: string, now: number, receivedAt: string): void {
     const { group } = this.#tx;
     if (!group) throw new Error('Only a write counts.');
-    const name = `source.accepted ${id} ${Math.floor(now / HOUR_MS)}`;
+    const hour = Math.floor(now / HOUR_MS);
+    const name = `source.accepted ${id} ${hour}`;
     const count = Number(group.carried.get(name) ?? 0) + 1;
     group.carried.set(name, count);
     group.atEnd(name, async (tx) => {
       await tx.run(
-        'INSERT INTO source_hour (source_id, hour, accepted, last_event_at) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET accepted = accepted + excluded.accepted, last_event_at = excluded.last_event_at',
-        [id, Math.floor(now / HOUR_MS), count, receivedAt],
+        'INSERT INTO source_hour (source_id, hour, accepted) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET accepted = accepted + excluded.accepted',
+        [id, hour, count],
       );
+      await tx.run(
+        "UPDATE source SET last_event_at = max(coalesce(last_event_at, ''), ?) WHERE id = ?",
+        [receivedAt, id],
+      );
+      await tx.run(PRUNE, [id, hour - HOURS_KEPT]);
       group.carried.delete(name);
     });
   }
 
   async countRejected(id: string, now: number, count: number): Promise<void> {
+    const hour = Math.floor(now / HOUR_MS);
     await this.#tx.run(
       'INSERT INTO source_hour (source_id, hour, rejected) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET rejected = rejected + excluded.rejected',
-      [id, Math.floor(now / HOUR_MS), count],
+      [id, hour, count],
     );
+    await this.#tx.run(PRUNE, [id, hour - HOURS_KEPT]);
   }
 }

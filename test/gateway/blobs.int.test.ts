@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { keepUp } from '../../gateway/upkeep.ts';
@@ -131,6 +131,15 @@ describe('a body over 256 KB', () => {
   });
 });
 
+describe('a link to a body', () => {
+  it('is not found when the file goes between the row and the read', async () => {
+    const { payload_url } = await claim(await deliver(large('one')));
+    rmSync(join(gateway.folder, 'projects', gateway.projectId, 'blobs'), { recursive: true });
+    const response = await fetch(payload_url ?? '');
+    expect(response.status).toBe(404);
+  });
+});
+
 describe('a payload past its 30 days', () => {
   it('goes, in its row and as a file, and the event says so', async () => {
     const { payload_url } = await claim(await deliver(large('one')));
@@ -188,9 +197,44 @@ describe('a payload past its 30 days', () => {
     clock.advance(31 * DAY_MS);
     const again = await TestGateway.start({ clock, folder });
     const folderOfBlobs = join(folder, 'projects', projectId, 'blobs');
-    expect(
-      readdirSync(folderOfBlobs).flatMap((part) => readdirSync(join(folderOfBlobs, part))),
-    ).toEqual([]);
+    await expect
+      .poll(() =>
+        readdirSync(folderOfBlobs).flatMap((part) => readdirSync(join(folderOfBlobs, part))),
+      )
+      .toEqual([]);
     await again.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('is in no file of the database any more', async () => {
+    const secret = 'a-payload-that-must-go';
+    await deliver(JSON.stringify({ secret }));
+    const file = join(gateway.folder, 'projects', gateway.projectId, 'project.db');
+    const inFiles = (): boolean =>
+      [file, `${file}-wal`].some((path) => existsSync(path) && readFileSync(path).includes(secret));
+    expect(inFiles()).toBe(true);
+    clock.advance(30 * DAY_MS + 1);
+    await upkeep();
+    expect(inFiles()).toBe(false);
+  });
+
+  it('stays while the clock is not steady, and goes once it is', async () => {
+    let waitMs = 3_600_000;
+    const steady = { waitMs: () => waitMs };
+    const held = await TestGateway.start({ clock, steady });
+    const hook = await held.addSource({ name: 'open' });
+    await held.deliver(hook, '{"kept":true}', json);
+    clock.advance(40 * DAY_MS);
+    const project = await held.gateway.projects.find(held.projectId);
+    const purged = async (): Promise<boolean | undefined> => {
+      const { body } = await held.call<{ items: Event[] }>('GET', '/v1/inbox?status=pending');
+      return body.items[0]?.payload_purged;
+    };
+    if (project) await keepUp(project, clock, { steady });
+    expect(await purged()).toBe(false);
+    waitMs = 0;
+    if (project) await keepUp(project, clock, { steady });
+    expect(await purged()).toBe(true);
+    await held.stop();
   });
 });

@@ -144,6 +144,12 @@ describe('a hostile body', () => {
       'a million members',
       () => `{${Array.from({ length: 300_000 }, (_, n) => `"k${n}":1`).join()}}`,
     ],
+    ['600,000 short strings', () => `[${'"abcde",'.repeat(600_000)}1]`],
+    ['2.6 million small numbers', () => `[${'1,'.repeat(2_600_000)}1]`],
+    [
+      '300,000 names like integers',
+      () => `{${Array.from({ length: 300_000 }, (_, n) => `"${n * 7919}":1`).join()}}`,
+    ],
     ['5 MB of escapes', () => `"${'\\u0041'.repeat(850_000)}"`],
     ['a byte order mark', () => '\ufeff{"a":1}'],
     ['5 MB of NUL', () => new Uint8Array(5 * MIB)],

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newApiKey } from '../../shared/ids.ts';
+import { inboxWait } from '../../shared/operations/inbox/wait.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 
 const DAY_MS = 86_400_000;
@@ -99,6 +100,40 @@ describe('a key', () => {
     expect(after.headers.get('www-authenticate')).toBe('Bearer');
     clock.advance(1000);
     expect((await revoke(body.id)).body).toEqual(first.body);
+  });
+
+  it('that is revoked ends its running waits, and no other', async () => {
+    const url = await gateway.addSource({ name: 'open' });
+    const { body } = await create({ scopes: ['inbox:read'] });
+    const wait = (key: string) =>
+      gateway.call<{ event: unknown }>('GET', '/v1/inbox/wait?timeout_seconds=20', { key });
+    const ended = wait(body.api_key);
+    const other = wait(gateway.apiKey);
+    const project = await gateway.gateway.projects.find(gateway.projectId);
+    await expect.poll(() => project?.waits.size, { interval: 5 }).toBe(2);
+    expect((await revoke(body.id)).status).toBe(200);
+    await gateway.deliver(url, 'one');
+    expect(await ended).toMatchObject({ status: 401, body: { error: { code: 'KEY_REVOKED' } } });
+    expect((await other).body.event).not.toBeNull();
+    expect(project?.waits.size).toBe(0);
+  });
+
+  it('that is revoked between its check and its wait is told nothing', async () => {
+    const url = await gateway.addSource({ name: 'open' });
+    await gateway.deliver(url, 'one');
+    const { body } = await create({ scopes: ['inbox:read'] });
+    const { executor } = gateway.gateway;
+    const caller = await executor.authenticate({
+      authorization: `Bearer ${body.api_key}`,
+      agentHeader: undefined,
+      userAgent: undefined,
+      idempotencyKey: undefined,
+      requestId: 'req_test',
+    });
+    expect((await revoke(body.id)).status).toBe(200);
+    const { signal } = new AbortController();
+    const answer = executor.execute(inboxWait, { timeout_seconds: 1 }, caller, signal);
+    await expect(answer).rejects.toMatchObject({ code: 'KEY_REVOKED' });
   });
 
   it('works until it expires and not a moment longer', async () => {

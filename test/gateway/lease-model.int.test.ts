@@ -47,8 +47,8 @@ type Step = { readonly name: string } & Partial<{
 function chosenLease(real: Real, event: number, which: Which | undefined): string | undefined {
   const own = real.leases[event] ?? [];
   if (which === 'newest') return own.at(-1);
-  if (which === 'older') return own.at(-2) ?? 'lea_never_given';
-  if (which === 'other event') return real.leases[1 - event]?.at(-1) ?? 'lea_never_given';
+  if (which === 'older') return own.at(-2) ?? 'lse_never_given';
+  if (which === 'other event') return real.leases[1 - event]?.at(-1) ?? 'lse_never_given';
   return undefined;
 }
 

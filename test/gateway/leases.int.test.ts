@@ -165,7 +165,7 @@ describe('an ack', () => {
     clock.advance(5000);
     expect(await mine('inbox_ack', { event_id, result: { n: 2 } })).toEqual(first);
     expect(await mine('inbox_ack', { event_id, lease_id })).toEqual(first);
-    expect((await mine('inbox_ack', { event_id, lease_id: 'lea_other' })).code).toBe(
+    expect((await mine('inbox_ack', { event_id, lease_id: 'lse_other' })).code).toBe(
       'EVENT_NOT_CLAIMABLE',
     );
     const stored = await gateway.gateway.projects.find(gateway.projectId);

@@ -74,6 +74,17 @@ describe('a body over the limit', () => {
     expect(answer.status).toBe(413);
   });
 
+  it('is whole when it comes in chunks of one byte', async () => {
+    const text = Array.from({ length: 20_000 }, (_, n) => String(n % 10)).join('');
+    const head = ['POST {path} HTTP/1.1', 'Content-Type: text/plain', 'Transfer-Encoding: chunked'];
+    const chunks = `${text.replaceAll(/./g, '1\r\n$&\r\n')}0\r\n\r\n`;
+    const answer = await rawRequest(url, head, [Buffer.from(chunks)]);
+    expect(answer.status).toBe(200);
+    const event_id = /"event_id":"(\w+)"/.exec(answer.text)?.[1];
+    const claimed = await gateway.call('POST', '/v1/inbox/claim', { body: { event_id } });
+    expect(claimed.body).toMatchObject({ payload: { text } });
+  });
+
   it('keeps memory flat when many come at once', async () => {
     const head = ['POST {path} HTTP/1.1', TYPE, 'Transfer-Encoding: chunked'];
     const before = process.memoryUsage().rss;
@@ -91,6 +102,31 @@ describe('a body over the limit', () => {
     // 480 MB were on offer. What is kept is at most the limit of each, twice over for the sender here.
     expect(highest - before).toBeLessThan(8 * LIMIT * 4);
   });
+});
+
+describe('the result of an ack', () => {
+  const event_id = 'evt_01j9z3k4m5n6p7q8r9s0t1v2w3';
+
+  it.each<[string, unknown]>([
+    ['a long text', 'x'.repeat(4095)],
+    ['60,000 numbers', Array.from({ length: 60_000 }, () => 1)],
+    ['characters of two bytes', 'é'.repeat(2048)],
+  ])('over 4 KB is refused by its name: %s', async (_what, result) => {
+    const answer = await gateway.call('POST', '/v1/inbox/ack', { body: { event_id, result } });
+    expect(answer.status).toBe(400);
+    const fields = [{ path: 'result', message: 'At most 4 KB serialized.' }];
+    expect(answer.body).toMatchObject({
+      error: { code: 'VALIDATION_FAILED', details: { fields } },
+    });
+  });
+
+  it.each([[null], [false], [{ a: [1, 'x'] }], ['x'.repeat(4094)]])(
+    'of at most 4 KB may be any JSON: %j',
+    async (result) => {
+      const answer = await gateway.call('POST', '/v1/inbox/ack', { body: { event_id, result } });
+      expect(answer.body).toMatchObject({ error: { code: 'NOT_FOUND' } });
+    },
+  );
 });
 
 describe('a length that lies', () => {

@@ -52,7 +52,7 @@ async function dueSoon(id: string, change: Partial<EventQueueRow>, inMs: number)
   await store.write(async ({ events }, tx) => {
     const row = await events.find(id);
     if (!row) throw new Error('no event');
-    const lease = { lease_id: 'lea_test', holder_key_id: 'key_test', routed: false };
+    const lease = { lease_id: 'lse_test', holder_key_id: 'key_test', routed: false };
     await events.setQueue(
       row.seq,
       { ...lease, status: 'claimed', attempts: 0, ...change, due_at },

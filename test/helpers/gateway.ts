@@ -67,7 +67,9 @@ export class TestGateway {
   }
 
   static async start(
-    options: Partial<Pick<GatewayOptions, 'clock' | 'ratePerMinute' | 'checkAnswers'>> & {
+    options: Partial<
+      Pick<GatewayOptions, 'clock' | 'steady' | 'ratePerMinute' | 'checkAnswers'>
+    > & {
       folder?: string;
     } = {},
   ): Promise<TestGateway> {
@@ -84,6 +86,7 @@ export class TestGateway {
       checkAnswers: options.checkAnswers ?? true,
       log: pino({ level: process.env['SVC_TEST_LOG'] ?? 'fatal' }),
       onFatal: () => undefined,
+      steady: options.steady ?? { waitMs: () => 0 },
       ...(options.clock && { clock: options.clock }),
     });
     const listener = getRequestListener(gateway.app.fetch, {

@@ -123,7 +123,8 @@ CREATE TABLE source (
   token BLOB,
   token_hash TEXT UNIQUE,
   created_at TEXT NOT NULL,
-  removed_at TEXT
+  removed_at TEXT,
+  last_event_at TEXT
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE source_hour (
@@ -131,7 +132,6 @@ CREATE TABLE source_hour (
   hour INTEGER NOT NULL,
   accepted INTEGER NOT NULL DEFAULT 0,
   rejected INTEGER NOT NULL DEFAULT 0,
-  last_event_at TEXT,
   PRIMARY KEY (source_id, hour)
 ) STRICT, WITHOUT ROWID;
 

@@ -89,7 +89,7 @@ function typed(value: unknown): string {
 }
 
 const VOLATILE: readonly (readonly [RegExp, string])[] = [
-  [/\b(evt|key|lea|src|msg|req)_[0-9A-Za-z]+/g, '$1_…'],
+  [/\b(evt|key|lse|src|msg|req)_[0-9A-Za-z]+/g, '$1_…'],
   [/\bsvc_live_\w+/g, 'svc_live_…'],
   [/\/w\/[0-9A-Za-z]+/g, '/w/…'],
   [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'then'],

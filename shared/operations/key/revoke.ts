@@ -22,7 +22,7 @@ export const keyRevoke = defineOperation({
   subject: (input) => input.key_id,
   example: { key_id: 'key_01j9z3k4m5n6p7q8r9s0t1v2w3' },
 }).write({
-  commit: async ({ caller, store, now }, { key_id }) => {
+  commit: async ({ caller, store, now, keyEnded }, { key_id }) => {
     if (key_id !== caller.keyId && !caller.scopes.includes('admin')) {
       throw new ServiceError('SCOPE_MISSING', { details: { scope: 'admin' } });
     }
@@ -32,6 +32,7 @@ export const keyRevoke = defineOperation({
     if (key.revoked_at !== null) return { id: key_id, revoked_at: key.revoked_at };
     if (isLastAdmin(key, await store.keys.active(nowIso))) throw new ServiceError('LAST_ADMIN_KEY');
     await store.keys.revoke(key_id, nowIso);
+    keyEnded(key_id);
     return { id: key_id, revoked_at: nowIso };
   },
 });

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { invalid, ServiceError } from '../../errors.ts';
 import { newRequestId } from '../../ids.ts';
+import { API_BODY_MAX_BYTES } from '../../limits.ts';
 import { defineOperation } from '../../operation.ts';
 import { signWebhook } from '../../rules/signature.ts';
 import { sourceName } from '../fields.ts';
@@ -20,7 +21,7 @@ export const sourceSign = defineOperation({
   errors: ['NOT_FOUND'],
   effect: 'write',
   replica: 'upstream',
-  rest: { method: 'POST', path: '/v1/sources/{name}/sign' },
+  rest: { method: 'POST', path: '/v1/sources/{name}/sign', bodyMaxBytes: API_BODY_MAX_BYTES },
   mcp: false,
   cli: {
     usage: 'source sign <name>',

@@ -72,7 +72,7 @@ function seedSql(events: number, status: string): string {
         body_hash, status, attempts, lease_id, holder_key_id, due_at, finished_at)
       SELECT seq, id, 'src_' || source, source, 'webhook', type, at, 1, 'external_untrusted', 232,
         lower(hex(randomblob(16))), randomblob(32), status, status = 'failed',
-        CASE WHEN status = 'claimed' THEN 'lea_' || lower(hex(randomblob(16))) END,
+        CASE WHEN status = 'claimed' THEN 'lse_' || lower(hex(randomblob(16))) END,
         CASE WHEN status IN ('claimed', 'done') THEN 'key_01' || printf('%024d', 1) END,
         CASE WHEN status IN ('claimed', 'failed') THEN ${later} + seq END,
         CASE WHEN status IN ('done', 'dead') THEN at END

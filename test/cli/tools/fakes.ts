@@ -81,7 +81,7 @@ export function fakeInbox(events: readonly QueuedEvent[], more: Record<string, A
       return {
         ...pending.splice(at, 1)[0],
         status: 'claimed',
-        lease_id: `lea_${String(event_id)}`,
+        lease_id: `lse_${String(event_id)}`,
       };
     },
     'POST /v1/inbox/ack': () => ({ status: 'done' }),

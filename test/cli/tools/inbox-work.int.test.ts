@@ -47,7 +47,7 @@ describe('how a command ends', () => {
   it('acks with JSON from standard output', async () => {
     const { client, finished } = await outcomeOf('jq_is_not_needed=1; echo \'{"ticket": 42}\'');
     expect(client.bodies(ACK)).toEqual([
-      { event_id: 'evt_1', lease_id: 'lea_evt_1', result: { ticket: 42 } },
+      { event_id: 'evt_1', lease_id: 'lse_evt_1', result: { ticket: 42 } },
     ]);
     expect(finished).toMatchObject({ outcome: 'acked', exit_code: 0, signal: null });
   });
@@ -59,7 +59,7 @@ describe('how a command ends', () => {
 
   it('acks without a result when nothing was printed', async () => {
     const { client } = await outcomeOf('cat > /dev/null');
-    expect(client.bodies(ACK)).toEqual([{ event_id: 'evt_1', lease_id: 'lea_evt_1' }]);
+    expect(client.bodies(ACK)).toEqual([{ event_id: 'evt_1', lease_id: 'lse_evt_1' }]);
   });
 
   it('cuts long output to what an ack may carry, and never hangs on it', async () => {
@@ -110,8 +110,8 @@ describe('what a command gets', () => {
     const command = `printf '{"env":"%s %s %s %s","event":%s}' $SVC_EVENT_ID $SVC_EVENT_TYPE $SVC_EVENT_SOURCE $SVC_LEASE_ID "$(cat)"`;
     await work(workOf(client, command).options);
     expect(client.bodies(ACK)[0]?.['result']).toMatchObject({
-      env: 'evt_1 push github lea_evt_1',
-      event: { id: 'evt_1', payload: { text: 'ünï' }, lease_id: 'lea_evt_1' },
+      env: 'evt_1 push github lse_evt_1',
+      event: { id: 'evt_1', payload: { text: 'ünï' }, lease_id: 'lse_evt_1' },
     });
   });
 

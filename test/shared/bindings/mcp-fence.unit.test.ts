@@ -29,8 +29,8 @@ describe('fence', () => {
   });
 
   it('fences an answer that is the event itself', () => {
-    const { ours, theirs } = fenced('event', { ...foreignEvent(), lease_id: 'lea_1' });
-    expect(ours.lease_id).toBe('lea_1');
+    const { ours, theirs } = fenced('event', { ...foreignEvent(), lease_id: 'lse_1' });
+    expect(ours.lease_id).toBe('lse_1');
     expect(theirs.payload).toEqual(foreignEvent().payload);
   });
 

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeExecutor, serveMcp, testOperations, type Served } from './mcp-fake.ts';
 import { META, rpc, wireTo, type HeaderMap } from './mcp-wire.ts';
 
@@ -198,6 +198,19 @@ describe('messages', () => {
     expect(told.json.error.message).toMatch(/^PAYLOAD_TOO_LARGE: /);
     expect(await postInChunks(JSON.stringify(big))).toBe(413);
     expect(await postInChunks(JSON.stringify(rpc('ping')))).toBe(200);
+  });
+
+  it('keeps an upload that was broken off out of the log', async () => {
+    const sent = request(served.url, {
+      method: 'POST',
+      headers: { authorization: 'Bearer good', 'content-length': '1000' },
+    });
+    sent.on('error', () => {});
+    sent.write('{');
+    await vi.waitFor(() => expect(executor.credentials).toHaveLength(1));
+    sent.destroy();
+    await vi.waitFor(() => expect(executor.metered).toBe(1));
+    expect(served.internal).toEqual([]);
   });
 
   it('refuses a compressed body', async () => {

@@ -48,7 +48,7 @@ export const fixtureOperations: readonly Operation[] = [
     name: 'test_put',
     input: keyed.extend({ value: z.json().optional() }),
     effect: 'write',
-    rest: { method: 'PUT', path: '/v1/values/{key+}' },
+    rest: { method: 'PUT', path: '/v1/values/{key+}', bodyMaxBytes: 1024 * 1024 },
     example: { key: 'a', value: 1 },
   }).write({ commit: async () => null }),
   defineOperation({

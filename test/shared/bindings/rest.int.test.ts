@@ -1,5 +1,6 @@
+import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { serveRest, type RawAnswer, type RestFixture } from './rest-fixture.ts';
 
 const MIB = 1024 * 1024;
@@ -162,15 +163,35 @@ describe('a body', () => {
     expect(await call('POST', make, '{"count":"1"}')).toMatchObject({ body: problem('count') });
   });
 
-  it('of 1 MB is read, and one byte more is refused', async () => {
-    const frame = '{"name":""}'.length;
-    const fits = await call('POST', make, `{"name":"${'x'.repeat(MIB - frame)}"}`);
-    expect(fits.status).toBe(201);
-    const answer = await call('POST', make, `{"name":"${'x'.repeat(MIB - frame + 1)}"}`);
+  it.each([
+    ['128 KB', 'POST', make, '{"name":""}', MIB / 8],
+    ['1 MB where the operation says so', 'PUT', '/v1/values/a', '{"value":""}', MIB],
+  ])('of %s is read, and one byte more is refused', async (what, method, path, frame, limit) => {
+    const body = (bytes: number) => frame.replace('""', `"${'x'.repeat(bytes - frame.length)}"`);
+    expect((await call(method, path, body(limit))).status).toBeLessThan(300);
+    const answer = await call(method, path, body(limit + 1));
     expect(answer.status).toBe(413);
+    const limitText = what.split(' ', 2).join(' ');
     expect(answer.body).toMatchObject({
-      error: { code: 'PAYLOAD_TOO_LARGE', hint: 'At most 1 MB.' },
+      error: { code: 'PAYLOAD_TOO_LARGE', hint: `At most ${limitText}.` },
     });
+  });
+
+  it('of thousands of unknown fields is told of twenty', async () => {
+    const fields = Array.from({ length: 10_000 }, (_, n) => `"f${n}":1`);
+    const answer = await call('POST', make, `{${fields.join(',')}}`);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ error: { details: { fields: { length: 20 } } } });
+  });
+
+  it('that its sender broke off is no failure of ours', async () => {
+    const { port } = new URL(rest.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(`POST ${make} HTTP/1.1\r\n${JSON_HEAD}Content-Length: 1000\r\n\r\n{`);
+    await vi.waitFor(() => expect(rest.asked).toContain('meter'));
+    socket.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(rest.internal).toEqual([]);
   });
 
   it('is refused by its announced length, before it is sent', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decodePayload, parseBoundedJson, parsePayload } from '../../../shared/rules/payload.ts';
 
 const JSON_TYPE = 'application/json';
+const FORM_MAX = 512 * 1024;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 const parse = (type: string | undefined, body: string | Uint8Array) =>
   parsePayload(type, typeof body === 'string' ? Buffer.from(body) : body);
@@ -38,8 +39,16 @@ describe('the kind of a payload', () => {
   });
 });
 
-const object = (names: number) =>
-  `{${Array.from({ length: names }, (_, i) => `"name${i * 7919}" : 1`).join(',')}}`;
+/** `count` of what `make` gives, as an array or, in braces, an object. */
+const many = (count: number, make: (n: number) => string, [open, close] = '[]') =>
+  `${open}${Array.from({ length: count }, (_, n) => make(n)).join(',')}${close}`;
+
+/** FNV-1a, mixed down to 18 bits: what a counter of hashes might tell names by. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) value = Math.imul(value ^ byte, 0x01000193);
+  return (value ^ (value >>> 18)) & 0x3ffff;
+}
 
 describe('hostile JSON', () => {
   it.each([
@@ -88,16 +97,52 @@ describe('hostile JSON', () => {
     expect(parse(FORM_TYPE, 'a=%00').value).toEqual({ a: '\0' });
   });
 
-  it('counts distinct names, of which 20,000 are allowed, and not repeated ones', () => {
-    expect(parse(JSON_TYPE, object(19_000)).kind).toBe('json');
-    expect(parse(JSON_TYPE, object(25_000)).kind).toBe('text');
-    const records = Array.from({ length: 30_000 }, (_, id) => ({ id, name: `n${id}`, tag: 'x' }));
-    expect(parse(JSON_TYPE, JSON.stringify(records)).kind).toBe('json');
+  it.each<[string, number, (n: number) => string, string?]>([
+    ['numbers', 199_998, () => '1'],
+    ['literals', 199_998, () => 'null'],
+    ['strings', 99_999, (n) => `"${n}"`],
+    ['coordinates', 66_666, () => '[12.345,-6.789]'],
+    ['empty arrays', 99_999, () => '[]'],
+    ['empty objects', 99_999, () => '{}'],
+    ['long numbers', 66_665, () => '1.0000000000000001110223'],
+    ['huge numbers', 18_181, () => '1e308'],
+    ['names', 49_999, (n) => `"name${n * 7919}" : 1`, '{}'],
+    ['names like integers', 49_999, (n) => `"${n * 7919}":1`, '{}'],
+    ['names that are one another', 49_999, () => '"a":1', '{}'],
+    ['objects with a name each', 39_999, (n) => `{"${n.toString(36)}":1}`],
+    ['names and strings', 39_999, (n) => `"${n}":"${n}"`, '{}'],
+  ])('counts %s, and takes so many and a few more for text', (_, most, make, brackets) => {
+    expect(parse(JSON_TYPE, many(most, make, brackets)).kind).toBe('json');
+    expect(parse(JSON_TYPE, many(most + 2, make, brackets)).kind).toBe('text');
+  });
+
+  it('takes commas, colons and brackets in strings for no values', () => {
+    expect(parse(JSON_TYPE, JSON.stringify(',:{['.repeat(100_000))).kind).toBe('json');
+  });
+
+  it('counts names whose hashes are the same like all others', () => {
+    const alike: string[] = [];
+    for (let n = 0; alike.length < 50_100; n++) {
+      const name = n.toString(36);
+      if (hash(name) < 10_000) alike.push(name);
+    }
+    expect(
+      parse(
+        JSON_TYPE,
+        many(50_100, (n) => `"${alike[n]}":0`, '{}'),
+      ).kind,
+    ).toBe('text');
   });
 
   it('keeps a form of more than 10,000 fields as text', () => {
     expect(parse(FORM_TYPE, `a=1${'&a=1'.repeat(9_999)}`).kind).toBe('form');
     expect(parse(FORM_TYPE, `a=1${'&a=1'.repeat(10_000)}`).kind).toBe('text');
+  });
+
+  it.each(['%', '+', '%41', 'a'])('keeps a form of more than 512 KB of %s as text', (unit) => {
+    const longest = unit.repeat(FORM_MAX / unit.length);
+    expect(parse(FORM_TYPE, longest).kind).toBe('form');
+    expect(parse(FORM_TYPE, `${longest}${unit}`).kind).toBe('text');
   });
 });
 
@@ -107,6 +152,12 @@ function distinctNames(): string {
   let text = '{';
   for (let i = 0; text.length < 5_000_000; i++) text += `"${i.toString(36)}":0,`;
   return text;
+}
+
+function integerNames(): string {
+  let text = '{';
+  for (let i = 0; text.length < 5_000_000; i++) text += `"${i * 7919}":0,`;
+  return `${text}"":0}`;
 }
 
 describe('five megabytes', () => {
@@ -123,10 +174,15 @@ describe('five megabytes', () => {
     ['distinct names', JSON_TYPE, distinctNames, 'text'],
     ['empty objects', JSON_TYPE, () => `[${fill('{},')}1]`, 'text'],
     ['huge numbers', JSON_TYPE, () => `[${fill('1e308,')}1]`, 'text'],
-    ['tiny numbers', JSON_TYPE, () => `[${fill('1e-308,')}1]`, 'json'],
-    ['coordinates', JSON_TYPE, () => `[${fill('[12.345,-6.789],')}1]`, 'json'],
+    ['tiny numbers', JSON_TYPE, () => `[${fill('1e-308,')}1]`, 'text'],
+    ['small numbers', JSON_TYPE, () => `[${fill('1,')}1]`, 'text'],
+    ['short strings', JSON_TYPE, () => `[${fill('"abcdef",')}1]`, 'text'],
+    ['names like integers', JSON_TYPE, integerNames, 'text'],
+    ['coordinates', JSON_TYPE, () => `[${fill('[12.345,-6.789],')}1]`, 'text'],
+    ['long numbers', JSON_TYPE, () => `[${fill(`0.${'1'.repeat(40)},`)}1]`, 'text'],
+    ['records', JSON_TYPE, () => `[${fill(`{"id":1,"text":"${'x'.repeat(300)}"},`)}1]`, 'json'],
     ['form separators', FORM_TYPE, () => fill('&'), 'text'],
-    ['form escapes', FORM_TYPE, () => fill('%41'), 'form'],
+    ['form escapes', FORM_TYPE, () => fill('%41'), 'text'],
     ['plain text', 'text/plain', () => fill('héllo'), 'text'],
   ])('of %s are read at once', (_, type, make, kind) => {
     const body = Buffer.from(make());

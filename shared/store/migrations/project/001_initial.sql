@@ -41,7 +41,8 @@ CREATE TABLE source (
   token BLOB,
   token_hash TEXT UNIQUE,
   created_at TEXT NOT NULL,
-  removed_at TEXT
+  removed_at TEXT,
+  last_event_at TEXT
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX source_active_name ON source (name) WHERE removed_at IS NULL;
@@ -52,7 +53,6 @@ CREATE TABLE source_hour (
   hour INTEGER NOT NULL,
   accepted INTEGER NOT NULL DEFAULT 0,
   rejected INTEGER NOT NULL DEFAULT 0,
-  last_event_at TEXT,
   PRIMARY KEY (source_id, hour)
 ) STRICT, WITHOUT ROWID;
 

@@ -1,0 +1,26 @@
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { loadMasterKey } from '../../gateway/vault.ts';
+import { temporaryFolder } from '../helpers/gateway.ts';
+
+let folder: ReturnType<typeof temporaryFolder>;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+it('a first start that was cut short while it wrote the master key does not bar the next', () => {
+  const path = join(folder.path, 'master.key');
+  writeFileSync(`${path}.tmp`, '');
+  const key = loadMasterKey(path);
+  expect(key).toHaveLength(32);
+  expect(Buffer.from(loadMasterKey(path)).equals(key)).toBe(true);
+  expect(readdirSync(folder.path)).toEqual(['master.key']);
+});
+
+it('the master key is for its owner alone', () => {
+  const path = join(folder.path, 'master.key');
+  loadMasterKey(path);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
