@@ -46,7 +46,7 @@ export async function keepAnswer(
       // Sealed: the answer of key_create holds a secret.
       committed: call.vault.seal(placeOf(call), JSON.stringify(committed)),
     },
-    { now: call.now, expiresAt: call.now + IDEMPOTENCY_MS },
+    call.now + IDEMPOTENCY_MS,
   );
 }
 

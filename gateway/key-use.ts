@@ -1,7 +1,7 @@
 import { isoTime, type Clock } from '../shared/clock.ts';
 import type { Project } from './project.ts';
 
-const FLUSH_MS = 60_000;
+const FLUSH_MS = 10_000;
 
 interface Noted {
   readonly keys: Map<string, number>;
@@ -9,7 +9,7 @@ interface Noted {
 }
 
 /**
- * When keys were last used and how many deliveries sources refused: noted in memory and written at most once a minute,
+ * When keys were last used and how many deliveries sources refused: noted in memory and written at most every ten seconds,
  * because a read must not cost a sync, and a stranger's junk even less. No timer runs while there is nothing to write.
  */
 export class KeyUse {

@@ -32,11 +32,11 @@ export class IdempotencyRepository {
     keyId: string,
     idempotencyKey: string,
     answer: StoredAnswer,
-    times: { readonly now: number; readonly expiresAt: number },
+    expiresAt: number,
   ): Promise<void> {
     await this.#tx.run(
       'INSERT OR REPLACE INTO idempotency (key_id, idempotency_key, op, input_digest, committed, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
-      [keyId, idempotencyKey, answer.op, answer.inputDigest, answer.committed, times.expiresAt],
+      [keyId, idempotencyKey, answer.op, answer.inputDigest, answer.committed, expiresAt],
     );
   }
 
