@@ -48,8 +48,7 @@ const keep = (count: number, expiresAt: number) =>
   project.store.write(async (store) => {
     for (let n = 0; n < count; n += 1) {
       const answer = { op: 'key_list', inputDigest: '', committed: Buffer.from('x') };
-      const times = { now: clock.now(), expiresAt };
-      await store.idempotency.insert('key_a', `${expiresAt} ${n}`, answer, times);
+      await store.idempotency.insert('key_a', `${expiresAt} ${n}`, answer, expiresAt);
     }
   });
 
