@@ -1,7 +1,8 @@
-import { validateHeaderName, validateHeaderValue, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { parseObject } from '../../shared/untyped.ts';
 import type { CommandContext } from '../command.ts';
 import { CallError, usageError } from '../errors.ts';
+import { isSendable } from '../header.ts';
 import type { Output } from '../view/output.ts';
 import { safeJson } from '../view/terminal-text.ts';
 import { bytesOf, StandardInput } from '../input/values.ts';
@@ -72,22 +73,12 @@ function readHeaders(given: unknown): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const line of Array.isArray(given) ? (given as readonly string[]) : []) {
     const [, name, value] = /^([^:]+):\s*(.*)$/.exec(line) ?? [];
-    if (name === undefined || value === undefined || !isHeader(name, value)) {
+    if (name === undefined || value === undefined || !isSendable(name, value)) {
       throw usageError(`"${line}" is no header.`, "Write it as: --header 'Name: value'");
     }
     headers[name] = value;
   }
   return headers;
-}
-
-function isHeader(name: string, value: string): boolean {
-  try {
-    validateHeaderName(name);
-    validateHeaderValue(name, value);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function text(value: string | readonly string[] | undefined): string {

@@ -1,6 +1,7 @@
-import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { isObject } from '../../shared/untyped.ts';
 import { usageError } from '../errors.ts';
+import { isSendable } from '../header.ts';
 import type { FeedEvent } from './event-feed.ts';
 import { getBytes, postBytes, type Sent } from './http-send.ts';
 import { WEBHOOK_BODY_MAX_BYTES } from '../../shared/limits.ts';
@@ -72,16 +73,6 @@ function forwardedHeaders(event: FeedEvent): OutgoingHttpHeaders {
   }
   headers['content-type'] ??= 'application/json';
   return headers;
-}
-
-function isSendable(name: string, value: string): boolean {
-  try {
-    validateHeaderName(name);
-    validateHeaderValue(name, value);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function signatureHeaders(
