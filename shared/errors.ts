@@ -51,7 +51,7 @@ const SPECIFIED = {
   EVENT_NOT_CLAIMABLE: [
     409,
     'The event cannot be claimed or changed in its current state.',
-    'It is claimed or closed already; take another one with inbox_wait.',
+    'Only a pending event can be claimed, and only a claimed one finished; see its status with inbox_list.',
   ],
   EVENT_ROUTED: [
     409,

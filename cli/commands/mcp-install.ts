@@ -166,7 +166,8 @@ function serverEntry(env: NodeJS.ProcessEnv): ServerEntry {
 
 function programOnPath(name: string, env: NodeJS.ProcessEnv): string | null {
   for (const folder of (env['PATH'] ?? '').split(delimiter)) {
-    if (folder === '') continue;
+    // npx and npm put their own folder on PATH while they run; a client that starts later has no such thing.
+    if (folder === '' || folder.endsWith(join('node_modules', '.bin'))) continue;
     try {
       const path = join(folder, name);
       accessSync(path, constants.X_OK);

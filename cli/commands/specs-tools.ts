@@ -130,7 +130,7 @@ const webhookSign: CommandSpec = {
   ],
   examples: [
     'webhook sign --scheme github --secret @secret.txt --body @push.json',
-    'webhook sign --scheme stripe --secret @secret.txt --body @event.json --lines | curl -H @- --data-binary @event.json http://localhost:3000/stripe',
+    'webhook sign --scheme stripe --secret @secret.txt --body @event.json --lines | curl -H @- -H content-type:application/json --data-binary @event.json http://localhost:3000/stripe',
   ],
   load: () => import('./webhook-sign.ts'),
 };

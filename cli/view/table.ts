@@ -24,8 +24,10 @@ export function table(
     const head = column.replace(/_at$/, '').replaceAll('_', ' ').toUpperCase();
     const texts = cells.map((row) => row[index] ?? '');
     const wanted = Math.max(textWidth(head), ...texts.map(textWidth));
-    // An id that is cut cannot be copied.
-    const least = /(^|_)id$/.test(column) ? wanted : Math.max(textWidth(head), NARROWEST);
+    // An id, an address or a name to type that is cut cannot be copied.
+    const least = /(^|_)(id|url|kind)$/.test(column)
+      ? wanted
+      : Math.max(textWidth(head), NARROWEST);
     return { head, wanted, least: Math.min(wanted, least) };
   });
   const widths = fitWidths(all, look.columns, GAP.length);

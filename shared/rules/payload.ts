@@ -23,12 +23,13 @@ const LONG_NUMBER_COST = 2;
 const LONG_NUMBER_CHARS = 20;
 /** A number this form suggests to be beyond a double is read twice. */
 const HUGE_NUMBER_COST = 10;
+const OPEN_BRACE = 0x7b;
 const FORM_MAX_BYTES = 512 * 1024;
 const FORM_PAIRS_MAX = 10_000;
 
 /**
  * The payload of a webhook body (spec section 2.1, rule 3): parsed JSON when the type says so or is
- * absent, a parsed form, otherwise `{text}` for UTF-8 and `{base64}` for the rest. Never throws: JSON
+ * absent, or when a supposed form is a JSON object, a parsed form, otherwise `{text}` for UTF-8 and `{base64}` for the rest. Never throws: JSON
  * or a form that is broken or would be a burden (more than 128 levels, numbers beyond a double, more
  * than 200,000 values where a string counts as two and a name or a long number as three; a form over
  * 512 KB or 10,000 fields) stays `{text}`.
@@ -37,12 +38,12 @@ export function parsePayload(contentType: string | undefined, body: Uint8Array):
   const bytes = bufferOf(body);
   if (!isUtf8(bytes)) return readAs('base64', bytes);
   const kind = kindOf(contentType);
-  if (kind === 'json') {
+  // curl and others call any body a form unless told otherwise; no form begins with a brace.
+  if (kind === 'json' || (kind === 'form' && bytes[0] === OPEN_BRACE)) {
     const value = parseBoundedJson(bytes);
-    if (value !== undefined) return { kind, value };
-  } else if (kind === 'form' && isBoundedForm(bytes)) {
-    return readAs('form', bytes);
+    if (value !== undefined) return { kind: 'json', value };
   }
+  if (kind === 'form' && isBoundedForm(bytes)) return readAs('form', bytes);
   return readAs('text', bytes);
 }
 
@@ -186,7 +187,7 @@ class JsonScan {
 /** +1 for `[` and `{`, -1 for `]` and `}`: the pairs differ from one another in one bit only. */
 function levelChange(byte: number): number {
   const bracket = byte | 0x20;
-  if (bracket === 0x7b) return 1;
+  if (bracket === OPEN_BRACE) return 1;
   return bracket === 0x7d ? -1 : 0;
 }
 

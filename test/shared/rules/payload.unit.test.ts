@@ -233,3 +233,16 @@ describe('any body of any type', () => {
     );
   });
 });
+
+describe('a JSON object that calls itself a form, as curl does by default', () => {
+  const form = 'application/x-www-form-urlencoded';
+
+  it('is the JSON it is', () => {
+    expect(parsePayload(form, Buffer.from('{"a":1}'))).toEqual({ kind: 'json', value: { a: 1 } });
+  });
+
+  it('stays a form when it is no JSON', () => {
+    expect(parsePayload(form, Buffer.from('{a=1')).kind).toBe('form');
+    expect(parsePayload(form, Buffer.from('a={"b":1}')).value).toEqual({ a: '{"b":1}' });
+  });
+});
