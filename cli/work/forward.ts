@@ -37,8 +37,12 @@ export function forwardUrl(text: string): URL {
   const whole = /^https?:\/\//i.test(text)
     ? text
     : `http://${text.replace(/^:?(\d+)(?=\/|$)/, 'localhost:$1')}`;
-  if (!URL.canParse(whole)) {
-    throw usageError(`\`${text}\` is no URL.`, 'For example: --forward localhost:3000/webhooks');
+  const otherScheme = whole !== text && text.includes('://');
+  if (otherScheme || !URL.canParse(whole)) {
+    throw usageError(
+      `\`${text}\` is no http or https address.`,
+      'For example: --forward localhost:3000/webhooks',
+    );
   }
   return new URL(whole);
 }

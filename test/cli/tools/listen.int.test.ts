@@ -131,6 +131,7 @@ describe('svc listen', () => {
 
   it.each<Record<string, string>>([
     { forward: 'http://' },
+    { forward: 'ftp://localhost/hook' },
     { secret: 'x' },
     { scheme: 'github' },
     { scheme: 'github', forward: '3000' },
