@@ -27,8 +27,8 @@ const running = new WeakMap<Project, Set<string>>();
 
 /** The phases of a write: prepare, the transaction with its ledger entry last, then the answer. */
 export async function runWrite(call: Omit<Write, 'inputDigest'>): Promise<unknown> {
-  const { base, handler, input } = call;
-  const write = { ...call, inputDigest: call.project.digest(input) };
+  const { base } = call;
+  const write = { ...call, inputDigest: call.project.digest(call.input) };
   const { idempotencyKey } = base.caller;
   if (idempotencyKey === null) return runOnce(write);
   const inFlight = running.get(write.project) ?? new Set<string>();
@@ -39,7 +39,7 @@ export async function runWrite(call: Omit<Write, 'inputDigest'>): Promise<unknow
   try {
     const stored = await findAnswer(storedCall(write, idempotencyKey));
     if (!stored) return await runOnce(write);
-    return await answer(write, stored.committed, handler, input);
+    return await answer(write, stored.committed);
   } finally {
     inFlight.delete(name);
   }
@@ -53,7 +53,7 @@ async function runOnce(write: Write): Promise<unknown> {
     { onError: (store, error) => recordRefusal(write, store, error) },
   );
   if ('refused' in result) throw result.refused;
-  return answer(write, result.committed, handler, input);
+  return answer(write, result.committed);
 }
 
 async function commit(
@@ -122,15 +122,11 @@ function noteOf({ operation, base, inputDigest }: Write) {
   };
 }
 
-async function answer(
-  write: Write,
-  committed: unknown,
-  handler: Write['handler'],
-  input: unknown,
-): Promise<unknown> {
+async function answer(write: Write, committed: unknown): Promise<unknown> {
+  const { handler, input, base, project } = write;
   const present = handler.answer;
   if (!present) return committed;
-  return write.project.store.read((store) => present({ ...write.base, store }, input, committed));
+  return project.store.read((store) => present({ ...base, store }, input, committed));
 }
 
 function storedCall(write: Write, idempotencyKey: string): KeyedCall {

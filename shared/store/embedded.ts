@@ -28,8 +28,8 @@ interface EmbeddedOptions {
 }
 
 /**
- * A database file with one writer and group commit: what is queued runs inside one `BEGIN IMMEDIATE … COMMIT`, each job
- * in a savepoint of its own, one group in flight and no artificial delay. Latency of a lone write stays that of one
+ * A database file with one writer and group commit: what is queued runs inside one `BEGIN IMMEDIATE … COMMIT`, the jobs
+ * strictly one after another, one group in flight and no artificial delay. Latency of a lone write stays that of one
  * sync; under load groups grow by themselves. COMMIT runs off the event loop, so that the next group gathers meanwhile.
  */
 export class EmbeddedDatabase implements Database {

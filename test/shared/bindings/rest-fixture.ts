@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
+import { expect } from 'vitest';
 import * as z from 'zod';
 import {
   errorResponse,
@@ -179,4 +180,48 @@ function split(bytes: Buffer): { head: string; body: Buffer | null } {
   const end = bytes.indexOf('\r\n\r\n');
   const head = bytes.toString('latin1', 0, end < 0 ? bytes.length : end);
   return { head, body: end < 0 ? null : bytes.subarray(end + 4) };
+}
+
+/** What requests of a valid key carry on the wire. */
+export const HEAD = 'Host: localhost\r\nAuthorization: Bearer good\r\n';
+
+/** The body of a refusal that names one field. */
+export function problem(path: string, message: unknown = expect.any(String)) {
+  return {
+    error: {
+      code: 'VALIDATION_FAILED',
+      message: 'The request is invalid.',
+      hint: 'Fix the listed fields.',
+      details: { fields: [{ path, message }] },
+    },
+  };
+}
+
+/** The two ways the suites call: raw lines, and as an ordinary client. */
+export function callsTo(rest: () => RestFixture) {
+  /** A request line as it is, which no client would send. */
+  function line(method: string, target: string, head = HEAD): Promise<RawAnswer> {
+    return rest().raw(`${method} ${target} HTTP/1.1\r\n${head}\r\n`);
+  }
+
+  async function call(
+    method: string,
+    path: string,
+    body?: string | Uint8Array<ArrayBuffer>,
+    headers: Record<string, string> = {},
+  ) {
+    const response = await fetch(rest().url + path, {
+      method,
+      headers: {
+        authorization: 'Bearer good',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body }),
+    });
+    const answer = (await response.json()) as Record<string, unknown>;
+    return { status: response.status, headers: response.headers, body: answer };
+  }
+
+  return { line, call };
 }

@@ -1,10 +1,9 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { serveRest, type RawAnswer, type RestFixture } from './rest-fixture.ts';
+import { callsTo, HEAD, problem, serveRest, type RestFixture } from './rest-fixture.ts';
 
 const MIB = 1024 * 1024;
-const HEAD = 'Host: localhost\r\nAuthorization: Bearer good\r\n';
 const JSON_HEAD = `${HEAD}Content-Type: application/json\r\n`;
 
 let rest: RestFixture;
@@ -18,40 +17,7 @@ beforeEach(() => {
 });
 afterAll(() => rest.close());
 
-/** A request line as it is, which no client would send. */
-function line(method: string, target: string, head = HEAD): Promise<RawAnswer> {
-  return rest.raw(`${method} ${target} HTTP/1.1\r\n${head}\r\n`);
-}
-
-async function call(
-  method: string,
-  path: string,
-  body?: string | Uint8Array<ArrayBuffer>,
-  headers: Record<string, string> = {},
-) {
-  const response = await fetch(rest.url + path, {
-    method,
-    headers: {
-      authorization: 'Bearer good',
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body !== undefined && { body }),
-  });
-  const answer = (await response.json()) as Record<string, unknown>;
-  return { status: response.status, headers: response.headers, body: answer };
-}
-
-function problem(path: string, message: unknown = expect.any(String)) {
-  return {
-    error: {
-      code: 'VALIDATION_FAILED',
-      message: 'The request is invalid.',
-      hint: 'Fix the listed fields.',
-      details: { fields: [{ path, message }] },
-    },
-  };
-}
+const { line, call } = callsTo(() => rest);
 
 describe('a query', () => {
   it('is read by the kinds of the fields', async () => {
