@@ -26,8 +26,8 @@ await Promise.all([
   // The daemon keeps its packages outside: libsql is native, and one copy of the others serves all.
   build({
     ...common,
-    entryPoints: ['daemon/main.ts'],
-    outfile: 'dist/daemon.js',
+    entryPoints: { daemon: 'daemon/main.ts', writer: 'gateway/writes/thread-main.ts' },
+    outdir: 'dist',
     format: 'esm',
     packages: 'external',
     sourcemap: true,

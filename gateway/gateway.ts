@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { HttpEnv } from '../shared/bindings/http.ts';
-import { isoTime, steadiness, systemClock, type Clock, type Steadiness } from '../shared/clock.ts';
+import { steadiness, systemClock, type Clock, type Steadiness } from '../shared/clock.ts';
 import type { ProjectInfo, ServerInfo } from '../shared/context.ts';
 import type { Executor } from '../shared/executor.ts';
 import { hashApiKey, last4, newApiKey, newId } from '../shared/ids.ts';
-import { SCOPES } from '../shared/scopes.ts';
 import { ControlStore } from '../shared/store/control-store.ts';
 import { VERSION } from '../shared/version.ts';
 import { Authenticator } from './authenticate.ts';
@@ -19,6 +18,8 @@ import { PayloadLinks } from './payload-links.ts';
 import { Projects } from './projects.ts';
 import { Rates } from './rates.ts';
 import { createVault, loadMasterKey } from './vault.ts';
+import { ThreadWriters } from './writes/thread.ts';
+import type { Writers, WritersOptions } from './writes/writers.ts';
 
 export interface GatewayOptions {
   readonly dataFolder: string;
@@ -32,6 +33,8 @@ export interface GatewayOptions {
   readonly steady?: Steadiness;
   /** The disk failed a write: the process must end. */
   readonly onFatal: (error: unknown) => void;
+  /** Where transactions run: in a thread of their own, unless said otherwise. */
+  readonly openWriters?: (options: WritersOptions) => Writers;
   /** Check every answer against its schema; for tests. */
   readonly checkAnswers?: boolean;
 }
@@ -46,6 +49,7 @@ interface Parts {
   readonly clock: Clock;
   readonly control: ControlStore;
   readonly projects: Projects;
+  readonly writers: Writers;
   readonly keyUse: KeyUse;
   readonly executor: Executor;
   readonly app: Hono<HttpEnv>;
@@ -61,7 +65,12 @@ export class Gateway {
 
   static async open(options: GatewayOptions): Promise<Gateway> {
     const gateway = new Gateway(assemble(options));
-    await gateway.#parts.projects.start();
+    try {
+      await gateway.#parts.projects.start();
+    } catch (error) {
+      await gateway.#parts.writers.close();
+      throw error;
+    }
     return gateway;
   }
 
@@ -101,21 +110,8 @@ export class Gateway {
     const now = this.#parts.clock.now();
     const apiKey = newApiKey(projectId);
     const keyId = newId('key', now);
-    await project.store.write(async (store) => {
-      await store.keys.insert({
-        id: keyId,
-        name: 'admin',
-        hash: hashApiKey(apiKey),
-        last4: last4(apiKey),
-        scopes: [...SCOPES],
-        created_at: isoTime(now),
-        created_by: null,
-        last_used_at: null,
-        expires_at: null,
-        revoked_at: null,
-      });
-      await project.record(store, { op: 'key.created', subject: keyId }, now);
-    });
+    const secret = { hash: hashApiKey(apiKey), last4: last4(apiKey) };
+    await project.writes.run('adminKey', { id: keyId, ...secret, now });
     return { keyId, apiKey };
   }
 
@@ -125,10 +121,11 @@ export class Gateway {
   }
 
   async close(): Promise<void> {
-    const { clock, control, keyUse, projects } = this.#parts;
+    const { clock, control, keyUse, projects, writers } = this.#parts;
     await projects.endWaits();
     await keyUse.flush(clock.now());
     await projects.close();
+    await writers.close();
     await control.close();
   }
 }
@@ -137,15 +134,22 @@ function assemble(options: GatewayOptions): Parts {
   const { dataFolder, urls, log, onFatal } = options;
   const clock = options.clock ?? systemClock();
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
-  const vault = createVault(loadMasterKey(join(dataFolder, 'master.key')));
+  const masterKey = loadMasterKey(join(dataFolder, 'master.key'));
+  const vault = createVault(masterKey);
+  const server: ServerInfo = { version: VERSION, urls, channels: [] };
+  const openWriters = options.openWriters ?? ((wanted) => new ThreadWriters(wanted));
+  const writers = openWriters({ masterKey, server, onFatal });
   const control = new ControlStore(join(dataFolder, 'control.db'), onFatal);
   const steady = options.steady ?? steadiness();
-  const host = { dataFolder, vault, clock, steady, onFatal };
+  const host = { dataFolder, clock, steady, writers };
   const projects = new Projects(control, host, (project, error) =>
     log.error({ err: error, project }, 'upkeep failed'),
   );
-  const keyUse = new KeyUse(clock, (error) => log.warn({ err: error }, 'key use was not written'));
-  const server: ServerInfo = { version: VERSION, urls, channels: [] };
+  const keyUse = new KeyUse(clock, {
+    onRejected: (project, { source, count, reason }) =>
+      log.warn({ project, source, count, reason }, 'deliveries were refused'),
+    onError: (error) => log.warn({ err: error }, 'key use was not written'),
+  });
   const executor = new Authority({
     projects,
     authenticator: new Authenticator({ projects, clock, keyUse }),
@@ -162,5 +166,5 @@ function assemble(options: GatewayOptions): Parts {
     server,
     onInternal: (error, requestId) => log.error({ err: error, request_id: requestId }, 'failed'),
   });
-  return { clock, control, projects, keyUse, executor, app };
+  return { clock, control, projects, writers, keyUse, executor, app };
 }

@@ -1,35 +1,23 @@
 import { hash as digestOf } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { readBody, refuseEncoded } from '../shared/bindings/read-body.ts';
-import { isoTime, type Clock } from '../shared/clock.ts';
+import type { Clock } from '../shared/clock.ts';
 import type { Vault } from '../shared/context.ts';
 import { ServiceError } from '../shared/errors.ts';
-import { newId, parseToken } from '../shared/ids.ts';
-import {
-  DEDUP_BODY_MS,
-  DEDUP_ID_MS,
-  PAYLOAD_RETENTION_MS,
-  PAYLOAD_ROW_MAX_BYTES,
-  WEBHOOK_BODY_MAX_BYTES,
-} from '../shared/limits.ts';
+import { parseToken } from '../shared/ids.ts';
+import { PAYLOAD_ROW_MAX_BYTES, WEBHOOK_BODY_MAX_BYTES } from '../shared/limits.ts';
 import { sourcePlace } from '../shared/operations/source/view.ts';
 import { bodyHash, providerId } from '../shared/rules/delivery-key.ts';
 import { eventType } from '../shared/rules/event-type.ts';
-import { parsePayload, type PayloadKind } from '../shared/rules/payload.ts';
+import { parsePayload } from '../shared/rules/payload.ts';
+import { signatureProblem } from '../shared/rules/signature-problem.ts';
 import { verifySignature, type HeaderRecord } from '../shared/rules/signature.ts';
 import { headerRecord, storedHeaders } from '../shared/rules/stored-headers.ts';
-import type { WriteTx } from '../shared/store/driver.ts';
-import type { Repositories } from '../shared/store/project-store.ts';
 import type { SourceRow } from '../shared/store/sources.ts';
 import type { KeyUse } from './key-use.ts';
 import type { OpenSource, Project } from './project.ts';
 import type { Projects } from './projects.ts';
-
-/** What the sender of a webhook is told. */
-export interface IngressAnswer {
-  readonly status: 'accepted' | 'duplicate';
-  readonly event_id: string;
-}
+import type { Delivery, DeliveryAnswer } from './writes/delivery.ts';
 
 /** A delivery as it came in. */
 interface Received {
@@ -37,22 +25,6 @@ interface Received {
   readonly headers: HeaderRecord;
   readonly body: Buffer;
   readonly now: number;
-}
-
-/** A delivery whose signature is checked and whose body is understood, before it has a place in the queue. */
-interface Delivery {
-  readonly source: SourceRow;
-  readonly now: number;
-  readonly body: Buffer;
-  readonly hash: Uint8Array;
-  readonly kind: PayloadKind;
-  readonly type: string;
-  readonly providerId: string | null;
-  readonly contentType: string | undefined;
-  readonly headersJson: string;
-  /** Keyed digest of what came, for the ledger. */
-  readonly digest: string;
-  readonly blob: string | null;
 }
 
 /** Takes webhooks: verify the raw bytes, understand, deduplicate and insert in one transaction, answer after it. */
@@ -70,7 +42,7 @@ export class Ingress {
   }
 
   /** One POST to a hook URL. Unknown and removed tokens are NOT_FOUND, with nothing more said. */
-  async receive(token: string, request: IncomingMessage): Promise<IngressAnswer> {
+  async receive(token: string, request: IncomingMessage): Promise<DeliveryAnswer> {
     await this.#find(token);
     refuseEncoded(request);
     const body = await readBody(request, WEBHOOK_BODY_MAX_BYTES);
@@ -80,10 +52,10 @@ export class Ingress {
     const received = { request, headers: headerRecord(request.rawHeaders), body, now };
     this.#verify(project, source, received);
     const delivery = understand(project, source.row, received);
-    if (body.length <= PAYLOAD_ROW_MAX_BYTES) return this.#insert(project, delivery);
+    if (body.length <= PAYLOAD_ROW_MAX_BYTES) return project.writes.run('delivery', delivery);
     const { digest, release } = await project.blobs.put(body);
     try {
-      return await this.#insert(project, { ...delivery, blob: digest });
+      return await project.writes.run('delivery', { ...delivery, body: null, blob: digest });
     } finally {
       release();
     }
@@ -120,14 +92,11 @@ export class Ingress {
         nowMs: received.now,
       });
     if (genuine) return;
-    this.#keyUse.noteRejected(project, row.id);
+    const { verification, signature_header: signatureHeader } = row;
+    const { headers, now: nowMs } = received;
+    const reason = signatureProblem({ verification, signatureHeader, headers, nowMs });
+    this.#keyUse.noteRejected(project, row, reason);
     throw new ServiceError('INGRESS_SIGNATURE_INVALID');
-  }
-
-  #insert(project: Project, delivery: Delivery): Promise<IngressAnswer> {
-    return project.store.write((store, tx) => insertOnce(project, { store, tx }, delivery), {
-      sizeBytes: delivery.body.length,
-    });
   }
 }
 
@@ -141,68 +110,19 @@ function understand(project: Project, source: SourceRow, received: Received): De
   const type = eventType({ verification, headers, payload });
   const came = { source: source.name, type, body: Buffer.from(hash).toString('hex') };
   return {
-    source,
-    now,
-    body,
-    kind,
-    contentType,
-    hash,
-    type,
-    digest: project.digest(came),
-    providerId: providerId({ verification, headers, payload }),
-    headersJson: JSON.stringify(storedHeaders(request.rawHeaders, dropped)),
-    blob: null,
-  };
-}
-
-async function insertOnce(
-  project: Project,
-  { store, tx }: { store: Repositories; tx: WriteTx },
-  delivery: Delivery,
-): Promise<IngressAnswer> {
-  const { source, now, hash } = delivery;
-  const { providerId: id } = delivery;
-  const sameBody = await store.events.deliveredBody(source.id, hash, isoTime(now - DEDUP_BODY_MS));
-  const seen =
-    id === null
-      ? sameBody
-      : await store.events.deliveredAs(source.id, id, isoTime(now - DEDUP_ID_MS));
-  if (seen !== null) return { status: 'duplicate', event_id: seen };
-  const last = await store.events.last();
-  const nowIso = isoTime(now);
-  const eventId = newId('evt', now);
-  const event = {
-    id: eventId,
     sourceId: source.id,
     source: source.name,
-    channel: 'webhook',
-    type: delivery.type,
-    // Arrival order is the order of time, whatever the clock does.
-    receivedAt: last.receivedAt > nowIso ? last.receivedAt : nowIso,
-    verified: source.verification !== 'none',
-    trust: 'external_untrusted' as const,
-    // GitHub and others leave the delivery id out of what they sign: a known body under a new id may be a replay.
-    suspectedReplay: sameBody !== null,
-    sizeBytes: delivery.body.length,
-    providerId: delivery.providerId,
-    bodyHash: hash,
-    content: {
-      headers: delivery.headersJson,
-      contentType: delivery.contentType ?? null,
-      kind: delivery.kind,
-      body: delivery.blob === null ? delivery.body : null,
-      blob: delivery.blob,
-    },
-  };
-  await store.events.insert(event, last.seq + 1);
-  if (delivery.blob !== null) await store.blobs.addReference(delivery.blob, delivery.body.length);
-  store.sources.countAccepted(source.id, now, event.receivedAt);
-  await project.record(
-    store,
-    { op: 'event.received', subject: eventId, inputDigest: delivery.digest },
+    verified: verification !== 'none',
     now,
-  );
-  project.announce(tx, { source: source.name, type: event.type });
-  tx.afterCommit(() => project.atLatest(now + PAYLOAD_RETENTION_MS));
-  return { status: 'accepted', event_id: eventId };
+    sizeBytes: body.length,
+    body,
+    blob: null,
+    hash,
+    kind,
+    type,
+    providerId: providerId({ verification, headers, payload }),
+    contentType: contentType ?? null,
+    headers: JSON.stringify(storedHeaders(request.rawHeaders, dropped)),
+    digest: project.recorder.digest(came),
+  };
 }

@@ -1,55 +1,59 @@
-import type { Vault } from '../shared/context.ts';
+import type { Caller, ProjectInfo, Vault } from '../shared/context.ts';
 import { invalid } from '../shared/errors.ts';
 import { IDEMPOTENCY_MS } from '../shared/limits.ts';
 import type { Repositories } from '../shared/store/project-store.ts';
-import type { Project } from './project.ts';
 
-/** A write that carried an Idempotency-Key. */
-export interface KeyedCall {
-  readonly project: Project;
-  readonly vault: Vault;
-  readonly now: number;
-  readonly keyId: string;
+/** A write, as its Idempotency-Key stands for it. */
+interface KeyedCall {
+  readonly name: string;
+  readonly caller: Caller;
   readonly idempotencyKey: string;
-  readonly op: string;
+  readonly now: number;
   readonly inputDigest: string;
 }
 
+/** Where answers are kept. */
+interface Keeping {
+  readonly store: Repositories;
+  readonly project: ProjectInfo;
+  readonly vault: Vault;
+}
+
 /** What the first call committed, or null; VALIDATION_FAILED when that was another call. */
-export async function findAnswer(call: KeyedCall): Promise<{ committed: unknown } | null> {
-  const stored = await call.project.store.read((store) =>
-    store.idempotency.find(call.keyId, call.idempotencyKey, call.now),
-  );
+export async function findAnswer(
+  keeping: Keeping,
+  call: KeyedCall,
+): Promise<{ committed: unknown } | null> {
+  const { name, inputDigest, now } = call;
+  const stored = await keeping.store.idempotency.find(call.caller.keyId, call.idempotencyKey, now);
   if (!stored) return null;
-  if (stored.op !== call.op || stored.inputDigest !== call.inputDigest) {
+  if (stored.op !== name || stored.inputDigest !== inputDigest) {
     throw invalid({
       path: 'Idempotency-Key',
       message: 'This key was used for another call. Use a new one for a new call.',
     });
   }
-  const text = Buffer.from(call.vault.open(placeOf(call), stored.committed)).toString('utf8');
-  return { committed: JSON.parse(text) };
+  const text = keeping.vault.open(placeOf(keeping.project, call), stored.committed);
+  return { committed: JSON.parse(Buffer.from(text).toString('utf8')) };
 }
 
 /** Keeps what a call committed, in its transaction, for repeats within 24 hours. */
 export async function keepAnswer(
+  { store, project, vault }: Keeping,
   call: KeyedCall,
   committed: unknown,
-  store: Repositories,
 ): Promise<void> {
+  // Sealed: the answer of key_create holds a secret.
+  const sealed = vault.seal(placeOf(project, call), JSON.stringify(committed));
+  const { name, caller, idempotencyKey, now, inputDigest } = call;
   await store.idempotency.insert(
-    call.keyId,
-    call.idempotencyKey,
-    {
-      op: call.op,
-      inputDigest: call.inputDigest,
-      // Sealed: the answer of key_create holds a secret.
-      committed: call.vault.seal(placeOf(call), JSON.stringify(committed)),
-    },
-    call.now + IDEMPOTENCY_MS,
+    caller.keyId,
+    idempotencyKey,
+    { op: name, inputDigest, committed: sealed },
+    now + IDEMPOTENCY_MS,
   );
 }
 
-function placeOf({ project, keyId, idempotencyKey }: KeyedCall): string {
-  return `idempotency|${project.info.id}|${keyId} ${idempotencyKey}|committed`;
+function placeOf(project: ProjectInfo, { caller, idempotencyKey }: KeyedCall): string {
+  return `idempotency|${project.id}|${caller.keyId} ${idempotencyKey}|committed`;
 }

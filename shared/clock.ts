@@ -62,14 +62,18 @@ const YEAR_10000_MS = Date.UTC(10_000, 0, 1);
 
 /** `YYYY-MM-DDTHH:mm:ss.SSSZ`, always 24 characters. Throws RangeError outside the years 0 to 9999. */
 export function isoTime(ms: number): string {
-  if (ms === latest.ms) return latest.text;
+  const known = latest.find((one) => one.ms === ms);
+  if (known) return known.text;
   if (!(ms >= YEAR_0_MS && ms < YEAR_10000_MS)) throw new RangeError(`Not a time: ${ms}`);
-  latest = { ms, text: new Date(ms).toISOString() };
-  return latest.text;
+  const text = new Date(ms).toISOString();
+  latest[turn] = { ms, text };
+  turn = (turn + 1) % latest.length;
+  return text;
 }
 
-/** One call asks for its own time again and again. */
-let latest = { ms: 0, text: '1970-01-01T00:00:00.000Z' };
+/** One call asks for its own time again and again, and for a few that lie a span before it. */
+const latest = Array.from({ length: 4 }, () => ({ ms: 0, text: '1970-01-01T00:00:00.000Z' }));
+let turn = 0;
 
 const ISO =
   /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/;

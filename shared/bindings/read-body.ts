@@ -75,7 +75,10 @@ export function readBody(
     request.once('end', () => resolve(body.whole()));
     request.once('error', reject);
     request.once('aborted', () => reject(wentAway()));
-    request.once('close', () => reject(wentAway()));
+    request.once('close', () => {
+      // Every request ends so: an error is made only where it is one.
+      if (!request.readableEnded) reject(wentAway());
+    });
   });
   return received.finally(() => {
     intake.release(body.size);

@@ -62,7 +62,8 @@ export function sealEntry(projectId: string, entry: Unhashed): LedgerEntry {
 }
 
 function storable<T extends string | null>(text: T): T | string {
-  return text === null ? text : text.toWellFormed().replaceAll('\0', '\ufffd');
+  if (text === null || (text.isWellFormed() && !text.includes('\0'))) return text;
+  return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
 /** hex(HMAC-SHA-256(project's ledger key, JCS(value))): keyed, so that short inputs cannot be guessed. */

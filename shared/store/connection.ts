@@ -116,3 +116,10 @@ export function isDiskFailure(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return code.startsWith('SQLITE_IOERR') || code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB';
 }
+
+/** Throws unless a connection is set as it must be. */
+export function assertPragma(connection: Connection, name: string, wanted: number): void {
+  const row = connection.get(`PRAGMA ${name}`);
+  const value = row && Object.values(row)[0];
+  if (value !== wanted) throw new Error(`PRAGMA ${name} is ${String(value)}, not ${wanted}.`);
+}

@@ -1,7 +1,8 @@
-import type { Database, Row } from './driver.ts';
-import { EmbeddedDatabase } from './embedded.ts';
+import type { Reader, Row, Writer } from './driver.ts';
 import { POSITION_SQL } from './meta.ts';
 import { migrate } from './migrate.ts';
+import { EmbeddedReader } from './reader.ts';
+import { EmbeddedWriter } from './writer.ts';
 
 /** A project as the gateway knows it before its database is opened. */
 export interface ProjectRecord extends Row {
@@ -19,30 +20,31 @@ const COLUMNS = 'id, slug, name, state, created_at';
  * here, and each step may be repeated.
  */
 export class ControlStore {
-  readonly #database: Database;
+  readonly #reader: Reader;
+  readonly #writer: Writer;
 
   constructor(path: string, onFatal: (error: unknown) => void) {
-    this.#database = new EmbeddedDatabase(
-      path,
-      { positionSql: POSITION_SQL, onFatal },
-      (connection) => migrate(connection, 'control'),
+    const options = { positionSql: POSITION_SQL, onFatal };
+    this.#writer = new EmbeddedWriter(path, options, (connection) =>
+      migrate(connection, 'control'),
     );
+    this.#reader = new EmbeddedReader(path);
   }
 
   findProject(id: string): Promise<ProjectRecord | undefined> {
-    return this.#database.read((tx) =>
+    return this.#reader.read((tx) =>
       tx.get<ProjectRecord>(`SELECT ${COLUMNS} FROM project WHERE id = ?`, [id]),
     );
   }
 
   projects(): Promise<ProjectRecord[]> {
-    return this.#database.read((tx) =>
+    return this.#reader.read((tx) =>
       tx.all<ProjectRecord>(`SELECT ${COLUMNS} FROM project ORDER BY created_at, id`),
     );
   }
 
   async reserveProject(project: Omit<ProjectRecord, 'state'>): Promise<void> {
-    await this.#database.write((tx) =>
+    await this.#writer.write((tx) =>
       tx.run(`INSERT INTO project (${COLUMNS}) VALUES (?, ?, ?, 'reserved', ?)`, [
         project['id'] as string,
         project['slug'] as string,
@@ -53,12 +55,13 @@ export class ControlStore {
   }
 
   async confirmProject(id: string): Promise<void> {
-    await this.#database.write((tx) =>
+    await this.#writer.write((tx) =>
       tx.run("UPDATE project SET state = 'active' WHERE id = ?", [id]),
     );
   }
 
-  close(): Promise<void> {
-    return this.#database.close();
+  async close(): Promise<void> {
+    await this.#reader.close();
+    await this.#writer.close();
   }
 }

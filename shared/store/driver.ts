@@ -23,12 +23,10 @@ export interface SharedByGroup {
   atEnd(name: string, finisher: (tx: Tx) => Promise<void>): void;
 }
 
-export interface WriteTx extends Tx {
-  /** Runs after the commit is durable, before the writer is answered; never when the job is undone. */
-  afterCommit(effect: () => void): void;
-}
+/** A transaction of the writer; its statements may change rows. */
+export type WriteTx = Tx & { readonly group: SharedByGroup };
 
-interface WriteOptions<T> {
+export interface WriteOptions<T> {
   /** Bytes this job holds while it is queued, for the queue's bound. */
   readonly sizeBytes?: number;
   /**
@@ -38,16 +36,22 @@ interface WriteOptions<T> {
   readonly onError?: (tx: WriteTx, error: unknown) => Promise<T>;
 }
 
-/** One database. Asynchronous throughout, so that a database over the network fits behind it. */
-export interface Database {
-  /** One consistent snapshot. `fn` awaits nothing but its `Tx`. */
+/** Consistent snapshots of a database. Asynchronous throughout, so that a database over the network fits behind it. */
+export interface Reader {
+  /** `fn` awaits nothing but its `Tx`. */
   read<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** The one writer of a database. */
+export interface Writer {
   /**
-   * One atomic job of the single writer, durable when the promise resolves. `fn` awaits nothing but its `Tx`, and may run
-   * a second time when another job of its transaction failed halfway.
+   * One atomic job, durable when the promise resolves. `fn` awaits nothing but its `Tx`, and may run a second time when
+   * another job of its transaction failed halfway.
    */
   write<T>(fn: (tx: WriteTx) => Promise<T>, options?: WriteOptions<T>): Promise<T>;
   /** Leaves nothing of deleted rows in logs beside the database, where there are such. */
   rotate(): Promise<void>;
+  /** Finishes what is queued first. */
   close(): Promise<void>;
 }

@@ -132,17 +132,42 @@ export class EventRepository {
     return row?.id ?? null;
   }
 
-  /** The event of a source that brought the same bytes since a time, or null. */
+  /** The event of a source that brought the same bytes without an id since a time, or null. */
   async deliveredBody(
     sourceId: string,
     hash: Uint8Array,
     sinceIso: string,
   ): Promise<string | null> {
     const row = await this.#tx.get<{ id: string }>(
-      'SELECT id FROM event WHERE source_id = ? AND body_hash = ? AND received_at >= ? ORDER BY seq DESC LIMIT 1',
+      'SELECT id FROM event WHERE source_id = ? AND body_hash = ? AND provider_id IS NULL AND received_at >= ? ORDER BY seq DESC LIMIT 1',
       [sourceId, hash, sinceIso],
     );
     return row?.id ?? null;
+  }
+
+  /** The event at a place in the order, when it is from this source, brought these bytes, and came since a time. */
+  async deliveredAt(
+    seq: number,
+    same: { readonly sourceId: string; readonly hash: Uint8Array; readonly sinceIso: string },
+  ): Promise<string | null> {
+    const row = await this.#tx.get<{ id: string }>(
+      'SELECT id FROM event WHERE seq = ? AND source_id = ? AND body_hash = ? AND received_at >= ?',
+      [seq, same.sourceId, same.hash, same.sinceIso],
+    );
+    return row?.id ?? null;
+  }
+
+  /** Which bodies came since a time, oldest first; the newest `limit` of them. */
+  async bodiesSince(
+    sinceIso: string,
+    limit: number,
+  ): Promise<{ seq: number; source_id: string; body_hash: Uint8Array }[]> {
+    const first = await firstSeqSince(this.#tx, 'event', 'received_at', sinceIso);
+    const rows = await this.#tx.all<{ seq: number; source_id: string; body_hash: Uint8Array }>(
+      'SELECT seq, source_id, body_hash FROM event WHERE seq >= ? AND body_hash IS NOT NULL AND source_id IS NOT NULL ORDER BY seq DESC LIMIT ?',
+      [first, limit],
+    );
+    return rows.toReversed();
   }
 
   async insert(event: NewEvent, seq: number): Promise<void> {

@@ -15,7 +15,6 @@ export interface Job {
 export interface Settled {
   readonly job: Job;
   readonly outcome: { readonly value: unknown } | { readonly error: unknown };
-  readonly effects: readonly (() => void)[];
 }
 
 /** A job failed after it had written: what it did must be undone. */
@@ -76,22 +75,21 @@ async function attempt(
     const value = await withinOneTurn(run(scope));
     // A full disk or a failed write rolls the whole transaction back by itself. Whatever ran after it would be on its own.
     if (!group.connection.inTransaction) throw new Error('The transaction was rolled back.');
-    return { outcome: { value }, effects: scope.effects };
+    return { outcome: { value } };
   } catch (error) {
     if (!group.connection.inTransaction || isDiskFailure(error)) throw error;
     if (scope.wrote) {
       undo(error);
       group.forget();
     }
-    return { outcome: { error }, effects: [] };
+    return { outcome: { error } };
   } finally {
     scope.revoke();
   }
 }
 
-/** After COMMIT: first the effects of all jobs, then their answers. */
+/** After COMMIT: the answers, in the order of the jobs. */
 export function settle(settled: readonly Settled[]): void {
-  for (const { effects } of settled) for (const effect of effects) effect();
   for (const { job, outcome } of settled) {
     if ('value' in outcome) job.resolve(outcome.value);
     else job.reject(outcome.error);
@@ -99,7 +97,6 @@ export function settle(settled: readonly Settled[]): void {
 }
 
 class WriteScope extends Scope implements WriteTx {
-  readonly effects: (() => void)[] = [];
   /** True once a statement may have changed something. */
   wrote = false;
   readonly group: Group;
@@ -112,9 +109,5 @@ class WriteScope extends Scope implements WriteTx {
   override async run(sql: string, params?: readonly SqlValue[]): Promise<number> {
     this.wrote = true;
     return super.run(sql, params);
-  }
-
-  afterCommit(effect: () => void): void {
-    this.effects.push(effect);
   }
 }

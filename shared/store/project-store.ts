@@ -1,13 +1,14 @@
 import { BlobRepository } from './blobs.ts';
-import type { Database, Tx, WriteTx } from './driver.ts';
-import { EmbeddedDatabase } from './embedded.ts';
+import type { Reader, Tx, WriteOptions, Writer } from './driver.ts';
 import { EventRepository } from './events.ts';
 import { IdempotencyRepository } from './idempotency.ts';
 import { KeyRepository } from './keys.ts';
 import { LedgerRepository } from './ledger.ts';
 import { MetaRepository, POSITION_SQL } from './meta.ts';
 import { migrate } from './migrate.ts';
+import { EmbeddedReader } from './reader.ts';
 import { SourceRepository } from './sources.ts';
+import { EmbeddedWriter, type WriterOptions } from './writer.ts';
 
 /** Every table family of one project, over one transaction or snapshot. */
 export interface Repositories {
@@ -20,68 +21,90 @@ export interface Repositories {
   readonly meta: MetaRepository;
 }
 
-/** The database of one project, seen through its repositories. */
-export class ProjectStore {
-  readonly #database: Database;
+/** Snapshots of one project's database, seen through its repositories. */
+export class ProjectReader {
+  readonly #reader: Reader;
   readonly #projectId: string;
 
-  constructor(database: Database, projectId: string) {
-    this.#database = database;
+  constructor(reader: Reader, projectId: string) {
+    this.#reader = reader;
+    this.#projectId = projectId;
+  }
+
+  /** The writer has been opened before: it makes the file and brings its tables up to date. */
+  static openEmbedded(path: string, projectId: string): ProjectReader {
+    return new ProjectReader(new EmbeddedReader(path), projectId);
+  }
+
+  /** See `Reader.read`; `fn` awaits nothing but the repositories. */
+  read<T>(fn: (store: Repositories) => Promise<T>): Promise<T> {
+    return this.#reader.read((tx) => fn(repositories(tx, this.#projectId)));
+  }
+
+  close(): Promise<void> {
+    return this.#reader.close();
+  }
+}
+
+interface ProjectWriteOptions<T> extends Omit<WriteOptions<T>, 'onError'> {
+  readonly onError?: (store: Repositories, error: unknown) => Promise<T>;
+}
+
+/** The one writer of one project's database, seen through its repositories. */
+export class ProjectWriter {
+  readonly #writer: Writer;
+  readonly #projectId: string;
+
+  constructor(writer: Writer, projectId: string) {
+    this.#writer = writer;
     this.#projectId = projectId;
   }
 
   static openEmbedded(
     path: string,
     projectId: string,
-    onFatal: (error: unknown) => void,
-  ): ProjectStore {
-    const database = new EmbeddedDatabase(
+    options: Omit<WriterOptions, 'positionSql'>,
+  ): ProjectWriter {
+    const writer = new EmbeddedWriter(
       path,
-      { positionSql: POSITION_SQL, onFatal },
+      { ...options, positionSql: POSITION_SQL },
       (connection) => migrate(connection, 'project'),
     );
-    return new ProjectStore(database, projectId);
+    return new ProjectWriter(writer, projectId);
   }
 
-  read<T>(fn: (store: Repositories) => Promise<T>): Promise<T> {
-    return this.#database.read((tx) => fn(this.#repositories(tx)));
-  }
-
-  /** See `Database.write`; `fn` awaits nothing but the repositories. */
+  /** See `Writer.write`; `fn` awaits nothing but the repositories. */
   write<T>(
-    fn: (store: Repositories, tx: WriteTx) => Promise<T>,
-    options: {
-      sizeBytes?: number;
-      onError?: (store: Repositories, error: unknown, tx: WriteTx) => Promise<T>;
-    } = {},
+    fn: (store: Repositories) => Promise<T>,
+    options: ProjectWriteOptions<T> = {},
   ): Promise<T> {
-    const { onError, sizeBytes } = options;
-    return this.#database.write((tx) => fn(this.#repositories(tx), tx), {
-      ...(sizeBytes !== undefined && { sizeBytes }),
+    const { onError, ...rest } = options;
+    return this.#writer.write((tx) => fn(repositories(tx, this.#projectId)), {
+      ...rest,
       ...(onError && {
-        onError: (tx: WriteTx, error: unknown) => onError(this.#repositories(tx), error, tx),
+        onError: (tx: Tx, error: unknown) => onError(repositories(tx, this.#projectId), error),
       }),
     });
   }
 
   /** Takes what was deleted out of the write-ahead log as well. */
   rotate(): Promise<void> {
-    return this.#database.rotate();
+    return this.#writer.rotate();
   }
 
   close(): Promise<void> {
-    return this.#database.close();
+    return this.#writer.close();
   }
+}
 
-  #repositories(tx: Tx): Repositories {
-    return {
-      keys: new KeyRepository(tx),
-      sources: new SourceRepository(tx),
-      events: new EventRepository(tx),
-      ledger: new LedgerRepository(tx, this.#projectId),
-      idempotency: new IdempotencyRepository(tx),
-      blobs: new BlobRepository(tx),
-      meta: new MetaRepository(tx),
-    };
-  }
+function repositories(tx: Tx, projectId: string): Repositories {
+  return {
+    keys: new KeyRepository(tx),
+    sources: new SourceRepository(tx),
+    events: new EventRepository(tx),
+    ledger: new LedgerRepository(tx, projectId),
+    idempotency: new IdempotencyRepository(tx),
+    blobs: new BlobRepository(tx),
+    meta: new MetaRepository(tx),
+  };
 }

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -97,7 +97,7 @@ export class Workshop {
     this.#programs ??= bundleChildren(join(this.folder, 'programs'));
     const profile = process.env['SVC_BENCH_PROF'];
     const more = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [];
-    const child = await Child.start(join(await this.#programs, `${role}.mjs`), [
+    const child = await Child.start(join(await this.#programs, `${role}.js`), [
       ...productFlags(),
       ...flags,
       ...more,
@@ -125,9 +125,12 @@ export class Workshop {
 /** Bundled as the daemon is: packages stay outside, SQL files lie beside. */
 async function bundleChildren(folder: string): Promise<string> {
   await build({
-    entryPoints: ROLES.map((role) => join(REPOSITORY, `test/bench/child/${role}.ts`)),
+    entryPoints: {
+      ...Object.fromEntries(ROLES.map((role) => [role, `test/bench/child/${role}.ts`])),
+      writer: 'gateway/writes/thread-main.ts',
+    },
+    absWorkingDir: REPOSITORY,
     outdir: folder,
-    outExtension: { '.js': '.mjs' },
     bundle: true,
     platform: 'node',
     target: 'node20.19',
@@ -136,6 +139,7 @@ async function bundleChildren(folder: string): Promise<string> {
     sourcemap: true,
     logLevel: 'warning',
   });
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   symlinkSync(join(REPOSITORY, 'node_modules'), join(folder, 'node_modules'));
   cpSync(join(REPOSITORY, 'shared/store/migrations'), join(folder, 'migrations'), {
     recursive: true,

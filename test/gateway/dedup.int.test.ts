@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 
@@ -117,6 +118,25 @@ describe('a known body under a new id', () => {
     await fromGithub('{"n":2}', 'd-3');
     const events = await listed('github');
     expect(events.map((event) => event.suspected_replay)).toEqual([false, true, false]);
+  });
+
+  it('is known after a restart', async () => {
+    await fromGithub('{"n":1}', 'd-1');
+    const { apiKey: key, folder } = gateway;
+    await gateway.stop({ keepFolder: true });
+    const again = await TestGateway.start({ clock, folder });
+    github = github.replace(gateway.url, again.url);
+    gateway = again;
+    await fromGithub('{"n":1}', 'd-2');
+    const { body } = await gateway.call<{ items: Listed[] }>('GET', '/v1/inbox', { key });
+    expect(body.items.map((event) => event.suspected_replay)).toEqual([false, true]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('is a duplicate when it comes without an id', async () => {
+    await gateway.deliver(open, '{"n":1}', { ...json, 'webhook-id': 'a' });
+    const answer = await gateway.deliver(open, '{"n":1}', json);
+    expect(answer.body['status']).toBe('duplicate');
   });
 
   it('is not suspected after 24 hours', async () => {

@@ -8,6 +8,7 @@ import type { SqlValue } from '../../shared/store/driver.ts';
 import { caller } from '../helpers/calls.ts';
 import { withRawDatabase } from '../helpers/database.ts';
 import { FakeClock, temporaryFolder, TestGateway } from '../helpers/gateway.ts';
+import { writerOf } from '../helpers/writers.ts';
 
 interface Verified {
   readonly ok: boolean;
@@ -199,9 +200,10 @@ describe('a long ledger', () => {
     const project = await gateway.gateway.projects.find(gateway.projectId);
     if (!project) throw new Error('no project');
     const jobs = Array.from({ length: 500 }, () =>
-      project.store.write(async (repositories) => {
+      writerOf(project).write(async (repositories) => {
         for (let n = 0; n < 100; n += 1) {
-          await project.record(repositories, { op: 'test.filled', subject: `n${n}` }, Date.now());
+          const action = { op: 'test.filled', subject: `n${n}` };
+          await project.recorder.record(repositories, action, Date.now());
         }
       }),
     );

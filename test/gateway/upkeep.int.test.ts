@@ -6,6 +6,7 @@ import type { Project } from '../../gateway/project.ts';
 import { keepUp } from '../../gateway/upkeep.ts';
 import { ControlStore } from '../../shared/store/control-store.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
+import { writerOf } from '../helpers/writers.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -45,7 +46,7 @@ async function restarted(
 
 const expiry = () => project.store.read((store) => store.idempotency.nextExpiry());
 const keep = (count: number, expiresAt: number) =>
-  project.store.write(async (store) => {
+  writerOf(project).write(async (store) => {
     for (let n = 0; n < count; n += 1) {
       const answer = { op: 'key_list', inputDigest: '', committed: Buffer.from('x') };
       await store.idempotency.insert('key_a', `${expiresAt} ${n}`, answer, expiresAt);
@@ -111,7 +112,7 @@ describe('the counts of a source by hour', () => {
     clock.advance(40 * HOUR_MS);
     expect(await activity()).toMatchObject({ last_event_at: first, events_24h: 0 });
     const [source] = await project.store.read((store) => store.sources.list());
-    await project.store.write((store) =>
+    await writerOf(project).write((store) =>
       store.sources.countRejected(source?.id ?? '', clock.now(), 3),
     );
     expect(await activity()).toMatchObject({

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EventQueueRow } from '../../shared/rules/event-state.ts';
 import { TestGateway } from '../helpers/gateway.ts';
+import { writerOf } from '../helpers/writers.ts';
 
 interface Waited {
   readonly event: { id: string; type: string; attempts: number } | null;
@@ -44,12 +45,9 @@ const waiting = async (count: number): Promise<void> => {
 
 /** Leases and backoffs last 30 s at least: this one ends soon, and is written as the operations write it. */
 async function dueSoon(id: string, change: Partial<EventQueueRow>, inMs: number): Promise<void> {
-  const { store, atLatest } = await project().then((found) => ({
-    store: found.store,
-    atLatest: (at: number) => found.atLatest(at),
-  }));
+  const found = await project();
   const due_at = Date.now() + inMs;
-  await store.write(async ({ events }, tx) => {
+  await writerOf(found).write(async ({ events }) => {
     const row = await events.find(id);
     if (!row) throw new Error('no event');
     const lease = { lease_id: 'lse_test', holder_key_id: 'key_test', routed: false };
@@ -58,8 +56,8 @@ async function dueSoon(id: string, change: Partial<EventQueueRow>, inMs: number)
       { ...lease, status: 'claimed', attempts: 0, ...change, due_at },
       null,
     );
-    tx.afterCommit(() => atLatest(due_at));
   });
+  found.atLatest(due_at);
 }
 
 describe('a wait', () => {

@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { Connection } from '../../shared/store/connection.ts';
-import { EmbeddedDatabase } from '../../shared/store/embedded.ts';
+import type { Reader, Writer } from '../../shared/store/driver.ts';
 import { POSITION_SQL } from '../../shared/store/meta.ts';
+import { EmbeddedReader } from '../../shared/store/reader.ts';
+import { EmbeddedWriter } from '../../shared/store/writer.ts';
 import { temporaryFolder } from './gateway.ts';
 
 interface OpenDatabase {
-  readonly database: EmbeddedDatabase;
+  readonly database: Reader & Writer;
   readonly path: string;
   /** What was reported as fatal. */
   readonly fatal: unknown[];
@@ -18,13 +20,22 @@ export function openDatabase(): OpenDatabase {
   const path = join(folder.path, 'test.db');
   const fatal: unknown[] = [];
   const options = { positionSql: POSITION_SQL, onFatal: (error: unknown) => fatal.push(error) };
-  const database = new EmbeddedDatabase(path, options, (connection) =>
+  const writer = new EmbeddedWriter(path, options, (connection) =>
     connection.exec(
       `CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT;
        INSERT OR IGNORE INTO meta VALUES ('commit_seq', 0);
        CREATE TABLE IF NOT EXISTS item (name TEXT PRIMARY KEY, value ANY) STRICT`,
     ),
   );
+  const reader = new EmbeddedReader(path);
+  const database: Reader & Writer = {
+    read: (fn) => reader.read(fn),
+    write: (fn, writeOptions) => writer.write(fn, writeOptions),
+    rotate: () => writer.rotate(),
+    async close() {
+      await Promise.all([reader.close(), writer.close()]);
+    },
+  };
   return {
     database,
     path,

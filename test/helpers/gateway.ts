@@ -8,6 +8,7 @@ import pino from 'pino';
 import { Gateway, type GatewayOptions } from '../../gateway/gateway.ts';
 import { unroutable } from '../../shared/bindings/http.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { cloningWriters } from './writers.ts';
 
 /** A clock that stands still until it is moved. */
 export class FakeClock implements Clock {
@@ -87,6 +88,7 @@ export class TestGateway {
       log: pino({ level: process.env['SVC_TEST_LOG'] ?? 'fatal' }),
       onFatal: () => undefined,
       steady: options.steady ?? { waitMs: () => 0 },
+      openWriters: cloningWriters,
       ...(options.clock && { clock: options.clock }),
     });
     const listener = getRequestListener(gateway.app.fetch, {

@@ -49,6 +49,43 @@ describe('the embedded database', () => {
     expect(row).toEqual({ n: 12, bytes: 12 * big.length });
   });
 
+  it('writes the log anew in place under load: the file stays as long as it was', async () => {
+    const big = Buffer.alloc(512 * 1024, 7);
+    const lengths: number[] = [];
+    const until = performance.now() + 30_000;
+    // Never a pause: what nobody waits for would be emptied.
+    for (let index = 0; index < 160 && performance.now() < until; index += 1) {
+      await open.database.write(put(`n${index}`, big));
+      lengths.push(walBytes());
+    }
+    expect(Math.max(...lengths)).toBeLessThan(20 * 1024 * 1024);
+    expect(lengths.slice(40).filter((length) => length === lengths[40]).length).toBeGreaterThan(60);
+    const row = await open.database.read((tx) =>
+      tx.get('SELECT count(*) AS n, sum(length(value)) AS bytes FROM item'),
+    );
+    expect(row).toEqual({ n: lengths.length, bytes: lengths.length * big.length });
+    await open.database.close();
+    expect(withRawDatabase(open.path, (raw) => raw.get('PRAGMA integrity_check'))).toEqual({
+      integrity_check: 'ok',
+    });
+  });
+
+  it('goes on when a stranger keeps the log in use, and folds it in again when he is gone', async () => {
+    const big = Buffer.alloc(1024 * 1024, 7);
+    const stranger = new Connection(open.path);
+    await open.database.write(put('first', big));
+    stranger.exec('BEGIN');
+    stranger.get('SELECT count(*) AS n FROM item');
+    for (let index = 0; index < 20; index += 1) await open.database.write(put(`a${index}`, big));
+    const held = walBytes();
+    expect(held).toBeGreaterThan(20 * 1024 * 1024);
+    expect(stranger.get('SELECT count(*) AS n FROM item')).toEqual({ n: 1 });
+    stranger.exec('COMMIT');
+    stranger.close();
+    await expect.poll(walBytes, { timeout: 10_000 }).toBe(0);
+    expect(open.fatal).toEqual([]);
+  });
+
   it('empties the log when it closes, and the data is in the file', async () => {
     await open.database.write(put('kept'));
     expect(walBytes()).toBeGreaterThan(0);

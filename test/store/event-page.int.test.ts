@@ -2,26 +2,32 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isoTime } from '../../shared/clock.ts';
-import { ProjectStore } from '../../shared/store/project-store.ts';
+import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 const START = Date.UTC(2026, 0, 1);
 
-async function withStore(run: (store: ProjectStore) => Promise<void>): Promise<void> {
+type Store = Pick<ProjectReader, 'read'> & Pick<ProjectWriter, 'write'>;
+
+async function withStore(run: (store: Store) => Promise<void>): Promise<void> {
   const folder = temporaryFolder();
   const path = join(folder.path, 'project.db');
-  const store = ProjectStore.openEmbedded(path, 'prj_0000000000000000', (error) => {
-    throw error;
+  const writer = ProjectWriter.openEmbedded(path, 'prj_0000000000000000', {
+    onFatal: (error) => {
+      throw error;
+    },
   });
+  const reader = ProjectReader.openEmbedded(path, 'prj_0000000000000000');
   try {
-    await run(store);
+    await run({ read: (fn) => reader.read(fn), write: (fn) => writer.write(fn) });
   } finally {
-    await store.close();
+    await reader.close();
+    await writer.close();
     folder.remove();
   }
 }
 
-async function fill(store: ProjectStore, times: readonly number[]): Promise<void> {
+async function fill(store: Store, times: readonly number[]): Promise<void> {
   await store.write(async ({ events }) => {
     for (const [index, time] of times.entries()) {
       const event = {

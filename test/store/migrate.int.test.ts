@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Connection } from '../../shared/store/connection.ts';
 import { migrate } from '../../shared/store/migrate.ts';
-import { ProjectStore } from '../../shared/store/project-store.ts';
+import { ProjectWriter } from '../../shared/store/project-store.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { withRawDatabase } from '../helpers/database.ts';
 
@@ -76,9 +76,9 @@ describe('a migration', () => {
       migrate(raw, 'project');
       raw.exec('PRAGMA user_version=999');
     });
-    expect(() => ProjectStore.openEmbedded(path, 'prj_0000000000000000', () => undefined)).toThrow(
-      /schema 999, newer than/,
-    );
+    expect(() =>
+      ProjectWriter.openEmbedded(path, 'prj_0000000000000000', { onFatal: () => undefined }),
+    ).toThrow(/schema 999, newer than/);
     expect(state().version).toBe(999);
   });
 

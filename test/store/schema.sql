@@ -135,7 +135,7 @@ CREATE TABLE source_hour (
   PRIMARY KEY (source_id, hour)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX event_body_hash ON event (source_id, body_hash) WHERE body_hash IS NOT NULL;
+CREATE INDEX event_body_hash ON event (source_id, body_hash) WHERE body_hash IS NOT NULL AND provider_id IS NULL;
 
 CREATE INDEX event_content_blob ON event_content (blob) WHERE blob IS NOT NULL;
 

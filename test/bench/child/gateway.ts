@@ -4,6 +4,10 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { Listener, type Backend } from '../../../daemon/listener.ts';
 import { Gateway } from '../../../gateway/gateway.ts';
+import type { DeliveryAnswer } from '../../../gateway/writes/delivery.ts';
+import type { OutputOf } from '../../../gateway/writes/procedures.ts';
+import { ThreadWriters } from '../../../gateway/writes/thread.ts';
+import type { ProjectWrites, Writers, WritersOptions } from '../../../gateway/writes/writers.ts';
 import { newId } from '../../../shared/ids.ts';
 import { answerCalls } from './rpc.ts';
 import { seedHistory } from './seed.ts';
@@ -42,7 +46,7 @@ async function serve(options: ServeOptions): Promise<Served> {
   const backend: Backend = { fetch: null, control: () => false };
   const listener = await Listener.onLoopback(0, backend);
   const url = `http://127.0.0.1:${listener.port}`;
-  const open = (): Promise<Gateway> => openGateway(folder, url);
+  const open = (): Promise<Gateway> => openGateway(folder, url, variant);
   gateway = await open();
   const { project, apiKey } = await gateway.createProject({ name: 'Bench', slug: 'bench' });
   let eventIds: readonly string[] = [];
@@ -55,12 +59,16 @@ async function serve(options: ServeOptions): Promise<Served> {
   const { app } = gateway;
   backend.fetch = (request, env) => app.fetch(request, env);
   const hookUrl = await addSource(url, apiKey, secret);
-  await replaceWrites(project.id, variant);
   return { url, hookUrl, apiKey, eventIds };
 }
 
-function openGateway(dataFolder: string, url: string): Promise<Gateway> {
+function openGateway(
+  dataFolder: string,
+  url: string,
+  variant: ServeOptions['variant'],
+): Promise<Gateway> {
   return Gateway.open({
+    openWriters: openWriters(variant),
     dataFolder,
     urls: { api: url, mcp: `${url}/mcp`, hooks: url },
     ratePerMinute: 0,
@@ -81,25 +89,37 @@ async function addSource(url: string, apiKey: string, secret: string): Promise<s
   return source.url;
 }
 
-async function replaceWrites(projectId: string, variant: ServeOptions['variant']): Promise<void> {
-  const project = await opened().projects.find(projectId);
-  if (!project || variant === 'durable') return;
-  const { store } = project;
-  const original = store.write.bind(store);
-  if (variant === 'commit-each') {
-    let last: Promise<unknown> = Promise.resolve();
-    store.write = (fn, options) => {
-      const result = last.then(() => original(fn, options));
-      last = result.catch(() => undefined);
-      return result;
+/** The writing side of the product, bent as the variant says. */
+function openWriters(variant: ServeOptions['variant']): (options: WritersOptions) => Writers {
+  return (options) => {
+    const writers = new ThreadWriters(options);
+    return {
+      async open(project, apply) {
+        const writes = await writers.open(project, apply);
+        const run: ProjectWrites['run'] = (name, input) => writes.run(name, input);
+        if (variant === 'no-database') return { ...writes, run: answerAtOnce(run) };
+        if (variant === 'commit-each') return { ...writes, run: oneByOne(run) };
+        return writes;
+      },
+      close: () => writers.close(),
     };
-    return;
-  }
-  store.write = (fn, options) => {
-    // Only deliveries say how large they are.
-    if (options?.sizeBytes === undefined) return original(fn, options);
-    const answer: unknown = { status: 'accepted', event_id: newId('evt', Date.now()) };
-    return Promise.resolve(answer as Awaited<ReturnType<typeof fn>>);
+  };
+}
+
+function answerAtOnce(run: ProjectWrites['run']): ProjectWrites['run'] {
+  return (name, input) => {
+    if (name !== 'delivery') return run(name, input);
+    const answer: DeliveryAnswer = { status: 'accepted', event_id: newId('evt', Date.now()) };
+    return Promise.resolve(answer as OutputOf<typeof name>);
+  };
+}
+
+function oneByOne(run: ProjectWrites['run']): ProjectWrites['run'] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (name, input) => {
+    const result = last.then(() => run(name, input));
+    last = result.catch(() => undefined);
+    return result;
   };
 }
 

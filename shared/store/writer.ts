@@ -1,9 +1,8 @@
 import { unavailable } from '../errors.ts';
-import { Connection, isDiskFailure } from './connection.ts';
-import type { Database, Tx, WriteTx } from './driver.ts';
+import { assertPragma, Connection, isDiskFailure } from './connection.ts';
+import type { WriteOptions, Writer, WriteTx } from './driver.ts';
 import { Group, HalfDone, runJob, settle, type Job, type Settled } from './group.ts';
-import { Scope, withinOneTurn } from './scope.ts';
-import { rotateWal, walBytes } from './wal.ts';
+import { WriteAheadLog } from './wal.ts';
 
 /** Jobs and bytes a writer holds in its queue before it refuses more. */
 const QUEUE_MAX_JOBS = 4096;
@@ -12,61 +11,51 @@ const QUEUE_MAX_BYTES = 256 * 1024 * 1024;
 const GROUP_MAX_JOBS = 128;
 const GROUP_MAX_MS = 10;
 /**
- * The log is folded into the file when it is this long and nobody waits, or at the second size in any case: the longer
- * it gets, the longer everybody waits for it then.
+ * The log is folded into the database and emptied when it is this long and nobody waits. Under load it is folded in at the
+ * second size and written anew in place: the longer it gets, the longer everybody waits for it then.
  */
-const ROTATE_IDLE_BYTES = 4 * 1024 * 1024;
+const EMPTY_IDLE_BYTES = 4 * 1024 * 1024;
 /** Nobody waits when nobody has written for this long. */
 const IDLE_MS = 250;
-const ROTATE_ANYWAY_BYTES = 16 * 1024 * 1024;
+const FOLD_ANYWAY_BYTES = 16 * 1024 * 1024;
 
-interface EmbeddedOptions {
+export interface WriterOptions {
   /** Runs in each group before COMMIT: counts the position up by one. */
   readonly positionSql: string;
   /** A write or sync of the disk failed: this process must not go on with the file. */
   readonly onFatal: (error: unknown) => void;
+  /** True while nothing else needs this thread: then COMMIT saves the way to another one. Never, unless given. */
+  readonly mayBlock?: () => boolean;
 }
 
 /**
- * A database file with one writer and group commit: what is queued runs inside one `BEGIN IMMEDIATE … COMMIT`, the jobs
+ * The one writer of a database file, with group commit: what is queued runs inside one `BEGIN IMMEDIATE … COMMIT`, the jobs
  * strictly one after another, one group in flight and no artificial delay. Latency of a lone write stays that of one
- * sync; under load groups grow by themselves. COMMIT runs off the event loop, so that the next group gathers meanwhile.
+ * sync; under load groups grow by themselves. Where others need the thread, COMMIT runs off the event loop.
  */
-export class EmbeddedDatabase implements Database {
-  readonly #path: string;
-  readonly #options: EmbeddedOptions;
+export class EmbeddedWriter implements Writer {
+  readonly #options: WriterOptions;
   readonly #writer: Connection;
-  readonly #reader: Connection;
+  readonly #log: WriteAheadLog;
   #queue: Job[] = [];
   #queuedBytes = 0;
   #pump: Promise<void> | null = null;
-  #reads: Promise<unknown> = Promise.resolve();
   #failed: unknown = null;
   #closing: Promise<void> | null = null;
-  #rotateAbove = ROTATE_ANYWAY_BYTES;
+  #foldAbove = FOLD_ANYWAY_BYTES;
+  #usedBytes = 0;
   #lastWriteAt = 0;
   #idleTimer: NodeJS.Timeout | null = null;
 
   /** `migrate` runs on the writer before anything else may. */
-  constructor(path: string, options: EmbeddedOptions, migrate: (connection: Connection) => void) {
-    this.#path = path;
+  constructor(path: string, options: WriterOptions, migrate: (connection: Connection) => void) {
     this.#options = options;
     this.#writer = openWriter(path);
     migrate(this.#writer);
-    this.#reader = openReader(path);
+    this.#log = new WriteAheadLog(path, this.#writer);
   }
 
-  read<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
-    if (this.#closing) return Promise.reject(unavailable(5));
-    const result = this.#reads.then(() => this.#snapshot(fn));
-    this.#reads = result.catch(() => undefined);
-    return result;
-  }
-
-  write<T>(
-    fn: (tx: WriteTx) => Promise<T>,
-    options: { sizeBytes?: number; onError?: (tx: WriteTx, error: unknown) => Promise<T> } = {},
-  ): Promise<T> {
+  write<T>(fn: (tx: WriteTx) => Promise<T>, options: WriteOptions<T> = {}): Promise<T> {
     const sizeBytes = options.sizeBytes ?? 0;
     if (this.#closing || this.#failed) return Promise.reject(unavailable(5, this.#failed));
     if (this.#queue.length >= QUEUE_MAX_JOBS || this.#queuedBytes + sizeBytes > QUEUE_MAX_BYTES) {
@@ -89,7 +78,7 @@ export class EmbeddedDatabase implements Database {
   async rotate(): Promise<void> {
     while (this.#pump) await this.#pump;
     if (this.#closing || this.#failed) return;
-    this.#pump = this.#rotate().then(() => this.#drain());
+    this.#pump = this.#empty().then(() => this.#drain());
     await this.#pump;
   }
 
@@ -102,21 +91,9 @@ export class EmbeddedDatabase implements Database {
   async #close(): Promise<void> {
     if (this.#idleTimer) clearTimeout(this.#idleTimer);
     while (this.#pump) await this.#pump;
-    await this.#reads;
-    if (!this.#failed && walBytes(this.#path) > 0) await this.#rotate();
-    this.#reader.close();
+    if (!this.#failed && this.#log.fileBytes() > 0) await this.#empty();
     this.#writer.close();
-  }
-
-  async #snapshot<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
-    const scope = new Scope(this.#reader);
-    this.#reader.run('BEGIN');
-    try {
-      return await withinOneTurn(fn(scope));
-    } finally {
-      scope.revoke();
-      this.#reader.run('COMMIT');
-    }
+    this.#log.close();
   }
 
   async #drain(): Promise<void> {
@@ -125,7 +102,7 @@ export class EmbeddedDatabase implements Database {
       await new Promise((resolve) => setImmediate(resolve));
       while (this.#queue.length > 0) {
         await this.#commitGroup();
-        if (!this.#failed) await this.#rotateWhenDue();
+        if (!this.#failed) await this.#foldWhenDue();
       }
     } finally {
       this.#pump = null;
@@ -143,13 +120,18 @@ export class EmbeddedDatabase implements Database {
       let settled = await this.#runTogether(jobs);
       settled ??= await this.#runApart(jobs);
       this.#writer.run(this.#options.positionSql);
-      await this.#writer.execOffLoop('COMMIT');
+      await this.#commit();
       settle(settled);
     } catch (error) {
       // When not even BEGIN went through, the whole queue has failed: the next attempt would come at once, and for ever.
       if (jobs.length === 0) while (this.#queue.length > 0) jobs.push(this.#take());
       this.#failGroup(error, jobs);
     }
+  }
+
+  async #commit(): Promise<void> {
+    if (this.#options.mayBlock?.()) this.#writer.run('COMMIT');
+    else await this.#writer.execOffLoop('COMMIT');
   }
 
   /** Takes jobs from the queue into `jobs` and runs them; null when one failed halfway and all is rolled back. */
@@ -218,35 +200,33 @@ export class EmbeddedDatabase implements Database {
     this.#options.onFatal(this.#failed);
   }
 
-  async #rotateWhenDue(): Promise<void> {
+  async #foldWhenDue(): Promise<void> {
     this.#lastWriteAt = performance.now();
-    const bytes = walBytes(this.#path);
-    if (bytes > this.#rotateAbove) await this.#rotate();
-    else if (bytes > ROTATE_IDLE_BYTES) this.#rotateWhenIdle();
+    const before = this.#usedBytes;
+    this.#usedBytes = this.#log.usedBytes();
+    // The log was begun anew. When a stranger who reads the file keeps it in use, it grows on after it was folded in:
+    // then it is folded in again only when it has grown as much once more.
+    if (this.#usedBytes < before) this.#foldAbove = FOLD_ANYWAY_BYTES;
+    if (this.#usedBytes > EMPTY_IDLE_BYTES) this.#emptyWhenIdle();
+    if (this.#usedBytes <= this.#foldAbove) return;
+    this.#foldAbove = this.#usedBytes + FOLD_ANYWAY_BYTES;
+    await this.#log.fold().catch((error: unknown) => this.#failGroup(error, []));
   }
 
   /** Under load the log grows, and a page written ten times is folded in once; a pause is used to fold it in. */
-  #rotateWhenIdle(): void {
+  #emptyWhenIdle(): void {
     this.#idleTimer ??= setTimeout(() => {
       this.#idleTimer = null;
-      if (this.#closing || this.#failed || walBytes(this.#path) <= ROTATE_IDLE_BYTES) return;
+      if (this.#closing || this.#failed) return;
       const busy = this.#pump !== null || performance.now() - this.#lastWriteAt < IDLE_MS;
-      if (busy) this.#rotateWhenIdle();
-      else this.#pump = this.#rotate().then(() => this.#drain());
+      if (busy) this.#emptyWhenIdle();
+      else this.#pump = this.#empty().then(() => this.#drain());
     }, IDLE_MS);
   }
 
-  /** The only place that checkpoints. Readers are drained, so that the log is folded in whole. */
-  async #rotate(): Promise<void> {
-    const rotation = this.#reads.then(() => rotateWal(this.#writer, this.#path));
-    this.#reads = rotation.catch(() => undefined);
-    try {
-      const left = await rotation;
-      // A stranger who reads the file keeps the log in use: try again only when it has grown as much once more.
-      this.#rotateAbove = left + ROTATE_ANYWAY_BYTES;
-    } catch (error) {
-      this.#failGroup(error, []);
-    }
+  /** Here and in `#foldWhenDue` are the only checkpoints. They wait for readers, each of which is done within a turn. */
+  async #empty(): Promise<void> {
+    await this.#log.empty().catch((error: unknown) => this.#failGroup(error, []));
   }
 }
 
@@ -263,19 +243,4 @@ function openWriter(path: string): Connection {
   assertPragma(connection, 'page_size', 4096);
   assertPragma(connection, 'wal_autocheckpoint', 0);
   return connection;
-}
-
-function openReader(path: string): Connection {
-  const connection = new Connection(path);
-  connection.exec(
-    'PRAGMA busy_timeout=200; PRAGMA query_only=ON; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-16000',
-  );
-  assertPragma(connection, 'query_only', 1);
-  return connection;
-}
-
-function assertPragma(connection: Connection, name: string, wanted: number): void {
-  const row = connection.get(`PRAGMA ${name}`);
-  const value = row && Object.values(row)[0];
-  if (value !== wanted) throw new Error(`PRAGMA ${name} is ${String(value)}, not ${wanted}.`);
 }

@@ -1,0 +1,79 @@
+import { isoTime } from '../../shared/clock.ts';
+import { newId } from '../../shared/ids.ts';
+import { DEDUP_BODY_MS, DEDUP_ID_MS } from '../../shared/limits.ts';
+import type { PayloadKind } from '../../shared/rules/payload.ts';
+import type { Job, Procedure } from './job.ts';
+
+/** A delivery whose signature is checked and whose body is understood. */
+export interface Delivery {
+  readonly sourceId: string;
+  readonly source: string;
+  readonly verified: boolean;
+  readonly now: number;
+  readonly sizeBytes: number;
+  /** The bytes, or null when `blob` names them. */
+  readonly body: Uint8Array | null;
+  readonly blob: string | null;
+  readonly hash: Uint8Array;
+  readonly kind: PayloadKind;
+  readonly type: string;
+  readonly providerId: string | null;
+  readonly contentType: string | null;
+  /** JSON text of the headers that are stored. */
+  readonly headers: string;
+  /** Keyed digest of what came, for the ledger. */
+  readonly digest: string;
+}
+
+/** What the sender of a webhook is told. */
+export interface DeliveryAnswer {
+  readonly status: 'accepted' | 'duplicate';
+  readonly event_id: string;
+}
+
+/** Stores a delivery unless it is known: the same provider id, or without one the same bytes. */
+export const delivery: Procedure<Delivery, DeliveryAnswer> = {
+  run: insertOnce,
+  sizeBytes: ({ body }) => body?.length ?? 0,
+};
+
+async function insertOnce(job: Job, came: Delivery): Promise<DeliveryAnswer> {
+  const { store, recorder, bodies, tell } = job;
+  const { sourceId, source, now, hash, providerId, type, digest } = came;
+  const sinceIso = isoTime(now - DEDUP_BODY_MS);
+  // Of another id, or of none.
+  const sameBody = await bodies.find(store, { sourceId, hash, sinceIso });
+  const seen =
+    providerId === null
+      ? (sameBody ?? (await store.events.deliveredBody(sourceId, hash, sinceIso)))
+      : await store.events.deliveredAs(sourceId, providerId, isoTime(now - DEDUP_ID_MS));
+  if (seen !== null) return { status: 'duplicate', event_id: seen };
+  const last = await store.events.last();
+  const nowIso = isoTime(now);
+  const event = {
+    id: newId('evt', now),
+    sourceId,
+    source,
+    channel: 'webhook',
+    type,
+    // Arrival order is the order of time, whatever the clock does.
+    receivedAt: last.receivedAt > nowIso ? last.receivedAt : nowIso,
+    verified: came.verified,
+    trust: 'external_untrusted' as const,
+    // GitHub and others leave the delivery id out of what they sign: a known body under a new id may be a replay.
+    suspectedReplay: sameBody !== null,
+    sizeBytes: came.sizeBytes,
+    providerId,
+    bodyHash: hash,
+    content: came,
+  };
+  const seq = last.seq + 1;
+  await store.events.insert(event, seq);
+  bodies.add(sourceId, hash, seq);
+  if (came.blob !== null) await store.blobs.addReference(came.blob, came.sizeBytes);
+  store.sources.countAccepted(sourceId, now, event.receivedAt);
+  const action = { op: 'event.received', subject: event.id, inputDigest: digest };
+  await recorder.record(store, action, now);
+  tell({ kind: 'event_ready', source, type });
+  return { status: 'accepted', event_id: event.id };
+}

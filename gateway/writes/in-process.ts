@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import type { Vault } from '../../shared/context.ts';
+import {
+  ProjectReader,
+  ProjectWriter,
+  type Repositories,
+} from '../../shared/store/project-store.ts';
+import { Recorder } from '../recorder.ts';
+import { createVault } from '../vault.ts';
+import type { Effect, Job, Procedure } from './job.ts';
+import { procedures, type InputOf, type OutputOf, type ProcedureName } from './procedures.ts';
+import { RecentBodies } from './recent-bodies.ts';
+import type { ProjectWrites, WritableProject, Writers, WritersOptions } from './writers.ts';
+
+/** Runs the transactions in this thread. */
+export class InProcessWriters implements Writers {
+  readonly #options: WritersOptions;
+  readonly #vault: Vault;
+  readonly #ownsThread: boolean;
+  readonly #busy = new Busy();
+
+  /** `ownsThread`: the thread does nothing else, so one project alone may hold it while the disk works. */
+  constructor(options: WritersOptions, ownsThread = false) {
+    this.#options = options;
+    this.#vault = createVault(options.masterKey);
+    this.#ownsThread = ownsThread;
+  }
+
+  async open(
+    project: WritableProject,
+    apply: (effects: readonly Effect[]) => void,
+  ): Promise<InProcessWrites> {
+    const { server, onFatal } = this.#options;
+    const { info, path } = project;
+    const writer = ProjectWriter.openEmbedded(path, info.id, {
+      onFatal,
+      mayBlock: () => this.#ownsThread && this.#busy.projects <= 1,
+    });
+    const ledgerKey = await loadLedgerKey(writer, project, this.#vault);
+    const recorder = new Recorder(ledgerKey);
+    const bodies = new RecentBodies();
+    const parts = { project: info, server, vault: this.#vault, recorder, bodies };
+    return new InProcessWrites(writer, ledgerKey, { parts, apply, busy: this.#busy });
+  }
+
+  async close(): Promise<void> {
+    // Each project is closed by whoever opened it.
+  }
+}
+
+/** Which projects have work at hand. */
+class Busy {
+  readonly #jobs = new Map<string, number>();
+
+  get projects(): number {
+    return this.#jobs.size;
+  }
+
+  started(projectId: string): void {
+    this.#jobs.set(projectId, (this.#jobs.get(projectId) ?? 0) + 1);
+  }
+
+  ended(projectId: string): void {
+    const left = (this.#jobs.get(projectId) ?? 0) - 1;
+    if (left > 0) this.#jobs.set(projectId, left);
+    else this.#jobs.delete(projectId);
+  }
+}
+
+interface Surroundings {
+  readonly parts: Omit<Job, 'store' | 'tell'>;
+  readonly apply: (effects: readonly Effect[]) => void;
+  readonly busy: Busy;
+}
+
+/** The writing side of a project that is open in this thread. */
+export class InProcessWrites implements ProjectWrites {
+  readonly writer: ProjectWriter;
+  readonly ledgerKey: Uint8Array;
+  readonly #surroundings: Surroundings;
+
+  constructor(writer: ProjectWriter, ledgerKey: Uint8Array, surroundings: Surroundings) {
+    this.writer = writer;
+    this.ledgerKey = ledgerKey;
+    this.#surroundings = surroundings;
+  }
+
+  async run<N extends ProcedureName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
+    const { run, onError, sizeBytes } = procedures[name] as unknown as Procedure<
+      InputOf<N>,
+      OutputOf<N>
+    >;
+    const { parts, apply, busy } = this.#surroundings;
+    const projectId = parts.project.id;
+    let effects: Effect[] = [];
+    const job = (store: Repositories): Job => {
+      // A job may run twice: what it told the first time was undone.
+      effects = [];
+      return { ...parts, store, tell: (effect) => effects.push(effect) };
+    };
+    busy.started(projectId);
+    try {
+      const output = await this.writer.write((store) => run(job(store), input), {
+        ...(sizeBytes && { sizeBytes: sizeBytes(input) }),
+        ...(onError && {
+          onError: (store: Repositories, error: unknown) => onError(job(store), input, error),
+        }),
+      });
+      if (effects.length > 0) apply(effects);
+      return output;
+    } finally {
+      busy.ended(projectId);
+    }
+  }
+
+  rotate(): Promise<void> {
+    return this.writer.rotate();
+  }
+
+  close(): Promise<void> {
+    return this.writer.close();
+  }
+}
+
+async function loadLedgerKey(
+  writer: ProjectWriter,
+  { info, path }: WritableProject,
+  vault: Vault,
+): Promise<Uint8Array> {
+  const place = `meta|${info.id}|ledger_key|value`;
+  const reader = ProjectReader.openEmbedded(path, info.id);
+  const stored = await reader.read((store) => store.meta.get('ledger_key'));
+  await reader.close();
+  if (stored instanceof Uint8Array) return vault.open(place, stored);
+  const key = randomBytes(32);
+  await writer.write((store) => store.meta.set('ledger_key', vault.seal(place, key)));
+  return key;
+}

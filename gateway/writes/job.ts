@@ -1,0 +1,36 @@
+import type { EventReady, ProjectInfo, ServerInfo, Vault } from '../../shared/context.ts';
+import type { Repositories } from '../../shared/store/project-store.ts';
+import type { Recorder } from '../recorder.ts';
+import type { RecentBodies } from './recent-bodies.ts';
+
+/** What the rest of the gateway must know of a transaction once it is durable. Plain data: it may cross to another thread. */
+export type Effect =
+  | ({ readonly kind: 'event_ready' } & EventReady)
+  /** Something falls due at this time. */
+  | { readonly kind: 'due'; readonly at: number }
+  | { readonly kind: 'sources_changed' }
+  | { readonly kind: 'key_ended'; readonly keyId: string };
+
+/** What a procedure works with: the open transaction of one project, and what it takes to fill it. */
+export interface Job {
+  readonly store: Repositories;
+  readonly project: ProjectInfo;
+  readonly server: ServerInfo;
+  readonly vault: Vault;
+  readonly recorder: Recorder;
+  readonly bodies: RecentBodies;
+  /** Forgotten when the transaction does not come to be. */
+  readonly tell: (effect: Effect) => void;
+}
+
+/**
+ * Something that is done to a project in one transaction. Input and output are plain data, because the transaction may
+ * run in another thread. It awaits nothing but the store, and may run twice: see `Writer.write`.
+ */
+export interface Procedure<I, O> {
+  readonly run: (job: Job, input: I) => Promise<O>;
+  /** Runs when `run` failed and was undone, in the same transaction: may record the failure. */
+  readonly onError?: (job: Job, input: I, error: unknown) => Promise<O>;
+  /** Bytes the job holds while it is queued. */
+  readonly sizeBytes?: (input: I) => number;
+}

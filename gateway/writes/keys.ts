@@ -1,0 +1,47 @@
+import { isoTime } from '../../shared/clock.ts';
+import { SCOPES } from '../../shared/scopes.ts';
+import type { Procedure } from './job.ts';
+
+interface NewAdminKey {
+  readonly id: string;
+  readonly hash: string;
+  readonly last4: string;
+  readonly now: number;
+}
+
+/** A key with every scope, for the owner of the machine. */
+export const adminKey: Procedure<NewAdminKey, null> = {
+  async run({ store, recorder }, { id, hash, last4, now }) {
+    await store.keys.insert({
+      id,
+      name: 'admin',
+      hash,
+      last4,
+      scopes: [...SCOPES],
+      created_at: isoTime(now),
+      created_by: null,
+      last_used_at: null,
+      expires_at: null,
+      revoked_at: null,
+    });
+    await recorder.record(store, { op: 'key.created', subject: id }, now);
+    return null;
+  },
+};
+
+interface Use {
+  /** When each key was last used, by its id. */
+  readonly keys: ReadonlyMap<string, number>;
+  /** How many deliveries each source refused, by its id. */
+  readonly rejected: ReadonlyMap<string, number>;
+  readonly now: number;
+}
+
+/** Writes down what was noted in memory: no entry in the ledger. */
+export const noteUse: Procedure<Use, null> = {
+  async run({ store }, { keys, rejected, now }) {
+    for (const [id, usedAt] of keys) await store.keys.touch(id, isoTime(usedAt));
+    for (const [id, count] of rejected) await store.sources.countRejected(id, now, count);
+    return null;
+  },
+};

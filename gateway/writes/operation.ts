@@ -1,0 +1,114 @@
+import type { Caller, WriteContext } from '../../shared/context.ts';
+import { ServiceError, type ErrorCode } from '../../shared/errors.ts';
+import { newId } from '../../shared/ids.ts';
+import type { Handler, Operation } from '../../shared/operation.ts';
+import { operations } from '../../shared/operations/index.ts';
+import { keepAnswer } from '../kept-answers.ts';
+import type { Job, Procedure } from './job.ts';
+import { toPlain, type PlainError } from './plain-error.ts';
+
+/** The call of an operation that writes, checked and prepared. */
+export interface OperationCall {
+  readonly name: string;
+  readonly input: unknown;
+  readonly prepared: unknown;
+  readonly caller: Caller;
+  readonly now: number;
+  /** Keyed digest of the input: made before the transaction, which should be short. */
+  readonly inputDigest: string;
+}
+
+export type OperationOutcome = { readonly committed: unknown } | { readonly refused: PlainError };
+
+/** Runs the `commit` of an operation, with its ledger entry last. A refusal is an entry of its own. */
+export const operation: Procedure<OperationCall, OperationOutcome> = {
+  run: commit,
+  onError: recordRefusal,
+};
+
+/** Refusals that say nothing about the state of the project leave no entry in the ledger. */
+const UNRECORDED: ReadonlySet<ErrorCode> = new Set(['VALIDATION_FAILED', 'SCOPE_MISSING']);
+
+type WriteOperation = Operation & { readonly handler: Extract<Handler, { kind: 'write' }> };
+
+const writing = new Map(
+  operations.filter(isWrite).map((one): [string, WriteOperation] => [one.name, one]),
+);
+
+function isWrite(one: Operation): one is WriteOperation {
+  return one.handler.kind === 'write';
+}
+
+async function commit(job: Job, call: OperationCall): Promise<OperationOutcome> {
+  const { store, recorder } = job;
+  const { caller, input, now, prepared } = call;
+  const { idempotencyKey } = caller;
+  const called = find(call.name);
+  const committed = await called.handler.commit(writeContext(job, call), input, prepared);
+  if (idempotencyKey !== null) await keepAnswer(job, { ...call, idempotencyKey }, committed);
+  await store.ledger.append(
+    {
+      ...noteOf(call),
+      subject: called.subjectOf(input, committed),
+      outcome: 'ok',
+      code: null,
+      result_digest: recorder.digest(committed),
+    },
+    now,
+  );
+  return { committed };
+}
+
+function find(name: string): WriteOperation {
+  const found = writing.get(name);
+  if (!found) throw new Error(`No operation ${name} writes.`);
+  return found;
+}
+
+function writeContext(job: Job, { caller, now }: OperationCall): WriteContext {
+  const { store, project, server, vault, recorder, tell } = job;
+  return {
+    caller,
+    project,
+    server,
+    vault,
+    now,
+    store,
+    newId: (prefix) => newId(prefix, now),
+    recordService: (op, subject) => recorder.record(store, { op, subject }, now),
+    dueAt: (at) => tell({ kind: 'due', at }),
+    keyEnded: (keyId) => tell({ kind: 'key_ended', keyId }),
+    sourcesChanged: () => tell({ kind: 'sources_changed' }),
+    eventReady: ({ source, type }) => tell({ kind: 'event_ready', source, type }),
+  };
+}
+
+async function recordRefusal(
+  { store }: Job,
+  call: OperationCall,
+  error: unknown,
+): Promise<OperationOutcome> {
+  if (!(error instanceof ServiceError) || UNRECORDED.has(error.code)) throw error;
+  await store.ledger.append(
+    {
+      ...noteOf(call),
+      subject: find(call.name).subjectOf(call.input, {}) ?? null,
+      outcome: 'error',
+      code: error.code,
+      result_digest: null,
+    },
+    call.now,
+  );
+  return { refused: toPlain(error) };
+}
+
+function noteOf({ name, caller, inputDigest }: OperationCall) {
+  return {
+    op: name,
+    agent: caller.agent.label,
+    platform: caller.agent.platform,
+    key_id: caller.keyId,
+    request_id: caller.requestId,
+    input_digest: inputDigest,
+  };
+}

@@ -1,0 +1,21 @@
+import { delivery } from './delivery.ts';
+import { adminKey, noteUse } from './keys.ts';
+import { operation } from './operation.ts';
+import { forgetAnswers, moveOverdue, purgePayloads } from './upkeep.ts';
+
+/** Everything that may be done to a project, by name. */
+export const procedures = {
+  adminKey,
+  delivery,
+  forgetAnswers,
+  moveOverdue,
+  noteUse,
+  operation,
+  purgePayloads,
+};
+
+type Procedures = typeof procedures;
+
+export type ProcedureName = keyof Procedures;
+export type InputOf<N extends ProcedureName> = Parameters<Procedures[N]['run']>[1];
+export type OutputOf<N extends ProcedureName> = Awaited<ReturnType<Procedures[N]['run']>>;

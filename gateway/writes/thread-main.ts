@@ -1,0 +1,96 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { InProcessWriters, type InProcessWrites } from './in-process.ts';
+import type { Effect } from './job.ts';
+import type { Batch, Request, ThreadData } from './messages.ts';
+import { toPlain } from './plain-error.ts';
+import type { InputOf } from './procedures.ts';
+
+/**
+ * The thread that writes: batches of requests come in, replies go out in batches. Group commit makes the batches: what is
+ * answered by one commit is settled in one go, and sent as one message.
+ */
+if (!parentPort) throw new Error('This file runs as a worker thread.');
+const port = parentPort;
+const { masterKey, server } = workerData as ThreadData;
+const open = new Map<string, InProcessWrites>();
+let batch: Batch | null = null;
+
+const writers = new InProcessWriters(
+  {
+    masterKey,
+    server,
+    onFatal: (error) => {
+      outgoing().fatal = toPlain(error);
+    },
+  },
+  true,
+);
+
+port.on('message', (requests: readonly Request[]) => {
+  for (const request of requests) {
+    const { id } = request;
+    handle(request).then(
+      (value) => outgoing().done.push([id, value]),
+      (error: unknown) => outgoing().failed.push([id, toPlain(error)]),
+    );
+  }
+});
+
+function handle(request: Request): Promise<unknown> {
+  switch (request.kind) {
+    case 'open':
+      return openProject(request);
+    case 'run':
+      return found(request.projectId).run(request.name, request.input as InputOf<'operation'>);
+    case 'rotate':
+      return found(request.projectId).rotate();
+    case 'close':
+      return closeProject(request.projectId);
+  }
+}
+
+async function openProject({ project }: Extract<Request, { kind: 'open' }>): Promise<Uint8Array> {
+  const projectId = project.info.id;
+  const writes = await writers.open(project, (effects) => addEffects(projectId, effects));
+  open.set(projectId, writes);
+  return writes.ledgerKey;
+}
+
+async function closeProject(projectId: string): Promise<void> {
+  const writes = found(projectId);
+  open.delete(projectId);
+  await writes.close();
+}
+
+function found(projectId: string): InProcessWrites {
+  const writes = open.get(projectId);
+  if (!writes) throw new Error(`${projectId} is not open for writing.`);
+  return writes;
+}
+
+/** Waits need to be told once that there is something new of a kind, not for each delivery of a burst. */
+function addEffects(projectId: string, effects: readonly Effect[]): void {
+  const all = outgoing().effects;
+  for (const effect of effects) {
+    const last = all.at(-1);
+    if (!last || last[0] !== projectId || !sayTheSame(last[1], effect))
+      all.push([projectId, effect]);
+  }
+}
+
+function sayTheSame(one: Effect, other: Effect): boolean {
+  if (one.kind !== 'event_ready' || other.kind !== 'event_ready') return false;
+  return one.source === other.source && one.type === other.type;
+}
+
+/** The batch that leaves at the end of this turn: the jobs of one commit settle one after another. */
+function outgoing(): Batch {
+  if (batch) return batch;
+  const begun: Batch = { effects: [], done: [], failed: [], fatal: null };
+  batch = begun;
+  setImmediate(() => {
+    batch = null;
+    port.postMessage(begun);
+  });
+  return begun;
+}

@@ -1,0 +1,129 @@
+import { Worker } from 'node:worker_threads';
+import { unavailable } from '../../shared/errors.ts';
+import type { Effect } from './job.ts';
+import type { Batch, Request, ThreadData } from './messages.ts';
+import { fromPlain } from './plain-error.ts';
+import type { InputOf, OutputOf, ProcedureName } from './procedures.ts';
+import type { ProjectWrites, WritableProject, Writers, WritersOptions } from './writers.ts';
+
+/** Beside the bundle when this is one; from source, in development, beside this file. */
+const ENTRY = new URL(
+  import.meta.url.endsWith('.ts') ? './thread-source.mjs' : './writer.js',
+  import.meta.url,
+);
+/** What a batch brings is garbage after its commit. V8 takes as much only under load. */
+const YOUNG_GENERATION_MB = 48;
+
+/** A batch leaves when it is this long, or at the end of the turn: the writer works while more requests are taken. */
+const BATCH_MAX = 8;
+
+type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Runs the transactions in a thread of their own, so that this one is free to take requests while SQLite works. What is
+ * asked within a turn of the event loop goes over as one message.
+ */
+export class ThreadWriters implements Writers {
+  readonly #worker: Worker;
+  readonly #onFatal: (error: unknown) => void;
+  readonly #pending = new Map<number, Pending>();
+  readonly #apply = new Map<string, (effects: readonly Effect[]) => void>();
+  readonly #ended: Promise<void>;
+  #outbox: Request[] = [];
+  #lastId = 0;
+  #closing = false;
+
+  /** `entry` is there for tests. */
+  constructor({ masterKey, server, onFatal }: WritersOptions, entry = ENTRY) {
+    const data: ThreadData = { masterKey, server };
+    this.#onFatal = onFatal;
+    this.#worker = new Worker(entry, {
+      workerData: data,
+      name: 'writer',
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+    });
+    this.#worker.on('message', (batch: Batch) => this.#take(batch));
+    this.#worker.on('error', (error) => this.#fail(error));
+    this.#ended = new Promise((resolve) => {
+      this.#worker.once('exit', () => {
+        if (!this.#closing) this.#fail(new Error('The writer thread has ended.'));
+        resolve();
+      });
+    });
+  }
+
+  async open(
+    project: WritableProject,
+    apply: (effects: readonly Effect[]) => void,
+  ): Promise<ProjectWrites> {
+    const projectId = project.info.id;
+    this.#apply.set(projectId, apply);
+    const ledgerKey = (await this.#ask({ kind: 'open', project })) as Uint8Array;
+    return {
+      ledgerKey,
+      run: <N extends ProcedureName>(name: N, input: InputOf<N>) =>
+        this.#ask({ kind: 'run', projectId, name, input }) as Promise<OutputOf<N>>,
+      rotate: () => this.#ask({ kind: 'rotate', projectId }) as Promise<void>,
+      close: async () => {
+        await this.#ask({ kind: 'close', projectId });
+        this.#apply.delete(projectId);
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#worker.terminate();
+    await this.#ended;
+    this.#refusePending(new Error('The writer thread was ended.'));
+  }
+
+  #ask(request: WithoutId<Request>): Promise<unknown> {
+    if (this.#closing) return Promise.reject(unavailable(5));
+    return new Promise((resolve, reject) => {
+      this.#lastId += 1;
+      this.#pending.set(this.#lastId, { resolve, reject });
+      this.#outbox.push({ ...request, id: this.#lastId });
+      if (this.#outbox.length >= BATCH_MAX) this.#flush();
+      else if (this.#outbox.length === 1) setImmediate(() => this.#flush());
+    });
+  }
+
+  #flush(): void {
+    if (this.#outbox.length === 0) return;
+    const batch = this.#outbox;
+    this.#outbox = [];
+    this.#worker.postMessage(batch);
+  }
+
+  /** First the effects of all that was committed, then the answers. */
+  #take({ effects, done, failed, fatal }: Batch): void {
+    for (const [projectId, effect] of effects) this.#apply.get(projectId)?.([effect]);
+    for (const [id, value] of done) this.#pendingOf(id)?.resolve(value);
+    for (const [id, error] of failed) this.#pendingOf(id)?.reject(fromPlain(error));
+    if (fatal) this.#onFatal(fromPlain(fatal));
+  }
+
+  #pendingOf(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    return pending;
+  }
+
+  #fail(error: unknown): void {
+    this.#closing = true;
+    this.#refusePending(error);
+    this.#onFatal(error);
+  }
+
+  /** Nobody knows what became of the transactions at hand: they are not answered as done. */
+  #refusePending(error: unknown): void {
+    for (const { reject } of this.#pending.values()) reject(unavailable(5, error));
+    this.#pending.clear();
+  }
+}

@@ -1,0 +1,59 @@
+import { isoTime } from '../../shared/clock.ts';
+import { PAYLOAD_RETENTION_MS } from '../../shared/limits.ts';
+import { effective } from '../../shared/rules/event-state.ts';
+import { queueRow } from '../../shared/rules/queue-row.ts';
+import type { EventRow } from '../../shared/store/events.ts';
+import type { Job, Procedure } from './job.ts';
+
+/** A step of upkeep: at most so many rows, as of a time. */
+interface Portion {
+  readonly now: number;
+  readonly limit: number;
+}
+
+/** Writes down which leases and backoffs have ended; answers how many. */
+export const moveOverdue: Procedure<Portion, number> = {
+  async run(job, { now, limit }) {
+    const rows = await job.store.events.overdue(now, limit);
+    for (const row of rows) await moveOne(job, row, now);
+    return rows.length;
+  },
+};
+
+async function moveOne({ store, recorder, tell }: Job, row: EventRow, now: number): Promise<void> {
+  const next = effective(queueRow(row), now);
+  await store.events.setQueue(row.seq, next, next.status === 'dead' ? isoTime(now) : null);
+  if (next.status === 'dead') {
+    await store.events.setRemark(row.seq, 'reason', '"The lease ran out on the last attempt."');
+  }
+  const op = row.status === 'claimed' ? 'lease.expired' : 'event.retried';
+  await recorder.record(store, { op, subject: row.id }, now);
+  if (next.status === 'pending') tell({ kind: 'event_ready', source: row.source, type: row.type });
+}
+
+interface Purged {
+  readonly count: number;
+  /** Blobs that no row names any more. */
+  readonly orphans: readonly string[];
+}
+
+/** Deletes payloads past their time. */
+export const purgePayloads: Procedure<Portion, Purged> = {
+  async run({ store, recorder }, { now, limit }) {
+    const before = isoTime(now - PAYLOAD_RETENTION_MS);
+    const { count, blobs } = await store.events.purge(before, limit);
+    if (count === 0) return { count, orphans: [] };
+    const orphans: string[] = [];
+    for (const digest of blobs) {
+      if (await store.blobs.dropReference(digest)) orphans.push(digest);
+    }
+    const inputDigest = recorder.digest({ count, before });
+    await recorder.record(store, { op: 'payload.purged', subject: null, inputDigest }, now);
+    return { count, orphans };
+  },
+};
+
+/** Deletes answers kept for an Idempotency-Key whose day is over; answers how many. */
+export const forgetAnswers: Procedure<Portion, number> = {
+  run: ({ store }, { now, limit }) => store.idempotency.deleteExpired(now, limit),
+};

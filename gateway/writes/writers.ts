@@ -1,0 +1,38 @@
+import type { ProjectInfo, ServerInfo } from '../../shared/context.ts';
+import type { Effect } from './job.ts';
+import type { InputOf, OutputOf, ProcedureName } from './procedures.ts';
+
+/** What the writing side of a gateway needs to know. Plain data, but for the last. */
+export interface WritersOptions {
+  readonly masterKey: Uint8Array;
+  readonly server: ServerInfo;
+  /** The disk failed a write, or the thread that writes has ended: this process must not go on. */
+  readonly onFatal: (error: unknown) => void;
+}
+
+export interface WritableProject {
+  readonly info: ProjectInfo;
+  /** The database file; made when it is not there. */
+  readonly path: string;
+}
+
+/** The writing side of an open project. */
+export interface ProjectWrites {
+  /** The key of the digests in the project's ledger. */
+  readonly ledgerKey: Uint8Array;
+  /** Runs a procedure in a transaction; its answer comes when that is durable, after its effects were applied. */
+  run<N extends ProcedureName>(name: N, input: InputOf<N>): Promise<OutputOf<N>>;
+  /** Takes what was deleted out of the write-ahead log as well. */
+  rotate(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Where the transactions of all projects run. */
+export interface Writers {
+  /** Opens a project for writing, which brings its tables up to date. `apply` gets the effects of what was committed. */
+  open(
+    project: WritableProject,
+    apply: (effects: readonly Effect[]) => void,
+  ): Promise<ProjectWrites>;
+  close(): Promise<void>;
+}
