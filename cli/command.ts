@@ -19,6 +19,8 @@ export interface ArgumentSpec {
   readonly name: string;
   readonly required: boolean;
   readonly summary: string;
+  /** Offered by completion; whether there are others is for the command to say. */
+  readonly choices?: readonly string[];
   /** Takes all that is left. */
   readonly variadic?: boolean;
 }

@@ -7,6 +7,12 @@ export interface FieldShape {
   readonly default?: string | number | boolean;
   /** The only values; of an array, of its items. */
   readonly choices?: readonly string[];
+  /** Bounds of a number. */
+  readonly minimum?: number;
+  readonly maximum?: number;
+  /** Bounds of a text in characters. */
+  readonly minLength?: number;
+  readonly maxLength?: number;
   /** Text that may be long: also taken from a file or standard input. */
   readonly text?: true;
 }
@@ -25,6 +31,8 @@ export interface OperationShape {
   readonly path: string;
   /** Which field a path parameter takes, where the names differ. */
   readonly params: Readonly<Record<string, string>>;
+  /** The field that is the whole body, as JSON; the others stand in the query then. */
+  readonly rawBody?: string;
   readonly effect: 'read' | 'write' | 'wait';
   readonly fields: readonly FieldShape[];
   readonly examples: readonly string[];

@@ -11,7 +11,10 @@ export function operationSpec(shape: OperationShape, load: CommandSpec['load']):
     get args() {
       return shape.positional.map(({ name, required }) => {
         const field = shape.fields.find((one) => one.name === name);
-        return { name, required, summary: field?.summary ?? '' };
+        const summary = field
+          ? remarked(field.summary, [...limitsOf(field), ...formsOf(field)])
+          : '';
+        return { name, required, summary, ...(field?.choices && { choices: field.choices }) };
       });
     },
     get options() {
@@ -28,20 +31,43 @@ export function operationSpec(shape: OperationShape, load: CommandSpec['load']):
 function optionOf(field: FieldShape, filledIn: string | undefined): OptionSpec {
   const choices = field.type === 'boolean' ? ['true', 'false'] : field.choices;
   const standard = filledIn ?? field.default;
+  const limits = [...limitsOf(field), ...(standard === undefined ? [] : [`default ${standard}`])];
   const remarks = [
     ...(field.required && filledIn === undefined ? ['required'] : []),
-    ...(standard === undefined ? [] : [`default ${String(standard)}`]),
-    ...(field.text ? ['text, @file or -'] : []),
-    ...(field.type === 'json' ? ['JSON, @file or -'] : []),
+    ...(limits.length > 0 ? [limits.join(', ')] : []),
+    ...formsOf(field),
   ];
-  const remark = remarks.length > 0 ? ` (${remarks.join('; ')})` : '';
   return {
     flag: flagOf(field).slice(2),
     value: valueName(field),
-    summary: field.summary.replace(/\.$/, '') + remark,
+    summary: remarked(field.summary, remarks),
     ...(choices && { choices }),
     ...(field.type === 'array' && { repeatable: true }),
   };
+}
+
+/** Where a value may also come from. */
+function formsOf({ type, text }: FieldShape): string[] {
+  return type === 'json' ? ['JSON, @file or -'] : text ? ['text, @file or -'] : [];
+}
+
+function remarked(summary: string, remarks: readonly string[]): string {
+  const remark = remarks.length > 0 ? ` (${remarks.join('; ')})` : '';
+  return summary.replace(/\.$/, '') + remark;
+}
+
+/** `30 to 3600`, `at least 1`, `up to 100 characters`; what goes without saying, or is said already, is left out. */
+function limitsOf({ summary, minimum, maximum, minLength = 0, maxLength }: FieldShape): string[] {
+  const range = maximum === undefined && minimum === 0 ? [] : rangeText(minimum, maximum);
+  if (/\b(?:up to|at most) \d/i.test(summary)) return range;
+  const least = minLength > 1 ? minLength.toLocaleString('en-US') : undefined;
+  const length = rangeText(least, maxLength?.toLocaleString('en-US'));
+  return [...range, ...length.map((text) => `${text} characters`)];
+}
+
+function rangeText(least: number | string | undefined, most: number | string | undefined) {
+  if (most === undefined) return least === undefined ? [] : [`at least ${least}`];
+  return [least === undefined ? `up to ${most}` : `${least} to ${most}`];
 }
 
 function valueName({ type, text }: FieldShape): string {

@@ -4,6 +4,7 @@ import type { CommandContext, CommandSpec } from './command.ts';
 import { EXIT } from './exit.ts';
 import { CliError, usageError } from './errors.ts';
 import { TerminalOutput, wantsColor, type Sink } from './view/output.ts';
+import { typedProblem } from './view/typed-names.ts';
 import { GLOBAL_OPTIONS, parseLine, type OptionValues } from './input/parse.ts';
 import { allCommands, commandsUnder, findCommand, singular } from './tree.ts';
 
@@ -66,6 +67,7 @@ async function dispatch(
     output.page(await helpFor(command.words, commands, around));
     return EXIT.done;
   }
+  output.tellProblems((path, message) => typedProblem(path, message, command));
   const module = await command.load();
   const code = await module.run(await contextOf({ args, options }, around, output));
   return code ?? (around.signal.aborted ? EXIT.interrupted : EXIT.done);
@@ -79,7 +81,7 @@ function splitGlobals(argv: readonly string[], commands: readonly CommandSpec[])
   for (; index < argv.length; index += 1) {
     const text = argv[index] ?? '';
     const option = GLOBAL_OPTIONS.find(
-      ({ flag, short }) => text === `--${flag}` || text === `-${short ?? ''}`,
+      ({ flag, short }) => text === `--${flag}` || (short !== undefined && text === `-${short}`),
     );
     if (option) {
       flags.push(`--${option.flag}`);

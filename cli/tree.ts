@@ -1,5 +1,7 @@
 import type { CommandSpec } from './command.ts';
 import { daemonCommands } from './commands/specs-daemon.ts';
+import { withDiskCommands } from './commands/specs-disk.ts';
+import { SHELL_NAMES } from './commands/specs-names.ts';
 import { ownCommands } from './commands/specs-own.ts';
 import { toolCommands } from './commands/specs-tools.ts';
 import { operationShapes } from './operations.generated.ts';
@@ -9,7 +11,7 @@ import { operationSpec } from './operation-spec.ts';
 /** Every command: those of the interface first, then those written by hand. */
 export function allCommands(): readonly CommandSpec[] {
   return [
-    ...operationShapes.map((shape) => operationSpec(shape, loaderOf(shape))),
+    ...withDiskCommands(operationShapes.map((shape) => operationSpec(shape, loaderOf(shape)))),
     ...daemonCommands,
     ...toolCommands,
     ...ownCommands,
@@ -26,6 +28,8 @@ function loaderOf(shape: OperationShape): CommandSpec['load'] {
       return async () => (await import('./commands/ledger-query.ts')).ledgerQuery(shape);
     case 'ledger_verify':
       return async () => (await import('./commands/ledger-verify.ts')).ledgerVerify(shape);
+    case 'whoami':
+      return async () => (await import('./commands/whoami.ts')).whoami(shape);
     default:
       return async () => {
         const { runOperation } = await import('./operation-command.ts');
@@ -39,8 +43,8 @@ const completionCommand: CommandSpec = {
   words: ['completion'],
   summary: 'Print the completion script for your shell.',
   description:
-    'Completes commands, flags and the values of flags. Write it once to where your shell looks for such scripts, or load it when a shell starts.',
-  args: [{ name: 'shell', required: true, summary: 'bash, zsh or fish' }],
+    'Completes commands, flags and known values of flags and arguments. Write it once to where your shell looks for such scripts, or load it when a shell starts.',
+  args: [{ name: 'shell', required: true, summary: 'bash, zsh or fish', choices: SHELL_NAMES }],
   options: [],
   examples: [
     'completion bash > ~/.local/share/bash-completion/completions/svc',

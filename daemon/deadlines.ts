@@ -5,11 +5,14 @@ import type { Socket } from 'node:net';
 export interface ReceiveLimits {
   /** From the opening of a connection to the end of the first request's headers. */
   readonly headersMs: number;
-  /** From the end of the headers to the end of the body. */
+  /** From the end of the headers to the end of the body; for an upload, to the next bytes of it. */
   readonly bodyMs: number;
   /** Silence on an open connection between requests. */
   readonly keepAliveMs: number;
 }
+
+/** Up to 100 MB come here, over any line. The gateway ends one whose time is over at its next bytes. */
+const UPLOAD = /^\/u\/[0-9A-Za-z]+(?:\?|$)/;
 
 const REQUEST_TIMEOUT =
   'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
@@ -43,12 +46,24 @@ class Receiving {
   headersCame(request: IncomingMessage, response: ServerResponse): void {
     this.#openRequests += 1;
     clearTimeout(this.#timer);
-    if (hasBody(request)) {
+    if (hasBody(request) && UPLOAD.test(request.url ?? '')) {
+      this.#expectProgress(request, response);
+    } else if (hasBody(request)) {
       this.#expectWithin(this.#limits.bodyMs, () => {
         if (!request.complete) this.#cutOff(!response.headersSent);
       });
     }
     response.once('close', () => this.#answered());
+  }
+
+  /** Cuts off a body of which nothing came for as long as another body may take in all. */
+  #expectProgress(request: IncomingMessage, response: ServerResponse): void {
+    const { bytesRead } = this.#socket;
+    this.#expectWithin(this.#limits.bodyMs, () => {
+      if (request.complete) return;
+      if (this.#socket.bytesRead > bytesRead) this.#expectProgress(request, response);
+      else this.#cutOff(!response.headersSent);
+    });
   }
 
   #answered(): void {

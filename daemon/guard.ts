@@ -15,11 +15,11 @@ interface GuardedRequest {
 }
 
 /**
- * Webhooks and payload links come through tunnels under a public name. No character here lets a
+ * Webhooks, uploads and links come through tunnels under a public name. No character here lets a
  * path normalise into another one, so the exemption cannot be carried to the API.
  */
-const WEBHOOK = /^\/w\/[0-9A-Za-z]+(?:\?|$)/;
-const PAYLOAD_LINK = /^\/l\/[\w/-]+(?:\?|$)/;
+const SENT_TO = /^\/[wu]\/[0-9A-Za-z]+(?:\?|$)/;
+const LINK = /^\/[lfd]\/[\w/-]+(?:\?|$)/;
 
 /**
  * Keeps web pages out of the local daemon. A page can make a browser on this machine send requests
@@ -33,14 +33,14 @@ export function refusal(request: GuardedRequest, door: Door): Refusal | null {
       : refused('Origin', 'No web page talks to this socket.');
   }
   const hosts = ownHosts(door.port);
-  const link = PAYLOAD_LINK.test(url);
-  if (!link && !WEBHOOK.test(url) && !hosts.has((headers.host ?? '').toLowerCase())) {
+  const link = LINK.test(url);
+  if (!link && !SENT_TO.test(url) && !hosts.has((headers.host ?? '').toLowerCase())) {
     return refused('Host', `Call this daemon as 127.0.0.1:${door.port} or localhost:${door.port}.`);
   }
   if (headers.origin !== undefined && !isOwn(headers.origin, hosts)) {
     return refused('Origin', 'Web pages of other origins may not call this daemon.');
   }
-  // A payload link carries its own proof and may be clicked from any page.
+  // A link carries its own proof and may be clicked from any page.
   return link ? null : foreignPage(headers, hosts);
 }
 

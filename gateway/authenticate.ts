@@ -4,9 +4,11 @@ import { ServiceError } from '../shared/errors.ts';
 import type { Credentials } from '../shared/executor.ts';
 import { hashApiKey, parseApiKey } from '../shared/ids.ts';
 import { SESSION_MS } from '../shared/limits.ts';
-import type { KeyRecord } from '../shared/store/keys.ts';
+import type { KeyRecord, SessionRecord } from '../shared/store/keys.ts';
 import { checkedIdempotencyKey, identifyAgent } from '../shared/rules/caller.ts';
 import type { KeyUse } from './key-use.ts';
+import type { FoundKey } from './known-keys.ts';
+import type { Project } from './project.ts';
 import type { Projects } from './projects.ts';
 
 /** Checks keys: junk by its checksum, the rest by its hash in the project it names. */
@@ -28,27 +30,40 @@ export class Authenticator {
     const project = parsed && (await this.#projects.find(parsed.projectId));
     if (apiKey === null || !project) throw new ServiceError('UNAUTHENTICATED');
     const now = this.#clock.now();
-    const { key, session } = await project.store.read(async (store) => {
-      const found = await store.keys.findByHash(hashApiKey(apiKey), isoTime(now));
-      const wantsSession = found !== null && !credentials.agentHeader;
-      return {
-        key: found,
-        session: wantsSession
-          ? await store.keys.session(found.id, isoTime(now - SESSION_MS))
-          : null,
-      };
-    });
+    const { key, session } = await find(project, hashApiKey(apiKey), now);
     refuseUnusable(key, isoTime(now));
     this.#keyUse.note(project, key.id, now);
     return {
       projectId: project.info.id,
       keyId: key.id,
       scopes: key.scopes,
-      agent: identifyAgent(credentials, session),
+      agent: identifyAgent(credentials, sessionAt(session, now)),
       requestId: credentials.requestId,
       idempotencyKey: checkedIdempotencyKey(credentials.idempotencyKey),
     };
   }
+}
+
+async function find(project: Project, hash: string, now: number): Promise<FoundKey> {
+  const known = project.knownKeys.get(hash);
+  if (known) return known;
+  const { stamp } = project.knownKeys;
+  const { key, session, isPrevious } = await project.store.read(async (store) => {
+    const current = await store.keys.findByHash(hash);
+    const found = current ?? (await store.keys.findByPreviousHash(hash, isoTime(now)));
+    return {
+      key: found,
+      session: found && (await store.keys.session(found.id)),
+      isPrevious: current === null,
+    };
+  });
+  // A secret before its rotation holds for a time only, and junk must not fill the memory.
+  if (key && !isPrevious) project.knownKeys.set(hash, { key, session }, stamp);
+  return { key, session };
+}
+
+function sessionAt(session: SessionRecord | null, now: number): SessionRecord | null {
+  return session && session.at >= isoTime(now - SESSION_MS) ? session : null;
 }
 
 function bearer(authorization: string | undefined): string | null {

@@ -82,6 +82,7 @@ function longContext(
 ): LongContext {
   return {
     ...base,
+    blobs: project.blobs,
     read: (fn) => project.store.read(fn),
     breathe: async () => {
       await new Promise((resolve) => setImmediate(resolve));

@@ -1,11 +1,22 @@
 import { hash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { BlobStore } from '../shared/context.ts';
+import type { Readable } from 'node:stream';
+import type { BlobStore, ByteRange, PinnedBlob } from '../shared/context.ts';
 import { unavailable } from '../shared/errors.ts';
+import {
+  isDiskFull,
+  listing,
+  makeFolder,
+  syncFolder,
+  writeStreamSynced,
+  writeSynced,
+} from './blob-files.ts';
 
 /** A file nobody names may be one that is about to be named: it is left alone this long. */
 const ORPHAN_GRACE_MS = 3_600_000;
+/** Where bytes are kept whose digest is not known yet. */
+const INCOMING = 'incoming';
 
 /**
  * Content-addressed files: `ab/<sha256>`. A file is written, synced and put in place, and its folder synced, before a
@@ -13,6 +24,7 @@ const ORPHAN_GRACE_MS = 3_600_000;
  */
 export class FileBlobStore implements BlobStore {
   readonly #folder: string;
+  /** By the first part of a file's name: a digest, or the name of bytes that are still coming in. */
   readonly #pins = new Map<string, number>();
   readonly #removals = new Map<string, Promise<void>>();
 
@@ -20,22 +32,43 @@ export class FileBlobStore implements BlobStore {
     this.#folder = folder;
   }
 
-  async put(bytes: Uint8Array): Promise<{ digest: string; release: () => void }> {
-    const digest = hash('sha256', bytes);
-    const release = this.#pin(digest);
+  async put(bytes: Uint8Array, digest = hash('sha256', bytes)): Promise<PinnedBlob> {
+    const path = this.#path(digest);
+    return this.#pinned(digest, async () => {
+      const stored = await fileState(path);
+      if (stored?.sizeBytes === bytes.length) return syncPlace(path);
+      const temporary = this.#incoming(`${digest}.${randomUUID()}`);
+      await wholeOrNothing(temporary, async () => {
+        await writeSynced(temporary, bytes);
+        await moveInPlace(temporary, path);
+      });
+    });
+  }
+
+  /** Throws BlobSizeError when other than `sizeBytes` come. */
+  async putStream(chunks: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<PinnedBlob> {
+    const name = randomUUID();
+    // However long they take to come, no sweep takes them for orphans.
+    const unpin = this.#pin(name);
+    const temporary = this.#incoming(name);
     try {
-      // It may take away the old file only, never the one that is written now.
-      await this.#removals.get(digest)?.catch(() => undefined);
-      await this.#write(digest, bytes);
-    } catch (error) {
-      release();
-      throw error;
+      return await wholeOrNothing(temporary, async () => {
+        const digest = await writeStreamSynced(temporary, chunks, sizeBytes);
+        return this.#pinned(digest, () => moveInPlace(temporary, this.#path(digest)));
+      });
+    } finally {
+      unpin();
     }
-    return { digest, release };
   }
 
   read(digest: string): Promise<Uint8Array> {
     return readFile(this.#path(digest));
+  }
+
+  async open(digest: string, range?: ByteRange): Promise<Readable> {
+    // Open before it is promised: a removal takes the name, and leaves these bytes to whoever reads them.
+    const file = await open(this.#path(digest), 'r');
+    return file.createReadStream({ ...range });
   }
 
   /** Deletes a blob unless it is pinned or `isReferenced` says that a row names it again. */
@@ -60,8 +93,8 @@ export class FileBlobStore implements BlobStore {
       for (const name of await listing(join(this.#folder, folder))) {
         if (signal?.aborted) return;
         const path = join(this.#folder, folder, name);
-        const changedAt = await changeTime(path);
-        if (changedAt === null || now - changedAt < ORPHAN_GRACE_MS) continue;
+        const state = await fileState(path);
+        if (state === null || now - state.changedAt < ORPHAN_GRACE_MS) continue;
         const [digest = ''] = name.split('.');
         if (digest === name) await this.remove(digest, isReferenced);
         else if (!this.#pins.has(digest)) await rm(path, { force: true });
@@ -81,65 +114,62 @@ export class FileBlobStore implements BlobStore {
     };
   }
 
-  async #write(digest: string, bytes: Uint8Array): Promise<void> {
-    const path = this.#path(digest);
-    const folder = dirname(path);
-    const made = await makeFolder(folder);
-    const temporary = `${path}.${randomUUID()}.tmp`;
+  /** Holds a pin from before `store` until the caller lets go of it, or until `store` fails. */
+  async #pinned(digest: string, store: () => Promise<void>): Promise<PinnedBlob> {
+    const release = this.#pin(digest);
     try {
-      await writeSynced(temporary, bytes);
-      await rename(temporary, path);
+      // It may take away the old file only, never the one that is stored now.
+      await this.#removals.get(digest)?.catch(() => undefined);
+      await store();
     } catch (error) {
-      await rm(temporary, { force: true });
-      throw isDiskFull(error) ? unavailable(5, error) : error;
+      release();
+      throw error;
     }
-    await syncFolder(folder);
-    if (made !== undefined) await syncFolder(dirname(folder));
+    return { digest, release };
   }
 
   #path(digest: string): string {
     return join(this.#folder, digest.slice(0, 2), digest);
   }
+
+  #incoming(name: string): string {
+    return join(this.#folder, INCOMING, `${name}.tmp`);
+  }
 }
 
-/** The first folder made, undefined when all were there. */
-async function makeFolder(folder: string): Promise<string | undefined> {
+/** Runs what writes a temporary file and moves it to where it belongs. Leaves no file when that fails. */
+async function wholeOrNothing<T>(temporary: string, work: () => Promise<T>): Promise<T> {
   try {
-    return await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(dirname(temporary));
+    return await work();
   } catch (error) {
+    await rm(temporary, { force: true });
     throw isDiskFull(error) ? unavailable(5, error) : error;
   }
 }
 
-async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(bytes);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+async function moveInPlace(temporary: string, path: string): Promise<void> {
+  const folder = dirname(path);
+  const made = await makeFolder(folder);
+  await rename(temporary, path);
+  await syncFolder(folder);
+  if (made !== undefined) await syncFolder(dirname(folder));
 }
 
-/** It passes: the caller may try again. */
-function isDiskFull(error: unknown): boolean {
-  return (
-    error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT'].includes(String(error.code))
-  );
+/** Whoever put a file in place may have died, or be about to, before its name was synced. */
+async function syncPlace(path: string): Promise<void> {
+  const folder = dirname(path);
+  await syncFolder(folder);
+  await syncFolder(dirname(folder));
 }
 
-async function listing(folder: string): Promise<string[]> {
+/** Null for a file that is not there. */
+async function fileState(
+  path: string,
+): Promise<{ readonly changedAt: number; readonly sizeBytes: number } | null> {
   try {
-    return await readdir(folder);
-  } catch {
-    return [];
-  }
-}
-
-/** Null for a file that has gone meanwhile. */
-async function changeTime(path: string): Promise<number | null> {
-  try {
-    return (await stat(path)).mtimeMs;
+    const { mtimeMs, size } = await stat(path);
+    return { changedAt: mtimeMs, sizeBytes: size };
   } catch (error) {
     if (isMissing(error)) return null;
     throw error;
@@ -148,14 +178,4 @@ async function changeTime(path: string): Promise<number | null> {
 
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
-}
-
-/** Makes a rename or a new file in a folder survive a power cut. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -11,12 +11,14 @@ import { ControlStore } from '../shared/store/control-store.ts';
 import { VERSION } from '../shared/version.ts';
 import { Authenticator } from './authenticate.ts';
 import { Authority } from './authority.ts';
+import { Downloads } from './downloads.ts';
 import { httpApp } from './http.ts';
 import { Ingress } from './ingress.ts';
 import { KeyUse } from './key-use.ts';
 import { PayloadLinks } from './payload-links.ts';
 import { Projects } from './projects.ts';
 import { Rates } from './rates.ts';
+import { Uploads } from './uploads.ts';
 import { createVault, loadMasterKey } from './vault.ts';
 import { ThreadWriters } from './writes/thread.ts';
 import type { Writers, WritersOptions } from './writes/writers.ts';
@@ -163,6 +165,8 @@ function assemble(options: GatewayOptions): Parts {
     executor,
     ingress: new Ingress({ projects, vault, clock, keyUse }),
     payloadLinks: new PayloadLinks({ projects, vault, clock }),
+    uploads: new Uploads({ projects, clock }),
+    downloads: new Downloads({ projects, vault, clock }),
     server,
     onInternal: (error, requestId) => log.error({ err: error, request_id: requestId }, 'failed'),
   });

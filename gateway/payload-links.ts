@@ -1,9 +1,8 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../shared/clock.ts';
 import type { Vault } from '../shared/context.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { projectIdFromBody } from '../shared/ids.ts';
-import { payloadLinkText } from '../shared/links.ts';
+import { isSigned, payloadLinkText } from '../shared/links.ts';
 import { isMissing } from './blob-store.ts';
 import type { Projects } from './projects.ts';
 
@@ -30,8 +29,8 @@ export class PayloadLinks {
     const [body = '', eventId = '', expires = '', signature = ''] = parts;
     const expiresAtMs = /^\d{1,15}$/.test(expires) ? Number(expires) : 0;
     const projectId = projectIdOf(body);
-    const wanted = this.#vault.sign(payloadLinkText(projectId, eventId, expiresAtMs));
-    if (!sameText(signature, wanted) || this.#clock.now() >= expiresAtMs) {
+    const text = payloadLinkText(projectId, eventId, expiresAtMs);
+    if (!isSigned(this.#vault, text, signature) || this.#clock.now() >= expiresAtMs) {
       throw new ServiceError('NOT_FOUND');
     }
     const project = await this.#projects.find(projectId);
@@ -51,10 +50,4 @@ function projectIdOf(body: string): string {
   } catch {
     throw new ServiceError('NOT_FOUND');
   }
-}
-
-function sameText(given: string, wanted: string): boolean {
-  const left = Buffer.from(given);
-  const right = Buffer.from(wanted);
-  return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -5,6 +5,7 @@ import type { ProjectInfo } from '../shared/context.ts';
 import { ProjectReader } from '../shared/store/project-store.ts';
 import type { SourceRow } from '../shared/store/sources.ts';
 import { FileBlobStore } from './blob-store.ts';
+import { KnownKeys } from './known-keys.ts';
 import { Recorder } from './recorder.ts';
 import { Waits } from './waits.ts';
 import type { Effect } from './writes/job.ts';
@@ -15,6 +16,8 @@ export interface ProjectHost {
   readonly dataFolder: string;
   readonly clock: Clock;
   readonly writers: Writers;
+  /** Work that nobody waits for; its errors are logged. */
+  inBackground(projectId: string, work: () => Promise<void>): void;
   /** Asks for upkeep of the project at this time or before. */
   atLatest(projectId: string, dueAt: number): void;
 }
@@ -35,6 +38,8 @@ export class Project {
   readonly waits = new Waits();
   /** Sources by their hook token, read once; emptied whenever a source changes. */
   readonly sourceCache = new Map<string, OpenSource>();
+  /** Keys by the hash of their secret, read once; emptied whenever a key changes. */
+  readonly knownKeys = new KnownKeys();
   readonly #host: ProjectHost;
 
   private constructor(
@@ -68,8 +73,20 @@ export class Project {
     }
   }
 
+  /** Deletes a blob that no row names any more. */
+  removeBlob(digest: string): Promise<void> {
+    return this.blobs.remove(digest, (one) =>
+      this.store.read((store) => store.blobs.isReferenced(one)),
+    );
+  }
+
   atLatest(dueAt: number): void {
     this.#host.atLatest(this.info.id, dueAt);
+  }
+
+  /** Runs what nobody waits for; closing does, and its errors are logged. */
+  inBackground(work: () => Promise<void>): void {
+    this.#host.inBackground(this.info.id, work);
   }
 
   async close(): Promise<void> {
@@ -91,7 +108,14 @@ export class Project {
         case 'sources_changed':
           this.sourceCache.clear();
           break;
+        case 'blob_dropped':
+          this.inBackground(() => this.removeBlob(effect.digest));
+          break;
+        case 'keys_changed':
+          this.knownKeys.clear();
+          break;
         case 'key_ended':
+          this.knownKeys.clear();
           this.waits.endOf(effect.keyId);
           break;
       }

@@ -6,7 +6,7 @@ import { Project, type ProjectHost } from './project.ts';
 import { Scheduler } from './scheduler.ts';
 import { keepUp } from './upkeep.ts';
 
-type Host = Omit<ProjectHost, 'atLatest'> & { readonly steady: Steadiness };
+type Host = Omit<ProjectHost, 'atLatest' | 'inBackground'> & { readonly steady: Steadiness };
 
 /** The projects of a gateway: opened on first use, kept open, their upkeep run in the background when it is due. */
 export class Projects {
@@ -34,6 +34,7 @@ export class Projects {
     this.#host = {
       ...host,
       atLatest: (projectId, dueAt) => this.#scheduler.atLatest(projectId, dueAt),
+      inBackground: (projectId, work) => this.#inBackground(projectId, work),
     };
   }
 

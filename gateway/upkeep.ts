@@ -1,9 +1,23 @@
 import { isoTime, type Clock, type Steadiness } from '../shared/clock.ts';
 import { IDEMPOTENCY_MS, PAYLOAD_RETENTION_MS } from '../shared/limits.ts';
+import type { Repositories } from '../shared/store/project-store.ts';
 import type { Project } from './project.ts';
 
-/** Rows moved, or payloads or answers deleted, in one transaction. */
+/** Rows moved or deleted in one transaction. */
 const PORTION = 100;
+
+/** Rows with a time of their own: the procedure deletes those that are past it. */
+interface Drop {
+  readonly nextExpiry: (store: Repositories) => Promise<number | null>;
+  readonly procedure: 'dropKeys' | 'dropLinks' | 'dropUploads' | 'forgetAnswers';
+}
+
+const DROPS: readonly Drop[] = [
+  { nextExpiry: (store) => store.idempotency.nextExpiry(), procedure: 'forgetAnswers' },
+  { nextExpiry: (store) => store.kv.nextExpiry(), procedure: 'dropKeys' },
+  { nextExpiry: (store) => store.uploads.nextExpiry(), procedure: 'dropUploads' },
+  { nextExpiry: (store) => store.fileLinks.nextExpiry(), procedure: 'dropLinks' },
+];
 
 interface UpkeepOptions {
   /** Nothing is deleted before the clock is steady. */
@@ -13,9 +27,9 @@ interface UpkeepOptions {
 }
 
 /**
- * Writes down what time has done to a project: leases that ran out, backoffs that ended, payloads and kept answers past
- * their time. Found from the rows alone, so it may run at any time and again. Then asks to be called when the next thing
- * is due, and in a day at the latest, because a write that keeps its answer does not ask.
+ * Writes down what time has done to a project: leases that ran out, backoffs that ended, payloads, kept answers, keys,
+ * uploads and links past their time. Found from the rows alone, so it may run at any time and again. Then asks to be
+ * called when the next thing is due, and in a day at the latest, because a write that keeps its answer does not ask.
  */
 export async function keepUp(
   project: Project,
@@ -38,7 +52,9 @@ export async function keepUp(
   const purged = await inPortions(async (now) => (isHeld() ? 0 : purgeOld(project, now)));
   // What was deleted is gone from the file, and still legible in the log.
   if (purged > 0) await project.writes.rotate();
-  await inPortions(async (now) => (isHeld() ? 0 : forgetAnswers(project, now)));
+  for (const drop of DROPS) {
+    await inPortions(async (now) => (isHeld() ? 0 : dropExpired(project, drop, now)));
+  }
   await askForNext(project, clock, steady);
 }
 
@@ -47,17 +63,17 @@ async function askForNext(
   clock: Clock,
   steady: Steadiness | undefined,
 ): Promise<void> {
-  const { due, oldest, expiry } = await project.store.read(async (store) => ({
+  const { due, oldest, expiries } = await project.store.read(async (store) => ({
     due: await store.events.nextDue(),
     oldest: await store.events.oldestKept(),
-    expiry: await store.idempotency.nextExpiry(),
+    expiries: await Promise.all(DROPS.map(({ nextExpiry }) => nextExpiry(store))),
   }));
   if (due !== null) project.atLatest(due);
   const now = clock.now();
   const deletesFrom = now + (steady?.waitMs() ?? 0);
   // Kept for the whole of its last millisecond.
   const oldestEnds = oldest && Date.parse(oldest.receivedAt) + PAYLOAD_RETENTION_MS + 1;
-  for (const end of [oldestEnds, expiry]) {
+  for (const end of [oldestEnds, ...expiries]) {
     if (end !== null) project.atLatest(Math.max(end, deletesFrom));
   }
   project.atLatest(now + IDEMPOTENCY_MS);
@@ -75,19 +91,12 @@ async function purgeOld(project: Project, now: number): Promise<number> {
   const oldest = await project.store.read((store) => store.events.oldestKept());
   if (!oldest || oldest.receivedAt >= before) return 0;
   const { count, orphans } = await project.writes.run('purgePayloads', { now, limit: PORTION });
-  for (const digest of orphans) await removeBlob(project, digest);
+  for (const digest of orphans) await project.removeBlob(digest);
   return count;
 }
 
-/** Answers kept for an Idempotency-Key whose day is over. */
-async function forgetAnswers(project: Project, now: number): Promise<number> {
-  const expiry = await project.store.read((store) => store.idempotency.nextExpiry());
+async function dropExpired(project: Project, drop: Drop, now: number): Promise<number> {
+  const expiry = await project.store.read(drop.nextExpiry);
   if (expiry === null || expiry > now) return 0;
-  return project.writes.run('forgetAnswers', { now, limit: PORTION });
-}
-
-function removeBlob(project: Project, digest: string): Promise<void> {
-  return project.blobs.remove(digest, (one) =>
-    project.store.read((store) => store.blobs.isReferenced(one)),
-  );
+  return project.writes.run(drop.procedure, { now, limit: PORTION });
 }

@@ -4,6 +4,7 @@ import type { Handler, Operation } from '../shared/operation.ts';
 import { findAnswer } from './kept-answers.ts';
 import type { Project } from './project.ts';
 import { fromPlain } from './writes/plain-error.ts';
+import type { InputOf } from './writes/procedures.ts';
 
 interface Write {
   readonly operation: Operation;
@@ -11,7 +12,8 @@ interface Write {
   readonly input: unknown;
   readonly base: Omit<ReadContext, 'store'>;
   readonly project: Project;
-  /** Keyed digest of the input: made before the transaction, which should be short. */
+  readonly brief: unknown;
+  /** Keyed digest of the brief input: made before the transaction, which should be short. */
   readonly inputDigest: string;
 }
 
@@ -19,10 +21,11 @@ interface Write {
 const running = new WeakMap<Project, Set<string>>();
 
 /** The phases of a write: prepare, the transaction with its ledger entry last, then the answer. */
-export async function runWrite(call: Omit<Write, 'inputDigest'>): Promise<unknown> {
+export async function runWrite(call: Omit<Write, 'brief' | 'inputDigest'>): Promise<unknown> {
   const { base, project, operation } = call;
   const { caller, now, vault } = base;
-  const write = { ...call, inputDigest: project.recorder.digest(call.input) };
+  const brief = operation.briefOf(call.input);
+  const write = { ...call, brief, inputDigest: project.recorder.digest(brief) };
   const { idempotencyKey } = caller;
   if (idempotencyKey === null) return runOnce(write);
   const inFlight = running.get(project) ?? new Set<string>();
@@ -49,19 +52,27 @@ export async function runWrite(call: Omit<Write, 'inputDigest'>): Promise<unknow
 }
 
 async function runOnce(write: Write): Promise<unknown> {
-  const { operation, handler, input, base, project, inputDigest } = write;
+  const { handler, input, base, project } = write;
+  const releases: (() => void)[] = [];
+  try {
+    const prepared = await handler.prepare?.(
+      { ...base, blobs: project.blobs, finally: (release) => releases.push(release) },
+      input,
+    );
+    const outcome = await project.writes.run('operation', toCall(write, prepared));
+    if ('refused' in outcome) throw fromPlain(outcome.refused);
+    return await answer(write, outcome.committed);
+  } finally {
+    for (const release of releases) release();
+  }
+}
+
+function toCall(
+  { operation, brief, base, inputDigest }: Write,
+  prepared: unknown,
+): InputOf<'operation'> {
   const { caller, now } = base;
-  const prepared = await handler.prepare?.(base, input);
-  const outcome = await project.writes.run('operation', {
-    name: operation.name,
-    input,
-    prepared,
-    caller,
-    now,
-    inputDigest,
-  });
-  if ('refused' in outcome) throw fromPlain(outcome.refused);
-  return answer(write, outcome.committed);
+  return { name: operation.name, input: brief, prepared, caller, now, inputDigest };
 }
 
 async function answer(write: Write, committed: unknown): Promise<unknown> {

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Repositories } from './store/project-store.ts';
 import type { Scope } from './scopes.ts';
 
@@ -39,11 +40,31 @@ export interface Vault {
   readonly sign: (text: string) => string;
 }
 
-/** Content-addressed bytes beside the project's database. */
+/** Bytes from `start` to `end`, both included, counted from 0. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A blob that stays until `release`, whether a row names it or not. */
+export interface PinnedBlob {
+  /** SHA-256 in hex. */
+  readonly digest: string;
+  readonly release: () => void;
+}
+
+/**
+ * Content-addressed bytes beside the project's database. What is put is durable when the promise resolves. UNAVAILABLE
+ * while there is no room.
+ */
 export interface BlobStore {
-  /** Writes, syncs and pins the bytes until `release`; returns their SHA-256 in hex. */
-  put(bytes: Uint8Array): Promise<{ digest: string; release: () => void }>;
+  /** `digest` is for a caller who has computed it already; it is believed. What is stored is not written again. */
+  put(bytes: Uint8Array, digest?: string): Promise<PinnedBlob>;
+  /** The same, a chunk at a time. Rejects and leaves nothing unless exactly `sizeBytes` come. */
+  putStream(chunks: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<PinnedBlob>;
   read(digest: string): Promise<Uint8Array>;
+  /** Rejects as `read` does where there is no such blob. Whoever does not read to the end destroys the stream. */
+  open(digest: string, range?: ByteRange): Promise<Readable>;
 }
 
 interface BaseContext {
@@ -60,19 +81,30 @@ export interface ReadContext extends BaseContext {
   readonly store: Repositories;
 }
 
+/** What comes before a transaction. */
+export interface PrepareContext extends BaseContext {
+  readonly blobs: BlobStore;
+  /** Runs when the write has come to its end, whichever that is: for pins. */
+  readonly finally: (release: () => void) => void;
+}
+
 /** A write: the open transaction. Await nothing but `store`. */
 export interface WriteContext extends BaseContext {
   readonly store: Repositories;
   /** A fresh id such as `key_…`. */
-  readonly newId: (prefix: 'key' | 'lse') => string;
+  readonly newId: (prefix: 'key' | 'lse' | 'upl' | 'lnk' | 'req') => string;
   /** Records what the service itself did on the way, such as a lease that had run out. */
   readonly recordService: (op: string, subject: string) => Promise<void>;
   /** Something in this transaction falls due at this time. */
   readonly dueAt: (ms: number) => void;
   /** A source was added or removed: what is remembered of sources is read again. */
   readonly sourcesChanged: () => void;
+  /** A key or its session was changed: what is remembered of keys is read again. */
+  readonly keysChanged: () => void;
   /** A key was revoked: after the commit is durable, its running waits end. */
   readonly keyEnded: (keyId: string) => void;
+  /** After the commit is durable: the last row that named this blob is gone. */
+  readonly blobDropped: (digest: string) => void;
   /** After the commit is durable: tells waits that an event became claimable. */
   readonly eventReady: (event: EventReady) => void;
 }
@@ -85,7 +117,8 @@ export interface EventReady {
 
 /** A call that takes its time: it holds no snapshot between its looks at the store. */
 export interface LongContext extends BaseContext {
-  read<T>(fn: (store: Repositories) => Promise<T>): Promise<T>;
+  readonly blobs: BlobStore;
+  readonly read: <T>(fn: (store: Repositories) => Promise<T>) => Promise<T>;
   /** Lets other work run, and throws when the caller has gone. */
   breathe(): Promise<void>;
   /**

@@ -24,3 +24,14 @@ export function decodeIdCursor(cursor: string | undefined, shape: RegExp): strin
 function unknownCursor() {
   return invalid({ path: 'cursor', message: 'Not a cursor of this list.' });
 }
+
+/** The key a cursor stands for, or '' without one; VALIDATION_FAILED when `problem` finds fault with it. */
+export function decodeTextCursor(
+  cursor: string | undefined,
+  problem: (text: string) => string | null,
+): string {
+  if (cursor === undefined) return '';
+  const text = Buffer.from(cursor, 'base64url').toString('utf8');
+  if (problem(text) !== null || encodeCursor(text) !== cursor) throw unknownCursor();
+  return text;
+}

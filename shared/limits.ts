@@ -35,11 +35,37 @@ export const WAITS_PER_PROJECT = 25;
 export const ACTIVE_KEYS_MAX = 20;
 export const RATE_BURST = 100;
 
-/** Bodies of the API calls that say so, and of MCP requests. */
+/** Bodies of the API calls that say so. */
 export const API_BODY_MAX_BYTES = 1 * MIB;
+/** Bodies of MCP requests: a file of 1 MB is 1.4 MB as base64. */
+export const MCP_BODY_MAX_BYTES = 2 * MIB;
 /** Bodies of all other API calls. */
 export const API_BODY_DEFAULT_MAX_BYTES = 128 * KIB;
 export const IDEMPOTENCY_KEY_MAX_CHARS = 255;
 export const IDEMPOTENCY_MS = DAY_MS;
 /** A session_hello names the agent of a key for this long. */
 export const SESSION_MS = 12 * HOUR_MS;
+
+export const KV_VALUE_MAX_BYTES = 256 * KIB;
+export const KV_KEY_MAX_BYTES = 512;
+export const KV_TTL_MAX_SECONDS = 31_536_000;
+export const DISK_KEYS_MAX = 10_000;
+export const DISK_MAX_BYTES = 1024 * MIB;
+export const STATE_NOTE_MAX_CHARS = 500;
+/** Paths have no length in the interface; this is that of a key. */
+export const FILE_PATH_MAX_BYTES = 512;
+/** Through a body or `content_base64`, and back. */
+export const FILE_INLINE_MAX_BYTES = 1 * MIB;
+export const FILE_MAX_BYTES = 100 * MIB;
+export const UPLOAD_MS = 15 * MINUTE_MS;
+export const UPLOADS_PER_PATH = 3;
+export const DOWNLOAD_LINK_SECONDS = 300;
+export const FILE_URL_MIN_SECONDS = 60;
+export const FILE_URL_MAX_SECONDS = 604_800;
+export const FILE_URL_DEFAULT_SECONDS = 3600;
+/** An approved file_url request gives its link within this time. */
+export const FILE_URL_REDEEM_MS = DAY_MS;
+export const TRANSFER_MONTH_MAX_BYTES = 5 * 1024 * MIB;
+export const PENDING_REQUESTS_MAX = 50;
+/** A request that names no other time waits this long for a person. */
+export const REQUEST_DEFAULT_MS = DAY_MS;

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { ReadContext, LongContext, WriteContext } from './context.ts';
+import type { LongContext, PrepareContext, ReadContext, WriteContext } from './context.ts';
 import { invalid, type ErrorCode, type FieldProblem } from './errors.ts';
 import type { Scope } from './scopes.ts';
 
@@ -16,6 +16,22 @@ interface RestShape {
   readonly status?: 200 | 201;
   /** The longest body, where API_BODY_DEFAULT_MAX_BYTES is too little. */
   readonly bodyMaxBytes?: number;
+  /** The whole body is one field; the others stand in the query. Otherwise it is a JSON object of all fields. */
+  readonly body?: RawBody;
+  /** The answer's `version` is its ETag; in a PUT, `if_version` is what If-Match and If-None-Match say. */
+  readonly versioned?: true;
+}
+
+export interface RawBody {
+  readonly field: string;
+  /** Any JSON, or bytes: the field's schema takes a Uint8Array then. */
+  readonly as: 'json' | 'bytes';
+  /** The field that the Content-Type of a body of bytes fills. */
+  readonly typeField?: string;
+  /** The fields that may stand in the query; all others, unless said. */
+  readonly query?: readonly string[];
+  /** A body of this Content-Type is a JSON object of fields after all. */
+  readonly objectType?: string;
 }
 
 interface McpShape {
@@ -60,14 +76,16 @@ interface Declaration<I extends z.ZodObject, O extends z.ZodType> {
   readonly cli: CliShape;
   /** The id the ledger files a write under. */
   readonly subject?: (input: z.output<I>, output: z.output<O>) => string | null;
+  /** The input without bytes that only `prepare` needs: this is what `commit` gets and what the ledger's digest is of. */
+  readonly brief?: (input: z.output<I>) => z.output<I>;
   /** An input every binding is tested with. */
   readonly example: z.input<I>;
 }
 
 /** The phases of a write. Only `commit` runs inside the transaction, and it may await nothing but the context's stores. */
 interface WritePhases<I, P, C, O> {
-  /** Files, DNS, blobs: whatever takes time. */
-  readonly prepare?: (context: Omit<ReadContext, 'store'>, input: I) => Promise<P>;
+  /** Files, DNS, blobs: whatever takes time. Returns plain data. */
+  readonly prepare?: (context: PrepareContext, input: I) => Promise<P>;
   /** Returns what a repeat with the same Idempotency-Key needs: small and JSON. */
   readonly commit: (context: WriteContext, input: I, prepared: P) => Promise<C>;
   /** Builds the answer after the commit is durable, and again for a repeat. */
@@ -88,7 +106,10 @@ export type Handler =
     }
   | ({ readonly kind: 'write' } & ErasedPhases);
 
-type Erased = Omit<Declaration<z.ZodObject, z.ZodType>, 'subject' | 'input' | 'output' | 'example'>;
+type Erased = Omit<
+  Declaration<z.ZodObject, z.ZodType>,
+  'subject' | 'brief' | 'input' | 'output' | 'example'
+>;
 
 /** One operation: the value that REST, OpenAPI, MCP and CLI read. */
 export interface Operation extends Erased {
@@ -97,6 +118,7 @@ export interface Operation extends Erased {
   readonly example: Record<string, unknown>;
   readonly handler: Handler;
   readonly subjectOf: (input: unknown, output: unknown) => string | null;
+  readonly briefOf: (input: unknown) => unknown;
 }
 
 /**
@@ -107,10 +129,11 @@ export function defineOperation<I extends z.ZodObject, O extends z.ZodType>(
   declaration: Declaration<I, O>,
 ) {
   const finish = (handler: Handler): Operation => {
-    const { subject, example, ...rest } = declaration;
+    const { subject, brief, example, ...rest } = declaration;
     const subjectOf = (input: unknown, output: unknown): string | null =>
       subject ? subject(input as z.output<I>, output as z.output<O>) : null;
-    return { ...rest, example, handler, subjectOf };
+    const briefOf = (input: unknown): unknown => (brief ? brief(input as z.output<I>) : input);
+    return { ...rest, example, handler, subjectOf, briefOf };
   };
   return {
     read: (run: (context: ReadContext, input: z.output<I>) => Promise<z.input<O>>) =>

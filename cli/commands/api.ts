@@ -9,6 +9,9 @@ import { bytesOf, StandardInput } from '../input/values.ts';
 
 /** A stream may be silent for as long as the longest wait. */
 const SILENCE_MS = 135_000;
+const LINE_FEED = 0x0a;
+const JSON_TYPE = /^application\/([\w.+-]+\+)?json\b/i;
+const TEXT_TYPE = new RegExp(`^text/|${JSON_TYPE.source}`, 'i');
 
 /** Prints the body of the answer whatever its status; an error answer also sets the exit code. */
 export async function run(context: CommandContext): Promise<number> {
@@ -35,21 +38,27 @@ export async function run(context: CommandContext): Promise<number> {
   return new CallError(status, parseObject(body)).exit;
 }
 
-/** Prints as it comes, but JSON for a person indented. Returns the body where the caller needs it: of an error. */
+/**
+ * Prints as it comes, but JSON for a person indented, and text with the line end that it may lack. Returns the body where
+ * the caller needs it: of an error.
+ */
 async function printBody(
   response: IncomingMessage,
   output: Output,
   failed: boolean,
 ): Promise<string> {
-  const isJson = /^application\/([\w.+-]+\+)?json\b/.test(response.headers['content-type'] ?? '');
-  const forPerson = isJson && !output.json;
+  const type = response.headers['content-type'] ?? '';
+  const forPerson = JSON_TYPE.test(type) && !output.json;
   const chunks: Buffer[] = [];
+  let last = LINE_FEED;
   for await (const chunk of response as AsyncIterable<Buffer>) {
+    last = chunk.at(-1) ?? last;
     if (forPerson || failed) chunks.push(chunk);
     if (!forPerson) output.bytes(chunk);
   }
   const body = Buffer.concat(chunks).toString('utf8');
   if (forPerson) output.line(indented(body));
+  else if (last !== LINE_FEED && TEXT_TYPE.test(type)) output.bytes(Buffer.of(LINE_FEED));
   return body;
 }
 
@@ -57,7 +66,7 @@ function indented(body: string): string {
   try {
     return safeJson(JSON.parse(body), 2);
   } catch {
-    return body;
+    return body.replace(/\n$/, '');
   }
 }
 

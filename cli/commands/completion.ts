@@ -1,6 +1,7 @@
 import type { CommandModule, CommandSpec } from '../command.ts';
 import { bashScript, fishScript, zshScript } from '../view/completion-scripts.ts';
 import { usageError } from '../errors.ts';
+import { SHELL_NAMES } from './specs-names.ts';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
@@ -8,19 +9,16 @@ const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 export function completionFor(commands: readonly CommandSpec[]): CommandModule {
   return {
     run: ({ args, output }) => {
-      const shell = String(args['shell']);
-      if (!isKnown(shell)) {
+      const given = String(args['shell']);
+      const shell = SHELL_NAMES.find((one) => one === given);
+      if (!shell) {
         throw usageError(
-          `There is no completion for "${shell}".`,
-          'It is made for: bash, zsh, fish',
+          `There is no completion for "${given}".`,
+          `It is made for: ${SHELL_NAMES.join(', ')}`,
         );
       }
       output.line(SCRIPTS[shell](commands));
       return Promise.resolve();
     },
   };
-}
-
-function isKnown(shell: string): shell is keyof typeof SCRIPTS {
-  return Object.hasOwn(SCRIPTS, shell);
 }

@@ -7,8 +7,8 @@ import { EventFeed } from '../work/event-feed.ts';
 import { takeEvent } from '../work/lease.ts';
 import { integerOption, requiredText, switchOption, textOption } from '../input/option-values.ts';
 import { LostClaims } from '../work/patience.ts';
-import { safeJson } from '../view/terminal-text.ts';
 import { workEvent, type Finished, type WorkOptions } from '../work/work-event.ts';
+import { WorkView } from '../work/work-view.ts';
 
 const WAIT_SECONDS = 60;
 const DRAIN_WAIT_SECONDS = 1;
@@ -35,6 +35,7 @@ export async function run(context: CommandContext): Promise<number> {
   const single = switchOption(context, 'once');
   const stop = secondInterrupt(signal);
   const finished: Finished[] = [];
+  const view = new WorkView(output);
   try {
     await work({
       client: context.client(),
@@ -49,10 +50,10 @@ export async function run(context: CommandContext): Promise<number> {
       signal,
       kill: stop.signal,
       note: (text) => output.note(text),
+      onPrinted: (event, line) => view.printed(event, line),
       onFinished: (event) => {
         if (single) finished.push(event);
-        output.note(readable(event));
-        if (output.json) output.line(safeJson(event, 0));
+        view.finished(event);
       },
     });
   } finally {
@@ -67,8 +68,8 @@ export async function run(context: CommandContext): Promise<number> {
  * wake for the same oldest event and race for it. What is claimed is no longer pending, so the next wait gets the next.
  */
 export async function work(options: Work): Promise<void> {
-  const { client, source, type, signal, note } = options;
-  const feed = new EventFeed({ client, source, type, signal, trouble: note });
+  const { client, env, source, type, signal, note } = options;
+  const feed = new EventFeed({ client, env, source, type, signal, trouble: note });
   const running = new Set<Promise<void>>();
   const lost = new LostClaims();
   const failures: unknown[] = [];
@@ -138,12 +139,4 @@ function secondInterrupt(first: AbortSignal): { signal: AbortSignal; release: ()
       process.off('SIGTERM', abort);
     },
   };
-}
-
-function readable(event: Finished): string {
-  const time = new Date().toTimeString().slice(0, 8);
-  const { event_id, type, outcome, exit_code, signal, duration_ms } = event;
-  const how = signal ?? (exit_code === null ? null : `exit ${exit_code}`);
-  const result = outcome === 'acked' || how === null ? outcome : `${outcome} (${how})`;
-  return `${time}  ${event_id}  ${type}  ${result}  ${duration_ms} ms`;
 }

@@ -12,6 +12,7 @@ import {
 } from '../ledger-heads.ts';
 import { callOperation } from '../operation-command.ts';
 import type { OperationShape } from '../operation-shape.ts';
+import { verdictView } from '../view/verdict.ts';
 
 /** `ledger verify` as a witness: it also compares with the head this machine saw last. */
 export function ledgerVerify(shape: OperationShape): CommandModule {
@@ -23,17 +24,18 @@ async function verify(shape: OperationShape, context: CommandContext): Promise<n
   const answer = await callOperation(shape, context);
   const project = parseApiKey(context.client().apiKey)?.projectId;
   if (!isObject(answer) || project === undefined) {
-    output.answer(answer);
+    output.answer(answer, verdictView(answer, null));
     return isObject(answer) && answer['ok'] === true ? EXIT.done : EXIT.refused;
   }
   const file = home.ledgerHeadsFile;
   const head = isHead(answer['head']) ? answer['head'] : null;
   const before = rememberedHead(file, project);
   const witness = await compareWithRemembered(context.client(), before, head);
-  output.answer({ ...answer, witness });
+  output.answer({ ...answer, witness }, verdictView(answer, witness));
   if (!witness.ok) throw ledgerAlarm(witness);
   if (answer['ok'] !== true) {
-    output.note(`THE LEDGER IS BROKEN at seq ${String(answer['first_bad_seq'])}.`);
+    // The lines for a person say it already.
+    if (output.json) output.note(`THE LEDGER IS BROKEN at seq ${String(answer['first_bad_seq'])}.`);
     return EXIT.refused;
   }
   if (head && reachesFromRemembered(answer, witness)) rememberHead(file, project, head);

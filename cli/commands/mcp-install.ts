@@ -14,6 +14,7 @@ import {
 } from '../mcp/client-entry.ts';
 import { switchOption, textArgument, textOption } from '../input/option-values.ts';
 import { replaceFile } from '../mcp/replace-file.ts';
+import { MCP_CLIENT_NAMES } from './specs-names.ts';
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const PRIVATE_MODE = 0o600;
@@ -35,7 +36,7 @@ interface McpClient {
   readonly next: Readonly<Record<Scope, string>>;
 }
 
-const CLIENTS: Readonly<Record<string, McpClient>> = {
+const CLIENTS: Readonly<Record<(typeof MCP_CLIENT_NAMES)[number], McpClient>> = {
   'claude-code': {
     format: 'json',
     scope: 'project',
@@ -74,8 +75,6 @@ const CLIENTS: Readonly<Record<string, McpClient>> = {
   },
 };
 
-const CLIENT_NAMES = Object.keys(CLIENTS);
-
 /** Writes the server into the configuration of an MCP client. */
 export async function run(context: CommandContext): Promise<number> {
   const { env, output } = context;
@@ -102,11 +101,11 @@ export async function run(context: CommandContext): Promise<number> {
 }
 
 function chosenClient(name: string | undefined): McpClient {
-  const client = name !== undefined && Object.hasOwn(CLIENTS, name) ? CLIENTS[name] : undefined;
-  if (client) return client;
+  const known = MCP_CLIENT_NAMES.find((one) => one === name);
+  if (known) return CLIENTS[known];
   throw usageError(
     name === undefined ? 'Name the client.' : `The client \`${name}\` is not known.`,
-    `One of: ${CLIENT_NAMES.join(', ')}. For others: svc mcp install cursor --print`,
+    `One of: ${MCP_CLIENT_NAMES.join(', ')}. For others: svc mcp install cursor --print`,
   );
 }
 

@@ -18,7 +18,12 @@ export const ownCommands: readonly CommandSpec[] = [
     description:
       'For what no command covers, and for trying things out. The key, the agent and an Idempotency-Key are added; an error answer is printed too and sets the exit code.',
     args: [
-      { name: 'method', required: true, summary: 'GET, POST, PUT or DELETE' },
+      {
+        name: 'method',
+        required: true,
+        summary: 'GET, POST, PUT or DELETE',
+        choices: ['GET', 'POST', 'PUT', 'DELETE'],
+      },
       {
         name: 'path',
         required: true,

@@ -1,4 +1,5 @@
 import type { CommandSpec, OptionSpec } from '../command.ts';
+import { MCP_CLIENT_NAMES, SAMPLE_NAMES } from './specs-names.ts';
 
 const SOURCE: OptionSpec = {
   flag: 'source',
@@ -43,8 +44,16 @@ const inboxWork: CommandSpec = {
     { flag: 'exec', value: 'CMD', summary: 'The command, for `sh -c`. Needed.' },
     SOURCE,
     TYPE,
-    { flag: 'concurrency', value: 'N', summary: 'How many commands run side by side (1).' },
-    { flag: 'lease-seconds', value: 'N', summary: 'How long a claim holds unless extended (300).' },
+    {
+      flag: 'concurrency',
+      value: 'N',
+      summary: 'How many commands run side by side (1 to 64, default 1).',
+    },
+    {
+      flag: 'lease-seconds',
+      value: 'N',
+      summary: 'How long a claim holds unless extended (30 to 3600, default 300).',
+    },
     { flag: 'once', summary: 'End after one event; exit 1 when its command failed.' },
     { flag: 'max', value: 'N', summary: 'End after this many events.' },
     { flag: 'drain', summary: 'End when nothing is pending.' },
@@ -90,11 +99,22 @@ const trigger: CommandSpec = {
   summary: 'Send a realistic signed sample to a source.',
   description:
     'Makes a delivery as the provider would, with fresh ids and times, has it signed with the secret of the source and sends it to the address of the source. Needs an admin key. Without --source the only source that verifies as the sample needs is taken.',
-  args: [{ name: 'kind', required: false, summary: 'What to send, such as `github.push`.' }],
+  args: [
+    {
+      name: 'kind',
+      required: false,
+      summary: 'What to send, such as `github.push`.',
+      choices: SAMPLE_NAMES,
+    },
+  ],
   options: [
     { flag: 'list', summary: 'Show all kinds.' },
     { flag: 'source', value: 'NAME', summary: 'Where to send it.' },
-    { flag: 'count', value: 'N', summary: 'How many, each with ids of its own (1).' },
+    {
+      flag: 'count',
+      value: 'N',
+      summary: 'How many, each with ids of its own (1 to 10000, default 1).',
+    },
     {
       flag: 'set',
       value: 'PATH=VALUE',
@@ -177,7 +197,14 @@ const mcpInstall: CommandSpec = {
   summary: 'Set an MCP client up to use this server.',
   description:
     'Adds the server to the configuration of the client and leaves the rest of the file as it is. Repeating it changes nothing.',
-  args: [{ name: 'client', required: true, summary: '`claude-code`, `codex` or `cursor`.' }],
+  args: [
+    {
+      name: 'client',
+      required: true,
+      summary: '`claude-code`, `codex` or `cursor`.',
+      choices: MCP_CLIENT_NAMES,
+    },
+  ],
   options: [
     {
       flag: 'scope',

@@ -5,6 +5,7 @@ import { lockHolder } from '../../daemon/processes.ts';
 import type { DaemonStatus } from '../../daemon/record.ts';
 import type { CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';
+import { statusView } from '../view/status.ts';
 
 /** `svc status`: whether the daemon runs, where and since when. Exit code 3 when it does not, 7 when it is silent. */
 export async function run({ home, output }: CommandContext): Promise<number> {
@@ -14,8 +15,10 @@ export async function run({ home, output }: CommandContext): Promise<number> {
   ]);
   const silentPid = status ? null : lockHolder(home.lockFile);
   const daemon = status ? fieldsOf(status) : silentFields(silentPid);
-  if (output.json || status) output.answer({ ...daemon, ...homeFields(home, dataBytes) });
-  else if (silentPid === null) output.line('Not running. Start it with: svc up');
+  if (output.json || status) {
+    const view = status ? statusView(status, { ...home, dataBytes }) : {};
+    output.answer({ ...daemon, ...homeFields(home, dataBytes) }, view);
+  } else if (silentPid === null) output.line('Not running. Start it with: svc up');
   else output.line(`Pid ${silentPid} has the data but does not answer. If it stays so: svc down`);
   if (status) return EXIT.done;
   return silentPid === null ? EXIT.nothing : EXIT.unreachable;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { WAIT_MAX_SECONDS } from '../../shared/limits.ts';
 import type { Client } from '../client.ts';
 import { messageOf } from '../work/event-feed.ts';
 import { LineWriter, readLines } from './lines.ts';
@@ -27,8 +28,8 @@ const SILENCE_MS = 180_000;
 const SEND_TRIES = 4;
 /** Beyond this many open requests the input waits. */
 const OPEN_MAX = 256;
-/** How long answers on their way may still take once the input has ended: `echo … | svc mcp` should answer. */
-const ENDING_MS = 1000;
+/** How long answers on their way may still take once the input has ended: the longest wait, and some more. */
+const ENDING_MS = (WAIT_MAX_SECONDS + 15) * 1000;
 
 export interface BridgeOptions {
   readonly client: Client;
@@ -36,8 +37,10 @@ export interface BridgeOptions {
   readonly output: Writable;
   /** Starts the daemon when none answers. */
   readonly ensureDaemon: () => Promise<void>;
-  /** Ends the bridge. */
+  /** Ends the bridge at once. */
   readonly signal: AbortSignal;
+  /** How long answers on their way may still take once the input has ended; without it as long as the longest wait. */
+  readonly endingMs?: number;
   /** For people, on standard error. */
   readonly note: (text: string) => void;
 }
@@ -78,10 +81,12 @@ export class McpBridge {
     await Promise.all(this.#jobs);
   }
 
+  /** Who pipes requests in and closes the input, as `printf … | svc mcp` does, should get all answers. */
   async #settle(): Promise<void> {
+    const { signal, endingMs = ENDING_MS } = this.#options;
     const done = new AbortController();
     const answered = Promise.all(this.#jobs).then(() => done.abort());
-    await Promise.race([answered, sleep(ENDING_MS, done.signal)]);
+    await Promise.race([answered, sleep(endingMs, AbortSignal.any([done.signal, signal]))]);
   }
 
   async #take(line: Buffer | null): Promise<void> {

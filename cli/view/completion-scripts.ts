@@ -1,4 +1,4 @@
-import type { CommandSpec, OptionSpec } from '../command.ts';
+import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
 import { GLOBAL_OPTIONS } from '../input/parse.ts';
 
 // The scripts hold the whole tree as data, so that pressing Tab starts no process.
@@ -11,6 +11,7 @@ interface Step {
   readonly next: readonly (readonly [string, string])[];
   /** The flags of the command with this name, if it is one. */
   readonly options: readonly OptionSpec[];
+  readonly args: readonly ArgumentSpec[];
 }
 
 function steps(commands: readonly CommandSpec[]): Step[] {
@@ -35,7 +36,8 @@ function stepAt(name: string, commands: readonly CommandSpec[]): Step {
     );
   }
   const exact = commands.find((command) => command.words.join(' ') === name);
-  return { words: name, next: [...next], options: [...(exact?.options ?? []), ...GLOBAL_OPTIONS] };
+  const options = [...(exact?.options ?? []), ...GLOBAL_OPTIONS];
+  return { words: name, next: [...next], options, args: exact?.args ?? [] };
 }
 
 /** Flags whose values are known, as `command --flag` and the values. */
@@ -47,89 +49,132 @@ function choiceKeys(all: readonly Step[]): [string, string][] {
   );
 }
 
+/** Arguments whose values are known, as the command with how many arguments stand before, and the values. */
+function argumentKeys(all: readonly Step[]): [string, string][] {
+  return all.flatMap(({ words, args }) =>
+    args.flatMap(({ choices }, at): [string, string][] =>
+      choices ? [[`${words} ${at}`, choices.join(' ')]] : [],
+    ),
+  );
+}
+
+/** The flags of a step that take the next word, whatever it is. */
+function takingFlags({ options }: Step): string[] {
+  return options
+    .filter(({ value }) => value !== undefined && !value.startsWith('['))
+    .flatMap(({ flag, short }) => [`--${flag}`, ...(short === undefined ? [] : [`-${short}`])]);
+}
+
+function nextOf({ next }: Step): string {
+  return next.map(([word]) => word).join(' ');
+}
+
+function takesOf(step: Step): string {
+  return takingFlags(step).join(' ');
+}
+
 function flagsOf({ options }: Step): string {
   return options.map(({ flag }) => `--${flag}`).join(' ');
 }
 
-const WALK = `  local name="" word i
-  for ((i = FIRST; i < CURRENT_WORD; i++)); do
-    word="\${WORDS[i]}"
-    case " \${svc_next[$name]-} " in
-      *" $word "*) name="\${name:+$name }$word" ;;
+/** A step without words is found under a blank, as no shell takes an empty key. */
+function byWords(
+  all: readonly Step[],
+  text: (step: Step) => string,
+): (readonly [string, string])[] {
+  return all.map((step) => [step.words || ' ', text(step)]);
+}
+
+function bashTable(name: string, entries: readonly (readonly [string, string])[]): string {
+  const lines = entries.map(([key, text]) => `    [${quoted(key)}]=${quoted(text)}\n`);
+  return `  local -A ${name}=(\n${lines.join('')}  )`;
+}
+
+// Bash splits `--flag=value` into three words.
+const BASH_WALK = `  local name="" key=" " word before i count=0
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word="\${COMP_WORDS[i]}"
+    if [[ $word == -* ]]; then
+      case " \${svc_takes[$key]-} " in
+        *" $word "*)
+          i=$((i + 1))
+          if [[ $i -lt $COMP_CWORD && \${COMP_WORDS[i]} == "=" ]]; then i=$((i + 1)); fi
+          ;;
+      esac
+      continue
+    fi
+    case " \${svc_next[$key]-} " in
+      *" $word "*) name="\${name:+$name }$word" key="$name" count=0 ;;
+      *) count=$((count + 1)) ;;
     esac
-  done`;
+  done
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
+  if [[ $before == "=" ]]; then before="\${COMP_WORDS[COMP_CWORD-2]}"; fi
+  if [[ $current == "=" ]]; then current=""; fi
+  local values="\${svc_choices[$name $before]-}"
+  if [[ -n $values ]]; then
+    COMPREPLY=($(compgen -W "$values" -- "$current"))
+  elif [[ $i -gt $COMP_CWORD ]]; then
+    COMPREPLY=()
+  elif [[ $current == -* ]]; then
+    COMPREPLY=($(compgen -W "\${svc_flags[$key]-}" -- "$current"))
+  else
+    COMPREPLY=($(compgen -W "\${svc_next[$key]-} \${svc_args[$name $count]-}" -- "$current"))
+  fi
+}
+complete -o default -F _svc svc`;
 
 /** For bash 4 and later, without the bash-completion package. */
 export function bashScript(commands: readonly CommandSpec[]): string {
   const all = steps(commands);
-  const walk = WALK.replace('FIRST', '1')
-    .replace('CURRENT_WORD', 'COMP_CWORD')
-    .replace('WORDS', 'COMP_WORDS');
-  return `# Completion of svc for bash.
-_svc() {
-  local -A svc_next=(
-${all.map((step) => `    [${quoted(step.words || ' ')}]=${quoted(step.next.map(([word]) => word).join(' '))}`).join('\n')}
-  )
-  local -A svc_flags=(
-${all.map((step) => `    [${quoted(step.words || ' ')}]=${quoted(flagsOf(step))}`).join('\n')}
-  )
-  local -A svc_choices=(
-${choiceKeys(all)
-  .map(([key, choices]) => `    [${quoted(key)}]=${quoted(choices)}`)
-  .join('\n')}
-  )
-${walk.replaceAll('[$name]', '[${name:- }]')}
-  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
-  local values="\${svc_choices[$name $before]-}"
-  if [[ -n $values ]]; then
-    COMPREPLY=($(compgen -W "$values" -- "$current"))
-  elif [[ $current == -* ]]; then
-    COMPREPLY=($(compgen -W "\${svc_flags[\${name:- }]-}" -- "$current"))
-  else
-    COMPREPLY=($(compgen -W "\${svc_next[\${name:- }]-}" -- "$current"))
-  fi
-}
-complete -o default -F _svc svc`;
+  return [
+    '# Completion of svc for bash.',
+    '_svc() {',
+    bashTable('svc_next', byWords(all, nextOf)),
+    bashTable('svc_flags', byWords(all, flagsOf)),
+    bashTable('svc_takes', byWords(all, takesOf)),
+    bashTable('svc_choices', choiceKeys(all)),
+    bashTable('svc_args', argumentKeys(all)),
+    BASH_WALK,
+  ].join('\n');
 }
 
 /** `word:what it is`, a line each, as zsh describes them. */
 function described(pairs: Step['next']): string {
-  return quoted(pairs.map(([word, text]) => `${word.replaceAll(':', '\\:')}:${text}`).join('\n'));
+  return pairs.map(([word, text]) => `${word.replaceAll(':', '\\:')}:${text}`).join('\n');
 }
 
-/** For zsh, as a file \`_svc\` of \`fpath\` or sourced. */
-export function zshScript(commands: readonly CommandSpec[]): string {
-  const all = steps(commands);
-  return `#compdef svc
-# Completion of svc for zsh.
-_svc() {
-  local -A svc_next svc_flags svc_choices
-  svc_next=(
-${all.map((step) => `    ${quoted(step.words || ' ')} ${described(step.next)}`).join('\n')}
-  )
-  svc_flags=(
-${all.map((step) => `    ${quoted(step.words || ' ')} ${described(step.options.map(({ flag, summary }) => [`--${flag}`, summary]))}`).join('\n')}
-  )
-  svc_choices=(
-${choiceKeys(all)
-  .map(([key, choices]) => `    ${quoted(key)} ${quoted(choices)}`)
-  .join('\n')}
-  )
-  local name="" key word i
+function describedFlags({ options }: Step): string {
+  return described(options.map(({ flag, summary }) => [`--${flag}`, summary]));
+}
+
+function zshTable(name: string, entries: readonly (readonly [string, string])[]): string {
+  const lines = entries.map(([key, text]) => `    ${quoted(key)} ${quoted(text)}\n`);
+  return `  ${name}=(\n${lines.join('')}  )`;
+}
+
+const ZSH_WALK = `  local name="" key=" " word i count=0
   for ((i = 2; i < CURRENT; i++)); do
-    word="\${words[i]}" key="\${name:- }"
-    if [[ $'\\n'"\${svc_next[$key]}" == *$'\\n'"$word:"* ]]; then
-      name="\${name:+$name }$word"
+    word="\${words[i]}"
+    if [[ $word == -* ]]; then
+      if [[ " \${svc_takes[$key]} " == *" $word "* ]]; then i=$((i + 1)); fi
+    elif [[ $'\\n'"\${svc_next[$key]}" == *$'\\n'"$word:"* ]]; then
+      name="\${name:+$name }$word" key="$name" count=0
+    else
+      count=$((count + 1))
     fi
   done
-  key="\${name:- }"
   local -a lines
-  local choices="\${svc_choices[$name \${words[CURRENT-1]}]}"
-  if [[ -n $choices ]]; then
-    compadd -- \${=choices}
+  local values="\${svc_choices[$name \${words[CURRENT-1]}]}" arguments="\${svc_args[$name $count]}"
+  if [[ -n $values ]]; then
+    compadd -- \${=values}
+  elif [[ $i -gt $CURRENT ]]; then
+    _files
   elif [[ \${words[CURRENT]} == -* ]]; then
     lines=("\${(@f)svc_flags[$key]}")
     _describe 'flag' lines
+  elif [[ -n $arguments ]]; then
+    compadd -- \${=arguments}
   elif [[ -n \${svc_next[$key]} ]]; then
     lines=("\${(@f)svc_next[$key]}")
     _describe 'command' lines
@@ -138,32 +183,76 @@ ${choiceKeys(all)
   fi
 }
 if [[ \${funcstack[1]} == _svc ]]; then _svc "$@"; else compdef _svc svc; fi`;
+
+/** For zsh, as a file \`_svc\` of \`fpath\` or sourced. */
+export function zshScript(commands: readonly CommandSpec[]): string {
+  const all = steps(commands);
+  return [
+    '#compdef svc',
+    '# Completion of svc for zsh.',
+    '_svc() {',
+    '  local -A svc_next svc_flags svc_takes svc_choices svc_args',
+    zshTable(
+      'svc_next',
+      byWords(all, ({ next }) => described(next)),
+    ),
+    zshTable('svc_flags', byWords(all, describedFlags)),
+    zshTable('svc_takes', byWords(all, takesOf)),
+    zshTable('svc_choices', choiceKeys(all)),
+    zshTable('svc_args', argumentKeys(all)),
+    ZSH_WALK,
+  ].join('\n');
+}
+
+const FISH_WORDS = `# The words of the command and its arguments so far, without flags and what they take.
+function __svc_words
+    set -l typed
+    set -l name
+    set -l skip no
+    for word in (commandline -opc)[2..]
+        if test $skip = yes
+            set skip no
+        else if string match -q -- '-*' $word
+            contains -- "$name $word" $__svc_takes; and set skip yes
+        else
+            set -a typed $word
+            contains -- "$typed" $__svc_names; and set name "$typed"
+        end
+    end
+    echo "$typed"
+end`;
+
+function fishLines({ words, next, options, args }: Step): string[] {
+  const exactly = quoted(`test (__svc_words) = ${quoted(words)}`);
+  const under = quoted(`string match -q -- ${quoted(`${words} *`)} (__svc_words)' '`);
+  const names = next.map(
+    ([word, text]) => `complete -c svc -f -n ${exactly} -a ${quoted(word)} -d ${quoted(text)}`,
+  );
+  if (words === '') return names;
+  const flags = options.map(({ flag, summary, choices, value }) => {
+    const values = choices ? ` -x -a ${quoted(choices.join(' '))}` : value && ' -r';
+    return `complete -c svc -n ${under} -l ${flag}${values ?? ''} -d ${quoted(summary)}`;
+  });
+  const known = args.flatMap(({ choices }, at) => {
+    const pattern = quoted(`^${words}${' [^ ]+'.repeat(at)}$`);
+    const there = quoted(`string match -qr -- ${pattern} (__svc_words)`);
+    return choices ? [`complete -c svc -f -n ${there} -a ${quoted(choices.join(' '))}`] : [];
+  });
+  return [...names, ...flags, ...known];
 }
 
 /** For fish. */
 export function fishScript(commands: readonly CommandSpec[]): string {
-  const lines = steps(commands).flatMap(({ words, next, options }) => {
-    const exactly = quoted(`test (__svc_words) = ${quoted(words)}`);
-    const under = quoted(`string match -q -- ${quoted(`${words} *`)} (__svc_words)' '`);
-    const names = next.map(
-      ([word, text]) => `complete -c svc -f -n ${exactly} -a ${quoted(word)} -d ${quoted(text)}`,
-    );
-    const flags = options.map(({ flag, summary, choices, value }) => {
-      const values = choices ? ` -x -a ${quoted(choices.join(' '))}` : value && ' -r';
-      return `complete -c svc -n ${under} -l ${flag}${values ?? ''} -d ${quoted(summary)}`;
-    });
-    return words === '' ? names : [...names, ...flags];
-  });
-  return `# Completion of svc for fish.
-function __svc_words
-    set -l typed
-    for word in (commandline -opc)[2..]
-        string match -q -- '-*' $word; or set -a typed $word
-    end
-    echo "$typed"
-end
-complete -c svc -f
-${lines.join('\n')}`;
+  const all = steps(commands);
+  const takes = all.flatMap((step) => takingFlags(step).map((flag) => `${step.words} ${flag}`));
+  return [
+    '# Completion of svc for fish.',
+    `set -g __svc_names ${all.map(({ words }) => quoted(words)).join(' ')}`,
+    `set -g __svc_takes ${takes.map(quoted).join(' ')}`,
+    FISH_WORDS,
+    'complete -c svc -f',
+    ...all.flatMap(fishLines),
+  ].join('\n');
 }
 
 /** A word that no shell reads anything into. */

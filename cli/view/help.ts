@@ -24,6 +24,7 @@ const START: readonly (readonly [string, string])[] = [
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Events', ['inbox', 'listen']],
   ['Sources of events', ['source', 'trigger', 'webhook']],
+  ['The disk', ['kv', 'state', 'file', 'usage']],
   ['Keys and sessions', ['whoami', 'key', 'session', 'auth']],
   ['Ledger', ['ledger']],
   ['The service on this machine', ['up', 'down', 'status', 'logs', 'doctor']],
@@ -48,7 +49,7 @@ export function overview(commands: readonly CommandSpec[], columns = HELP_COLUMN
     return section(heading, members.map(summaryPair), columns, width);
   });
   return join([
-    'svc — what software agents share: an inbox, keys, and a ledger of what was done.',
+    'svc — what software agents share: an inbox, a disk, keys, and a ledger of what was done.',
     section('From nothing to the first event', START, columns),
     ...sections,
     section('Flags of every command', globalPairs(), columns),

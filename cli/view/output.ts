@@ -1,14 +1,23 @@
 import { isObject } from '../../shared/untyped.ts';
 import type { CliError } from '../errors.ts';
+import type { Look } from './table.ts';
 import { plainText, safeJson, safeLine, safeText, wrapText } from './terminal-text.ts';
 import { readableView } from './view.ts';
+
+/** How a person is shown an answer. */
+export interface View {
+  /** Columns of the table for `items`. */
+  readonly columns?: readonly string[];
+  /** What is shown instead of table and fields, safe for a terminal. */
+  readonly lines?: (look: Look) => readonly string[];
+}
 
 /** The one place that prints. Standard output holds the answer and nothing else. */
 export interface Output {
   /** True when the answer is JSON: asked for, or standard output is no terminal. */
   readonly json: boolean;
   /** The answer: JSON, or a readable view with a table for `items`. */
-  answer(value: unknown, view?: { readonly columns?: readonly string[] }): void;
+  answer(value: unknown, view?: View): void;
   /** One line of plain text to standard output, made safe for a terminal. */
   line(text: string): void;
   /** Bytes to standard output as they are, made safe where that is a terminal. */
@@ -47,13 +56,14 @@ export class TerminalOutput implements Output {
   readonly #options: OutputOptions;
   readonly #decoder = new TextDecoder();
   #spinning = false;
+  #problem = (path: string, message: string) => `${path}: ${message}`;
 
   constructor(options: OutputOptions) {
     this.#options = options;
     this.json = options.json || options.stdout.isTTY !== true;
   }
 
-  answer(value: unknown, view: { readonly columns?: readonly string[] } = {}): void {
+  answer(value: unknown, view: View = {}): void {
     const { stdout, now = Date.now } = this.#options;
     if (this.json) {
       stdout.write(`${safeJson(value, stdout.isTTY ? 2 : 0)}\n`);
@@ -66,7 +76,8 @@ export class TerminalOutput implements Output {
       bold: (text: string) => this.#style('1', text),
       faint: (text: string) => this.#style('2', text),
     };
-    stdout.write(`${readableView(value, view.columns, look).join('\n')}\n`);
+    const lines = view.lines?.(look) ?? readableView(value, view.columns, look);
+    stdout.write(`${lines.join('\n')}\n`);
     const cursor = isObject(value) ? value['next_cursor'] : null;
     if (cursor !== null && cursor !== undefined)
       this.note(`More with: --cursor ${plainText(cursor)}`);
@@ -91,6 +102,11 @@ export class TerminalOutput implements Output {
     stdout.write(stdout.isTTY ? safeText(this.#decoder.decode(chunk, { stream: true })) : chunk);
   }
 
+  /** How a person is told from now on what is wrong with a field. */
+  tellProblems(problem: (path: string, message: string) => string): void {
+    this.#problem = problem;
+  }
+
   /** Why it did not work, to standard error: `CODE: message`, the fields, the next step; or the error body. */
   failure(error: CliError): void {
     if (this.#options.json) {
@@ -99,9 +115,10 @@ export class TerminalOutput implements Output {
     }
     const [code, message] = [safeLine(error.code), safeLine(error.message)];
     this.#complain(`${this.#style('31', code)}: ${message}`);
-    for (const problem of fieldProblems(error.details)) this.#complain(`  ${problem}`);
+    for (const line of this.#problems(error.details)) this.#complain(`  ${line}`);
     if (error.hint === null) return;
-    const columns = Math.min(this.#options.stderr.columns ?? WIDEST_TEXT, WIDEST_TEXT);
+    // A terminal that does not know its width says 0.
+    const columns = Math.min(this.#options.stderr.columns || WIDEST_TEXT, WIDEST_TEXT);
     for (const line of wrapText(safeLine(error.hint), columns)) this.#complain(line);
   }
 
@@ -134,6 +151,18 @@ export class TerminalOutput implements Output {
     }
   }
 
+  #problems(details: CliError['details']): string[] {
+    const fields = details?.['fields'];
+    if (Array.isArray(fields)) {
+      return fields
+        .filter(isObject)
+        .map(({ path, message }) => this.#problem(plainLine(path), plainLine(message)));
+    }
+    return Object.entries(details ?? {}).map(
+      ([name, value]) => `${safeLine(name)}: ${plainLine(value)}`,
+    );
+  }
+
   #complain(line: string): void {
     this.#options.stderr.write(`${this.#spinning ? CLEAR_LINE : ''}${line}\n`);
   }
@@ -143,16 +172,8 @@ export class TerminalOutput implements Output {
   }
 }
 
-function fieldProblems(details: CliError['details']): string[] {
-  const fields = details?.['fields'];
-  if (Array.isArray(fields)) {
-    return fields
-      .filter(isObject)
-      .map(({ path, message }) => `${safeLine(plainText(path))}: ${safeLine(plainText(message))}`);
-  }
-  return Object.entries(details ?? {}).map(
-    ([name, value]) => `${safeLine(name)}: ${safeLine(plainText(value))}`,
-  );
+function plainLine(value: unknown): string {
+  return safeLine(plainText(value));
 }
 
 /** Colours: on a terminal that shows them, unless NO_COLOR or `--no-color` says otherwise. */

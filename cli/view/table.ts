@@ -79,6 +79,11 @@ const UNITS = [
   ['s', 1],
 ] as const;
 
+/** The time as it is, and how far away: `2026-01-02T11:00:00.000Z (1h ago)`. */
+export function timeText(isoTime: string, now: number): string {
+  return `${isoTime} (${age(isoTime, now)})`;
+}
+
 /** `3m ago`, `in 2h`, `now`. */
 export function age(isoTime: string, now: number): string {
   const seconds = Math.trunc((now - Date.parse(isoTime)) / 1000);

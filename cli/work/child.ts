@@ -16,6 +16,8 @@ export interface ChildOptions {
   readonly headBytes: number;
   /** How much of the end of standard error is kept. */
   readonly tailBytes: number;
+  /** Each line of standard output as it comes. */
+  readonly onPrinted: (line: string) => void;
   /** Each line of standard error as it comes. */
   readonly onLine: (line: string) => void;
   /** Ends the command and all it started. */
@@ -52,6 +54,7 @@ export async function runChild(command: string, options: ChildOptions): Promise<
   child.stdin.end(options.input);
   child.stdout.on('data', (chunk: Buffer) => head.add(chunk));
   child.stderr.on('data', (chunk: Buffer) => tail.add(chunk));
+  eachLine(child.stdout, options.onPrinted);
   eachLine(child.stderr, options.onLine);
   const release = killWhen(options.kill, child);
   try {
@@ -155,7 +158,8 @@ function eachLine(stream: Readable, onLine: (line: string) => void): void {
       rest = rest.subarray(rest[end] === NEWLINE ? end + 1 : end);
     }
   });
-  stream.on('end', () => {
+  // Not at the end, which never comes where the pipe is held open by what the command left running.
+  stream.on('close', () => {
     if (rest.length > 0) onLine(rest.toString('utf8'));
   });
 }

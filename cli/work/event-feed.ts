@@ -1,5 +1,6 @@
 import type { Client } from '../client.ts';
 import { isObject } from '../../shared/untyped.ts';
+import { wholeWait } from './cut-short.ts';
 import { isPassing, Patience } from './patience.ts';
 
 /** An event as the interface answers it; only what the commands look at is named. */
@@ -14,6 +15,7 @@ export interface FeedEvent {
 
 interface FeedOptions {
   readonly client: Client;
+  readonly env: NodeJS.ProcessEnv;
   readonly source: string | undefined;
   readonly type: string | undefined;
   /** Ends the feed. */
@@ -67,13 +69,16 @@ export class EventFeed {
   }
 
   async #ask({ seconds, since, after }: Wait): Promise<Waited> {
-    const { client, source, type, signal } = this.#options;
-    const answer = await client.call('GET', '/v1/inbox/wait', {
+    const { client, env, source, type, signal } = this.#options;
+    const call = client.call('GET', '/v1/inbox/wait', {
       query: { source, type, since, after, timeout_seconds: seconds },
       signal,
       timeoutMs: seconds * 1000 + SILENCE_MARGIN_MS,
     });
-    return { event: isObject(answer) ? asEvent(answer['event']) : null };
+    const waited = call.then((answer) => ({
+      event: isObject(answer) ? asEvent(answer['event']) : null,
+    }));
+    return wholeWait({ client, env, seconds, signal }, waited, ({ event }) => event === null);
   }
 }
 

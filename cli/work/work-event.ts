@@ -16,12 +16,16 @@ export interface Finished extends Closed {
   readonly source: string;
   readonly exit_code: number | null;
   readonly signal: string | null;
+  /** What the command printed, as the ack carries it; null when it printed nothing or failed. */
+  readonly result: unknown;
   readonly duration_ms: number;
 }
 
 export interface WorkOptions extends LeaseOptions {
   readonly command: string;
   readonly env: NodeJS.ProcessEnv;
+  /** Each line a command prints, as it comes. */
+  readonly onPrinted: (event: FeedEvent, line: string) => void;
 }
 
 /** Runs the command for a claimed event and closes the event by how it ended. */
@@ -34,10 +38,12 @@ export async function workEvent(options: WorkOptions, event: FeedEvent): Promise
       input: JSON.stringify(event),
       headBytes: ACK_RESULT_MAX_BYTES + 1,
       tailBytes: NACK_REASON_MAX_BYTES,
+      onPrinted: (line) => options.onPrinted(event, line),
       onLine: options.note,
       kill: options.kill,
     });
-    const closed = await lease.close(verdict(child, options.kill.aborted));
+    const decided = verdict(child, options.kill.aborted);
+    const closed = await lease.close(decided);
     return {
       event_id: event.id,
       type: event.type,
@@ -45,6 +51,7 @@ export async function workEvent(options: WorkOptions, event: FeedEvent): Promise
       ...closed,
       exit_code: child.code,
       signal: child.signal,
+      result: (decided.ack ? decided.result : null) ?? null,
       duration_ms: Math.round(performance.now() - started),
     };
   } finally {

@@ -9,6 +9,8 @@ export type Effect =
   /** Something falls due at this time. */
   | { readonly kind: 'due'; readonly at: number }
   | { readonly kind: 'sources_changed' }
+  | { readonly kind: 'blob_dropped'; readonly digest: string }
+  | { readonly kind: 'keys_changed' }
   | { readonly kind: 'key_ended'; readonly keyId: string };
 
 /** What a procedure works with: the open transaction of one project, and what it takes to fill it. */

@@ -77,8 +77,10 @@ function writeContext(job: Job, { caller, now }: OperationCall): WriteContext {
     newId: (prefix) => newId(prefix, now),
     recordService: (op, subject) => recorder.record(store, { op, subject }, now),
     dueAt: (at) => tell({ kind: 'due', at }),
+    keysChanged: () => tell({ kind: 'keys_changed' }),
     keyEnded: (keyId) => tell({ kind: 'key_ended', keyId }),
     sourcesChanged: () => tell({ kind: 'sources_changed' }),
+    blobDropped: (digest) => tell({ kind: 'blob_dropped', digest }),
     eventReady: ({ source, type }) => tell({ kind: 'event_ready', source, type }),
   };
 }

@@ -4,6 +4,7 @@ import { effective } from '../../shared/rules/event-state.ts';
 import { queueRow } from '../../shared/rules/queue-row.ts';
 import type { EventRow } from '../../shared/store/events.ts';
 import type { Job, Procedure } from './job.ts';
+import { dropReference } from './uploads.ts';
 
 /** A step of upkeep: at most so many rows, as of a time. */
 interface Portion {
@@ -56,4 +57,34 @@ export const purgePayloads: Procedure<Portion, Purged> = {
 /** Deletes answers kept for an Idempotency-Key whose day is over; answers how many. */
 export const forgetAnswers: Procedure<Portion, number> = {
   run: ({ store }, { now, limit }) => store.idempotency.deleteExpired(now, limit),
+};
+
+/** Deletes keys of the disk whose time is over; answers how many. */
+export const dropKeys: Procedure<Portion, number> = {
+  async run({ store }, { now, limit }) {
+    const { keys, bytes } = await store.kv.deleteExpired(now, limit);
+    await store.disk.add('keys', -keys);
+    await store.disk.add('key_bytes', -bytes);
+    return keys;
+  },
+};
+
+/** Drops uploads that nobody completed in time, with their room and their bytes; answers how many. */
+export const dropUploads: Procedure<Portion, number> = {
+  async run(job, { now, limit }) {
+    const { store, recorder } = job;
+    const rows = await store.uploads.expired(now, limit);
+    for (const { id, size_bytes, digest } of rows) {
+      await store.uploads.delete(id);
+      await store.disk.add('upload_bytes', -size_bytes);
+      if (digest !== null) await dropReference(job, digest);
+      await recorder.record(store, { op: 'upload.expired', subject: id }, now);
+    }
+    return rows.length;
+  },
+};
+
+/** Deletes links to files whose time is over; answers how many. */
+export const dropLinks: Procedure<Portion, number> = {
+  run: ({ store }, { now, limit }) => store.fileLinks.deleteExpired(now, limit),
 };

@@ -35,6 +35,14 @@ export function fieldKinds(operation: Operation): Map<string, FieldKind> {
   return new Map(Object.entries(properties).map(([name, field]) => [name, kindOf(field)]));
 }
 
+/** Whether a field that no path parameter fills stands in the query; the others are the body, or in it. */
+export function isInQuery({ rest }: Operation, field: string): boolean {
+  if (rest.method === 'GET' || rest.method === 'DELETE') return true;
+  const { body } = rest;
+  if (!body || field === body.field || field === body.typeField) return false;
+  return body.query === undefined || body.query.includes(field);
+}
+
 function kindOf(field: JsonSchema): FieldKind {
   switch (field.type) {
     case 'string':

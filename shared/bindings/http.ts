@@ -1,6 +1,5 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { asServiceError, invalid, ServiceError } from '../errors.ts';
 import type { Credentials } from '../executor.ts';
 import { newRequestId } from '../ids.ts';
@@ -15,15 +14,24 @@ export interface HttpEnv {
 /** For the log only: an error the caller was not shown. */
 export type OnInternalError = (error: unknown, requestId: string) => void;
 
-/** Gives each request an id and says which release answers. */
+/** Gives each request an id. */
 export const identify: MiddlewareHandler<HttpEnv> = async (c, next) => {
-  const requestId = newRequestId();
-  c.set('requestId', requestId);
-  // Before the answer exists: added afterwards they would make it be built twice.
-  c.header('X-Request-Id', requestId);
-  c.header('X-Service-Version', VERSION);
+  c.set('requestId', newRequestId());
   await next();
 };
+
+/** An answer with the id of its request and the release that answers. Plain headers: building others takes longer. */
+export function reply(
+  c: Context<HttpEnv>,
+  body: string | Uint8Array | ReadableStream | null,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  return new Response(body as ConstructorParameters<typeof Response>[0], {
+    status,
+    headers: { 'X-Request-Id': c.get('requestId'), 'X-Service-Version': VERSION, ...headers },
+  });
+}
 
 /** What a caller may see of an error; what it may not see is noted. */
 export function shownError(
@@ -50,7 +58,7 @@ export function errorResponse(
   onInternal: OnInternalError,
 ): Response {
   const shown = shownError(error, c.get('requestId'), logOf(c, onInternal));
-  return c.body(JSON.stringify(shown.body()), shown.status as ContentfulStatusCode, {
+  return reply(c, JSON.stringify(shown.body()), shown.status, {
     'Content-Type': 'application/json',
     ...shown.headers(),
   });

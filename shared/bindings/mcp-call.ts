@@ -65,7 +65,8 @@ function success(operation: Operation, answer: unknown): ResultParts {
   return {
     members: [
       `"content":[{"type":"text","text":${text}}]`,
-      `"structuredContent":${structured}`,
+      // It has to be an object: that there is nothing, the text alone says.
+      ...(isFields(answer) ? [`"structuredContent":${structured}`] : []),
       '"isError":false',
     ],
     meta: fenced ? META_UNTRUSTED : [],

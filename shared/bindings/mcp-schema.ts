@@ -17,7 +17,7 @@ const EVENT_FIELDS_HIDDEN = new Set(
 
 /** The schema of a tool's arguments: defaults stay optional and unknown fields are refused. */
 export function inputSchema(schema: z.ZodObject): ObjectSchema {
-  return asObject(lean(z.toJSONSchema(schema, { io: 'input' })));
+  return asObject(lean(jsonSchemaOf(schema, 'input')));
 }
 
 /**
@@ -25,7 +25,12 @@ export function inputSchema(schema: z.ZodObject): ObjectSchema {
  * right, and says of none that it is required, which would cost a tenth of the whole list.
  */
 export function outputSchema(schema: z.ZodType): ObjectSchema {
-  return asObject(lean(opened(z.toJSONSchema(schema, { io: 'output' }))));
+  return asObject(lean(opened(jsonSchemaOf(schema, 'output'))));
+}
+
+/** A schema of our own making has no keywords but those its metadata tells. */
+function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
+  return z.toJSONSchema(schema, { io, unrepresentable: 'any' });
 }
 
 /** Clients require `type: object` at the top, also where the schema is a choice between objects. */

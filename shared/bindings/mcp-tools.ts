@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { Operation } from '../operation.ts';
 import { mayCall, SCOPES, type Scope } from '../scopes.ts';
 import { inputSchema, outputSchema, type ObjectSchema } from './mcp-schema.ts';
@@ -8,7 +9,8 @@ export interface Tool {
   readonly title: string;
   readonly description: string;
   readonly inputSchema: ObjectSchema;
-  readonly outputSchema: ObjectSchema;
+  /** Absent where the answer may be null: a client would insist on an object. */
+  readonly outputSchema?: ObjectSchema;
   readonly annotations: {
     readonly title: string;
     readonly readOnlyHint: boolean;
@@ -27,14 +29,14 @@ export function toolList(operations: readonly Operation[], scopes: readonly Scop
 }
 
 function toolOf(operation: Operation): Tool | null {
-  const { name, summary, description, mcp, effect } = operation;
+  const { name, summary, description, mcp, effect, output } = operation;
   if (mcp === false) return null;
   return {
     name,
     title: mcp.title,
     description: `${summary} ${description}`,
     inputSchema: inputSchema(operation.input),
-    outputSchema: outputSchema(operation.output),
+    ...(!(output instanceof z.ZodNullable) && { outputSchema: outputSchema(output) }),
     annotations: {
       title: mcp.title,
       readOnlyHint: effect !== 'write',

@@ -8,6 +8,7 @@ import {
   credentialsOf,
   logOf,
   methodNotAllowed,
+  reply,
   shownError,
   type HttpEnv,
   type OnInternalError,
@@ -124,7 +125,7 @@ class Endpoint {
     const caller = await this.#executor.authenticate(credentialsOf(c));
     const { message, era } = await this.#read(exchange, caller);
     const { id } = message;
-    if (id === null) return c.body(null, 202, headers);
+    if (id === null) return reply(c, null, 202, headers);
     if (message.method === 'tools/call') {
       const key = message.meta['svc/idempotencyKey'];
       const named = withMcpClient(
@@ -135,7 +136,7 @@ class Endpoint {
       return this.#call(exchange, { message, era, caller: named }, id);
     }
     const members = this.#describe(message, era, caller);
-    return c.body(this.#result(id, era, members, []), 200, { ...headers, ...JSON_TYPE });
+    return reply(c, this.#result(id, era, members, []), 200, { ...headers, ...JSON_TYPE });
   }
 
   #refuseOrigin(c: Context<HttpEnv>): void {
@@ -179,7 +180,8 @@ class Endpoint {
       const { members, meta } = await runTool(call, where);
       return this.#result(id, era, members, meta);
     };
-    if (!isLong(call.operation)) return c.body(await run(NEVER), 200, { ...headers, ...JSON_TYPE });
+    if (!isLong(call.operation))
+      return reply(c, await run(NEVER), 200, { ...headers, ...JSON_TYPE });
     const gone = callerGone(c.env.outgoing);
     const held = await holdCall({
       answer: run(gone.signal).finally(() => gone.stop()),
@@ -189,7 +191,7 @@ class Endpoint {
       tickMs: this.#options.tickMs ?? TEN_SECONDS_MS,
     });
     const type = typeof held === 'string' ? JSON_TYPE : STREAM_TYPE;
-    return c.body(held, 200, { ...headers, ...type });
+    return reply(c, held, 200, { ...headers, ...type });
   }
 
   /** The members of every result that is not a tool's. */
@@ -230,7 +232,7 @@ class Endpoint {
 
   #failure(error: unknown, { c, id, headers }: Exchange): Response {
     if (error instanceof ProtocolError) {
-      return errorAnswer(error.status, errorJson(id, error), headers);
+      return errorAnswer(c, error.status, errorJson(id, error), headers);
     }
     const shown = shownError(error, c.get('requestId'), logOf(c, this.#options.onInternal));
     const body = errorJson(id, {
@@ -239,12 +241,17 @@ class Endpoint {
       message: shown.line(),
       data: { ...shown.details, code: shown.code },
     });
-    return errorAnswer(shown.status, body, { ...headers, ...shown.headers() });
+    return errorAnswer(c, shown.status, body, { ...headers, ...shown.headers() });
   }
 }
 
-function errorAnswer(status: number, body: string, headers: Record<string, string>): Response {
-  return new Response(body, { status, headers: { ...headers, ...JSON_TYPE } });
+function errorAnswer(
+  c: Context<HttpEnv>,
+  status: number,
+  body: string,
+  headers: Record<string, string>,
+): Response {
+  return reply(c, body, status, { ...headers, ...JSON_TYPE });
 }
 
 function metaJson(members: readonly string[]): string {

@@ -2,6 +2,7 @@ import type { ServerInfo } from '../context.ts';
 import { ERROR_CODES, errorEntry, type ErrorCode } from '../errors.ts';
 import type { Operation } from '../operation.ts';
 import { jsonSchema } from './fields.ts';
+import { inputParameters, requestBody } from './openapi-input.ts';
 
 type Json = Record<string, unknown>;
 
@@ -27,6 +28,10 @@ const TAGS: Readonly<Record<string, string>> = {
   key: 'API keys and their scopes.',
   source: 'Where events come from.',
   inbox: 'Events: list, wait, claim, finish.',
+  kv: 'JSON values under keys.',
+  state: 'Where tasks stand, from one run to the next.',
+  file: 'Files, and links to them.',
+  usage: 'What a project uses of its limits.',
   ledger: 'What was done, hash-chained.',
   webhooks: 'Where senders deliver to.',
 };
@@ -81,10 +86,7 @@ function tagOf(operation: Operation): string {
 function describe(operation: Operation): Json {
   const { rest, effect } = operation;
   const hasBody = rest.method === 'POST' || rest.method === 'PUT';
-  const parameters = [
-    ...fieldParameters(operation, hasBody),
-    ...(effect === 'write' ? [IDEMPOTENCY_PARAMETER] : []),
-  ];
+  const parameters = inputParameters(operation);
   const scope =
     operation.scope === 'any'
       ? 'Any valid key may call it.'
@@ -98,6 +100,7 @@ function describe(operation: Operation): Json {
     ...(hasBody && { requestBody: requestBody(operation) }),
     responses: {
       [rest.status ?? 200]: success(operation),
+      ...(rest.versioned && rest.method === 'GET' && { 304: NOT_MODIFIED }),
       ...errorResponses([
         ...COMMON,
         ...(effect === 'write' ? COMMON_OF_WRITES : []),
@@ -107,82 +110,29 @@ function describe(operation: Operation): Json {
   };
 }
 
-const IDEMPOTENCY_PARAMETER = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description:
-    'At most 255 characters. A repeat with the same key and input within 24 hours has one effect.',
-  schema: { type: 'string', maxLength: 255 },
+const COMMON_HEADERS = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
+const VERSION_HEADERS = {
+  ...COMMON_HEADERS,
+  ETag: {
+    description: 'The `version` of the answer, in quotes.',
+    schema: { type: 'string' },
+  },
 };
-
-/** The names a path takes, as `[name in the path, field of the input]`. */
-function pathNames({ rest }: Operation): [string, string][] {
-  return [...rest.path.matchAll(/\{(\w+)\+?\}/g)].map(([, name = '']) => [
-    name,
-    rest.params?.[name] ?? name,
-  ]);
-}
-
-function inputParts(operation: Operation): {
-  properties: Record<string, Json>;
-  required: readonly string[];
-} {
-  const schema = jsonSchema(operation.input, 'input');
-  return {
-    properties: (schema['properties'] ?? {}) as Record<string, Json>,
-    required: (schema['required'] ?? []) as string[],
-  };
-}
-
-function fieldParameters(operation: Operation, hasBody: boolean): Json[] {
-  const { properties, required } = inputParts(operation);
-  const inPath = new Map(pathNames(operation).map(([name, field]) => [field, name]));
-  return Object.entries(properties)
-    .filter(([field]) => inPath.has(field) || !hasBody)
-    .map(([field, schema]) => {
-      const { description, ...type } = schema;
-      const pathName = inPath.get(field);
-      return {
-        name: pathName ?? field,
-        in: pathName === undefined ? 'query' : 'path',
-        required: pathName !== undefined || required.includes(field),
-        ...(description !== undefined && { description }),
-        schema: type,
-        example: operation.example[field],
-      };
-    })
-    .map((parameter) => withoutUndefined(parameter));
-}
-
-function requestBody(operation: Operation): Json {
-  const { properties, required } = inputParts(operation);
-  const inPath = new Set(pathNames(operation).map(([, field]) => field));
-  const fields = Object.entries(properties).filter(([field]) => !inPath.has(field));
-  const needed = required.filter((field) => !inPath.has(field));
-  const example = Object.entries(operation.example).filter(([field]) => !inPath.has(field));
-  return {
-    required: true,
-    content: {
-      'application/json': {
-        schema: {
-          type: 'object',
-          properties: Object.fromEntries(fields),
-          ...(needed.length > 0 && { required: needed }),
-          additionalProperties: false,
-        },
-        example: Object.fromEntries(example),
-      },
-    },
-  };
-}
+const NOT_MODIFIED = {
+  description: 'The version is still one that If-None-Match names.',
+  headers: VERSION_HEADERS,
+};
 
 function success(operation: Operation): Json {
   return {
     description: operation.summary,
-    headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
+    headers: hasEtag(operation) ? VERSION_HEADERS : COMMON_HEADERS,
     content: { 'application/json': { schema: jsonSchema(operation.output, 'output') } },
   };
+}
+
+function hasEtag({ rest }: Operation): boolean {
+  return rest.versioned === true && (rest.method === 'GET' || rest.method === 'PUT');
 }
 
 /** One response a status, naming the codes that carry it. */
@@ -197,7 +147,7 @@ function errorResponses(codes: readonly ErrorCode[]): Json {
       status,
       {
         description: [...named].map((code) => `${code}: ${errorEntry(code).message}`).join(' '),
-        headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
+        headers: COMMON_HEADERS,
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       },
     ]),
@@ -290,8 +240,4 @@ function documentPath(): Json {
       },
     },
   };
-}
-
-function withoutUndefined(value: Json): Json {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
 }

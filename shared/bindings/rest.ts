@@ -1,27 +1,23 @@
-import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
 import { Hono, type Context } from 'hono';
 import type { Caller } from '../context.ts';
-import { invalid } from '../errors.ts';
 import type { Executor } from '../executor.ts';
-import { API_BODY_DEFAULT_MAX_BYTES } from '../limits.ts';
 import type { Method, Operation } from '../operation.ts';
-import { parseBoundedJson } from '../rules/payload.ts';
-import { fieldKinds, fromTexts, type FieldKind } from './fields.ts';
 import { callerGone } from './caller-gone.ts';
 import {
   credentialsOf,
   errorResponse,
   methodNotAllowed,
+  reply,
   type HttpEnv,
   type OnInternalError,
 } from './http.ts';
-import { readBody, refuseEncoded } from './read-body.ts';
-import { pathParameters, refuseDotSegments } from './target.ts';
+import { queryKinds, readInput } from './rest-input.ts';
+import { refuseDotSegments } from './target.ts';
+import { etagOf, isKnown } from './version-headers.ts';
 
 interface Route {
   readonly operation: Operation;
-  readonly kinds: ReadonlyMap<string, FieldKind>;
+  readonly kinds: ReturnType<typeof queryKinds>;
 }
 
 /** REST over the operation list: every route is its operation's `rest` shape and nothing more. */
@@ -34,7 +30,7 @@ export function restRoutes(
   const byPath = new Map<string, Map<Method, Route>>();
   for (const operation of operations) {
     const methods = byPath.get(operation.rest.path) ?? new Map<Method, Route>();
-    methods.set(operation.rest.method, { operation, kinds: fieldKinds(operation) });
+    methods.set(operation.rest.method, { operation, kinds: queryKinds(operation) });
     byPath.set(operation.rest.path, methods);
   }
   for (const [path, methods] of byPath) {
@@ -43,9 +39,9 @@ export function restRoutes(
   return app;
 }
 
-/** `{id}` is one segment; `{key+}` is all the rest. */
+/** `{id}` is one segment; `{key+}` is all the rest, line separators too. */
 function honoPath(path: string): string {
-  return path.replace(/\{(\w+)\+\}/, ':$1{.+}').replaceAll(/\{(\w+)\}/g, ':$1');
+  return path.replace(/\{(\w+)\+\}/, ':$1{[\\s\\S]+}').replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
 async function answer(
@@ -62,18 +58,34 @@ async function answer(
     const target = c.env.incoming.url ?? '/';
     refuseDotSegments(target);
     const caller = await executor.authenticate(credentialsOf(c));
-    const { operation } = route;
+    const { operation, kinds } = route;
     const headers = operation.effect === 'wait' ? {} : executor.meter(caller);
-    const input = await readInput(route, c, target);
+    const input = await readInput(operation, kinds, c.env.incoming, target);
     const value = await run(executor, operation, input, caller, c);
-    return c.body(JSON.stringify(value), operation.rest.status ?? 200, {
-      'Content-Type': 'application/json',
-      'Cache-Control': 'no-store',
-      ...headers,
-    });
+    return success(operation, value, c, headers);
   } catch (error) {
     return errorResponse(error, c, onInternal);
   }
+}
+
+function success(
+  operation: Operation,
+  value: unknown,
+  c: Context<HttpEnv>,
+  metered: Readonly<Record<string, string>>,
+): Response {
+  const { rest } = operation;
+  const etag = etagOf(operation, value);
+  const headers = {
+    'Cache-Control': 'no-store',
+    ...(etag !== null && { ETag: etag }),
+    ...metered,
+  };
+  if (etag !== null && rest.method === 'GET' && isKnown(etag, c.env.incoming.headers)) {
+    return reply(c, null, 304, headers);
+  }
+  const body = JSON.stringify(value);
+  return reply(c, body, rest.status ?? 200, { 'Content-Type': 'application/json', ...headers });
 }
 
 const NEVER = new AbortController().signal;
@@ -92,52 +104,4 @@ async function run(
   } finally {
     gone.stop();
   }
-}
-
-/** Path, then query (GET, DELETE) or JSON body (POST, PUT), as one object. */
-async function readInput(
-  { operation, kinds }: Route,
-  c: Context<HttpEnv>,
-  target: string,
-): Promise<Record<string, unknown>> {
-  const { rest } = operation;
-  const input: Record<string, unknown> =
-    rest.method === 'GET' || rest.method === 'DELETE'
-      ? fromQuery(target, kinds)
-      : await jsonBody(c.env.incoming, rest.bodyMaxBytes ?? API_BODY_DEFAULT_MAX_BYTES);
-  for (const [name, value] of pathParameters(rest.path, target)) {
-    input[rest.params?.[name] ?? name] = value;
-  }
-  return input;
-}
-
-/** Query parameters the operation knows, by their kind; others are ignored. */
-function fromQuery(target: string, kinds: Route['kinds']): Record<string, unknown> {
-  const start = target.indexOf('?');
-  if (start < 0) return {};
-  const query = new URLSearchParams(target.slice(start + 1));
-  const input: Record<string, unknown> = {};
-  for (const [name, kind] of kinds) {
-    const texts = query.getAll(name);
-    if (texts.length > 0) input[name] = fromTexts(kind, texts);
-  }
-  return input;
-}
-
-async function jsonBody(
-  incoming: IncomingMessage,
-  maxBytes: number,
-): Promise<Record<string, unknown>> {
-  const [type] = (incoming.headers['content-type'] ?? '').split(';', 1);
-  if (type?.trim().toLowerCase() !== 'application/json') {
-    throw invalid({ path: 'Content-Type', message: 'Expected `application/json`.' });
-  }
-  refuseEncoded(incoming);
-  const body = await readBody(incoming, maxBytes);
-  const value = isUtf8(body) ? parseBoundedJson(body) : undefined;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalid({ path: '', message: 'The body must be a JSON object.' });
-  }
-  // A copy: `__proto__` in a body becomes an own member that validation refuses, never a prototype.
-  return { ...value };
 }

@@ -47,14 +47,18 @@ export class KeyRepository {
     this.#tx = tx;
   }
 
-  /** The key with this secret, or with this one before its rotation while that still holds. */
-  async findByHash(hash: string, nowIso: string): Promise<KeyRecord | null> {
-    const row =
-      (await this.#tx.get<KeyRow>(BY_HASH, [hash])) ??
-      (await this.#tx.get<KeyRow>(
-        `SELECT ${COLUMNS} FROM key WHERE previous_hash = ? AND previous_valid_until > ?`,
-        [hash, nowIso],
-      ));
+  /** The key with this secret. */
+  async findByHash(hash: string): Promise<KeyRecord | null> {
+    const row = await this.#tx.get<KeyRow>(BY_HASH, [hash]);
+    return row ? toRecord(row) : null;
+  }
+
+  /** The key that had this secret before its rotation, while that still holds. */
+  async findByPreviousHash(hash: string, nowIso: string): Promise<KeyRecord | null> {
+    const row = await this.#tx.get<KeyRow>(
+      `SELECT ${COLUMNS} FROM key WHERE previous_hash = ? AND previous_valid_until > ?`,
+      [hash, nowIso],
+    );
     return row ? toRecord(row) : null;
   }
 
@@ -119,11 +123,11 @@ export class KeyRepository {
     await this.#tx.run('UPDATE key SET last_used_at = ? WHERE id = ?', [usedAtIso, id]);
   }
 
-  async session(keyId: string, sinceIso: string): Promise<SessionRecord | null> {
-    const row = await this.#tx.get(
-      'SELECT agent, platform, at FROM session WHERE key_id = ? AND at >= ?',
-      [keyId, sinceIso],
-    );
+  /** What a key announced last, however long ago. */
+  async session(keyId: string): Promise<SessionRecord | null> {
+    const row = await this.#tx.get('SELECT agent, platform, at FROM session WHERE key_id = ?', [
+      keyId,
+    ]);
     return row ? (row as unknown as SessionRecord) : null;
   }
 

@@ -1,13 +1,19 @@
 import { BlobRepository } from './blobs.ts';
+import { DiskRepository } from './disk.ts';
 import type { Reader, Tx, WriteOptions, Writer } from './driver.ts';
 import { EventRepository } from './events.ts';
+import { FileLinkRepository } from './file-links.ts';
+import { FileRepository } from './files.ts';
 import { IdempotencyRepository } from './idempotency.ts';
 import { KeyRepository } from './keys.ts';
+import { KvRepository } from './kv.ts';
 import { LedgerRepository } from './ledger.ts';
 import { MetaRepository, POSITION_SQL } from './meta.ts';
 import { migrate } from './migrate.ts';
 import { EmbeddedReader } from './reader.ts';
+import { RequestRepository } from './requests.ts';
 import { SourceRepository } from './sources.ts';
+import { UploadRepository } from './uploads.ts';
 import { EmbeddedWriter, type WriterOptions } from './writer.ts';
 
 /** Every table family of one project, over one transaction or snapshot. */
@@ -18,6 +24,12 @@ export interface Repositories {
   readonly ledger: LedgerRepository;
   readonly idempotency: IdempotencyRepository;
   readonly blobs: BlobRepository;
+  readonly disk: DiskRepository;
+  readonly kv: KvRepository;
+  readonly files: FileRepository;
+  readonly uploads: UploadRepository;
+  readonly fileLinks: FileLinkRepository;
+  readonly requests: RequestRepository;
   readonly meta: MetaRepository;
 }
 
@@ -105,6 +117,12 @@ function repositories(tx: Tx, projectId: string): Repositories {
     ledger: new LedgerRepository(tx, projectId),
     idempotency: new IdempotencyRepository(tx),
     blobs: new BlobRepository(tx),
+    disk: new DiskRepository(tx),
+    kv: new KvRepository(tx),
+    files: new FileRepository(tx),
+    uploads: new UploadRepository(tx),
+    fileLinks: new FileLinkRepository(tx),
+    requests: new RequestRepository(tx),
     meta: new MetaRepository(tx),
   };
 }

@@ -3,8 +3,10 @@ import { parseArgs } from 'node:util';
 import type { Bench, RunBench } from './bench.ts';
 import { claim } from './cases/claim.ts';
 import { history } from './cases/history.ts';
+import { files } from './cases/files.ts';
 import { idle } from './cases/idle.ts';
 import { ingest, queue } from './cases/ingest.ts';
+import { kv, kvHistory } from './cases/kv.ts';
 import { ledger } from './cases/ledger.ts';
 import { mcp } from './cases/mcp.ts';
 import { start } from './cases/start.ts';
@@ -24,6 +26,9 @@ const BENCHES: Readonly<Record<string, RunBench>> = {
   history,
   claim,
   ledger,
+  kv,
+  'kv-list': kvHistory,
+  files,
 };
 
 const TMPFS = 0x01021994;

@@ -5,6 +5,8 @@ const PACKAGES = {
   wrk: 'wrk',
   strace: 'strace',
   postgres: 'postgresql-15',
+  etcd: 'etcd-server',
+  nginx: 'nginx-light libnginx-mod-http-dav-ext',
 } as const;
 
 type Tool = keyof typeof PACKAGES;
@@ -14,7 +16,7 @@ const POSTGRES_FOLDER = '/usr/lib/postgresql/15/bin';
 /** The path of an outside program, or null. */
 export function findTool(tool: Tool): string | null {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
-  for (const folder of [POSTGRES_FOLDER, ...folders]) {
+  for (const folder of [POSTGRES_FOLDER, '/usr/sbin', ...folders]) {
     const path = join(folder, tool);
     if (isExecutable(path)) return path;
   }

@@ -123,6 +123,37 @@ ${REPORT}`;
   return written(folder, 'delivery.lua', script);
 }
 
+/**
+ * A script that sends one request after another, each of which may hold a number of four digits below `numbers` in the place
+ * of `{n}` in its path and its body.
+ */
+export function numberedScript(
+  folder: string,
+  name: string,
+  request: {
+    readonly method: string;
+    readonly path: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+    readonly numbers: number;
+  },
+): string {
+  const headers = Object.entries(request.headers)
+    .map(([key, value]) => `wrk.headers[${JSON.stringify(key)}] = ${JSON.stringify(value)}`)
+    .join('\n');
+  const script = `${headers}
+local count = 0
+function request()
+  count = (count + 7919) % ${request.numbers}
+  local number = string.format('%04d', count)
+  local path = string.gsub(${JSON.stringify(request.path)}, '{n}', number)
+  local body = string.gsub(${JSON.stringify(request.body)}, '{n}', number)
+  return wrk.format(${JSON.stringify(request.method)}, path, nil, body)
+end
+${REPORT}`;
+  return written(folder, `${name}.lua`, script);
+}
+
 /** A script that sends the same request again and again. */
 export function sameRequestScript(
   folder: string,

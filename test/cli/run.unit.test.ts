@@ -90,6 +90,26 @@ describe('a command of the interface', () => {
     },
   );
 
+  it('names the fields of a refused input as they are typed, and as the interface does with --json', async () => {
+    const fields = [
+      { path: 'event_id', message: 'Expected an event id.' },
+      { path: 'lease_seconds', message: 'Too small.' },
+      { path: 'surprise', message: 'Unknown field.' },
+    ];
+    const error = { code: 'VALIDATION_FAILED', message: 'No.', hint: null, details: { fields } };
+    const fake = await listening((_, response) => json(response, { error }, 400));
+    const plain = await svc('inbox claim evt_1 --lease-seconds 4', fake);
+    expect(plain.stderr.split('\n')).toEqual([
+      'VALIDATION_FAILED: No.',
+      '  <event_id>: Expected an event id.',
+      '  --lease-seconds: Too small.',
+      '  surprise: Unknown field.',
+      '',
+    ]);
+    const asJson = await svc('inbox claim evt_1 --lease-seconds 4 --json', fake);
+    expect(JSON.parse(asJson.stderr)).toEqual({ error });
+  });
+
   it('ends with 130 when it is interrupted, at once', async () => {
     const fake = await listening(() => {});
     const abort = new AbortController();
@@ -149,7 +169,7 @@ describe('help', () => {
   });
 });
 
-describe('auth token, api and completion', () => {
+describe('auth token and api', () => {
   it('prints the bare key, also in a pipe', async () => {
     const fake = await listening(() => {});
     expect((await svc('auth token', fake)).stdout).toBe(`${fake.apiKey}\n`);
@@ -182,20 +202,26 @@ describe('auth token, api and completion', () => {
     });
   });
 
+  it.each([
+    ['application/json', '{"a":1}', '{"a":1}\n'],
+    ['application/problem+json; charset=utf-8', '{}\n', '{}\n'],
+    ['text/plain', 'hello', 'hello\n'],
+    ['text/event-stream', 'data: 1\n\n', 'data: 1\n\n'],
+    ['text/plain', '', ''],
+    ['application/octet-stream', 'bytes', 'bytes'],
+  ])('ends text with a line feed, and adds none to bytes: %s %j', async (type, body, printed) => {
+    const fake = await listening((_, response) =>
+      response.writeHead(200, { 'content-type': type }).end(body),
+    );
+    expect((await svc('api GET /v1/x', fake)).stdout).toBe(printed);
+  });
+
   it('prints an error answer too and ends with its exit code', async () => {
     const fake = await listening((_, response) => refuse(response, 403, 'SCOPE_MISSING'));
     const { code, stdout, stderr } = await svc('api GET /v1/sources', fake);
     expect(code).toBe(4);
     expect(stdout).toContain('SCOPE_MISSING');
     expect(stderr).toBe('HTTP 403\n');
-  });
-
-  it.each(['bash', 'zsh', 'fish'])('writes a script for %s', async (shell) => {
-    const { code, stdout } = await svc(`completion ${shell}`);
-    expect(code).toBe(0);
-    for (const word of ['claim', 'lease-seconds', 'standard_webhooks', 'install']) {
-      expect(stdout).toContain(word);
-    }
   });
 });
 

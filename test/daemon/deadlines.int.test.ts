@@ -9,7 +9,7 @@ const LIMITS = { headersMs: 300, bodyMs: 600, keepAliveMs: 300 };
 const backend: Backend = {
   control: () => false,
   fetch: async (incoming) => {
-    if (incoming.method === 'POST') return new Response(`got ${(await incoming.text()).length}`);
+    if (incoming.method !== 'GET') return new Response(`got ${(await incoming.text()).length}`);
     const waitMs = Number(new URL(incoming.url).searchParams.get('wait'));
     await sleep(waitMs);
     return new Response(`waited ${waitMs}`);
@@ -76,6 +76,42 @@ describe('slow clients', () => {
     const { ms } = await trickle(head('GET /').repeat(5));
     expect(ms).toBeLessThan(LIMITS.headersMs + LIMITS.keepAliveMs + 1000);
   });
+});
+
+/** The head of a PUT of 1000 bytes. */
+const put = (path: string): string => `${head(`PUT ${path}`)}Content-Length: 1000\r\n\r\n`;
+
+describe('uploads', () => {
+  it('may take their time while they come', async () => {
+    socket.write(put('/u/token0123?x'));
+    const answer = received();
+    const pieces = 6;
+    for (let piece = 0; piece < pieces; piece += 1) {
+      await sleep(LIMITS.bodyMs / 2);
+      socket.write('x'.repeat(Math.ceil(1000 / pieces)).slice(0, 1000 - piece * 167));
+    }
+    expect(await answer).toContain('got 1000');
+  });
+
+  it('are cut off when nothing comes any more', async () => {
+    socket.write(put('/u/token0123'));
+    const started = performance.now();
+    const { answer } = await trickle('x'.repeat(10));
+    expect(answer).toContain('HTTP/1.1 408 ');
+    const ms = performance.now() - started;
+    expect(ms).toBeGreaterThan(LIMITS.bodyMs);
+    expect(ms).toBeLessThan(2 * LIMITS.bodyMs + 1000);
+  });
+
+  it.each(['/u/../v1/kv', '/u/a/b', '/u/', '/v1/files/u/a'])(
+    'are no bodies that go to %s',
+    async (path) => {
+      socket.write(put(path));
+      const { answer, ms } = await trickle('x'.repeat(1000));
+      expect(answer).toContain('HTTP/1.1 408 ');
+      expect(ms).toBeLessThan(LIMITS.bodyMs + 1000);
+    },
+  );
 });
 
 describe('patient clients', () => {

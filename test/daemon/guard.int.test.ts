@@ -115,6 +115,13 @@ describe('the loopback listener', () => {
     expect((await overTcp('/w/token0123', { host }, 'POST')).status).toBe(200);
     const link = '/l/0123456789abcdef/evt_01/1795246429639/s-i_g';
     expect((await overTcp(link, { host, referer: 'https://chat.example/' })).status).toBe(200);
+    for (const other of [
+      '/f/0123456789abcdefToken',
+      '/d/0123456789abcdef/cGF0aA/1/1795246429639/s-i_g',
+    ]) {
+      expect((await overTcp(other, { host, referer: 'https://chat.example/' })).status).toBe(200);
+    }
+    expect((await overTcp('/u/token0123', { host })).status).toBe(200);
     expect((await overTcp('/w/token0123', { host, origin: 'https://evil.example' })).status).toBe(
       403,
     );
@@ -130,6 +137,9 @@ describe('the loopback listener', () => {
     '/w/\\..\\v1',
     '/l/../v1/keys',
     '/l/a/..;/v1',
+    '/u/../v1/keys',
+    '/f/../v1/keys',
+    '/d/a/%2e%2e/v1/keys',
     '//w/token',
     '/w',
   ])('does not stretch that to %s', async (path) => {

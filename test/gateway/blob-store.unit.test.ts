@@ -1,20 +1,36 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { EventEmitter, once } from 'node:events';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import type * as FsPromises from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { FileBlobStore } from '../../gateway/blob-store.ts';
+import { BlobSizeError } from '../../gateway/blob-files.ts';
+import { FileBlobStore, isMissing } from '../../gateway/blob-store.ts';
+import type { ByteRange } from '../../shared/context.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
-/** How long the disk takes to remove a file. */
-const disk = vi.hoisted(() => ({ delayMs: 0 }));
+/** How long the disk takes to remove a file, and whether it takes bytes that come in chunks. */
+const disk = vi.hoisted(() => ({ delayMs: 0, full: false }));
 vi.mock('node:fs/promises', async (original) => {
   const real = await original<typeof FsPromises>();
   const rm: typeof real.rm = async (path, options) => {
     if (disk.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, disk.delayMs));
     await real.rm(path, options);
   };
-  return { ...real, rm };
+  const writeFile: typeof real.writeFile = async (file, data) => {
+    if (disk.full) throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
+    await real.writeFile(file, data);
+  };
+  return { ...real, rm, writeFile };
 });
 
 const unreferenced = (): Promise<boolean> => Promise.resolve(false);
@@ -22,6 +38,7 @@ let folder: ReturnType<typeof temporaryFolder>;
 let blobs: FileBlobStore;
 beforeEach(() => {
   disk.delayMs = 0;
+  disk.full = false;
   folder = temporaryFolder();
   blobs = new FileBlobStore(folder.path);
 });
@@ -53,6 +70,146 @@ describe('a blob', () => {
     await removal;
     expect(Buffer.from(await blobs.read(again.digest)).toString()).toBe('the same bytes');
     again.release();
+  });
+});
+
+describe('a blob that is stored already', () => {
+  const bytes = Buffer.from('the same bytes');
+  const digest = hash('sha256', bytes);
+
+  it('is pinned and not written again', async () => {
+    const path = oldFile(digest);
+    writeFileSync(path, bytes);
+    const { ino } = statSync(path);
+    const { release } = await blobs.put(bytes, digest);
+    expect(statSync(path).ino).toBe(ino);
+    await blobs.remove(digest, unreferenced);
+    expect(files()).toEqual([digest]);
+    release();
+    await blobs.remove(digest, unreferenced);
+    expect(files()).toEqual([]);
+  });
+
+  it('is written anew when its file is of another size', async () => {
+    oldFile(digest);
+    await blobs.put(bytes, digest);
+    expect(Buffer.from(await blobs.read(digest))).toEqual(bytes);
+  });
+});
+
+async function* chunks(...texts: string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield Buffer.from(text);
+}
+
+/** Some bytes, and no end of them before this is done. */
+async function* chunksUntil(done: Promise<unknown>): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('1234');
+  await done;
+  yield Buffer.from('567');
+}
+
+describe('bytes that come in chunks', () => {
+  it('are stored under their digest, and pinned', async () => {
+    const { digest, release } = await blobs.putStream(chunks('one ', '', 'two'), 7);
+    expect(digest).toBe(hash('sha256', 'one two'));
+    await blobs.remove(digest, unreferenced);
+    expect(files()).toEqual([digest]);
+    expect(Buffer.from(await blobs.read(digest)).toString()).toBe('one two');
+    release();
+  });
+
+  it('may be none', async () => {
+    const { digest } = await blobs.putStream(chunks(), 0);
+    expect(await blobs.read(digest)).toHaveLength(0);
+  });
+
+  it('are refused when they are more than announced, without asking for the rest', async () => {
+    let asked = 0;
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      for (;;) {
+        asked += 1;
+        yield Buffer.from('1234');
+      }
+    }
+    await expect(blobs.putStream(endless(), 7)).rejects.toBeInstanceOf(BlobSizeError);
+    expect(asked).toBe(2);
+    expect(files()).toEqual([]);
+  });
+
+  it('are refused when they are fewer than announced', async () => {
+    await expect(blobs.putStream(chunks('123456'), 7)).rejects.toBeInstanceOf(BlobSizeError);
+    expect(files()).toEqual([]);
+  });
+
+  it('leave nothing when their sender fails', async () => {
+    const sender = new EventEmitter();
+    const rest = once(sender, 'never');
+    // It may fail before it is asked for.
+    rest.catch(() => undefined);
+    const stored = blobs.putStream(chunksUntil(rest), 7);
+    await vi.waitFor(() => expect(files()).toHaveLength(1));
+    sender.emit('error', new Error('gone'));
+    await expect(stored).rejects.toThrow('gone');
+    expect(files()).toEqual([]);
+  });
+
+  it('are UNAVAILABLE while the disk is full', async () => {
+    disk.full = true;
+    const error = { code: 'UNAVAILABLE', details: { retry_after: 5 } };
+    await expect(blobs.putStream(chunks('1234'), 4)).rejects.toMatchObject(error);
+    expect(files()).toEqual([]);
+  });
+
+  it('are no blob before the last has come, and stay through a sweep meanwhile', async () => {
+    const rest = new EventEmitter();
+    const stored = blobs.putStream(chunksUntil(once(rest, 'come')), 7);
+    const path = await vi.waitFor(() => {
+      const [name = ''] = readdirSync(join(folder.path, 'incoming'));
+      expect(readFileSync(join(folder.path, 'incoming', name), 'utf8')).toBe('1234');
+      return join(folder.path, 'incoming', name);
+    });
+    expect(readdirSync(folder.path)).toEqual(['incoming']);
+    // As after hours on a slow line.
+    utimesSync(path, 1, 1);
+    await blobs.sweep(unreferenced, Date.now());
+    expect(files()).toHaveLength(1);
+    rest.emit('come');
+    const { digest } = await stored;
+    expect(files()).toEqual([digest]);
+  });
+
+  it('of a run that died are swept after an hour', async () => {
+    void blobs.putStream(chunksUntil(new Promise(() => undefined)), 7);
+    const name = await vi.waitFor(() => {
+      const [first = ''] = readdirSync(join(folder.path, 'incoming'));
+      expect(first).toMatch(/\.tmp$/);
+      return first;
+    });
+    const next = new FileBlobStore(folder.path);
+    await next.sweep(unreferenced, Date.now());
+    expect(files()).toEqual([name]);
+    await next.sweep(unreferenced, Date.now() + 3_600_001);
+    expect(files()).toEqual([]);
+  });
+});
+
+describe('an open blob', () => {
+  it('is read whole or in part', async () => {
+    const { digest } = await blobs.put(Buffer.from('0123456789'));
+    const read = async (range?: ByteRange) =>
+      (await buffer(await blobs.open(digest, range))).toString();
+    expect(await read()).toBe('0123456789');
+    expect(await read({ start: 2, end: 4 })).toBe('234');
+    expect(await read({ start: 9, end: 9 })).toBe('9');
+  });
+
+  it('is read to its end though it is removed meanwhile', async () => {
+    const { digest, release } = await blobs.put(Buffer.from('0123456789'));
+    const opened = await blobs.open(digest);
+    release();
+    await blobs.remove(digest, unreferenced);
+    expect((await buffer(opened)).toString()).toBe('0123456789');
+    await expect(blobs.open(digest)).rejects.toSatisfy(isMissing);
   });
 });
 

@@ -36,6 +36,10 @@ async function fill(projectId: string, apiKey: string, source: string): Promise<
     key: apiKey,
     body: { event_id },
   });
+  const value = { key: apiKey, body: `secret of ${source}` };
+  await gateway.call('PUT', `/v1/kv/${source}/key`, value);
+  await gateway.call('PUT', `/v1/files/${source}/file`, value);
+  await gateway.call('PUT', `/v1/state/${source}`, { key: apiKey, body: { state: value.body } });
   const me = await gateway.call<{ key: { id: string } }>('GET', '/v1/whoami', { key: apiKey });
   const leaseId = claimed.body.lease_id;
   return { apiKey, keyId: me.body.key.id, eventId: event_id, leaseId, source, url, projectId };
@@ -56,6 +60,14 @@ function inputOf(name: string, of: Project): Record<string, unknown> {
     inbox_extend: { event_id: of.eventId, lease_id: of.leaseId },
     inbox_requeue: { event_id: of.eventId },
     ledger_query: { subject: of.eventId },
+    kv_get: { key: `${of.source}/key` },
+    kv_list: { prefix: of.source },
+    kv_delete: { key: `${of.source}/key` },
+    state_load: { task_id: of.source },
+    file_get: { path: `${of.source}/file` },
+    file_list: { prefix: of.source },
+    file_delete: { path: `${of.source}/file` },
+    file_url: { path: `${of.source}/file`, wait_seconds: 0 },
   };
   return inputs[name] ?? {};
 }
@@ -77,7 +89,14 @@ async function request(name: string, input: Record<string, unknown>, key: string
 }
 
 /** Operations that neither name a thing nor show what others hold. */
-const NAMELESS = new Set(['session_hello', 'key_create', 'source_add']);
+const NAMELESS = new Set([
+  'session_hello',
+  'key_create',
+  'source_add',
+  'kv_set',
+  'state_save',
+  'file_put',
+]);
 
 /** What an answer shows of the other project, beyond what a thing that exists nowhere would. */
 function shown(name: string, answer: { status: number; body: Record<string, unknown> }): unknown[] {

@@ -9,8 +9,14 @@ interface FieldSchema {
   readonly default?: unknown;
   readonly description?: string;
   readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
   readonly maxLength?: number;
 }
+
+/** Times, ids and cursors: copied from elsewhere, so that how long they may be tells nobody anything. */
+const COPIED = /^(?:cursor|since|until)$|_(?:at|id)$/;
 
 /** Text that may be longer than this is worth a file; shorter is an id, a name or a time. */
 const LONG_TEXT_CHARS = 1024;
@@ -45,6 +51,7 @@ export function shapeOf(operation: Operation): OperationShape {
     method: rest.method,
     path: rest.path,
     params: { ...rest.params },
+    ...(rest.body?.as === 'json' && { rawBody: rest.body.field }),
     effect,
     fields: Object.entries(properties).map(([field, it]) =>
       fieldOf(field, it, required.includes(field)),
@@ -66,7 +73,17 @@ function fieldOf(name: string, schema: FieldSchema, required: boolean): FieldSha
     required,
     ...(isPlain(schema.default) && { default: schema.default }),
     ...(choices && { choices }),
+    ...(!COPIED.test(name) && limitsOf(schema)),
     ...(isLongText(name, schema) && { text: true as const }),
+  };
+}
+
+function limitsOf({ minimum, maximum, minLength, maxLength }: FieldSchema) {
+  return {
+    ...(minimum !== undefined && { minimum }),
+    ...(maximum !== undefined && { maximum }),
+    ...(minLength !== undefined && { minLength }),
+    ...(maxLength !== undefined && { maxLength }),
   };
 }
 

@@ -46,6 +46,11 @@ export class LocalDaemon {
     return this.#apiKey;
   }
 
+  /** A place in the folder that goes with the daemon. */
+  placeFor(name: string): string {
+    return join(this.#folder.path, name);
+  }
+
   svc(...args: string[]): Promise<Ran> {
     return new Promise((resolve) => {
       execFile(process.execPath, [this.bundle, ...args], { env: this.env }, (error, out, err) => {

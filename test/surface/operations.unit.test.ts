@@ -161,10 +161,11 @@ describe('tools', () => {
     expect(odd).toEqual([]);
   });
 
-  it('say in their hints too that they pass on text from outside', () => {
+  it('say in their hints too that they pass on text from outside, or let something out', () => {
+    const namesOf = (some: typeof tools): string[] => some.map(({ name }) => name);
     const passing = tools.filter(({ mcp }) => mcp.untrusted !== undefined);
+    expect(namesOf(passing)).toEqual(['inbox_list', 'inbox_wait', 'inbox_claim']);
     const open = tools.filter(({ mcp }) => mcp.openWorld === true);
-    expect(open).toEqual(passing);
-    expect(open.map(({ name }) => name)).toEqual(['inbox_list', 'inbox_wait', 'inbox_claim']);
+    expect(namesOf(open)).toEqual([...namesOf(passing), 'file_url']);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import * as limits from '../../shared/limits.ts';
 import { toolList } from '../../shared/bindings/mcp-tools.ts';
 import { operations } from '../../shared/operations/index.ts';
@@ -20,6 +21,17 @@ const TOOLS = [
   ['inbox_claim', 'POST /v1/inbox/claim', 200, 'inbox:write'],
   ['inbox_ack', 'POST /v1/inbox/ack', 200, 'inbox:write'],
   ['inbox_nack', 'POST /v1/inbox/nack', 200, 'inbox:write'],
+  ['kv_list', 'GET /v1/kv', 200, 'disk'],
+  ['kv_get', 'GET /v1/kv/{key+}', 200, 'disk'],
+  ['kv_set', 'PUT /v1/kv/{key+}', 200, 'disk'],
+  ['kv_delete', 'DELETE /v1/kv/{key+}', 200, 'disk'],
+  ['state_load', 'GET /v1/state/{task_id+}', 200, 'disk'],
+  ['state_save', 'PUT /v1/state/{task_id+}', 200, 'disk'],
+  ['file_list', 'GET /v1/files', 200, 'disk'],
+  ['file_get', 'GET /v1/files/{path+}', 200, 'disk'],
+  ['file_put', 'PUT /v1/files/{path+}', 200, 'disk'],
+  ['file_delete', 'DELETE /v1/files/{path+}', 200, 'disk'],
+  ['file_url', 'POST /v1/file-urls', 200, 'disk'],
   ['ledger_query', 'GET /v1/ledger', 200, 'ledger:read'],
   ['ledger_verify', 'POST /v1/ledger/verify', 200, 'ledger:read'],
 ];
@@ -33,6 +45,7 @@ const ADDITIONS = [
   ['source_sign', 'POST /v1/sources/{name}/sign', 200, 'admin'],
   ['inbox_extend', 'POST /v1/inbox/extend', 200, 'inbox:write'],
   ['inbox_requeue', 'POST /v1/inbox/requeue', 200, 'inbox:write'],
+  ['usage', 'GET /v1/usage', 200, 'any'],
 ];
 
 const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
@@ -53,9 +66,36 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   inbox_nack: ['event_id', 'lease_id', 'reason', 'retry'],
   inbox_extend: ['event_id', 'lease_id', 'lease_seconds'],
   inbox_requeue: ['event_id'],
+  kv_list: ['prefix', 'cursor', 'limit'],
+  kv_get: ['key'],
+  kv_set: ['key', 'value', 'ttl_seconds', 'if_version'],
+  kv_delete: ['key'],
+  state_load: ['task_id'],
+  state_save: ['task_id', 'state', 'note', 'if_version'],
+  file_list: ['prefix', 'cursor', 'limit'],
+  file_get: ['path'],
+  file_put: ['path', 'content_base64', 'content_type', 'upload', 'complete', 'if_version'],
+  file_delete: ['path'],
+  file_url: ['path', 'expires_in', 'approval', 'wait_seconds'],
+  usage: [],
   ledger_query: ['op', 'agent', 'platform', 'subject', 'since', 'until', 'limit', 'cursor'],
   ledger_verify: ['from_seq', 'to_seq'],
 };
+
+/** Where the body of a request is no JSON object of fields. */
+const BODIES = {
+  kv_set: { field: 'value', as: 'json' },
+  file_put: {
+    field: 'content_base64',
+    as: 'bytes',
+    typeField: 'content_type',
+    query: ['if_version'],
+    objectType: 'application/vnd.service.upload+json',
+  },
+};
+
+/** Where the version of an answer is its ETag, and may be asked for. */
+const VERSIONED = ['kv_get', 'kv_set', 'state_load', 'state_save', 'file_get', 'file_put'];
 
 const ERRORS: Readonly<Record<string, readonly string[]>> = {
   whoami: [],
@@ -93,6 +133,26 @@ const ERRORS: Readonly<Record<string, readonly string[]>> = {
     'LEASE_EXPIRED',
   ],
   inbox_requeue: ['NOT_FOUND', 'EVENT_NOT_CLAIMABLE'],
+  kv_list: [],
+  kv_get: [],
+  kv_set: ['PATH_RESERVED', 'QUOTA_EXCEEDED', 'PRECONDITION_FAILED', 'PAYLOAD_TOO_LARGE'],
+  kv_delete: [],
+  state_load: [],
+  state_save: ['QUOTA_EXCEEDED', 'PRECONDITION_FAILED', 'PAYLOAD_TOO_LARGE'],
+  file_list: [],
+  file_get: ['NOT_FOUND'],
+  file_put: [
+    'PATH_RESERVED',
+    'QUOTA_EXCEEDED',
+    'PRECONDITION_FAILED',
+    'PAYLOAD_TOO_LARGE',
+    'UPLOAD_LIMIT',
+    'UPLOAD_INCOMPLETE',
+    'NOT_FOUND',
+  ],
+  file_delete: ['PATH_RESERVED'],
+  file_url: ['NOT_FOUND', 'APPROVAL_NOT_APPLICABLE', 'TOO_MANY_PENDING_REQUESTS'],
+  usage: [],
   ledger_query: [],
   ledger_verify: [],
 };
@@ -124,6 +184,13 @@ describe('the operations', () => {
     expect(Object.fromEntries(taken)).toEqual(PARAMETERS);
   });
 
+  it('take these bodies whole, and tell these versions', () => {
+    const raw = operations.filter(({ rest }) => rest.body);
+    expect(Object.fromEntries(raw.map(({ name, rest }) => [name, rest.body]))).toEqual(BODIES);
+    const versioned = operations.filter(({ rest }) => rest.versioned);
+    expect(versioned.map(({ name }) => name)).toEqual(VERSIONED);
+  });
+
   it('refuse with these codes of their own', () => {
     expect(Object.fromEntries(operations.map(({ name, errors }) => [name, errors]))).toEqual(
       ERRORS,
@@ -139,6 +206,18 @@ describe('the operations', () => {
     expect(input('source_add').parse({ type: 'webhook', name: 'a' })).toMatchObject({
       verification: 'none',
     });
+    expect(input('kv_list').parse({})).toEqual({ prefix: '', limit: 20 });
+    expect(input('kv_set').parse({ key: 'a' })).toEqual({ key: 'a' });
+    expect(input('file_list').parse({})).toEqual({ prefix: '', limit: 20 });
+    expect(input('file_put').parse({ path: 'a', upload: { size: 1 } })).toEqual({
+      path: 'a',
+      upload: { size: 1, content_type: 'application/octet-stream' },
+    });
+    expect(input('file_url').parse({ path: 'a' })).toEqual({
+      path: 'a',
+      expires_in: 3600,
+      wait_seconds: 45,
+    });
     expect(input('ledger_query').parse({})).toEqual({ limit: 50 });
     expect(input('ledger_verify').parse({})).toEqual({ from_seq: 1 });
   });
@@ -148,14 +227,20 @@ describe('the operations', () => {
     ['inbox_wait', 'timeout_seconds', 1, 120],
     ['inbox_claim', 'lease_seconds', 30, 3600],
     ['inbox_extend', 'lease_seconds', 30, 3600],
+    ['kv_list', 'limit', 1, 100],
+    ['kv_set', 'ttl_seconds', 1, 31_536_000],
+    ['file_list', 'limit', 1, 100],
+    ['file_put', 'upload.size', 0, 104_857_600],
+    ['file_url', 'expires_in', 60, 604_800],
+    ['file_url', 'wait_seconds', 0, 120],
     ['ledger_query', 'limit', 1, 500],
     ['key_list', 'limit', 1, 100],
     ['key_rotate', 'grace_seconds', 0, 86_400],
   ])('%s takes %s from %i to %i', (name, field, least, most) => {
+    const [outer = '', inner] = field.split('.');
+    const schema = z.object({ [outer]: input(name).shape[outer] ?? z.never() });
     const takes = (value: number): boolean =>
-      input(name)
-        .partial()
-        .safeParse({ [field]: value }).success;
+      schema.safeParse({ [outer]: inner === undefined ? value : { [inner]: value } }).success;
     expect([least - 1, least, most, most + 1].map(takes)).toEqual([false, true, true, false]);
   });
 });
@@ -207,11 +292,31 @@ describe('limits', () => {
       WAITS_PER_PROJECT: 25,
       ACTIVE_KEYS_MAX: 20,
       RATE_BURST: 100,
+      MCP_BODY_MAX_BYTES: 2_097_152,
       API_BODY_MAX_BYTES: 1_048_576,
       API_BODY_DEFAULT_MAX_BYTES: 131_072,
       IDEMPOTENCY_KEY_MAX_CHARS: 255,
       IDEMPOTENCY_MS: 86_400_000,
       SESSION_MS: 43_200_000,
+      KV_VALUE_MAX_BYTES: 262_144,
+      KV_KEY_MAX_BYTES: 512,
+      KV_TTL_MAX_SECONDS: 31_536_000,
+      DISK_KEYS_MAX: 10_000,
+      DISK_MAX_BYTES: 1_073_741_824,
+      STATE_NOTE_MAX_CHARS: 500,
+      FILE_PATH_MAX_BYTES: 512,
+      FILE_INLINE_MAX_BYTES: 1_048_576,
+      FILE_MAX_BYTES: 104_857_600,
+      UPLOAD_MS: 900_000,
+      UPLOADS_PER_PATH: 3,
+      DOWNLOAD_LINK_SECONDS: 300,
+      FILE_URL_MIN_SECONDS: 60,
+      FILE_URL_MAX_SECONDS: 604_800,
+      FILE_URL_DEFAULT_SECONDS: 3600,
+      FILE_URL_REDEEM_MS: 86_400_000,
+      TRANSFER_MONTH_MAX_BYTES: 5_368_709_120,
+      PENDING_REQUESTS_MAX: 50,
+      REQUEST_DEFAULT_MS: 86_400_000,
     });
   });
 

@@ -15,6 +15,16 @@ function expectRefusal(answer: Answer, code: ErrorCode, operation: string): void
   expect(contract.faults(operation, answer.status, answer.body)).toEqual([]);
 }
 
+function detailsOf({ body }: Answer): unknown {
+  return (body['error'] as { details?: unknown } | undefined)?.details;
+}
+
+/** Whether a refusal leaves an entry: not one of what only reads, and not one that the input alone decides. */
+function isRecorded(name: string, code: string): boolean {
+  const writes = operations.some((one) => one.name === name && one.effect === 'write');
+  return writes && code !== 'SCOPE_MISSING' && code !== 'PAYLOAD_TOO_LARGE';
+}
+
 describe('the codes an operation declares', () => {
   it('are all exercised here, and no others', () => {
     const declared = operations.filter(({ errors }) => errors.length > 0);
@@ -41,9 +51,64 @@ describe.each(Object.entries(REFUSALS))('%s refuses with', (name, codes) => {
     // A refusal that depends on the state of the project is on record, and the record is sound.
     const { items } = await stage.get('ledger_query', { op: name, limit: 500 });
     const recorded = (items as { code: string | null }[]).filter((entry) => entry.code === code);
-    const leavesNone = code === 'SCOPE_MISSING' || code === 'TOO_MANY_WAITS';
-    expect(recorded).toHaveLength(leavesNone ? 0 : 1);
+    expect(recorded).toHaveLength(isRecorded(name, code) ? 1 : 0);
     expect(await stage.get('ledger_verify', {})).toMatchObject({ ok: true });
+  });
+});
+
+describe('what a refusal of the disk tells', () => {
+  let stage: Stage;
+
+  beforeAll(async () => {
+    stage = await Stage.open();
+  });
+  afterAll(() => stage.gateway.stop());
+
+  it('which limit would be passed, and what is used of it', async () => {
+    const key = { key: 'a', value: 1 };
+    const keys = await stage.whileFull('keys', 10_000, () => stage.run('kv_set', key));
+    expect(detailsOf(keys)).toEqual({ kind: 'keys', limit: 10_000, used: 10_000 });
+    const GIB = 1_073_741_824;
+    const bytes = await stage.whileFull('file_bytes', GIB, () => stage.run('kv_set', key));
+    expect(detailsOf(bytes)).toEqual({ kind: 'bytes', limit: GIB, used: GIB });
+    // What an upload may bring counts from the start.
+    const upload = { path: 'a', upload: { size: 2 } };
+    const almost = await stage.whileFull('key_bytes', GIB - 1, () => stage.run('file_put', upload));
+    expect(detailsOf(almost)).toEqual({ kind: 'bytes', limit: GIB, used: GIB - 1 });
+  });
+
+  it('when the first of too many uploads ends', async () => {
+    for (let upload = 0; upload < 3; upload += 1) {
+      await stage.get('file_put', { path: 'often', upload: { size: 1 } });
+      stage.clock.advance(10_000);
+    }
+    const refused = await stage.run('file_put', { path: 'often', upload: { size: 1 } });
+    expect(detailsOf(refused)).toEqual({ open: 3, retry_after: 870 });
+    expect(refused.headers.get('retry-after')).toBe('870');
+    stage.clock.advance(870_000);
+    await stage.get('file_put', { path: 'often', upload: { size: 1 } });
+  });
+
+  it('which upload lacks its bytes, and until when', async () => {
+    const path = 'late';
+    const { upload_id, expires_at } = await stage.get('file_put', { path, upload: { size: 5 } });
+    const input = { path, complete: upload_id };
+    expect(detailsOf(await stage.run('file_put', input))).toEqual({
+      upload_id,
+      size: 5,
+      expires_at,
+    });
+    const elsewhere = await stage.run('file_put', { ...input, path: 'elsewhere' });
+    expectRefusal(elsewhere, 'NOT_FOUND', 'file_put');
+  });
+
+  it('which version stands there', async () => {
+    const missing = await stage.run('kv_set', { key: 'v', value: 1, if_version: 3 });
+    expect(detailsOf(missing)).toEqual({ version: 0 });
+    const { version } = await stage.get('kv_set', { key: 'v', value: 'four' });
+    const { updated_at } = await stage.get('kv_get', { key: 'v' });
+    const refused = await stage.run('kv_set', { key: 'v', value: 1, if_version: 0 });
+    expect(detailsOf(refused)).toEqual({ version, size_bytes: 6, updated_at });
   });
 });
 

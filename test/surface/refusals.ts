@@ -1,12 +1,22 @@
 import { join } from 'node:path';
 import type { ErrorCode } from '../../shared/errors.ts';
-import { WAITS_PER_KEY } from '../../shared/limits.ts';
+import {
+  DISK_KEYS_MAX,
+  DISK_MAX_BYTES,
+  FILE_INLINE_MAX_BYTES,
+  KV_VALUE_MAX_BYTES,
+  PENDING_REQUESTS_MAX,
+  UPLOADS_PER_PATH,
+  WAITS_PER_KEY,
+} from '../../shared/limits.ts';
 import { withRawDatabase } from '../helpers/database.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { World, type Answer } from './scenario.ts';
 
 const NO_EVENT = 'evt_00000000000000000000000000';
 const NO_KEY = 'key_00000000000000000000000000';
+const NO_UPLOAD = 'upl_00000000000000000000000000';
+const NO_REQUEST = 'req_00000000000000000000000000';
 
 /** A gateway whose time and data a test can change. */
 export class Stage extends World {
@@ -27,11 +37,27 @@ export class Stage extends World {
   /** An event that a routing rule delivers. */
   async routed(): Promise<string> {
     const id = await this.event();
+    this.#change(`UPDATE event SET routed = 1 WHERE id = '${id}'`);
+    return id;
+  }
+
+  /** The answer of a call while the disk seems to hold this much. */
+  async whileFull(
+    sum: 'keys' | 'key_bytes' | 'file_bytes' | 'upload_bytes',
+    value: number,
+    call: () => Promise<Answer>,
+  ): Promise<Answer> {
+    this.#change(`UPDATE disk SET value = value + ${value} WHERE name = '${sum}'`);
+    const answer = await call();
+    this.#change(`UPDATE disk SET value = value - ${value} WHERE name = '${sum}'`);
+    return answer;
+  }
+
+  #change(sql: string): void {
     const { folder, projectId } = this.gateway;
     withRawDatabase(join(folder, 'projects', projectId, 'project.db'), (connection) =>
-      connection.exec(`UPDATE event SET routed = 1 WHERE id = '${id}'`),
+      connection.exec(sql),
     );
-    return id;
   }
 
   /** An event whose lease ran out. */
@@ -71,6 +97,21 @@ function ofLease(name: string, input: Readonly<Record<string, unknown>> = {}) {
 async function asStranger(stage: Stage, name: string): Promise<Answer> {
   const { apiKey } = await stage.newKey('disk');
   return stage.run(name, { key_id: await stage.ownKeyId() }, { key: apiKey });
+}
+
+/** A value that is one byte longer as JSON than may be stored. */
+const LONG_VALUE = 'x'.repeat(KV_VALUE_MAX_BYTES - 1);
+const FILE = { path: 'a.txt', content_base64: 'aGVsbG8K', content_type: 'text/plain' };
+
+/** The id of a new upload. */
+async function opened(stage: Stage, path: string): Promise<string> {
+  const { upload_id } = await stage.get('file_put', { path, upload: { size: 1 } });
+  return String(upload_id);
+}
+
+/** Asks for a link to the file: each `n` is another request. */
+function linkFor(n: number) {
+  return { path: FILE.path, expires_in: 60 + n, wait_seconds: 0 };
 }
 
 /** How to make each operation refuse with each code it declares. */
@@ -126,5 +167,59 @@ export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>
     NOT_FOUND: (stage) => stage.run('inbox_requeue', { event_id: NO_EVENT }),
     EVENT_NOT_CLAIMABLE: async (stage) =>
       stage.run('inbox_requeue', { event_id: await stage.event() }),
+  },
+  kv_set: {
+    PATH_RESERVED: (stage) => stage.run('kv_set', { key: 'state/task', value: 1 }),
+    QUOTA_EXCEEDED: (stage) =>
+      stage.whileFull('keys', DISK_KEYS_MAX, () => stage.run('kv_set', { key: 'a', value: 1 })),
+    PRECONDITION_FAILED: (stage) => stage.run('kv_set', { key: 'a', value: 1, if_version: 7 }),
+    PAYLOAD_TOO_LARGE: (stage) => stage.run('kv_set', { key: 'a', value: LONG_VALUE }),
+  },
+  state_save: {
+    QUOTA_EXCEEDED: (stage) =>
+      stage.whileFull('key_bytes', DISK_MAX_BYTES, () =>
+        stage.run('state_save', { task_id: 'a', state: 1 }),
+      ),
+    PRECONDITION_FAILED: async (stage) => {
+      await stage.get('state_save', { task_id: 'a', state: 1 });
+      return stage.run('state_save', { task_id: 'a', state: 2, if_version: 0 });
+    },
+    PAYLOAD_TOO_LARGE: (stage) => stage.run('state_save', { task_id: 'a', state: LONG_VALUE }),
+  },
+  file_get: { NOT_FOUND: (stage) => stage.run('file_get', { path: 'nothing' }) },
+  file_put: {
+    PATH_RESERVED: (stage) => stage.run('file_put', { ...FILE, path: `${NO_EVENT}/a.txt` }),
+    QUOTA_EXCEEDED: (stage) =>
+      stage.whileFull('file_bytes', DISK_MAX_BYTES, () => stage.run('file_put', FILE)),
+    PRECONDITION_FAILED: (stage) => stage.run('file_put', { ...FILE, if_version: 7 }),
+    PAYLOAD_TOO_LARGE: (stage) => {
+      const content_base64 = Buffer.alloc(FILE_INLINE_MAX_BYTES + 1).toString('base64');
+      return stage.run('file_put', { ...FILE, content_base64 });
+    },
+    UPLOAD_LIMIT: async (stage) => {
+      const path = 'often';
+      for (let upload = 0; upload < UPLOADS_PER_PATH; upload += 1) await opened(stage, path);
+      return stage.run('file_put', { path, upload: { size: 1 } });
+    },
+    UPLOAD_INCOMPLETE: async (stage) => {
+      const { path } = FILE;
+      return stage.run('file_put', { path, complete: await opened(stage, path) });
+    },
+    NOT_FOUND: (stage) => stage.run('file_put', { path: FILE.path, complete: NO_UPLOAD }),
+  },
+  file_delete: {
+    PATH_RESERVED: (stage) => stage.run('file_delete', { path: `${NO_EVENT}/a.txt` }),
+  },
+  file_url: {
+    NOT_FOUND: (stage) => stage.run('file_url', { path: 'nothing' }),
+    APPROVAL_NOT_APPLICABLE: async (stage) => {
+      await stage.get('file_put', FILE);
+      return stage.run('file_url', { path: FILE.path, approval: NO_REQUEST });
+    },
+    TOO_MANY_PENDING_REQUESTS: async (stage) => {
+      await stage.get('file_put', FILE);
+      for (let n = 0; n < PENDING_REQUESTS_MAX; n += 1) await stage.get('file_url', linkFor(n));
+      return stage.run('file_url', linkFor(PENDING_REQUESTS_MAX));
+    },
   },
 };

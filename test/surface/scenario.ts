@@ -1,5 +1,5 @@
 import { operations } from '../../shared/operations/index.ts';
-import type { Operation } from '../../shared/operation.ts';
+import type { Operation, RawBody } from '../../shared/operation.ts';
 
 type Json = Record<string, unknown>;
 
@@ -10,23 +10,32 @@ export interface Answer {
 }
 
 interface CallOptions {
+  /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as they are. */
+  readonly bytes?: Uint8Array<ArrayBuffer>;
+  /** Of what is sent; that of JSON unless given. */
+  readonly type?: string;
   /** Null sends none. */
   readonly key?: string | null;
   readonly headers?: Record<string, string>;
 }
 
-function operationNamed(name: string): Operation {
+/** What an input becomes on its way: a target, and what the body carries. */
+export interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly carried: Pick<CallOptions, 'body' | 'bytes' | 'type'>;
+}
+
+export function operationNamed(name: string): Operation {
   const operation = operations.find((one) => one.name === name);
   if (!operation) throw new Error(`There is no operation ${name}.`);
   return operation;
 }
 
 /** The request of an operation for an input, as any client would make it. */
-export function requestFor(
-  { rest }: Operation,
-  input: Readonly<Json>,
-): { method: string; path: string; body?: Json } {
+export function requestFor({ rest }: Operation, input: Readonly<Json>): Sent {
   const left: Json = { ...input };
   const path = rest.path.replaceAll(/\{(\w+)\+?\}/g, (_, parameter: string) => {
     const field = rest.params?.[parameter] ?? parameter;
@@ -34,14 +43,35 @@ export function requestFor(
     delete left[field];
     return encodeURIComponent(value);
   });
-  if (rest.method === 'POST' || rest.method === 'PUT') {
-    return { method: rest.method, path, body: left };
+  const { method } = rest;
+  if (method === 'GET' || method === 'DELETE') {
+    return { method, path: path + queryOf(left), carried: {} };
   }
+  const { query, carried } = bodyFor(rest.body, left);
+  return { method, path: path + queryOf(query), carried };
+}
+
+/** What the body of a POST or PUT carries, and the fields for which there is no room in it. */
+function bodyFor(raw: RawBody | undefined, fields: Json): Pick<Sent, 'carried'> & { query: Json } {
+  if (!raw) return { query: {}, carried: { body: fields } };
+  const { [raw.field]: whole, ...query } = fields;
+  if (raw.as === 'json') return { query, carried: { body: whole ?? null } };
+  if (typeof whole !== 'string') {
+    return { query: {}, carried: { body: fields, type: raw.objectType ?? '' } };
+  }
+  const { typeField = '' } = raw;
+  const { [typeField]: type, ...rest } = query;
+  const bytes = new Uint8Array(Buffer.from(whole, 'base64'));
+  return { query: rest, carried: { bytes, type: typeof type === 'string' ? type : '' } };
+}
+
+/** The fields as the end of a target; nothing when there are none. */
+function queryOf(fields: Json): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(left)) {
+  for (const [name, value] of Object.entries(fields)) {
     for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
   }
-  return { method: rest.method, path: query.size > 0 ? `${path}?${query.toString()}` : path };
+  return query.size > 0 ? `?${query.toString()}` : '';
 }
 
 /** A project over HTTP, with short ways to bring it into a state. */
@@ -56,23 +86,27 @@ export class World {
   }
 
   async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
-    const { body, key = this.#apiKey, headers } = options;
+    const { body, bytes, type = 'application/json', key = this.#apiKey, headers } = options;
+    const carried = bytes ?? (body === undefined ? undefined : JSON.stringify(body));
     const response = await fetch(this.#url + path, {
       method,
       headers: {
         ...(key !== null && { authorization: `Bearer ${key}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(carried !== undefined && type !== '' && { 'content-type': type }),
         ...headers,
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(carried !== undefined && { body: carried }),
     });
     const { status } = response;
-    return { status, headers: response.headers, body: (await response.json()) as Json };
+    const text = await response.text();
+    // A 304 has no body, which is not the answer `null`.
+    const parsed: unknown = text === '' ? undefined : JSON.parse(text);
+    return { status, headers: response.headers, body: parsed as Json };
   }
 
   run(name: string, input: Readonly<Json>, options: CallOptions = {}): Promise<Answer> {
-    const { method, path, body } = requestFor(operationNamed(name), input);
-    return this.call(method, path, { ...options, ...(body && { body }) });
+    const { method, path, carried } = requestFor(operationNamed(name), input);
+    return this.call(method, path, { ...options, ...carried });
   }
 
   /** The answer of a call that has to succeed. */
@@ -147,6 +181,25 @@ const withSource = async (world: World): Promise<void> => {
   if (added.status !== 201 && added.status !== 409) throw new Error(JSON.stringify(added.body));
 };
 
+/** Has what the example of an operation writes stand there, written once: what reads it answers the same again. */
+const withWritten =
+  (name: 'kv_set' | 'state_save') =>
+  async (world: World): Promise<Json> => {
+    const { example } = operationNamed(name);
+    const written = await world.run(name, { ...example, if_version: 0 });
+    if (written.status !== 200 && written.status !== 412) {
+      throw new Error(JSON.stringify(written.body));
+    }
+    return {};
+  };
+
+const withFile = async (world: World): Promise<Json> => {
+  const { example } = operationNamed('file_put');
+  const { status } = await world.run('file_get', { path: example['path'] });
+  if (status === 404) await world.get('file_put', example);
+  return {};
+};
+
 /** What each operation needs before its example can be called, and the ids that then stand in it. */
 const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = {
   key_revoke: async (world) => ({ key_id: (await world.newKey('disk')).id }),
@@ -162,6 +215,14 @@ const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = 
   inbox_nack: async (world) => ({ event_id: await world.claimed() }),
   inbox_extend: async (world) => ({ event_id: await world.claimed() }),
   inbox_requeue: async (world) => ({ event_id: await world.dead() }),
+  kv_list: withWritten('kv_set'),
+  kv_get: withWritten('kv_set'),
+  kv_delete: withWritten('kv_set'),
+  state_load: withWritten('state_save'),
+  file_list: withFile,
+  file_get: withFile,
+  file_delete: withFile,
+  file_url: withFile,
 };
 
 /** The example of an operation in a world that is ready for it. */

@@ -3,7 +3,7 @@ import { operations } from '../../shared/operations/index.ts';
 import { toolList } from '../../shared/bindings/mcp-tools.ts';
 import type { Scope } from '../../shared/scopes.ts';
 import { TestGateway } from '../helpers/gateway.ts';
-import { requestFor, World } from './scenario.ts';
+import { World } from './scenario.ts';
 
 const ALL: readonly Scope[] = [
   'admin',
@@ -22,10 +22,22 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'inbox:read': ['inbox_list', 'inbox_wait'],
   'inbox:write': ['inbox_claim', 'inbox_ack', 'inbox_nack', 'inbox_extend', 'inbox_requeue'],
   approvals: [],
-  disk: [],
+  disk: [
+    'kv_list',
+    'kv_get',
+    'kv_set',
+    'kv_delete',
+    'state_load',
+    'state_save',
+    'file_list',
+    'file_get',
+    'file_put',
+    'file_delete',
+    'file_url',
+  ],
   send: [],
 };
-const FOR_ANY = ['whoami', 'session_hello', 'key_list', 'key_revoke', 'key_rotate'];
+const FOR_ANY = ['whoami', 'session_hello', 'key_list', 'key_revoke', 'key_rotate', 'usage'];
 
 let gateway: TestGateway;
 let world: World;
@@ -39,7 +51,16 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 /** Nothing is changed: what gets past the scope stops at an input nobody would take. */
-const UNKNOWN = { event_id: 'x', key_id: 'x', name: 'X', body_base64: '%' };
+const UNKNOWN = {
+  event_id: 'x',
+  key_id: 'x',
+  name: 'X',
+  body_base64: '%',
+  // An empty one would be another address.
+  key: '\u007f',
+  task_id: '\u007f',
+  path: '\u007f',
+};
 
 function hopeless(name: string, example: Readonly<Record<string, unknown>>) {
   if (name === 'inbox_wait') return { timeout_seconds: 0 };
@@ -61,11 +82,8 @@ describe('the scope matrix', () => {
     it.each(operations.map((operation) => [operation.name, operation] as const))(
       'and %s',
       async (name, operation) => {
-        const { method, path, body } = requestFor(operation, hopeless(name, operation.example));
-        const answer = await world.call(method, path, {
-          key: keys.get(scope) ?? '',
-          ...(body && { body }),
-        });
+        const input = hopeless(name, operation.example);
+        const answer = await world.run(name, input, { key: keys.get(scope) ?? '' });
         const allowed = FOR_ANY.includes(name) || ALLOWED[scope]?.includes(name) === true;
         const missing = {
           code: 'SCOPE_MISSING',

@@ -32,6 +32,7 @@ export const keyRevoke = defineOperation({
     if (key.revoked_at !== null) return { id: key_id, revoked_at: key.revoked_at };
     if (isLastAdmin(key, await store.keys.active(nowIso))) throw new ServiceError('LAST_ADMIN_KEY');
     await store.keys.revoke(key_id, nowIso);
+    await store.fileLinks.revokeKey(key_id);
     keyEnded(key_id);
     return { id: key_id, revoked_at: nowIso };
   },

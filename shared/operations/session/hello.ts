@@ -29,10 +29,11 @@ export const sessionHello = defineOperation({
   },
   example: { agent: 'billing-bot', platform: 'claude-code' },
 }).write({
-  commit: async ({ caller, store, now }, input) => {
+  commit: async ({ caller, store, now, keysChanged }, input) => {
     const platform = PLATFORMS.includes(input.platform) ? input.platform : 'custom';
     const session = { agent: input.agent, platform, at: isoTime(now) };
     await store.keys.hello(caller.keyId, session);
+    keysChanged();
     return { agent: session.agent, platform, started_at: session.at };
   },
 });

@@ -1,6 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
 import pino from 'pino';
 import { Listener, type Backend } from '../../../daemon/listener.ts';
 import { Gateway } from '../../../gateway/gateway.ts';
@@ -158,6 +160,15 @@ function opened(): Gateway {
   return gateway;
 }
 
+/** The least that answers over hono behind Node's server. */
+async function serveHello(): Promise<string> {
+  const app = new Hono().get('/', (c) => c.text('hello world'));
+  const server = createServer((request, response) => void listener(request, response));
+  const listener = getRequestListener(app.fetch);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 let held = 0;
 
 /** A bare server that holds each request and never answers. */
@@ -174,6 +185,7 @@ answerCalls({
   addProjects,
   waiting,
   memory,
+  serveHello,
   serveHolding,
   held: () => held,
 });

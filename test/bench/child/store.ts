@@ -94,7 +94,11 @@ const SAMPLE_MS = 2000;
 const SAMPLES_MIN = 5;
 
 /** The median time of a task in one of the projects, in milliseconds. */
-async function sample(wanted: { subject: number; task: Task; times: number }): Promise<number> {
+async function sample(wanted: {
+  subject: number;
+  task: keyof typeof TASK;
+  times: number;
+}): Promise<number> {
   const subject = subjects[wanted.subject];
   if (!subject) throw new Error('There is no such project.');
   const samples: number[] = [];
@@ -106,7 +110,8 @@ async function sample(wanted: { subject: number; task: Task; times: number }): P
   return quantile(samples, 0.5);
 }
 
-const TASK: Readonly<Record<Task, (subject: Subject) => Promise<number>>> = {
+const TASK: Readonly<Record<Task | 'list keys', (subject: Subject) => Promise<number>>> = {
+  'list keys': (subject) => timed(subject, 'kv_list', { prefix: 'bench/' }),
   'claim + ack': claimAndAck,
   wait: (subject) => timed(subject, 'inbox_wait', { timeout_seconds: 1 }),
   'wait, type prefix': (subject) =>
@@ -119,6 +124,15 @@ const TASK: Readonly<Record<Task, (subject: Subject) => Promise<number>>> = {
   'list, source and type prefix': (subject) =>
     timed(subject, 'inbox_list', { ...SEEDED_BOTH, limit: FILTERED }),
 };
+
+/** Gives a project so many keys. */
+async function fillKeys(wanted: { subject: number; count: number }): Promise<void> {
+  const subject = subjects[wanted.subject];
+  if (!subject) throw new Error('There is no such project.');
+  for (let number = 0; number < wanted.count; number += 1) {
+    await execute(subject.caller, 'kv_set', { key: `bench/${number}`, value: number });
+  }
+}
 
 async function claimAndAck(subject: Subject): Promise<number> {
   // A stride that meets every index page in turn, and each event once a round trip.
@@ -212,4 +226,4 @@ async function verifyInMemory(): Promise<number> {
   return entries.length / ((performance.now() - start) / 1000);
 }
 
-answerCalls({ openStores, sample, openLedger, verifyLedger, verifyInMemory });
+answerCalls({ openStores, sample, fillKeys, openLedger, verifyLedger, verifyInMemory });

@@ -30,6 +30,7 @@ function workOf(client: FakeClient, command: string, given: Partial<Work> = {}) 
     signal: new AbortController().signal,
     kill: new AbortController().signal,
     note: (text) => void notes.push(text),
+    onPrinted: () => undefined,
     onFinished: (one) => void finished.push(one),
     ...given,
   };
@@ -242,8 +243,100 @@ describe('svc inbox work', () => {
     const { context, printed } = fakeContext({ client, options: { exec: 'exit 4', once: true } });
     expect(await run(context)).toBe(1);
     expect(printed.lines.map(parsedLine)).toMatchObject([
-      { event_id: 'evt_1', outcome: 'retry', exit_code: 4 },
+      { event_id: 'evt_1', outcome: 'retry', exit_code: 4, result: null },
     ]);
-    expect(printed.notes[0]).toMatch(/evt_1 {2}push {2}retry \(exit 4\) {2}\d+ ms$/);
+  });
+
+  it('writes one line of JSON for each event, with the result', async () => {
+    const client = fakeInbox([event('evt_1'), event('evt_2')]);
+    const exec = `echo "{\\"of\\": \\"$SVC_EVENT_ID\\"}"; echo aside >&2`;
+    const { context, printed } = fakeContext({ client, options: { exec, drain: true } });
+    expect(await run(context)).toBe(0);
+    expect(printed.lines.map(parsedLine)).toMatchObject([
+      { event_id: 'evt_1', outcome: 'acked', exit_code: 0, result: { of: 'evt_1' } },
+      { event_id: 'evt_2', outcome: 'acked', exit_code: 0, result: { of: 'evt_2' } },
+    ]);
+    expect(printed.notes).toEqual(['aside', 'aside']);
+  });
+});
+
+/** What a terminal shows, without the times. */
+async function shown(exec: string, more: Parameters<typeof fakeContext>[0] = {}) {
+  const client = fakeInbox([event('evt_1'), event('evt_2')]);
+  const { context, printed } = fakeContext({
+    client,
+    json: false,
+    ...more,
+    options: { exec, ...more.options },
+  });
+  await run(context);
+  return {
+    notes: printed.notes,
+    lines: printed.lines.map((line) =>
+      line.replace(/^\d\d:\d\d:\d\d/, 'TIME').replace(/\d+ ms$/, 'N ms'),
+    ),
+  };
+}
+
+describe('on a terminal', () => {
+  it('shows what a command prints below its event, and how it ended', async () => {
+    const { lines, notes } = await shown(
+      'printf "one\\n\\ntwo"; echo aside >&2; [ $SVC_EVENT_ID = evt_1 ]',
+      { options: { drain: true } },
+    );
+    expect(lines).toEqual([
+      'TIME  evt_1  push',
+      '  one',
+      '',
+      '  two',
+      'TIME  evt_1  push  done  N ms',
+      'TIME  evt_2  push',
+      '  one',
+      '',
+      '  two',
+      'TIME  evt_2  push  failed (exit 1), will be retried  N ms',
+    ]);
+    expect(notes).toEqual(['aside', 'aside']);
+  });
+
+  it.each([
+    ['exit 0', 'done'],
+    ['exit 65', 'dead (exit 65)'],
+    ['kill -9 $$', 'failed (SIGKILL), will be retried'],
+  ])('shows one line for a command that prints nothing: %s', async (exec, outcome) => {
+    const { lines } = await shown(exec, { options: { once: true } });
+    expect(lines).toEqual([`TIME  evt_1  push  ${outcome}  N ms`]);
+  });
+
+  it('shows more than an ack carries, and shows it as it comes', async () => {
+    const times: number[] = [];
+    const onLine = (): void => void times.push(performance.now());
+    const { lines } = await shown('echo first; sleep 0.5; seq 1 3000', {
+      options: { once: true },
+      onLine,
+    });
+    expect(lines).toHaveLength(3003);
+    expect(lines.at(-2)).toBe('  3000');
+    const [, first = 0, second = 0] = times;
+    expect(second - first).toBeGreaterThan(300);
+  });
+
+  it('names the event again where commands that run side by side take turns', async () => {
+    const { lines } = await shown(
+      '[ $SVC_EVENT_ID = evt_1 ] || sleep 0.4; echo a; sleep 0.8; echo b',
+      { options: { max: '2', concurrency: '2' } },
+    );
+    expect(lines).toEqual([
+      'TIME  evt_1  push',
+      '  a',
+      'TIME  evt_2  push',
+      '  a',
+      'TIME  evt_1  push',
+      '  b',
+      'TIME  evt_1  push  done  N ms',
+      'TIME  evt_2  push',
+      '  b',
+      'TIME  evt_2  push  done  N ms',
+    ]);
   });
 });

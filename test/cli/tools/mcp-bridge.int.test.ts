@@ -62,7 +62,11 @@ class RawClient implements Client {
   }
 }
 
-async function bridge(handle: RequestListener | null, ensureDaemon = () => Promise.resolve()) {
+async function bridge(
+  handle: RequestListener | null,
+  ensureDaemon = () => Promise.resolve(),
+  ending: { readonly signal?: AbortSignal; readonly endingMs?: number } = {},
+) {
   const server = handle ? await listenHttp(handle) : null;
   if (server) closers.push(server.close);
   const state = { base: server?.url ?? 'http://127.0.0.1:1', starts: 0 };
@@ -86,6 +90,7 @@ async function bridge(handle: RequestListener | null, ensureDaemon = () => Promi
       await ensureDaemon();
     },
     signal: new AbortController().signal,
+    ...ending,
     note: (note) => void notes.push(note),
   }).run();
   const send = (message: unknown) => input.write(`${JSON.stringify(message)}\n`);
@@ -106,6 +111,9 @@ const echo = serving(({ id, params }, response, headers) => {
   const result = { params, headers, protocolVersion: '2025-11-25' };
   answerJson(response, 200, { jsonrpc: '2.0', id, result });
 });
+
+/** Never answers. */
+const silent = (incoming: IncomingMessage): void => void incoming.resume();
 
 describe('the MCP bridge', () => {
   it('writes each answer as one line, whatever its form', async () => {
@@ -223,12 +231,50 @@ describe('the MCP bridge', () => {
     expect(answers()).toEqual([]);
   });
 
-  it('drops what is open when the input ends', async () => {
-    const { input, done, send, answers } = await bridge((incoming) => void incoming.resume());
+  it('answers all that came before the input ended, however long it takes', async () => {
+    const { input, done, send, answers } = await bridge(
+      serving((message, response) => {
+        const { id } = message;
+        if (id === 1) {
+          response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': waiting\n\n');
+          const answer = JSON.stringify({ jsonrpc: '2.0', id, result: { late: true } });
+          setTimeout(() => response.end(`data: ${answer}\n\n`), 1600);
+        } else {
+          setTimeout(() => answerJson(response, 200, { jsonrpc: '2.0', id, result: {} }), 1300);
+        }
+      }),
+    );
     send(rpc(1, 'tools/call'));
-    await delay(50);
+    send(rpc(2, 'tools/call'));
     input.end();
     await done;
+    expect(answers()).toMatchObject([{ id: 2 }, { id: 1, result: { late: true } }]);
+  });
+
+  it('drops what is open when its time is over after the input ended', async () => {
+    let gone = false;
+    const never = (incoming: IncomingMessage, response: ServerResponse): void => {
+      response.on('close', () => (gone = true));
+      incoming.resume();
+    };
+    const { input, done, send, answers } = await bridge(never, undefined, { endingMs: 150 });
+    send(rpc(1, 'tools/call'));
+    input.end();
+    await done;
+    expect(answers()).toEqual([]);
+    await expect.poll(() => gone).toBe(true);
+  });
+
+  it('ends at once when it is told to, also after the input ended', async () => {
+    const stop = new AbortController();
+    const { input, done, send, answers } = await bridge(silent, undefined, { signal: stop.signal });
+    send(rpc(1, 'tools/call'));
+    input.end();
+    await delay(100);
+    const stopped = performance.now();
+    stop.abort();
+    await done;
+    expect(performance.now() - stopped).toBeLessThan(1000);
     expect(answers()).toEqual([]);
   });
 

@@ -8,6 +8,10 @@ import {
 } from '../../../shared/bindings/fields.ts';
 import { defineOperation } from '../../../shared/operation.ts';
 
+const bytes = z
+  .custom<string | Uint8Array>((value) => typeof value === 'string' || value instanceof Uint8Array)
+  .meta({ type: 'string', contentEncoding: 'base64', description: 'Some bytes.' });
+
 const input = z.strictObject({
   text: z.string(),
   choice: z.enum(['a', 'b']),
@@ -22,6 +26,8 @@ const input = z.strictObject({
   any: z.json().optional(),
   map: z.record(z.string(), z.string()),
   either: z.union([z.string(), z.int()]),
+  bytes: bytes.describe('Bytes.'),
+  read: bytes.transform((value) => Buffer.from(value)).optional(),
 });
 
 const operation = defineOperation({
@@ -37,7 +43,7 @@ const operation = defineOperation({
   rest: { method: 'GET', path: '/v1/test' },
   mcp: false,
   cli: { usage: 'test kinds', examples: [] },
-  example: { text: '', choice: 'a', count: 1, share: 1, tags: [], map: {}, either: 1 },
+  example: { text: '', choice: 'a', count: 1, share: 1, tags: [], map: {}, either: 1, bytes: '' },
 }).read(async () => ({}));
 
 describe('the kind of a field', () => {
@@ -53,6 +59,8 @@ describe('the kind of a field', () => {
       any: 'json',
       map: 'json',
       either: 'json',
+      bytes: 'string',
+      read: 'string',
     });
   });
 });
@@ -114,6 +122,19 @@ describe('jsonSchema', () => {
     expect(jsonSchema(z.object({ count: z.int().min(1) }), 'output')['properties']).toEqual({
       count: { type: 'integer', minimum: 1 },
     });
+  });
+
+  it('shows bytes as their base64, whatever becomes of them', () => {
+    const base64 = { type: 'string', contentEncoding: 'base64' };
+    const { properties, required } = jsonSchema(input, 'input');
+    expect(properties).toMatchObject({
+      bytes: { ...base64, description: 'Bytes.' },
+      read: { ...base64, description: 'Some bytes.' },
+    });
+    expect(required).toContain('bytes');
+    expect(required).not.toContain('read');
+    const piped = z.strictObject({ it: bytes.pipe(z.custom<Uint8Array>()) });
+    expect(jsonSchema(piped, 'input')['properties']).toMatchObject({ it: base64 });
   });
 
   it('refers to nothing: it becomes part of other documents', () => {

@@ -102,6 +102,25 @@ describe('tool calls', () => {
     });
   });
 
+  it('answers nothing as text alone: a structure must be an object', async () => {
+    const nothing = await modern('tools/call', {
+      name: 'test_find',
+      arguments: { text: 'nothing' },
+      _meta: META,
+    });
+    expect(nothing.json.result).toMatchObject({
+      content: [{ type: 'text', text: 'null' }],
+      isError: false,
+    });
+    expect(nothing.json.result).not.toHaveProperty('structuredContent');
+    const { json } = await legacy('tools/call', { name: 'test_find', arguments: { text: 'x' } });
+    expect(json.result).toEqual({
+      content: [{ type: 'text', text: '{"text":"x"}' }],
+      structuredContent: { text: 'x' },
+      isError: false,
+    });
+  });
+
   it('keeps the id as it came', async () => {
     for (const id of ['a "quoted" id', 0, -7]) {
       expect((await post(rpc('ping', undefined, id))).json.id).toBe(id);

@@ -46,7 +46,10 @@ describe('the official client', () => {
     const { tools, nextCursor } = await client.listTools();
     expect(nextCursor).toBeUndefined();
     expect(tools.map(({ name }) => name)).toContain('inbox_claim');
-    expect(tools.every(({ title, outputSchema }) => title && outputSchema)).toBe(true);
+    expect(tools.every(({ title }) => title)).toBe(true);
+    // An answer that may be null is not declared.
+    const undeclared = tools.filter(({ outputSchema }) => !outputSchema).map(({ name }) => name);
+    expect(undeclared).toEqual(['test_find']);
   });
 
   it('calls tools and checks their answers against the list', async () => {
@@ -60,6 +63,14 @@ describe('the official client', () => {
     expect((await client.callTool({ name: 'test_wait' })).structuredContent).toEqual({
       event: null,
     });
+  });
+
+  it('takes an answer of nothing', async () => {
+    await client.listTools();
+    const nothing = await client.callTool({ name: 'test_find', arguments: { text: 'nothing' } });
+    expect(nothing).toEqual({ content: [{ type: 'text', text: 'null' }], isError: false });
+    const found = await client.callTool({ name: 'test_find', arguments: { text: 'x' } });
+    expect(found.structuredContent).toEqual({ text: 'x' });
   });
 
   it('gets failures as results, and unknown tools as errors', async () => {

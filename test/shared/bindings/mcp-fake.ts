@@ -58,6 +58,20 @@ const failing: Operation = defineOperation({
   example: { how: 'refuse' },
 }).read(async () => ({}));
 
+/** Answers null where there is nothing. */
+const find: Operation = defineOperation({
+  ...common,
+  name: 'test_find',
+  summary: 'Find it.',
+  description: 'Answers null where there is nothing.',
+  scope: 'any',
+  input: z.strictObject({ text: z.string() }),
+  output: z.object({ text: z.string() }).nullable(),
+  effect: 'read',
+  mcp: { title: 'Find' },
+  example: { text: 'hello' },
+}).read(async () => null);
+
 const hidden: Operation = defineOperation({
   ...common,
   name: 'test_hidden',
@@ -70,7 +84,7 @@ const hidden: Operation = defineOperation({
   mcp: false,
 }).read(async () => ({}));
 
-export const testOperations: readonly Operation[] = [echo, wait, failing, hidden];
+export const testOperations: readonly Operation[] = [echo, wait, failing, find, hidden];
 
 /** An event as a stranger's webhook makes it. */
 export function foreignEvent(change: Partial<Envelope> = {}): Envelope {
@@ -148,6 +162,7 @@ export class FakeExecutor implements Executor {
     const checked = parseInput(operation, input);
     if (operation === wait) return Promise.race([this.waitAnswer, aborted(signal)]);
     if (operation === failing) throw failure(checked);
+    if (operation === find && JSON.stringify(checked).includes('nothing')) return null;
     return checked;
   }
 }

@@ -6,9 +6,10 @@ import { toolList, ToolBook } from '../../../shared/bindings/mcp-tools.ts';
 import { operations } from '../../../shared/operations/index.ts';
 import { SCOPES } from '../../../shared/scopes.ts';
 import { foreignEvent } from './mcp-fake.ts';
+import { rawOperations } from './raw-fixture.ts';
 
-/** Half of what the whole list may take once all tools are there. */
-const LIST_MAX_BYTES = 20 * 1024;
+/** Three quarters of what the whole list may take once all tools are there. */
+const LIST_MAX_BYTES = 30 * 1024;
 const DESCRIPTION_MAX_CHARS = 400;
 
 const all = toolList(operations, SCOPES);
@@ -76,7 +77,7 @@ describe('tool list', () => {
 
   it('shows the little of an event that an agent needs', () => {
     const claim = all.find(({ name }) => name === 'inbox_claim');
-    expect(Object.keys(claim?.outputSchema['properties'] ?? {})).toEqual([
+    expect(Object.keys(claim?.outputSchema?.['properties'] ?? {})).toEqual([
       'id',
       'type',
       'trust',
@@ -119,6 +120,31 @@ describe('schemas', () => {
     expect(schema['properties']).toEqual({
       headers: { type: 'object', additionalProperties: { type: 'string' } },
     });
+  });
+});
+
+describe('tools of a store', () => {
+  const tools = toolList(rawOperations, SCOPES);
+
+  it('declare no answer that may be null', () => {
+    const without = tools.filter((tool) => !('outputSchema' in tool)).map(({ name }) => name);
+    expect(without).toEqual(['test_kv_get']);
+  });
+
+  it('take bytes as base64', () => {
+    const put = tools.find(({ name }) => name === 'test_file_put');
+    expect(put?.inputSchema['properties']).toMatchObject({
+      content_base64: { type: 'string', contentEncoding: 'base64', description: 'The bytes.' },
+    });
+    expect(put?.inputSchema['required']).toEqual(['path']);
+  });
+
+  it('take any JSON', () => {
+    const put = tools.find(({ name }) => name === 'test_kv_put');
+    const check = new Ajv2020({ strict: false }).compile(put?.inputSchema ?? false);
+    for (const value of [null, 1, 'text', [], { n: 1 }])
+      expect(check({ key: 'a', value })).toBe(true);
+    expect(check({ key: 'a' })).toBe(false);
   });
 });
 

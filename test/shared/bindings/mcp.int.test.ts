@@ -55,7 +55,7 @@ describe('revisions with initialize', () => {
     const { json } = await legacy('tools/list');
     expect(Object.keys(json.result)).toEqual(['tools']);
     const names = json.result.tools.map((tool: { name: string }) => tool.name);
-    expect(names).toEqual(['test_echo', 'test_wait', 'test_fail']);
+    expect(names).toEqual(['test_echo', 'test_wait', 'test_fail', 'test_find']);
   });
 
   it('knows no other method, and says so within JSON-RPC', async () => {
@@ -191,8 +191,8 @@ describe('messages', () => {
     }
   });
 
-  it('refuses a body over 1 MB, whether its length was told or not', async () => {
-    const big = rpc('ping', { text: 'x'.repeat(1024 * 1024) });
+  it('refuses a body over 2 MB, whether its length was told or not', async () => {
+    const big = rpc('ping', { text: 'x'.repeat(2 * 1024 * 1024) });
     const told = await post(big);
     expect(told).toMatchObject({ status: 413, json: { error: { code: 413 } } });
     expect(told.json.error.message).toMatch(/^PAYLOAD_TOO_LARGE: /);

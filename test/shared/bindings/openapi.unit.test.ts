@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../../shared/bindings/openapi.ts';
 import { operations } from '../../../shared/operations/index.ts';
 import type { Operation } from '../../../shared/operation.ts';
+import { rawOperations, UPLOAD_TYPE } from './raw-fixture.ts';
 import { fixtureOperations } from './rest-fixture.ts';
 
 interface Parameter {
@@ -9,6 +10,7 @@ interface Parameter {
   readonly in: string;
   readonly required: boolean;
   readonly schema: unknown;
+  readonly content?: unknown;
 }
 
 interface Described {
@@ -17,8 +19,14 @@ interface Described {
   readonly summary: string;
   readonly description: string;
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { content: Record<string, { schema: unknown; example: unknown }> };
-  readonly responses: Record<string, { description: string; content: Record<string, unknown> }>;
+  readonly requestBody?: {
+    required: boolean;
+    content: Record<string, { schema: unknown; example?: unknown }>;
+  };
+  readonly responses: Record<
+    string,
+    { description: string; headers: Record<string, unknown>; content?: Record<string, unknown> }
+  >;
   readonly security?: readonly unknown[];
 }
 
@@ -139,7 +147,8 @@ describe('the OpenAPI document', () => {
   });
 
   it('refers to nothing that is not in it', () => {
-    const text = JSON.stringify(documentOf([...operations, ...fixtureOperations]));
+    const all = [...operations, ...fixtureOperations, ...rawOperations];
+    const text = JSON.stringify(documentOf(all));
     const targets = new Set(
       [...text.matchAll(/"\$ref":"([^"]+)"/g)].map((found) => found[1] ?? ''),
     );
@@ -147,5 +156,102 @@ describe('the OpenAPI document', () => {
       '#/components/headers/RequestId',
       '#/components/schemas/Error',
     ]);
+  });
+});
+
+function parametersOf({ parameters = [] }: Described): string[] {
+  return parameters.map(({ name, in: place, required }) =>
+    [place, name, ...(required ? ['required'] : [])].join(' '),
+  );
+}
+
+describe('a body that is one field', () => {
+  it('is any JSON, and the other fields are in the query', () => {
+    const put = described(rawOperations, '/v1/kv/{key}', 'put');
+    expect(parametersOf(put)).toEqual([
+      'path key required',
+      'query ttl_seconds',
+      'query if_version',
+      'header If-Match',
+      'header If-None-Match',
+      'header Idempotency-Key',
+    ]);
+    expect(put.requestBody).toMatchObject({
+      required: true,
+      content: {
+        'application/json': { schema: { description: 'Any JSON.' }, example: { n: 1 } },
+      },
+    });
+    expect(Object.keys(put.requestBody?.content ?? {})).toHaveLength(1);
+    expect(Object.keys(put.responses)).toEqual(
+      expect.arrayContaining(['400', '412', '413', '415']),
+    );
+  });
+
+  it('is bytes, or an object of the fields beside them', () => {
+    const put = described(rawOperations, '/v1/files/{path}', 'put');
+    expect(parametersOf(put)).toEqual([
+      'path path required',
+      'query bytes_total',
+      'query if_version',
+      'header If-Match',
+      'header If-None-Match',
+      'header Idempotency-Key',
+    ]);
+    expect(put.requestBody?.content).toEqual({
+      'application/octet-stream': {
+        schema: { type: 'string', format: 'binary' },
+      },
+      [UPLOAD_TYPE]: {
+        schema: {
+          type: 'object',
+          properties: {
+            content_type: { type: 'string', maxLength: 100, description: 'Its media type.' },
+            bytes_total: { type: 'integer', minimum: 0 },
+            if_version: { type: 'integer', minimum: 0, description: 'The version to replace.' },
+          },
+          additionalProperties: false,
+        },
+      },
+    });
+  });
+
+  it('leaves objects to the query as JSON', () => {
+    const put = described(rawOperations, '/v1/notes/{id}', 'put');
+    expect(put.parameters?.find(({ name }) => name === 'shape')).toMatchObject({
+      in: 'query',
+      content: { 'application/json': { schema: { type: 'object' }, example: { n: 1 } } },
+    });
+    expect(Object.keys(put.requestBody?.content ?? {})).toEqual(['application/octet-stream']);
+  });
+});
+
+describe('versions', () => {
+  it('are told as ETags, and a read may be conditional', () => {
+    const get = described(rawOperations, '/v1/kv/{key}', 'get');
+    expect(parametersOf(get)).toEqual(['path key required', 'header If-None-Match']);
+    expect(Object.keys(get.responses['200']?.headers ?? {})).toEqual(['X-Request-Id', 'ETag']);
+    expect(Object.keys(get.responses['304']?.headers ?? {})).toEqual(['X-Request-Id', 'ETag']);
+    expect(get.responses['304']?.content).toBeUndefined();
+    expect(get.responses['200']?.content).toMatchObject({
+      'application/json': { schema: { anyOf: [{ type: 'object' }, { type: 'null' }] } },
+    });
+  });
+
+  it('are asked for by a write that takes one, whatever its body is', () => {
+    const state = described(rawOperations, '/v1/state/{task}', 'put');
+    expect(parametersOf(state)).toContain('header If-Match');
+    expect(state.responses['200']?.headers).toHaveProperty('ETag');
+    expect(state.responses).not.toHaveProperty('304');
+    expect(state.requestBody?.content).toHaveProperty('application/json');
+    const note = described(rawOperations, '/v1/notes/{id}', 'put');
+    expect(note.responses['200']?.headers).toHaveProperty('ETag');
+    expect(parametersOf(note)).not.toContain('header If-Match');
+  });
+
+  it('are no matter of other operations', () => {
+    const put = described(fixtureOperations, '/v1/values/{key}', 'put');
+    expect(Object.keys(put.responses['200']?.headers ?? {})).toEqual(['X-Request-Id']);
+    expect(parametersOf(put)).toEqual(['path key required', 'header Idempotency-Key']);
   });
 });

@@ -74,9 +74,17 @@ export const fixtureOperations: readonly Operation[] = [
   }).read(async () => null),
 ];
 
+/** What an operation answers to an input that passed its schema. */
+type AnswerOf = (operation: Operation, input: Record<string, unknown>) => unknown;
+
 /** Takes the key `good`, says what arrived, and notes in which order it was asked. */
 class EchoExecutor implements Executor {
   readonly asked: string[] = [];
+  readonly #answerOf: AnswerOf;
+
+  constructor(answerOf: AnswerOf) {
+    this.#answerOf = answerOf;
+  }
 
   async authenticate({ authorization, requestId }: Credentials): Promise<Caller> {
     this.asked.push('authenticate');
@@ -101,8 +109,12 @@ class EchoExecutor implements Executor {
     const checked = parseInput(operation, input) as Record<string, unknown>;
     if (checked['how'] === 'busy') throw unavailable(3, new Error('secret queue'));
     if (checked['how'] === 'break') throw new TypeError('secret detail');
-    return { [operation.name]: checked };
+    return this.#answerOf(operation, checked);
   }
+}
+
+function echo(operation: Operation, input: Record<string, unknown>): unknown {
+  return { [operation.name]: input };
 }
 
 export interface RestFixture {
@@ -122,14 +134,17 @@ export interface RawAnswer {
 }
 
 /** The binding over real HTTP. */
-export async function serveRest(): Promise<RestFixture> {
-  const executor = new EchoExecutor();
+export async function serveRest(
+  operations: readonly Operation[] = fixtureOperations,
+  answerOf: AnswerOf = echo,
+): Promise<RestFixture> {
+  const executor = new EchoExecutor(answerOf);
   const internal: unknown[] = [];
   const onInternal = (error: unknown): unknown => internal.push(error);
   const app = new Hono<HttpEnv>();
   app.use(identify);
   app.notFound((c) => errorResponse(new ServiceError('NOT_FOUND'), c, onInternal));
-  app.route('/', restRoutes(executor, fixtureOperations, onInternal));
+  app.route('/', restRoutes(executor, operations, onInternal));
   const listener = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
     errorHandler: unroutable,
@@ -161,14 +176,12 @@ async function sendRaw(port: number, parts: readonly (string | Uint8Array)[]): P
   let bytes = Buffer.alloc(0);
   for await (const chunk of socket as AsyncIterable<Buffer>) {
     bytes = Buffer.concat([bytes, chunk]);
-    const { head, body } = split(bytes);
-    const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
-    if (body !== null && body.length >= length) break;
+    if (split(bytes).isWhole) break;
   }
   socket.destroy();
   const { head, body } = split(bytes);
   const [first = '', ...lines] = head.split('\r\n');
-  const text = body?.toString('utf8') ?? '';
+  const text = body.toString('utf8');
   return {
     status: Number(first.split(' ')[1]),
     headers: new Headers(lines.map((line) => line.split(/: (.*)/s, 2) as [string, string])),
@@ -176,10 +189,14 @@ async function sendRaw(port: number, parts: readonly (string | Uint8Array)[]): P
   };
 }
 
-function split(bytes: Buffer): { head: string; body: Buffer | null } {
+/** The first answer in these bytes; that of another request may follow. */
+function split(bytes: Buffer): { head: string; body: Buffer; isWhole: boolean } {
   const end = bytes.indexOf('\r\n\r\n');
-  const head = bytes.toString('latin1', 0, end < 0 ? bytes.length : end);
-  return { head, body: end < 0 ? null : bytes.subarray(end + 4) };
+  if (end < 0) return { head: bytes.toString('latin1'), body: Buffer.alloc(0), isWhole: false };
+  const head = bytes.toString('latin1', 0, end);
+  const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
+  const body = bytes.subarray(end + 4, end + 4 + length);
+  return { head, body, isWhole: body.length === length };
 }
 
 /** What requests of a valid key carry on the wire. */

@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
+import type { CommandContext } from '../command.ts';
+import { PartFile, type Place } from '../disk/part-file.ts';
+import { placeFor } from '../disk/place.ts';
+import { showProgress } from '../disk/progress.ts';
+import { receiveFile } from '../disk/receive.ts';
+import { RemoteDisk, type FetchedFile } from '../disk/remote-disk.ts';
+import { FileSource } from '../disk/source.ts';
+import { namelessFile } from '../disk/spool.ts';
+import { typedPath } from '../disk/typed-path.ts';
+import { writeAll } from '../disk/write-all.ts';
+import { EXIT } from '../exit.ts';
+import { switchOption, textArgument } from '../input/option-values.ts';
+
+/** `svc file get`: a stored file as a file of this machine, or through a pipe. */
+export async function run(context: CommandContext): Promise<number> {
+  const path = typedPath(textArgument(context, 'path') ?? '');
+  const given = textArgument(context, 'file');
+  const disk = new RemoteDisk(context.client(), context.signal);
+  if (given === '-') {
+    await print(context, await disk.get(path));
+    return EXIT.done;
+  }
+  // Told before anything is fetched; what comes there meanwhile is not replaced either.
+  const place = await placeFor(given, path, switchOption(context, 'force'));
+  const { sizeBytes, sha256 } = await save(context, await disk.get(path), place);
+  context.output.answer({ path, file: place.name, size_bytes: sizeBytes, sha256 });
+  return EXIT.done;
+}
+
+async function save(context: CommandContext, file: FetchedFile, place: Place) {
+  const part = await PartFile.in(dirname(place.target), place.name);
+  try {
+    const received = await receive(context, file, (bytes) => part.write(bytes));
+    await part.become(place);
+    return received;
+  } finally {
+    await part.discard();
+  }
+}
+
+/** Only what was received whole and is right goes down a pipe, so it waits in a temporary file until then. */
+async function print(context: CommandContext, file: FetchedFile): Promise<void> {
+  const { output, signal } = context;
+  const waiting = await namelessFile();
+  try {
+    await receive(context, file, (bytes) => writeAll(waiting, bytes, tmpdir()));
+    const source = await FileSource.of(tmpdir(), waiting);
+    for await (const chunk of source.chunks()) {
+      output.bytes(chunk);
+      // The reader may be slow, and what it has not taken yet is held.
+      if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain', { signal });
+    }
+  } finally {
+    await waiting.close();
+  }
+}
+
+async function receive(
+  context: CommandContext,
+  file: FetchedFile,
+  write: (bytes: Uint8Array) => Promise<void>,
+) {
+  const { signal } = context;
+  const progress = showProgress(context, file.path, file.sizeBytes);
+  try {
+    const received = await receiveFile(file, { write, meter: progress, signal });
+    signal.throwIfAborted();
+    return received;
+  } finally {
+    progress.end();
+  }
+}

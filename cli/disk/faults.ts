@@ -1,0 +1,102 @@
+import { errorCode } from '../../shared/untyped.ts';
+import { FILE_MAX_BYTES } from '../../shared/limits.ts';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit.ts';
+import { sizeText } from '../view/sizes.ts';
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'no permission',
+  EDQUOT: 'your quota is used up',
+  EEXIST: 'something is there already',
+  EFBIG: 'the file system takes no file so large',
+  EISDIR: 'it is a folder',
+  ELOOP: 'it is a symbolic link',
+  EMFILE: 'too many open files',
+  ENAMETOOLONG: 'the name is too long',
+  ENOENT: 'it does not exist',
+  ENOSPC: 'no room left',
+  ENOTDIR: 'a part of the path is no folder',
+  EPERM: 'not permitted',
+  EROFS: 'the file system is read-only',
+};
+
+/** A system error about a local file as a refusal that names the file; anything else stays what it is. */
+export function localFault(error: unknown, path: string, what = 'used'): unknown {
+  const code = errorCode(error);
+  if (error instanceof CliError || code === null || !/^E[A-Z0-9]+$/.test(code)) return error;
+  const reason = Object.hasOwn(REASONS, code) ? `${REASONS[code] ?? ''}, ${code}` : code;
+  return localRefusal(`"${path}" cannot be ${what} (${reason}).`);
+}
+
+/** Runs what touches a local file, with its system errors told as refusals. */
+export async function onFile<T>(path: string, what: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw localFault(error, path, what);
+  }
+}
+
+/** Something about a local file that speaks against going on. */
+export function localRefusal(message: string, hint: string | null = null): CliError {
+  return new CliError({ code: 'LOCAL_FILE', message, hint, exit: EXIT.refused });
+}
+
+export function fileExists(path: string, hint: string | null): CliError {
+  const message = `"${path}" exists already.`;
+  return new CliError({ code: 'FILE_EXISTS', message, hint, exit: EXIT.refused });
+}
+
+export function fileChanged(path: string): CliError {
+  return new CliError({
+    code: 'FILE_CHANGED',
+    message: `"${path}" changed while it was read, so nothing was saved.`,
+    hint: 'Try again when nobody writes to it.',
+    exit: EXIT.refused,
+  });
+}
+
+/** More than a file may have; how much more is not known where it comes from a pipe. */
+export function tooLarge(name: string, sizeBytes: number | null): CliError {
+  const limit = `${sizeText(FILE_MAX_BYTES)} (${bytesText(FILE_MAX_BYTES)})`;
+  const message =
+    sizeBytes === null
+      ? `${name} has more than ${limit}, the most a file may have.`
+      : `${name} has ${bytesText(sizeBytes)}; a file may have up to ${limit}.`;
+  const hint = 'Split it, or compress it.';
+  return new CliError({ code: 'PAYLOAD_TOO_LARGE', message, hint, exit: EXIT.refused });
+}
+
+function bytesText(bytes: number): string {
+  return `${bytes.toLocaleString('en-US')} bytes`;
+}
+
+/** A transfer whose connection was cut: nothing of it counts. */
+export function transferBroken(direction: 'upload' | 'download', reason: string): CliError {
+  return new CliError({
+    code: 'TRANSFER_BROKEN',
+    message: `The ${direction} broke off: ${reason}.`,
+    hint: 'Nothing half-done was left. Run the same command again.',
+    exit: EXIT.unreachable,
+  });
+}
+
+interface Digested {
+  readonly sizeBytes: number;
+  readonly sha256: string | null;
+}
+
+/** Bytes that are not those they should be. */
+export function otherBytes(message: string, expected: Digested, found: Digested): CliError {
+  return new CliError({
+    code: 'DIGEST_MISMATCH',
+    message,
+    hint: 'Run the same command again; if it stays so, something on the way changes the bytes.',
+    details: { expected: toldOf(expected), found: toldOf(found) },
+    exit: EXIT.refused,
+  });
+}
+
+function toldOf({ sizeBytes, sha256 }: Digested): string {
+  return `${sizeBytes} bytes, SHA-256 ${sha256 ?? 'unknown'}`;
+}

@@ -1,0 +1,146 @@
+import {
+  request as httpRequest,
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { errorCode, parseObject } from '../../shared/untyped.ts';
+import { badAnswer, CallError, CliError } from '../errors.ts';
+import { isSendable } from '../header.ts';
+import { transferBroken } from './faults.ts';
+
+// The links of uploads and downloads need no key and may lead to any store of objects, so the client of the interface
+// is not used for them.
+
+/** How long the other side may be silent. */
+const SILENCE_MS = 60_000;
+/** What is read of an error answer. */
+const ANSWER_MAX_BYTES = 64 * 1024;
+
+type Direction = 'upload' | 'download';
+
+interface Upload {
+  readonly url: string;
+  /** Exactly these are signed. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly sizeBytes: number;
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly signal: AbortSignal;
+}
+
+/** PUTs bytes to the link of an upload. */
+export async function uploadTo({ url, headers, sizeBytes, chunks, signal }: Upload): Promise<void> {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!isSendable(name, value)) throw badAnswer('A header of the upload cannot be sent.');
+  }
+  const request = open('upload', url, {
+    method: 'PUT',
+    headers: withLength(headers, sizeBytes),
+    signal,
+  });
+  const answered = responseOf(request);
+  const sent = pump(request, chunks);
+  try {
+    // Whoever refuses may answer before it has read everything.
+    const response = await Promise.race([answered, sent.then(() => answered)]);
+    const status = response.statusCode ?? 0;
+    const body = await beginning(response);
+    if (status < 200 || status >= 300) throw new CallError(status, parseObject(body));
+  } catch (error) {
+    throw brokenBy(error, 'upload', signal);
+  } finally {
+    request.destroy();
+    // Only what failed first is told.
+    await sent.catch(() => undefined);
+  }
+}
+
+/** Without a length the body would be sent in chunks, which stores of objects refuse. */
+function withLength(headers: Upload['headers'], sizeBytes: number): Record<string, string> {
+  const isTold = Object.keys(headers).some((name) => name.toLowerCase() === 'content-length');
+  return isTold ? { ...headers } : { ...headers, 'content-length': String(sizeBytes) };
+}
+
+/** GETs what is behind the link of a download, piece by piece. */
+export async function* downloadFrom(url: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const request = open('download', url, { method: 'GET', signal });
+  request.end();
+  try {
+    const response = await responseOf(request);
+    const status = response.statusCode ?? 0;
+    if (status !== 200) throw new CallError(status, parseObject(await beginning(response)));
+    yield* response as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw brokenBy(error, 'download', signal);
+  } finally {
+    request.destroy();
+  }
+}
+
+function open(direction: Direction, url: string, options: RequestOptions): ClientRequest {
+  const target = URL.canParse(url) ? new URL(url) : null;
+  const send = { 'http:': httpRequest, 'https:': httpsRequest }[target?.protocol ?? ''];
+  if (!target || !send)
+    throw badAnswer(`The link of the ${direction} is no http or https address.`);
+  const request = send(target, { ...options, agent: false, timeout: SILENCE_MS });
+  request.on('timeout', () => {
+    request.destroy(transferBroken(direction, `nothing for ${SILENCE_MS / 1000} s`));
+  });
+  return request;
+}
+
+function responseOf(request: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request.once('response', resolve);
+    // Stays, as an error without a listener would end the process.
+    request.on('error', reject);
+    request.once('close', () => reject(new Error('The connection was closed.')));
+  });
+}
+
+/** Sends as fast as the other side takes it; ends early when it takes no more. */
+async function pump(request: ClientRequest, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  try {
+    for await (const chunk of chunks) {
+      if (request.destroyed) return;
+      if (!request.write(chunk)) await room(request);
+    }
+    request.end();
+  } catch (error) {
+    request.destroy();
+    throw error;
+  }
+}
+
+/** Until more can be written, or nothing can any more. */
+function room(request: ClientRequest): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      request.off('drain', done);
+      request.off('close', done);
+      resolve();
+    };
+    request.once('drain', done);
+    request.once('close', done);
+  });
+}
+
+async function beginning(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= ANSWER_MAX_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function brokenBy(error: unknown, direction: Direction, signal: AbortSignal): unknown {
+  if (signal.aborted || error instanceof CliError) return error;
+  const code = errorCode(error);
+  // Node's other `ERR_…` are about how we called it: a fault of ours, and shown as one.
+  if (code?.startsWith('ERR_') && code !== 'ERR_STREAM_PREMATURE_CLOSE') return error;
+  return transferBroken(direction, code ?? (error instanceof Error ? error.message : 'no reason'));
+}

@@ -1,0 +1,85 @@
+import type { Stats } from 'node:fs';
+import { lstat, mkdir, rmdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorCode } from '../../shared/untyped.ts';
+import { localFault, localRefusal, onFile } from './faults.ts';
+import type { Place } from './part-file.ts';
+
+// Paths of stored files are data of others. Below a folder they name places only through folders that are really there:
+// a link on the way could lead anywhere.
+
+/** The place of a file below a folder, whose own folders are made. Only a regular file may be replaced. */
+export async function placeInside(root: string, file: string, mayReplace: boolean): Promise<Place> {
+  const folders = file.split('/');
+  const name = folders.pop() ?? '';
+  let folder = root;
+  for (const one of folders) {
+    folder = join(folder, one);
+    await onFile(file, 'written', makeFolder(folder));
+    await requireRealFolder(folder, file);
+  }
+  const target = join(folder, name);
+  const found = await lstatOrNull(target);
+  if (!found) return { name: file, target, replacedMode: null };
+  if (!found.isFile())
+    throw localRefusal(`"${file}" is ${kindOf(found)} here and is not replaced.`);
+  // What nobody saw when the folders were compared is not what was meant to be replaced.
+  if (!mayReplace) throw localRefusal(`"${file}" is here under the same name and is not replaced.`);
+  return { name: file, target, replacedMode: found.mode };
+}
+
+/** Removes a regular file below a folder, and the folders that are empty without it. */
+export async function removeInside(root: string, file: string): Promise<void> {
+  const folders = file.split('/');
+  folders.pop();
+  const parents = folders.map((_, at) => join(root, ...folders.slice(0, at + 1)));
+  for (const parent of parents) await requireRealFolder(parent, file);
+  const target = join(root, file);
+  const found = await lstatOrNull(target);
+  if (!found) return;
+  if (!found.isFile()) throw localRefusal(`"${file}" is ${kindOf(found)} here and is not removed.`);
+  await onFile(file, 'removed', unlink(target));
+  for (const parent of parents.toReversed()) {
+    if (!(await removeIfEmpty(parent))) return;
+  }
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  }
+}
+
+async function requireRealFolder(folder: string, file: string): Promise<void> {
+  const found = await lstatOrNull(folder);
+  if (found?.isDirectory()) return;
+  const what = found ? kindOf(found) : 'gone';
+  throw localRefusal(`A folder on the way to "${file}" is ${what}.`);
+}
+
+async function removeIfEmpty(folder: string): Promise<boolean> {
+  try {
+    await rmdir(folder);
+    return true;
+  } catch {
+    // It holds something else.
+    return false;
+  }
+}
+
+async function lstatOrNull(path: string): Promise<Stats | null> {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw localFault(error, path, 'used');
+  }
+}
+
+function kindOf(found: Stats): string {
+  if (found.isSymbolicLink()) return 'a symbolic link';
+  if (found.isDirectory()) return 'a folder';
+  return found.isFile() ? 'a file' : 'no regular file';
+}

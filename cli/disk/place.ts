@@ -1,0 +1,48 @@
+import { lstat, realpath, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { errorCode } from '../../shared/untyped.ts';
+import { fileExists, localFault, localRefusal, onFile } from './faults.ts';
+import type { Place } from './part-file.ts';
+import { baseName } from './typed-path.ts';
+
+/** Where a stored file goes: to the name that was given, else to its own name in the current folder. */
+export async function placeFor(
+  given: string | undefined,
+  path: string,
+  mayReplace: boolean,
+): Promise<Place> {
+  const name = await nameFor(given, path);
+  const found = await orNull(lstat(name), name);
+  if (!found) {
+    await requireFolder(dirname(name));
+    return { name, target: name, replacedMode: null };
+  }
+  if (!mayReplace) throw fileExists(name, 'Replace it with --force, or name another file.');
+  // A link stays a link: what it points to is replaced.
+  const target = found.isSymbolicLink() ? await onFile(name, 'replaced', realpath(name)) : name;
+  const kind = await onFile(name, 'replaced', stat(target));
+  if (!kind.isFile()) throw localRefusal(`"${name}" is no regular file and is not replaced.`);
+  return { name, target, replacedMode: kind.mode };
+}
+
+/** A folder takes the file under its own name, as `cp` has it. */
+async function nameFor(given: string | undefined, path: string): Promise<string> {
+  if (given === undefined) return baseName(path);
+  const isFolder = given.endsWith('/') || (await orNull(stat(given), given))?.isDirectory();
+  return isFolder ? join(given, baseName(path)) : given;
+}
+
+async function requireFolder(folder: string): Promise<void> {
+  const found = await orNull(stat(folder), folder);
+  if (found?.isDirectory()) return;
+  throw localRefusal(`There is no folder "${folder}".`, `Make it first: mkdir -p ${folder}`);
+}
+
+async function orNull<T>(work: Promise<T>, name: string): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw localFault(error, name, 'used');
+  }
+}

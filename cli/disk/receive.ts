@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { otherBytes } from './faults.ts';
+import { downloadFrom } from './http-transfer.ts';
+import type { Meter } from './progress.ts';
+import type { FetchedFile } from './remote-disk.ts';
+
+interface Receiving {
+  readonly write: (bytes: Uint8Array) => Promise<void>;
+  readonly meter: Meter;
+  readonly signal: AbortSignal;
+}
+
+interface Received {
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
+/** Writes the content of a file piece by piece; fails at the end when it was not what the disk says it holds. */
+export async function receiveFile(file: FetchedFile, to: Receiving): Promise<Received> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  for await (const chunk of contentOf(file, to.signal)) {
+    sizeBytes += chunk.length;
+    // Whatever comes beyond is wrong, and must not fill the disk here.
+    if (sizeBytes > file.sizeBytes) break;
+    hash.update(chunk);
+    await to.write(chunk);
+    to.meter.add(chunk.length);
+  }
+  const received = { sizeBytes, sha256: hash.digest('hex') };
+  const isSame =
+    sizeBytes === file.sizeBytes && (file.sha256 ?? received.sha256) === received.sha256;
+  if (isSame) return received;
+  throw otherBytes(`What came of "${file.path}" is not what the disk holds.`, file, received);
+}
+
+async function* contentOf({ content }: FetchedFile, signal: AbortSignal) {
+  if (content.kind === 'bytes') yield content.bytes as Uint8Array;
+  else yield* downloadFrom(content.url, signal);
+}

@@ -1,0 +1,153 @@
+import { isObject } from '../../shared/untyped.ts';
+import type { CallOptions, Client } from '../client.ts';
+import { badAnswer, CallError } from '../errors.ts';
+import { sleep } from '../work/patience.ts';
+
+/** A stored file as answers tell it. */
+export interface StoredFile {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** Null where the other side does not tell it. */
+  readonly sha256: string | null;
+}
+
+/** A stored file with its content, or with where that is. */
+export interface FetchedFile extends StoredFile {
+  readonly content:
+    | { readonly kind: 'bytes'; readonly bytes: Buffer }
+    | { readonly kind: 'link'; readonly url: string };
+}
+
+export interface OpenUpload {
+  readonly id: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Bodies of this type are about the upload of a file, not its bytes. */
+const UPLOAD_TYPE = 'application/vnd.service.upload+json';
+const PAGE = 100;
+/** What is large may take a while to be put in its place. */
+const COMPLETE_TIMEOUT_MS = 120_000;
+/** A pause longer than this is for the person to take. */
+const PAUSE_MAX_SECONDS = 90;
+const PAUSES_MAX = 10;
+
+/** Whether a file of this type would be taken for a message about an upload. */
+export function isUploadType(contentType: string): boolean {
+  return contentType.split(';', 1)[0]?.trim().toLowerCase() === UPLOAD_TYPE;
+}
+
+/** The files of the project, behind the interface. */
+export class RemoteDisk {
+  readonly #client: Pick<Client, 'call'>;
+  readonly #signal: AbortSignal;
+  readonly #waits: boolean;
+
+  /** `waits`: sits out refusals that tell when to come back, as many calls in a row meet them. */
+  constructor(client: Pick<Client, 'call'>, signal: AbortSignal, { waits = false } = {}) {
+    this.#client = client;
+    this.#signal = signal;
+    this.#waits = waits;
+  }
+
+  /** All files whose paths begin so, in the order of the paths. */
+  async *list(prefix: string): AsyncGenerator<StoredFile> {
+    let cursor: string | undefined;
+    do {
+      const query = { prefix: prefix === '' ? undefined : prefix, cursor, limit: PAGE };
+      const answer = fieldsOf(await this.#call('GET', '/v1/files', { query }));
+      const { items, next_cursor: next } = answer;
+      if (!Array.isArray(items)) throw unknownForm();
+      for (const item of items) yield storedFile(item);
+      cursor = typeof next === 'string' ? next : undefined;
+    } while (cursor !== undefined);
+  }
+
+  async get(path: string): Promise<FetchedFile> {
+    const answer = fieldsOf(await this.#call('GET', urlOf(path)));
+    const { content_base64: base64, download_url: url } = answer;
+    const file = storedFile(answer);
+    if (typeof base64 === 'string') {
+      return { ...file, content: { kind: 'bytes', bytes: Buffer.from(base64, 'base64') } };
+    }
+    if (typeof url === 'string') return { ...file, content: { kind: 'link', url } };
+    throw unknownForm();
+  }
+
+  /** Saves bytes that fit in one body. */
+  async put(path: string, contentType: string, bytes: Uint8Array): Promise<Fields> {
+    const headers = { 'content-type': contentType };
+    return fieldsOf(await this.#call('PUT', urlOf(path), { bytes, headers }));
+  }
+
+  async beginUpload(path: string, size: number, contentType: string): Promise<OpenUpload> {
+    const upload = { size, content_type: contentType };
+    const answer = await this.#aboutUpload(path, { upload });
+    const { upload_id: id, upload_url: url, upload_headers: headers } = answer;
+    if (typeof id !== 'string' || typeof url !== 'string') throw unknownForm();
+    const pairs = Object.entries(isObject(headers) ? headers : {});
+    return {
+      id,
+      url,
+      headers: Object.fromEntries(pairs.map(([name, one]) => [name, String(one)])),
+    };
+  }
+
+  completeUpload(path: string, id: string): Promise<Fields> {
+    return this.#aboutUpload(path, { complete: id }, COMPLETE_TIMEOUT_MS);
+  }
+
+  async delete(path: string): Promise<void> {
+    await this.#call('DELETE', urlOf(path));
+  }
+
+  async #aboutUpload(path: string, message: Fields, timeoutMs?: number): Promise<Fields> {
+    const bytes = Buffer.from(JSON.stringify(message));
+    const headers = { 'content-type': UPLOAD_TYPE };
+    const options = { bytes, headers, ...(timeoutMs !== undefined && { timeoutMs }) };
+    return fieldsOf(await this.#call('PUT', urlOf(path), options));
+  }
+
+  async #call(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
+    for (let pauses = 0; ; pauses += 1) {
+      try {
+        return await this.#client.call(method, path, { ...options, signal: this.#signal });
+      } catch (error) {
+        const seconds = this.#waits && pauses < PAUSES_MAX ? askedSeconds(error) : null;
+        if (seconds === null || !(await sleep(seconds * 1000, this.#signal))) throw error;
+      }
+    }
+  }
+}
+
+/** How long to stay away, where the other side says so and it is not long. */
+function askedSeconds(error: unknown): number | null {
+  if (!(error instanceof CallError) || (error.status !== 429 && error.status !== 503)) return null;
+  const seconds = error.details?.['retry_after'];
+  const isShort = typeof seconds === 'number' && seconds > 0 && seconds <= PAUSE_MAX_SECONDS;
+  return isShort ? seconds : null;
+}
+
+function urlOf(path: string): string {
+  if (!path.isWellFormed()) throw badAnswer('A stored path is not valid Unicode.');
+  return `/v1/files/${encodeURIComponent(path)}`;
+}
+
+/** What an answer says of one stored file. */
+export function storedFile(value: unknown): StoredFile {
+  const { path, size_bytes: sizeBytes, sha256 } = fieldsOf(value);
+  if (typeof path !== 'string' || typeof sizeBytes !== 'number') throw unknownForm();
+  return { path, sizeBytes, sha256: typeof sha256 === 'string' ? sha256.toLowerCase() : null };
+}
+
+function fieldsOf(value: unknown): Fields {
+  if (isObject(value)) return value;
+  throw unknownForm();
+}
+
+function unknownForm(): Error {
+  return badAnswer('The answer about files has a form this version does not know.');
+}

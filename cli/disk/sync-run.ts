@@ -1,0 +1,101 @@
+import { dirname, join } from 'node:path';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit.ts';
+import { contentTypeOf } from './content-type.ts';
+import { placeInside, removeInside } from './inside.ts';
+import { PartFile } from './part-file.ts';
+import { inParallel } from './pool.ts';
+import type { Meter } from './progress.ts';
+import { receiveFile } from './receive.ts';
+import type { RemoteDisk } from './remote-disk.ts';
+import type { Scan } from './scan.ts';
+import { sendFile } from './send.ts';
+import { openPlainFile } from './source.ts';
+import { AT_A_TIME, problemText, type Direction, type Item } from './sync-plan.ts';
+
+export interface Run {
+  readonly direction: Direction;
+  readonly root: string;
+  readonly scan: Scan;
+  readonly disk: RemoteDisk;
+  readonly meter: Meter;
+  readonly signal: AbortSignal;
+}
+
+/** Does what was planned, and writes into each item what became of it. One that fails does not hold up the others. */
+export async function runPlan(items: readonly Item[], run: Run): Promise<void> {
+  const open = items.filter(({ outcome }) => outcome === 'planned');
+  const deletions = open.filter(({ action }) => action === 'delete');
+  const transfers = open.filter(({ action }) => action !== 'delete');
+  // Where a folder is to stand in the place of a file here, the file goes first. On the disk nothing is in the way of
+  // anything, and what replaces it should be there before something goes.
+  const rounds = run.direction === 'down' ? [deletions, transfers] : [transfers, deletions];
+  let isCutOff = false;
+  for (const round of rounds) {
+    await inParallel(round, AT_A_TIME, async (item) => {
+      if (isCutOff || run.signal.aborted) item.outcome = 'open';
+      else isCutOff = (await finish(item, run)) || isCutOff;
+    });
+  }
+}
+
+/** True when there is no point in going on with others. */
+async function finish(item: Item, run: Run): Promise<boolean> {
+  try {
+    await work(item, run);
+    item.outcome = 'done';
+    return false;
+  } catch (error) {
+    if (run.signal.aborted) {
+      item.outcome = 'open';
+      return true;
+    }
+    item.outcome = 'failed';
+    item.error = problemText(error);
+    return isCut(error);
+  }
+}
+
+/** Nobody is there, or the key is refused: all others would end the same way. */
+function isCut(error: unknown): boolean {
+  return (
+    error instanceof CliError && (error.code === 'UNREACHABLE' || error.exit === EXIT.signedOut)
+  );
+}
+
+async function work(item: Item, run: Run): Promise<void> {
+  switch (item.action) {
+    case 'send':
+      return send(item, run);
+    case 'receive':
+      return receive(item, run);
+    case 'delete':
+      return run.direction === 'up'
+        ? run.disk.delete(item.path)
+        : removeInside(run.root, item.file);
+    case 'skip':
+      return undefined;
+  }
+}
+
+async function send({ path, file }: Item, { root, disk, meter, signal }: Run): Promise<void> {
+  const source = await openPlainFile(join(root, file), file);
+  try {
+    await sendFile({ disk, path, contentType: contentTypeOf(file), source, meter, signal });
+  } finally {
+    await source.close();
+  }
+}
+
+async function receive({ path, file }: Item, { root, scan, disk, meter, signal }: Run) {
+  const stored = await disk.get(path);
+  const place = await placeInside(root, file, scan.files.has(file));
+  const part = await PartFile.in(dirname(place.target), file);
+  try {
+    await receiveFile(stored, { write: (bytes) => part.write(bytes), meter, signal });
+    signal.throwIfAborted();
+    await part.become(place);
+  } finally {
+    await part.discard();
+  }
+}

@@ -1,0 +1,21 @@
+import { pathOf, pathProblem } from '../../shared/rules/disk-name.ts';
+import { usageError } from '../errors.ts';
+
+/** The path of a stored file as it was typed, which may be a `disk://` reference. */
+export function typedPath(text: string): string {
+  const path = pathOf(text);
+  const problem = pathProblem(path);
+  if (problem === null) return path;
+  throw usageError(`"${text}" is no path of a file: ${problem}`, 'For example: reports/may.pdf');
+}
+
+/** The last segment. */
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** `reports` and `reports/` as `reports/`; `/` as nothing, which is the whole disk. */
+export function typedFolder(text: string): string {
+  const path = pathOf(text).replace(/\/+$/, '');
+  return path === '' ? '' : `${typedPath(path)}/`;
+}

@@ -1,0 +1,11 @@
+import type { FileHandle } from 'node:fs/promises';
+import { onFile } from './faults.ts';
+
+/** Writes all of a piece behind what was written before: one call may write less. */
+export async function writeAll(file: FileHandle, bytes: Uint8Array, name: string): Promise<void> {
+  let at = 0;
+  while (at < bytes.length) {
+    const { bytesWritten } = await onFile(name, 'written', file.write(bytes, at));
+    at += bytesWritten;
+  }
+}

@@ -1,0 +1,19 @@
+import type { Look } from './table.ts';
+import { padToWidth, safeLine, textWidth } from './terminal-text.ts';
+
+/** A name and what is said of it. */
+export type Pair = readonly [name: string, text: string];
+
+/** Names and texts in two columns, safe for a terminal. */
+export function pairLines(
+  pairs: readonly Pair[],
+  look: Pick<Look, 'faint'>,
+  indent = '',
+): string[] {
+  const names = pairs.map(([name]) => safeLine(name));
+  const width = Math.max(0, ...names.map(textWidth));
+  return pairs.map(([, text], index) => {
+    const name = look.faint(padToWidth(names[index] ?? '', width));
+    return `${indent}${name}  ${safeLine(text)}`.trimEnd();
+  });
+}

@@ -1,0 +1,21 @@
+const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const;
+const STEP = 1024;
+
+/** `812 bytes`, `1.4 MB`. A KB is 1024 bytes, as the limits of the disk count: 1 MB is what one body may hold. */
+export function sizeText(bytes: number): string {
+  let amount = bytes;
+  let unit = 0;
+  while (amount >= STEP && unit < UNITS.length - 1) {
+    amount /= STEP;
+    unit += 1;
+  }
+  if (bytes === 1) return '1 byte';
+  const text = unit === 0 || amount >= 100 ? String(Math.floor(amount)) : tenths(amount);
+  return `${text} ${UNITS[unit] ?? ''}`;
+}
+
+/** Never rounded up: what shows as 1 MB must not be a byte more than what a limit of 1 MB lets through. */
+function tenths(amount: number): string {
+  const text = (Math.floor(amount * 10) / 10).toFixed(1);
+  return text.endsWith('.0') ? text.slice(0, -2) : text;
+}

@@ -1,0 +1,21 @@
+import type { CommandSpec } from '../command.ts';
+import { usageOf } from '../input/parse.ts';
+
+type Typed = Pick<CommandSpec, 'args' | 'options'>;
+
+/** What is wrong with a field, with fields named as this command line takes them. */
+export function typedProblem(path: string, message: string, command: Typed): string {
+  const [name = ''] = /^\w+/.exec(path) ?? [];
+  const typed = (typedName(name, command) ?? name) + path.slice(name.length);
+  // A word without `_`, such as `type`, is more often just a word.
+  const told = message.replace(/[a-z]+(?:_[a-z]+)+/g, (word) => typedName(word, command) ?? word);
+  return typed === '' ? told : `${typed}: ${told}`;
+}
+
+/** `--lease-seconds` for `lease_seconds`, `<event_id>` for `event_id`; null for what the command does not have. */
+function typedName(name: string, { args, options }: Typed): string | null {
+  const argument = args.find((one) => one.name === name);
+  if (argument) return usageOf(argument);
+  const flag = name.replaceAll('_', '-');
+  return options.some((option) => option.flag === flag) ? `--${flag}` : null;
+}

@@ -1,0 +1,54 @@
+import type { Output } from '../view/output.ts';
+import { safeJson } from '../view/terminal-text.ts';
+import type { FeedEvent } from './event-feed.ts';
+import type { Finished } from './work-event.ts';
+
+const INDENT = '  ';
+
+/** Shows the work on events: for people what each command prints and how it ended, else one line of JSON for each event. */
+export class WorkView {
+  readonly #output: Output;
+  /** The event whose output was shown last. */
+  #shown: string | null = null;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  /** One line of what a command prints, below a heading where another event was shown before. */
+  printed({ id, type }: FeedEvent, line: string): void {
+    // Its place in JSON is the result.
+    if (this.#output.json) return;
+    if (this.#shown !== id) this.#output.line(`${clock()}  ${id}  ${type}`);
+    this.#shown = id;
+    this.#output.line((INDENT + line).trimEnd());
+  }
+
+  finished(event: Finished): void {
+    this.#shown = null;
+    this.#output.line(this.#output.json ? safeJson(event, 0) : readable(event));
+  }
+}
+
+function readable(event: Finished): string {
+  const { event_id, type, duration_ms } = event;
+  return `${clock()}  ${event_id}  ${type}  ${outcomeText(event)}  ${duration_ms} ms`;
+}
+
+function outcomeText({ outcome, exit_code, signal }: Finished): string {
+  const how = signal ?? (exit_code === null ? 'not started' : `exit ${exit_code}`);
+  switch (outcome) {
+    case 'acked':
+      return 'done';
+    case 'retry':
+      return `failed (${how}), will be retried`;
+    case 'dead':
+      return `dead (${how})`;
+    case 'lost':
+      return `lost (${how})`;
+  }
+}
+
+function clock(): string {
+  return new Date().toTimeString().slice(0, 8);
+}

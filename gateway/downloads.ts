@@ -1,0 +1,213 @@
+import { hash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { isoTime, type Clock } from '../shared/clock.ts';
+import type { ByteRange, Vault } from '../shared/context.ts';
+import { invalid, ServiceError } from '../shared/errors.ts';
+import { parseToken, projectIdFromBody } from '../shared/ids.ts';
+import { fileLinkText, isSigned } from '../shared/links.ts';
+import { monthOf } from '../shared/rules/month.ts';
+import type { FileRow } from '../shared/store/files.ts';
+import type { Repositories } from '../shared/store/project-store.ts';
+import { attachment } from './attachment.ts';
+import { isMissing } from './blob-store.ts';
+import { askedRange, type AskedRange } from './byte-range.ts';
+import { measuredBody } from './measured-stream.ts';
+import type { Project } from './project.ts';
+import type { Projects } from './projects.ts';
+
+/** What a request wants of a file, in the words of its headers. */
+export interface Wanted {
+  /** The headers alone. */
+  readonly head: boolean;
+  readonly range: string | undefined;
+  readonly ifRange: string | undefined;
+}
+
+export interface FileAnswer {
+  readonly status: 200 | 206 | 416;
+  readonly headers: Record<string, string>;
+  readonly body: ReadableStream<Uint8Array> | string | null;
+}
+
+/** Sends files to whoever has a link, as downloads that no browser will run, within what a project may send in a month. */
+export class Downloads {
+  readonly #projects: Projects;
+  readonly #vault: Vault;
+  readonly #clock: Clock;
+
+  constructor(parts: { projects: Projects; vault: Vault; clock: Clock }) {
+    this.#projects = parts.projects;
+    this.#vault = parts.vault;
+    this.#clock = parts.clock;
+  }
+
+  /**
+   * By a public link. NOT_FOUND when it has expired, its key has expired or was revoked, or its file was replaced or
+   * deleted; QUOTA_EXCEEDED when this month has no room for the bytes.
+   */
+  async byToken(token: string, wanted: Wanted): Promise<FileAnswer> {
+    const parsed = parseToken(token);
+    const project = parsed && (await this.#projects.find(parsed.projectId));
+    const now = this.#clock.now();
+    const file = await project?.store.read((store) =>
+      findLinked(store, hash('sha256', token), now),
+    );
+    if (!project || !file) throw new ServiceError('NOT_FOUND');
+    return this.#send(project, file, wanted);
+  }
+
+  /** By a signed link: project, path, version, expiry and signature, as in its URL. The errors are the same. */
+  async bySignature(parts: readonly string[], wanted: Wanted): Promise<FileAnswer> {
+    const link = readLink(parts);
+    if (!link || this.#clock.now() >= link.expiresAtMs) throw new ServiceError('NOT_FOUND');
+    const text = fileLinkText(link.projectId, link, link.expiresAtMs);
+    if (!isSigned(this.#vault, text, link.signature)) throw new ServiceError('NOT_FOUND');
+    const project = await this.#projects.find(link.projectId);
+    const file = await project?.store.read((store) => findVersion(store, link));
+    if (!project || !file) throw new ServiceError('NOT_FOUND');
+    return this.#send(project, file, wanted);
+  }
+
+  async #send(project: Project, file: FileRow, wanted: Wanted): Promise<FileAnswer> {
+    const sizeBytes = file.size_bytes;
+    const headers = headersOf(file);
+    if (wanted.head) {
+      (await openBlob(project, file)).destroy();
+      return {
+        status: 200,
+        headers: { ...headers, 'Content-Length': String(sizeBytes) },
+        body: null,
+      };
+    }
+    const range = rangeOf(wanted, file);
+    if (range === 'unsatisfiable') return notSatisfiable(headers, sizeBytes);
+    if (range === 'whole') {
+      const whole = sizeBytes === 0 ? undefined : { start: 0, end: sizeBytes - 1 };
+      const body = await this.#body(project, file, whole);
+      return { status: 200, headers: { ...headers, 'Content-Length': String(sizeBytes) }, body };
+    }
+    const { start, end } = range;
+    const body = await this.#body(project, file, range);
+    return {
+      status: 206,
+      headers: {
+        ...headers,
+        'Content-Length': String(end - start + 1),
+        'Content-Range': `bytes ${start}-${end}/${sizeBytes}`,
+      },
+      body,
+    };
+  }
+
+  /** The bytes of a range, counted against the month before the first of them is sent; of nothing where there are none. */
+  async #body(
+    project: Project,
+    file: FileRow,
+    range: ByteRange | undefined,
+  ): Promise<ReadableStream<Uint8Array>> {
+    const source = await openBlob(project, file, range);
+    const bytes = range ? range.end - range.start + 1 : 0;
+    const month = monthOf(this.#clock.now());
+    try {
+      if (bytes > 0) await project.writes.run('reserveTransfer', { month, bytes });
+    } catch (error) {
+      source.destroy();
+      throw error;
+    }
+    return measuredBody(source, bytes, (sentBytes) => {
+      const unsent = bytes - sentBytes;
+      if (unsent === 0) return;
+      project.inBackground(async () => {
+        await project.writes.run('refundTransfer', { month, bytes: unsent });
+      });
+    });
+  }
+}
+
+interface SignedLink {
+  readonly projectId: string;
+  readonly path: string;
+  readonly version: number;
+  readonly expiresAtMs: number;
+  readonly signature: string;
+}
+
+const NUMBER = /^[1-9]\d{0,14}$/;
+
+/** Null for what no link looks like. Each link has one spelling. */
+function readLink(parts: readonly string[]): SignedLink | null {
+  const [body = '', encoded = '', version = '', expires = '', signature = ''] = parts;
+  const path = Buffer.from(encoded, 'base64url').toString('utf8');
+  if (Buffer.from(path).toString('base64url') !== encoded) return null;
+  if (!NUMBER.test(version) || !NUMBER.test(expires)) return null;
+  try {
+    const projectId = projectIdFromBody(body);
+    return { projectId, path, version: Number(version), expiresAtMs: Number(expires), signature };
+  } catch {
+    return null;
+  }
+}
+
+async function findLinked(
+  store: Repositories,
+  tokenHash: string,
+  now: number,
+): Promise<FileRow | null> {
+  const link = await store.fileLinks.findByTokenHash(tokenHash);
+  if (!link || link.expires_at <= now) return null;
+  const key = await store.keys.find(link.key_id);
+  if (!key || key.revoked_at !== null) return null;
+  if (key.expires_at !== null && key.expires_at <= isoTime(now)) return null;
+  return findVersion(store, link);
+}
+
+async function findVersion(
+  store: Repositories,
+  { path, version }: { readonly path: string; readonly version: number },
+): Promise<FileRow | null> {
+  const file = await store.files.find(path);
+  return file?.version === version ? file : null;
+}
+
+async function openBlob(project: Project, file: FileRow, range?: ByteRange): Promise<Readable> {
+  return project.blobs.open(file.digest, range).catch((error: unknown) => {
+    // It was deleted between the row and the file.
+    throw isMissing(error) ? new ServiceError('NOT_FOUND') : error;
+  });
+}
+
+function rangeOf({ range, ifRange }: Wanted, file: FileRow): AskedRange {
+  if (ifRange !== undefined && ifRange !== etagOf(file)) return 'whole';
+  return askedRange(range, file.size_bytes);
+}
+
+function etagOf({ version }: FileRow): string {
+  return `"${version}"`;
+}
+
+function headersOf(file: FileRow): Record<string, string> {
+  return {
+    'Content-Type': file.content_type,
+    'Content-Disposition': attachment(file.path),
+    'Content-Security-Policy': "sandbox; default-src 'none'",
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Cache-Control': 'no-store',
+    'Accept-Ranges': 'bytes',
+    ETag: etagOf(file),
+  };
+}
+
+/** The table of errors has no code for it: the request is invalid, and 416 says in what. */
+function notSatisfiable(headers: Record<string, string>, sizeBytes: number): FileAnswer {
+  const message = `The file has ${sizeBytes} bytes.`;
+  return {
+    status: 416,
+    headers: {
+      ...headers,
+      'Content-Type': 'application/json',
+      'Content-Range': `bytes */${sizeBytes}`,
+    },
+    body: JSON.stringify(invalid({ path: 'Range', message }).body()),
+  };
+}

@@ -1,0 +1,28 @@
+import { ServiceError } from '../../shared/errors.ts';
+import type { Job, Procedure } from './job.ts';
+
+/** The bytes of an upload are stored. */
+interface UploadReceived {
+  readonly uploadId: string;
+  readonly digest: string;
+  readonly now: number;
+}
+
+/** Lets an upload name its bytes, in place of those it had. NOT_FOUND when it was dropped or has expired meanwhile. */
+export const uploadReceived: Procedure<UploadReceived, null> = {
+  async run(job, { uploadId, digest, now }) {
+    const { store } = job;
+    const upload = await store.uploads.find(uploadId);
+    if (!upload || upload.expires_at <= now) throw new ServiceError('NOT_FOUND');
+    if (upload.digest === digest) return null;
+    await store.blobs.addReference(digest, upload.size_bytes);
+    await store.uploads.setDigest(uploadId, digest);
+    if (upload.digest !== null) await dropReference(job, upload.digest);
+    return null;
+  },
+};
+
+/** A row that named this blob is gone. */
+export async function dropReference({ store, tell }: Job, digest: string): Promise<void> {
+  if (await store.blobs.dropReference(digest)) tell({ kind: 'blob_dropped', digest });
+}

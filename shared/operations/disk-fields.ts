@@ -1,0 +1,70 @@
+import * as z from 'zod';
+import { ServiceError } from '../errors.ts';
+import { FILE_PATH_MAX_BYTES, KV_KEY_MAX_BYTES, KV_VALUE_MAX_BYTES } from '../limits.ts';
+import { keyProblem, pathOf, pathProblem, prefixProblem } from '../rules/disk-name.ts';
+
+// Fields that the operations of the disk share.
+
+/** A text that a rule judges; its length in characters bounds the work of judging. */
+function named(maxBytes: number, problem: (text: string) => string | null) {
+  return z
+    .string()
+    .max(maxBytes, { abort: true })
+    .superRefine((text, context) => {
+      const message = problem(text);
+      if (message !== null) context.issues.push({ code: 'custom', input: text, message });
+    });
+}
+
+export const kvKey = named(KV_KEY_MAX_BYTES, keyProblem).describe(
+  'Up to 512 bytes of UTF-8 without control characters.',
+);
+
+/** A path, or a `disk://` reference to it; parsed to the path. */
+export const filePath = named(FILE_PATH_MAX_BYTES + 'disk://'.length, (text) =>
+  pathProblem(pathOf(text)),
+)
+  .transform(pathOf)
+  .describe('Such as `reports/may.pdf`, or `disk://reports/may.pdf`.');
+
+/** The beginning of keys or paths: it may end within a segment. */
+export function prefixField(what: string) {
+  return named(KV_KEY_MAX_BYTES, prefixProblem).default('').describe(`Only ${what} that begin so.`);
+}
+
+export const ifVersion = z
+  .int()
+  .min(0)
+  .max(Number.MAX_SAFE_INTEGER)
+  .optional()
+  .describe('Write only if this version stands there; 0: only if nothing does.');
+
+/** Any JSON, parsed to its text. PAYLOAD_TOO_LARGE over 256 KB. */
+export const jsonText = z
+  .custom<unknown>((value) => value !== undefined, 'Give any JSON value.')
+  .transform((value) => textOf(value))
+  .describe('Any JSON, up to 256 KB.');
+
+function textOf(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (Buffer.byteLength(text) > KV_VALUE_MAX_BYTES) {
+    throw new ServiceError('PAYLOAD_TOO_LARGE', { hint: 'At most 256 KB as JSON.' });
+  }
+  return text;
+}
+
+/** What stands where something else was expected, as PRECONDITION_FAILED tells it. */
+export function refuseOtherVersion(
+  wanted: number | undefined,
+  stored: {
+    readonly version: number;
+    readonly size_bytes: number;
+    readonly updated_at: string;
+  } | null,
+): void {
+  if (wanted === undefined || wanted === (stored?.version ?? 0)) return;
+  const details = stored
+    ? { version: stored.version, size_bytes: stored.size_bytes, updated_at: stored.updated_at }
+    : { version: 0 };
+  throw new ServiceError('PRECONDITION_FAILED', { details });
+}

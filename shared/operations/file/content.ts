@@ -1,0 +1,58 @@
+import { hash } from 'node:crypto';
+import * as z from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { FILE_INLINE_MAX_BYTES } from '../../limits.ts';
+
+/** The bytes of a small file. They are null once they are stored. */
+export interface FileContent {
+  readonly bytes: Uint8Array | null;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+}
+
+const BASE64_CHARS_MAX = Math.ceil(FILE_INLINE_MAX_BYTES / 3) * 4;
+
+/** Standard base64 with its padding, or the bytes themselves where a whole body is the file. */
+export const fileContent = z
+  .custom<string | Uint8Array>(
+    (value) => typeof value === 'string' || value instanceof Uint8Array,
+    'Expected base64 text.',
+  )
+  .meta({
+    type: 'string',
+    contentEncoding: 'base64',
+    description: 'The bytes in standard base64 with `=` padding, up to 1 MB decoded.',
+  })
+  .transform((value, context): FileContent => {
+    const bytes = typeof value === 'string' ? decoded(value) : value;
+    if (bytes === null) {
+      context.issues.push({
+        code: 'custom',
+        input: undefined,
+        message: 'Expected standard base64 with `=` padding.',
+      });
+      return z.NEVER;
+    }
+    if (bytes.length > FILE_INLINE_MAX_BYTES) throw tooLarge();
+    return { bytes, sha256: hash('sha256', bytes), sizeBytes: bytes.length };
+  });
+
+function decoded(text: string): Uint8Array | null {
+  if (text.length > BASE64_CHARS_MAX) throw tooLarge();
+  const bytes = Buffer.from(text, 'base64');
+  // Node skips what it does not know; only what reads back the same was said in full.
+  return bytes.toString('base64') === text ? bytes : null;
+}
+
+function tooLarge(): ServiceError {
+  return new ServiceError('PAYLOAD_TOO_LARGE', {
+    hint: 'At most 1 MB this way; use `upload` for up to 100 MB.',
+  });
+}
+
+/** A media type, kept as it is given and sent again with the file. */
+export const contentType = z
+  .string()
+  .min(1, { abort: true })
+  .max(255, { abort: true })
+  .regex(/^[\x21-\x7e][\x20-\x7e]*$/, 'Expected a media type such as `text/plain; charset=utf-8`.');

@@ -1,0 +1,62 @@
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import type { LongContext } from '../../context.ts';
+import { ServiceError } from '../../errors.ts';
+import { DOWNLOAD_LINK_SECONDS, FILE_INLINE_MAX_BYTES } from '../../limits.ts';
+import { fileDownloadLink } from '../../links.ts';
+import { defineOperation } from '../../operation.ts';
+import type { FileRow } from '../../store/files.ts';
+import { filePath } from '../disk-fields.ts';
+import { fileView, toFileView } from './view.ts';
+
+export const fileGet = defineOperation({
+  name: 'file_get',
+  summary: 'Read a file, or get a link to a large one.',
+  description:
+    'Up to 1 MB comes in content_base64; above that, download_url is a link that needs no key and holds for 5 minutes.',
+  scope: 'disk',
+  input: z.strictObject({ path: filePath }),
+  output: fileView.extend({
+    content_base64: z.string().optional(),
+    download_url: z.string().optional(),
+    expires_at: z.string().optional(),
+  }),
+  errors: ['NOT_FOUND'],
+  effect: 'read',
+  replica: 'upstream',
+  rest: { method: 'GET', path: '/v1/files/{path+}', versioned: true },
+  mcp: { title: 'Read a file' },
+  cli: { usage: 'file get <path>', examples: ['file get reports/may.pdf', 'file get log.txt -'] },
+  example: { path: 'example/hello.txt' },
+}).long(async (context, { path }) => {
+  const { vault, server, project, now } = context;
+  const { row, bytes } = await find(context, path);
+  const view = toFileView(row);
+  if (bytes) return { ...view, content_base64: Buffer.from(bytes).toString('base64') };
+  const expiresAt = now + DOWNLOAD_LINK_SECONDS * 1000;
+  const { version } = row;
+  return {
+    ...view,
+    download_url: fileDownloadLink({ vault, server }, project.id, { path, version }, expiresAt),
+    expires_at: isoTime(expiresAt),
+  };
+});
+
+/** A file, with its bytes where they are few. */
+async function find(
+  { read, blobs }: LongContext,
+  path: string,
+): Promise<{ row: FileRow; bytes: Uint8Array | null }> {
+  for (;;) {
+    const row = await read((store) => store.files.find(path));
+    if (!row) throw new ServiceError('NOT_FOUND');
+    if (row.size_bytes > FILE_INLINE_MAX_BYTES) return { row, bytes: null };
+    try {
+      return { row, bytes: await blobs.read(row.digest) };
+    } catch (error) {
+      // Bytes go when their file is replaced or deleted, which may be between the two looks.
+      const again = await read((store) => store.files.find(path));
+      if (again?.version === row.version) throw error;
+    }
+  }
+}

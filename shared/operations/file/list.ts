@@ -1,0 +1,37 @@
+import * as z from 'zod';
+import { decodeTextCursor, encodeCursor } from '../../cursor.ts';
+import { defineOperation } from '../../operation.ts';
+import { pathOf, pathProblem } from '../../rules/disk-name.ts';
+import { prefixField } from '../disk-fields.ts';
+import { listCursor, listLimit } from '../fields.ts';
+import { fileView, toFileView } from './view.ts';
+
+export const fileList = defineOperation({
+  name: 'file_list',
+  summary: 'List files in byte order of their paths.',
+  description: 'The cursor holds its place while files come and go.',
+  scope: 'disk',
+  input: z.strictObject({ prefix: prefixField('paths'), cursor: listCursor, limit: listLimit }),
+  output: z.object({ items: z.array(fileView), next_cursor: z.string().nullable() }),
+  errors: [],
+  effect: 'read',
+  replica: 'local',
+  rest: { method: 'GET', path: '/v1/files' },
+  mcp: { title: 'List files' },
+  cli: {
+    usage: 'file list [prefix]',
+    examples: ['file list', 'file list reports/ --limit 100'],
+    columns: ['path', 'size_bytes', 'content_type', 'updated_at'],
+  },
+  example: { prefix: 'example/', limit: 10 },
+}).read(async ({ store }, { prefix: given, cursor, limit }) => {
+  const prefix = pathOf(given);
+  const after = decodeTextCursor(cursor, pathProblem);
+  const rows = await store.files.page({ prefix, after, limit: limit + 1 });
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map(toFileView),
+    next_cursor: rows.length > limit && last ? encodeCursor(last.path) : null,
+  };
+});

@@ -1,0 +1,136 @@
+import * as z from 'zod';
+import type { WriteContext } from '../../context.ts';
+import { ServiceError } from '../../errors.ts';
+import { FILE_INLINE_MAX_BYTES, FILE_MAX_BYTES } from '../../limits.ts';
+import { defineOperation } from '../../operation.ts';
+import { isReservedPath } from '../../rules/disk-name.ts';
+import { filePath, ifVersion, refuseOtherVersion } from '../disk-fields.ts';
+import { contentType, fileContent } from './content.ts';
+import { saveFile } from './save.ts';
+import { completeUpload, openUpload } from './upload.ts';
+import { fileView, toFileView } from './view.ts';
+
+const TYPE_DEFAULT = 'application/octet-stream';
+const WAYS = ['content_base64', 'upload', 'complete'] as const;
+
+const input = z
+  .strictObject({
+    path: filePath,
+    content_base64: fileContent.optional(),
+    content_type: contentType
+      .optional()
+      .describe('Of `content_base64`; `application/octet-stream` unless given.'),
+    upload: z
+      .strictObject({
+        size: z.int().min(0).max(FILE_MAX_BYTES).describe('In bytes, exactly.'),
+        content_type: contentType.default(TYPE_DEFAULT),
+      })
+      .optional()
+      .describe('Asks for an address to PUT up to 100 MB to.'),
+    complete: z
+      .string()
+      .regex(/^upl_[0-9a-z]{26}$/, 'Expected an upload id such as `upl_01j…`.')
+      .optional()
+      .describe('The upload_id, once the bytes are there.'),
+    if_version: ifVersion,
+  })
+  .superRefine((value, context) => {
+    const given = WAYS.filter((way) => value[way] !== undefined);
+    const complain = (path: string, message: string): void => {
+      context.issues.push({ code: 'custom', path: [path], input: undefined, message });
+    };
+    if (given.length !== 1) {
+      complain(given[1] ?? 'content_base64', `Give exactly one of ${WAYS.join(', ')}.`);
+    }
+    if (value.content_type !== undefined && value.content_base64 === undefined) {
+      complain('content_type', 'It goes with content_base64; an upload names its own.');
+    }
+    if (value.if_version !== undefined && value.upload !== undefined) {
+      complain('if_version', 'An upload saves nothing yet: give it with `complete`.');
+    }
+  });
+
+const output = fileView.partial().extend({
+  status: z.literal('uploading').optional(),
+  upload_id: z.string().optional(),
+  upload_url: z.string().optional(),
+  upload_headers: z.record(z.string(), z.string()).optional(),
+  expires_at: z.string().optional(),
+});
+
+export const filePut = defineOperation({
+  name: 'file_put',
+  summary: 'Save a file, or open or complete an upload.',
+  description:
+    'Up to 1 MB in `content_base64`. For up to 100 MB: call with `upload`, PUT the bytes to upload_url with exactly upload_headers within 15 minutes, then call with `complete`. Saving replaces the file and ends its links; until then the old one stays.',
+  scope: 'disk',
+  input,
+  output,
+  brief: (value) =>
+    value.content_base64
+      ? { ...value, content_base64: { ...value.content_base64, bytes: null } }
+      : value,
+  errors: [
+    'PATH_RESERVED',
+    'QUOTA_EXCEEDED',
+    'PRECONDITION_FAILED',
+    'PAYLOAD_TOO_LARGE',
+    'UPLOAD_LIMIT',
+    'UPLOAD_INCOMPLETE',
+    'NOT_FOUND',
+  ],
+  effect: 'write',
+  replica: 'upstream',
+  rest: {
+    method: 'PUT',
+    path: '/v1/files/{path+}',
+    body: {
+      field: 'content_base64',
+      as: 'bytes',
+      typeField: 'content_type',
+      query: ['if_version'],
+      objectType: 'application/vnd.service.upload+json',
+    },
+    bodyMaxBytes: FILE_INLINE_MAX_BYTES,
+    versioned: true,
+  },
+  mcp: { title: 'Save a file', destructive: true },
+  cli: {
+    usage: 'file put <path>',
+    examples: ['file put report.pdf', 'file put report.pdf reports/may.pdf', 'file put - log.txt'],
+  },
+  subject: (value) => value.path,
+  example: {
+    path: 'example/hello.txt',
+    content_base64: 'aGVsbG8K',
+    content_type: 'text/plain',
+  },
+}).write({
+  prepare: async ({ blobs, finally: atEnd }, { path, content_base64: content }) => {
+    if (!content?.bytes || isReservedPath(path)) return null;
+    // The file is there and pinned before a row may name it.
+    const { release } = await blobs.put(content.bytes, content.sha256);
+    atEnd(release);
+    return null;
+  },
+  commit: (context, value) => store(context, value),
+});
+
+async function store(
+  context: WriteContext,
+  value: z.output<typeof input>,
+): Promise<z.input<typeof output>> {
+  const { path, content_base64: content, content_type, upload, complete, if_version } = value;
+  if (isReservedPath(path)) throw new ServiceError('PATH_RESERVED');
+  refuseOtherVersion(if_version, (await context.store.files.find(path)) ?? null);
+  if (upload) return openUpload(context, path, upload);
+  if (complete !== undefined) return toFileView(await completeUpload(context, path, complete));
+  if (!content) throw new Error('Validation lets nothing else pass.');
+  const file = {
+    path,
+    digest: content.sha256,
+    size_bytes: content.sizeBytes,
+    content_type: content_type ?? TYPE_DEFAULT,
+  };
+  return toFileView(await saveFile(context, file, null));
+}

@@ -1,0 +1,56 @@
+import { isoTime } from '../../clock.ts';
+import type { WriteContext } from '../../context.ts';
+import type { FileRow } from '../../store/files.ts';
+import type { UploadRow } from '../../store/uploads.ts';
+import { closeUpload, dropReference, dropUpload, makeRoom } from './room.ts';
+
+interface NewFile {
+  readonly path: string;
+  readonly digest: string;
+  readonly size_bytes: number;
+  readonly content_type: string;
+}
+
+/**
+ * Puts a file in place of what stands at its path: its links end, open uploads to it are dropped. QUOTA_EXCEEDED. `upload`
+ * is the one that brought the bytes: its room and its reference to the blob pass to the file.
+ */
+export async function saveFile(
+  context: WriteContext,
+  file: NewFile,
+  upload: UploadRow | null,
+): Promise<FileRow> {
+  const { store, now } = context;
+  const old = await store.files.find(file.path);
+  if (upload) await closeUpload(context, upload);
+  else await store.blobs.addReference(file.digest, file.size_bytes);
+  // First, for the room that it gives back.
+  await endWhatPointsAt(context, file.path);
+  const change = file.size_bytes - (old?.size_bytes ?? 0);
+  await makeRoom(context, { keys: 0, bytes: change });
+  const version = await store.disk.nextVersion();
+  const row = { ...file, version, updated_at: isoTime(now) };
+  await store.files.put(row);
+  await store.disk.add('file_bytes', change);
+  if (old) await dropReference(context, old.digest);
+  return row;
+}
+
+/** Deletes a file, its links and the open uploads to its path; whether it was there. */
+export async function deleteFile(context: WriteContext, path: string): Promise<boolean> {
+  const { store } = context;
+  const old = await store.files.find(path);
+  if (old) {
+    await store.files.delete(path);
+    await store.disk.add('file_bytes', -old.size_bytes);
+    await dropReference(context, old.digest);
+  }
+  await endWhatPointsAt(context, path);
+  return old !== undefined;
+}
+
+async function endWhatPointsAt(context: WriteContext, path: string): Promise<void> {
+  const { store } = context;
+  await store.fileLinks.revokePath(path);
+  for (const upload of await store.uploads.atPath(path)) await dropUpload(context, upload);
+}

@@ -1,0 +1,70 @@
+import { hash } from 'node:crypto';
+import { isoTime } from '../../clock.ts';
+import type { WriteContext } from '../../context.ts';
+import { ServiceError } from '../../errors.ts';
+import { newToken } from '../../ids.ts';
+import { UPLOAD_MS, UPLOADS_PER_PATH } from '../../limits.ts';
+import type { FileRow } from '../../store/files.ts';
+import { makeRoom } from './room.ts';
+import { saveFile } from './save.ts';
+
+/** What to do with the bytes. */
+export interface OpenUpload {
+  readonly status: 'uploading';
+  readonly upload_id: string;
+  readonly upload_url: string;
+  readonly upload_headers: Record<string, string>;
+  readonly expires_at: string;
+}
+
+/** Opens an upload to a path and keeps room for it. UPLOAD_LIMIT, QUOTA_EXCEEDED. */
+export async function openUpload(
+  context: WriteContext,
+  path: string,
+  { size, content_type }: { readonly size: number; readonly content_type: string },
+): Promise<OpenUpload> {
+  const { store, project, server, now } = context;
+  const open = (await store.uploads.atPath(path)).filter((one) => one.expires_at > now);
+  if (open.length >= UPLOADS_PER_PATH) {
+    const first = Math.min(...open.map((one) => one.expires_at));
+    const retry_after = Math.ceil((first - now) / 1000);
+    throw new ServiceError('UPLOAD_LIMIT', { details: { open: open.length, retry_after } });
+  }
+  await makeRoom(context, { keys: 0, bytes: size });
+  const id = context.newId('upl');
+  const token = newToken(project.id);
+  const expiresAt = now + UPLOAD_MS;
+  const row = { id, path, size_bytes: size, content_type, digest: null, expires_at: expiresAt };
+  await store.uploads.insert(row, hash('sha256', token));
+  await store.disk.add('upload_bytes', size);
+  context.dueAt(expiresAt);
+  return {
+    status: 'uploading',
+    upload_id: id,
+    upload_url: `${server.urls.api}/u/${token}`,
+    upload_headers: { 'Content-Type': content_type, 'Content-Length': String(size) },
+    expires_at: isoTime(expiresAt),
+  };
+}
+
+/** Makes the file of an upload. NOT_FOUND when it was dropped or has expired, UPLOAD_INCOMPLETE without its bytes. */
+export async function completeUpload(
+  context: WriteContext,
+  path: string,
+  uploadId: string,
+): Promise<FileRow> {
+  const upload = await context.store.uploads.find(uploadId);
+  if (!upload || upload.path !== path || upload.expires_at <= context.now) {
+    throw new ServiceError('NOT_FOUND', { hint: 'The upload was dropped or has expired.' });
+  }
+  const { digest, size_bytes, content_type } = upload;
+  if (digest === null) {
+    const details = {
+      upload_id: uploadId,
+      size: size_bytes,
+      expires_at: isoTime(upload.expires_at),
+    };
+    throw new ServiceError('UPLOAD_INCOMPLETE', { details });
+  }
+  return saveFile(context, { path, digest, size_bytes, content_type }, upload);
+}

@@ -1,0 +1,65 @@
+import * as z from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { KV_TTL_MAX_SECONDS, KV_VALUE_MAX_BYTES } from '../../limits.ts';
+import { defineOperation } from '../../operation.ts';
+import { isStateKey } from '../../rules/disk-name.ts';
+import { ifVersion, jsonText, kvKey } from '../disk-fields.ts';
+import { writeKey } from './write.ts';
+
+export const kvSet = defineOperation({
+  name: 'kv_set',
+  summary: 'Store a JSON value under a key.',
+  description:
+    'Replaces what is there. Without ttl_seconds the key lives until it is deleted. With if_version it writes only if that version stands there (0: nothing), so that two agents do not overwrite one another.',
+  scope: 'disk',
+  input: z.strictObject({
+    key: kvKey,
+    value: jsonText.optional(),
+    ttl_seconds: z
+      .int()
+      .min(1)
+      .max(KV_TTL_MAX_SECONDS)
+      .optional()
+      .describe('How long the key lives.'),
+    if_version: ifVersion,
+  }),
+  output: z.object({
+    key: z.string(),
+    size_bytes: z.int(),
+    expires_at: z.string().nullable(),
+    version: z.int(),
+  }),
+  errors: ['PATH_RESERVED', 'QUOTA_EXCEEDED', 'PRECONDITION_FAILED', 'PAYLOAD_TOO_LARGE'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: {
+    method: 'PUT',
+    path: '/v1/kv/{key+}',
+    body: { field: 'value', as: 'json' },
+    bodyMaxBytes: KV_VALUE_MAX_BYTES,
+    versioned: true,
+  },
+  mcp: { title: 'Store a value', destructive: true, idempotent: true },
+  cli: {
+    usage: 'kv set <key> <value>',
+    examples: [
+      'kv set last-run \'{"at":"2026-01-02","ok":true}\'',
+      'kv set config @config.json',
+      'kv set lock \'"agent-1"\' --ttl-seconds 60 --if-version 0',
+    ],
+  },
+  subject: (input) => input.key,
+  example: { key: 'example/counter', value: { n: 1 }, ttl_seconds: 3600 },
+}).write({
+  commit: async (context, { key, value, ttl_seconds, if_version }) => {
+    if (isStateKey(key)) throw new ServiceError('PATH_RESERVED');
+    const { size_bytes, expires_at, version } = await writeKey(context, {
+      key,
+      text: value ?? 'null',
+      note: null,
+      expiresAt: ttl_seconds === undefined ? null : context.now + ttl_seconds * 1000,
+      ifVersion: if_version,
+    });
+    return { key, size_bytes, expires_at, version };
+  },
+});

@@ -1,0 +1,70 @@
+import { isoTime } from '../../clock.ts';
+import type { WriteContext } from '../../context.ts';
+import { refuseOtherVersion } from '../disk-fields.ts';
+import { makeRoom } from '../file/room.ts';
+
+interface Entry {
+  readonly key: string;
+  /** JSON. */
+  readonly text: string;
+  readonly note: string | null;
+  /** Milliseconds; null lives until it is deleted. */
+  readonly expiresAt: number | null;
+  readonly ifVersion: number | undefined;
+}
+
+/** What was written at a key. */
+export interface Written {
+  readonly key: string;
+  readonly size_bytes: number;
+  readonly expires_at: string | null;
+  readonly version: number;
+  readonly updated_at: string;
+}
+
+/** Writes a key and keeps the sums of the disk. QUOTA_EXCEEDED, PRECONDITION_FAILED. */
+export async function writeKey(context: WriteContext, entry: Entry): Promise<Written> {
+  const { store, now } = context;
+  const { key, text, note, expiresAt } = entry;
+  const stored = await store.kv.stored(key);
+  const isThere = stored !== undefined && (stored.expires_at === null || stored.expires_at > now);
+  refuseOtherVersion(entry.ifVersion, isThere ? stored : null);
+  const size = Buffer.byteLength(text);
+  const change = { keys: stored ? 0 : 1, bytes: size - (stored?.size_bytes ?? 0) };
+  await makeRoom(context, { ...change, key });
+  const version = await store.disk.nextVersion();
+  const row = {
+    key,
+    size_bytes: size,
+    version,
+    expires_at: expiresAt,
+    updated_at: isoTime(now),
+    note,
+    value: Buffer.from(text),
+  };
+  await store.kv.put(row);
+  await store.disk.add('keys', change.keys);
+  await store.disk.add('key_bytes', change.bytes);
+  if (expiresAt !== null) context.dueAt(expiresAt);
+  return { ...written(row), updated_at: row.updated_at };
+}
+
+function written(row: {
+  key: string;
+  size_bytes: number;
+  version: number;
+  expires_at: number | null;
+}): Omit<Written, 'updated_at'> {
+  const { key, size_bytes, version, expires_at } = row;
+  return { key, size_bytes, version, expires_at: expires_at === null ? null : isoTime(expires_at) };
+}
+
+/** Deletes a key; whether it was there. */
+export async function deleteKey({ store, now }: WriteContext, key: string): Promise<boolean> {
+  const stored = await store.kv.stored(key);
+  if (!stored) return false;
+  await store.kv.delete(key);
+  await store.disk.add('keys', -1);
+  await store.disk.add('key_bytes', -stored.size_bytes);
+  return stored.expires_at === null || stored.expires_at > now;
+}

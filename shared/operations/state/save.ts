@@ -1,0 +1,63 @@
+import * as z from 'zod';
+import { API_BODY_MAX_BYTES, STATE_NOTE_MAX_CHARS } from '../../limits.ts';
+import { defineOperation } from '../../operation.ts';
+import { ifVersion, jsonText } from '../disk-fields.ts';
+import { writeKey } from '../kv/write.ts';
+import { stateKey, taskId } from './task.ts';
+
+export const stateSave = defineOperation({
+  name: 'state_save',
+  summary: 'Save where a task stands.',
+  description:
+    'Call it before you stop or wait for a person; state_load brings it back in another run. Replaces the state saved before and never expires.',
+  scope: 'disk',
+  input: z.strictObject({
+    task_id: taskId,
+    state: jsonText,
+    note: z
+      .string()
+      .max(STATE_NOTE_MAX_CHARS)
+      .refine((text) => text.isWellFormed(), 'The text is not valid Unicode.')
+      .refine((text) => !text.includes('\0'), 'NUL is not allowed.')
+      .optional()
+      .describe('For whoever reads it next.'),
+    if_version: ifVersion,
+  }),
+  output: z.object({
+    task_id: z.string(),
+    key: z.string(),
+    saved_at: z.string(),
+    version: z.int(),
+  }),
+  errors: ['QUOTA_EXCEEDED', 'PRECONDITION_FAILED', 'PAYLOAD_TOO_LARGE'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: {
+    method: 'PUT',
+    path: '/v1/state/{task_id+}',
+    bodyMaxBytes: API_BODY_MAX_BYTES,
+    versioned: true,
+  },
+  mcp: { title: 'Save the state of a task', destructive: true, idempotent: true },
+  cli: {
+    usage: 'state save <task_id> <state>',
+    examples: [
+      'state save deploy-42 \'{"step":3}\' --note "waits for approval"',
+      'state save deploy-42 @state.json',
+    ],
+  },
+  subject: (input) => stateKey(input.task_id),
+  example: { task_id: 'example-task', state: { step: 3 }, note: 'waits for approval' },
+}).write({
+  commit: async (context, { task_id, state, note, if_version }) => {
+    const key = stateKey(task_id);
+    const written = await writeKey(context, {
+      key,
+      text: state,
+      note: note ?? null,
+      expiresAt: null,
+      ifVersion: if_version,
+    });
+    return { task_id, key, saved_at: written.updated_at, version: written.version };
+  },
+});

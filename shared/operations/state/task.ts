@@ -1,0 +1,17 @@
+import * as z from 'zod';
+import { KV_KEY_MAX_BYTES } from '../../limits.ts';
+import { keyProblem, STATE_PREFIX } from '../../rules/disk-name.ts';
+
+/** A task's id: with `state/` before it, it is a key. */
+export const taskId = z
+  .string()
+  .max(KV_KEY_MAX_BYTES, { abort: true })
+  .superRefine((text, context) => {
+    const message = text === '' ? 'It must not be empty.' : keyProblem(STATE_PREFIX + text);
+    if (message !== null) context.issues.push({ code: 'custom', input: text, message });
+  })
+  .describe('The task; with `state/` before it at most 512 bytes.');
+
+export function stateKey(id: string): string {
+  return STATE_PREFIX + id;
+}

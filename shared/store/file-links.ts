@@ -1,0 +1,59 @@
+import type { Row, Tx } from './driver.ts';
+
+/** A public download link to one version of a file. */
+export interface FileLinkRow extends Row {
+  id: string;
+  path: string;
+  version: number;
+  /** The key that asked for it; the link ends with that key. */
+  key_id: string;
+  /** The request that allowed it, where one did. */
+  request_id: string | null;
+  /** Milliseconds. */
+  expires_at: number;
+}
+
+const COLUMNS = 'id, path, version, key_id, request_id, expires_at';
+
+export class FileLinkRepository {
+  readonly #tx: Tx;
+
+  constructor(tx: Tx) {
+    this.#tx = tx;
+  }
+
+  /** By the SHA-256 of the token in its URL. */
+  findByTokenHash(tokenHash: string): Promise<FileLinkRow | undefined> {
+    return this.#tx.get<FileLinkRow>(`SELECT ${COLUMNS} FROM file_link WHERE token_hash = ?`, [
+      tokenHash,
+    ]);
+  }
+
+  async insert(row: FileLinkRow, tokenHash: string): Promise<void> {
+    await this.#tx.run(
+      `INSERT INTO file_link (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      [row.id, row.path, row.version, row.key_id, row.request_id, row.expires_at, tokenHash],
+    );
+  }
+
+  /** Ends every link to a path: the file was replaced or deleted. */
+  async revokePath(path: string): Promise<void> {
+    await this.#tx.run('DELETE FROM file_link WHERE path = ?', [path]);
+  }
+
+  async revokeKey(keyId: string): Promise<void> {
+    await this.#tx.run('DELETE FROM file_link WHERE key_id = ?', [keyId]);
+  }
+
+  async deleteExpired(now: number, limit: number): Promise<number> {
+    return this.#tx.run(
+      'DELETE FROM file_link WHERE id IN (SELECT id FROM file_link WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)',
+      [now, limit],
+    );
+  }
+
+  async nextExpiry(): Promise<number | null> {
+    const row = await this.#tx.get('SELECT min(expires_at) AS due FROM file_link');
+    return (row?.['due'] as number | null | undefined) ?? null;
+  }
+}

@@ -1,0 +1,56 @@
+import type { Row, SqlValue, Tx } from './driver.ts';
+import type { ListRange } from './kv.ts';
+import { afterPrefix } from './text-range.ts';
+
+export interface FileRow extends Row {
+  path: string;
+  digest: string;
+  size_bytes: number;
+  content_type: string;
+  version: number;
+  updated_at: string;
+}
+
+const COLUMNS = 'path, digest, size_bytes, content_type, version, updated_at';
+
+/** Files: a path names a blob. */
+export class FileRepository {
+  readonly #tx: Tx;
+
+  constructor(tx: Tx) {
+    this.#tx = tx;
+  }
+
+  find(path: string): Promise<FileRow | undefined> {
+    return this.#tx.get<FileRow>(`SELECT ${COLUMNS} FROM file WHERE path = ?`, [path]);
+  }
+
+  /** By the bytes of the paths. */
+  page({ prefix, after, limit }: ListRange): Promise<FileRow[]> {
+    // One lower bound: of two, SQLite seeks the first alone, and reads all pages before this one again.
+    const conditions = ['path >= max(?, ?)', 'path <> ?'];
+    const params: SqlValue[] = [prefix, after, after];
+    const end = afterPrefix(prefix);
+    if (end !== null) {
+      conditions.push('path < ?');
+      params.push(end);
+    }
+    return this.#tx.all<FileRow>(
+      `SELECT ${COLUMNS} FROM file WHERE ${conditions.join(' AND ')} ORDER BY path LIMIT ?`,
+      [...params, limit],
+    );
+  }
+
+  async put(row: FileRow): Promise<void> {
+    await this.#tx.run(
+      `INSERT INTO file (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (path) DO UPDATE SET digest = excluded.digest, size_bytes = excluded.size_bytes,
+         content_type = excluded.content_type, version = excluded.version, updated_at = excluded.updated_at`,
+      [row.path, row.digest, row.size_bytes, row.content_type, row.version, row.updated_at],
+    );
+  }
+
+  async delete(path: string): Promise<void> {
+    await this.#tx.run('DELETE FROM file WHERE path = ?', [path]);
+  }
+}

@@ -1,0 +1,101 @@
+import { afterPrefix } from './text-range.ts';
+import type { Row, SqlValue, Tx } from './driver.ts';
+
+/** A key without its value. */
+export interface KvHead extends Row {
+  key: string;
+  size_bytes: number;
+  version: number;
+  /** Milliseconds; null lives until it is deleted. */
+  expires_at: number | null;
+  updated_at: string;
+}
+
+export interface KvRow extends KvHead {
+  note: string | null;
+  /** JSON text. */
+  value: Uint8Array;
+}
+
+/** Where a page of a list begins and ends. */
+export interface ListRange {
+  readonly prefix: string;
+  /** The last key of the page before; '' for the first page. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+const HEAD = 'key, size_bytes, version, expires_at, updated_at';
+/** A key is there until the millisecond it expires at. */
+const LIVE = '(expires_at IS NULL OR expires_at > ?)';
+
+/** Keys and their values. Reads take the time: what has expired is not there, swept or not. */
+export class KvRepository {
+  readonly #tx: Tx;
+
+  constructor(tx: Tx) {
+    this.#tx = tx;
+  }
+
+  find(key: string, now: number): Promise<KvRow | undefined> {
+    return this.#tx.get<KvRow>(`SELECT ${HEAD}, note, value FROM kv WHERE key = ? AND ${LIVE}`, [
+      key,
+      now,
+    ]);
+  }
+
+  /** What stands at a key without its value, also when it has expired. */
+  stored(key: string): Promise<KvHead | undefined> {
+    return this.#tx.get<KvHead>(`SELECT ${HEAD} FROM kv WHERE key = ?`, [key]);
+  }
+
+  /** By the bytes of the keys. */
+  page({ prefix, after, limit }: ListRange, now: number): Promise<KvHead[]> {
+    // One lower bound: of two, SQLite seeks the first alone, and reads all pages before this one again.
+    const conditions = ['key >= max(?, ?)', 'key <> ?'];
+    const params: SqlValue[] = [prefix, after, after];
+    const end = afterPrefix(prefix);
+    if (end !== null) {
+      conditions.push('key < ?');
+      params.push(end);
+    }
+    return this.#tx.all<KvHead>(
+      `SELECT ${HEAD} FROM kv WHERE ${conditions.join(' AND ')} AND ${LIVE} ORDER BY key LIMIT ?`,
+      [...params, now, limit],
+    );
+  }
+
+  async put(row: KvRow): Promise<void> {
+    await this.#tx.run(
+      `INSERT INTO kv (key, size_bytes, version, expires_at, updated_at, note, value) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (key) DO UPDATE SET size_bytes = excluded.size_bytes, version = excluded.version,
+         expires_at = excluded.expires_at, updated_at = excluded.updated_at, note = excluded.note, value = excluded.value`,
+      [row.key, row.size_bytes, row.version, row.expires_at, row.updated_at, row.note, row.value],
+    );
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#tx.run('DELETE FROM kv WHERE key = ?', [key]);
+  }
+
+  /** Deletes what has expired, at most `limit` keys and never `except`; returns how many keys and bytes went. */
+  async deleteExpired(
+    now: number,
+    limit: number,
+    except = '',
+  ): Promise<{ keys: number; bytes: number }> {
+    const rows = await this.#tx.all<Row & { id: number; size_bytes: number }>(
+      'SELECT id, size_bytes FROM kv WHERE expires_at <= ? AND key <> ? ORDER BY expires_at LIMIT ?',
+      [now, except, limit],
+    );
+    for (const { id } of rows) await this.#tx.run('DELETE FROM kv WHERE id = ?', [id]);
+    return { keys: rows.length, bytes: rows.reduce((sum, row) => sum + row.size_bytes, 0) };
+  }
+
+  async nextExpiry(): Promise<number | null> {
+    const row = await this.#tx.get(
+      'SELECT min(expires_at) AS due FROM kv WHERE expires_at IS NOT NULL',
+    );
+    return (row?.['due'] as number | null | undefined) ?? null;
+  }
+}
