@@ -13,12 +13,17 @@ CREATE TABLE project (
   created_at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- project, schema 1
+-- project, schema 2
 
 CREATE TABLE blob (
   digest TEXT PRIMARY KEY,
   size_bytes INTEGER NOT NULL,
   refs INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE disk (
+  name TEXT PRIMARY KEY,
+  value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE event (
@@ -58,6 +63,25 @@ CREATE TABLE event_content (
   blob TEXT
 ) STRICT;
 
+CREATE TABLE file (
+  path TEXT PRIMARY KEY,
+  digest TEXT NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  content_type TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  updated_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE file_link (
+  id TEXT PRIMARY KEY,
+  token_hash TEXT NOT NULL UNIQUE,
+  path TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  key_id TEXT NOT NULL,
+  request_id TEXT,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE idempotency (
   key_id TEXT NOT NULL,
   idempotency_key TEXT NOT NULL,
@@ -84,6 +108,17 @@ CREATE TABLE key (
   previous_valid_until TEXT
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE kv (
+  id INTEGER PRIMARY KEY,
+  key TEXT NOT NULL UNIQUE,
+  size_bytes INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  expires_at INTEGER,
+  updated_at TEXT NOT NULL,
+  note TEXT,
+  value BLOB NOT NULL
+) STRICT;
+
 CREATE TABLE ledger (
   seq INTEGER PRIMARY KEY,
   at TEXT NOT NULL,
@@ -104,6 +139,19 @@ CREATE TABLE ledger (
 CREATE TABLE meta (
   name TEXT PRIMARY KEY,
   value ANY NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE request (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  status TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  comment TEXT,
+  created_at TEXT NOT NULL,
+  expires_at INTEGER NOT NULL,
+  decided_at INTEGER,
+  redeemed_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE session (
@@ -135,6 +183,21 @@ CREATE TABLE source_hour (
   PRIMARY KEY (source_id, hour)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE transfer (
+  month TEXT PRIMARY KEY,
+  bytes INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE upload (
+  id TEXT PRIMARY KEY,
+  path TEXT NOT NULL,
+  token_hash TEXT NOT NULL UNIQUE,
+  size_bytes INTEGER NOT NULL,
+  content_type TEXT NOT NULL,
+  digest TEXT,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE INDEX event_body_hash ON event (source_id, body_hash) WHERE body_hash IS NOT NULL AND provider_id IS NULL;
 
 CREATE INDEX event_content_blob ON event_content (blob) WHERE blob IS NOT NULL;
@@ -149,7 +212,15 @@ CREATE INDEX event_status_source ON event (status, source);
 
 CREATE INDEX event_status_type ON event (status, type);
 
+CREATE INDEX file_link_expiry ON file_link (expires_at);
+
+CREATE INDEX file_link_key ON file_link (key_id);
+
+CREATE INDEX file_link_path ON file_link (path);
+
 CREATE INDEX idempotency_expiry ON idempotency (expires_at);
+
+CREATE INDEX kv_expiry ON kv (expires_at) WHERE expires_at IS NOT NULL;
 
 CREATE INDEX ledger_agent ON ledger (agent) WHERE agent IS NOT NULL;
 
@@ -159,4 +230,10 @@ CREATE INDEX ledger_platform ON ledger (platform) WHERE platform IS NOT NULL;
 
 CREATE INDEX ledger_subject ON ledger (subject) WHERE subject IS NOT NULL;
 
+CREATE INDEX request_pending ON request (key_id, kind, subject) WHERE status = 'pending';
+
 CREATE UNIQUE INDEX source_active_name ON source (name) WHERE removed_at IS NULL;
+
+CREATE INDEX upload_expiry ON upload (expires_at);
+
+CREATE INDEX upload_path ON upload (path);
