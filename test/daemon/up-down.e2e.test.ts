@@ -205,7 +205,9 @@ describe.runIf(process.platform === 'linux')('an idle daemon', () => {
     expect(wakeUps(pid) - before).toBeLessThan(5);
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     const rssKb = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]);
-    expect(rssKb).toBeLessThan(100 * 1024);
+    // Each thread has an engine of its own, which takes more room in later releases of Node.
+    const limitMb = Number(process.versions.node.split('.')[0]) > 20 ? 140 : 100;
+    expect(rssKb).toBeLessThan(limitMb * 1024);
   });
 });
 
