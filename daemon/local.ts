@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { readBlobsConfig } from '../gateway/blobs-config.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import type { ProjectInfo, ServerInfo } from '../shared/context.ts';
 import { LOCAL_PROFILE, readCredentials, storeLocalKey } from './credentials.ts';
@@ -29,6 +30,7 @@ export async function openLocal(options: LocalOptions): Promise<Local> {
     dataFolder: home.dataFolder,
     urls,
     ratePerMinute,
+    blobs: readBlobsConfig(process.env),
     log,
     onFatal,
   });

@@ -12,6 +12,7 @@ import { attachment } from './attachment.ts';
 import { isMissing } from './blob-store.ts';
 import { askedRange, type AskedRange } from './byte-range.ts';
 import { measuredBody } from './measured-stream.ts';
+import { S3BlobStore } from './s3-blob-store.ts';
 import type { Project } from './project.ts';
 import type { Projects } from './projects.ts';
 
@@ -24,10 +25,12 @@ export interface Wanted {
 }
 
 export interface FileAnswer {
-  readonly status: 200 | 206 | 416;
+  readonly status: 200 | 206 | 302 | 416;
   readonly headers: Record<string, string>;
   readonly body: ReadableStream<Uint8Array> | string | null;
 }
+
+const REDIRECT_SECONDS = 60;
 
 /** Sends files to whoever has a link, as downloads that no browser will run, within what a project may send in a month. */
 export class Downloads {
@@ -80,6 +83,8 @@ export class Downloads {
       };
     }
     const range = rangeOf(wanted, file);
+    const { blobs } = project;
+    if (blobs instanceof S3BlobStore) return this.#redirect(project, blobs, { file, range });
     if (range === 'unsatisfiable') return notSatisfiable(headers, sizeBytes);
     if (range === 'whole') {
       const whole = sizeBytes === 0 ? undefined : { start: 0, end: sizeBytes - 1 };
@@ -97,6 +102,29 @@ export class Downloads {
       },
       body,
     };
+  }
+
+  /** To the bucket, by an address that holds for as long as it takes to follow it. It judges ranges by itself. */
+  async #redirect(
+    project: Project,
+    blobs: S3BlobStore,
+    { file, range }: { readonly file: FileRow; readonly range: AskedRange },
+  ): Promise<FileAnswer> {
+    const part = typeof range === 'object' ? range.end - range.start + 1 : file.size_bytes;
+    const bytes = range === 'unsatisfiable' ? 0 : part;
+    const month = monthOf(this.#clock.now());
+    if (bytes > 0) await project.writes.run('reserveTransfer', { month, bytes });
+    const location = await blobs.presignGet(file.digest, {
+      fileName: file.path,
+      contentType: file.content_type,
+      expiresInSeconds: REDIRECT_SECONDS,
+    });
+    const headers = {
+      Location: location,
+      'Cache-Control': 'no-store',
+      'Referrer-Policy': 'no-referrer',
+    };
+    return { status: 302, headers, body: null };
   }
 
   /** The bytes of a range, counted against the month before the first of them is sent; of nothing where there are none. */

@@ -10,6 +10,7 @@ import { hashApiKey, last4, newApiKey, newId } from '../shared/ids.ts';
 import { ControlStore } from '../shared/store/control-store.ts';
 import { VERSION } from '../shared/version.ts';
 import { Authenticator } from './authenticate.ts';
+import type { BlobsConfig } from './blobs-config.ts';
 import { Authority } from './authority.ts';
 import { Downloads } from './downloads.ts';
 import { httpApp } from './http.ts';
@@ -18,6 +19,7 @@ import { KeyUse } from './key-use.ts';
 import { PayloadLinks } from './payload-links.ts';
 import { Projects } from './projects.ts';
 import { Rates } from './rates.ts';
+import { S3Client } from './s3-client.ts';
 import { Uploads } from './uploads.ts';
 import { createVault, loadMasterKey } from './vault.ts';
 import { ThreadWriters } from './writes/thread.ts';
@@ -35,6 +37,8 @@ export interface GatewayOptions {
   readonly steady?: Steadiness;
   /** The disk failed a write: the process must end. */
   readonly onFatal: (error: unknown) => void;
+  /** Where blobs are kept: beside the databases, unless said otherwise. */
+  readonly blobs?: BlobsConfig;
   /** Where transactions run: in a thread of their own, unless said otherwise. */
   readonly openWriters?: (options: WritersOptions) => Writers;
   /** Check every answer against its schema; for tests. */
@@ -52,6 +56,7 @@ interface Parts {
   readonly control: ControlStore;
   readonly projects: Projects;
   readonly writers: Writers;
+  readonly bucket: S3Client | null;
   readonly keyUse: KeyUse;
   readonly executor: Executor;
   readonly app: Hono<HttpEnv>;
@@ -123,12 +128,13 @@ export class Gateway {
   }
 
   async close(): Promise<void> {
-    const { clock, control, keyUse, projects, writers } = this.#parts;
+    const { bucket, clock, control, keyUse, projects, writers } = this.#parts;
     await projects.endWaits();
     await keyUse.flush(clock.now());
     await projects.close();
     await writers.close();
     await control.close();
+    bucket?.close();
   }
 }
 
@@ -143,7 +149,8 @@ function assemble(options: GatewayOptions): Parts {
   const writers = openWriters({ masterKey, server, onFatal });
   const control = new ControlStore(join(dataFolder, 'control.db'), onFatal);
   const steady = options.steady ?? steadiness();
-  const host = { dataFolder, clock, steady, writers };
+  const bucket = options.blobs?.kind === 's3' ? new S3Client(options.blobs) : null;
+  const host = { dataFolder, clock, steady, writers, bucket };
   const projects = new Projects(control, host, (project, error) =>
     log.error({ err: error, project }, 'upkeep failed'),
   );
@@ -170,5 +177,5 @@ function assemble(options: GatewayOptions): Parts {
     server,
     onInternal: (error, requestId) => log.error({ err: error, request_id: requestId }, 'failed'),
   });
-  return { clock, control, projects, writers, keyUse, executor, app };
+  return { clock, control, projects, writers, bucket, keyUse, executor, app };
 }

@@ -5,8 +5,11 @@ import type { ProjectInfo } from '../shared/context.ts';
 import { ProjectReader } from '../shared/store/project-store.ts';
 import type { SourceRow } from '../shared/store/sources.ts';
 import { FileBlobStore } from './blob-store.ts';
+import { BucketUploads } from './direct-uploads.ts';
 import { KnownKeys } from './known-keys.ts';
 import { Recorder } from './recorder.ts';
+import { S3BlobStore } from './s3-blob-store.ts';
+import type { S3Client } from './s3-client.ts';
 import { Waits } from './waits.ts';
 import type { Effect } from './writes/job.ts';
 import type { ProjectWrites, Writers } from './writes/writers.ts';
@@ -16,6 +19,8 @@ export interface ProjectHost {
   readonly dataFolder: string;
   readonly clock: Clock;
   readonly writers: Writers;
+  /** Where blobs are kept; null keeps them beside the databases. */
+  readonly bucket: S3Client | null;
   /** Work that nobody waits for; its errors are logged. */
   inBackground(projectId: string, work: () => Promise<void>): void;
   /** Asks for upkeep of the project at this time or before. */
@@ -34,7 +39,9 @@ export class Project {
   readonly store: ProjectReader;
   readonly writes: ProjectWrites;
   readonly recorder: Recorder;
-  readonly blobs: FileBlobStore;
+  readonly blobs: FileBlobStore | S3BlobStore;
+  /** Null where uploads come through the gateway. */
+  readonly directUploads: BucketUploads | null;
   readonly waits = new Waits();
   /** Sources by their hook token, read once; emptied whenever a source changes. */
   readonly sourceCache = new Map<string, OpenSource>();
@@ -52,7 +59,10 @@ export class Project {
     this.writes = sides.writes;
     this.recorder = new Recorder(sides.writes.ledgerKey);
     this.#host = host;
-    this.blobs = new FileBlobStore(join(projectFolder(host, info.id), 'blobs'));
+    const folder = join(projectFolder(host, info.id), 'blobs');
+    this.blobs = host.bucket ? new S3BlobStore(host.bucket, info.id) : new FileBlobStore(folder);
+    this.directUploads =
+      this.blobs instanceof S3BlobStore ? new BucketUploads(this, this.blobs, host.clock) : null;
   }
 
   static async open(info: ProjectInfo, host: ProjectHost): Promise<Project> {

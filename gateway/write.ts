@@ -56,7 +56,12 @@ async function runOnce(write: Write): Promise<unknown> {
   const releases: (() => void)[] = [];
   try {
     const prepared = await handler.prepare?.(
-      { ...base, blobs: project.blobs, finally: (release) => releases.push(release) },
+      {
+        ...base,
+        blobs: project.blobs,
+        directUploads: project.directUploads,
+        finally: (release) => releases.push(release),
+      },
       input,
     );
     const outcome = await project.writes.run('operation', toCall(write, prepared));

@@ -67,6 +67,24 @@ export interface BlobStore {
   open(digest: string, range?: ByteRange): Promise<Readable>;
 }
 
+/** Where and how to send the bytes of an upload. */
+export interface UploadAddress {
+  readonly url: string;
+  /** All of them go with the bytes, letter for letter. */
+  readonly headers: Record<string, string>;
+}
+
+/** Uploads that clients send to the store of the blobs themselves. */
+export interface DirectUploads {
+  address(upload: {
+    readonly id: string;
+    readonly size: number;
+    readonly contentType: string;
+  }): Promise<UploadAddress>;
+  /** Takes in what was sent for an upload; nothing when it is not there or not whole. */
+  collect(uploadId: string): Promise<void>;
+}
+
 interface BaseContext {
   readonly caller: Caller;
   readonly project: ProjectInfo;
@@ -84,6 +102,8 @@ export interface ReadContext extends BaseContext {
 /** What comes before a transaction. */
 export interface PrepareContext extends BaseContext {
   readonly blobs: BlobStore;
+  /** Null where uploads come through this server. */
+  readonly directUploads: DirectUploads | null;
   /** Runs when the write has come to its end, whichever that is: for pins. */
   readonly finally: (release: () => void) => void;
 }

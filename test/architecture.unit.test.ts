@@ -102,7 +102,10 @@ describe('the directions of imports', () => {
       sourcesIn('cli', 'daemon', 'shared'),
       ({ target }) => houseOf(target) === 'gateway',
     );
-    expect(embedding).toEqual(['daemon/local.ts -> gateway/gateway.ts']);
+    expect(embedding).toEqual([
+      'daemon/local.ts -> gateway/blobs-config.ts',
+      'daemon/local.ts -> gateway/gateway.ts',
+    ]);
   });
 
   it('operations and rules load no store', () => {

@@ -62,12 +62,19 @@ function withLength(headers: Upload['headers'], sizeBytes: number): Record<strin
   return isTold ? { ...headers } : { ...headers, 'content-length': String(sizeBytes) };
 }
 
-/** GETs what is behind the link of a download, piece by piece. */
+/** GETs what is behind the link of a download, piece by piece. The link may lead on to a store of objects, once. */
 export async function* downloadFrom(url: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const request = open('download', url, { method: 'GET', signal });
+  let request = open('download', url, { method: 'GET', signal });
   request.end();
   try {
-    const response = await responseOf(request);
+    let response = await responseOf(request);
+    const { location } = response.headers;
+    if (response.statusCode === 302 && location !== undefined && URL.canParse(location, url)) {
+      request.destroy();
+      request = open('download', new URL(location, url).href, { method: 'GET', signal });
+      request.end();
+      response = await responseOf(request);
+    }
     const status = response.statusCode ?? 0;
     if (status !== 200) throw new CallError(status, parseObject(await beginning(response)));
     yield* response as AsyncIterable<Uint8Array>;

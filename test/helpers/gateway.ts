@@ -69,7 +69,7 @@ export class TestGateway {
 
   static async start(
     options: Partial<
-      Pick<GatewayOptions, 'clock' | 'steady' | 'ratePerMinute' | 'checkAnswers'>
+      Pick<GatewayOptions, 'blobs' | 'clock' | 'steady' | 'ratePerMinute' | 'checkAnswers'>
     > & {
       folder?: string;
     } = {},
@@ -90,6 +90,7 @@ export class TestGateway {
       steady: options.steady ?? { waitMs: () => 0 },
       openWriters: cloningWriters,
       ...(options.clock && { clock: options.clock }),
+      ...(options.blobs && { blobs: options.blobs }),
     });
     const listener = getRequestListener(gateway.app.fetch, {
       overrideGlobalObjects: false,

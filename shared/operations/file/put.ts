@@ -1,13 +1,14 @@
 import * as z from 'zod';
-import type { WriteContext } from '../../context.ts';
+import type { PrepareContext, WriteContext } from '../../context.ts';
 import { ServiceError } from '../../errors.ts';
+import { newId } from '../../ids.ts';
 import { FILE_INLINE_MAX_BYTES, FILE_MAX_BYTES } from '../../limits.ts';
 import { defineOperation } from '../../operation.ts';
 import { isReservedPath } from '../../rules/disk-name.ts';
 import { filePath, ifVersion, refuseOtherVersion } from '../disk-fields.ts';
 import { contentType, fileContent } from './content.ts';
 import { saveFile } from './save.ts';
-import { completeUpload, openUpload } from './upload.ts';
+import { completeUpload, openUpload, type DirectUpload } from './upload.ts';
 import { fileView, toFileView } from './view.ts';
 
 const TYPE_DEFAULT = 'application/octet-stream';
@@ -106,24 +107,38 @@ export const filePut = defineOperation({
     content_type: 'text/plain',
   },
 }).write({
-  prepare: async ({ blobs, finally: atEnd }, { path, content_base64: content }) => {
-    if (!content?.bytes || isReservedPath(path)) return null;
+  prepare: (context, value) => prepare(context, value),
+  commit: (context, value, direct) => store(context, value, direct),
+});
+
+async function prepare(
+  { blobs, directUploads, now, finally: atEnd }: PrepareContext,
+  { path, content_base64: content, upload, complete }: z.output<typeof input>,
+): Promise<DirectUpload | null> {
+  if (isReservedPath(path)) return null;
+  if (upload && directUploads) {
+    const id = newId('upl', now);
+    const address = { id, size: upload.size, contentType: upload.content_type };
+    return { id, ...(await directUploads.address(address)) };
+  }
+  if (complete !== undefined) await directUploads?.collect(complete);
+  if (content?.bytes) {
     // The file is there and pinned before a row may name it.
     const { release } = await blobs.put(content.bytes, content.sha256);
     atEnd(release);
-    return null;
-  },
-  commit: (context, value) => store(context, value),
-});
+  }
+  return null;
+}
 
 async function store(
   context: WriteContext,
   value: z.output<typeof input>,
+  direct: DirectUpload | null,
 ): Promise<z.input<typeof output>> {
   const { path, content_base64: content, content_type, upload, complete, if_version } = value;
   if (isReservedPath(path)) throw new ServiceError('PATH_RESERVED');
   refuseOtherVersion(if_version, (await context.store.files.find(path)) ?? null);
-  if (upload) return openUpload(context, path, upload);
+  if (upload) return openUpload(context, { path, ...upload }, direct);
   if (complete !== undefined) return toFileView(await completeUpload(context, path, complete));
   if (!content) throw new Error('Validation lets nothing else pass.');
   const file = {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { isoTime } from '../../clock.ts';
-import type { WriteContext } from '../../context.ts';
+import type { UploadAddress, WriteContext } from '../../context.ts';
 import { ServiceError } from '../../errors.ts';
 import { newToken } from '../../ids.ts';
 import { UPLOAD_MS, UPLOADS_PER_PATH } from '../../limits.ts';
@@ -17,12 +17,18 @@ export interface OpenUpload {
   readonly expires_at: string;
 }
 
+/** An upload that goes straight to the store of the blobs: its id stands in the address. */
+export interface DirectUpload extends UploadAddress {
+  readonly id: string;
+}
+
 /** Opens an upload to a path and keeps room for it. UPLOAD_LIMIT, QUOTA_EXCEEDED. */
 export async function openUpload(
   context: WriteContext,
-  path: string,
-  { size, content_type }: { readonly size: number; readonly content_type: string },
+  wanted: { readonly path: string; readonly size: number; readonly content_type: string },
+  direct: DirectUpload | null,
 ): Promise<OpenUpload> {
+  const { path, size, content_type } = wanted;
   const { store, project, server, now } = context;
   const open = (await store.uploads.atPath(path)).filter((one) => one.expires_at > now);
   if (open.length >= UPLOADS_PER_PATH) {
@@ -31,7 +37,7 @@ export async function openUpload(
     throw new ServiceError('UPLOAD_LIMIT', { details: { open: open.length, retry_after } });
   }
   await makeRoom(context, { keys: 0, bytes: size });
-  const id = context.newId('upl');
+  const id = direct?.id ?? context.newId('upl');
   const token = newToken(project.id);
   const expiresAt = now + UPLOAD_MS;
   const row = { id, path, size_bytes: size, content_type, digest: null, expires_at: expiresAt };
@@ -41,8 +47,11 @@ export async function openUpload(
   return {
     status: 'uploading',
     upload_id: id,
-    upload_url: `${server.urls.api}/u/${token}`,
-    upload_headers: { 'Content-Type': content_type, 'Content-Length': String(size) },
+    upload_url: direct?.url ?? `${server.urls.api}/u/${token}`,
+    upload_headers: direct?.headers ?? {
+      'Content-Type': content_type,
+      'Content-Length': String(size),
+    },
     expires_at: isoTime(expiresAt),
   };
 }

@@ -1,0 +1,140 @@
+/** Who asks a bucket. Never part of a message. */
+interface S3Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
+/** A bucket, and how to reach it. */
+export interface S3Place {
+  readonly kind: 's3';
+  readonly bucket: string;
+  /** Scheme, host and port; nothing else. */
+  readonly endpoint: URL;
+  readonly region: string;
+  /** The bucket in the path of an address, not in its host name. */
+  readonly pathStyle: boolean;
+  readonly credentials: S3Credentials;
+}
+
+/** Where blobs are kept: in the folders of the projects, or in a bucket. */
+export type BlobsConfig = { readonly kind: 'file' } | S3Place;
+
+/** Everything that is wrong with the settings, at once. It names settings and shows no value: one may be a secret. */
+export class BlobsConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join(' '));
+    this.name = 'BlobsConfigError';
+    this.problems = problems;
+  }
+}
+
+const OPTIONS = ['endpoint', 'region', 'path_style'];
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+const REGION = /^[a-z0-9][a-z0-9-]{0,62}$/;
+/** What stores that are not Amazon's take when they have no regions. */
+const REGION_DEFAULT = 'us-east-1';
+/** A header carries it as it is. */
+const VISIBLE = /^[\x21-\x7e]+$/;
+
+type Complain = (problem: string) => void;
+
+/**
+ * Reads SVC_BLOBS: `file:`, which is the default, or `s3://bucket?endpoint=https://…&region=…&path_style=true|false`.
+ * Without an endpoint it is Amazon's of the region; path_style is true by default with one and false without. The
+ * credentials are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, where there is one, AWS_SESSION_TOKEN.
+ */
+export function readBlobsConfig(env: Readonly<Record<string, string | undefined>>): BlobsConfig {
+  const text = env['SVC_BLOBS'] || 'file:';
+  if (text === 'file:') return { kind: 'file' };
+  const problems: string[] = [];
+  const complain: Complain = (problem) => problems.push(problem);
+  const place = readPlace(text, complain);
+  const credentials = text.startsWith('s3:') ? readCredentials(env, complain) : null;
+  if (!place || !credentials || problems.length > 0) throw new BlobsConfigError(problems);
+  return { ...place, credentials };
+}
+
+function readPlace(text: string, complain: Complain): Omit<S3Place, 'credentials'> | null {
+  if (!text.startsWith('s3://') || !URL.canParse(text)) {
+    complain('SVC_BLOBS is neither `file:` nor `s3://bucket?endpoint=…&region=…&path_style=…`.');
+    return null;
+  }
+  const url = new URL(text);
+  refuseUnknown(url, complain);
+  const bucket = url.hostname;
+  if (!BUCKET.test(bucket)) complain('SVC_BLOBS: the bucket has a name that S3 does not allow.');
+  const region = readRegion(url.searchParams, complain);
+  const endpoint = readEndpoint(url.searchParams, region, complain);
+  const pathStyle = readFlag(url.searchParams, complain);
+  if (!pathStyle && bucket.includes('.') && endpoint?.protocol === 'https:') {
+    complain('SVC_BLOBS: over https, a bucket with a dot in its name needs path_style=true.');
+  }
+  return endpoint && { kind: 's3', bucket, endpoint, region, pathStyle };
+}
+
+function refuseUnknown(url: URL, complain: Complain): void {
+  const names = [...url.searchParams.keys()];
+  if (names.some((name) => !OPTIONS.includes(name))) {
+    complain(`SVC_BLOBS knows no options but ${OPTIONS.join(', ')}.`);
+  }
+  if (new Set(names).size < names.length) complain('SVC_BLOBS names an option twice.');
+  if (url.username || url.password) {
+    complain(
+      'SVC_BLOBS holds no credentials: they are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
+    );
+  }
+  if (url.port || url.hash || !['', '/'].includes(url.pathname)) {
+    complain('SVC_BLOBS: nothing but options may follow the bucket.');
+  }
+}
+
+function readRegion(options: URLSearchParams, complain: Complain): string {
+  const region = options.get('region');
+  if (region === null) {
+    if (!options.has('endpoint')) complain('SVC_BLOBS: without an endpoint it needs a region.');
+    return REGION_DEFAULT;
+  }
+  if (REGION.test(region)) return region;
+  complain('SVC_BLOBS: region is not a name such as `eu-central-1`.');
+  return REGION_DEFAULT;
+}
+
+function readEndpoint(options: URLSearchParams, region: string, complain: Complain): URL | null {
+  const text = options.get('endpoint');
+  if (text === null) return new URL(`https://s3.${region}.amazonaws.com`);
+  const url = URL.canParse(text) ? new URL(text) : null;
+  // The origin is all there is.
+  if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url;
+  complain('SVC_BLOBS: endpoint is not an http or https address of a host alone.');
+  return null;
+}
+
+function readFlag(options: URLSearchParams, complain: Complain): boolean {
+  const text = options.get('path_style');
+  if (text === null) return options.has('endpoint');
+  if (text !== 'true' && text !== 'false') {
+    complain('SVC_BLOBS: path_style is neither `true` nor `false`.');
+  }
+  return text === 'true';
+}
+
+function readCredentials(
+  env: Readonly<Record<string, string | undefined>>,
+  complain: Complain,
+): S3Credentials {
+  const read = (name: string, isNeeded: boolean): string => {
+    const value = env[name] ?? '';
+    if (value === '' && isNeeded) complain(`${name} is not set.`);
+    if (value !== '' && !VISIBLE.test(value)) {
+      complain(`${name} has characters that no credential has.`);
+    }
+    return value;
+  };
+  const accessKeyId = read('AWS_ACCESS_KEY_ID', true);
+  const secretAccessKey = read('AWS_SECRET_ACCESS_KEY', true);
+  const sessionToken = read('AWS_SESSION_TOKEN', false);
+  return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
+}

@@ -1,0 +1,57 @@
+import type { Clock } from '../shared/clock.ts';
+import type { DirectUploads, UploadAddress } from '../shared/context.ts';
+import { UPLOAD_MS } from '../shared/limits.ts';
+import { BlobSizeError } from './blob-files.ts';
+import { isMissing } from './blob-store.ts';
+import type { Project } from './project.ts';
+import type { S3BlobStore } from './s3-blob-store.ts';
+
+/** Uploads that clients send straight to the bucket. The gateway sees their bytes when they are to become a file. */
+export class BucketUploads implements DirectUploads {
+  readonly #project: Project;
+  readonly #blobs: S3BlobStore;
+  readonly #clock: Clock;
+  readonly #collecting = new Map<string, Promise<void>>();
+
+  constructor(project: Project, blobs: S3BlobStore, clock: Clock) {
+    this.#project = project;
+    this.#blobs = blobs;
+    this.#clock = clock;
+  }
+
+  address(upload: {
+    readonly id: string;
+    readonly size: number;
+    readonly contentType: string;
+  }): Promise<UploadAddress> {
+    const { id, ...rest } = upload;
+    return this.#blobs.presignPut(id, { ...rest, expiresInSeconds: UPLOAD_MS / 1000 });
+  }
+
+  /** One at a time for an upload: the second would find that the first has taken the bytes. */
+  collect(uploadId: string): Promise<void> {
+    const running = this.#collecting.get(uploadId);
+    if (running) return running;
+    const collecting = this.#collect(uploadId).finally(() => this.#collecting.delete(uploadId));
+    this.#collecting.set(uploadId, collecting);
+    return collecting;
+  }
+
+  async #collect(uploadId: string): Promise<void> {
+    const upload = await this.#project.store.read((store) => store.uploads.find(uploadId));
+    const now = this.#clock.now();
+    if (!upload || upload.digest !== null || upload.expires_at <= now) return;
+    const blob = await this.#blobs.adopt(uploadId, upload.size_bytes).catch((error: unknown) => {
+      // Nothing was sent, or not all of it: completing says so.
+      if (isMissing(error) || error instanceof BlobSizeError) return null;
+      throw error;
+    });
+    if (!blob) return;
+    const { digest, release } = blob;
+    try {
+      await this.#project.writes.run('uploadReceived', { uploadId, digest, now });
+    } finally {
+      release();
+    }
+  }
+}

@@ -1,0 +1,251 @@
+import { createHash, hash, randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { BlobStore, ByteRange, PinnedBlob } from '../shared/context.ts';
+import { attachment } from './attachment.ts';
+import { BlobSizeError } from './blob-files.ts';
+import type { S3Client } from './s3-client.ts';
+import { asStoreError, MissingObjectError, WireError } from './s3-errors.ts';
+import { Pins } from './s3-pins.ts';
+
+/** Longer than an upload may take: what nobody names by then, nobody is about to name. */
+const ORPHAN_GRACE_MS = 3_600_000;
+const DIGEST = /^[0-9a-f]{64}$/;
+/** The keys that a sweep knows, after the prefix of a project. */
+const NAMED = /^(?<folder>blobs|incoming|uploads)\/(?<name>[^/]+)$/;
+const UPLOAD_ID = /^upl_[0-9a-z]+$/;
+
+type Folder = 'blobs' | 'incoming' | 'uploads';
+
+/** An address to send bytes to, and the headers that have to go with them, letter for letter. */
+export interface PresignedPut {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+}
+
+/**
+ * The blobs of one project in a bucket, as content-addressed objects: `projects/<id>/blobs/<sha256>`. Beside them are
+ * `uploads/<upload_id>`, which clients put there themselves, and `incoming/<uuid>`, whose digest is not known yet. An
+ * object is there before a row may name it; it goes only after the commit that dropped the last row, and never while
+ * somebody holds a pin.
+ */
+export class S3BlobStore implements BlobStore {
+  readonly #client: S3Client;
+  readonly #prefix: string;
+  /** By the last part of a key. */
+  readonly #pins = new Pins();
+  readonly #removals = new Map<string, Promise<void>>();
+
+  constructor(client: S3Client, projectId: string) {
+    this.#client = client;
+    this.#prefix = `projects/${projectId}/`;
+  }
+
+  async put(bytes: Uint8Array, digest = hash('sha256', bytes)): Promise<PinnedBlob> {
+    return this.#pinned(digest, async () => {
+      const key = this.#blob(digest);
+      if ((await this.#client.head(key)) === bytes.length) return;
+      await this.#client.put(key, bytes, digest);
+    });
+  }
+
+  /** Throws BlobSizeError when other than `sizeBytes` come. */
+  async putStream(chunks: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<PinnedBlob> {
+    const name = randomUUID();
+    const key = this.#key('incoming', name);
+    // However long they take to come, no sweep takes them for orphans.
+    const unpin = this.#pins.hold(name);
+    const sum = createHash('sha256');
+    try {
+      await this.#client.putStream(key, measured(chunks, sizeBytes, sum), sizeBytes);
+      const digest = sum.digest('hex');
+      return await this.#pinned(digest, () => this.#settle(key, digest, sizeBytes));
+    } finally {
+      unpin();
+      await this.#discard(key);
+    }
+  }
+
+  async read(digest: string): Promise<Uint8Array> {
+    const key = this.#blob(digest);
+    return this.#client.reading(key, async ({ body }) => {
+      const bytes = await buffer(body);
+      if (hash('sha256', bytes) !== digest) throw new WireError(`GET ${key}: other bytes came`);
+      return bytes;
+    });
+  }
+
+  async open(digest: string, range?: ByteRange): Promise<Readable> {
+    const { body } = await this.#client.open(this.#blob(digest), range);
+    return body;
+  }
+
+  /** Deletes a blob unless it is pinned or `isReferenced` says that a row names it again. */
+  async remove(digest: string, isReferenced: (digest: string) => Promise<boolean>): Promise<void> {
+    if (this.#pins.has(digest) || (await isReferenced(digest)) || this.#pins.has(digest)) return;
+    const running = this.#removals.get(digest);
+    if (running) return running;
+    const removal = this.#client.delete(this.#blob(digest)).finally(() => {
+      this.#removals.delete(digest);
+    });
+    this.#removals.set(digest, removal);
+    await removal;
+  }
+
+  /**
+   * Deletes objects that no row names: left by a crash between the object and its row, or by a client who was slower than
+   * its upload. Ends early when told to.
+   */
+  async sweep(
+    isReferenced: (digest: string) => Promise<boolean>,
+    now: number,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    for await (const { key, changedAt } of this.#client.list(this.#prefix)) {
+      if (signal?.aborted) return;
+      if (now - changedAt < ORPHAN_GRACE_MS) continue;
+      const { folder, name } = NAMED.exec(key.slice(this.#prefix.length))?.groups ?? {};
+      if (folder === undefined || name === undefined) continue;
+      if (folder !== 'blobs') await this.#deleteUnlessPinned(key, name);
+      else if (DIGEST.test(name)) await this.remove(name, isReferenced);
+    }
+  }
+
+  /** For one PUT, or several that replace each other, of this many bytes of this type. */
+  async presignPut(
+    uploadId: string,
+    upload: {
+      readonly size: number;
+      readonly contentType: string;
+      readonly expiresInSeconds: number;
+    },
+  ): Promise<PresignedPut> {
+    // Blanks at its ends do not reach the other side, and would break the signature.
+    const contentType = upload.contentType.trim();
+    const headers = { 'Content-Type': contentType, 'Content-Length': String(upload.size) };
+    const call = { method: 'PUT', key: this.#upload(uploadId), headers } as const;
+    return { url: await this.#client.presign(call, upload.expiresInSeconds), headers };
+  }
+
+  /** A download of a blob that is saved and never shown, by anybody who has the address, until it expires. */
+  presignGet(
+    digest: string,
+    file: {
+      readonly fileName: string;
+      readonly contentType: string;
+      readonly expiresInSeconds: number;
+    },
+  ): Promise<string> {
+    const query = {
+      'response-cache-control': 'no-store',
+      'response-content-disposition': attachment(file.fileName),
+      'response-content-type': file.contentType.trim(),
+    };
+    const call = { method: 'GET', key: this.#blob(digest), query } as const;
+    return this.#client.presign(call, file.expiresInSeconds);
+  }
+
+  /** The size of what was uploaded, null while nothing was. */
+  headUpload(uploadId: string): Promise<number | null> {
+    return this.#client.head(this.#upload(uploadId));
+  }
+
+  /**
+   * Makes a blob of what was uploaded. It is read once for its checksum, a chunk at a time, and copied inside the bucket;
+   * not if it was replaced in between, which is UNAVAILABLE. Throws BlobSizeError when it is not of `sizeBytes`, and ENOENT
+   * where nothing was uploaded.
+   */
+  async adopt(uploadId: string, sizeBytes: number): Promise<PinnedBlob> {
+    const key = this.#upload(uploadId);
+    const unpin = this.#pins.hold(uploadId);
+    try {
+      const { digest, etag } = await this.#client.reading(key, async (object) => {
+        if (object.sizeBytes !== sizeBytes) throw new BlobSizeError(sizeBytes);
+        const sum = createHash('sha256');
+        for await (const chunk of object.body as AsyncIterable<Uint8Array>) sum.update(chunk);
+        return { digest: sum.digest('hex'), etag: object.etag };
+      });
+      const blob = await this.#pinned(digest, () => this.#settle(key, digest, sizeBytes, etag));
+      await this.#discard(key);
+      return blob;
+    } finally {
+      unpin();
+    }
+  }
+
+  /** Deletes what was uploaded, for an upload that came to nothing. */
+  dropUpload(uploadId: string): Promise<void> {
+    return this.#client.delete(this.#upload(uploadId));
+  }
+
+  /** Gives bytes that are in the bucket the name of their digest. */
+  async #settle(key: string, digest: string, sizeBytes: number, etag?: string): Promise<void> {
+    const blob = this.#blob(digest);
+    if ((await this.#client.head(blob)) === sizeBytes) return;
+    await this.#client.copy(key, blob, etag);
+    const copied = await this.#client.head(blob);
+    if (copied === sizeBytes) return;
+    throw asStoreError(new WireError(`PUT ${blob}: ${copied} bytes of ${sizeBytes} are there`));
+  }
+
+  async #deleteUnlessPinned(key: string, name: string): Promise<void> {
+    if (!this.#pins.has(name)) await this.#client.delete(key);
+  }
+
+  /** What cannot be deleted now, a sweep deletes. */
+  async #discard(key: string): Promise<void> {
+    await this.#client.delete(key).catch(() => undefined);
+  }
+
+  /** Holds a pin from before `store` until the caller lets go of it, or until `store` fails. */
+  async #pinned(digest: string, store: () => Promise<void>): Promise<PinnedBlob> {
+    const release = this.#pins.hold(digest);
+    try {
+      // It may take away the old object only, never the one that is stored now.
+      await this.#removals.get(digest)?.catch(() => undefined);
+      await store();
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return { digest, release };
+  }
+
+  #blob(digest: string): string {
+    return this.#key('blobs', digest, DIGEST);
+  }
+
+  #upload(uploadId: string): string {
+    return this.#key('uploads', uploadId, UPLOAD_ID);
+  }
+
+  /** What is no name of ours is missing, and leads nowhere else. */
+  #key(folder: Folder, name: string, shape?: RegExp): string {
+    const key = `${this.#prefix}${folder}/${name}`;
+    if (shape && !shape.test(name)) throw new MissingObjectError(key);
+    return key;
+  }
+}
+
+/**
+ * Chunks, each held back until the next one has come: the last is passed on only when all of them were as many bytes as
+ * announced, so that a bucket never takes others for a whole object.
+ */
+async function* measured(
+  chunks: AsyncIterable<Uint8Array>,
+  sizeBytes: number,
+  sum: ReturnType<typeof createHash>,
+): AsyncGenerator<Uint8Array> {
+  let came = 0;
+  let held: Uint8Array | null = null;
+  for await (const chunk of chunks) {
+    came += chunk.length;
+    if (came > sizeBytes) throw new BlobSizeError(sizeBytes);
+    if (chunk.length === 0) continue;
+    sum.update(chunk);
+    if (held) yield held;
+    held = chunk;
+  }
+  if (came < sizeBytes) throw new BlobSizeError(sizeBytes);
+  if (held) yield held;
+}

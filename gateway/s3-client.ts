@@ -1,0 +1,271 @@
+import { Agent as HttpAgent, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ByteRange } from '../shared/context.ts';
+import type { S3Place } from './blobs-config.ts';
+import { asStoreError, isPassing, MissingObjectError, S3Error, WireError } from './s3-errors.ts';
+import { exchange, S3Body } from './s3-exchange.ts';
+import { readErrorCode, readListing, type ListedObject } from './s3-listing.ts';
+import { NO_BODY, S3Signer, UNSIGNED, type S3Call } from './s3-signer.ts';
+
+/** How long a bucket may be silent, and how often a call is made that may be repeated. */
+export interface S3Patience {
+  readonly silenceMs: number;
+  /** Copies are slower: the bucket answers when it has moved all the bytes. */
+  readonly copySilenceMs: number;
+  readonly attempts: number;
+  /** The pause before the second attempt; it doubles with each. */
+  readonly pauseMs: number;
+  /** No attempt begins later than this after the first. */
+  readonly attemptsWithinMs: number;
+}
+
+const PATIENCE: S3Patience = {
+  silenceMs: 20_000,
+  copySilenceMs: 60_000,
+  attempts: 4,
+  pauseMs: 100,
+  attemptsWithinMs: 10_000,
+};
+/** A page of a listing has 1000 names. */
+const TEXT_MAX_BYTES = 8 * 1024 * 1024;
+/** Of all that a browser might show, this is saved. */
+const CONTENT_TYPE = 'application/octet-stream';
+
+/** An object that is about to be read. */
+export interface OpenObject {
+  readonly body: Readable;
+  readonly sizeBytes: number;
+  readonly etag: string;
+}
+
+interface Sent {
+  /** The SHA-256 of the body in hex, or UNSIGNED. */
+  readonly payload: string;
+  readonly body: Uint8Array | AsyncIterable<Uint8Array> | null;
+}
+
+const NOTHING: Sent = { payload: NO_BODY, body: null };
+
+/**
+ * The few calls of S3 that blobs need. A missing object is ENOENT; every fault of the bucket is UNAVAILABLE with its cause.
+ * What passes (no answer, 429, 5xx) is tried again, unless it is a body that came in chunks, which are gone by then.
+ */
+export class S3Client {
+  readonly #place: S3Place;
+  readonly #signer: S3Signer;
+  readonly #patience: S3Patience;
+  readonly #agent: HttpAgent;
+
+  constructor(place: S3Place, patience: Partial<S3Patience> = {}) {
+    this.#place = place;
+    this.#signer = new S3Signer(place);
+    this.#patience = { ...PATIENCE, ...patience };
+    const Agent = place.endpoint.protocol === 'https:' ? HttpsAgent : HttpAgent;
+    this.#agent = new Agent({ keepAlive: true });
+  }
+
+  /** The size of an object, null where there is none. */
+  head(key: string): Promise<number | null> {
+    return this.#repeated(async () => {
+      const call: S3Call = { method: 'HEAD', key };
+      const response = await this.#send(call, NOTHING);
+      response.resume();
+      // It has no body to tell a missing object from a missing bucket: a write will.
+      if (response.statusCode === 404) return null;
+      if (response.statusCode !== 200) throw await this.#failure(call, response);
+      return lengthOf(call, response);
+    });
+  }
+
+  /** Whoever does not read to the end destroys the body. */
+  open(key: string, range?: ByteRange): Promise<OpenObject> {
+    return this.#repeated(() => this.#open(key, range));
+  }
+
+  /** Reads an object with `use`, again from its start when it breaks off. */
+  reading<T>(key: string, use: (object: OpenObject) => Promise<T>): Promise<T> {
+    return this.#repeated(async () => {
+      const object = await this.#open(key);
+      try {
+        return await use(object);
+      } finally {
+        object.body.destroy();
+      }
+    });
+  }
+
+  /**
+   * The checksum that is the name of the bytes anyway is signed with them, over https as over http: the bucket refuses
+   * bytes that changed on the way.
+   */
+  async put(key: string, bytes: Uint8Array, sha256: string): Promise<void> {
+    const headers = { 'Content-Type': CONTENT_TYPE, 'Content-Length': String(bytes.length) };
+    const call: S3Call = { method: 'PUT', key, headers };
+    await this.#repeated(() => this.#text(call, { payload: sha256, body: bytes }));
+  }
+
+  /**
+   * Of exactly `sizeBytes` bytes, whose checksum nobody knows before the last is sent: the payload is not signed, the
+   * length is. Over https, that keeps it whole; a bucket over plain http has only TCP for that.
+   */
+  async putStream(
+    key: string,
+    chunks: AsyncIterable<Uint8Array>,
+    sizeBytes: number,
+  ): Promise<void> {
+    const headers = { 'Content-Type': CONTENT_TYPE, 'Content-Length': String(sizeBytes) };
+    try {
+      await this.#text({ method: 'PUT', key, headers }, { payload: UNSIGNED, body: chunks });
+    } catch (error) {
+      throw asStoreError(error);
+    }
+  }
+
+  /** Inside the bucket, and only while the source is the one that has this ETag. */
+  async copy(from: string, to: string, etag?: string): Promise<void> {
+    const headers = {
+      'Content-Type': CONTENT_TYPE,
+      'Content-Length': '0',
+      'x-amz-copy-source': `/${this.#place.bucket}/${from}`,
+      'x-amz-metadata-directive': 'REPLACE',
+      ...(etag !== undefined && { 'x-amz-copy-source-if-match': etag }),
+    };
+    const call: S3Call = { method: 'PUT', key: to, headers };
+    await this.#repeated(async () => {
+      const text = await this.#text(call, NOTHING, this.#patience.copySilenceMs);
+      // A copy that fails after it has begun is answered with 200 all the same.
+      if (!text.includes('<CopyObjectResult')) {
+        throw new S3Error(nameOf(call), 200, readErrorCode(text));
+      }
+    });
+  }
+
+  /** Done as well where there is nothing. */
+  async delete(key: string): Promise<void> {
+    try {
+      await this.#repeated(() => this.#text({ method: 'DELETE', key }, NOTHING));
+    } catch (error) {
+      if (!(error instanceof MissingObjectError)) throw error;
+    }
+  }
+
+  async *list(prefix: string): AsyncGenerator<ListedObject> {
+    let next: string | null = null;
+    do {
+      const query: Record<string, string> = {
+        'list-type': '2',
+        prefix,
+        ...(next !== null && { 'continuation-token': next }),
+      };
+      const page = readListing(
+        await this.#repeated(() => this.#text({ method: 'GET', key: '', query }, NOTHING)),
+      );
+      yield* page.objects;
+      next = page.next;
+    } while (next !== null);
+  }
+
+  presign(call: S3Call, expiresInSeconds: number): Promise<string> {
+    return this.#signer.presign(call, expiresInSeconds);
+  }
+
+  /** Ends connections that are kept for the next call. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #open(key: string, range?: ByteRange): Promise<OpenObject> {
+    const headers = range && { Range: `bytes=${range.start}-${range.end}` };
+    const call: S3Call = { method: 'GET', key, ...(headers && { headers }) };
+    const response = await this.#send(call, NOTHING);
+    if (response.statusCode !== (range ? 206 : 200)) throw await this.#failure(call, response);
+    const sizeBytes = lengthOf(call, response);
+    if (range && !isRange(response, range, sizeBytes)) {
+      response.destroy();
+      throw new WireError(`${nameOf(call)}: another range came`);
+    }
+    const { silenceMs } = this.#patience;
+    const body = new S3Body(response, { what: nameOf(call), sizeBytes, silenceMs });
+    return { body, sizeBytes, etag: response.headers.etag ?? '' };
+  }
+
+  /** The text of a good answer. */
+  async #text(call: S3Call, sent: Sent, silenceMs = this.#patience.silenceMs): Promise<string> {
+    const response = await this.#send(call, sent, silenceMs);
+    const { statusCode = 0 } = response;
+    if (statusCode < 200 || statusCode > 299) throw await this.#failure(call, response);
+    return this.#bodyText(call, response, silenceMs);
+  }
+
+  async #send(
+    call: S3Call,
+    { payload, body }: Sent,
+    silenceMs = this.#patience.silenceMs,
+  ): Promise<IncomingMessage> {
+    const signed = await this.#signer.sign(call, payload);
+    const isRepeatable = body === null || body instanceof Uint8Array;
+    // A kept connection may be closed just then, which only what can be repeated survives.
+    const agent = isRepeatable && this.#agent;
+    return exchange({ what: nameOf(call), method: call.method, ...signed, body, silenceMs, agent });
+  }
+
+  /** What an answer means that is not the one that was asked for. */
+  async #failure(call: S3Call, response: IncomingMessage): Promise<Error> {
+    const { statusCode = 0 } = response;
+    if (statusCode < 300) {
+      // It may be all of a large object.
+      response.destroy();
+      return new S3Error(nameOf(call), statusCode, '');
+    }
+    const code = readErrorCode(await this.#bodyText(call, response, this.#patience.silenceMs));
+    if (statusCode === 404 && code === 'NoSuchKey') return new MissingObjectError(call.key);
+    return new S3Error(nameOf(call), statusCode, code);
+  }
+
+  async #bodyText(call: S3Call, response: IncomingMessage, silenceMs: number): Promise<string> {
+    const parts: Uint8Array[] = [];
+    let came = 0;
+    const body = new S3Body(response, { what: nameOf(call), sizeBytes: null, silenceMs });
+    for await (const part of body as AsyncIterable<Uint8Array>) {
+      came += part.length;
+      if (came > TEXT_MAX_BYTES) throw new WireError(`${nameOf(call)}: the answer is too long`);
+      parts.push(part);
+    }
+    return Buffer.concat(parts).toString('utf8');
+  }
+
+  async #repeated<T>(work: () => Promise<T>): Promise<T> {
+    const { attempts, pauseMs, attemptsWithinMs } = this.#patience;
+    const until = performance.now() + attemptsWithinMs;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await work();
+      } catch (error) {
+        // Not all at the same moment again.
+        const pause = pauseMs * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
+        const isLast = attempt >= attempts || performance.now() + pause > until;
+        if (isLast || !isPassing(error)) throw asStoreError(error);
+        await sleep(pause);
+      }
+    }
+  }
+}
+
+function nameOf({ method, key }: S3Call): string {
+  return `${method} ${key || 'the bucket'}`;
+}
+
+function lengthOf(call: S3Call, response: IncomingMessage): number {
+  const text = response.headers['content-length'] ?? '';
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  response.destroy();
+  throw new WireError(`${nameOf(call)}: the answer has no length`);
+}
+
+function isRange(response: IncomingMessage, range: ByteRange, sizeBytes: number): boolean {
+  const { start, end } = range;
+  const came = response.headers['content-range'] ?? '';
+  return sizeBytes === end - start + 1 && came.startsWith(`bytes ${start}-${end}/`);
+}

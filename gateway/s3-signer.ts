@@ -1,0 +1,76 @@
+import { hash } from 'node:crypto';
+import { AwsV4Signer } from 'aws4fetch';
+import type { S3Place } from './blobs-config.ts';
+
+/** The longest that Signature Version 4 allows. */
+const EXPIRES_MAX_SECONDS = 604_800;
+
+/** For a body whose checksum is not known before it is sent. */
+export const UNSIGNED = 'UNSIGNED-PAYLOAD';
+/** The checksum of no body. */
+export const NO_BODY = hash('sha256', '');
+
+type S3Method = 'DELETE' | 'GET' | 'HEAD' | 'PUT';
+
+/** What is asked of a bucket. */
+export interface S3Call {
+  readonly method: S3Method;
+  /** Empty for the bucket itself. */
+  readonly key: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Signs for one bucket. The time is that of the machine: the other side compares it with its own. */
+export class S3Signer {
+  readonly #place: S3Place;
+  /** The keys of a day, derived once. */
+  readonly #keys = new Map<string, ArrayBuffer>();
+
+  constructor(place: S3Place) {
+    this.#place = place;
+  }
+
+  /** The headers to send. `payload` is the SHA-256 of the body in hex, which the bucket checks, or UNSIGNED. */
+  async sign(
+    call: S3Call,
+    payload: string,
+  ): Promise<{ readonly address: string; readonly headers: Record<string, string> }> {
+    const headers = { ...call.headers, 'x-amz-content-sha256': payload };
+    const signer = new AwsV4Signer({ ...this.#parts(call), headers });
+    const signed = await signer.sign();
+    return { address: addressOf(signer), headers: Object.fromEntries(signed.headers) };
+  }
+
+  /** An address that holds for a time without a key, for exactly this method, path, query and these headers. */
+  async presign(call: S3Call, expiresInSeconds: number): Promise<string> {
+    if (!(expiresInSeconds >= 1 && expiresInSeconds <= EXPIRES_MAX_SECONDS)) {
+      throw new RangeError('A signed address holds from a second to a week.');
+    }
+    const expires = String(Math.floor(expiresInSeconds));
+    const query = { ...call.query, 'X-Amz-Expires': expires };
+    const signer = new AwsV4Signer({
+      ...this.#parts({ ...call, query }),
+      headers: { ...call.headers },
+      signQuery: true,
+      // The type and the length of a body with them: by default, these may be anything.
+      allHeaders: true,
+    });
+    return `${addressOf(signer)}&X-Amz-Signature=${await signer.signature()}`;
+  }
+
+  #parts({ method, key, query = {} }: S3Call): ConstructorParameters<typeof AwsV4Signer>[0] {
+    const { bucket, endpoint, region, pathStyle, credentials } = this.#place;
+    const origin = pathStyle
+      ? `${endpoint.origin}/${bucket}`
+      : `${endpoint.protocol}//${bucket}.${endpoint.host}`;
+    const search = new URLSearchParams(query).toString();
+    const url = `${origin}/${key}${search && `?${search}`}`;
+    return { method, url, service: 's3', region, cache: this.#keys, ...credentials };
+  }
+}
+
+/** Spelled as it was signed: a URL would write blanks as `+`, which not every store reads back as blanks. */
+function addressOf({ url, encodedPath, encodedSearch }: AwsV4Signer): string {
+  return `${url.origin}${encodedPath}${encodedSearch && `?${encodedSearch}`}`;
+}
