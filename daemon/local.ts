@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { readBlobsConfig } from '../gateway/blobs-config.ts';
+import { readBlobsConfig } from '../gateway/blobs/blobs-config.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import type { ProjectInfo, ServerInfo } from '../shared/context.ts';
 import { LOCAL_PROFILE, readCredentials, storeLocalKey } from './credentials.ts';

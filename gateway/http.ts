@@ -14,10 +14,10 @@ import type { ServerInfo } from '../shared/context.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { Executor } from '../shared/executor.ts';
 import { operations } from '../shared/operations/index.ts';
-import type { Downloads, FileAnswer, Wanted } from './downloads.ts';
+import type { Downloads, FileAnswer, Wanted } from './links/downloads.ts';
 import type { Ingress } from './ingress.ts';
-import type { PayloadLinks } from './payload-links.ts';
-import type { Uploads } from './uploads.ts';
+import type { PayloadLinks } from './links/payload-links.ts';
+import type { Uploads } from './links/uploads.ts';
 
 interface Doors {
   readonly executor: Executor;

@@ -4,12 +4,12 @@ import type { Clock } from '../shared/clock.ts';
 import type { ProjectInfo } from '../shared/context.ts';
 import { ProjectReader } from '../shared/store/project-store.ts';
 import type { SourceRow } from '../shared/store/sources.ts';
-import { FileBlobStore } from './blob-store.ts';
-import { BucketUploads } from './direct-uploads.ts';
+import { FileBlobStore } from './blobs/blob-store.ts';
+import { BucketUploads } from './blobs/direct-uploads.ts';
 import { KnownKeys } from './known-keys.ts';
 import { Recorder } from './recorder.ts';
-import { S3BlobStore } from './s3-blob-store.ts';
-import type { S3Client } from './s3-client.ts';
+import { S3BlobStore } from './blobs/s3-blob-store.ts';
+import type { S3Client } from './blobs/s3-client.ts';
 import { Waits } from './waits.ts';
 import type { Effect } from './writes/job.ts';
 import type { ProjectWrites, Writers } from './writes/writers.ts';
@@ -62,7 +62,7 @@ export class Project {
     const folder = join(projectFolder(host, info.id), 'blobs');
     this.blobs = host.bucket ? new S3BlobStore(host.bucket, info.id) : new FileBlobStore(folder);
     this.directUploads =
-      this.blobs instanceof S3BlobStore ? new BucketUploads(this, this.blobs, host.clock) : null;
+      this.blobs instanceof S3BlobStore ? new BucketUploads(sides, this.blobs, host.clock) : null;
   }
 
   static async open(info: ProjectInfo, host: ProjectHost): Promise<Project> {

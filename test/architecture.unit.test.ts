@@ -103,7 +103,7 @@ describe('the directions of imports', () => {
       ({ target }) => houseOf(target) === 'gateway',
     );
     expect(embedding).toEqual([
-      'daemon/local.ts -> gateway/blobs-config.ts',
+      'daemon/local.ts -> gateway/blobs/blobs-config.ts',
       'daemon/local.ts -> gateway/gateway.ts',
     ]);
   });

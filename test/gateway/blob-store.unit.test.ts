@@ -13,8 +13,8 @@ import type * as FsPromises from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BlobSizeError } from '../../gateway/blob-files.ts';
-import { FileBlobStore, isMissing } from '../../gateway/blob-store.ts';
+import { BlobSizeError } from '../../gateway/blobs/blob-files.ts';
+import { FileBlobStore, isMissing } from '../../gateway/blobs/blob-store.ts';
 import type { ByteRange } from '../../shared/context.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 

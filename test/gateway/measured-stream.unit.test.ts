@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { measuredBody } from '../../gateway/measured-stream.ts';
+import { measuredBody } from '../../gateway/links/measured-stream.ts';
 
 /** A stream that notes how many chunks of 4 bytes were asked of it. */
 function source(chunks: number): { stream: Readable; given: () => number } {

@@ -3,11 +3,11 @@ import { EventEmitter, once } from 'node:events';
 import { buffer, text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BlobSizeError } from '../../gateway/blob-files.ts';
-import { isMissing } from '../../gateway/blob-store.ts';
-import type { S3Place } from '../../gateway/blobs-config.ts';
-import { S3BlobStore } from '../../gateway/s3-blob-store.ts';
-import { S3Client } from '../../gateway/s3-client.ts';
+import { BlobSizeError } from '../../gateway/blobs/blob-files.ts';
+import { isMissing } from '../../gateway/blobs/blob-store.ts';
+import type { S3Place } from '../../gateway/blobs/blobs-config.ts';
+import { S3BlobStore } from '../../gateway/blobs/s3-blob-store.ts';
+import { S3Client } from '../../gateway/blobs/s3-client.ts';
 import type { ByteRange } from '../../shared/context.ts';
 import { hasSwift, Swift } from '../helpers/swift.ts';
 

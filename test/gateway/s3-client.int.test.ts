@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { S3BlobStore } from '../../gateway/s3-blob-store.ts';
-import { S3Client } from '../../gateway/s3-client.ts';
+import { S3BlobStore } from '../../gateway/blobs/s3-blob-store.ts';
+import { S3Client } from '../../gateway/blobs/s3-client.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 

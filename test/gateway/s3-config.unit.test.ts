@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BlobsConfigError, readBlobsConfig } from '../../gateway/blobs-config.ts';
+import { BlobsConfigError, readBlobsConfig } from '../../gateway/blobs/blobs-config.ts';
 
 const keys = { AWS_ACCESS_KEY_ID: 'id-1', AWS_SECRET_ACCESS_KEY: 'secret-1' };
 const credentials = { accessKeyId: 'id-1', secretAccessKey: 'secret-1' };

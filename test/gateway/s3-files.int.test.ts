@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { S3Client } from '../../gateway/s3-client.ts';
+import { S3Client } from '../../gateway/blobs/s3-client.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { hasSwift, Swift } from '../helpers/swift.ts';
 

@@ -4,11 +4,11 @@ import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BlobSizeError } from '../../gateway/blob-files.ts';
-import { isMissing } from '../../gateway/blob-store.ts';
-import type { S3Place } from '../../gateway/blobs-config.ts';
-import { S3BlobStore } from '../../gateway/s3-blob-store.ts';
-import { S3Client } from '../../gateway/s3-client.ts';
+import { BlobSizeError } from '../../gateway/blobs/blob-files.ts';
+import { isMissing } from '../../gateway/blobs/blob-store.ts';
+import type { S3Place } from '../../gateway/blobs/blobs-config.ts';
+import { S3BlobStore } from '../../gateway/blobs/s3-blob-store.ts';
+import { S3Client } from '../../gateway/blobs/s3-client.ts';
 import { hasSwift, Swift } from '../helpers/swift.ts';
 
 const MIB = 1024 * 1024;
@@ -164,8 +164,8 @@ describe.skipIf(!hasSwift())('files sent straight to a bucket and from it', () =
       const bytes = Buffer.alloc(100 * MIB, 'svc');
       await upload(bytes);
       const program = `
-        import { S3BlobStore } from ${JSON.stringify(resolve('gateway/s3-blob-store.ts'))};
-        import { S3Client } from ${JSON.stringify(resolve('gateway/s3-client.ts'))};
+        import { S3BlobStore } from ${JSON.stringify(resolve('gateway/blobs/s3-blob-store.ts'))};
+        import { S3Client } from ${JSON.stringify(resolve('gateway/blobs/s3-client.ts'))};
         const place = JSON.parse(process.env.PLACE, (name, value) =>
           name === 'endpoint' ? new URL(value) : value);
         const blobs = new S3BlobStore(new S3Client(place), ${JSON.stringify(project)});

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AwsV4Signer } from 'aws4fetch';
-import type { S3Place } from '../../gateway/blobs-config.ts';
+import type { S3Place } from '../../gateway/blobs/blobs-config.ts';
 import { required } from './require.ts';
 
 /** Debian's own, where its packages are. */

@@ -1,10 +1,10 @@
-import type { Clock } from '../shared/clock.ts';
-import type { Vault } from '../shared/context.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { projectIdFromBody } from '../shared/ids.ts';
-import { isSigned, payloadLinkText } from '../shared/links.ts';
-import { isMissing } from './blob-store.ts';
-import type { Projects } from './projects.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { Vault } from '../../shared/context.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { projectIdFromBody } from '../../shared/ids.ts';
+import { isSigned, payloadLinkText } from '../../shared/links.ts';
+import { isMissing } from '../blobs/blob-store.ts';
+import type { Projects } from '../projects.ts';
 
 /** The stored body behind a payload link. */
 interface LinkedPayload {

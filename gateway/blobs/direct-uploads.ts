@@ -1,20 +1,27 @@
-import type { Clock } from '../shared/clock.ts';
-import type { DirectUploads, UploadAddress } from '../shared/context.ts';
-import { UPLOAD_MS } from '../shared/limits.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { DirectUploads, UploadAddress } from '../../shared/context.ts';
+import { UPLOAD_MS } from '../../shared/limits.ts';
+import type { ProjectReader } from '../../shared/store/project-store.ts';
+import type { ProjectWrites } from '../writes/writers.ts';
 import { BlobSizeError } from './blob-files.ts';
 import { isMissing } from './blob-store.ts';
-import type { Project } from './project.ts';
 import type { S3BlobStore } from './s3-blob-store.ts';
+
+/** The two sides of a project's database. */
+interface Sides {
+  readonly store: ProjectReader;
+  readonly writes: ProjectWrites;
+}
 
 /** Uploads that clients send straight to the bucket. The gateway sees their bytes when they are to become a file. */
 export class BucketUploads implements DirectUploads {
-  readonly #project: Project;
+  readonly #sides: Sides;
   readonly #blobs: S3BlobStore;
   readonly #clock: Clock;
   readonly #collecting = new Map<string, Promise<void>>();
 
-  constructor(project: Project, blobs: S3BlobStore, clock: Clock) {
-    this.#project = project;
+  constructor(sides: Sides, blobs: S3BlobStore, clock: Clock) {
+    this.#sides = sides;
     this.#blobs = blobs;
     this.#clock = clock;
   }
@@ -38,7 +45,7 @@ export class BucketUploads implements DirectUploads {
   }
 
   async #collect(uploadId: string): Promise<void> {
-    const upload = await this.#project.store.read((store) => store.uploads.find(uploadId));
+    const upload = await this.#sides.store.read((store) => store.uploads.find(uploadId));
     const now = this.#clock.now();
     if (!upload || upload.digest !== null || upload.expires_at <= now) return;
     const blob = await this.#blobs.adopt(uploadId, upload.size_bytes).catch((error: unknown) => {
@@ -49,7 +56,7 @@ export class BucketUploads implements DirectUploads {
     if (!blob) return;
     const { digest, release } = blob;
     try {
-      await this.#project.writes.run('uploadReceived', { uploadId, digest, now });
+      await this.#sides.writes.run('uploadReceived', { uploadId, digest, now });
     } finally {
       release();
     }

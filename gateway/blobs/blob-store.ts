@@ -2,8 +2,8 @@ import { hash, randomUUID } from 'node:crypto';
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { BlobStore, ByteRange, PinnedBlob } from '../shared/context.ts';
-import { unavailable } from '../shared/errors.ts';
+import type { BlobStore, ByteRange, PinnedBlob } from '../../shared/context.ts';
+import { unavailable } from '../../shared/errors.ts';
 import {
   isDiskFull,
   listing,

@@ -1,20 +1,20 @@
 import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { isoTime, type Clock } from '../shared/clock.ts';
-import type { ByteRange, Vault } from '../shared/context.ts';
-import { invalid, ServiceError } from '../shared/errors.ts';
-import { parseToken, projectIdFromBody } from '../shared/ids.ts';
-import { fileLinkText, isSigned } from '../shared/links.ts';
-import { monthOf } from '../shared/rules/month.ts';
-import type { FileRow } from '../shared/store/files.ts';
-import type { Repositories } from '../shared/store/project-store.ts';
+import { isoTime, type Clock } from '../../shared/clock.ts';
+import type { ByteRange, Vault } from '../../shared/context.ts';
+import { invalid, ServiceError } from '../../shared/errors.ts';
+import { parseToken, projectIdFromBody } from '../../shared/ids.ts';
+import { fileLinkText, isSigned } from '../../shared/links.ts';
+import { monthOf } from '../../shared/rules/month.ts';
+import type { FileRow } from '../../shared/store/files.ts';
+import type { Repositories } from '../../shared/store/project-store.ts';
 import { attachment } from './attachment.ts';
-import { isMissing } from './blob-store.ts';
+import { isMissing } from '../blobs/blob-store.ts';
 import { askedRange, type AskedRange } from './byte-range.ts';
 import { measuredBody } from './measured-stream.ts';
-import { S3BlobStore } from './s3-blob-store.ts';
-import type { Project } from './project.ts';
-import type { Projects } from './projects.ts';
+import { S3BlobStore } from '../blobs/s3-blob-store.ts';
+import type { Project } from '../project.ts';
+import type { Projects } from '../projects.ts';
 
 /** What a request wants of a file, in the words of its headers. */
 export interface Wanted {

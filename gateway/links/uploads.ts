@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { refuseEncoded } from '../shared/bindings/read-body.ts';
-import type { Clock } from '../shared/clock.ts';
-import { invalid, ServiceError, type FieldProblem } from '../shared/errors.ts';
-import { parseToken } from '../shared/ids.ts';
-import type { UploadRow } from '../shared/store/uploads.ts';
-import type { Project } from './project.ts';
-import type { Projects } from './projects.ts';
+import { refuseEncoded } from '../../shared/bindings/read-body.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { invalid, ServiceError, type FieldProblem } from '../../shared/errors.ts';
+import { parseToken } from '../../shared/ids.ts';
+import type { UploadRow } from '../../shared/store/uploads.ts';
+import type { Project } from '../project.ts';
+import type { Projects } from '../projects.ts';
 
 /** What the sender of the bytes is told. */
 export interface UploadAnswer {

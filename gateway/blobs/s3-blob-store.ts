@@ -1,8 +1,8 @@
 import { createHash, hash, randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import type { BlobStore, ByteRange, PinnedBlob } from '../shared/context.ts';
-import { attachment } from './attachment.ts';
+import type { BlobStore, ByteRange, PinnedBlob } from '../../shared/context.ts';
+import { attachment } from '../links/attachment.ts';
 import { BlobSizeError } from './blob-files.ts';
 import type { S3Client } from './s3-client.ts';
 import { asStoreError, MissingObjectError, WireError } from './s3-errors.ts';
