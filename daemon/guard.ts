@@ -59,8 +59,16 @@ function refused(header: string, reason: string): Refusal {
   return { header, reason };
 }
 
+/** Names by port, made once: every request asks. */
+const hostsOfPort = new Map<number, ReadonlySet<string>>();
+
 function ownHosts(port: number): ReadonlySet<string> {
-  return new Set([`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`]);
+  let hosts = hostsOfPort.get(port);
+  if (!hosts) {
+    hosts = new Set([`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`]);
+    hostsOfPort.set(port, hosts);
+  }
+  return hosts;
 }
 
 /** True for an http address of this listener. `null`, the origin of a sandboxed page, is none. */

@@ -60,7 +60,11 @@ export class Project {
     this.recorder = new Recorder(sides.writes.ledgerKey);
     this.#host = host;
     const folder = join(projectFolder(host, info.id), 'blobs');
-    this.blobs = host.bucket ? new S3BlobStore(host.bucket, info.id) : new FileBlobStore(folder);
+    // A write that was refused has left its bytes; a deletion may have met a pin.
+    const onFree = (digest: string): void => this.inBackground(() => this.removeBlob(digest));
+    this.blobs = host.bucket
+      ? new S3BlobStore(host.bucket, info.id, onFree)
+      : new FileBlobStore(folder, onFree);
     this.directUploads =
       this.blobs instanceof S3BlobStore ? new BucketUploads(sides, this.blobs, host.clock) : null;
   }

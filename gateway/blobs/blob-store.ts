@@ -12,6 +12,7 @@ import {
   writeStreamSynced,
   writeSynced,
 } from './blob-files.ts';
+import { Pins } from './pins.ts';
 
 /** A file nobody names may be one that is about to be named: it is left alone this long. */
 const ORPHAN_GRACE_MS = 3_600_000;
@@ -24,12 +25,15 @@ const INCOMING = 'incoming';
  */
 export class FileBlobStore implements BlobStore {
   readonly #folder: string;
+  readonly #onFree: (digest: string) => void;
   /** By the first part of a file's name: a digest, or the name of bytes that are still coming in. */
-  readonly #pins = new Map<string, number>();
+  readonly #pins = new Pins();
   readonly #removals = new Map<string, Promise<void>>();
 
-  constructor(folder: string) {
+  /** `onFree` is told of each digest that nobody holds any more. */
+  constructor(folder: string, onFree: (digest: string) => void = () => {}) {
     this.#folder = folder;
+    this.#onFree = onFree;
   }
 
   async put(bytes: Uint8Array, digest = hash('sha256', bytes)): Promise<PinnedBlob> {
@@ -49,7 +53,7 @@ export class FileBlobStore implements BlobStore {
   async putStream(chunks: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<PinnedBlob> {
     const name = randomUUID();
     // However long they take to come, no sweep takes them for orphans.
-    const unpin = this.#pin(name);
+    const unpin = this.#pins.hold(name);
     const temporary = this.#incoming(name);
     try {
       return await wholeOrNothing(temporary, async () => {
@@ -102,21 +106,12 @@ export class FileBlobStore implements BlobStore {
     }
   }
 
-  #pin(digest: string): () => void {
-    this.#pins.set(digest, (this.#pins.get(digest) ?? 0) + 1);
-    let held = true;
-    return () => {
-      if (!held) return;
-      held = false;
-      const left = (this.#pins.get(digest) ?? 1) - 1;
-      if (left > 0) this.#pins.set(digest, left);
-      else this.#pins.delete(digest);
-    };
-  }
-
   /** Holds a pin from before `store` until the caller lets go of it, or until `store` fails. */
   async #pinned(digest: string, store: () => Promise<void>): Promise<PinnedBlob> {
-    const release = this.#pin(digest);
+    const unpin = this.#pins.hold(digest);
+    const release = (): void => {
+      if (unpin()) this.#onFree(digest);
+    };
     try {
       // It may take away the old file only, never the one that is stored now.
       await this.#removals.get(digest)?.catch(() => undefined);

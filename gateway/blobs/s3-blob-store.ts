@@ -4,9 +4,9 @@ import { buffer } from 'node:stream/consumers';
 import type { BlobStore, ByteRange, PinnedBlob } from '../../shared/context.ts';
 import { attachment } from '../links/attachment.ts';
 import { BlobSizeError } from './blob-files.ts';
+import { Pins } from './pins.ts';
 import type { S3Client } from './s3-client.ts';
 import { asStoreError, MissingObjectError, WireError } from './s3-errors.ts';
-import { Pins } from './s3-pins.ts';
 
 /** Longer than an upload may take: what nobody names by then, nobody is about to name. */
 const ORPHAN_GRACE_MS = 3_600_000;
@@ -32,12 +32,15 @@ export interface PresignedPut {
 export class S3BlobStore implements BlobStore {
   readonly #client: S3Client;
   readonly #prefix: string;
+  readonly #onFree: (digest: string) => void;
   /** By the last part of a key. */
   readonly #pins = new Pins();
   readonly #removals = new Map<string, Promise<void>>();
 
-  constructor(client: S3Client, projectId: string) {
+  /** `onFree` is told of each digest that nobody holds any more. */
+  constructor(client: S3Client, projectId: string, onFree: (digest: string) => void = () => {}) {
     this.#client = client;
+    this.#onFree = onFree;
     this.#prefix = `projects/${projectId}/`;
   }
 
@@ -199,7 +202,10 @@ export class S3BlobStore implements BlobStore {
 
   /** Holds a pin from before `store` until the caller lets go of it, or until `store` fails. */
   async #pinned(digest: string, store: () => Promise<void>): Promise<PinnedBlob> {
-    const release = this.#pins.hold(digest);
+    const unpin = this.#pins.hold(digest);
+    const release = (): void => {
+      if (unpin()) this.#onFree(digest);
+    };
     try {
       // It may take away the old object only, never the one that is stored now.
       await this.#removals.get(digest)?.catch(() => undefined);

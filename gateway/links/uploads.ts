@@ -71,10 +71,6 @@ export class Uploads {
     try {
       const now = this.#clock.now();
       await project.writes.run('uploadReceived', { uploadId, digest, now });
-    } catch (error) {
-      release();
-      project.inBackground(() => project.removeBlob(digest));
-      throw error;
     } finally {
       release();
     }

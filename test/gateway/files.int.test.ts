@@ -159,6 +159,16 @@ describe('a small file', () => {
       ...writes.map((write) => write.then(() => bytesOf('a'))),
     ]);
     expect(reads.filter((read) => !contents.includes(read))).toEqual([]);
+    await expect.poll(blobFiles).toHaveLength(1);
+    await remove('a');
+    await expect.poll(blobFiles).toEqual([]);
+  });
+
+  it('that is refused leaves no bytes behind', async () => {
+    await put('a', text('kept'));
+    const none = { 'if-none-match': '*' };
+    expect(await put('a', text('refused'), none)).toMatchObject({ status: 412 });
+    await expect.poll(blobFiles).toHaveLength(1);
   });
 
   it('that is replaced between its row and its bytes is read anew', async () => {

@@ -137,8 +137,8 @@ async function store(
 ): Promise<z.input<typeof output>> {
   const { path, content_base64: content, content_type, upload, complete, if_version } = value;
   if (isReservedPath(path)) throw new ServiceError('PATH_RESERVED');
-  refuseOtherVersion(if_version, (await context.store.files.find(path)) ?? null);
   if (upload) return openUpload(context, { path, ...upload }, direct);
+  refuseOtherVersion(if_version, (await context.store.files.find(path)) ?? null);
   if (complete !== undefined) return toFileView(await completeUpload(context, path, complete));
   if (!content) throw new Error('Validation lets nothing else pass.');
   const file = {
