@@ -89,11 +89,17 @@ describe('a download', () => {
     });
   });
 
-  it('follows no redirect', async () => {
-    const url = await listening((_, response) => {
-      response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
+  it('follows one redirect, to a store of objects, and no second', async () => {
+    const url = await listening((request, response) => {
+      if (request.url === '/object') return response.end('bytes');
+      const location = request.url === '/again' ? '/again' : '/object';
+      return response.writeHead(302, { location }).end();
     });
-    await expect(downloadFrom(url, signal).next()).rejects.toMatchObject({ code: 'HTTP_302' });
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of downloadFrom(url, signal)) chunks.push(chunk);
+    expect(Buffer.concat(chunks).toString()).toBe('bytes');
+    const again = new URL('/again', url).href;
+    await expect(downloadFrom(again, signal).next()).rejects.toMatchObject({ code: 'HTTP_302' });
   });
 
   it('ends its connection when nobody wants more', async () => {
