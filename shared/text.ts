@@ -7,3 +7,12 @@ export function cutUtf8(text: string, maxBytes: number): string {
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return bytes.toString('utf8', 0, end);
 }
+
+/** True for a text with a control character of ASCII or Latin-1. */
+export function hasControl(text: string): boolean {
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;
+  }
+  return false;
+}

@@ -25,20 +25,18 @@ const INCOMING = 'incoming';
  */
 export class FileBlobStore implements BlobStore {
   readonly #folder: string;
-  readonly #onFree: (digest: string) => void;
   /** By the first part of a file's name: a digest, or the name of bytes that are still coming in. */
-  readonly #pins = new Pins();
-  readonly #removals = new Map<string, Promise<void>>();
+  readonly #pins: Pins;
 
   /** `onFree` is told of each digest that nobody holds any more. */
   constructor(folder: string, onFree: (digest: string) => void = () => {}) {
     this.#folder = folder;
-    this.#onFree = onFree;
+    this.#pins = new Pins(onFree);
   }
 
   async put(bytes: Uint8Array, digest = hash('sha256', bytes)): Promise<PinnedBlob> {
     const path = this.#path(digest);
-    return this.#pinned(digest, async () => {
+    return this.#pins.pinned(digest, async () => {
       const stored = await fileState(path);
       if (stored?.sizeBytes === bytes.length) return syncPlace(path);
       const temporary = this.#incoming(`${digest}.${randomUUID()}`);
@@ -58,7 +56,7 @@ export class FileBlobStore implements BlobStore {
     try {
       return await wholeOrNothing(temporary, async () => {
         const digest = await writeStreamSynced(temporary, chunks, sizeBytes);
-        return this.#pinned(digest, () => moveInPlace(temporary, this.#path(digest)));
+        return this.#pins.pinned(digest, () => moveInPlace(temporary, this.#path(digest)));
       });
     } finally {
       unpin();
@@ -76,15 +74,8 @@ export class FileBlobStore implements BlobStore {
   }
 
   /** Deletes a blob unless it is pinned or `isReferenced` says that a row names it again. */
-  async remove(digest: string, isReferenced: (digest: string) => Promise<boolean>): Promise<void> {
-    if (this.#pins.has(digest) || (await isReferenced(digest)) || this.#pins.has(digest)) return;
-    const running = this.#removals.get(digest);
-    if (running) return running;
-    const removal = rm(this.#path(digest), { force: true }).finally(() => {
-      this.#removals.delete(digest);
-    });
-    this.#removals.set(digest, removal);
-    await removal;
+  remove(digest: string, isReferenced: (digest: string) => Promise<boolean>): Promise<void> {
+    return this.#pins.remove(digest, isReferenced, () => rm(this.#path(digest), { force: true }));
   }
 
   /** Deletes files that no row names: left by a crash between the file and its row. Ends early when told to. */
@@ -104,23 +95,6 @@ export class FileBlobStore implements BlobStore {
         else if (!this.#pins.has(digest)) await rm(path, { force: true });
       }
     }
-  }
-
-  /** Holds a pin from before `store` until the caller lets go of it, or until `store` fails. */
-  async #pinned(digest: string, store: () => Promise<void>): Promise<PinnedBlob> {
-    const unpin = this.#pins.hold(digest);
-    const release = (): void => {
-      if (unpin()) this.#onFree(digest);
-    };
-    try {
-      // It may take away the old file only, never the one that is stored now.
-      await this.#removals.get(digest)?.catch(() => undefined);
-      await store();
-    } catch (error) {
-      release();
-      throw error;
-    }
-    return { digest, release };
   }
 
   #path(digest: string): string {

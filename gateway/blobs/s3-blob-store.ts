@@ -32,20 +32,18 @@ export interface PresignedPut {
 export class S3BlobStore implements BlobStore {
   readonly #client: S3Client;
   readonly #prefix: string;
-  readonly #onFree: (digest: string) => void;
   /** By the last part of a key. */
-  readonly #pins = new Pins();
-  readonly #removals = new Map<string, Promise<void>>();
+  readonly #pins: Pins;
 
   /** `onFree` is told of each digest that nobody holds any more. */
   constructor(client: S3Client, projectId: string, onFree: (digest: string) => void = () => {}) {
     this.#client = client;
-    this.#onFree = onFree;
+    this.#pins = new Pins(onFree);
     this.#prefix = `projects/${projectId}/`;
   }
 
   async put(bytes: Uint8Array, digest = hash('sha256', bytes)): Promise<PinnedBlob> {
-    return this.#pinned(digest, async () => {
+    return this.#pins.pinned(digest, async () => {
       const key = this.#blob(digest);
       if ((await this.#client.head(key)) === bytes.length) return;
       await this.#client.put(key, bytes, digest);
@@ -62,7 +60,7 @@ export class S3BlobStore implements BlobStore {
     try {
       await this.#client.putStream(key, measured(chunks, sizeBytes, sum), sizeBytes);
       const digest = sum.digest('hex');
-      return await this.#pinned(digest, () => this.#settle(key, digest, sizeBytes));
+      return await this.#pins.pinned(digest, () => this.#settle(key, digest, sizeBytes));
     } finally {
       unpin();
       await this.#discard(key);
@@ -84,15 +82,8 @@ export class S3BlobStore implements BlobStore {
   }
 
   /** Deletes a blob unless it is pinned or `isReferenced` says that a row names it again. */
-  async remove(digest: string, isReferenced: (digest: string) => Promise<boolean>): Promise<void> {
-    if (this.#pins.has(digest) || (await isReferenced(digest)) || this.#pins.has(digest)) return;
-    const running = this.#removals.get(digest);
-    if (running) return running;
-    const removal = this.#client.delete(this.#blob(digest)).finally(() => {
-      this.#removals.delete(digest);
-    });
-    this.#removals.set(digest, removal);
-    await removal;
+  remove(digest: string, isReferenced: (digest: string) => Promise<boolean>): Promise<void> {
+    return this.#pins.remove(digest, isReferenced, () => this.#client.delete(this.#blob(digest)));
   }
 
   /**
@@ -168,7 +159,9 @@ export class S3BlobStore implements BlobStore {
         for await (const chunk of object.body as AsyncIterable<Uint8Array>) sum.update(chunk);
         return { digest: sum.digest('hex'), etag: object.etag };
       });
-      const blob = await this.#pinned(digest, () => this.#settle(key, digest, sizeBytes, etag));
+      const blob = await this.#pins.pinned(digest, () =>
+        this.#settle(key, digest, sizeBytes, etag),
+      );
       await this.#discard(key);
       return blob;
     } finally {
@@ -198,23 +191,6 @@ export class S3BlobStore implements BlobStore {
   /** What cannot be deleted now, a sweep deletes. */
   async #discard(key: string): Promise<void> {
     await this.#client.delete(key).catch(() => undefined);
-  }
-
-  /** Holds a pin from before `store` until the caller lets go of it, or until `store` fails. */
-  async #pinned(digest: string, store: () => Promise<void>): Promise<PinnedBlob> {
-    const unpin = this.#pins.hold(digest);
-    const release = (): void => {
-      if (unpin()) this.#onFree(digest);
-    };
-    try {
-      // It may take away the old object only, never the one that is stored now.
-      await this.#removals.get(digest)?.catch(() => undefined);
-      await store();
-    } catch (error) {
-      release();
-      throw error;
-    }
-    return { digest, release };
   }
 
   #blob(digest: string): string {

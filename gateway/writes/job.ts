@@ -1,4 +1,5 @@
 import type { EventReady, ProjectInfo, ServerInfo, Vault } from '../../shared/context.ts';
+import type { RoomContext } from '../../shared/operations/file/room.ts';
 import type { Repositories } from '../../shared/store/project-store.ts';
 import type { Recorder } from '../recorder.ts';
 import type { RecentBodies } from './recent-bodies.ts';
@@ -35,4 +36,14 @@ export interface Procedure<I, O> {
   readonly onError?: (job: Job, input: I, error: unknown) => Promise<O>;
   /** Bytes the job holds while it is queued. */
   readonly sizeBytes?: (input: I) => number;
+}
+
+/** What a job has for whoever gives room of the disk back, at a time. */
+export function roomContext({ store, recorder, tell }: Job, now: number): RoomContext {
+  return {
+    store,
+    now,
+    recordService: (op, subject) => recorder.record(store, { op, subject }, now),
+    blobDropped: (digest) => tell({ kind: 'blob_dropped', digest }),
+  };
 }

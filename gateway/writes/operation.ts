@@ -4,7 +4,7 @@ import { newId } from '../../shared/ids.ts';
 import type { Handler, Operation } from '../../shared/operation.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { keepAnswer } from '../kept-answers.ts';
-import type { Job, Procedure } from './job.ts';
+import { roomContext, type Job, type Procedure } from './job.ts';
 import { toPlain, type PlainError } from './plain-error.ts';
 
 /** The call of an operation that writes, checked and prepared. */
@@ -66,21 +66,18 @@ function find(name: string): WriteOperation {
 }
 
 function writeContext(job: Job, { caller, now }: OperationCall): WriteContext {
-  const { store, project, server, vault, recorder, tell } = job;
+  const { project, server, vault, tell } = job;
   return {
     caller,
     project,
     server,
     vault,
-    now,
-    store,
+    ...roomContext(job, now),
     newId: (prefix) => newId(prefix, now),
-    recordService: (op, subject) => recorder.record(store, { op, subject }, now),
     dueAt: (at) => tell({ kind: 'due', at }),
     keysChanged: () => tell({ kind: 'keys_changed' }),
     keyEnded: (keyId) => tell({ kind: 'key_ended', keyId }),
     sourcesChanged: () => tell({ kind: 'sources_changed' }),
-    blobDropped: (digest) => tell({ kind: 'blob_dropped', digest }),
     eventReady: ({ source, type }) => tell({ kind: 'event_ready', source, type }),
   };
 }

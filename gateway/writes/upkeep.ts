@@ -1,10 +1,10 @@
 import { isoTime } from '../../shared/clock.ts';
 import { PAYLOAD_RETENTION_MS } from '../../shared/limits.ts';
+import { dropExpiredKeys, dropExpiredUploads } from '../../shared/operations/file/room.ts';
 import { effective } from '../../shared/rules/event-state.ts';
 import { queueRow } from '../../shared/rules/queue-row.ts';
 import type { EventRow } from '../../shared/store/events.ts';
-import type { Job, Procedure } from './job.ts';
-import { dropReference } from './uploads.ts';
+import { roomContext, type Job, type Procedure } from './job.ts';
 
 /** A step of upkeep: at most so many rows, as of a time. */
 interface Portion {
@@ -61,27 +61,12 @@ export const forgetAnswers: Procedure<Portion, number> = {
 
 /** Deletes keys of the disk whose time is over; answers how many. */
 export const dropKeys: Procedure<Portion, number> = {
-  async run({ store }, { now, limit }) {
-    const { keys, bytes } = await store.kv.deleteExpired(now, limit);
-    await store.disk.add('keys', -keys);
-    await store.disk.add('key_bytes', -bytes);
-    return keys;
-  },
+  run: ({ store }, { now, limit }) => dropExpiredKeys({ store, now }, limit),
 };
 
 /** Drops uploads that nobody completed in time, with their room and their bytes; answers how many. */
 export const dropUploads: Procedure<Portion, number> = {
-  async run(job, { now, limit }) {
-    const { store, recorder } = job;
-    const rows = await store.uploads.expired(now, limit);
-    for (const { id, size_bytes, digest } of rows) {
-      await store.uploads.delete(id);
-      await store.disk.add('upload_bytes', -size_bytes);
-      if (digest !== null) await dropReference(job, digest);
-      await recorder.record(store, { op: 'upload.expired', subject: id }, now);
-    }
-    return rows.length;
-  },
+  run: (job, { now, limit }) => dropExpiredUploads(roomContext(job, now), limit),
 };
 
 /** Deletes links to files whose time is over; answers how many. */

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../shared/errors.ts';
-import type { Job, Procedure } from './job.ts';
+import { dropReference } from '../../shared/operations/file/room.ts';
+import { roomContext, type Procedure } from './job.ts';
 
 /** The bytes of an upload are stored. */
 interface UploadReceived {
@@ -17,12 +18,7 @@ export const uploadReceived: Procedure<UploadReceived, null> = {
     if (upload.digest === digest) return null;
     await store.blobs.addReference(digest, upload.size_bytes);
     await store.uploads.setDigest(uploadId, digest);
-    if (upload.digest !== null) await dropReference(job, upload.digest);
+    if (upload.digest !== null) await dropReference(roomContext(job, now), upload.digest);
     return null;
   },
 };
-
-/** A row that named this blob is gone. */
-export async function dropReference({ store, tell }: Job, digest: string): Promise<void> {
-  if (await store.blobs.dropReference(digest)) tell({ kind: 'blob_dropped', digest });
-}

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { parseIso } from '../clock.ts';
 import { LIST_DEFAULT, LIST_MAX } from '../limits.ts';
+import { hasControl } from '../text.ts';
 
 // Fields that several operations share.
 
@@ -12,14 +13,6 @@ export function label(maxChars: number) {
     .max(maxChars)
     .refine((text) => !hasControl(text), 'Control characters are not allowed.')
     .refine((text) => text.isWellFormed(), 'The text is not valid Unicode.');
-}
-
-function hasControl(text: string): boolean {
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;
-  }
-  return false;
 }
 
 export const eventId = z

@@ -1,4 +1,5 @@
 import { FILE_PATH_MAX_BYTES, KV_KEY_MAX_BYTES } from '../limits.ts';
+import { hasControl } from '../text.ts';
 
 /** Keys of task states begin so; they are written by `state_save` alone. */
 export const STATE_PREFIX = 'state/';
@@ -60,12 +61,4 @@ function textProblem(text: string, maxBytes: number): string | null {
   if (hasControl(text)) return 'Control characters are not allowed.';
   if (Buffer.byteLength(text) > maxBytes) return `It has more than ${maxBytes} bytes in UTF-8.`;
   return null;
-}
-
-function hasControl(text: string): boolean {
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;
-  }
-  return false;
 }

@@ -5,6 +5,7 @@ export interface DiskSums {
   readonly keys: number;
   readonly keyBytes: number;
   readonly fileBytes: number;
+  /** Declared by open uploads: they may fill the disk like files. */
   readonly uploadBytes: number;
 }
 

@@ -1,6 +1,5 @@
-import type { HeaderRecord, Verification } from './signature.ts';
+import { TOLERANCE_SECONDS, type HeaderRecord, type Verification } from './signature.ts';
 
-const TOLERANCE_SECONDS = 300;
 /** Where each provider puts its signature, and the time it signed where it says so. */
 const HEADERS: Readonly<Record<Verification, readonly string[]>> = {
   none: [],

@@ -7,7 +7,8 @@ export type HeaderRecord = Readonly<Record<string, string>>;
 export type Verification = 'none' | 'stripe' | 'github' | 'hmac_sha256' | 'standard_webhooks';
 
 const DEFAULT_SIGNATURE_HEADER = 'x-signature';
-const TOLERANCE_SECONDS = 300;
+/** How far the time of a signature may be from now. */
+export const TOLERANCE_SECONDS = 300;
 const SHA256_BYTES = 32;
 const STANDARD_KEY_MIN_BYTES = 16;
 const SECRET_CHARS_MAX = 1024;

@@ -1,13 +1,5 @@
+import type { DiskSums } from '../rules/disk-quota.ts';
 import type { Row, Tx } from './driver.ts';
-
-/** What the disk holds in sum. */
-export interface DiskUse {
-  readonly keys: number;
-  readonly keyBytes: number;
-  readonly fileBytes: number;
-  /** Declared by open uploads: they may fill the disk like files. */
-  readonly uploadBytes: number;
-}
 
 type Counter = 'keys' | 'key_bytes' | 'file_bytes' | 'upload_bytes';
 
@@ -19,7 +11,7 @@ export class DiskRepository {
     this.#tx = tx;
   }
 
-  async use(): Promise<DiskUse> {
+  async use(): Promise<DiskSums> {
     const rows = await this.#tx.all('SELECT name, value FROM disk');
     const value = new Map(rows.map((row) => [row['name'], Number(row['value'])]));
     return {

@@ -1,6 +1,5 @@
-import type { Row, SqlValue, Tx } from './driver.ts';
-import type { ListRange } from './kv.ts';
-import { afterPrefix } from './text-range.ts';
+import type { Row, Tx } from './driver.ts';
+import { inRange, type ListRange } from './text-range.ts';
 
 export interface FileRow extends Row {
   path: string;
@@ -26,19 +25,12 @@ export class FileRepository {
   }
 
   /** By the bytes of the paths. */
-  page({ prefix, after, limit }: ListRange): Promise<FileRow[]> {
-    // One lower bound: of two, SQLite seeks the first alone, and reads all pages before this one again.
-    const conditions = ['path >= max(?, ?)', 'path <> ?'];
-    const params: SqlValue[] = [prefix, after, after];
-    const end = afterPrefix(prefix);
-    if (end !== null) {
-      conditions.push('path < ?');
-      params.push(end);
-    }
-    return this.#tx.all<FileRow>(
-      `SELECT ${COLUMNS} FROM file WHERE ${conditions.join(' AND ')} ORDER BY path LIMIT ?`,
-      [...params, limit],
-    );
+  page(range: ListRange): Promise<FileRow[]> {
+    const { sql, params } = inRange('path', range);
+    return this.#tx.all<FileRow>(`SELECT ${COLUMNS} FROM file WHERE ${sql} ORDER BY path LIMIT ?`, [
+      ...params,
+      range.limit,
+    ]);
   }
 
   async put(row: FileRow): Promise<void> {

@@ -1,5 +1,5 @@
-import { afterPrefix } from './text-range.ts';
-import type { Row, SqlValue, Tx } from './driver.ts';
+import type { Row, Tx } from './driver.ts';
+import { inRange, type ListRange } from './text-range.ts';
 
 /** A key without its value. */
 export interface KvHead extends Row {
@@ -15,14 +15,6 @@ export interface KvRow extends KvHead {
   note: string | null;
   /** JSON text. */
   value: Uint8Array;
-}
-
-/** Where a page of a list begins and ends. */
-export interface ListRange {
-  readonly prefix: string;
-  /** The last key of the page before; '' for the first page. */
-  readonly after: string;
-  readonly limit: number;
 }
 
 const HEAD = 'key, size_bytes, version, expires_at, updated_at';
@@ -50,18 +42,11 @@ export class KvRepository {
   }
 
   /** By the bytes of the keys. */
-  page({ prefix, after, limit }: ListRange, now: number): Promise<KvHead[]> {
-    // One lower bound: of two, SQLite seeks the first alone, and reads all pages before this one again.
-    const conditions = ['key >= max(?, ?)', 'key <> ?'];
-    const params: SqlValue[] = [prefix, after, after];
-    const end = afterPrefix(prefix);
-    if (end !== null) {
-      conditions.push('key < ?');
-      params.push(end);
-    }
+  page(range: ListRange, now: number): Promise<KvHead[]> {
+    const { sql, params } = inRange('key', range);
     return this.#tx.all<KvHead>(
-      `SELECT ${HEAD} FROM kv WHERE ${conditions.join(' AND ')} AND ${LIVE} ORDER BY key LIMIT ?`,
-      [...params, now, limit],
+      `SELECT ${HEAD} FROM kv WHERE ${sql} AND ${LIVE} ORDER BY key LIMIT ?`,
+      [...params, now, range.limit],
     );
   }
 

@@ -6,6 +6,9 @@ import type { UploadRow } from '../../store/uploads.ts';
 /** Drops so many expired keys or uploads at a time when room is needed. */
 const PORTION = 500;
 
+/** What it takes to give room back: an operation has it, and so has upkeep. */
+export type RoomContext = Pick<WriteContext, 'store' | 'now' | 'recordService' | 'blobDropped'>;
+
 /** What a write adds to the disk; below 0 it takes away. */
 interface Change {
   readonly keys: number;
@@ -15,53 +18,59 @@ interface Change {
 }
 
 /** QUOTA_EXCEEDED when the disk has no room for a change. What has expired takes no room, swept or not. */
-export async function makeRoom(context: WriteContext, change: Change): Promise<void> {
+export async function makeRoom(context: RoomContext, change: Change): Promise<void> {
   const { store } = context;
   for (;;) {
     const passed = quotaPassed(await store.disk.use(), change);
     if (passed === null) return;
     const isFreed =
-      (await dropKeys(context, change.key)) ||
-      (passed.kind === 'bytes' && (await dropUploads(context)));
+      (await dropExpiredKeys(context, PORTION, change.key)) > 0 ||
+      (passed.kind === 'bytes' && (await dropExpiredUploads(context, PORTION)) > 0);
     if (!isFreed) throw new ServiceError('QUOTA_EXCEEDED', { details: { ...passed } });
   }
 }
 
 /** Gives the room of an upload back. Its reference to a blob is left to the caller. */
-export async function closeUpload({ store }: WriteContext, upload: UploadRow): Promise<void> {
+export async function closeUpload(
+  { store }: Pick<RoomContext, 'store'>,
+  upload: UploadRow,
+): Promise<void> {
   await store.uploads.delete(upload.id);
   await store.disk.add('upload_bytes', -upload.size_bytes);
 }
 
 /** Gives the room of an upload back, and its bytes. */
-export async function dropUpload(context: WriteContext, upload: UploadRow): Promise<void> {
+export async function dropUpload(context: RoomContext, upload: UploadRow): Promise<void> {
   await closeUpload(context, upload);
   if (upload.digest !== null) await dropReference(context, upload.digest);
 }
 
 /** A row that named this blob is gone. */
 export async function dropReference(
-  { store, blobDropped }: WriteContext,
+  { store, blobDropped }: Pick<RoomContext, 'store' | 'blobDropped'>,
   digest: string,
 ): Promise<void> {
   if (await store.blobs.dropReference(digest)) blobDropped(digest);
 }
 
-async function dropKeys(
-  { store, now }: WriteContext,
-  except: string | undefined,
-): Promise<boolean> {
-  const { keys, bytes } = await store.kv.deleteExpired(now, PORTION, except);
+/** Deletes keys whose time is over, at most `limit` and never `except`; answers how many. */
+export async function dropExpiredKeys(
+  { store, now }: Pick<RoomContext, 'store' | 'now'>,
+  limit: number,
+  except?: string,
+): Promise<number> {
+  const { keys, bytes } = await store.kv.deleteExpired(now, limit, except);
   await store.disk.add('keys', -keys);
   await store.disk.add('key_bytes', -bytes);
-  return keys > 0;
+  return keys;
 }
 
-async function dropUploads(context: WriteContext): Promise<boolean> {
-  const expired = await context.store.uploads.expired(context.now, PORTION);
+/** Drops uploads that nobody completed in time, at most `limit`; answers how many. */
+export async function dropExpiredUploads(context: RoomContext, limit: number): Promise<number> {
+  const expired = await context.store.uploads.expired(context.now, limit);
   for (const upload of expired) {
     await dropUpload(context, upload);
     await context.recordService('upload.expired', upload.id);
   }
-  return expired.length > 0;
+  return expired.length;
 }
