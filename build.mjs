@@ -14,6 +14,20 @@ const common = {
   legalComments: 'none',
 };
 
+/** The thread that writes checks nothing against schemas, so it does without the package: see the module put in its place. */
+const names = Object.keys(await import('zod')).filter((name) => name !== 'default');
+const withoutSchemas = {
+  name: 'without-schemas',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^zod$/ }, () => ({ path: 'zod', namespace: 'no-schemas' }));
+    onLoad({ filter: /.*/, namespace: 'no-schemas' }, () => ({
+      contents: `import anything from './gateway/writes/no-schemas.ts';
+        export { ${names.map((name) => `anything as ${name}`).join(', ')} };`,
+      resolveDir: import.meta.dirname,
+    }));
+  },
+};
+
 await Promise.all([
   // CommonJS and one file of plain ASCII, with everything inside: the fastest thing for Node 20 to start.
   build({
@@ -26,10 +40,21 @@ await Promise.all([
   // The daemon keeps its packages outside: libsql is native, and one copy of the others serves all.
   build({
     ...common,
-    entryPoints: { daemon: 'daemon/main.ts', writer: 'gateway/writes/thread-main.ts' },
+    entryPoints: { daemon: 'daemon/main.ts' },
     outdir: 'dist',
     format: 'esm',
+    // What is loaded on demand stays apart.
+    splitting: true,
     packages: 'external',
+    sourcemap: true,
+  }),
+  build({
+    ...common,
+    entryPoints: { writer: 'gateway/writes/thread-main.ts' },
+    outdir: 'dist',
+    format: 'esm',
+    external: ['libsql', 'libsql/*'],
+    plugins: [withoutSchemas],
     sourcemap: true,
   }),
 ]);

@@ -11,7 +11,7 @@ import { readRecord } from '../daemon/record.ts';
 import { errorCode } from '../shared/untyped.ts';
 import { VERSION } from '../shared/version.ts';
 import { notListening, resolveConnection, type Connection } from './connection.ts';
-import { badAnswer, CallError, CliError, unreachable, usageError } from './errors.ts';
+import { badAnswer, CallError, CliError, LostAnswer, unreachable, usageError } from './errors.ts';
 
 export interface CallOptions {
   readonly query?: Readonly<
@@ -54,9 +54,14 @@ const RETRY_PAUSE_MS = 100;
 /** Nobody listens: nothing was sent, so a daemon that is starting may be asked again. */
 const NOBODY_CODES: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED']);
 
+/** A connection that was there broke: what was sent may have arrived. */
+const CUT_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED']);
+
 interface Tries {
-  /** How often a connection was made and lost. */
+  /** How often a connection could not be made, or was lost. */
   broken: number;
+  /** Whether one of them may have brought the call to the other side. */
+  lost: boolean;
   readonly startingUntil: number;
 }
 
@@ -90,7 +95,7 @@ export class HttpClient implements Client {
   async raw(method: string, path: string, options: CallOptions = {}): Promise<IncomingMessage> {
     const headers = this.#headers(method, options);
     const body = bodyOf(options);
-    const tries: Tries = { broken: 0, startingUntil: Date.now() + STARTING_MS };
+    const tries: Tries = { broken: 0, lost: false, startingUntil: Date.now() + STARTING_MS };
     for (;;) {
       try {
         return await this.#send(method, path, headers, body, options);
@@ -111,11 +116,12 @@ export class HttpClient implements Client {
     if (error instanceof CliError || code === null || code.startsWith('ERR_')) throw error;
     if (NOBODY_CODES.has(code)) {
       if (this.#isStarting() && Date.now() < tries.startingUntil) return STARTING_PAUSE_MS;
-      throw notListening(this.#connection, code);
+      throw asLost(notListening(this.#connection, code), tries);
     }
     tries.broken += 1;
+    tries.lost ||= CUT_CODES.has(code);
     if (tries.broken === 1) return RETRY_PAUSE_MS;
-    throw unreachable(`The connection broke (${code}).`, 'Try again.');
+    throw asLost(unreachable(`The connection broke (${code}).`, 'Try again.'), tries);
   }
 
   #resolve(): Connection {
@@ -204,8 +210,12 @@ function endWith(request: ClientRequest, signal: AbortSignal | undefined): void 
   request.once('close', () => signal.removeEventListener('abort', end));
 }
 
+function asLost(error: CliError, { lost }: Tries): CliError {
+  return lost ? new LostAnswer(error.message, error.hint) : error;
+}
+
 function silent(timeoutMs: number): Error {
-  return unreachable(`No answer within ${timeoutMs / 1000} s.`, 'See: svc status');
+  return new LostAnswer(`No answer within ${timeoutMs / 1000} s.`, 'See: svc status');
 }
 
 function tcpTarget(gateway: URL): RequestOptions {
@@ -239,7 +249,7 @@ async function readText(response: IncomingMessage, signal?: AbortSignal): Promis
     for await (const chunk of response) chunks.push(chunk as Buffer);
   } catch (error) {
     if (errorCode(error) === null || signal?.aborted) throw error;
-    throw unreachable('The connection broke in the middle of the answer.', 'Try again.');
+    throw new LostAnswer('The connection broke in the middle of the answer.', 'Try again.');
   }
   return Buffer.concat(chunks).toString('utf8');
 }

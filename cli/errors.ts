@@ -90,7 +90,20 @@ export function unreachable(message: string, hint: string | null = null): CliErr
   return new CliError({ code: 'UNREACHABLE', message, hint, exit: EXIT.unreachable });
 }
 
+/** A call was sent, and how it was answered is not known: it may have had its effect. Exit code 7. */
+export class LostAnswer extends CliError {
+  constructor(message: string, hint: string | null = null) {
+    super({ code: 'UNREACHABLE', message, hint, exit: EXIT.unreachable });
+    this.name = 'LostAnswer';
+  }
+}
+
 /** The other side answered with something that is not of this interface. */
 export function badAnswer(message: string): CliError {
   return new CliError({ code: 'ANSWER_INVALID', message, exit: EXIT.refused });
+}
+
+/** What to show of anything thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -5,18 +5,20 @@ import { EXIT } from './exit.ts';
 import type { OperationShape } from './operation-shape.ts';
 import { flagOf } from './operation-spec.ts';
 import { missing } from './input/parse.ts';
+import type { View } from './view/output.ts';
 import { plainText } from './view/terminal-text.ts';
 import { fieldValue, StandardInput } from './input/values.ts';
 import { wholeWait } from './work/cut-short.ts';
 
-/** Calls the operation and shows its answer. */
+/** Calls the operation and shows its answer, by `viewOf` where it has a view of its own. */
 export async function runOperation(
   shape: OperationShape,
   context: CommandContext,
+  viewOf: (answer: unknown) => View = () => ({}),
 ): Promise<number> {
   const answer = await callOperation(shape, context);
   const { columns } = shape;
-  context.output.answer(answer, columns ? { columns } : {});
+  context.output.answer(answer, { ...(columns && { columns }), ...viewOf(answer) });
   return isNothing(shape, answer) ? EXIT.nothing : exitOf(answer);
 }
 
@@ -25,14 +27,31 @@ export async function callOperation(
   shape: OperationShape,
   context: CommandContext,
 ): Promise<unknown> {
-  const input = await readInput(shape, context);
-  const { method, path, options, seconds } = requestOf(shape, input);
+  const { method, path, options, seconds } = await readCall(shape, context);
   const { env, output, signal } = context;
   const client = context.client();
   const call = client.call(method, path, { ...options, signal });
   if (shape.effect !== 'wait') return call;
   const isEmpty = (answer: unknown): boolean => isNothing(shape, answer);
   return output.spin('Waiting', wholeWait({ client, env, seconds, signal }, call, isEmpty));
+}
+
+/** A request that an operation stands for. */
+export interface OperationCall {
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly method: string;
+  readonly path: string;
+  readonly options: CallOptions;
+  /** How long the other side may hold its answer back. */
+  readonly seconds: number;
+}
+
+/** The request of the operation for what was typed. */
+export async function readCall(
+  shape: OperationShape,
+  context: Pick<CommandContext, 'args' | 'options' | 'signal'>,
+): Promise<OperationCall> {
+  return callFor(shape, await readInput(shape, context));
 }
 
 /** The input of the operation from arguments and flags. */
@@ -58,11 +77,11 @@ async function readInput(
 const WAIT_MARGIN_MS = 15_000;
 
 /** The request for an input: path, then query (GET and DELETE) or body. */
-function requestOf(
+export function callFor(
   shape: OperationShape,
   input: Readonly<Record<string, unknown>>,
-): { method: string; path: string; options: CallOptions; seconds: number } {
-  const { method, path, params, effect, fields } = shape;
+): OperationCall {
+  const { method, path, params, fields } = shape;
   const rest = { ...input };
   const target = path.replace(/\{(\w+)\+?\}/g, (_, parameter: string) => {
     const name = params[parameter] ?? parameter;
@@ -72,8 +91,8 @@ function requestOf(
   });
   const wait = fields.find(({ name }) => name === 'timeout_seconds' || name === 'wait_seconds');
   const seconds = Number(input[wait?.name ?? ''] ?? wait?.default ?? 0);
-  const timing = effect === 'wait' ? { timeoutMs: seconds * 1000 + WAIT_MARGIN_MS } : {};
-  return { method, path: target, options: { ...timing, ...carried(shape, rest) }, seconds };
+  const timing = wait ? { timeoutMs: seconds * 1000 + WAIT_MARGIN_MS } : {};
+  return { input, method, path: target, options: { ...timing, ...carried(shape, rest) }, seconds };
 }
 
 /** What does not stand in the path: in the query (GET and DELETE) or the body; or one field is the body. */
@@ -96,11 +115,14 @@ function queryText(value: unknown): string | string[] {
   return plainText(value);
 }
 
+/** Statuses of a request after which the work does not go on. */
+const STOPPING: ReadonlySet<unknown> = new Set(['denied', 'expired', 'needs_context']);
+
 /** Whether what was asked of a person is decided, and how. */
-function exitOf(answer: unknown): number {
+export function exitOf(answer: unknown): number {
   const status = isObject(answer) && 'request_id' in answer ? answer['status'] : undefined;
   if (status === 'pending') return EXIT.pending;
-  return status === 'denied' || status === 'expired' ? EXIT.denied : EXIT.done;
+  return STOPPING.has(status) ? EXIT.denied : EXIT.done;
 }
 
 function isNothing({ emptyWhenNull }: OperationShape, answer: unknown): boolean {

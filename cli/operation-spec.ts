@@ -47,8 +47,14 @@ function optionOf(field: FieldShape, filledIn: string | undefined): OptionSpec {
 }
 
 /** Where a value may also come from. */
-function formsOf({ type, text }: FieldShape): string[] {
-  return type === 'json' ? ['JSON, @file or -'] : text ? ['text, @file or -'] : [];
+function formsOf(field: FieldShape): string[] {
+  if (field.type === 'json') return ['JSON, @file or -'];
+  return field.text && !isAddress(field) ? ['text, @file or -'] : [];
+}
+
+/** An address may be long, but nobody keeps one in a file. */
+function isAddress({ name }: FieldShape): boolean {
+  return name.endsWith('_url');
 }
 
 function remarked(summary: string, remarks: readonly string[]): string {
@@ -70,7 +76,8 @@ function rangeText(least: number | string | undefined, most: number | string | u
   return [least === undefined ? `up to ${most}` : `${least} to ${most}`];
 }
 
-function valueName({ type, text }: FieldShape): string {
+function valueName(field: FieldShape): string {
+  const { type, text } = field;
   switch (type) {
     case 'boolean':
       return '[true|false]';
@@ -82,7 +89,7 @@ function valueName({ type, text }: FieldShape): string {
     case 'array':
       return 'A,B,…';
     case 'string':
-      return text ? 'TEXT' : 'VALUE';
+      return isAddress(field) ? 'URL' : text ? 'TEXT' : 'VALUE';
   }
 }
 

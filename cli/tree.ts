@@ -3,6 +3,7 @@ import { daemonCommands } from './commands/specs-daemon.ts';
 import { withDiskCommands } from './commands/specs-disk.ts';
 import { SHELL_NAMES } from './commands/specs-names.ts';
 import { ownCommands } from './commands/specs-own.ts';
+import { withPeopleCommands } from './commands/specs-people.ts';
 import { toolCommands } from './commands/specs-tools.ts';
 import { operationShapes } from './operations.generated.ts';
 import type { OperationShape } from './operation-shape.ts';
@@ -11,7 +12,9 @@ import { operationSpec } from './operation-spec.ts';
 /** Every command: those of the interface first, then those written by hand. */
 export function allCommands(): readonly CommandSpec[] {
   return [
-    ...withDiskCommands(operationShapes.map((shape) => operationSpec(shape, loaderOf(shape)))),
+    ...withPeopleCommands(
+      withDiskCommands(operationShapes.map((shape) => operationSpec(shape, loaderOf(shape)))),
+    ),
     ...daemonCommands,
     ...toolCommands,
     ...ownCommands,
@@ -19,8 +22,32 @@ export function allCommands(): readonly CommandSpec[] {
   ];
 }
 
+/** Operations that ask people, or show what they decided and what was pushed. */
+const PEOPLE: ReadonlySet<string> = new Set([
+  'ask_approval',
+  'ask_human',
+  'channel_add',
+  'channel_remove',
+  'file_url',
+  'policy_diff',
+  'policy_get',
+  'policy_set',
+  'policy_test',
+  'request_callback_secret',
+  'request_status',
+  'route_add',
+  'route_attempts',
+  'route_list',
+  'route_remove',
+  'route_retry',
+  'route_test',
+]);
+
 /** Some operations do more on the command line than to call and show. */
 function loaderOf(shape: OperationShape): CommandSpec['load'] {
+  if (PEOPLE.has(shape.name)) {
+    return async () => (await import('./people/commands.ts')).peopleCommand(shape);
+  }
   switch (shape.name) {
     case 'key_rotate':
       return async () => (await import('./commands/key-rotate.ts')).keyRotate(shape);

@@ -4,23 +4,29 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import { isoTime, systemClock } from '../shared/clock.ts';
+import { tidyAfterStart } from '../shared/tidy.ts';
 import { VERSION } from '../shared/version.ts';
 import { answerJson } from './answers.ts';
 import { makePrivateFolder } from './files.ts';
 import type { Home } from './home.ts';
 import { Listener, type Backend } from './listener.ts';
-import { openLocal, type Local } from './local.ts';
+import { openLocal, readLocalSettings, type Local } from './local.ts';
 import { takeLock, type Lock } from './lock.ts';
-import { askStatus, describeHolder, STATUS_PATH, STOP_PATH } from './probe.ts';
+import { askStatus, describeHolder, OWNER_PATH, STATUS_PATH, STOP_PATH } from './probe.ts';
 import { portOwner } from './processes.ts';
+import { isMailAddress } from '../shared/rules/mail-address.ts';
 import { writeRecord, type DaemonRecord, type DaemonStatus } from './record.ts';
 import { StartRefused } from './start-refused.ts';
 import { errorCode } from '../shared/untyped.ts';
 
 export interface DaemonOptions {
   readonly home: Home;
+  /** Where settings of blobs, people and callbacks stand. */
+  readonly env: NodeJS.ProcessEnv;
   /** 0 takes a free one. */
   readonly port: number;
+  /** The owner's email address; without it the owner stays who it is. */
+  readonly owner?: string | undefined;
   readonly ratePerMinute: number;
   /** Made only after the lock is won, since making it may move the file of a running daemon. */
   readonly createLog: () => Logger;
@@ -93,7 +99,8 @@ export class Daemon {
   }
 
   async #open(): Promise<void> {
-    const { home, port, ratePerMinute, onEnd } = this.#options;
+    const { home, env, owner, port, ratePerMinute, onEnd } = this.#options;
+    const settings = readLocalSettings(env);
     const tcp = await this.#listenOnLoopback(port);
     const base = `http://127.0.0.1:${tcp.port}`;
     this.#update({ base_url: base, mcp_url: `${base}/mcp`, hooks_url: base });
@@ -101,6 +108,8 @@ export class Daemon {
     chmodSync(home.socketPath, 0o600);
     this.#local = await openLocal({
       home,
+      settings,
+      owner: owner ?? null,
       urls: { api: base, mcp: `${base}/mcp`, hooks: base },
       ratePerMinute,
       log: this.log,
@@ -112,6 +121,7 @@ export class Daemon {
     this.#backend.fetch = this.#local.fetch;
     this.#update({ state: 'ready', project: this.#local.project.id });
     this.log.info({ base_url: base, version: VERSION, project: this.#record.project }, 'ready');
+    tidyAfterStart();
   }
 
   async #listenOnLoopback(port: number): Promise<Listener> {
@@ -137,22 +147,41 @@ export class Daemon {
   }
 
   #control(request: IncomingMessage, response: ServerResponse): boolean {
-    if (request.method === 'GET' && request.url === STATUS_PATH) {
-      answerJson(response, 200, this.#status());
-      return true;
-    }
-    if (request.method === 'POST' && request.url === STOP_PATH) {
+    const { method, url = '' } = request;
+    const [path, query] = url.split('?', 2);
+    if (method === 'GET' && url === STATUS_PATH) {
+      void this.#status().then((status) => answerJson(response, 200, status));
+    } else if (method === 'POST' && url === STOP_PATH) {
       answerJson(response, 202, { pid: process.pid });
       this.#options.onEnd(0);
-      return true;
+    } else if (method === 'POST' && path === OWNER_PATH) {
+      const address = new URLSearchParams(query).get('address') ?? '';
+      void this.#setOwner(address).then((done) => answerJson(response, done ? 200 : 400, { done }));
+    } else {
+      return false;
     }
-    return false;
+    return true;
   }
 
-  #status(): DaemonStatus {
+  async #setOwner(address: string): Promise<boolean> {
+    const local = this.#local;
+    if (!local || !isMailAddress(address)) return false;
+    try {
+      await local.setOwner(address);
+      return true;
+    } catch (error) {
+      this.log.error({ err: error }, 'the owner was not set');
+      return false;
+    }
+  }
+
+  async #status(): Promise<DaemonStatus> {
     const { rss, heapUsed } = process.memoryUsage();
+    // It answers also while the stores are opened, closed or in trouble.
+    const people = await this.#local?.people().catch(() => null);
     return {
       ...this.#record,
+      people: people ?? null,
       uptime_seconds: Math.floor(process.uptime()),
       memory: { rss_bytes: rss, heap_used_bytes: heapUsed },
     };

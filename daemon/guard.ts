@@ -15,11 +15,13 @@ interface GuardedRequest {
 }
 
 /**
- * Webhooks, uploads and links come through tunnels under a public name. No character here lets a
+ * Webhooks, uploads, links and the pages for people come through tunnels under a public name. No character here lets a
  * path normalise into another one, so the exemption cannot be carried to the API.
  */
-const SENT_TO = /^\/[wu]\/[0-9A-Za-z]+(?:\?|$)/;
+const SENT_TO = /^\/(?:[wu]\/[0-9A-Za-z]+|telegram\/updates)(?:\?|$)/;
 const LINK = /^\/[lfd]\/[\w/-]+(?:\?|$)/;
+/** Links to them are opened from mail programs on the web. They look themselves at who sends their forms. */
+const PAGE = /^\/[ac]\/[0-9A-Za-z]+(?:\?|$)/;
 
 /**
  * Keeps web pages out of the local daemon. A page can make a browser on this machine send requests
@@ -32,6 +34,7 @@ export function refusal(request: GuardedRequest, door: Door): Refusal | null {
       ? null
       : refused('Origin', 'No web page talks to this socket.');
   }
+  if (PAGE.test(url)) return null;
   const hosts = ownHosts(door.port);
   const link = LINK.test(url);
   if (!link && !SENT_TO.test(url) && !hosts.has((headers.host ?? '').toLowerCase())) {

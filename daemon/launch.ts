@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { VERSION } from '../shared/version.ts';
 import type { Home } from './home.ts';
 import { openLog, rotateLog } from './log-file.ts';
-import { askStatus, askStop, waitForEnd } from './probe.ts';
+import { askOwner, askStatus, askStop, waitForEnd } from './probe.ts';
 import { lockHolder } from './processes.ts';
 import type { DaemonStatus } from './record.ts';
 import { isObject, parseObject } from '../shared/untyped.ts';
@@ -15,17 +15,24 @@ export const DEFAULT_PORT = 4780;
 /** The daemon's exit code when another one holds the data. */
 export const EXIT_HELD = 75;
 
-/** A bounded young generation keeps an idle daemon small; at 2 MB it spent a quarter of its time collecting under load. */
-const NODE_FLAGS = ['--max-semi-space-size=8'];
+/**
+ * A bounded young generation keeps an idle daemon small; at 2 MB it spent a quarter of its time collecting under load. It
+ * may collect by itself once, after the start.
+ */
+const NODE_FLAGS = ['--max-semi-space-size=8', '--expose-gc'];
 const READY_WITHIN_MS = 15_000;
 const END_WITHIN_MS = 8000;
 const POLL_MS = 20;
+/** How the daemon begins to say why it does not start. */
+const REFUSAL = 'svc: ';
 
 export interface LaunchOptions {
   readonly home: Home;
   readonly env: NodeJS.ProcessEnv;
   /** Null keeps the port of a daemon that is replaced, or takes the default. */
   readonly port: number | null;
+  /** Made the owner's address, also where a daemon runs already. */
+  readonly owner?: string | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -37,14 +44,18 @@ export interface Launched {
   readonly previousVersion: string | null;
 }
 
-/** The daemon did not come up. `log` is what it wrote on the way. */
+/** The daemon did not come up. */
 export class LaunchFailed extends Error {
+  /** What it wrote on the way, without the reason. */
   readonly log: readonly string[];
+  /** Everything that keeps it from starting, where it told more than the reason. */
+  readonly problems: readonly string[];
 
-  constructor(message: string, log: readonly string[] = []) {
+  constructor(message: string, log: readonly string[] = [], problems: readonly string[] = []) {
     super(message);
     this.name = 'LaunchFailed';
     this.log = log;
+    this.problems = problems;
   }
 }
 
@@ -54,13 +65,23 @@ export async function launchDaemon(options: LaunchOptions): Promise<Launched> {
   const running = await askStatus(home.socketPath);
   if (running?.version === VERSION) {
     const status = running.state === 'ready' ? running : await whenReady(options, null);
-    return { status, how: 'running', previousVersion: null };
+    return { status: await withOwner(options, status), how: 'running', previousVersion: null };
   }
   if (running) await end(home, running);
   const port = options.port ?? (running ? Number(new URL(running.base_url).port) : DEFAULT_PORT);
-  const status = await start(options, port);
+  const status = await withOwner(options, await start(options, port));
   const how = running ? 'restarted' : 'started';
   return { status, how, previousVersion: running?.version ?? null };
+}
+
+/** A daemon that runs takes the owner at once, also one that somebody else started in this moment. */
+async function withOwner(
+  { home, owner }: LaunchOptions,
+  status: DaemonStatus,
+): Promise<DaemonStatus> {
+  if (owner === undefined) return status;
+  if (await askOwner(home.socketPath, owner)) return (await askStatus(home.socketPath)) ?? status;
+  throw new LaunchFailed(`The owner was not changed: the daemon (pid ${status.pid}) refuses it.`);
 }
 
 /** The program and arguments that run the daemon; beside the bundle, or from source in development. */
@@ -72,6 +93,11 @@ export function daemonCommand(...options: string[]): { program: string; args: st
     : join(dirname(cli), 'daemon.js');
   const flags = fromSource ? [...process.execArgv, ...NODE_FLAGS] : NODE_FLAGS;
   return { program: process.execPath, args: [...flags, script, ...options] };
+}
+
+/** The owner as the daemon is told. */
+export function ownerOption(owner: string | undefined): string[] {
+  return owner === undefined ? [] : ['--owner', owner];
 }
 
 /** The environment of a daemon that outlives the shell: paths made absolute, no key of a caller. */
@@ -100,14 +126,13 @@ async function start(options: LaunchOptions, port: number): Promise<DaemonStatus
       // Held by one that is just ending: its lock is free a moment later.
       if (child.exitCode === EXIT_HELD && lockHolder(home.lockFile) === null) continue;
       if (!(error instanceof LaunchFailed)) throw error;
-      const log = linesFrom(home.logFile, logStart);
-      throw new LaunchFailed(reasonOf(log) ?? error.message, log);
+      throw explained(error, linesFrom(home.logFile, logStart));
     }
   }
 }
 
-function spawnDaemon({ home, env }: LaunchOptions, port: number): Child {
-  const { program, args } = daemonCommand('--port', String(port));
+function spawnDaemon({ home, env, owner }: LaunchOptions, port: number): Child {
+  const { program, args } = daemonCommand('--port', String(port), ...ownerOption(owner));
   const log = openLog(home.logFile);
   // The folder `/` so that no folder is kept from being unmounted or removed.
   const child = spawn(program, args, {
@@ -165,10 +190,24 @@ function linesFrom(path: string, offset: number): string[] {
   return bytes.toString('utf8').split('\n').filter(Boolean);
 }
 
-/** What the daemon itself gave as the reason: a plain `svc: …` line, or the last failure it logged. */
-function reasonOf(log: readonly string[]): string | null {
-  const line = log.findLast((text) => text.startsWith('svc: ') || text.includes('"level":60'));
-  if (line?.startsWith('svc: ')) return line.slice(5);
+/** With what the daemon itself gave as the reason: a plain `svc: …` and indented lines, or the last failure it logged. */
+function explained(failure: LaunchFailed, log: readonly string[]): LaunchFailed {
+  const at = log.findLastIndex((text) => text.startsWith(REFUSAL));
+  if (at === -1) return new LaunchFailed(failureIn(log) ?? failure.message, log);
+  const after = log.slice(at + 1);
+  const more = after.findIndex((text) => !text.startsWith('  '));
+  const problems = more === -1 ? after : after.slice(0, more);
+  const rest = [...log.slice(0, at), ...after.slice(problems.length)];
+  const message = (log[at] ?? '').slice(REFUSAL.length);
+  return new LaunchFailed(
+    message,
+    rest,
+    problems.map((line) => line.trim()),
+  );
+}
+
+function failureIn(log: readonly string[]): string | null {
+  const line = log.findLast((text) => text.includes('"level":60'));
   if (line === undefined) return null;
   const { err, msg } = parseObject(line) ?? {};
   const reason = isObject(err) ? err['message'] : msg;

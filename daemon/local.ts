@@ -1,13 +1,25 @@
 import type { Logger } from 'pino';
-import { readBlobsConfig } from '../gateway/blobs/blobs-config.ts';
-import { Gateway } from '../gateway/gateway.ts';
+import { BlobsConfigError, readBlobsConfig } from '../gateway/blobs/blobs-config.ts';
+import { CallbackAllow } from '../gateway/callbacks/callback-allow.ts';
+import { Gateway, NO_OWNER, type GatewayOptions } from '../gateway/gateway.ts';
+import { MailConfigError, readMailConfig } from '../gateway/mail/mail-config.ts';
 import type { ProjectInfo, ServerInfo } from '../shared/context.ts';
+import { maskedAddress } from '../shared/rules/mail-address.ts';
 import { LOCAL_PROFILE, readCredentials, storeLocalKey } from './credentials.ts';
 import type { Home } from './home.ts';
 import type { Backend } from './listener.ts';
+import type { PeopleStatus } from './record.ts';
+import { StartRefused } from './start-refused.ts';
+import { readTelegramSettings } from './telegram-env.ts';
+
+/** What the environment says of blobs, people and callbacks. */
+export type LocalSettings = Required<Pick<GatewayOptions, 'blobs' | 'people' | 'callbackAllow'>>;
 
 interface LocalOptions {
   readonly home: Home;
+  readonly settings: LocalSettings;
+  /** The owner's email address; null leaves the owner as it is. */
+  readonly owner: string | null;
   readonly urls: ServerInfo['urls'];
   /** Calls a minute and key; 0 is no limit. */
   readonly ratePerMinute: number;
@@ -19,27 +31,96 @@ interface LocalOptions {
 export interface Local {
   readonly project: ProjectInfo;
   readonly fetch: NonNullable<Backend['fetch']>;
+  /** Makes an email address the owner's. */
+  setOwner(address: string): Promise<void>;
+  /** Who is asked, and how they are reached. */
+  people(): Promise<PeopleStatus>;
   endWaits(): Promise<void>;
   close(): Promise<void>;
 }
 
+/** Reads the settings of local mode. Throws a `StartRefused` that lists everything that is wrong. */
+export function readLocalSettings(env: NodeJS.ProcessEnv): LocalSettings {
+  const problems: string[] = [];
+  const read = <T>(reader: () => T): T | null => {
+    try {
+      return reader();
+    } catch (error) {
+      problems.push(...problemsOf(error));
+      return null;
+    }
+  };
+  const blobs = read(() => readBlobsConfig(env));
+  const mail = read(() => readMailConfig(env));
+  const callbackAllow = read(() => CallbackAllow.parse(env['SVC_CALLBACK_ALLOW']));
+  const telegram = readTelegramSettings(env);
+  if (telegram && 'problems' in telegram) problems.push(...telegram.problems);
+  else if (blobs && mail && callbackAllow)
+    return { blobs, people: { mail, telegram }, callbackAllow };
+  throw new StartRefused('The settings are wrong.', 'settings', problems);
+}
+
+/** One sentence or more for each thing that is wrong. */
+function problemsOf(error: unknown): readonly string[] {
+  if (error instanceof MailConfigError || error instanceof BlobsConfigError) return error.problems;
+  return [error instanceof Error ? error.message : String(error)];
+}
+
 /** Opens the stores of local mode, and on the first start makes the project and its key. */
 export async function openLocal(options: LocalOptions): Promise<Local> {
-  const { home, urls, ratePerMinute, log, onFatal } = options;
+  const { home, settings, owner, urls, ratePerMinute, log, onFatal } = options;
+  const { dataFolder } = home;
   const gateway = await Gateway.open({
-    dataFolder: home.dataFolder,
+    dataFolder,
     urls,
     ratePerMinute,
-    blobs: readBlobsConfig(process.env),
+    ...settings,
     log,
     onFatal,
   });
-  const project = await localProject(gateway, home.credentialsFile, log);
+  const project = await localProject(gateway, {
+    credentialsFile: home.credentialsFile,
+    owner,
+    log,
+  });
+  if (owner !== null || !(await hasOwner(gateway, project))) {
+    await gateway.setOwner(project.id, owner ?? NO_OWNER);
+  }
   return {
     project,
     fetch: (request, env) => gateway.app.fetch(request, env),
+    setOwner: (address) => gateway.setOwner(project.id, address),
+    people: () => peopleStatus(gateway, project, settings),
     endWaits: () => gateway.endWaits(),
     close: () => gateway.close(),
+  };
+}
+
+async function channelsOf(gateway: Gateway, { id }: ProjectInfo) {
+  const project = await gateway.projects.find(id);
+  return project ? project.store.read((store) => store.channels.list()) : [];
+}
+
+/** One that was made by a release without people has none. */
+async function hasOwner(gateway: Gateway, project: ProjectInfo): Promise<boolean> {
+  return (await channelsOf(gateway, project)).some(({ owner }) => owner === 1);
+}
+
+async function peopleStatus(
+  gateway: Gateway,
+  project: ProjectInfo,
+  { people: { mail, telegram } }: LocalSettings,
+): Promise<PeopleStatus> {
+  const channels = await channelsOf(gateway, project);
+  const active = channels.filter(({ status }) => status === 'active');
+  const owner = channels.find((channel) => channel.owner === 1)?.masked ?? null;
+  return {
+    mail: mail.kind,
+    // Nobody's address masks like this but those of this very machine.
+    owner: owner === maskedAddress(NO_OWNER) ? null : owner,
+    telegram: telegram !== null,
+    active_email: active.filter(({ kind }) => kind === 'email').length,
+    active_telegram: active.filter(({ kind }) => kind === 'telegram').length,
   };
 }
 
@@ -49,8 +130,11 @@ export async function openLocal(options: LocalOptions): Promise<Local> {
  */
 async function localProject(
   gateway: Gateway,
-  credentialsFile: string,
-  log: Logger,
+  {
+    credentialsFile,
+    owner,
+    log,
+  }: Pick<LocalOptions, 'owner' | 'log'> & { credentialsFile: string },
 ): Promise<ProjectInfo> {
   const projects = await gateway.listProjects();
   const stored = readCredentials(credentialsFile)?.profiles[LOCAL_PROFILE];
@@ -59,7 +143,7 @@ async function localProject(
   const project = projects.find(({ slug }) => slug === 'local') ?? projects[0];
   const made = project
     ? { project, ...(await gateway.createAdminKey(project.id)) }
-    : await gateway.createProject({ name: 'local', slug: 'local' });
+    : await gateway.createProject({ name: 'local', slug: 'local', owner: owner ?? NO_OWNER });
   if (stored) log.warn({ project: stored.project }, 'the stored key had no project here; replaced');
   storeLocalKey(credentialsFile, { apiKey: made.apiKey, project: made.project.id });
   log.info({ project: made.project.id, key: made.keyId }, 'stored a key for local mode');

@@ -4,6 +4,7 @@ import { Daemon } from './daemon.ts';
 import { resolveHome, type Home } from './home.ts';
 import { createLog } from './log.ts';
 import { DEFAULT_PORT, EXIT_HELD } from './launch.ts';
+import { isMailAddress } from '../shared/rules/mail-address.ts';
 import { StartRefused } from './start-refused.ts';
 
 /** Whatever hangs, the process is gone by then. */
@@ -13,7 +14,7 @@ const END_WITHIN_MS = 4800;
 async function main(): Promise<void> {
   // Everything it creates is for this user alone, also what a library creates.
   process.umask(0o077);
-  const { port, foreground, check } = parseOptions();
+  const { port, owner, foreground, check } = parseOptions();
   const home = resolveHome(process.env);
   if (check) return printCheck(home);
   const level = process.env['SVC_LOG_LEVEL'];
@@ -27,7 +28,9 @@ async function main(): Promise<void> {
   process.on('SIGINT', () => end(0));
   daemon = await Daemon.start({
     home,
+    env: process.env,
     port,
+    owner,
     ratePerMinute: Number.isInteger(rate) && rate > 0 ? rate : 0,
     createLog: () => createLog({ file: home.logFile, level, mirror: foreground }),
     onEnd: end,
@@ -57,10 +60,18 @@ async function printCheck(home: Home): Promise<void> {
   process.stdout.write(`${JSON.stringify(await checkData(home))}\n`);
 }
 
-function parseOptions(): { port: number; foreground: boolean; check: boolean } {
+interface Options {
+  readonly port: number;
+  readonly owner: string | undefined;
+  readonly foreground: boolean;
+  readonly check: boolean;
+}
+
+function parseOptions(): Options {
   const { values } = parseArgs({
     options: {
       port: { type: 'string' },
+      owner: { type: 'string' },
       foreground: { type: 'boolean', default: false },
       check: { type: 'boolean', default: false },
     },
@@ -69,12 +80,16 @@ function parseOptions(): { port: number; foreground: boolean; check: boolean } {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new StartRefused(`Not a port: ${values.port}`, 'port');
   }
-  return { port, foreground: values.foreground, check: values.check };
+  const { owner, foreground, check } = values;
+  if (owner !== undefined && !isMailAddress(owner)) {
+    throw new StartRefused(`Not an email address: ${owner}`, 'settings');
+  }
+  return { port, owner, foreground, check };
 }
 
 main().catch((error: unknown) => {
   const refused = error instanceof StartRefused;
-  const text = refused ? error.message : error instanceof Error ? error.stack : String(error);
+  const text = refused ? error.text() : error instanceof Error ? error.stack : String(error);
   process.stderr.write(`svc: ${text}\n`);
   process.exit(refused && error.kind === 'held' ? EXIT_HELD : 1);
 });

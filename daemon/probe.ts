@@ -7,6 +7,8 @@ import { parseStatus, readRecord, type DaemonStatus } from './record.ts';
 /** The routes of the daemon itself. They exist on its socket only. */
 export const STATUS_PATH = '/_daemon/status';
 export const STOP_PATH = '/_daemon/stop';
+/** With `?address=`. */
+export const OWNER_PATH = '/_daemon/owner';
 
 const ASK_MS = 2000;
 
@@ -22,6 +24,12 @@ export async function askStatus(
 /** Asks the daemon to end. False when nobody answers. */
 export async function askStop(socketPath: string): Promise<boolean> {
   return (await ask(socketPath, 'POST', STOP_PATH, ASK_MS)) !== null;
+}
+
+/** Makes an address the owner's in a running daemon. False when nobody answers, or the daemon refuses. */
+export async function askOwner(socketPath: string, address: string): Promise<boolean> {
+  const path = `${OWNER_PATH}?address=${encodeURIComponent(address)}`;
+  return (await ask(socketPath, 'POST', path, ASK_MS)) !== null;
 }
 
 /**

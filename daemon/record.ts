@@ -18,8 +18,23 @@ export interface DaemonRecord {
   readonly state: 'starting' | 'ready';
 }
 
+/** Who is asked for decisions, and how they are reached. */
+export interface PeopleStatus {
+  /** Where mail goes: `outbox` is a folder of this machine. */
+  readonly mail: 'outbox' | 'smtp';
+  /** The owner's address, masked; null while nobody has named one. */
+  readonly owner: string | null;
+  /** Whether there is a bot. */
+  readonly telegram: boolean;
+  /** Active channels by email, the owner's among them, and by Telegram. */
+  readonly active_email: number;
+  readonly active_telegram: number;
+}
+
 /** What `GET /_daemon/status` answers on the socket. */
 export interface DaemonStatus extends DaemonRecord {
+  /** Null while the stores are being opened. */
+  readonly people: PeopleStatus | null;
   readonly uptime_seconds: number;
   readonly memory: { readonly rss_bytes: number; readonly heap_used_bytes: number };
 }

@@ -62,14 +62,28 @@ export class Authority implements Executor {
     const { handler } = operation;
     const { caller, project, signal } = call;
     const { clock, vault, server } = this.#parts;
-    const base = { caller, project: project.info, server, vault, now: clock.now() };
+    const base = {
+      caller,
+      project: project.info,
+      server,
+      vault,
+      now: clock.now(),
+      unspentTransfer: (month: string) => project.transfer.unspent(month),
+    };
     switch (handler.kind) {
       case 'read':
         return project.store.read((store) => handler.run({ ...base, store }, input));
       case 'long':
         return handler.run(longContext(base, project, clock, signal), input);
       case 'write':
-        return runWrite({ operation, handler, input, base, project });
+        return runWrite({
+          operation,
+          handler,
+          input,
+          base,
+          project,
+          long: longContext(base, project, clock, signal),
+        });
     }
   }
 }
@@ -88,8 +102,9 @@ function longContext(
       await new Promise((resolve) => setImmediate(resolve));
       signal.throwIfAborted();
     },
-    waitFor: ({ look, concerns, timeoutSeconds }) =>
+    waitFor: ({ look, concerns, timeoutSeconds, counted }) =>
       project.waits.wait({
+        counted,
         keyId: base.caller.keyId,
         concerns,
         look: () =>

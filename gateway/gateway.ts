@@ -4,7 +4,7 @@ import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { HttpEnv } from '../shared/bindings/http.ts';
 import { steadiness, systemClock, type Clock, type Steadiness } from '../shared/clock.ts';
-import type { ProjectInfo, ServerInfo } from '../shared/context.ts';
+import type { ProjectInfo, ServerInfo, Vault } from '../shared/context.ts';
 import type { Executor } from '../shared/executor.ts';
 import { hashApiKey, last4, newApiKey, newId } from '../shared/ids.ts';
 import { ControlStore } from '../shared/store/control-store.ts';
@@ -12,10 +12,16 @@ import { VERSION } from '../shared/version.ts';
 import { Authenticator } from './authenticate.ts';
 import type { BlobsConfig } from './blobs/blobs-config.ts';
 import { Authority } from './authority.ts';
+import type { CallbackAllow } from './callbacks/callback-allow.ts';
+import { OutboundCallbacks } from './callbacks/callbacks.ts';
 import { Downloads } from './links/downloads.ts';
 import { httpApp } from './http.ts';
+import type { Desk } from './people/desk.ts';
+import { People, type PeopleConfig } from './people/people.ts';
+import { PeopleDesk } from './people/people-desk.ts';
 import { Ingress } from './ingress.ts';
 import { KeyUse } from './key-use.ts';
+import { readMailConfig } from './mail/mail-config.ts';
 import { PayloadLinks } from './links/payload-links.ts';
 import { Projects } from './projects.ts';
 import { Rates } from './rates.ts';
@@ -39,6 +45,12 @@ export interface GatewayOptions {
   readonly onFatal: (error: unknown) => void;
   /** Where blobs are kept: beside the databases, unless said otherwise. */
   readonly blobs?: BlobsConfig;
+  /** How people are reached: by the outbox folder beside the data, unless said otherwise. */
+  readonly people?: PeopleConfig;
+  /** Private addresses that callbacks may be sent to, over http too: for tests and development. */
+  readonly callbackAllow?: CallbackAllow;
+  /** How long a receiver of callbacks has to answer: 15 seconds, unless said otherwise by a test. */
+  readonly callbackDeadlineMs?: number;
   /** Where transactions run: in a thread of their own, unless said otherwise. */
   readonly openWriters?: (options: WritersOptions) => Writers;
   /** Check every answer against its schema; for tests. */
@@ -57,6 +69,9 @@ interface Parts {
   readonly projects: Projects;
   readonly writers: Writers;
   readonly bucket: S3Client | null;
+  readonly callbacks: OutboundCallbacks;
+  readonly people: People;
+  readonly desk: Desk;
   readonly keyUse: KeyUse;
   readonly executor: Executor;
   readonly app: Hono<HttpEnv>;
@@ -71,7 +86,7 @@ export class Gateway {
   }
 
   static async open(options: GatewayOptions): Promise<Gateway> {
-    const gateway = new Gateway(assemble(options));
+    const gateway = new Gateway(await assemble(options));
     try {
       await gateway.#parts.projects.start();
     } catch (error) {
@@ -90,6 +105,11 @@ export class Gateway {
     return this.#parts.executor;
   }
 
+  /** Where decisions of people arrive. */
+  get desk(): Desk {
+    return this.#parts.desk;
+  }
+
   get projects(): Projects {
     return this.#parts.projects;
   }
@@ -98,13 +118,23 @@ export class Gateway {
     return this.#parts.projects.list();
   }
 
-  /** A new project with a first key that may do everything. */
+  /** A new project with a first key that may do everything, and its owner as the first one to be asked. */
   async createProject(wanted: {
     name: string;
     slug: string;
+    owner?: string;
   }): Promise<{ project: ProjectInfo } & IssuedKey> {
     const project = await this.#parts.projects.create(wanted);
+    await this.setOwner(project.info.id, wanted.owner ?? NO_OWNER);
     return { project: project.info, ...(await this.createAdminKey(project.info.id)) };
+  }
+
+  /** Makes an email address the owner's: of whoever runs the machine, or has confirmed it by signing in. */
+  async setOwner(projectId: string, address: string): Promise<void> {
+    const project = await this.#parts.projects.find(projectId);
+    if (!project) throw new Error(`There is no project ${projectId}.`);
+    const now = this.#parts.clock.now();
+    await project.writes.run('setOwner', { channelId: newId('chn', now), address, now });
   }
 
   /**
@@ -128,8 +158,9 @@ export class Gateway {
   }
 
   async close(): Promise<void> {
-    const { bucket, clock, control, keyUse, projects, writers } = this.#parts;
+    const { bucket, callbacks, clock, control, keyUse, people, projects, writers } = this.#parts;
     await projects.endWaits();
+    await Promise.all([callbacks.close(), people.close()]);
     await keyUse.flush(clock.now());
     await projects.close();
     await writers.close();
@@ -138,22 +169,71 @@ export class Gateway {
   }
 }
 
-function assemble(options: GatewayOptions): Parts {
+/** Where nobody said who the owner is, what is for them goes to the outbox. */
+export const NO_OWNER = 'owner@localhost';
+
+async function assemble(options: GatewayOptions): Promise<Parts> {
   const { dataFolder, urls, log, onFatal } = options;
   const clock = options.clock ?? systemClock();
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
   const masterKey = loadMasterKey(join(dataFolder, 'master.key'));
   const vault = createVault(masterKey);
-  const server: ServerInfo = { version: VERSION, urls, channels: [] };
+  const people = await People.open({
+    config: options.people ?? { mail: readMailConfig({}), telegram: null },
+    dataFolder,
+    publicUrl: urls.api,
+    clock,
+    vault,
+    onTrouble: ({ kind, message, cause }) => log.warn({ kind, err: cause }, message),
+  });
+  const server: ServerInfo = {
+    version: VERSION,
+    urls,
+    channels: people.kinds,
+    get telegramBot() {
+      return people.telegramBot;
+    },
+  };
   const openWriters = options.openWriters ?? ((wanted) => new ThreadWriters(wanted));
   const writers = openWriters({ masterKey, server, onFatal });
   const control = new ControlStore(join(dataFolder, 'control.db'), onFatal);
-  const steady = options.steady ?? steadiness();
   const bucket = options.blobs?.kind === 's3' ? new S3Client(options.blobs) : null;
-  const host = { dataFolder, clock, steady, writers, bucket };
+  const callbacks = openCallbacks(options, { clock, vault, server });
+  const steady = options.steady ?? steadiness();
+  const host = { dataFolder, clock, steady, writers, bucket, callbacks, people };
   const projects = new Projects(control, host, (project, error) =>
     log.error({ err: error, project }, 'upkeep failed'),
   );
+  const doors = await openDoors(options, { clock, vault, server, projects, people });
+  return { clock, control, projects, writers, bucket, callbacks, people, ...doors };
+}
+
+interface Middle {
+  readonly clock: Clock;
+  readonly vault: Vault;
+  readonly server: ServerInfo;
+}
+
+function openCallbacks(options: GatewayOptions, middle: Middle): OutboundCallbacks {
+  const { callbackAllow, callbackDeadlineMs, log } = options;
+  return new OutboundCallbacks({
+    ...middle,
+    ...(callbackAllow && { allow: callbackAllow }),
+    ...(callbackDeadlineMs !== undefined && { deadlineMs: callbackDeadlineMs }),
+    onError: (project, error) => log.error({ err: error, project }, 'callbacks failed'),
+  });
+}
+
+/** What stands between the outside and the projects. */
+async function openDoors(
+  options: GatewayOptions,
+  middle: Middle & {
+    readonly projects: Projects;
+    readonly people: People;
+  },
+): Promise<Pick<Parts, 'keyUse' | 'executor' | 'desk' | 'app'>> {
+  const { log } = options;
+  const { clock, vault, server, projects, people } = middle;
   const keyUse = new KeyUse(clock, {
     onRejected: (project, { source, count, reason }) =>
       log.warn({ project, source, count, reason }, 'deliveries were refused'),
@@ -168,14 +248,19 @@ function assemble(options: GatewayOptions): Parts {
     server,
     checkAnswers: options.checkAnswers ?? false,
   });
+  const desk = new PeopleDesk({ projects, vault, clock });
+  await people.connect(desk);
   const app = httpApp({
     executor,
     ingress: new Ingress({ projects, vault, clock, keyUse }),
     payloadLinks: new PayloadLinks({ projects, vault, clock }),
     uploads: new Uploads({ projects, clock }),
     downloads: new Downloads({ projects, vault, clock }),
+    desk,
+    vault,
+    telegram: people.webhook,
     server,
     onInternal: (error, requestId) => log.error({ err: error, request_id: requestId }, 'failed'),
   });
-  return { clock, control, projects, writers, bucket, keyUse, executor, app };
+  return { keyUse, executor, desk, app };
 }

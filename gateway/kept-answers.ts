@@ -1,7 +1,7 @@
 import type { Caller, ProjectInfo, Vault } from '../shared/context.ts';
 import { invalid } from '../shared/errors.ts';
 import { IDEMPOTENCY_MS } from '../shared/limits.ts';
-import type { Repositories } from '../shared/store/project-store.ts';
+import type { Repositories } from '../shared/store/repositories.ts';
 
 /** A write, as its Idempotency-Key stands for it. */
 interface KeyedCall {

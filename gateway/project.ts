@@ -8,7 +8,12 @@ import { FileBlobStore } from './blobs/blob-store.ts';
 import { BucketUploads } from './blobs/direct-uploads.ts';
 import { S3BlobStore } from './blobs/s3-blob-store.ts';
 import type { S3Client } from './blobs/s3-client.ts';
+import type { OutboundCallbacks } from './callbacks/callbacks.ts';
+import type { Deliveries } from './callbacks/deliveries.ts';
 import { KnownKeys } from './known-keys.ts';
+import { Transfer } from './links/transfer.ts';
+import type { Letters } from './people/letters.ts';
+import type { People } from './people/people.ts';
 import { Recorder } from './recorder.ts';
 import { Waits } from './waits.ts';
 import type { Effect } from './writes/job.ts';
@@ -21,6 +26,8 @@ export interface ProjectHost {
   readonly writers: Writers;
   /** Where blobs are kept; null keeps them beside the databases. */
   readonly bucket: S3Client | null;
+  readonly callbacks: OutboundCallbacks;
+  readonly people: People;
   /** Work that nobody waits for; its errors are logged. */
   inBackground(projectId: string, work: () => Promise<void>): void;
   /** Asks for upkeep of the project at this time or before. */
@@ -42,6 +49,12 @@ export class Project {
   readonly blobs: FileBlobStore | S3BlobStore;
   /** Null where uploads come through the gateway. */
   readonly directUploads: BucketUploads | null;
+  /** What is pushed to callbacks. */
+  readonly deliveries: Deliveries;
+  readonly callbacks: OutboundCallbacks;
+  readonly transfer: Transfer;
+  /** What people are sent. */
+  readonly letters: Letters;
   readonly waits = new Waits();
   /** Sources by their hook token, read once; emptied whenever a source changes. */
   readonly sourceCache = new Map<string, OpenSource>();
@@ -59,6 +72,10 @@ export class Project {
     this.writes = sides.writes;
     this.recorder = new Recorder(sides.writes.ledgerKey);
     this.#host = host;
+    this.callbacks = host.callbacks;
+    this.deliveries = host.callbacks.deliveriesOf(this);
+    this.letters = host.people.lettersOf(this);
+    this.transfer = new Transfer(sides.writes, (work) => this.inBackground(work));
     const folder = join(projectFolder(host, info.id), 'blobs');
     // A write that was refused has left its bytes; a deletion may have met a pin.
     const onFree = (digest: string): void => this.inBackground(() => this.removeBlob(digest));
@@ -105,6 +122,8 @@ export class Project {
 
   async close(): Promise<void> {
     this.waits.close();
+    await this.deliveries.close();
+    await this.transfer.close();
     await this.store.close();
     await this.writes.close();
   }
@@ -114,13 +133,25 @@ export class Project {
     for (const effect of effects) {
       switch (effect.kind) {
         case 'event_ready':
-          this.waits.notify(effect);
+          this.waits.notify({ ...effect, kind: 'event' });
+          break;
+        case 'request_ended':
+          this.waits.notify({ kind: 'request', id: effect.id });
+          break;
+        case 'notices_due':
+          this.letters.wake();
           break;
         case 'due':
           this.atLatest(effect.at);
           break;
         case 'sources_changed':
           this.sourceCache.clear();
+          break;
+        case 'callbacks_changed':
+          this.deliveries.forget();
+          break;
+        case 'delivery_due':
+          this.deliveries.wake(effect.destination);
           break;
         case 'blob_dropped':
           this.inBackground(() => this.removeBlob(effect.digest));

@@ -1,6 +1,6 @@
 import type { LedgerEntry } from '../shared/rules/ledger-chain.ts';
 import { keyedDigest } from '../shared/rules/ledger-chain.ts';
-import type { Repositories } from '../shared/store/project-store.ts';
+import type { Repositories } from '../shared/store/repositories.ts';
 
 /** Something the service did by itself, as the ledger records it. */
 interface ServiceAction {

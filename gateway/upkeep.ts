@@ -1,6 +1,6 @@
 import { isoTime, type Clock, type Steadiness } from '../shared/clock.ts';
 import { IDEMPOTENCY_MS, PAYLOAD_RETENTION_MS } from '../shared/limits.ts';
-import type { Repositories } from '../shared/store/project-store.ts';
+import type { Repositories } from '../shared/store/repositories.ts';
 import type { Project } from './project.ts';
 
 /** Rows moved or deleted in one transaction. */
@@ -9,7 +9,13 @@ const PORTION = 100;
 /** Rows with a time of their own: the procedure deletes those that are past it. */
 interface Drop {
   readonly nextExpiry: (store: Repositories) => Promise<number | null>;
-  readonly procedure: 'dropKeys' | 'dropLinks' | 'dropUploads' | 'forgetAnswers';
+  readonly procedure:
+    | 'dropChannelLinks'
+    | 'dropDeliveries'
+    | 'dropKeys'
+    | 'dropLinks'
+    | 'dropUploads'
+    | 'forgetAnswers';
 }
 
 const DROPS: readonly Drop[] = [
@@ -17,7 +23,15 @@ const DROPS: readonly Drop[] = [
   { nextExpiry: (store) => store.kv.nextExpiry(), procedure: 'dropKeys' },
   { nextExpiry: (store) => store.uploads.nextExpiry(), procedure: 'dropUploads' },
   { nextExpiry: (store) => store.fileLinks.nextExpiry(), procedure: 'dropLinks' },
+  { nextExpiry: deliveryExpiry, procedure: 'dropDeliveries' },
+  { nextExpiry: (store) => store.channels.nextTokenExpiry(), procedure: 'dropChannelLinks' },
 ];
+
+/** The log of a delivery goes when the payload does. */
+async function deliveryExpiry(store: Repositories): Promise<number | null> {
+  const createdAt = await store.deliveries.oldestFinished();
+  return createdAt === null ? null : Date.parse(createdAt) + PAYLOAD_RETENTION_MS + 1;
+}
 
 interface UpkeepOptions {
   /** Nothing is deleted before the clock is steady. */
@@ -28,8 +42,9 @@ interface UpkeepOptions {
 
 /**
  * Writes down what time has done to a project: leases that ran out, backoffs that ended, payloads, kept answers, keys,
- * uploads and links past their time. Found from the rows alone, so it may run at any time and again. Then asks to be
- * called when the next thing is due, and in a day at the latest, because a write that keeps its answer does not ask.
+ * uploads, links and logs past their time; and has sent what is due to callbacks. Found from the rows alone, so it may run
+ * at any time and again. Then asks to be called when the next thing is due, and in a day at the latest, because a write
+ * that keeps its answer does not ask.
  */
 export async function keepUp(
   project: Project,
@@ -48,7 +63,11 @@ export async function keepUp(
   };
   // Asked after the time was taken: a jump between the two must not pass.
   const isHeld = (): boolean => steady !== undefined && steady.waitMs() > 0;
+  await inPortions((now) => releaseRoutes(project, now));
+  await project.deliveries.wakeDue();
+  project.letters.wake();
   await inPortions((now) => moveOverdue(project, now));
+  await inPortions((now) => expireRequests(project, now));
   const purged = await inPortions(async (now) => (isHeld() ? 0 : purgeOld(project, now)));
   // What was deleted is gone from the file, and still legible in the log.
   if (purged > 0) await project.writes.rotate();
@@ -63,13 +82,21 @@ async function askForNext(
   clock: Clock,
   steady: Steadiness | undefined,
 ): Promise<void> {
-  const { due, oldest, expiries } = await project.store.read(async (store) => ({
-    due: await store.events.nextDue(),
-    oldest: await store.events.oldestKept(),
-    expiries: await Promise.all(DROPS.map(({ nextExpiry }) => nextExpiry(store))),
-  }));
-  if (due !== null) project.atLatest(due);
   const now = clock.now();
+  const { due, delivery, request, letter, oldest, expiries } = await project.store.read(
+    async (store) => ({
+      due: await store.events.nextDue(),
+      // What is due by now is in the hands of those who send it, however long it takes them.
+      delivery: await store.deliveries.nextDueAfter(now),
+      request: await store.requests.nextExpiry(),
+      letter: await store.notices.nextDueAfter(now),
+      oldest: await store.events.oldestKept(),
+      expiries: await Promise.all(DROPS.map(({ nextExpiry }) => nextExpiry(store))),
+    }),
+  );
+  for (const at of [due, delivery, request, letter]) {
+    if (at !== null) project.atLatest(at);
+  }
   const deletesFrom = now + (steady?.waitMs() ?? 0);
   // Kept for the whole of its last millisecond.
   const oldestEnds = oldest && Date.parse(oldest.receivedAt) + PAYLOAD_RETENTION_MS + 1;
@@ -79,11 +106,25 @@ async function askForNext(
   project.atLatest(now + IDEMPOTENCY_MS);
 }
 
+/** Answers a whole portion while there may be more, of the same route or of another. */
+async function releaseRoutes(project: Project, now: number): Promise<number> {
+  const closed = await project.store.read((store) => store.routes.closedWithPending());
+  if (closed === null) return 0;
+  await project.writes.run('releaseRoutes', { now });
+  return PORTION;
+}
+
 async function moveOverdue(project: Project, now: number): Promise<number> {
   // A read first: most calls find nothing, and a write would cost a sync.
   const found = await project.store.read((store) => store.events.overdue(now, 1));
   if (found.length === 0) return 0;
   return project.writes.run('moveOverdue', { now, limit: PORTION });
+}
+
+async function expireRequests(project: Project, now: number): Promise<number> {
+  const expiry = await project.store.read((store) => store.requests.nextExpiry());
+  if (expiry === null || expiry > now) return 0;
+  return project.writes.run('expireRequests', { now, limit: PORTION });
 }
 
 async function purgeOld(project: Project, now: number): Promise<number> {

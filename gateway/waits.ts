@@ -1,4 +1,4 @@
-import type { EventReady } from '../shared/context.ts';
+import type { Change } from '../shared/context.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { WAITS_PER_KEY, WAITS_PER_PROJECT } from '../shared/limits.ts';
 
@@ -6,7 +6,7 @@ type Woken = 'changed' | 'timeout' | 'closed' | 'revoked' | 'aborted';
 
 interface Waiter {
   readonly keyId: string;
-  readonly concerns: (change: EventReady) => boolean;
+  readonly concerns: (change: Change) => boolean;
   /** Set when something changed while the waiter was looking: it must look again before it sleeps. */
   stale: boolean;
   /** Set when its key was revoked: it is told nothing more. */
@@ -17,15 +17,17 @@ interface Waiter {
 /** The waits of one project: how many there are, and whom a change wakes. */
 export class Waits {
   readonly #waiters = new Set<Waiter>();
+  /** Counted waits, by key and in sum. */
   readonly #byKey = new Map<string, number>();
+  #counted = 0;
   #closed = false;
 
   get size(): number {
     return this.#waiters.size;
   }
 
-  /** Called after the commit that made an event claimable. */
-  notify(change: EventReady): void {
+  /** Called after the commit that made an event claimable, or ended a request. */
+  notify(change: Change): void {
     for (const waiter of this.#waiters) {
       if (!waiter.concerns(change)) continue;
       waiter.stale = true;
@@ -54,14 +56,16 @@ export class Waits {
    */
   async wait<T>(wait: {
     readonly keyId: string;
-    readonly concerns: (change: EventReady) => boolean;
+    /** Whether it is one of those of which a key and a project may have so many. */
+    readonly counted: boolean;
+    readonly concerns: (change: Change) => boolean;
     readonly look: () => Promise<T | null>;
     readonly timeoutMs: number;
     readonly signal: AbortSignal;
   }): Promise<T | null> {
     const { keyId, concerns } = wait;
     const waiter: Waiter = { keyId, concerns, stale: false, revoked: false, wake: null };
-    const leave = this.#enter(waiter);
+    const leave = this.#enter(waiter, wait.counted);
     const endsAt = performance.now() + wait.timeoutMs;
     try {
       for (;;) {
@@ -82,16 +86,24 @@ export class Waits {
     }
   }
 
-  #enter(waiter: Waiter): () => void {
-    const { keyId } = waiter;
-    const ofKey = this.#byKey.get(keyId) ?? 0;
-    if (ofKey >= WAITS_PER_KEY || this.#waiters.size >= WAITS_PER_PROJECT) {
-      throw new ServiceError('TOO_MANY_WAITS');
-    }
-    this.#byKey.set(keyId, ofKey + 1);
+  #enter(waiter: Waiter, counted: boolean): () => void {
+    const release = counted ? this.#count(waiter.keyId) : (): void => undefined;
     this.#waiters.add(waiter);
     return () => {
       this.#waiters.delete(waiter);
+      release();
+    };
+  }
+
+  #count(keyId: string): () => void {
+    const ofKey = this.#byKey.get(keyId) ?? 0;
+    if (ofKey >= WAITS_PER_KEY || this.#counted >= WAITS_PER_PROJECT) {
+      throw new ServiceError('TOO_MANY_WAITS');
+    }
+    this.#byKey.set(keyId, ofKey + 1);
+    this.#counted += 1;
+    return () => {
+      this.#counted -= 1;
       const left = (this.#byKey.get(keyId) ?? 1) - 1;
       if (left > 0) this.#byKey.set(keyId, left);
       else this.#byKey.delete(keyId);

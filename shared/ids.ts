@@ -16,7 +16,7 @@ const CHECKSUM_CHARS = 6;
 const API_KEY_CHARS = 'svc_live_'.length + BODY_CHARS + 32 + CHECKSUM_CHARS;
 const TOKEN_CHARS = BODY_CHARS + 24;
 
-/** Events, keys, requests, channels, sources, routes, leases, mails, batches, deliveries, uploads, … */
+/** Events, keys, requests, channels, sources, routes, leases, mails, batches, deliveries, uploads, notices, … */
 type IdPrefix =
   | 'evt'
   | 'key'
@@ -30,6 +30,7 @@ type IdPrefix =
   | 'dlv'
   | 'upl'
   | 'lnk'
+  | 'ntc'
   | 'acc';
 
 // One system call fills the pool for some hundred ids.

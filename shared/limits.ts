@@ -67,5 +67,27 @@ export const FILE_URL_DEFAULT_SECONDS = 3600;
 export const FILE_URL_REDEEM_MS = DAY_MS;
 export const TRANSFER_MONTH_MAX_BYTES = 5 * 1024 * MIB;
 export const PENDING_REQUESTS_MAX = 50;
+export const ROUTES_MAX = 50;
+export const CALLBACK_URL_MAX_CHARS = 2048;
+/** After a rotation callbacks of requests carry the signature of the secret before as well, for this long. */
+export const CALLBACK_SECRET_GRACE_MS = DAY_MS;
 /** A request that names no other time waits this long for a person. */
 export const REQUEST_DEFAULT_MS = DAY_MS;
+export const REQUEST_MIN_MS = MINUTE_MS;
+export const REQUEST_MAX_MS = 7 * DAY_MS;
+export const OPTIONS_MAX = 5;
+export const OPTION_MAX_CHARS = 40;
+export const DETAILS_MAX_CHARS = 4000;
+export const ACTION_MAX_CHARS = 200;
+export const SUMMARY_MAX_CHARS = 300;
+export const QUESTION_MAX_CHARS = 2000;
+export const STATE_REF_MAX_CHARS = 500;
+export const POLICY_NOTE_MAX_CHARS = 500;
+/** How long a caller should let pass before it asks for the status again. */
+export const REQUEST_POLL_SECONDS = 30;
+export const CHANNELS_MAX = 50;
+export const CHANNEL_LABEL_MAX_CHARS = 60;
+/** How long the link holds that confirms an address, and the one that starts a Telegram chat. */
+export const CHANNEL_EMAIL_LINK_MS = DAY_MS;
+export const CHANNEL_TELEGRAM_LINK_MS = 15 * MINUTE_MS;
+export const CHANNEL_RESEND_MS = MINUTE_MS;

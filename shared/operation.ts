@@ -1,5 +1,11 @@
 import type * as z from 'zod';
-import type { LongContext, PrepareContext, ReadContext, WriteContext } from './context.ts';
+import type {
+  AfterCommitContext,
+  LongContext,
+  PrepareContext,
+  ReadContext,
+  WriteContext,
+} from './context.ts';
 import { invalid, type ErrorCode, type FieldProblem } from './errors.ts';
 import type { Scope } from './scopes.ts';
 
@@ -18,13 +24,15 @@ interface RestShape {
   readonly bodyMaxBytes?: number;
   /** The whole body is one field; the others stand in the query. Otherwise it is a JSON object of all fields. */
   readonly body?: RawBody;
+  /** Two operations share a route: this one is meant when the body has this field. */
+  readonly when?: string;
   /** The answer's `version` is its ETag; in a PUT, `if_version` is what If-Match and If-None-Match say. */
   readonly versioned?: true;
 }
 
 export interface RawBody {
   readonly field: string;
-  /** Any JSON, or bytes: the field's schema takes a Uint8Array then. */
+  /** Any JSON, or bytes: the field's schema takes `Bytes` then. */
   readonly as: 'json' | 'bytes';
   /** The field that the Content-Type of a body of bytes fills. */
   readonly typeField?: string;
@@ -74,8 +82,11 @@ interface Declaration<I extends z.ZodObject, O extends z.ZodType> {
   readonly rest: RestShape;
   readonly mcp: McpShape | false;
   readonly cli: CliShape;
-  /** The id the ledger files a write under. */
-  readonly subject?: (input: z.output<I>, output: z.output<O>) => string | null;
+  /** The id the ledger files a write under. A call that was refused has an input and nothing of an output. */
+  readonly subject?: (
+    input: z.output<I>,
+    output: Partial<z.output<O>>,
+  ) => string | null | undefined;
   /** The input without bytes that only `prepare` needs: this is what `commit` gets and what the ledger's digest is of. */
   readonly brief?: (input: z.output<I>) => z.output<I>;
   /** An input every binding is tested with. */
@@ -90,6 +101,8 @@ interface WritePhases<I, P, C, O> {
   readonly commit: (context: WriteContext, input: I, prepared: P) => Promise<C>;
   /** Builds the answer after the commit is durable, and again for a repeat. */
   readonly answer?: (context: ReadContext, input: I, committed: C) => Promise<O>;
+  /** In the place of `answer`: waits first, holding no transaction and no snapshot. */
+  readonly wait?: (context: AfterCommitContext<I, C>, input: I, committed: C) => Promise<O>;
 }
 
 type ErasedPhases = WritePhases<unknown, unknown, unknown, unknown>;
@@ -131,7 +144,7 @@ export function defineOperation<I extends z.ZodObject, O extends z.ZodType>(
   const finish = (handler: Handler): Operation => {
     const { subject, brief, example, ...rest } = declaration;
     const subjectOf = (input: unknown, output: unknown): string | null =>
-      subject ? subject(input as z.output<I>, output as z.output<O>) : null;
+      subject?.(input as z.output<I>, output as Partial<z.output<O>>) ?? null;
     const briefOf = (input: unknown): unknown => (brief ? brief(input as z.output<I>) : input);
     return { ...rest, example, handler, subjectOf, briefOf };
   };
@@ -143,6 +156,11 @@ export function defineOperation<I extends z.ZodObject, O extends z.ZodType>(
     write: <P, C = z.input<O>>(phases: WritePhases<z.output<I>, P, C, z.input<O>>) =>
       finish({ kind: 'write', ...(phases as unknown as ErasedPhases) }),
   };
+}
+
+/** Whether a call may take its time: then it ends when the caller has gone. */
+export function mayWait({ handler }: Operation): boolean {
+  return handler.kind === 'long' || (handler.kind === 'write' && handler.wait !== undefined);
 }
 
 /** Nobody reads more, and a hostile input has a hundred thousand. */

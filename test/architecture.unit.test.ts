@@ -104,7 +104,9 @@ describe('the directions of imports', () => {
     );
     expect(embedding).toEqual([
       'daemon/local.ts -> gateway/blobs/blobs-config.ts',
+      'daemon/local.ts -> gateway/callbacks/callback-allow.ts',
       'daemon/local.ts -> gateway/gateway.ts',
+      'daemon/local.ts -> gateway/mail/mail-config.ts',
     ]);
   });
 

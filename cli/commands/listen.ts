@@ -1,7 +1,7 @@
 import type { CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { usageError } from '../errors.ts';
-import { EventFeed, messageOf, timeThere, type FeedEvent } from '../work/event-feed.ts';
+import { messageOf, usageError } from '../errors.ts';
+import { EventFeed, timeThere, type FeedEvent } from '../work/event-feed.ts';
 import { forwardEvent, forwardUrl, type Signing } from '../work/forward.ts';
 import { Lease, takeEvent, type Verdict } from '../work/lease.ts';
 import { switchOption, textOption } from '../input/option-values.ts';

@@ -1,4 +1,11 @@
-import type { CommandSpec } from '../command.ts';
+import type { ArgumentSpec, CommandSpec } from '../command.ts';
+
+const letterArgument: ArgumentSpec = {
+  name: 'id',
+  required: false,
+  summary: 'Which letter, by its id; the newest when left out',
+  choices: ['latest'],
+};
 
 /** Commands about the daemon of this machine. */
 export const daemonCommands: readonly CommandSpec[] = [
@@ -6,13 +13,18 @@ export const daemonCommands: readonly CommandSpec[] = [
     words: ['up'],
     summary: 'Start the daemon of this machine, or say where it runs.',
     description:
-      'Returns once it answers. The first start makes a project and a key. A daemon of another release is replaced.',
+      'Returns once it answers. The first start makes a project and a key. A daemon of another release is replaced. Mail to people goes out by SVC_SMTP_URL and SVC_MAIL_FROM, and into the outbox of this machine without them; SVC_TELEGRAM_TOKEN is for a bot of yours. They are read at the start.',
     args: [],
     options: [
       { flag: 'port', value: 'N', summary: 'Port on 127.0.0.1; 0 takes a free one (4780)' },
+      {
+        flag: 'owner',
+        value: 'EMAIL',
+        summary: 'Address of the person who decides; remembered',
+      },
       { flag: 'foreground', summary: 'Stay in the foreground and log to standard error' },
     ],
-    examples: ['up', 'up --port 0 --json', 'up --foreground'],
+    examples: ['up', 'up --owner ana@example.com', 'up --port 0 --json', 'up --foreground'],
     load: () => import('./up.ts'),
   },
   {
@@ -27,7 +39,7 @@ export const daemonCommands: readonly CommandSpec[] = [
   },
   {
     words: ['status'],
-    summary: 'Show whether the daemon runs, and where.',
+    summary: 'Show whether the daemon runs, where, and how people are asked.',
     description:
       'Exit code 0 when it runs, 3 when it does not, 7 when it runs but does not answer.',
     args: [],
@@ -56,5 +68,34 @@ export const daemonCommands: readonly CommandSpec[] = [
     options: [],
     examples: ['doctor', 'doctor --json'],
     load: () => import('./doctor.ts'),
+  },
+  {
+    words: ['outbox', 'list'],
+    summary: 'List letters to people that were kept here, newest first.',
+    description:
+      'While the daemon runs without SVC_SMTP_URL, what it would mail to people is kept here: questions, approvals, addresses to confirm. The oldest beyond 1,000 are removed.',
+    args: [],
+    options: [{ flag: 'limit', value: 'N', summary: 'How many at most (20)' }],
+    examples: ['outbox list', "outbox list --json | jq -r '.items[].id'"],
+    load: () => import('./outbox-list.ts'),
+  },
+  {
+    words: ['outbox', 'show'],
+    summary: 'Show a letter as its reader would see it.',
+    description: 'Lines marked with ">" were written by an agent. Exit code 3 when there is none.',
+    args: [letterArgument],
+    options: [],
+    examples: ['outbox show', 'outbox show latest --json | jq -r .text'],
+    load: () => import('./outbox-show.ts'),
+  },
+  {
+    words: ['outbox', 'open'],
+    summary: 'Open the page behind the link of a letter.',
+    description:
+      'Opening the page decides nothing. Without a desktop the link is printed. Exit code 3 when there is no such letter.',
+    args: [letterArgument],
+    options: [{ flag: 'print', summary: 'Print the link and open nothing' }],
+    examples: ['outbox open', 'outbox open latest --print'],
+    load: () => import('./outbox-open.ts'),
   },
 ];

@@ -1,8 +1,7 @@
 import type { CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { isObject } from '../../shared/untyped.ts';
-import { badAnswer, CliError, unreachable, usageError } from '../errors.ts';
-import { messageOf } from '../work/event-feed.ts';
+import { badAnswer, CliError, messageOf, unreachable, usageError } from '../errors.ts';
 import { postBytes, type Sent } from '../work/http-send.ts';
 import {
   integerOption,

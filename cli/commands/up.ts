@@ -6,37 +6,50 @@ import {
   DEFAULT_PORT,
   launchDaemon,
   LaunchFailed,
+  ownerOption,
   whenReady,
   type Launched,
 } from '../../daemon/launch.ts';
 import { readableLogLine } from '../../daemon/log-line.ts';
 import type { DaemonStatus } from '../../daemon/record.ts';
+import { isMailAddress } from '../../shared/rules/mail-address.ts';
 import type { CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { CliError, usageError } from '../errors.ts';
+import { textOption } from '../input/option-values.ts';
 import type { Output } from '../view/output.ts';
+import { pairLines, type Pair } from '../view/pairs.ts';
+import { peoplePairs } from '../view/people-status.ts';
 
 const LOG_LINES_SHOWN = 8;
 
 /** `svc up`: the daemon runs and answers when this returns. */
 export async function run(context: CommandContext): Promise<number> {
   const port = portOf(context.options['port']);
-  if (context.options['foreground'] === true) return runHere(context, port ?? DEFAULT_PORT);
-  const launched = await launch(context, port);
-  remark(launched, port, context.output);
+  const owner = ownerOf(textOption(context, 'owner'));
+  if (context.options['foreground'] === true) {
+    return runHere(context, { port: port ?? DEFAULT_PORT, owner });
+  }
+  const launched = await launch(context, port, owner);
+  remark(launched, port, context);
   show(launched.status, context);
   return EXIT.done;
 }
 
 /** Starts the daemon for a command that needs it, unless one runs. */
 export async function ensureDaemon(context: CommandContext): Promise<void> {
-  remark(await launch(context, null), null, context.output);
+  remark(await launch(context, null), null, context);
 }
 
-async function launch(context: CommandContext, port: number | null): Promise<Launched> {
+async function launch(
+  context: CommandContext,
+  port: number | null,
+  owner?: string,
+): Promise<Launched> {
   const { home, env, output, signal } = context;
+  const options = { home, env, port, owner, signal };
   try {
-    return await output.spin('Starting the daemon', launchDaemon({ home, env, port, signal }));
+    return await output.spin('Starting the daemon', launchDaemon(options));
   } catch (error) {
     throw error instanceof LaunchFailed ? explained(error, output) : error;
   }
@@ -52,10 +65,18 @@ function portOf(given: CommandContext['options'][string]): number | null {
   );
 }
 
+function ownerOf(given: string | undefined): string | undefined {
+  if (given === undefined || isMailAddress(given)) return given;
+  throw usageError(
+    `--owner is no email address: "${given}".`,
+    'For example: svc up --owner ana@example.com',
+  );
+}
+
 function remark(
   { status, how, previousVersion }: Launched,
   port: number | null,
-  output: Output,
+  { env, output }: CommandContext,
 ): void {
   if (how === 'restarted') {
     output.note(`Replaced the daemon of release ${previousVersion} by ${status.version}.`);
@@ -64,6 +85,17 @@ function remark(
   if (how === 'running' && port !== null && port !== 0 && port !== runs) {
     output.note(`It runs on port ${runs} already. To move it: svc down && svc up --port ${port}`);
   }
+  if (how === 'running' && isUnread(status, env)) {
+    output.note(
+      'It runs with the settings it was started with. To take new ones: svc down && svc up',
+    );
+  }
+}
+
+/** Whether there are settings of mail or Telegram that the running daemon was not started with. */
+function isUnread({ people }: DaemonStatus, env: NodeJS.ProcessEnv): boolean {
+  const isNewMail = Boolean(env['SVC_SMTP_URL']) && people?.mail === 'outbox';
+  return isNewMail || (Boolean(env['SVC_TELEGRAM_TOKEN']) && people?.telegram === false);
 }
 
 function explained(failure: LaunchFailed, output: Output): CliError {
@@ -71,7 +103,10 @@ function explained(failure: LaunchFailed, output: Output): CliError {
   return new CliError({
     code: 'START_FAILED',
     message: failure.message,
-    hint: 'More: svc logs, svc doctor',
+    // The settings stand in the environment, and neither log nor doctor knows more of them.
+    ...(failure.problems.length > 0
+      ? { details: { fields: failure.problems.map((message) => ({ path: '', message })) } }
+      : { hint: 'More: svc logs, svc doctor' }),
     exit: EXIT.unreachable,
   });
 }
@@ -82,27 +117,37 @@ function show(status: DaemonStatus, { output, home }: CommandContext): void {
     output.line(JSON.stringify({ base_url, mcp_url, hooks_url, socket, project, pid, mode }));
     return;
   }
+  const pairs: Pair[] = [
+    ['REST', `${base_url}/v1`],
+    ['MCP', mcp_url],
+    ['Webhooks', `${hooks_url}/w/…`],
+    ['Project', project ?? '-'],
+    ['Key', home.credentialsFile],
+    ...(status.people ? peoplePairs(status.people) : []),
+  ];
+  const plain = { faint: (text: string) => text };
   const lines = [
     `svc ${status.version} is running (pid ${pid}).`,
     '',
-    `  REST      ${base_url}/v1`,
-    `  MCP       ${mcp_url}`,
-    `  Webhooks  ${hooks_url}/w/…`,
-    `  Project   ${project ?? '-'}`,
-    `  Key       ${home.credentialsFile}`,
+    ...pairLines(pairs, plain, '  '),
     '',
     'Now try:',
     '  svc source add github --verification github --secret my-secret',
     '  svc trigger github',
     '  svc inbox wait',
+    '  svc ask approval deploy "Deploy v2" && echo deployed',
   ];
   for (const line of lines) output.line(line);
 }
 
 /** For containers and service managers: the daemon is our child, logs to standard error, and ends with us. */
-async function runHere(context: CommandContext, port: number): Promise<number> {
+async function runHere(
+  context: CommandContext,
+  { port, owner }: { readonly port: number; readonly owner: string | undefined },
+): Promise<number> {
   const { home, env, signal } = context;
-  const { program, args } = daemonCommand('--port', String(port), '--foreground');
+  const options = ['--port', String(port), ...ownerOption(owner), '--foreground'];
+  const { program, args } = daemonCommand(...options);
   const child = spawn(program, args, {
     stdio: ['ignore', 'inherit', 'inherit'],
     env: daemonEnvironment(env),

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { FILE_MAX_BYTES } from '../../shared/limits.ts';
 import { isReservedPath, pathProblem } from '../../shared/rules/disk-name.ts';
-import { CliError } from '../errors.ts';
-import { messageOf } from '../work/event-feed.ts';
+import { CliError, messageOf } from '../errors.ts';
 import { tooLarge } from './faults.ts';
 import { inParallel } from './pool.ts';
 import type { RemoteDisk, StoredFile } from './remote-disk.ts';

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { WAIT_MAX_SECONDS } from '../../shared/limits.ts';
 import type { Client } from '../client.ts';
-import { messageOf } from '../work/event-feed.ts';
+import { messageOf } from '../errors.ts';
 import { LineWriter, readLines } from './lines.ts';
 import {
   answerLine,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../shared/untyped.ts';
-import { messageOf } from '../work/event-feed.ts';
+import { messageOf } from '../errors.ts';
 import { scanToml, type TomlStatement } from './toml-scan.ts';
 
 /** How a client starts the server. */

@@ -18,12 +18,14 @@ const START: readonly (readonly [string, string])[] = [
   ['svc inbox wait', 'wait for the event'],
   ['svc inbox claim evt_…', 'take it and read it whole'],
   ['svc inbox ack evt_…', 'say that it is done'],
+  ['svc ask approval deploy "Deploy v2"', 'ask a person, and wait for the answer'],
 ];
 
 /** Headings of the overview, with the first words of the commands below them. */
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Events', ['inbox', 'listen']],
-  ['Sources of events', ['source', 'trigger', 'webhook']],
+  ['Sources of events, and routes', ['source', 'route', 'trigger', 'webhook']],
+  ['People and their decisions', ['ask', 'request', 'policy', 'channel', 'outbox']],
   ['The disk', ['kv', 'state', 'file', 'usage']],
   ['Keys and sessions', ['whoami', 'key', 'session', 'auth']],
   ['Ledger', ['ledger']],
@@ -33,7 +35,7 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
 
 /** Exit codes, as scripts may rely on them. */
 const EXIT_LINE =
-  'Exit codes: 0 done, 1 refused, 2 wrong usage, 3 nothing there, 4 not signed in, 5 denied, 6 pending, 7 unreachable, 130 interrupted.';
+  'Exit codes: 0 done, 1 refused, 2 wrong usage, 3 nothing there, 4 not signed in, 5 denied or expired, 6 pending, 7 unreachable, 130 interrupted.';
 
 const OUTPUT_LINE =
   'On a terminal answers are readable; in a pipe, or with --json, they are JSON on one line. Errors and notes go to standard error.';
@@ -49,7 +51,7 @@ export function overview(commands: readonly CommandSpec[], columns = HELP_COLUMN
     return section(heading, members.map(summaryPair), columns, width);
   });
   return join([
-    'svc — what software agents share: an inbox, a disk, keys, and a ledger of what was done.',
+    'svc — what software agents share: an inbox, people to ask, a disk, and a ledger of what was done.',
     section('From nothing to the first event', START, columns),
     ...sections,
     section('Flags of every command', globalPairs(), columns),

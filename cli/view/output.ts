@@ -1,7 +1,7 @@
 import { isObject } from '../../shared/untyped.ts';
 import type { CliError } from '../errors.ts';
 import type { Look } from './table.ts';
-import { plainText, safeJson, safeLine, safeText, wrapText } from './terminal-text.ts';
+import { cutToWidth, plainText, safeJson, safeLine, safeText, wrapText } from './terminal-text.ts';
 import { readableView } from './view.ts';
 
 /** How a person is shown an answer. */
@@ -25,13 +25,23 @@ export interface Output {
   /** One line to standard error. */
   note(text: string): void;
   /** A spinner on standard error while something takes long; silent where that is no terminal. */
-  spin<T>(text: string, work: Promise<T>): Promise<T>;
+  spin<T>(text: string | (() => string), work: Promise<T>): Promise<T>;
+  /** On a terminal, prints `kept` for good and below it `live`, which the next call replaces. Safe lines, please. */
+  redraw(draw: (look: Look) => Drawn): void;
+}
+
+/** Lines for a terminal that shows what changes. */
+export interface Drawn {
+  readonly kept: readonly string[];
+  /** Each fits on a line of the terminal, and all of them on the screen. */
+  readonly live: readonly string[];
 }
 
 /** Where output goes: a stream of the process, or of a test. */
 export interface Sink {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
   write(data: string | Uint8Array): unknown;
 }
 
@@ -46,6 +56,9 @@ export interface OutputOptions {
 }
 
 const CLEAR_LINE = '\r\u001b[K';
+/** A terminal that does not know its size says 0. */
+const COLUMNS_DEFAULT = 80;
+const ROWS_DEFAULT = 24;
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const FRAME_MS = 120;
 const WIDEST_TEXT = 96;
@@ -56,6 +69,7 @@ export class TerminalOutput implements Output {
   readonly #options: OutputOptions;
   readonly #decoder = new TextDecoder();
   #spinning = false;
+  #liveLines = 0;
   #problem = (path: string, message: string) => `${path}: ${message}`;
 
   constructor(options: OutputOptions) {
@@ -64,18 +78,12 @@ export class TerminalOutput implements Output {
   }
 
   answer(value: unknown, view: View = {}): void {
-    const { stdout, now = Date.now } = this.#options;
+    const { stdout } = this.#options;
     if (this.json) {
       stdout.write(`${safeJson(value, stdout.isTTY ? 2 : 0)}\n`);
       return;
     }
-    const look = {
-      // A terminal that does not know its width says 0.
-      columns: stdout.columns || 80,
-      now: now(),
-      bold: (text: string) => this.#style('1', text),
-      faint: (text: string) => this.#style('2', text),
-    };
+    const look = this.#look();
     const lines = view.lines?.(look) ?? readableView(value, view.columns, look);
     stdout.write(`${lines.join('\n')}\n`);
     const cursor = isObject(value) ? value['next_cursor'] : null;
@@ -127,16 +135,52 @@ export class TerminalOutput implements Output {
     this.#options.stderr.write(`${safeText(stack)}\n`);
   }
 
-  async spin<T>(text: string, work: Promise<T>): Promise<T> {
+  redraw(draw: (look: Look) => Drawn): void {
+    const { kept, live } = draw(this.#look());
+    const erase = this.#takeLive();
+    // The last line is left to the cursor.
+    const room = Math.max(2, (this.#options.stdout.rows || ROWS_DEFAULT) - 1);
+    const hidden = live.length - room + 1;
+    const shown = hidden > 1 ? [...live.slice(0, room - 1), `… and ${hidden} more lines`] : live;
+    const lines = [...kept, ...shown];
+    // In one piece, so that nothing flickers.
+    this.#options.stdout.write(erase + lines.map((line) => `${line}\n`).join(''));
+    this.#liveLines = shown.length;
+  }
+
+  /** What takes the live lines off the terminal. */
+  #takeLive(): string {
+    const erase = this.#liveLines > 0 ? `\u001b[${this.#liveLines}A\r\u001b[J` : '';
+    this.#liveLines = 0;
+    return erase;
+  }
+
+  #look(): Look {
+    const { stdout, now = Date.now } = this.#options;
+    return {
+      columns: stdout.columns || COLUMNS_DEFAULT,
+      now: now(),
+      bold: (text) => this.#style('1', text),
+      faint: (text) => this.#style('2', text),
+      green: (text) => this.#style('32', text),
+      red: (text) => this.#style('31', text),
+      yellow: (text) => this.#style('33', text),
+    };
+  }
+
+  async spin<T>(text: string | (() => string), work: Promise<T>): Promise<T> {
     const { stderr, quiet } = this.#options;
     if (quiet || stderr.isTTY !== true) return work;
     const started = Date.now();
     let frame = 0;
     const clear = () => stderr.write(CLEAR_LINE);
     const timer = setInterval(() => {
-      const seconds = Math.floor((Date.now() - started) / 1000);
       frame = (frame + 1) % FRAMES.length;
-      stderr.write(`${CLEAR_LINE}${FRAMES[frame] ?? ''} ${safeLine(text)} ${seconds}s`);
+      const shown = safeLine(typeof text === 'string' ? text : text());
+      const elapsed = elapsedText(Date.now() - started);
+      // A line that wraps could not be cleared.
+      const room = (stderr.columns || COLUMNS_DEFAULT) - elapsed.length - 4;
+      stderr.write(`${CLEAR_LINE}${FRAMES[frame] ?? ''} ${cutToWidth(shown, room)} ${elapsed}`);
     }, FRAME_MS);
     this.#spinning = true;
     // A second Ctrl-C ends the process while the spinner still turns.
@@ -164,12 +208,22 @@ export class TerminalOutput implements Output {
   }
 
   #complain(line: string): void {
+    if (this.#liveLines > 0) this.#options.stdout.write(this.#takeLive());
     this.#options.stderr.write(`${this.#spinning ? CLEAR_LINE : ''}${line}\n`);
   }
 
   #style(code: string, text: string): string {
     return this.#options.color ? `\u001b[${code}m${text}\u001b[0m` : text;
   }
+}
+
+/** `42s`, `3m07s`, `2h05m` */
+function elapsedText(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 60) return `${seconds}s`;
+  const [minutes, more] = [Math.floor(seconds / 60), String(seconds % 60)];
+  if (minutes < 60) return `${minutes}m${more.padStart(2, '0')}s`;
+  return `${Math.floor(minutes / 60)}h${String(minutes % 60).padStart(2, '0')}m`;
 }
 
 function plainLine(value: unknown): string {

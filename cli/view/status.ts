@@ -2,6 +2,7 @@ import { sizeText } from './sizes.ts';
 import type { DaemonStatus } from '../../daemon/record.ts';
 import type { View } from './output.ts';
 import { pairLines } from './pairs.ts';
+import { adviceLines, peoplePairs } from './people-status.ts';
 import { timeText, type Look } from './table.ts';
 import { safeLine } from './terminal-text.ts';
 
@@ -20,6 +21,8 @@ function statusLines(status: DaemonStatus, places: Places, look: Look): string[]
   const { version, pid, state, started_at, base_url, mcp_url, hooks_url, socket } = status;
   const runs = state === 'ready' ? 'is running' : 'is starting';
   const since = timeText(started_at, look.now);
+  // A daemon of an earlier release tells nothing of it.
+  const people = status.people ?? null;
   const pairs = [
     ['Address', base_url],
     ['MCP', mcp_url],
@@ -29,10 +32,12 @@ function statusLines(status: DaemonStatus, places: Places, look: Look): string[]
     ['Data', `${sizeText(places.dataBytes)} in ${places.dataFolder}`],
     ['Memory', sizeText(status.memory.rss_bytes)],
     ['Log', places.logFile],
+    ...(people ? peoplePairs(people) : []),
   ] as const;
   return [
     look.bold(safeLine(`svc ${version} ${runs} (pid ${pid}) since ${since}`)),
     '',
     ...pairLines(pairs, look, '  '),
+    ...(people ? adviceLines(people, look) : []),
   ];
 }

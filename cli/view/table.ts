@@ -7,6 +7,10 @@ export interface Look {
   /** Emphasis, where the terminal shows it. */
   readonly bold: (text: string) => string;
   readonly faint: (text: string) => string;
+  /** What went well, what did not, and what is open or changes. */
+  readonly green: (text: string) => string;
+  readonly red: (text: string) => string;
+  readonly yellow: (text: string) => string;
 }
 
 const GAP = '  ';
@@ -79,6 +83,9 @@ const UNITS = [
   ['s', 1],
 ] as const;
 
+/** So much of a unit may be missing. */
+const ALMOST = 0.05;
+
 /** The time as it is, and how far away: `2026-01-02T11:00:00.000Z (1h ago)`. */
 export function timeText(isoTime: string, now: number): string {
   return `${isoTime} (${age(isoTime, now)})`;
@@ -90,6 +97,7 @@ export function age(isoTime: string, now: number): string {
   const distance = Math.abs(seconds);
   const unit = UNITS.find(([, size]) => distance >= size);
   if (!unit) return 'now';
-  const amount = `${Math.floor(distance / unit[1])}${unit[0]}`;
+  // What was to last a day is no `23h` a moment later.
+  const amount = `${Math.floor(distance / unit[1] + (seconds < 0 ? ALMOST : 0))}${unit[0]}`;
   return seconds > 0 ? `${amount} ago` : `in ${amount}`;
 }

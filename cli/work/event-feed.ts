@@ -1,7 +1,7 @@
 import type { Client } from '../client.ts';
 import { isObject } from '../../shared/untyped.ts';
 import { wholeWait } from './cut-short.ts';
-import { isPassing, Patience } from './patience.ts';
+import { SteadyCalls } from './steady.ts';
 
 /** An event as the interface answers it; only what the commands look at is named. */
 export interface FeedEvent {
@@ -43,29 +43,16 @@ const SILENCE_MARGIN_MS = 15_000;
 /** Waits for events one after another, and sits out network trouble. */
 export class EventFeed {
   readonly #options: FeedOptions;
-  readonly #patience = new Patience();
+  readonly #calls: SteadyCalls;
 
   constructor(options: FeedOptions) {
     this.#options = options;
+    this.#calls = new SteadyCalls(options);
   }
 
   /** The first matching event, `event: null` at the timeout, or null once the signal is aborted. */
-  async next(wait: Wait): Promise<Waited | null> {
-    const { signal, trouble } = this.#options;
-    while (!signal.aborted) {
-      try {
-        const waited = await this.#ask(wait);
-        if (this.#patience.failures > 0) trouble('Connected again.');
-        this.#patience.succeeded();
-        return waited;
-      } catch (error) {
-        if (signal.aborted) return null;
-        if (!isPassing(error)) throw error;
-        if (this.#patience.failures === 0) trouble(`${messageOf(error)} Trying again.`);
-        await this.#patience.pause(error, signal);
-      }
-    }
-    return null;
+  next(wait: Wait): Promise<Waited | null> {
+    return this.#calls.answer(() => this.#ask(wait));
   }
 
   async #ask({ seconds, since, after }: Wait): Promise<Waited> {
@@ -110,9 +97,4 @@ export function asEvent(value: unknown): FeedEvent | null {
     received_at: String(received_at),
     verified: verified === true,
   };
-}
-
-/** What to show of anything thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '../client.ts';
 import { isObject } from '../../shared/untyped.ts';
-import { badAnswer } from '../errors.ts';
-import { asEvent, messageOf, type FeedEvent } from './event-feed.ts';
+import { badAnswer, messageOf } from '../errors.ts';
+import { asEvent, type FeedEvent } from './event-feed.ts';
 import { answeredCode, isPassing, Patience, sleep } from './patience.ts';
 
 const CLAIM_TRIES = 5;

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, writeFile } from 'node:fs/promises';
+import * as fs from 'node:fs';
+import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { lengthOf, piecesOf, wholeOf, type Bytes } from '../../shared/bytes.ts';
+
+const openFile = promisify(fs.open);
+const writePieces = promisify(fs.writev);
+const sync = promisify(fs.fsync);
 
 /** Bytes that came were more or fewer than were announced. */
 export class BlobSizeError extends Error {
@@ -9,24 +17,80 @@ export class BlobSizeError extends Error {
   }
 }
 
-/** Makes a folder with those above it. The first one made, undefined when all were there. */
-export function makeFolder(folder: string): Promise<string | undefined> {
-  return mkdir(folder, { recursive: true, mode: 0o700 });
+/** Makes a folder with those above it, which are there but for the first time. The first one made, or undefined. */
+export function makeFolder(folder: string): string | undefined {
+  return fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
 }
 
-/** Writes a new file, durable but for its name in the folder. */
-export async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
+/**
+ * Writes a file under a temporary name and moves it in place, then waits for the disk: for the file and its name together,
+ * which is one wait where file by file it would be two. A power cut before the end may leave a file in place that is not
+ * whole, never one that anybody was told of: see `isInPlace`.
+ */
+export async function writeInPlace(temporary: string, path: string, bytes: Bytes): Promise<void> {
+  const file = await openFile(temporary, 'wx', 0o600);
   try {
-    await file.writeFile(bytes);
-    await file.sync();
+    await writeAll(file, bytes);
+    const made = makeFolder(dirname(path));
+    await rename(temporary, path);
+    await Promise.all([sync(file), syncPlace(path, made !== undefined)]).catch(
+      async (error: unknown) => {
+        await rm(path, { force: true });
+        throw error;
+      },
+    );
   } finally {
-    await file.close();
+    fs.closeSync(file);
+  }
+}
+
+async function writeAll(file: number, bytes: Bytes): Promise<void> {
+  let left = piecesOf(bytes);
+  while (left.length > 0) {
+    let { bytesWritten } = await writePieces(file, left as readonly NodeJS.ArrayBufferView[]);
+    // Seldom less than all.
+    left = left.flatMap((piece) => {
+      const done = Math.min(bytesWritten, piece.length);
+      bytesWritten -= done;
+      return done < piece.length ? [piece.subarray(done)] : [];
+    });
+  }
+}
+
+/** Whether a file holds these bytes; durable then. Whoever put it there may have died, or lost power, before it was synced. */
+export async function isInPlace(path: string, bytes: Bytes): Promise<boolean> {
+  if (fs.statSync(path, { throwIfNoEntry: false })?.size !== lengthOf(bytes)) return false;
+  if (!(await readFile(path)).equals(wholeOf(bytes))) return false;
+  await Promise.all([syncFile(path), syncPlace(path, true)]);
+  return true;
+}
+
+/** Moves a durable file to where it belongs. */
+export async function moveInPlace(temporary: string, path: string): Promise<void> {
+  const made = makeFolder(dirname(path));
+  await rename(temporary, path);
+  await syncPlace(path, made !== undefined);
+}
+
+/** Makes the name of a file survive a power cut, and that of its folder where that is new. */
+async function syncPlace(path: string, isNewFolder: boolean): Promise<void> {
+  const folder = dirname(path);
+  await Promise.all([syncFile(folder), ...(isNewFolder ? [syncFile(dirname(folder))] : [])]);
+}
+
+/** Waits until a file, or a folder with the names in it, would survive a power cut. */
+export async function syncFile(path: string): Promise<void> {
+  const file = fs.openSync(path, 'r');
+  try {
+    await sync(file);
+  } finally {
+    fs.closeSync(file);
   }
 }
 
 /**
- * The same for bytes that come in chunks: each is written before the next one is asked for. Returns their SHA-256 in hex.
+ * Writes a new file of bytes that come in chunks, durable but for its name in the folder: each is written before the next
+ * one is asked for. Returns their SHA-256 in hex.
  * Throws BlobSizeError, which leaves the file behind, at the first byte too many or when the last has come too early.
  */
 export async function writeStreamSynced(
@@ -53,16 +117,6 @@ export async function writeStreamSynced(
     await file.close();
   }
   return sum.digest('hex');
-}
-
-/** Makes a rename or a new file in a folder survive a power cut. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** The names in a folder, none where there is no folder. */

@@ -1,16 +1,19 @@
-import { hash, randomUUID } from 'node:crypto';
-import { open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { openSync } from 'node:fs';
+import { open, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { sha256Of, type Bytes } from '../../shared/bytes.ts';
 import type { BlobStore, ByteRange, PinnedBlob } from '../../shared/context.ts';
 import { unavailable } from '../../shared/errors.ts';
 import {
   isDiskFull,
+  isInPlace,
   listing,
   makeFolder,
-  syncFolder,
+  moveInPlace,
+  writeInPlace,
   writeStreamSynced,
-  writeSynced,
 } from './blob-files.ts';
 import { Pins } from './pins.ts';
 
@@ -34,16 +37,12 @@ export class FileBlobStore implements BlobStore {
     this.#pins = new Pins(onFree);
   }
 
-  async put(bytes: Uint8Array, digest = hash('sha256', bytes)): Promise<PinnedBlob> {
+  async put(bytes: Bytes, digest = sha256Of(bytes)): Promise<PinnedBlob> {
     const path = this.#path(digest);
     return this.#pins.pinned(digest, async () => {
-      const stored = await fileState(path);
-      if (stored?.sizeBytes === bytes.length) return syncPlace(path);
+      if (await isInPlace(path, bytes)) return;
       const temporary = this.#incoming(`${digest}.${randomUUID()}`);
-      await wholeOrNothing(temporary, async () => {
-        await writeSynced(temporary, bytes);
-        await moveInPlace(temporary, path);
-      });
+      await wholeOrNothing(temporary, () => writeInPlace(temporary, path, bytes));
     });
   }
 
@@ -68,9 +67,13 @@ export class FileBlobStore implements BlobStore {
   }
 
   async open(digest: string, range?: ByteRange): Promise<Readable> {
-    // Open before it is promised: a removal takes the name, and leaves these bytes to whoever reads them.
     const file = await open(this.#path(digest), 'r');
     return file.createReadStream({ ...range });
+  }
+
+  /** Open before it is promised: a removal takes the name, and leaves these bytes to whoever reads them and then closes. */
+  async openFile(digest: string): Promise<number> {
+    return openSync(this.#path(digest), 'r');
   }
 
   /** Deletes a blob unless it is pinned or `isReferenced` says that a row names it again. */
@@ -88,8 +91,8 @@ export class FileBlobStore implements BlobStore {
       for (const name of await listing(join(this.#folder, folder))) {
         if (signal?.aborted) return;
         const path = join(this.#folder, folder, name);
-        const state = await fileState(path);
-        if (state === null || now - state.changedAt < ORPHAN_GRACE_MS) continue;
+        const changed = await changedAt(path);
+        if (changed === null || now - changed < ORPHAN_GRACE_MS) continue;
         const [digest = ''] = name.split('.');
         if (digest === name) await this.remove(digest, isReferenced);
         else if (!this.#pins.has(digest)) await rm(path, { force: true });
@@ -109,7 +112,7 @@ export class FileBlobStore implements BlobStore {
 /** Runs what writes a temporary file and moves it to where it belongs. Leaves no file when that fails. */
 async function wholeOrNothing<T>(temporary: string, work: () => Promise<T>): Promise<T> {
   try {
-    await makeFolder(dirname(temporary));
+    makeFolder(dirname(temporary));
     return await work();
   } catch (error) {
     await rm(temporary, { force: true });
@@ -117,28 +120,10 @@ async function wholeOrNothing<T>(temporary: string, work: () => Promise<T>): Pro
   }
 }
 
-async function moveInPlace(temporary: string, path: string): Promise<void> {
-  const folder = dirname(path);
-  const made = await makeFolder(folder);
-  await rename(temporary, path);
-  await syncFolder(folder);
-  if (made !== undefined) await syncFolder(dirname(folder));
-}
-
-/** Whoever put a file in place may have died, or be about to, before its name was synced. */
-async function syncPlace(path: string): Promise<void> {
-  const folder = dirname(path);
-  await syncFolder(folder);
-  await syncFolder(dirname(folder));
-}
-
 /** Null for a file that is not there. */
-async function fileState(
-  path: string,
-): Promise<{ readonly changedAt: number; readonly sizeBytes: number } | null> {
+async function changedAt(path: string): Promise<number | null> {
   try {
-    const { mtimeMs, size } = await stat(path);
-    return { changedAt: mtimeMs, sizeBytes: size };
+    return (await stat(path)).mtimeMs;
   } catch (error) {
     if (isMissing(error)) return null;
     throw error;

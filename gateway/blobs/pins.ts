@@ -1,12 +1,13 @@
 import type { PinnedBlob } from '../../shared/context.ts';
 
 /**
- * What keeps a blob from going while somebody works with it: names that are held, and removals under way. The same for
- * every place where blobs are kept.
+ * What keeps a blob from going while somebody works with it: names that are held, and what is done to a digest one after
+ * another. The same for every place where blobs are kept.
  */
 export class Pins {
   readonly #held = new Map<string, number>();
-  readonly #removals = new Map<string, Promise<void>>();
+  /** The last that was begun on a digest; none of them rejects. */
+  readonly #turns = new Map<string, Promise<void>>();
   readonly #onFree: (digest: string) => void;
 
   /** `onFree` is told of each pinned digest that nobody holds any more. */
@@ -39,9 +40,7 @@ export class Pins {
       if (unpin()) this.#onFree(digest);
     };
     try {
-      // It may take away the old bytes only, never those that are stored now.
-      await this.#removals.get(digest)?.catch(() => undefined);
-      await store();
+      await this.#inTurn(digest, store);
     } catch (error) {
       release();
       throw error;
@@ -55,13 +54,23 @@ export class Pins {
     isReferenced: (digest: string) => Promise<boolean>,
     erase: () => Promise<void>,
   ): Promise<void> {
-    if (this.has(digest) || (await isReferenced(digest)) || this.has(digest)) return;
-    const running = this.#removals.get(digest);
-    if (running) return running;
-    const removal = erase().finally(() => {
-      this.#removals.delete(digest);
+    if (this.has(digest)) return;
+    await this.#inTurn(digest, async () => {
+      if (this.has(digest) || (await isReferenced(digest)) || this.has(digest)) return;
+      await erase();
     });
-    this.#removals.set(digest, removal);
-    await removal;
+  }
+
+  /** So a removal takes away old bytes only, and whoever finds bytes in place finds them whole. */
+  async #inTurn(digest: string, work: () => Promise<void>): Promise<void> {
+    const before = this.#turns.get(digest);
+    const running = before ? before.then(work) : work();
+    const turn = running.catch(() => undefined);
+    this.#turns.set(digest, turn);
+    try {
+      await running;
+    } finally {
+      if (this.#turns.get(digest) === turn) this.#turns.delete(digest);
+    }
   }
 }

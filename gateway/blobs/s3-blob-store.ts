@@ -1,6 +1,7 @@
 import { createHash, hash, randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { lengthOf, sha256Of, wholeOf, type Bytes } from '../../shared/bytes.ts';
 import type { BlobStore, ByteRange, PinnedBlob } from '../../shared/context.ts';
 import { attachment } from '../links/attachment.ts';
 import { BlobSizeError } from './blob-files.ts';
@@ -42,11 +43,11 @@ export class S3BlobStore implements BlobStore {
     this.#prefix = `projects/${projectId}/`;
   }
 
-  async put(bytes: Uint8Array, digest = hash('sha256', bytes)): Promise<PinnedBlob> {
+  async put(bytes: Bytes, digest = sha256Of(bytes)): Promise<PinnedBlob> {
     return this.#pins.pinned(digest, async () => {
       const key = this.#blob(digest);
-      if ((await this.#client.head(key)) === bytes.length) return;
-      await this.#client.put(key, bytes, digest);
+      if ((await this.#client.head(key)) === lengthOf(bytes)) return;
+      await this.#client.put(key, wholeOf(bytes), digest);
     });
   }
 

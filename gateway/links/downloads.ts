@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
-import type { Readable } from 'node:stream';
+import { closeSync } from 'node:fs';
 import { isoTime, type Clock } from '../../shared/clock.ts';
-import type { ByteRange, Vault } from '../../shared/context.ts';
+import type { Vault } from '../../shared/context.ts';
 import { invalid, ServiceError } from '../../shared/errors.ts';
 import { parseToken, projectIdFromBody } from '../../shared/ids.ts';
 import { fileLinkText, isSigned } from '../../shared/links.ts';
 import { monthOf } from '../../shared/rules/month.ts';
 import type { FileRow } from '../../shared/store/files.ts';
-import type { Repositories } from '../../shared/store/project-store.ts';
+import type { Repositories } from '../../shared/store/repositories.ts';
 import { attachment } from './attachment.ts';
 import { isMissing } from '../blobs/blob-store.ts';
 import { askedRange, type AskedRange } from './byte-range.ts';
-import { measuredBody } from './measured-stream.ts';
+import { FileBody } from './file-body.ts';
 import { S3BlobStore } from '../blobs/s3-blob-store.ts';
 import type { Project } from '../project.ts';
 import type { Projects } from '../projects.ts';
@@ -27,7 +27,7 @@ export interface Wanted {
 export interface FileAnswer {
   readonly status: 200 | 206 | 302 | 416;
   readonly headers: Record<string, string>;
-  readonly body: ReadableStream<Uint8Array> | string | null;
+  readonly body: FileBody | string | null;
 }
 
 const REDIRECT_SECONDS = 60;
@@ -75,7 +75,7 @@ export class Downloads {
     const sizeBytes = file.size_bytes;
     const headers = headersOf(file);
     if (wanted.head) {
-      (await openBlob(project, file)).destroy();
+      (await found(project.blobs.open(file.digest))).destroy();
       return {
         status: 200,
         headers: { ...headers, 'Content-Length': String(sizeBytes) },
@@ -86,19 +86,16 @@ export class Downloads {
     const { blobs } = project;
     if (blobs instanceof S3BlobStore) return this.#redirect(project, blobs, { file, range });
     if (range === 'unsatisfiable') return notSatisfiable(headers, sizeBytes);
-    if (range === 'whole') {
-      const whole = sizeBytes === 0 ? undefined : { start: 0, end: sizeBytes - 1 };
-      const body = await this.#body(project, file, whole);
-      return { status: 200, headers: { ...headers, 'Content-Length': String(sizeBytes) }, body };
-    }
-    const { start, end } = range;
-    const body = await this.#body(project, file, range);
+    const isWhole = range === 'whole';
+    const { start, end } = isWhole ? { start: 0, end: sizeBytes - 1 } : range;
+    const opened = await found(blobs.openFile(file.digest));
+    const body = await this.#body(project, opened, { start, sizeBytes: end - start + 1 });
     return {
-      status: 206,
+      status: isWhole ? 200 : 206,
       headers: {
         ...headers,
         'Content-Length': String(end - start + 1),
-        'Content-Range': `bytes ${start}-${end}/${sizeBytes}`,
+        ...(!isWhole && { 'Content-Range': `bytes ${start}-${end}/${sizeBytes}` }),
       },
       body,
     };
@@ -113,7 +110,7 @@ export class Downloads {
     const part = typeof range === 'object' ? range.end - range.start + 1 : file.size_bytes;
     const bytes = range === 'unsatisfiable' ? 0 : part;
     const month = monthOf(this.#clock.now());
-    if (bytes > 0) await project.writes.run('reserveTransfer', { month, bytes });
+    await project.transfer.take(month, bytes);
     const location = await blobs.presignGet(file.digest, {
       fileName: file.path,
       contentType: file.content_type,
@@ -127,28 +124,21 @@ export class Downloads {
     return { status: 302, headers, body: null };
   }
 
-  /** The bytes of a range, counted against the month before the first of them is sent; of nothing where there are none. */
+  /** A part of a file, counted against the month before the first byte of it is sent. */
   async #body(
-    project: Project,
-    file: FileRow,
-    range: ByteRange | undefined,
-  ): Promise<ReadableStream<Uint8Array>> {
-    const source = await openBlob(project, file, range);
-    const bytes = range ? range.end - range.start + 1 : 0;
+    { transfer }: Project,
+    file: number,
+    part: { readonly start: number; readonly sizeBytes: number },
+  ): Promise<FileBody> {
+    const { sizeBytes } = part;
     const month = monthOf(this.#clock.now());
     try {
-      if (bytes > 0) await project.writes.run('reserveTransfer', { month, bytes });
+      await transfer.take(month, sizeBytes);
     } catch (error) {
-      source.destroy();
+      closeSync(file);
       throw error;
     }
-    return measuredBody(source, bytes, (sentBytes) => {
-      const unsent = bytes - sentBytes;
-      if (unsent === 0) return;
-      project.inBackground(async () => {
-        await project.writes.run('refundTransfer', { month, bytes: unsent });
-      });
-    });
+    return new FileBody(file, part, (sentBytes) => transfer.giveBack(month, sizeBytes - sentBytes));
   }
 }
 
@@ -197,8 +187,8 @@ async function findVersion(
   return file?.version === version ? file : null;
 }
 
-async function openBlob(project: Project, file: FileRow, range?: ByteRange): Promise<Readable> {
-  return project.blobs.open(file.digest, range).catch((error: unknown) => {
+async function found<T>(opening: Promise<T>): Promise<T> {
+  return opening.catch((error: unknown) => {
     // It was deleted between the row and the file.
     throw isMissing(error) ? new ServiceError('NOT_FOUND') : error;
   });

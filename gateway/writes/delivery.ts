@@ -3,6 +3,7 @@ import { newId } from '../../shared/ids.ts';
 import { DEDUP_BODY_MS, DEDUP_ID_MS } from '../../shared/limits.ts';
 import type { PayloadKind } from '../../shared/rules/payload.ts';
 import type { Job, Procedure } from './job.ts';
+import { announce } from './routing.ts';
 
 /** A delivery whose signature is checked and whose body is understood. */
 export interface Delivery {
@@ -38,7 +39,7 @@ export const delivery: Procedure<Delivery, DeliveryAnswer> = {
 };
 
 async function insertOnce(job: Job, came: Delivery): Promise<DeliveryAnswer> {
-  const { store, recorder, bodies, tell } = job;
+  const { store, recorder, bodies } = job;
   const { sourceId, source, now, hash, providerId, type, digest } = came;
   const sinceIso = isoTime(now - DEDUP_BODY_MS);
   // Of another id, or of none.
@@ -74,6 +75,6 @@ async function insertOnce(job: Job, came: Delivery): Promise<DeliveryAnswer> {
   store.sources.countAccepted(sourceId, now, event.receivedAt);
   const action = { op: 'event.received', subject: event.id, inputDigest: digest };
   await recorder.record(store, action, now);
-  tell({ kind: 'event_ready', source, type });
+  await announce(job, { seq, source, type }, now);
   return { status: 'accepted', event_id: event.id };
 }

@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Vault } from '../../shared/context.ts';
-import {
-  ProjectReader,
-  ProjectWriter,
-  type Repositories,
-} from '../../shared/store/project-store.ts';
+import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';
+import type { Repositories } from '../../shared/store/repositories.ts';
 import { Recorder } from '../recorder.ts';
 import { createVault } from '../vault.ts';
 import type { Effect, Job, Procedure } from './job.ts';
 import { procedures, type InputOf, type OutputOf, type ProcedureName } from './procedures.ts';
 import { RecentBodies } from './recent-bodies.ts';
+import { Routing } from './routing.ts';
 import type { ProjectWrites, WritableProject, Writers, WritersOptions } from './writers.ts';
 
 /** Runs the transactions in this thread. */
@@ -39,7 +37,8 @@ export class InProcessWriters implements Writers {
     const ledgerKey = await loadLedgerKey(writer, project, this.#vault);
     const recorder = new Recorder(ledgerKey);
     const bodies = new RecentBodies();
-    const parts = { project: info, server, vault: this.#vault, recorder, bodies };
+    const routing = new Routing();
+    const parts = { project: info, server, vault: this.#vault, recorder, bodies, routing };
     return new InProcessWrites(writer, ledgerKey, { parts, apply, busy: this.#busy });
   }
 

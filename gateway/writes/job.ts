@@ -1,15 +1,23 @@
 import type { EventReady, ProjectInfo, ServerInfo, Vault } from '../../shared/context.ts';
 import type { RoomContext } from '../../shared/operations/file/room.ts';
-import type { Repositories } from '../../shared/store/project-store.ts';
+import type { Repositories } from '../../shared/store/repositories.ts';
 import type { Recorder } from '../recorder.ts';
 import type { RecentBodies } from './recent-bodies.ts';
+import type { Routing } from './routing.ts';
 
 /** What the rest of the gateway must know of a transaction once it is durable. Plain data: it may cross to another thread. */
 export type Effect =
   | ({ readonly kind: 'event_ready' } & EventReady)
+  /** A request was decided, or has expired. */
+  | { readonly kind: 'request_ended'; readonly id: string }
+  /** There is something to tell people. */
+  | { readonly kind: 'notices_due' }
   /** Something falls due at this time. */
   | { readonly kind: 'due'; readonly at: number }
   | { readonly kind: 'sources_changed' }
+  | { readonly kind: 'callbacks_changed' }
+  /** Something is to be pushed to this destination. */
+  | { readonly kind: 'delivery_due'; readonly destination: string }
   | { readonly kind: 'blob_dropped'; readonly digest: string }
   | { readonly kind: 'keys_changed' }
   | { readonly kind: 'key_ended'; readonly keyId: string };
@@ -22,6 +30,7 @@ export interface Job {
   readonly vault: Vault;
   readonly recorder: Recorder;
   readonly bodies: RecentBodies;
+  readonly routing: Routing;
   /** Forgotten when the transaction does not come to be. */
   readonly tell: (effect: Effect) => void;
 }

@@ -1,10 +1,10 @@
 import type { Caller, WriteContext } from '../../shared/context.ts';
 import { ServiceError, type ErrorCode } from '../../shared/errors.ts';
-import { newId } from '../../shared/ids.ts';
 import type { Handler, Operation } from '../../shared/operation.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { keepAnswer } from '../kept-answers.ts';
 import { roomContext, type Job, type Procedure } from './job.ts';
+import { peopleContext } from './people-context.ts';
 import { toPlain, type PlainError } from './plain-error.ts';
 
 /** The call of an operation that writes, checked and prepared. */
@@ -66,18 +66,20 @@ function find(name: string): WriteOperation {
 }
 
 function writeContext(job: Job, { caller, now }: OperationCall): WriteContext {
-  const { project, server, vault, tell } = job;
+  const { server, tell, routing, store } = job;
   return {
     caller,
-    project,
     server,
-    vault,
     ...roomContext(job, now),
-    newId: (prefix) => newId(prefix, now),
-    dueAt: (at) => tell({ kind: 'due', at }),
+    ...peopleContext(job, now),
     keysChanged: () => tell({ kind: 'keys_changed' }),
     keyEnded: (keyId) => tell({ kind: 'key_ended', keyId }),
     sourcesChanged: () => tell({ kind: 'sources_changed' }),
+    callbacksChanged: () => {
+      routing.changed(store);
+      tell({ kind: 'callbacks_changed' });
+    },
+    deliveriesDue: (destination) => tell({ kind: 'delivery_due', destination }),
     eventReady: ({ source, type }) => tell({ kind: 'event_ready', source, type }),
   };
 }

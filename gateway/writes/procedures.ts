@@ -1,6 +1,15 @@
 import { delivery } from './delivery.ts';
 import { adminKey, noteUse } from './keys.ts';
 import { operation } from './operation.ts';
+import {
+  confirmChannel,
+  decide,
+  dropChannelLinks,
+  expireRequests,
+  recordLetters,
+  setOwner,
+} from './people.ts';
+import { dropDeliveries, recordAttempts, releaseRoutes } from './push.ts';
 import { refundTransfer, reserveTransfer } from './transfers.ts';
 import {
   dropKeys,
@@ -15,17 +24,26 @@ import { uploadReceived } from './uploads.ts';
 /** Everything that may be done to a project, by name. */
 export const procedures = {
   adminKey,
+  confirmChannel,
+  decide,
   delivery,
+  dropChannelLinks,
+  dropDeliveries,
   dropKeys,
   dropLinks,
   dropUploads,
+  expireRequests,
   forgetAnswers,
   moveOverdue,
   noteUse,
   operation,
   purgePayloads,
+  recordAttempts,
+  recordLetters,
   refundTransfer,
+  releaseRoutes,
   reserveTransfer,
+  setOwner,
   uploadReceived,
 };
 

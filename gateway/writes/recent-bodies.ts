@@ -1,4 +1,4 @@
-import type { Repositories } from '../../shared/store/project-store.ts';
+import type { Repositories } from '../../shared/store/repositories.ts';
 
 /** So many bodies of each source are remembered. */
 const BODIES_MAX = 50_000;
@@ -11,7 +11,7 @@ const KEY_BYTES = 6;
  * what is found is believed only when the row says the same, so what an undone transaction left here does no harm.
  */
 export class RecentBodies {
-  #seqs: Map<string, Map<number, number>> | null = null;
+  #ofSources: Map<string, SourceBodies> | null = null;
 
   /** The event of a source that brought the same bytes since a time, or null. */
   async find(
@@ -19,40 +19,57 @@ export class RecentBodies {
     body: { readonly sourceId: string; readonly hash: Uint8Array; readonly sinceIso: string },
   ): Promise<string | null> {
     const { sourceId, hash, sinceIso } = body;
-    const seqs = (this.#seqs ??= await read(store, sinceIso));
-    const seq = seqs.get(sourceId)?.get(keyOf(hash));
+    const ofSources = (this.#ofSources ??= await read(store, sinceIso));
+    const seq = ofSources.get(sourceId)?.seqOf(hash);
     return seq === undefined ? null : store.events.deliveredAt(seq, { sourceId, hash, sinceIso });
   }
 
   add(sourceId: string, hash: Uint8Array, seq: number): void {
-    if (this.#seqs) remember(this.#seqs, { sourceId, hash, seq });
+    if (this.#ofSources) remember(this.#ofSources, { sourceId, hash, seq });
   }
 }
 
-async function read(
-  store: Repositories,
-  sinceIso: string,
-): Promise<Map<string, Map<number, number>>> {
-  const seqs = new Map<string, Map<number, number>>();
+/** The newest bodies of one source. */
+class SourceBodies {
+  readonly #seqs = new Map<number, number>();
+  /** Their keys in a ring, oldest at `#next` once it is full: a map walks over what was deleted to find its first. */
+  readonly #keys: number[] = [];
+  #next = 0;
+
+  seqOf(hash: Uint8Array): number | undefined {
+    return this.#seqs.get(keyOf(hash));
+  }
+
+  add(hash: Uint8Array, seq: number): void {
+    const key = keyOf(hash);
+    const isNew = !this.#seqs.has(key);
+    this.#seqs.set(key, seq);
+    if (!isNew) return;
+    const oldest = this.#keys[this.#next];
+    if (oldest !== undefined) this.#seqs.delete(oldest);
+    this.#keys[this.#next] = key;
+    this.#next = (this.#next + 1) % BODIES_MAX;
+  }
+}
+
+async function read(store: Repositories, sinceIso: string): Promise<Map<string, SourceBodies>> {
+  const ofSources = new Map<string, SourceBodies>();
   for (const { source_id, body_hash, seq } of await store.events.bodiesSince(
     sinceIso,
     BODIES_MAX,
   )) {
-    remember(seqs, { sourceId: source_id, hash: body_hash, seq });
+    remember(ofSources, { sourceId: source_id, hash: body_hash, seq });
   }
-  return seqs;
+  return ofSources;
 }
 
 function remember(
-  seqs: Map<string, Map<number, number>>,
+  ofSources: Map<string, SourceBodies>,
   body: { readonly sourceId: string; readonly hash: Uint8Array; readonly seq: number },
 ): void {
-  let ofSource = seqs.get(body.sourceId);
-  if (!ofSource) seqs.set(body.sourceId, (ofSource = new Map<number, number>()));
-  ofSource.set(keyOf(body.hash), body.seq);
-  if (ofSource.size <= BODIES_MAX) return;
-  const oldest = ofSource.keys().next().value;
-  if (oldest !== undefined) ofSource.delete(oldest);
+  let bodies = ofSources.get(body.sourceId);
+  if (!bodies) ofSources.set(body.sourceId, (bodies = new SourceBodies()));
+  bodies.add(body.hash, body.seq);
 }
 
 function keyOf(hash: Uint8Array): number {

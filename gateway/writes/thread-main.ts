@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { InProcessWriters, type InProcessWrites } from './in-process.ts';
+import { tidyAfterStart } from '../../shared/tidy.ts';
 import type { Effect } from './job.ts';
 import type { Batch, Request, ThreadData } from './messages.ts';
 import { toPlain } from './plain-error.ts';
@@ -25,6 +26,8 @@ const writers = new InProcessWriters(
   },
   true,
 );
+
+tidyAfterStart();
 
 port.on('message', (requests: readonly Request[]) => {
   for (const request of requests) {

@@ -8,19 +8,28 @@ interface Transfer {
   readonly bytes: number;
 }
 
-/** Counts bytes that are about to be sent. QUOTA_EXCEEDED when the month has no room for all of them. */
-export const reserveTransfer: Procedure<Transfer, null> = {
-  async run({ store }, { month, bytes }) {
-    const used = await store.disk.transferred(month);
+interface Reservation extends Transfer {
+  /** So many more are taken where the month has room for them. */
+  readonly ahead: number;
+  /** Of what was reserved before: nobody has sent it. */
+  readonly unspent: number;
+}
+
+/** Counts bytes before they are sent, and answers how many. QUOTA_EXCEEDED when the month has no room for those that are needed. */
+export const reserveTransfer: Procedure<Reservation, number> = {
+  async run({ store }, { month, bytes, ahead, unspent }) {
+    const reserved = await store.disk.transferred(month);
     const limit = TRANSFER_MONTH_MAX_BYTES;
-    if (used + bytes > limit) {
+    const room = limit - reserved;
+    if (bytes > room) {
       throw new ServiceError('QUOTA_EXCEEDED', {
         hint: 'Links of this project have sent what they may in a calendar month (UTC).',
-        details: { kind: 'transfer', limit, used },
+        details: { kind: 'transfer', limit, used: reserved - unspent },
       });
     }
-    await store.disk.addTransfer(month, bytes);
-    return null;
+    const granted = Math.min(bytes + ahead, room);
+    await store.disk.addTransfer(month, granted);
+    return granted;
   },
 };
 

@@ -20,7 +20,15 @@ export const identify: MiddlewareHandler<HttpEnv> = async (c, next) => {
   await next();
 };
 
-/** An answer with the id of its request and the release that answers. Plain headers: building others takes longer. */
+/** The headers of an answer, with the id of its request and the release that answers. */
+export function commonHeaders(
+  c: Context<HttpEnv>,
+  headers: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return { 'X-Request-Id': c.get('requestId'), 'X-Service-Version': VERSION, ...headers };
+}
+
+/** An answer with the headers of all answers. Plain ones: building others takes longer. */
 export function reply(
   c: Context<HttpEnv>,
   body: string | Uint8Array | ReadableStream | null,
@@ -29,7 +37,7 @@ export function reply(
 ): Response {
   return new Response(body as ConstructorParameters<typeof Response>[0], {
     status,
-    headers: { 'X-Request-Id': c.get('requestId'), 'X-Service-Version': VERSION, ...headers },
+    headers: commonHeaders(c, headers),
   });
 }
 
@@ -40,7 +48,9 @@ export function shownError(
   onInternal: OnInternalError,
 ): ServiceError {
   const shown = asServiceError(error);
-  if (shown.code === 'INTERNAL' || shown.code === 'UNAVAILABLE') {
+  // What is refused for a moment as a matter of course has no cause.
+  const isFailure = shown.code === 'UNAVAILABLE' && shown.cause !== undefined;
+  if (shown.code === 'INTERNAL' || isFailure) {
     onInternal(shown.cause ?? error, requestId);
   }
   return shown;

@@ -1,6 +1,6 @@
 import type { Caller } from '../context.ts';
 import type { Executor } from '../executor.ts';
-import type { Operation } from '../operation.ts';
+import { mayWait, type Operation } from '../operation.ts';
 import { shownError, type OnInternalError } from './http.ts';
 import { fenceAnswer } from './mcp-fence.ts';
 import { invalidParams, isFields, type Message } from './mcp-protocol.ts';
@@ -32,7 +32,7 @@ export function readToolCall(message: Message, tools: ToolBook): ToolCall {
 
 /** Calls that are held: waits, and work in many portions. */
 export function isLong(operation: Operation): boolean {
-  return operation.effect === 'wait' || operation.handler.kind === 'long';
+  return operation.effect === 'wait' || mayWait(operation);
 }
 
 /** Where a tool runs, for whom, and until when. */
@@ -73,6 +73,12 @@ function success(operation: Operation, answer: unknown): ResultParts {
   };
 }
 
+const WAITING: Readonly<Record<Operation['effect'], string>> = {
+  wait: 'still waiting, nothing lost',
+  write: 'still waiting for a person; not denied',
+  read: 'still working',
+};
+
 /** The progress notification of a held call, for a client that gave a token. */
 export function progressOf(
   message: Message,
@@ -81,7 +87,7 @@ export function progressOf(
   const progressToken = message.meta['progressToken'];
   if (typeof progressToken !== 'string' && typeof progressToken !== 'number') return null;
   const total = waitSeconds(operation, input);
-  const text = operation.effect === 'wait' ? 'still waiting, nothing lost' : 'still working';
+  const text = WAITING[operation.effect];
   return (progress) =>
     JSON.stringify({
       jsonrpc: '2.0',

@@ -4,6 +4,19 @@ import { isConditional } from './version-headers.ts';
 
 type Json = Record<string, unknown>;
 
+/** What a request carries, by Content-Type. */
+export interface RequestBody {
+  readonly required: true;
+  readonly description?: string;
+  readonly content: Readonly<Record<string, Content>>;
+}
+
+interface Content {
+  readonly schema: Json;
+  readonly example?: unknown;
+  readonly examples?: Json;
+}
+
 /** The path and query parameters and the headers of an operation. */
 export function inputParameters(operation: Operation): Json[] {
   return [
@@ -95,7 +108,7 @@ function fieldParameters(operation: Operation): Json[] {
 }
 
 /** What a POST or PUT carries. */
-export function requestBody(operation: Operation): Json {
+export function requestBody(operation: Operation): RequestBody {
   const { body: raw } = operation.rest;
   if (!raw) return { required: true, content: { 'application/json': fieldsBody(operation) } };
   return { required: true, description: rawText(raw), content: rawContent(operation, raw) };
@@ -107,11 +120,14 @@ function rawText({ as, typeField }: RawBody): string {
   return `The bytes as they are, under any Content-Type.${type}`;
 }
 
-function rawContent(operation: Operation, { as, field, objectType }: RawBody): Json {
+function rawContent(
+  operation: Operation,
+  { as, field, objectType }: RawBody,
+): RequestBody['content'] {
   if (as === 'json') {
     const schema = inputParts(operation).properties[field] ?? {};
     const example = operation.example[field];
-    return { 'application/json': withoutUndefined({ schema, example }) };
+    return { 'application/json': { schema, ...(example !== undefined && { example }) } };
   }
   return {
     // The description of the field is about base64, which a body is not in.
@@ -121,7 +137,7 @@ function rawContent(operation: Operation, { as, field, objectType }: RawBody): J
 }
 
 /** A JSON object of the fields that the path leaves over, where bytes are the rule without the field of these. */
-function fieldsBody(operation: Operation, bytesField?: string): Json {
+function fieldsBody(operation: Operation, bytesField?: string): Content {
   const { properties, required } = inputParts(operation);
   const left = new Set([...pathNames(operation).map(([, field]) => field), bytesField]);
   const fields = Object.entries(properties).filter(([field]) => !left.has(field));

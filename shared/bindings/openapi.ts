@@ -1,8 +1,15 @@
 import type { ServerInfo } from '../context.ts';
-import { ERROR_CODES, errorEntry, type ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../errors.ts';
 import type { Operation } from '../operation.ts';
 import { jsonSchema } from './fields.ts';
-import { inputParameters, requestBody } from './openapi-input.ts';
+import { DOOR_TAGS, doorPaths, outgoingWebhooks } from './openapi-doors.ts';
+import { inputParameters, requestBody, type RequestBody } from './openapi-input.ts';
+import {
+  COMMON_HEADERS,
+  errorResponses,
+  jsonResponse,
+  RESPONSE_COMPONENTS,
+} from './openapi-responses.ts';
 
 type Json = Record<string, unknown>;
 
@@ -28,20 +35,26 @@ const TAGS: Readonly<Record<string, string>> = {
   key: 'API keys and their scopes.',
   source: 'Where events come from.',
   inbox: 'Events: list, wait, claim, finish.',
+  route: 'Events that are pushed instead of pulled.',
+  ask: 'Approvals and questions.',
+  request: 'What was asked of people, and what came of it.',
+  channel: 'The people who can be asked.',
+  policy: 'What is decided without a person.',
   kv: 'JSON values under keys.',
   state: 'Where tasks stand, from one run to the next.',
   file: 'Files, and links to them.',
   usage: 'What a project uses of its limits.',
   ledger: 'What was done, hash-chained.',
-  webhooks: 'Where senders deliver to.',
+  ...DOOR_TAGS,
 };
 
-/** The OpenAPI 3.1 description of every route, made from the operation list. */
+/** The OpenAPI 3.1 description of every address: the routes of the operation list, and what else there is. */
 export function openApiDocument(operations: readonly Operation[], server: ServerInfo): Json {
   const paths: Record<string, Json> = {};
-  for (const operation of operations) {
-    const path = operation.rest.path.replace('+}', '}');
-    paths[path] = { ...paths[path], [operation.rest.method.toLowerCase()]: describe(operation) };
+  for (const sharing of byRoute(operations)) {
+    const { method, path } = sharing[0].rest;
+    const named = path.replace('+}', '}');
+    paths[named] = { ...paths[named], [method.toLowerCase()]: describe(sharing) };
   }
   return {
     openapi: '3.1.0',
@@ -58,24 +71,33 @@ export function openApiDocument(operations: readonly Operation[], server: Server
     servers: [{ url: server.urls.api, description: 'This server' }],
     security: [{ apiKey: [] }],
     tags: tagsOf(operations),
-    paths: { ...paths, '/w/{token}': ingressPath(server), '/v1/openapi.json': documentPath() },
+    paths: { ...paths, ...doorPaths(server) },
+    webhooks: outgoingWebhooks(),
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'A key `svc_live_…`.' },
       },
-      headers: {
-        RequestId: {
-          description: 'Quote it when you report a problem.',
-          schema: { type: 'string' },
-        },
-      },
-      schemas: { Error: errorSchema() },
+      ...RESPONSE_COMPONENTS,
     },
   };
 }
 
+/** The operations of one route: one, but where a field of the body tells which is meant. */
+type Sharing = readonly [Operation, ...Operation[]];
+
+function byRoute(operations: readonly Operation[]): Sharing[] {
+  const routes = new Map<string, Sharing>();
+  for (const operation of operations) {
+    const { method, path } = operation.rest;
+    const route = `${method} ${path}`;
+    const before = routes.get(route);
+    routes.set(route, before ? [...before, operation] : [operation]);
+  }
+  return [...routes.values()];
+}
+
 function tagsOf(operations: readonly Operation[]): Json[] {
-  const used = new Set([...operations.map(tagOf), 'webhooks']);
+  const used = new Set([...operations.map(tagOf), ...Object.keys(DOOR_TAGS)]);
   return [...used].map((name) => ({ name, description: TAGS[name] ?? name }));
 }
 
@@ -83,7 +105,8 @@ function tagOf(operation: Operation): string {
   return operation.name.split('_', 1)[0] ?? operation.name;
 }
 
-function describe(operation: Operation): Json {
+function describe(sharing: Sharing): Json {
+  const [operation] = sharing;
   const { rest, effect } = operation;
   const hasBody = rest.method === 'POST' || rest.method === 'PUT';
   const parameters = inputParameters(operation);
@@ -92,27 +115,47 @@ function describe(operation: Operation): Json {
       ? 'Any valid key may call it.'
       : `Needs the scope \`${operation.scope}\`.`;
   return {
-    operationId: operation.name,
+    operationId: sharing.map(({ name }) => name).join('_or_'),
     tags: [tagOf(operation)],
-    summary: operation.summary,
-    description: `${operation.description} ${scope}`,
+    summary: sharing.map(({ summary }) => summary).join(' Or: '),
+    description: [...sharing.map(descriptionOf), scope].join(' '),
     ...(parameters.length > 0 && { parameters }),
-    ...(hasBody && { requestBody: requestBody(operation) }),
+    ...(hasBody && { requestBody: bodyOf(sharing) }),
     responses: {
       [rest.status ?? 200]: success(operation),
       ...(rest.versioned && rest.method === 'GET' && { 304: NOT_MODIFIED }),
       ...errorResponses([
         ...COMMON,
         ...(effect === 'write' ? COMMON_OF_WRITES : []),
-        ...operation.errors,
+        ...sharing.flatMap(({ errors }) => errors),
       ]),
     },
   };
 }
 
-const COMMON_HEADERS = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
+function descriptionOf({ name, rest, description }: Operation): string {
+  if (rest.when === undefined) return description;
+  return `With \`${rest.when}\` in the body it is ${name}. ${description}`;
+}
+
+/** Where operations share a route, the body is that of one of them. */
+function bodyOf(sharing: Sharing): RequestBody {
+  const [first, ...others] = sharing.map(requestBody);
+  if (!first || others.length === 0) return requestBody(sharing[0]);
+  const bodies = [first, ...others].map(({ content }) => content['application/json']);
+  const examples = sharing.map(({ name }, index) => [name, { value: bodies[index]?.example }]);
+  return {
+    required: true,
+    content: {
+      'application/json': {
+        schema: { oneOf: bodies.map((body) => body?.schema ?? {}) },
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
+}
+
 const VERSION_HEADERS = {
-  ...COMMON_HEADERS,
   ETag: {
     description: 'The `version` of the answer, in quotes.',
     schema: { type: 'string' },
@@ -120,124 +163,14 @@ const VERSION_HEADERS = {
 };
 const NOT_MODIFIED = {
   description: 'The version is still one that If-None-Match names.',
-  headers: VERSION_HEADERS,
+  headers: { ...COMMON_HEADERS, ...VERSION_HEADERS },
 };
 
 function success(operation: Operation): Json {
-  return {
-    description: operation.summary,
-    headers: hasEtag(operation) ? VERSION_HEADERS : COMMON_HEADERS,
-    content: { 'application/json': { schema: jsonSchema(operation.output, 'output') } },
-  };
+  const schema = jsonSchema(operation.output, 'output');
+  return jsonResponse(operation.summary, schema, hasEtag(operation) ? VERSION_HEADERS : {});
 }
 
 function hasEtag({ rest }: Operation): boolean {
   return rest.versioned === true && (rest.method === 'GET' || rest.method === 'PUT');
-}
-
-/** One response a status, naming the codes that carry it. */
-function errorResponses(codes: readonly ErrorCode[]): Json {
-  const byStatus = new Map<number, Set<ErrorCode>>();
-  for (const code of ERROR_CODES.filter((one) => codes.includes(one))) {
-    const { status } = errorEntry(code);
-    byStatus.set(status, (byStatus.get(status) ?? new Set()).add(code));
-  }
-  return Object.fromEntries(
-    [...byStatus].map(([status, named]) => [
-      status,
-      {
-        description: [...named].map((code) => `${code}: ${errorEntry(code).message}`).join(' '),
-        headers: COMMON_HEADERS,
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-      },
-    ]),
-  );
-}
-
-function errorSchema(): Json {
-  return {
-    type: 'object',
-    required: ['error'],
-    properties: {
-      error: {
-        type: 'object',
-        required: ['code', 'message', 'hint'],
-        properties: {
-          code: { type: 'string', enum: ERROR_CODES },
-          message: { type: 'string' },
-          hint: { type: ['string', 'null'] },
-          details: {
-            type: 'object',
-            description:
-              'Depends on the code: `fields` (path, message) of VALIDATION_FAILED, `scope`, `retry_after`, …',
-          },
-        },
-      },
-    },
-  };
-}
-
-function ingressPath(server: ServerInfo): Json {
-  return {
-    servers: [{ url: server.urls.hooks, description: 'Webhook ingress' }],
-    post: {
-      operationId: 'webhook_receive',
-      tags: ['webhooks'],
-      summary: 'Deliver a webhook.',
-      description:
-        'Where the sender of a source posts to; the token is the capability and no key is needed. The raw body is ' +
-        'checked against the signature of the source before it is parsed. Identical deliveries create one event.',
-      security: [],
-      parameters: [{ name: 'token', in: 'path', required: true, schema: { type: 'string' } }],
-      requestBody: {
-        required: true,
-        description: 'Any body of at most 5 MB, not compressed.',
-        content: { '*/*': { schema: {} } },
-      },
-      responses: {
-        200: {
-          description: 'Accepted and durable, or a duplicate of the event named.',
-          content: {
-            'application/json': {
-              schema: {
-                type: 'object',
-                required: ['status', 'event_id'],
-                properties: {
-                  status: { type: 'string', enum: ['accepted', 'duplicate'] },
-                  event_id: { type: 'string' },
-                },
-              },
-            },
-          },
-        },
-        ...errorResponses([
-          'NOT_FOUND',
-          'METHOD_NOT_ALLOWED',
-          'INGRESS_SIGNATURE_INVALID',
-          'PAYLOAD_TOO_LARGE',
-          'UNSUPPORTED_MEDIA_TYPE',
-          'INTERNAL',
-          'UNAVAILABLE',
-        ]),
-      },
-    },
-  };
-}
-
-function documentPath(): Json {
-  return {
-    get: {
-      operationId: 'openapi',
-      tags: ['whoami'],
-      summary: 'This document.',
-      security: [],
-      responses: {
-        200: {
-          description: 'The OpenAPI 3.1 description.',
-          content: { 'application/json': { schema: { type: 'object' } } },
-        },
-        ...errorResponses(['METHOD_NOT_ALLOWED', 'INTERNAL']),
-      },
-    },
-  };
 }

@@ -4,10 +4,10 @@ import { ServiceError } from '../errors.ts';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** The first buffer of a body whose length nobody told. */
-const START_BYTES = 16 * KIB;
-/** No more than this on the word of a Content-Length alone. */
-const TRUSTED_BYTES = 256 * KIB;
+/** From here on a chunk is kept as it came. */
+const LARGE_BYTES = 16 * KIB;
+/** Smaller ones are put together in buffers of up to this size. */
+const BUFFER_MAX_BYTES = 256 * KIB;
 
 /** The bytes of all bodies that are being received, which have to fit into the memory of the process. */
 export class Intake {
@@ -50,17 +50,28 @@ export function refuseEncoded(request: IncomingMessage): void {
  * The raw body of a request, refused with PAYLOAD_TOO_LARGE as soon as it is known to be longer than the limit: by its
  * Content-Length before a byte is read, or in passing when that lied or was absent.
  */
-export function readBody(
+export async function readBody(
   request: IncomingMessage,
   maxBytes: number,
   intake = INTAKE,
 ): Promise<Buffer> {
+  const pieces = await readPieces(request, maxBytes, intake);
+  const [only] = pieces;
+  return only && pieces.length === 1 ? only : Buffer.concat(pieces);
+}
+
+/** The same in pieces, one at least, for who need not have them together: a copy takes time and leaves garbage. */
+export function readPieces(
+  request: IncomingMessage,
+  maxBytes: number,
+  intake = INTAKE,
+): Promise<readonly Buffer[]> {
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > maxBytes) return Promise.reject(tooLarge(maxBytes));
   // It tells so once only, and that was before anybody listened.
   if (request.destroyed) return Promise.reject(wentAway());
-  const body = new Body(declared, maxBytes);
-  const received = new Promise<Buffer>((resolve, reject) => {
+  const body = new Body(maxBytes);
+  const received = new Promise<readonly Buffer[]>((resolve, reject) => {
     const onData = (chunk: Buffer): void => {
       const refusal = refusalOf(chunk.length, body, intake);
       if (refusal === null) {
@@ -72,7 +83,7 @@ export function readBody(
       reject(refusal);
     };
     request.on('data', onData);
-    request.once('end', () => resolve(body.whole()));
+    request.once('end', () => resolve(body.pieces()));
     request.once('error', reject);
     request.once('aborted', () => reject(wentAway()));
     request.once('close', () => {
@@ -93,17 +104,19 @@ function refusalOf(bytes: number, body: Body, intake: Intake): ServiceError | nu
 }
 
 /**
- * Chunks put together as they come. They are copied, as a chunk of one byte costs more than a hundred and may hold on to
- * all that was read with it; only one that comes alone is the body as it is.
+ * Chunks as they come. Small ones are copied together, as a chunk of one byte costs more than a hundred and may hold on to
+ * all that was read with it; but for the first as long as it is the only one.
  */
 class Body {
   readonly maxBytes: number;
-  readonly #declared: number;
-  #bytes: Buffer = EMPTY;
+  #pieces: Buffer[] = [];
+  #first: Buffer | null = null;
+  /** Where small chunks go, and how much of it is taken. */
+  #buffer: Buffer = EMPTY;
+  #taken = 0;
   #size = 0;
 
-  constructor(declared: number, maxBytes: number) {
-    this.#declared = declared;
+  constructor(maxBytes: number) {
     this.maxBytes = maxBytes;
   }
 
@@ -112,31 +125,47 @@ class Body {
   }
 
   add(chunk: Buffer): void {
-    const needed = this.#size + chunk.length;
-    if (this.#size === 0) {
-      this.#bytes = chunk;
-    } else {
-      if (needed > this.#bytes.length) this.#grow(needed);
-      chunk.copy(this.#bytes, this.#size);
+    if (this.#first) this.#keep(this.#first);
+    if (this.#size > 0) this.#keep(chunk);
+    this.#first = this.#size > 0 ? null : chunk;
+    this.#size += chunk.length;
+  }
+
+  pieces(): readonly Buffer[] {
+    if (this.#size === 0) return [EMPTY];
+    if (this.#first) return [this.#first];
+    this.#cut();
+    return this.#pieces;
+  }
+
+  #keep(chunk: Buffer): void {
+    if (chunk.length >= LARGE_BYTES) {
+      this.#cut();
+      this.#pieces.push(chunk);
+      return;
     }
-    this.#size = needed;
+    if (this.#taken + chunk.length > this.#buffer.length) {
+      this.#cut();
+      // As large as all before it, so that there are few of them.
+      const wanted = Math.max(LARGE_BYTES, this.#size);
+      this.#buffer = Buffer.allocUnsafe(Math.min(wanted, BUFFER_MAX_BYTES));
+    }
+    chunk.copy(this.#buffer, this.#taken);
+    this.#taken += chunk.length;
   }
 
-  whole(): Buffer {
-    return this.#bytes.subarray(0, this.#size);
-  }
-
-  #grow(needed: number): void {
-    const told = needed > TRUSTED_BYTES ? this.#declared : Math.min(this.#declared, TRUSTED_BYTES);
-    const doubled = Math.min(Math.max(START_BYTES, this.#bytes.length * 2), this.maxBytes);
-    const bytes = Buffer.allocUnsafe(told >= needed ? told : Math.max(doubled, needed));
-    this.#bytes.copy(bytes, 0, 0, this.#size);
-    this.#bytes = bytes;
+  /** Ends the piece that is being put together. */
+  #cut(): void {
+    if (this.#taken > 0) this.#pieces.push(this.#buffer.subarray(0, this.#taken));
+    this.#buffer = this.#buffer.subarray(this.#taken);
+    this.#taken = 0;
   }
 
   /** Lets the bytes go: the request, and with it whoever listens to it, may stay for long. */
   drop(): void {
-    this.#bytes = EMPTY;
+    this.#pieces = [];
+    this.#first = null;
+    this.#buffer = EMPTY;
   }
 }
 

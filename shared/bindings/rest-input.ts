@@ -6,7 +6,7 @@ import type { Operation, RawBody } from '../operation.ts';
 import { parseBoundedJson } from '../rules/payload.ts';
 import { isObject } from '../untyped.ts';
 import { fieldKinds, fromTexts, isInQuery, type FieldKind } from './fields.ts';
-import { readBody, refuseEncoded } from './read-body.ts';
+import { readBody, readPieces, refuseEncoded } from './read-body.ts';
 import { pathParameters } from './target.ts';
 import { conditionOf, setCondition } from './version-headers.ts';
 
@@ -109,7 +109,7 @@ async function bytesFields(
   maxBytes: number,
 ): Promise<Fields> {
   refuseEncoded(incoming);
-  const bytes = await readBody(incoming, maxBytes);
+  const bytes = await readPieces(incoming, maxBytes);
   const type = incoming.headers['content-type'];
   return { [field]: bytes, ...(typeField !== undefined && type && { [typeField]: type }) };
 }

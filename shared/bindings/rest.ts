@@ -1,7 +1,8 @@
 import { Hono, type Context } from 'hono';
 import type { Caller } from '../context.ts';
 import type { Executor } from '../executor.ts';
-import type { Method, Operation } from '../operation.ts';
+import { once } from '../once.ts';
+import { mayWait, type Method, type Operation } from '../operation.ts';
 import { callerGone } from './caller-gone.ts';
 import {
   credentialsOf,
@@ -17,7 +18,9 @@ import { etagOf, isKnown } from './version-headers.ts';
 
 interface Route {
   readonly operation: Operation;
-  readonly kinds: ReturnType<typeof queryKinds>;
+  readonly kinds: () => ReturnType<typeof queryKinds>;
+  /** What shares the route, each meant when the body has its field. */
+  readonly others: Operation[];
 }
 
 /** REST over the operation list: every route is its operation's `rest` shape and nothing more. */
@@ -30,7 +33,9 @@ export function restRoutes(
   const byPath = new Map<string, Map<Method, Route>>();
   for (const operation of operations) {
     const methods = byPath.get(operation.rest.path) ?? new Map<Method, Route>();
-    methods.set(operation.rest.method, { operation, kinds: queryKinds(operation) });
+    const { method, when } = operation.rest;
+    if (when !== undefined) methods.get(method)?.others.push(operation);
+    else methods.set(method, { operation, kinds: once(() => queryKinds(operation)), others: [] });
     byPath.set(operation.rest.path, methods);
   }
   for (const [path, methods] of byPath) {
@@ -58,14 +63,18 @@ async function answer(
     const target = c.env.incoming.url ?? '/';
     refuseDotSegments(target);
     const caller = await executor.authenticate(credentialsOf(c));
-    const { operation, kinds } = route;
-    const headers = operation.effect === 'wait' ? {} : executor.meter(caller);
-    const input = await readInput(operation, kinds, c.env.incoming, target);
+    const headers = route.operation.effect === 'wait' ? {} : executor.meter(caller);
+    const input = await readInput(route.operation, route.kinds(), c.env.incoming, target);
+    const operation = meant(route, input);
     const value = await run(executor, operation, input, caller, c);
     return success(operation, value, c, headers);
   } catch (error) {
     return errorResponse(error, c, onInternal);
   }
+}
+
+function meant({ operation, others }: Route, input: Readonly<Record<string, unknown>>): Operation {
+  return others.find(({ rest }) => Object.hasOwn(input, rest.when ?? '')) ?? operation;
 }
 
 function success(
@@ -97,7 +106,7 @@ async function run(
   caller: Caller,
   c: Context<HttpEnv>,
 ): Promise<unknown> {
-  if (operation.handler.kind !== 'long') return executor.execute(operation, input, caller, NEVER);
+  if (!mayWait(operation)) return executor.execute(operation, input, caller, NEVER);
   const gone = callerGone(c.env.outgoing);
   try {
     return await executor.execute(operation, input, caller, gone.signal);

@@ -1,4 +1,9 @@
 import type { Operation } from '../operation.ts';
+import { askApproval } from './ask/approval.ts';
+import { askHuman } from './ask/human.ts';
+import { channelAdd } from './channel/add.ts';
+import { channelList } from './channel/list.ts';
+import { channelRemove } from './channel/remove.ts';
 import { fileDelete } from './file/delete.ts';
 import { fileGet } from './file/get.ts';
 import { fileList } from './file/list.ts';
@@ -11,16 +16,29 @@ import { inboxList } from './inbox/list.ts';
 import { inboxNack } from './inbox/nack.ts';
 import { inboxRequeue } from './inbox/requeue.ts';
 import { inboxWait } from './inbox/wait.ts';
-import { kvDelete } from './kv/delete.ts';
-import { kvGet } from './kv/get.ts';
-import { kvList } from './kv/list.ts';
-import { kvSet } from './kv/set.ts';
 import { keyCreate } from './key/create.ts';
 import { keyList } from './key/list.ts';
 import { keyRevoke } from './key/revoke.ts';
 import { keyRotate } from './key/rotate.ts';
+import { kvDelete } from './kv/delete.ts';
+import { kvGet } from './kv/get.ts';
+import { kvList } from './kv/list.ts';
+import { kvSet } from './kv/set.ts';
 import { ledgerQuery } from './ledger/query.ts';
 import { ledgerVerify } from './ledger/verify.ts';
+import { policyDiff } from './policy/diff.ts';
+import { policyGet } from './policy/get.ts';
+import { policySet } from './policy/set.ts';
+import { policyTest } from './policy/test.ts';
+import { requestCallbackSecret } from './request/callback-secret.ts';
+import { requestList } from './request/list.ts';
+import { requestStatus } from './request/status.ts';
+import { routeAdd } from './route/add.ts';
+import { routeAttempts } from './route/attempts.ts';
+import { routeList } from './route/list.ts';
+import { routeRemove } from './route/remove.ts';
+import { routeRetry } from './route/retry.ts';
+import { routeTest } from './route/test.ts';
 import { sessionHello } from './session/hello.ts';
 import { sourceAdd } from './source/add.ts';
 import { sourceList } from './source/list.ts';
@@ -50,6 +68,24 @@ export const operations: readonly Operation[] = [
   inboxNack,
   inboxExtend,
   inboxRequeue,
+  routeList,
+  routeAdd,
+  routeRemove,
+  routeAttempts,
+  routeRetry,
+  routeTest,
+  askApproval,
+  askHuman,
+  requestStatus,
+  requestList,
+  requestCallbackSecret,
+  channelList,
+  channelAdd,
+  channelRemove,
+  policyGet,
+  policySet,
+  policyTest,
+  policyDiff,
   kvList,
   kvGet,
   kvSet,

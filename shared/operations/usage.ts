@@ -34,7 +34,7 @@ export const usage = defineOperation({
   mcp: false,
   cli: { usage: 'usage', examples: ['usage'] },
   example: {},
-}).read(async ({ store, now }) => {
+}).read(async ({ store, now, unspentTransfer }) => {
   const use = await store.disk.use();
   const month = monthOf(now);
   return {
@@ -48,7 +48,7 @@ export const usage = defineOperation({
     keys: { used: use.keys, limit: DISK_KEYS_MAX },
     transfer: {
       month,
-      used_bytes: await store.disk.transferred(month),
+      used_bytes: (await store.disk.transferred(month)) - unspentTransfer(month),
       limit_bytes: TRANSFER_MONTH_MAX_BYTES,
       resets_at: isoTime(monthEnd(now)),
     },

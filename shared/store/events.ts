@@ -76,6 +76,7 @@ const SELECT_QUEUE = `SELECT ${QUEUE_COLUMNS}, '{}' AS headers, NULL AS content_
   NULL AS blob FROM event e`;
 const FIND = `${SELECT_QUEUE} WHERE e.id = ?`;
 const FIND_WHOLE = `${SELECT_WHOLE} WHERE e.id = ?`;
+const FIND_WHOLE_AT = `${SELECT_WHOLE} WHERE e.seq = ?`;
 const OVERDUE = `${SELECT_QUEUE} WHERE e.due_at <= ? ORDER BY e.due_at LIMIT ?`;
 const SELECT_BRIEF = `SELECT ${QUEUE_COLUMNS}, ${CONTENT_COLUMNS},
   CASE WHEN e.size_bytes <= ${PAYLOAD_INLINE_MAX_BYTES} THEN c.body END AS body`;
@@ -102,6 +103,10 @@ export class EventRepository {
 
   findWhole(id: string): Promise<EventRow | undefined> {
     return this.#tx.get<EventRow>(FIND_WHOLE, [id]);
+  }
+
+  findWholeAt(seq: number): Promise<EventRow | undefined> {
+    return this.#tx.get<EventRow>(FIND_WHOLE_AT, [seq]);
   }
 
   /** Oldest first; bodies over the inline size are left out. Status is judged at `now`, not as last written. */

@@ -1,6 +1,6 @@
 import { isDiskFailure, type Connection } from './connection.ts';
 import type { SharedByGroup, SqlValue, Tx, WriteTx } from './driver.ts';
-import { Scope, withinOneTurn } from './scope.ts';
+import { Scope, TurnWatch } from './scope.ts';
 
 /** A queued write. It may run twice, so it does nothing but through its transaction. */
 export interface Job {
@@ -24,6 +24,7 @@ export class HalfDone extends Error {}
 export class Group implements SharedByGroup {
   readonly connection: Connection;
   readonly carried = new Map<string, unknown>();
+  readonly watch = new TurnWatch();
   readonly #finishers = new Map<string, (tx: Tx) => Promise<void>>();
 
   constructor(connection: Connection) {
@@ -35,10 +36,10 @@ export class Group implements SharedByGroup {
   }
 
   async finish(): Promise<void> {
-    if (this.#finishers.size === 0) return;
     const scope = new Scope(this.connection);
-    for (const finisher of this.#finishers.values()) await withinOneTurn(finisher(scope));
+    for (const finisher of this.#finishers.values()) await this.watch.within(finisher(scope));
     scope.revoke();
+    this.watch.done();
     this.#finishers.clear();
   }
 
@@ -72,7 +73,7 @@ async function attempt(
 ): Promise<Omit<Settled, 'job'>> {
   const scope = new WriteScope(group);
   try {
-    const value = await withinOneTurn(run(scope));
+    const value = await group.watch.within(run(scope));
     // A full disk or a failed write rolls the whole transaction back by itself. Whatever ran after it would be on its own.
     if (!group.connection.inTransaction) throw new Error('The transaction was rolled back.');
     return { outcome: { value } };
@@ -106,7 +107,7 @@ class WriteScope extends Scope implements WriteTx {
     this.group = group;
   }
 
-  override async run(sql: string, params?: readonly SqlValue[]): Promise<number> {
+  override run(sql: string, params?: readonly SqlValue[]): Promise<number> {
     this.wrote = true;
     return super.run(sql, params);
   }

@@ -1,37 +1,9 @@
-import { BlobRepository } from './blobs.ts';
-import { DiskRepository } from './disk.ts';
 import type { Reader, Tx, WriteOptions, Writer } from './driver.ts';
-import { EventRepository } from './events.ts';
-import { FileLinkRepository } from './file-links.ts';
-import { FileRepository } from './files.ts';
-import { IdempotencyRepository } from './idempotency.ts';
-import { KeyRepository } from './keys.ts';
-import { KvRepository } from './kv.ts';
-import { LedgerRepository } from './ledger.ts';
-import { MetaRepository, POSITION_SQL } from './meta.ts';
+import { POSITION_SQL } from './meta.ts';
 import { migrate } from './migrate.ts';
 import { EmbeddedReader } from './reader.ts';
-import { RequestRepository } from './requests.ts';
-import { SourceRepository } from './sources.ts';
-import { UploadRepository } from './uploads.ts';
+import { Repositories } from './repositories.ts';
 import { EmbeddedWriter, type WriterOptions } from './writer.ts';
-
-/** Every table family of one project, over one transaction or snapshot. */
-export interface Repositories {
-  readonly keys: KeyRepository;
-  readonly sources: SourceRepository;
-  readonly events: EventRepository;
-  readonly ledger: LedgerRepository;
-  readonly idempotency: IdempotencyRepository;
-  readonly blobs: BlobRepository;
-  readonly disk: DiskRepository;
-  readonly kv: KvRepository;
-  readonly files: FileRepository;
-  readonly uploads: UploadRepository;
-  readonly fileLinks: FileLinkRepository;
-  readonly requests: RequestRepository;
-  readonly meta: MetaRepository;
-}
 
 /** Snapshots of one project's database, seen through its repositories. */
 export class ProjectReader {
@@ -50,7 +22,7 @@ export class ProjectReader {
 
   /** See `Reader.read`; `fn` awaits nothing but the repositories. */
   read<T>(fn: (store: Repositories) => Promise<T>): Promise<T> {
-    return this.#reader.read((tx) => fn(repositories(tx, this.#projectId)));
+    return this.#reader.read((tx) => fn(new Repositories(tx, this.#projectId)));
   }
 
   close(): Promise<void> {
@@ -91,10 +63,10 @@ export class ProjectWriter {
     options: ProjectWriteOptions<T> = {},
   ): Promise<T> {
     const { onError, ...rest } = options;
-    return this.#writer.write((tx) => fn(repositories(tx, this.#projectId)), {
+    return this.#writer.write((tx) => fn(new Repositories(tx, this.#projectId)), {
       ...rest,
       ...(onError && {
-        onError: (tx: Tx, error: unknown) => onError(repositories(tx, this.#projectId), error),
+        onError: (tx: Tx, error: unknown) => onError(new Repositories(tx, this.#projectId), error),
       }),
     });
   }
@@ -107,22 +79,4 @@ export class ProjectWriter {
   close(): Promise<void> {
     return this.#writer.close();
   }
-}
-
-function repositories(tx: Tx, projectId: string): Repositories {
-  return {
-    keys: new KeyRepository(tx),
-    sources: new SourceRepository(tx),
-    events: new EventRepository(tx),
-    ledger: new LedgerRepository(tx, projectId),
-    idempotency: new IdempotencyRepository(tx),
-    blobs: new BlobRepository(tx),
-    disk: new DiskRepository(tx),
-    kv: new KvRepository(tx),
-    files: new FileRepository(tx),
-    uploads: new UploadRepository(tx),
-    fileLinks: new FileLinkRepository(tx),
-    requests: new RequestRepository(tx),
-    meta: new MetaRepository(tx),
-  };
 }

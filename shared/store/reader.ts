@@ -1,7 +1,7 @@
 import { unavailable } from '../errors.ts';
 import { assertPragma, Connection } from './connection.ts';
 import type { Reader, Tx } from './driver.ts';
-import { Scope, withinOneTurn } from './scope.ts';
+import { Scope, TurnWatch } from './scope.ts';
 
 /** Snapshots of a database file that some writer keeps, in this thread or another. One after another, each within a turn. */
 export class EmbeddedReader implements Reader {
@@ -35,10 +35,12 @@ export class EmbeddedReader implements Reader {
 
   async #snapshot<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
     const scope = new Scope(this.#connection);
+    const watch = new TurnWatch();
     this.#connection.run('BEGIN');
     try {
-      return await withinOneTurn(fn(scope));
+      return await watch.within(fn(scope));
     } finally {
+      watch.done();
       scope.revoke();
       this.#connection.run('COMMIT');
     }

@@ -1,13 +1,37 @@
-import type { Row, Tx } from './driver.ts';
+import type { RequestKind } from '../rules/request-state.ts';
+import type { Row, SqlValue, Tx } from './driver.ts';
 
 export interface RequestRow extends Row {
   id: string;
   kind: string;
   status: string;
   key_id: string;
+  /** Who the agent said it was. */
+  agent: string | null;
+  platform: string;
   /** What exactly was asked, as canonical JSON. */
   subject: string;
+  action: string | null;
+  summary: string;
+  details: string | null;
+  risk: string | null;
+  amount: number | null;
+  question: string | null;
+  /** JSON array of texts. */
+  options: string;
+  /** What an approval applies, as JSON. */
+  proposal: string | null;
+  decision: string | null;
   comment: string | null;
+  hint: string | null;
+  /** `policy:<rule>` or `channel:<chn_id>`. */
+  decided_by: string | null;
+  /** JSON array of channel ids. */
+  approvers: string;
+  policy_version: number;
+  rule: string | null;
+  state_ref: string | null;
+  callback_url: string | null;
   created_at: string;
   /** Milliseconds, as are the two below. */
   expires_at: number;
@@ -15,8 +39,48 @@ export interface RequestRow extends Row {
   redeemed_at: number | null;
 }
 
-const COLUMNS =
-  'id, kind, status, key_id, subject, comment, created_at, expires_at, decided_at, redeemed_at';
+const NAMES = [
+  'id',
+  'kind',
+  'status',
+  'key_id',
+  'agent',
+  'platform',
+  'subject',
+  'action',
+  'summary',
+  'details',
+  'risk',
+  'amount',
+  'question',
+  'options',
+  'proposal',
+  'decision',
+  'comment',
+  'hint',
+  'decided_by',
+  'approvers',
+  'policy_version',
+  'rule',
+  'state_ref',
+  'callback_url',
+  'created_at',
+  'expires_at',
+  'decided_at',
+  'redeemed_at',
+] as const;
+const COLUMNS = NAMES.join(', ');
+const INSERT = `INSERT INTO request (${COLUMNS}) VALUES (${NAMES.map(() => '?').join(', ')})`;
+
+/** How a request ended, as its row says it. */
+export interface RequestEnd {
+  readonly status: string;
+  readonly decision: string | null;
+  readonly comment: string | null;
+  readonly hint: string | null;
+  readonly decidedBy: string | null;
+  readonly at: number;
+}
 
 /** What waits, or waited, for a person. */
 export class RequestRepository {
@@ -32,7 +96,7 @@ export class RequestRepository {
 
   /** The pending request of a key that asks the same. */
   findSame(
-    same: { readonly keyId: string; readonly kind: string; readonly subject: string },
+    same: { readonly keyId: string; readonly kind: RequestKind; readonly subject: string },
     now: number,
   ): Promise<RequestRow | undefined> {
     return this.#tx.get<RequestRow>(
@@ -50,18 +114,78 @@ export class RequestRepository {
     return Number(row?.['n'] ?? 0);
   }
 
+  /** Every request that waits, oldest first: there are at most PENDING_REQUESTS_MAX. */
+  pending(now: number): Promise<RequestRow[]> {
+    return this.#tx.all<RequestRow>(
+      `SELECT ${COLUMNS} FROM request WHERE status = 'pending' AND expires_at > ? ORDER BY id`,
+      [now],
+    );
+  }
+
+  /** Newest first, behind a given id. */
+  page(wanted: {
+    readonly status: string | undefined;
+    readonly beforeId: string | undefined;
+    readonly limit: number;
+    readonly now: number;
+  }): Promise<RequestRow[]> {
+    const { status, beforeId, limit, now } = wanted;
+    const conditions: string[] = [];
+    const params: SqlValue[] = [];
+    if (beforeId !== undefined) {
+      conditions.push('id < ?');
+      params.push(beforeId);
+    }
+    // What has expired may still be written down as pending.
+    if (status === 'pending' || status === 'expired') {
+      conditions.push(
+        status === 'pending'
+          ? "status = 'pending' AND expires_at > ?"
+          : "(status = 'expired' OR (status = 'pending' AND expires_at <= ?))",
+      );
+      params.push(now);
+    } else if (status !== undefined) {
+      conditions.push('status = ?');
+      params.push(status);
+    }
+    const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
+    return this.#tx.all<RequestRow>(
+      `SELECT ${COLUMNS} FROM request ${where} ORDER BY id DESC LIMIT ?`,
+      [...params, limit],
+    );
+  }
+
   async insert(row: RequestRow): Promise<void> {
-    await this.#tx.run(`INSERT INTO request (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
-      row.id,
-      row.kind,
-      row.status,
-      row.key_id,
-      row.subject,
-      row.comment,
-      row.created_at,
-      row.expires_at,
-      row.decided_at,
-      row.redeemed_at,
+    await this.#tx.run(
+      INSERT,
+      NAMES.map((name) => row[name] ?? null),
+    );
+  }
+
+  /** The first decision stands: false when there was one before, or the time was over. */
+  async end(id: string, end: RequestEnd): Promise<boolean> {
+    const changed = await this.#tx.run(
+      `UPDATE request SET status = ?, decision = ?, comment = ?, hint = ?, decided_by = ?, decided_at = ?
+       WHERE id = ? AND status = 'pending' AND (expires_at > ? OR ? = 'expired')`,
+      [
+        end.status,
+        end.decision,
+        end.comment,
+        end.hint,
+        end.decidedBy,
+        end.at,
+        id,
+        end.at,
+        end.status,
+      ],
+    );
+    return changed > 0;
+  }
+
+  async setApprovers(id: string, approvers: readonly string[]): Promise<void> {
+    await this.#tx.run('UPDATE request SET approvers = ? WHERE id = ?', [
+      JSON.stringify(approvers),
+      id,
     ]);
   }
 
@@ -72,5 +196,21 @@ export class RequestRepository {
       [now, id],
     );
     return changed > 0;
+  }
+
+  /** Pending requests whose time is over, to be written down as expired. */
+  overdue(now: number, limit: number): Promise<RequestRow[]> {
+    return this.#tx.all<RequestRow>(
+      `SELECT ${COLUMNS} FROM request WHERE status = 'pending' AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
+      [now, limit],
+    );
+  }
+
+  /** When the next pending request expires; null when none waits. */
+  async nextExpiry(): Promise<number | null> {
+    const row = await this.#tx.get(
+      "SELECT min(expires_at) AS due FROM request WHERE status = 'pending'",
+    );
+    return (row?.['due'] as number | null | undefined) ?? null;
   }
 }

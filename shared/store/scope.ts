@@ -3,16 +3,32 @@ import type { Row, SqlValue, Tx } from './driver.ts';
 
 /**
  * The embedded driver answers within microtasks, so whatever has not settled by the next turn of the event loop awaits
- * something else, and would hold the transaction open for all others.
+ * something else, and would hold the transaction open for all others. One watch serves all the work of a turn.
  */
-export function withinOneTurn<T>(work: Promise<T>): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const late = setImmediate(() =>
-      reject(new Error('A transaction awaited something other than its statements.')),
-    );
-    const settle = (): void => clearImmediate(late);
-    work.then(resolve, reject).finally(settle);
-  });
+export class TurnWatch {
+  #fail: ((error: Error) => void) | null = null;
+  #turn: NodeJS.Immediate | null = null;
+
+  within<T>(work: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#fail = reject;
+      this.#turn ??= setImmediate(() => this.#end());
+      work.then(resolve, reject);
+    });
+  }
+
+  /** Nothing more is watched. */
+  done(): void {
+    if (this.#turn) clearImmediate(this.#turn);
+    this.#turn = null;
+    this.#fail = null;
+  }
+
+  /** Work that has settled before takes no notice. */
+  #end(): void {
+    this.#turn = null;
+    this.#fail?.(new Error('A transaction awaited something other than its statements.'));
+  }
 }
 
 /** The statements of one snapshot or job, until it is revoked. */

@@ -10,7 +10,7 @@ import { daemonCommand } from '../../daemon/launch.ts';
 export const REPOSITORY = resolve(import.meta.dirname, '../..');
 const END_WITHIN_MS = 5000;
 
-const ROLES = ['gateway', 'store', 'pg-boss'] as const;
+const ROLES = ['gateway', 'store', 'pg-boss', 'receiver'] as const;
 
 type Role = (typeof ROLES)[number];
 
@@ -145,6 +145,7 @@ async function bundleChildren(folder: string): Promise<string> {
     platform: 'node',
     target: 'node20.19',
     format: 'esm',
+    splitting: true,
     packages: 'external',
     sourcemap: true,
     logLevel: 'warning',

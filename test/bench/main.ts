@@ -9,6 +9,8 @@ import { ingest, queue } from './cases/ingest.ts';
 import { kv, kvHistory } from './cases/kv.ts';
 import { ledger } from './cases/ledger.ts';
 import { mcp } from './cases/mcp.ts';
+import { decide, policy } from './cases/people.ts';
+import { push } from './cases/push.ts';
 import { start } from './cases/start.ts';
 import { waits } from './cases/waits.ts';
 import { wake } from './cases/wake.ts';
@@ -29,6 +31,9 @@ const BENCHES: Readonly<Record<string, RunBench>> = {
   kv,
   'kv-list': kvHistory,
   files,
+  decide,
+  policy,
+  push,
 };
 
 const TMPFS = 0x01021994;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { HttpClient } from '../../cli/client.ts';
-import { CallError } from '../../cli/errors.ts';
+import { CallError, LostAnswer } from '../../cli/errors.ts';
 import { VERSION } from '../../shared/version.ts';
 import { FakeDaemon, json, refuse } from './fake-daemon.ts';
 
@@ -163,6 +163,49 @@ describe('without a daemon', () => {
     await expect(clientOf(fake).client.call('GET', '/v1/whoami')).rejects.toMatchObject({
       exit: 7,
     });
+  });
+});
+
+async function failureOf(call: Promise<unknown>): Promise<unknown> {
+  const failure: unknown = await call.catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: 'UNREACHABLE', exit: 7 });
+  return failure;
+}
+
+describe('whether a call that failed may have had its effect', () => {
+  it('is open when the connection broke, or nothing came back', async () => {
+    const fake = start(({ url }, response) => {
+      if (url === '/cut') response.destroy();
+      if (url === '/half') response.writeHead(200).write('{');
+      if (url === '/half') setTimeout(() => response.destroy(), 20);
+    });
+    await fake.listen();
+    const { client } = clientOf(fake);
+    expect(await failureOf(client.call('POST', '/cut'))).toBeInstanceOf(LostAnswer);
+    expect(await failureOf(client.call('POST', '/half'))).toBeInstanceOf(LostAnswer);
+    const silent = client.call('POST', '/silent', { timeoutMs: 60 });
+    expect(await failureOf(silent)).toBeInstanceOf(LostAnswer);
+  });
+
+  it('is open when the daemon dies over it', async () => {
+    const fake = start((_, response) => {
+      response.destroy();
+      fake.close();
+    });
+    await fake.listen();
+    expect(await failureOf(clientOf(fake).client.call('POST', '/x'))).toBeInstanceOf(LostAnswer);
+  });
+
+  it.each([
+    ['no daemon listens', {}],
+    ['no gateway listens', { SVC_GATEWAY: 'http://127.0.0.1:1' }],
+    ['there is no such host', { SVC_GATEWAY: 'http://nobody.invalid' }],
+  ])('is not where %s', async (_, env) => {
+    const { client } = clientOf(
+      start(() => {}),
+      env,
+    );
+    expect(await failureOf(client.call('POST', '/x'))).not.toBeInstanceOf(LostAnswer);
   });
 });
 

@@ -17,6 +17,9 @@ const PLAIN = {
   now: NOW,
   bold: (text: string) => text,
   faint: (text: string) => text,
+  green: (text: string) => text,
+  red: (text: string) => text,
+  yellow: (text: string) => text,
 };
 
 describe('text for a terminal', () => {
@@ -255,6 +258,21 @@ describe('notes, spinner and colours', () => {
     expect(stderr.text.endsWith('\r\u001b[K')).toBe(true);
   });
 
+  it('the spinner says what changes and how long it takes, and never wraps', async () => {
+    const stderr = new TextSink(true, 40);
+    const { output } = testOutput({ stderr });
+    let text = 'First';
+    const slow = new Promise((resolve) => setTimeout(resolve, 500));
+    setTimeout(() => {
+      text = `Second ${'x'.repeat(60)}`;
+    }, 200);
+    await output.spin(() => text, slow);
+    const frames = stderr.text.split('\r\u001b[K').filter(Boolean);
+    expect(frames[0]).toMatch(/^. First 0s$/);
+    expect(frames.at(-1)).toMatch(/^. Second x+… 0s$/);
+    expect(Math.max(...frames.map((frame) => frame.length))).toBeLessThan(40);
+  });
+
   it.each([
     [true, {}, false, true],
     [false, {}, false, false],
@@ -264,5 +282,39 @@ describe('notes, spinner and colours', () => {
     [true, {}, true, false],
   ])('terminal %s, env %j, --no-color %s: %s', (isTTY, env, refused, wanted) => {
     expect(wantsColor(new TextSink(isTTY), env, refused)).toBe(wanted);
+  });
+});
+
+/** What takes so many lines off a terminal. */
+function erase(count: number): string {
+  return `\u001b[${count}A\r\u001b[J`;
+}
+
+describe('lines that change', () => {
+  it('are replaced, below those that are kept', () => {
+    const { output, stdout } = testOutput({ terminal: true });
+    output.redraw(() => ({ kept: [], live: ['a', 'b'] }));
+    output.redraw(() => ({ kept: ['done'], live: ['b'] }));
+    output.redraw(() => ({ kept: [], live: [] }));
+    output.redraw(() => ({ kept: ['end'], live: [] }));
+    expect(stdout.text).toBe(`a\nb\n${erase(2)}done\nb\n${erase(1)}end\n`);
+  });
+
+  it('are as many as the screen has room for', () => {
+    const stdout = Object.assign(new TextSink(true, 80), { rows: 5 });
+    const { output } = testOutput({ stdout });
+    output.redraw(() => ({ kept: [], live: ['1', '2', '3', '4'] }));
+    output.redraw(() => ({ kept: [], live: ['1', '2', '3', '4', '5', '6'] }));
+    output.redraw(() => ({ kept: [], live: [] }));
+    expect(stdout.text).toBe(`1\n2\n3\n4\n${erase(4)}1\n2\n3\n… and 3 more lines\n${erase(4)}`);
+  });
+
+  it('make room for a note', () => {
+    const { output, stdout, stderr } = testOutput({ terminal: true });
+    output.redraw(() => ({ kept: [], live: ['a'] }));
+    output.note('trouble');
+    output.redraw(() => ({ kept: [], live: ['b'] }));
+    expect(stdout.text).toBe(`a\n${erase(1)}b\n`);
+    expect(stderr.text).toBe('trouble\n');
   });
 });

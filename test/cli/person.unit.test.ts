@@ -62,6 +62,54 @@ describe('status', () => {
     ]);
   });
 
+  const PEOPLE = {
+    mail: 'smtp',
+    owner: 'a***@example.com',
+    telegram: false,
+    active_email: 1,
+    active_telegram: 0,
+  };
+  it.each([
+    [{ mail: 'outbox' }, 'in the outbox of this machine (svc outbox open)'],
+    [{}, 'by mail to a***@example.com'],
+    [{ active_email: 2 }, 'by mail to a***@example.com and 1 other address'],
+    [{ telegram: true, active_telegram: 1 }, 'by mail to a***@example.com and by Telegram'],
+    [
+      { mail: 'outbox', telegram: true, active_telegram: 2 },
+      'in the outbox of this machine (svc outbox open) and by Telegram in 2 chats',
+    ],
+    [{ owner: null, active_email: 3 }, 'by mail to 2 other addresses'],
+  ])('says where people are asked, and who is the owner: %j', async (fields, where) => {
+    const fake = await answering(() => ({ ...status, people: { ...PEOPLE, ...fields } }));
+    const { stdout } = await svc('status', fake);
+    const owner = 'owner' in fields ? 'not named (svc up --owner EMAIL)' : 'a***@example.com';
+    expect(stdout).toContain(`  Decisions  asked for ${where}\n  Owner      ${owner}\n`);
+  });
+
+  it.each([
+    [
+      { mail: 'outbox' },
+      'An agent that runs under your user account could read the outbox and decide in your place.',
+    ],
+    [{ telegram: true }, 'Connect somebody with: svc channel add telegram'],
+    [{ owner: null, active_email: 3 }, 'the owner has no address: svc up --owner EMAIL'],
+  ])('says what to know and to do about it: %j', async (fields, advice) => {
+    const fake = await answering(() => ({ ...status, people: { ...PEOPLE, ...fields } }));
+    expect((await svc('status', fake)).stdout.replaceAll('\n', ' ')).toContain(advice);
+  });
+
+  it('has nothing to say where everything is well', async () => {
+    const fake = await answering(() => ({ ...status, people: PEOPLE }));
+    expect((await svc('status', fake)).stdout.trimEnd()).toMatch(/Owner +a\*\*\*@example\.com$/);
+  });
+
+  it('says that nobody can be asked where mail goes out and there is no owner', async () => {
+    const people = { ...PEOPLE, owner: null };
+    const { stdout } = await svc('status', await answering(() => ({ ...status, people })));
+    expect(stdout).toContain('  Decisions  nobody can be asked yet\n');
+    expect(stdout).toContain('the owner has no address: svc up --owner EMAIL');
+  });
+
   it('says that it starts, and has no project yet', async () => {
     const fake = await answering(() => ({ ...status, state: 'starting', project: null }));
     const { stdout } = await svc('status', fake);

@@ -31,6 +31,7 @@ afterEach(async () => {
 async function start(port = 0): Promise<Daemon> {
   const daemon = await Daemon.start({
     home,
+    env: {},
     port,
     ratePerMinute: 0,
     createLog: () => pino({ level: 'silent' }),

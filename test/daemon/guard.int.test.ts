@@ -130,7 +130,26 @@ describe('the loopback listener', () => {
     );
   });
 
+  it('lets people come to their pages from wherever the link is', async () => {
+    const headers = {
+      host: 'abc.tunnel.example',
+      referer: 'https://mail.example/',
+      'sec-fetch-site': 'cross-site',
+    };
+    for (const page of ['/a/0123456789abcdefToken', '/c/0123456789abcdefToken']) {
+      expect((await overTcp(page, headers)).status).toBe(200);
+      // A page that sends no referrer sends forms from the origin `null`.
+      const form = { host: own(), origin: 'null', 'sec-fetch-site': 'same-origin' };
+      expect((await overTcp(page, form, 'POST')).status).toBe(200);
+    }
+    expect((await overTcp('/telegram/updates', { host: headers.host }, 'POST')).status).toBe(200);
+  });
+
   it.each([
+    '/a/../v1/keys',
+    '/c/%2e%2e/v1/keys',
+    '/a/token/../../v1/keys',
+    '/telegram/updates/../../v1/keys',
     '/w/../v1/keys',
     '/w/%2e%2e/v1/keys',
     '/w/..%2fv1/keys',

@@ -38,7 +38,11 @@ afterEach(async () => {
 });
 
 function svc(...args: string[]): Promise<Ran> {
-  const env = { ...process.env, SVC_HOME: folder.path };
+  return svcWith({}, ...args);
+}
+
+function svcWith(settings: Record<string, string>, ...args: string[]): Promise<Ran> {
+  const env = { ...process.env, ...settings, SVC_HOME: folder.path };
   return new Promise((done) => {
     execFile(process.execPath, [SVC, ...args], { env }, (error, out, err) => {
       done({ code: typeof error?.code === 'number' ? error.code : 0, out, err });
@@ -128,6 +132,38 @@ describe('svc up and svc down', () => {
     expect(err).toContain(`(pid ${process.pid})`);
     expect(err).toContain('svc up --port 0');
     holder.close();
+  });
+
+  it('name the owner, at a start and while it runs', async () => {
+    await up('--owner', 'ana@example.com');
+    const people = async () =>
+      (JSON.parse((await svc('status')).out) as { people: Record<string, unknown> }).people;
+    expect(await people()).toMatchObject({ owner: 'a***@example.com', mail: 'outbox' });
+    await svc('down');
+    await up();
+    expect(await people()).toMatchObject({ owner: 'a***@example.com' });
+    await up('--owner', 'bob@example.org');
+    expect(await people()).toMatchObject({ owner: 'b***@example.org' });
+    const wrong = await svc('up', '--owner', 'Ana <ana@example.com>');
+    expect(wrong.code).toBe(2);
+    expect(wrong.err).toContain('--owner is no email address');
+  });
+
+  it('say everything that is wrong with the settings, and start nothing', async () => {
+    const settings = { SVC_SMTP_URL: 'smtp://x', SVC_CALLBACK_ALLOW: 'all' };
+    const { code, out, err } = await svcWith(settings, 'up', '--port', '0');
+    expect([code, out]).toEqual([7, '']);
+    expect(err).toBe(
+      'START_FAILED: The settings are wrong.\n' +
+        '  SVC_MAIL_FROM is not set: it says who writes.\n' +
+        '  SVC_CALLBACK_ALLOW: `all` is not a range of addresses such as `127.0.0.0/8` or `::1/128`.\n',
+    );
+    expect((await svc('status')).code).toBe(3);
+    await up();
+    const { err: note } = await svcWith({ SVC_SMTP_URL: 'smtp://x' }, 'up', '--json');
+    expect(note).toBe(
+      'It runs with the settings it was started with. To take new ones: svc down && svc up\n',
+    );
   });
 
   it('replace a daemon of another release and say so', async () => {

@@ -90,10 +90,59 @@ describe('a blob that is stored already', () => {
     expect(files()).toEqual([]);
   });
 
-  it('is written anew when its file is of another size', async () => {
-    oldFile(digest);
-    await blobs.put(bytes, digest);
-    expect(Buffer.from(await blobs.read(digest))).toEqual(bytes);
+  it.each(['of another size', '\0'.repeat(bytes.length)])(
+    'is written anew when a power cut left its file other than whole: %j',
+    async (content) => {
+      writeFileSync(oldFile(digest), content);
+      await blobs.put(bytes, digest);
+      expect(Buffer.from(await blobs.read(digest))).toEqual(bytes);
+      expect(files()).toEqual([digest]);
+    },
+  );
+
+  it('is written once by all who put it at the same time', async () => {
+    const all = await Promise.all(Array.from({ length: 10 }, () => blobs.put(bytes)));
+    expect(files()).toEqual([digest]);
+    for (const { release } of all) {
+      await blobs.remove(digest, unreferenced);
+      expect(files()).toEqual([digest]);
+      release();
+    }
+    await blobs.remove(digest, unreferenced);
+    expect(files()).toEqual([]);
+  });
+
+  it('is whole and new when it was put while it was removed, again and again', async () => {
+    for (let turn = 0; turn < 20; turn += 1) {
+      const [put] = await Promise.all([blobs.put(bytes), blobs.remove(digest, unreferenced)]);
+      expect(Buffer.from(await blobs.read(digest))).toEqual(bytes);
+      put.release();
+    }
+  });
+});
+
+describe('bytes in pieces', () => {
+  it('are one blob', async () => {
+    const pieces = Array.from({ length: 3000 }, (_, number) => Buffer.from(`${number},`));
+    const whole = Buffer.concat(pieces);
+    const { digest } = await blobs.put(pieces);
+    expect(digest).toBe(hash('sha256', whole));
+    expect(whole.equals(await blobs.read(digest))).toBe(true);
+    const { ino } = statSync(join(folder.path, digest.slice(0, 2), digest));
+    await blobs.put([...pieces]);
+    expect(statSync(join(folder.path, digest.slice(0, 2), digest)).ino).toBe(ino);
+  });
+
+  it('may be none', async () => {
+    const { digest } = await blobs.put([Buffer.alloc(0)]);
+    expect(await blobs.read(digest)).toHaveLength(0);
+  });
+
+  it('leave nothing behind when their file cannot be put in place', async () => {
+    const digest = hash('sha256', 'in the way');
+    mkdirSync(join(folder.path, digest.slice(0, 2), digest), { recursive: true });
+    await expect(blobs.put(Buffer.from('in the way'))).rejects.toThrow('EISDIR');
+    expect(readdirSync(join(folder.path, 'incoming'))).toEqual([]);
   });
 });
 

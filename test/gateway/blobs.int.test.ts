@@ -117,7 +117,7 @@ describe('a body over 256 KB', () => {
       const response = await fetch(`${gateway.url}/l/${part.join('/')}`);
       expect({ part, status: response.status }).toEqual({ part, status: 404 });
     }
-    expect((await fetch(payload_url ?? '', { method: 'POST' })).status).toBe(404);
+    expect((await fetch(payload_url ?? '', { method: 'POST' })).status).toBe(405);
     expect((await fetch(payload_url ?? '')).status).toBe(200);
   });
 

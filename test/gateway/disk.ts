@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { newId, newToken } from '../../shared/ids.ts';
-import type { Repositories } from '../../shared/store/project-store.ts';
+import type { Repositories } from '../../shared/store/repositories.ts';
 import type { Project } from '../../gateway/project.ts';
 import type { TestGateway } from '../helpers/gateway.ts';
 import { writerOf } from '../helpers/writers.ts';

@@ -40,6 +40,7 @@ function signedLink(path: string, version: number, expiresAt = clock.now() + HOU
     version: '0',
     urls: { api: gateway.url, mcp: gateway.url, hooks: gateway.url },
     channels: [],
+    telegramBot: null,
   };
   const context = { vault: vault(), server };
   return fileDownloadLink(context, gateway.projectId, { path, version }, expiresAt);

@@ -339,6 +339,7 @@ describe('the ledger', () => {
       ['file_put', 'evt_1', 'PATH_RESERVED'],
       ['file_put', 'a', null],
       ['key.created', expect.stringMatching(/^key_/), null],
+      ['channel.owner_set', expect.stringMatching(/^chn_/), null],
     ]);
     const told = JSON.stringify(body);
     const digests = [text('secret words'), base64('secret words')].flatMap((form) => [

@@ -1,159 +1,286 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../shared/operations/index.ts';
+import type { Operation } from '../../shared/operation.ts';
 import { TestGateway } from '../helpers/gateway.ts';
+import { isTold } from '../surface/deciding.ts';
+import { startReceiver } from '../surface/receiver.ts';
+import { World } from '../surface/scenario.ts';
+import { LOOPBACK, type Receiver } from './callback-receiver.ts';
 
-interface Project {
-  readonly apiKey: string;
+type Json = Record<string, unknown>;
+
+/** What a project has that can be named. */
+interface Facts {
+  readonly name: string;
   readonly keyId: string;
   readonly eventId: string;
   readonly leaseId: string;
-  readonly source: string;
-  readonly url: string;
-  readonly projectId: string;
+  readonly routeId: string;
+  readonly deliveryId: string;
+  readonly requestId: string;
+  readonly linkRequestId: string;
+  readonly channelId: string;
 }
 
+interface Project extends Facts {
+  readonly world: World;
+  readonly apiKey: string;
+  /** What nobody else may see. */
+  readonly secrets: readonly string[];
+}
+
+/** What exists in no project. */
+const NOWHERE: Facts = {
+  name: 'nowhere',
+  keyId: 'key_00000000000000000000000000',
+  eventId: 'evt_00000000000000000000000000',
+  leaseId: 'lse_00000000000000000000000000',
+  routeId: 'rte_00000000000000000000000000',
+  deliveryId: 'dlv_00000000000000000000000000',
+  requestId: 'req_00000000000000000000000000',
+  linkRequestId: 'req_00000000000000000000000001',
+  channelId: 'chn_00000000000000000000000000',
+};
+
 let gateway: TestGateway;
+let receiver: Receiver;
 let ours: Project;
 let theirs: Project;
 
 beforeAll(async () => {
-  gateway = await TestGateway.start();
+  gateway = await TestGateway.start({ callbackAllow: LOOPBACK });
+  receiver = await startReceiver();
   ours = await fill(gateway.projectId, gateway.apiKey, 'ours');
   const second = await gateway.gateway.createProject({ name: 'Second', slug: 'second' });
   theirs = await fill(second.project.id, second.apiKey, 'theirs');
 });
-afterAll(() => gateway.stop());
+afterAll(async () => {
+  await gateway.stop();
+  await receiver.stop();
+});
 
-async function fill(projectId: string, apiKey: string, source: string): Promise<Project> {
-  const added = await gateway.call<{ url: string }>('POST', '/v1/sources', {
-    key: apiKey,
-    body: { type: 'webhook', name: source },
-  });
-  const { url } = added.body;
-  const { body } = await gateway.deliver(url, `secret of ${source}`);
-  const event_id = String(body['event_id']);
-  const claimed = await gateway.call<{ lease_id: string }>('POST', '/v1/inbox/claim', {
-    key: apiKey,
-    body: { event_id },
-  });
-  const value = { key: apiKey, body: `secret of ${source}` };
-  await gateway.call('PUT', `/v1/kv/${source}/key`, value);
-  await gateway.call('PUT', `/v1/files/${source}/file`, value);
-  await gateway.call('PUT', `/v1/state/${source}`, { key: apiKey, body: { state: value.body } });
-  const me = await gateway.call<{ key: { id: string } }>('GET', '/v1/whoami', { key: apiKey });
-  const leaseId = claimed.body.lease_id;
-  return { apiKey, keyId: me.body.key.id, eventId: event_id, leaseId, source, url, projectId };
-}
+/** One of each thing there is, and nothing left that would change by itself. */
+async function fill(projectId: string, apiKey: string, name: string): Promise<Project> {
+  const world = new World({ url: gateway.url, apiKey }, receiver.url());
+  const secret = `secret of ${name}`;
+  const route = { callback_url: world.callbackUrl, match_source: `${name}-routed` };
+  const { id: routeId, secret: routeSecret } = await world.get('route_add', route);
+  await world.event(`${name}-routed`);
+  const arrived = { route_id: routeId, status: 'delivered' };
+  const log = await world.until('route_attempts', arrived, hasItems);
 
-/** An input of each operation that names things of that project wherever it can name any. */
-function inputOf(name: string, of: Project): Record<string, unknown> {
-  const inputs: Record<string, Record<string, unknown>> = {
-    key_revoke: { key_id: of.keyId },
-    key_rotate: { key_id: of.keyId },
-    source_remove: { name: of.source },
-    source_sign: { name: of.source, body_base64: 'e30=' },
-    inbox_list: { source: of.source },
-    inbox_wait: { after: of.eventId, timeout_seconds: 1 },
-    inbox_claim: { event_id: of.eventId },
-    inbox_ack: { event_id: of.eventId, lease_id: of.leaseId },
-    inbox_nack: { event_id: of.eventId, lease_id: of.leaseId, reason: 'x' },
-    inbox_extend: { event_id: of.eventId, lease_id: of.leaseId },
-    inbox_requeue: { event_id: of.eventId },
-    ledger_query: { subject: of.eventId },
-    kv_get: { key: `${of.source}/key` },
-    kv_list: { prefix: of.source },
-    kv_delete: { key: `${of.source}/key` },
-    state_load: { task_id: of.source },
-    file_get: { path: `${of.source}/file` },
-    file_list: { prefix: of.source },
-    file_delete: { path: `${of.source}/file` },
-    file_url: { path: `${of.source}/file`, wait_seconds: 0 },
+  const url = await world.hook(name);
+  const delivered = await world.deliver(url, JSON.stringify({ secret }));
+  const event_id = delivered.body['event_id'];
+  const { lease_id } = await world.get('inbox_claim', { event_id });
+  await world.get('kv_set', { key: `${name}/key`, value: secret });
+  await world.get('state_save', { task_id: name, state: secret });
+  const content_base64 = Buffer.from(secret).toString('base64');
+  await world.get('file_put', { path: `${name}/file`, content_base64 });
+
+  const asked = { question: secret, wait_seconds: 0 };
+  const { request_id } = await world.get('ask_human', asked);
+  const link = await world.get('file_url', { path: `${name}/file`, wait_seconds: 0 });
+  await world.until('request_list', {}, ({ items }) => (items as Json[]).every(isTold));
+  const channels = await world.get('channel_list', {});
+  return {
+    world,
+    apiKey,
+    name,
+    keyId: await world.ownKeyId(),
+    eventId: String(event_id),
+    leaseId: String(lease_id),
+    routeId: String(routeId),
+    deliveryId: firstOf(log, 'delivery_id'),
+    requestId: String(request_id),
+    linkRequestId: String(link['request_id']),
+    channelId: firstOf(channels, 'id'),
+    secrets: [secret, content_base64, projectId, apiKey, url, String(routeSecret)],
   };
-  return inputs[name] ?? {};
 }
 
-async function request(name: string, input: Record<string, unknown>, key: string) {
-  const operation = operations.find((one) => one.name === name);
-  if (!operation) throw new Error(`There is no operation ${name}.`);
-  const { method, path, params } = operation.rest;
-  const rest = { ...input };
-  const filled = path.replaceAll(/\{(\w+)\+?\}/g, (_whole, parameter: string) => {
-    const field = params?.[parameter] ?? parameter;
-    const value = String(rest[field]);
-    delete rest[field];
-    return encodeURIComponent(value);
+function hasItems({ items }: Json): boolean {
+  return (items as unknown[]).length > 0;
+}
+
+function firstOf({ items }: Json, field: string): string {
+  const [first] = items as Json[];
+  return String(first?.[field]);
+}
+
+/** Inputs of each operation that name things of a project wherever it can name any, alone or beside our own. */
+function inputsOf(name: string, of: Facts, own: Facts): readonly Json[] {
+  const event = { event_id: of.eventId, lease_id: of.leaseId };
+  const lease = { event_id: own.eventId, lease_id: of.leaseId };
+  const asked = { approvers: [of.channelId], wait_seconds: 0 };
+  const rules = [{ effect: 'deny', approvers: [of.channelId] }];
+  const inputs: Readonly<Record<string, readonly Json[]>> = {
+    key_revoke: [{ key_id: of.keyId }],
+    key_rotate: [{ key_id: of.keyId }],
+    source_remove: [{ name: of.name }],
+    source_sign: [{ name: of.name, body_base64: 'e30=' }],
+    inbox_list: [{ source: of.name }, { source: of.name, status: 'claimed' }],
+    inbox_wait: [{ after: of.eventId, timeout_seconds: 1 }],
+    inbox_claim: [{ event_id: of.eventId }],
+    inbox_ack: [event, lease],
+    inbox_nack: [
+      { ...event, reason: 'x' },
+      { ...lease, reason: 'x' },
+    ],
+    inbox_extend: [event, lease],
+    inbox_requeue: [{ event_id: of.eventId }],
+    route_remove: [{ route_id: of.routeId }],
+    route_attempts: [{ route_id: of.routeId }],
+    route_retry: [
+      { route_id: of.routeId },
+      { route_id: of.routeId, delivery_id: of.deliveryId },
+      { route_id: own.routeId, delivery_id: of.deliveryId },
+    ],
+    route_test: [{ route_id: of.routeId }],
+    ask_approval: [{ action: 'a', summary: 'b', ...asked }],
+    ask_human: [{ question: 'a', ...asked }],
+    request_status: [{ request_id: of.requestId }, { request_id: of.linkRequestId }],
+    channel_remove: [{ channel_id: of.channelId }],
+    policy_set: [{ policy: { rules }, wait_seconds: 0 }],
+    kv_get: [{ key: `${of.name}/key` }, { key: `state/${of.name}` }],
+    kv_list: [{ prefix: of.name }],
+    kv_delete: [{ key: `${of.name}/key` }],
+    state_load: [{ task_id: of.name }],
+    file_get: [{ path: `${of.name}/file` }],
+    file_list: [{ prefix: of.name }],
+    file_delete: [{ path: `${of.name}/file` }],
+    file_url: [
+      { path: `${of.name}/file`, wait_seconds: 0 },
+      { path: `${own.name}/file`, approval: of.linkRequestId, wait_seconds: 0 },
+    ],
+    ledger_query: [{ subject: of.eventId }, { subject: of.requestId }],
+  };
+  return inputs[name] ?? [];
+}
+
+/** What our key gets, by REST and as a tool where it is one. */
+async function answersTo({ name, mcp }: Operation, input: Json): Promise<string[]> {
+  const rest = await ours.world.run(name, input);
+  const answers = [`${rest.status} ${JSON.stringify(rest.body)}`];
+  if (mcp === false) return answers;
+  const params = { name, arguments: input };
+  const tool = await ours.world.call('POST', '/mcp', {
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
   });
-  const inQuery = method === 'GET' || method === 'DELETE';
-  const query = inQuery ? `?${new URLSearchParams(rest as Record<string, string>).toString()}` : '';
-  return gateway.call(method, filled + query, { key, ...(!inQuery && { body: rest }) });
+  return [...answers, `${tool.status} ${JSON.stringify(tool.body)}`];
 }
 
-/** Operations that neither name a thing nor show what others hold. */
-const NAMELESS = new Set([
-  'session_hello',
-  'key_create',
-  'source_add',
-  'kv_set',
-  'state_save',
-  'file_put',
-]);
+/** The same text with the things of one project in the place of those of another. */
+function renamed(text: string, from: Facts, to: Facts): string {
+  return Object.keys(NOWHERE).reduce((changed, fact) => {
+    const name = fact as keyof Facts;
+    return changed.replaceAll(from[name], to[name]);
+  }, text);
+}
 
-/** What an answer shows of the other project, beyond what a thing that exists nowhere would. */
-function shown(name: string, answer: { status: number; body: Record<string, unknown> }): unknown[] {
-  if (answer.status >= 400) {
-    const { code } = answer.body['error'] as { code: string };
-    const nowhere = ['404 NOT_FOUND', '400 VALIDATION_FAILED'];
-    return [`${answer.status} ${code}`].filter((text) => !nowhere.includes(text));
-  }
-  if (name === 'ledger_query') {
-    // What it finds are the refusals of our own calls, which named that id.
-    const items = answer.body['items'] as { key_id: string }[];
-    return items.filter(({ key_id }) => key_id !== ours.keyId);
-  }
-  const text = JSON.stringify(answer.body);
-  return [theirs.eventId, theirs.keyId].filter((id) => text.includes(id));
+/** An answer to our key, whether it was about things of theirs or about nothing. */
+function comparable(name: string, text: string): unknown {
+  // What the ledger finds are the refusals of our own calls, which named that id: entries of theirs would name their key.
+  return name === 'ledger_query' ? text.includes(theirs.keyId) : renamed(text, theirs, NOWHERE);
+}
+
+const READS = [
+  ['source_list', {}],
+  ['inbox_list', { status: 'pending' }],
+  ['inbox_list', { status: 'claimed' }],
+  ['inbox_list', { status: 'done' }],
+  ['route_list', {}],
+  ['request_list', {}],
+  ['channel_list', {}],
+  ['policy_get', {}],
+  ['kv_list', {}],
+  ['kv_get', { key: 'theirs/key' }],
+  ['state_load', { task_id: 'theirs' }],
+  ['file_get', { path: 'theirs/file' }],
+  ['usage', {}],
+  ['ledger_query', { limit: 500 }],
+] as const;
+
+/** All that the other project has, as its own key sees it. */
+async function state({ world, routeId }: Project): Promise<unknown> {
+  const seen: unknown[] = [await world.get('route_attempts', { route_id: routeId })];
+  for (const [name, input] of READS) seen.push(await world.get(name, input));
+  const { items } = await world.get('key_list', {});
+  // When a key was last used is written down a little later.
+  return [...seen, (items as Json[]).map((key) => ({ ...key, last_used_at: null }))];
 }
 
 describe('a key of one project', () => {
-  it.each(operations.map(({ name }) => name).filter((name) => !NAMELESS.has(name)))(
+  const naming = operations.filter(({ name }) => inputsOf(name, NOWHERE, NOWHERE).length > 0);
+
+  it.each(naming.map((operation) => [operation.name, operation] as const))(
     'reaches nothing of another by %s',
-    async (name) => {
+    async (name, operation) => {
       const before = await state(theirs);
-      const answer = await request(name, inputOf(name, theirs), ours.apiKey);
-      const text = JSON.stringify(answer.body);
-      for (const secret of [theirs.url, theirs.leaseId, theirs.projectId, 'secret of theirs']) {
-        expect(text).not.toContain(secret);
+      const there = inputsOf(name, theirs, ours);
+      const nowhere = inputsOf(name, NOWHERE, ours);
+      for (const [index, input] of there.entries()) {
+        const answers = await answersTo(operation, input);
+        expectNothingOf(theirs, answers);
+        // As for a thing that exists nowhere, to the last character.
+        const same = await answersTo(operation, nowhere[index] ?? {});
+        expect(answers.map((text) => comparable(name, text))).toEqual(
+          same.map((text) => comparable(name, text)),
+        );
       }
-      expect(shown(name, answer)).toEqual([]);
+      expect(await state(theirs)).toEqual(before);
+    },
+  );
+
+  const others = operations.filter((operation) => !naming.includes(operation));
+
+  it.each(others.map((operation) => [operation.name, operation] as const))(
+    'leaves another alone by %s',
+    async (name, operation) => {
+      const before = await state(theirs);
+      const callback = name === 'route_add' ? { callback_url: ours.world.callbackUrl } : {};
+      const answers = await answersTo(operation, { ...operation.example, ...callback });
+      expect(answers[0]).toMatch(/^20[01] /);
+      expectNothingOf(theirs, answers);
+      for (const fact of Object.keys(NOWHERE) as (keyof Facts)[]) {
+        expect(answers.join()).not.toContain(theirs[fact]);
+      }
       expect(await state(theirs)).toEqual(before);
     },
   );
 
   it('names things in every operation that takes an id', () => {
-    const ids = operations.filter(({ input }) =>
-      Object.keys(input.shape).some((field) => /_id$|^name$|^after$/.test(field)),
+    const taking = operations.filter(({ input }) =>
+      Object.keys(input.shape).some((field) =>
+        /_id$|^name$|^after$|^approvers$|^approval$|^key$|^path$|^prefix$|^subject$/.test(field),
+      ),
     );
-    const covered = ids.filter(({ name }) => Object.keys(inputOf(name, theirs)).length > 0);
-    const names = ids.map(({ name }) => name).filter((name) => !NAMELESS.has(name));
-    expect(covered.map(({ name }) => name)).toEqual(names);
+    // What is made by them is ours, under whatever name.
+    const making = ['key_create', 'source_add', 'kv_set', 'state_save', 'file_put'];
+    const names = taking.map(({ name }) => name).filter((name) => !making.includes(name));
+    expect(naming.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
+    for (const { name, input } of taking.filter((one) => names.includes(one.name))) {
+      const named = inputsOf(name, NOWHERE, NOWHERE).flatMap(Object.keys);
+      const ids = Object.keys(input.shape).filter((field) => field.endsWith('_id'));
+      expect([name, ids.filter((field) => !named.includes(field))]).toEqual([name, []]);
+    }
   });
 
   it('may use names and ids that the other uses, each for its own', async () => {
-    const same = await gateway.call('POST', '/v1/sources', {
-      body: { type: 'webhook', name: 'theirs' },
+    expect((await ours.world.hook('theirs')).startsWith(gateway.url)).toBe(true);
+    const [a, b] = await Promise.all(
+      [theirs, ours].map(async ({ world }) =>
+        world.deliver(await world.hook('theirs'), 'same', { 'webhook-id': 'same' }),
+      ),
+    );
+    expect([a?.body['status'], b?.body['status']]).toEqual(['accepted', 'accepted']);
+    await ours.world.get('kv_set', { key: 'theirs/key', value: 'of ours' });
+    expect(await theirs.world.get('kv_get', { key: 'theirs/key' })).toMatchObject({
+      value: 'secret of theirs',
     });
-    expect(same.status).toBe(201);
-    const a = await gateway.deliver(theirs.url, 'same', { 'webhook-id': 'same' });
-    const b = await gateway.deliver(ours.url, 'same', { 'webhook-id': 'same' });
-    expect([a.body['status'], b.body['status']]).toEqual(['accepted', 'accepted']);
   });
 });
 
-async function state(of: Project): Promise<unknown> {
-  const key = of.apiKey;
-  const list = await gateway.call('GET', '/v1/inbox?status=claimed', { key });
-  const sources = await gateway.call('GET', '/v1/sources', { key });
-  const ledger = await gateway.call('GET', '/v1/ledger?limit=500', { key });
-  expect([list.status, sources.status, ledger.status]).toEqual([200, 200, 200]);
-  return [list.body, sources.body, ledger.body];
+function expectNothingOf({ secrets }: Project, answers: readonly string[]): void {
+  for (const secret of secrets) expect(answers.join()).not.toContain(secret);
 }

@@ -155,7 +155,7 @@ describe('after all of that', () => {
     const verified = await gateway.call('POST', '/v1/ledger/verify', { body: {} });
     expect(verified.body).toMatchObject({ ok: true, anchored: true, first_bad_seq: null });
     const events = (await listAll('github', 'done')).length + 1 + 4;
-    // A key, three sources, and for each event its receipt, claim and ack.
-    expect(verified.body['checked']).toBe(1 + 3 + 3 * events);
+    // The owner, a key, three sources, and for each event its receipt, claim and ack.
+    expect(verified.body['checked']).toBe(1 + 1 + 3 + 3 * events);
   });
 });

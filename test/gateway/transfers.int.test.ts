@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TRANSFER_MONTH_MAX_BYTES } from '../../shared/limits.ts';
+import { ProjectReader } from '../../shared/store/project-store.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { TestDisk } from './disk.ts';
 
@@ -24,7 +26,13 @@ async function linkTo(bytes: Uint8Array): Promise<string> {
   return disk.addLink('a.bin', await disk.addFile('a.bin', bytes));
 }
 
-const transferred = (month = MONTH) => disk.read((store) => store.disk.transferred(month));
+/** What was sent in the month of the clock. */
+const transferred = async (): Promise<number> => {
+  const { body } = await gateway.call<{ transfer: { used_bytes: number } }>('GET', '/v1/usage');
+  return body.transfer.used_bytes;
+};
+/** What the rows count: at least as much, whatever happens to the process. */
+const reserved = (month = MONTH) => disk.read((store) => store.disk.transferred(month));
 /** Leaves room for so many bytes this month. */
 const leave = (bytes: number) =>
   disk.write((store) => store.disk.addTransfer(MONTH, TRANSFER_MONTH_MAX_BYTES - bytes));
@@ -87,7 +95,8 @@ describe('what links send in a month', () => {
     expect((await fetch(url)).status).toBe(409);
     clock.advance(1);
     expect((await fetch(url)).status).toBe(200);
-    expect(await transferred('2026-02')).toBe(1000);
+    expect(await transferred()).toBe(1000);
+    expect(await reserved()).toBe(TRANSFER_MONTH_MAX_BYTES);
   });
 
   it('is exact under 20 downloads at once', async () => {
@@ -103,6 +112,63 @@ describe('what links send in a month', () => {
     expect(sent).toEqual(Array.from({ length: 7 }, () => ({ status: 200, bytes: 100_000 })));
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(13);
     expect(await transferred()).toBe(TRANSFER_MONTH_MAX_BYTES - 99_999);
+  });
+});
+
+describe('what is reserved for downloads to come', () => {
+  it('counts as sent in the rows, and goes back to them after a moment', async () => {
+    const url = await linkTo(randomBytes(1000));
+    await (await fetch(url)).arrayBuffer();
+    // What a crash at this point would leave.
+    expect(await reserved()).toBeGreaterThan(1000);
+    expect(await transferred()).toBe(1000);
+    await expect.poll(() => reserved(), { timeout: 5000 }).toBe(1000);
+    expect(await transferred()).toBe(1000);
+  });
+
+  it('goes back when the gateway closes', async () => {
+    await (await fetch(await linkTo(randomBytes(1000)))).arrayBuffer();
+    const { folder, projectId } = gateway;
+    await gateway.stop({ keepFolder: true });
+    const path = join(folder, 'projects', projectId, 'project.db');
+    const reader = ProjectReader.openEmbedded(path, projectId);
+    expect(await reader.read((store) => store.disk.transferred(MONTH))).toBe(1000);
+    await reader.close();
+    gateway = await TestGateway.start({ clock, folder });
+  });
+
+  it('is never more than the month has room for, and is there for whoever needs all of it', async () => {
+    await leave(3000);
+    const url = await linkTo(randomBytes(1000));
+    for (const left of [2000, 1000, 0]) {
+      expect((await (await fetch(url)).arrayBuffer()).byteLength).toBe(1000);
+      expect(await reserved()).toBe(TRANSFER_MONTH_MAX_BYTES);
+      expect(await transferred()).toBe(TRANSFER_MONTH_MAX_BYTES - left);
+    }
+    const refused = await fetch(url);
+    expect(await refused.json()).toMatchObject({
+      error: { code: 'QUOTA_EXCEEDED', details: { used: TRANSFER_MONTH_MAX_BYTES } },
+    });
+  });
+
+  it('is given to the next when a download breaks off', async () => {
+    const sizeBytes = 64 * MIB;
+    const url = await linkTo(Buffer.alloc(sizeBytes));
+    await leave(sizeBytes);
+    await takeSome(url, MIB);
+    const range = { range: `bytes=0-${sizeBytes / 2 - 1}` };
+    await expect.poll(async () => (await fetch(url, { headers: range })).status).toBe(206);
+  });
+
+  it('belongs to its month', async () => {
+    clock.advance(Date.UTC(2026, 1, 1) - 1 - clock.now());
+    const url = await linkTo(Buffer.alloc(64 * MIB));
+    const taken = await takeSome(url, MIB);
+    clock.advance(1);
+    await (await fetch(url, { headers: { range: 'bytes=0-999' } })).arrayBuffer();
+    expect(await transferred()).toBe(1000);
+    await expect.poll(() => reserved(), { timeout: 5000 }).toBeLessThan(32 * MIB);
+    expect(await reserved()).toBeGreaterThanOrEqual(taken);
   });
 });
 

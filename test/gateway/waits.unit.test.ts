@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Waits } from '../../gateway/waits.ts';
 
-const change = { source: 'open', type: 'unknown' };
+const change = { kind: 'event', source: 'open', type: 'unknown' } as const;
 const started = (waits: Waits, keyId: string, look: () => Promise<string | null>) =>
   waits.wait({
     keyId,
+    counted: true,
     concerns: () => true,
     look,
     timeoutMs: 300,

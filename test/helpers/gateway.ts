@@ -69,7 +69,17 @@ export class TestGateway {
 
   static async start(
     options: Partial<
-      Pick<GatewayOptions, 'blobs' | 'clock' | 'steady' | 'ratePerMinute' | 'checkAnswers'>
+      Pick<
+        GatewayOptions,
+        | 'blobs'
+        | 'callbackAllow'
+        | 'callbackDeadlineMs'
+        | 'clock'
+        | 'people'
+        | 'steady'
+        | 'ratePerMinute'
+        | 'checkAnswers'
+      >
     > & {
       folder?: string;
     } = {},
@@ -91,6 +101,9 @@ export class TestGateway {
       openWriters: cloningWriters,
       ...(options.clock && { clock: options.clock }),
       ...(options.blobs && { blobs: options.blobs }),
+      ...(options.people && { people: options.people }),
+      ...(options.callbackAllow && { callbackAllow: options.callbackAllow }),
+      ...(options.callbackDeadlineMs && { callbackDeadlineMs: options.callbackDeadlineMs }),
     });
     const listener = getRequestListener(gateway.app.fetch, {
       overrideGlobalObjects: false,

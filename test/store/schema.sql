@@ -13,12 +13,70 @@ CREATE TABLE project (
   created_at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- project, schema 2
+-- project, schema 3
 
 CREATE TABLE blob (
   digest TEXT PRIMARY KEY,
   size_bytes INTEGER NOT NULL,
   refs INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE callback_secret (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  secret BLOB NOT NULL,
+  created_at TEXT NOT NULL,
+  previous BLOB,
+  previous_valid_until INTEGER
+) STRICT;
+
+CREATE TABLE channel (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  label TEXT NOT NULL,
+  status TEXT NOT NULL,
+  owner INTEGER NOT NULL DEFAULT 0,
+  address BLOB,
+  address_hash TEXT,
+  masked TEXT,
+  created_at TEXT NOT NULL,
+  created_by TEXT,
+  verified_at TEXT,
+  activated_at TEXT,
+  removed_at TEXT,
+  last_used_at TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE channel_token (
+  token_hash TEXT PRIMARY KEY,
+  channel_id TEXT NOT NULL,
+  expires_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE delivery (
+  id TEXT PRIMARY KEY,
+  event_seq INTEGER NOT NULL,
+  route_id TEXT,
+  request_id TEXT,
+  url TEXT NOT NULL,
+  destination TEXT NOT NULL,
+  status TEXT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  attempts_before INTEGER NOT NULL DEFAULT 0,
+  due_at INTEGER,
+  created_at TEXT NOT NULL,
+  finished_at TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE delivery_attempt (
+  delivery_id TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  at TEXT NOT NULL,
+  status_code INTEGER,
+  duration_ms INTEGER NOT NULL,
+  error TEXT,
+  response TEXT,
+  PRIMARY KEY (delivery_id, attempt)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE disk (
@@ -141,17 +199,74 @@ CREATE TABLE meta (
   value ANY NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE request (
+CREATE TABLE notice (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  channel_id TEXT NOT NULL,
+  request_id TEXT,
+  token BLOB,
+  token_hash TEXT UNIQUE,
+  status TEXT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  due_at INTEGER,
+  message_id TEXT,
+  reason TEXT,
+  created_at TEXT NOT NULL,
+  sent_at TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE policy (
+  version INTEGER PRIMARY KEY,
+  rules TEXT NOT NULL,
+  note TEXT,
+  request_id TEXT,
+  approved_by TEXT,
+  approved_at TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE "request" (
   id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,
   status TEXT NOT NULL,
   key_id TEXT NOT NULL,
+  agent TEXT,
+  platform TEXT NOT NULL DEFAULT 'unknown',
   subject TEXT NOT NULL,
+  action TEXT,
+  summary TEXT NOT NULL DEFAULT '',
+  details TEXT,
+  risk TEXT,
+  amount REAL,
+  question TEXT,
+  options TEXT NOT NULL DEFAULT '[]',
+  proposal TEXT,
+  decision TEXT,
   comment TEXT,
+  hint TEXT,
+  decided_by TEXT,
+  approvers TEXT NOT NULL DEFAULT '[]',
+  policy_version INTEGER NOT NULL DEFAULT 0,
+  rule TEXT,
+  state_ref TEXT,
+  callback_url TEXT,
   created_at TEXT NOT NULL,
   expires_at INTEGER NOT NULL,
   decided_at INTEGER,
   redeemed_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE route (
+  id TEXT PRIMARY KEY,
+  callback_url TEXT NOT NULL,
+  destination TEXT NOT NULL,
+  match_source TEXT,
+  match_type TEXT,
+  enabled INTEGER NOT NULL DEFAULT 1,
+  disabled_reason TEXT,
+  secret BLOB,
+  created_at TEXT NOT NULL,
+  created_by TEXT,
+  removed_at TEXT
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE session (
@@ -198,6 +313,20 @@ CREATE TABLE upload (
   expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE UNIQUE INDEX channel_address ON channel (address_hash) WHERE status <> 'removed' AND address_hash IS NOT NULL;
+
+CREATE UNIQUE INDEX channel_owner ON channel (owner) WHERE owner = 1 AND status <> 'removed';
+
+CREATE INDEX channel_token_channel ON channel_token (channel_id);
+
+CREATE INDEX channel_token_expiry ON channel_token (expires_at);
+
+CREATE INDEX delivery_due ON delivery (destination, due_at) WHERE status = 'pending';
+
+CREATE INDEX delivery_event ON delivery (event_seq);
+
+CREATE INDEX delivery_route ON delivery (route_id, status, id) WHERE route_id IS NOT NULL;
+
 CREATE INDEX event_body_hash ON event (source_id, body_hash) WHERE body_hash IS NOT NULL AND provider_id IS NULL;
 
 CREATE INDEX event_content_blob ON event_content (blob) WHERE blob IS NOT NULL;
@@ -230,7 +359,17 @@ CREATE INDEX ledger_platform ON ledger (platform) WHERE platform IS NOT NULL;
 
 CREATE INDEX ledger_subject ON ledger (subject) WHERE subject IS NOT NULL;
 
+CREATE INDEX notice_due ON notice (due_at) WHERE status = 'queued';
+
+CREATE INDEX notice_message ON notice (channel_id, message_id) WHERE message_id IS NOT NULL;
+
+CREATE INDEX notice_request ON notice (request_id, channel_id);
+
+CREATE INDEX request_expiry ON request (expires_at) WHERE status = 'pending';
+
 CREATE INDEX request_pending ON request (key_id, kind, subject) WHERE status = 'pending';
+
+CREATE INDEX request_status ON request (status, id);
 
 CREATE UNIQUE INDEX source_active_name ON source (name) WHERE removed_at IS NULL;
 

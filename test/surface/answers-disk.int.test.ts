@@ -1,14 +1,11 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withRawDatabase } from '../helpers/database.ts';
 import { TestGateway } from '../helpers/gateway.ts';
-import { Contract } from './contract.ts';
-import { openApiText } from './files.ts';
-import { operationNamed, requestFor, World, type Answer } from './scenario.ts';
+import { decide } from './deciding.ts';
+import { promisedBy, type Input } from './promised.ts';
+import { World, type Answer } from './scenario.ts';
 
 // Answers of the disk that no example leads to: nothing there, versions, uploads, links.
 
-const contract = new Contract(JSON.parse(openApiText()));
 let gateway: TestGateway;
 let world: World;
 
@@ -18,18 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-type Input = Readonly<Record<string, unknown>>;
-
-/** The answer to a request that is as described, which then is as promised. */
-async function promised(
-  name: string,
-  input: Input,
-  headers: Record<string, string> = {},
-): Promise<Answer> {
-  expect(contract.requestFaults(name, requestFor(operationNamed(name), input))).toEqual([]);
-  const answer = await world.run(name, input, { headers });
-  expect(contract.faults(name, answer.status, answer.body)).toEqual([]);
-  return answer;
+function promised(name: string, input: Input, headers?: Record<string, string>): Promise<Answer> {
+  return promisedBy(world, name, input, headers);
 }
 
 describe('nothing there', () => {
@@ -182,7 +169,7 @@ describe('a file', () => {
     const approval = String(request_id);
     const again = await promised('file_url', { ...input, approval });
     expect(again.body).toEqual(asked.body);
-    decide(approval, 'approved');
+    await decide(gateway, world, approval, { verb: 'approve' });
     const { body } = await promised('file_url', { ...input, approval });
     const { url, link_id } = body;
     expect(link_id).toMatch(/^lnk_[0-9a-z]{26}$/);
@@ -197,18 +184,8 @@ describe('a file', () => {
     const input = { path, expires_in: 61, wait_seconds: 0 };
     const { request_id } = (await promised('file_url', input)).body;
     const approval = String(request_id);
-    decide(approval, 'denied');
+    await decide(gateway, world, approval, { verb: 'deny' });
     const { body } = await promised('file_url', { ...input, approval });
     expect(body).toEqual({ status: 'denied', request_id, comment: null });
   });
 });
-
-/** What a person decides somewhere else. */
-function decide(request: string, status: 'approved' | 'denied'): void {
-  const { folder, projectId } = gateway;
-  withRawDatabase(join(folder, 'projects', projectId, 'project.db'), (connection) =>
-    connection.exec(
-      `UPDATE request SET status = '${status}', decided_at = ${Date.now()} WHERE id = '${request}'`,
-    ),
-  );
-}

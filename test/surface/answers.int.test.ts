@@ -1,22 +1,30 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../shared/operations/index.ts';
 import { isObject } from '../../shared/untyped.ts';
+import { LOOPBACK, type Receiver } from '../gateway/callback-receiver.ts';
 import { TestGateway } from '../helpers/gateway.ts';
 import { Contract } from './contract.ts';
 import { openApiText } from './files.ts';
-import { prepared, requestFor, World } from './scenario.ts';
+import { prepared } from './preparations.ts';
+import { startReceiver } from './receiver.ts';
+import { requestFor, World } from './scenario.ts';
 
 let gateway: TestGateway;
+let receiver: Receiver;
 let world: World;
 let contract: Contract;
 
 beforeAll(async () => {
-  gateway = await TestGateway.start();
-  world = new World(gateway);
+  gateway = await TestGateway.start({ callbackAllow: LOOPBACK });
+  receiver = await startReceiver();
+  world = new World(gateway, receiver.url());
   // No key: the document is for everyone.
   contract = new Contract((await world.call('GET', '/v1/openapi.json', { key: null })).body);
 });
-afterAll(() => gateway.stop());
+afterAll(async () => {
+  await gateway.stop();
+  await receiver.stop();
+});
 
 describe('the published document', () => {
   it('is the pinned one with the addresses of this server', async () => {

@@ -10,6 +10,7 @@ import { VERSION } from '../../shared/version.ts';
 const SERVER = {
   version: VERSION,
   channels: [],
+  telegramBot: null,
   urls: {
     api: 'http://127.0.0.1:4780',
     mcp: 'http://127.0.0.1:4780/mcp',

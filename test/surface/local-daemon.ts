@@ -23,6 +23,7 @@ export class LocalDaemon {
       PATH: process.env['PATH'] ?? '',
       SVC_HOME: join(this.#folder.path, 'home'),
       SVC_AGENT: agent,
+      SVC_CALLBACK_ALLOW: '127.0.0.0/8',
     };
   }
 

@@ -28,12 +28,29 @@ function properties(operation: Operation): Record<string, Record<string, unknown
 describe('all operations', () => {
   it('have names and routes of their own', () => {
     expect(repeated(operations.map(({ name }) => name))).toEqual([]);
-    expect(repeated(operations.map(({ rest }) => `${rest.method} ${rest.path}`))).toEqual([]);
     // The names of parameters do not tell routes apart.
-    const shapes = operations.map(
-      ({ rest }) => `${rest.method} ${rest.path.replace(/\{\w+/, '{')}`,
-    );
+    const shapes = operations
+      .filter(({ rest }) => rest.when === undefined)
+      .map(({ rest }) => `${rest.method} ${rest.path.replace(/\{\w+/, '{')}`);
     expect(repeated(shapes)).toEqual([]);
+  });
+
+  it('share a route only where a field of the body tells which is meant', () => {
+    const told = operations.filter(({ rest }) => rest.when !== undefined);
+    expect(told.map(({ name, rest }) => [name, rest.when])).toEqual([['ask_human', 'question']]);
+    for (const { rest, input } of told) {
+      const { method, path, when = '' } = rest;
+      const [first, ...others] = operations.filter(
+        (one) => one.rest.method === method && one.rest.path === path,
+      );
+      // The first is the one that is meant otherwise, and all else is alike.
+      expect(first?.rest).toEqual({ ...rest, when: undefined });
+      expect(others.map((one) => one.rest.when)).toEqual([when]);
+      expect(jsonSchema(input, 'input')['required']).toContain(when);
+      expect(Object.keys(first?.input.shape ?? {})).not.toContain(when);
+      expect(first).toMatchObject({ effect: 'write', scope: others[0]?.scope });
+      expect(first?.output).toBe(others[0]?.output);
+    }
   });
 
   it('have commands of their own', () => {
@@ -166,6 +183,15 @@ describe('tools', () => {
     const passing = tools.filter(({ mcp }) => mcp.untrusted !== undefined);
     expect(namesOf(passing)).toEqual(['inbox_list', 'inbox_wait', 'inbox_claim']);
     const open = tools.filter(({ mcp }) => mcp.openWorld === true);
-    expect(namesOf(open)).toEqual([...namesOf(passing), 'file_url']);
+    expect(namesOf(open)).toEqual([
+      ...namesOf(passing),
+      // People say what comes back, or are written to.
+      'ask_approval',
+      'ask_human',
+      'request_status',
+      'channel_add',
+      'policy_set',
+      'file_url',
+    ]);
   });
 });

@@ -4,8 +4,9 @@ import { operations } from '../../shared/operations/index.ts';
 import { TestGateway } from '../helpers/gateway.ts';
 import { Contract } from './contract.ts';
 import { openApiText } from './files.ts';
-import { REFUSALS, Stage } from './refusals.ts';
+import { REFUSALS } from './refusals.ts';
 import { World, type Answer } from './scenario.ts';
+import { Stage } from './stage.ts';
 
 const contract = new Contract(JSON.parse(openApiText()));
 
@@ -19,10 +20,21 @@ function detailsOf({ body }: Answer): unknown {
   return (body['error'] as { details?: unknown } | undefined)?.details;
 }
 
-/** Whether a refusal leaves an entry: not one of what only reads, and not one that the input alone decides. */
+/** What the key decides, and what the input alone. */
+const UNRECORDED = [
+  'SCOPE_MISSING',
+  'PAYLOAD_TOO_LARGE',
+  'CALLBACK_URL_REJECTED',
+  'DETAILS_REQUIRED',
+  'POLICY_INVALID',
+  'CHANNEL_KIND_UNAVAILABLE',
+  'CHANNEL_ADDRESS_REJECTED',
+];
+
+/** Whether a refusal leaves an entry: not one of what only reads. */
 function isRecorded(name: string, code: string): boolean {
   const writes = operations.some((one) => one.name === name && one.effect === 'write');
-  return writes && code !== 'SCOPE_MISSING' && code !== 'PAYLOAD_TOO_LARGE';
+  return writes && !UNRECORDED.includes(code);
 }
 
 describe('the codes an operation declares', () => {
@@ -44,7 +56,7 @@ describe.each(Object.entries(REFUSALS))('%s refuses with', (name, codes) => {
   beforeAll(async () => {
     stage = await Stage.open();
   });
-  afterAll(() => stage.gateway.stop());
+  afterAll(() => stage.close());
 
   it.each(Object.entries(codes))('%s', async (code, refuse) => {
     expectRefusal(await refuse(stage), code as ErrorCode, name);
@@ -62,7 +74,7 @@ describe('what a refusal of the disk tells', () => {
   beforeAll(async () => {
     stage = await Stage.open();
   });
-  afterAll(() => stage.gateway.stop());
+  afterAll(() => stage.close());
 
   it('which limit would be passed, and what is used of it', async () => {
     const key = { key: 'a', value: 1 };
@@ -112,13 +124,60 @@ describe('what a refusal of the disk tells', () => {
   });
 });
 
+describe('what a refusal about people tells', () => {
+  let stage: Stage;
+
+  beforeAll(async () => {
+    stage = await Stage.open();
+  });
+  afterAll(() => stage.close());
+
+  const NOBODY = 'chn_00000000000000000000000000';
+
+  it('which approver is none', async () => {
+    const asked = { action: 'deploy', summary: 'Deploy', approvers: [NOBODY] };
+    expect(detailsOf(await stage.run('ask_approval', asked))).toEqual({ approver: NOBODY });
+    const rules = [{ effect: 'deny' }, { effect: 'require_approval', approvers: [NOBODY] }];
+    expect(detailsOf(await stage.run('policy_set', { policy: { rules } }))).toEqual({
+      approver: NOBODY,
+      path: 'rules[1].approvers',
+    });
+  });
+
+  it('where a policy is wrong', async () => {
+    const rules = [{ effect: 'allow' }, { effect: 'deny', amount_lte: 'ten' }];
+    for (const name of ['policy_set', 'policy_test', 'policy_diff']) {
+      const refused = await stage.run(name, { policy: { rules } });
+      expect(detailsOf(refused)).toMatchObject({ path: 'rules[1].amount_lte' });
+    }
+  });
+
+  it('which rule denies', async () => {
+    await stage.get('file_put', { path: 'a', content_base64: '' });
+    const rules = [{ id: 'private', effect: 'deny', tool: 'file_url' }];
+    const refused = await stage.whilePolicy(rules, () => stage.run('file_url', { path: 'a' }));
+    expect(detailsOf(refused)).toEqual({ rule: 'private' });
+  });
+
+  it('when another link may be sent', async () => {
+    const ana = { kind: 'email', address: 'ana@example.com' };
+    await stage.get('channel_add', ana);
+    stage.clock.advance(20_000);
+    const refused = await stage.run('channel_add', ana);
+    expect(detailsOf(refused)).toEqual({ retry_after: 40 });
+    expect(refused.headers.get('retry-after')).toBe('40');
+    stage.clock.advance(40_000);
+    await stage.get('channel_add', ana);
+  });
+});
+
 describe('what any call may be refused with', () => {
   let stage: Stage;
 
   beforeAll(async () => {
     stage = await Stage.open();
   });
-  afterAll(() => stage.gateway.stop());
+  afterAll(() => stage.close());
 
   it('KEY_REVOKED', async () => {
     const { id, apiKey } = await stage.newKey('inbox:read');

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { ErrorCode } from '../../shared/errors.ts';
 import {
   DISK_KEYS_MAX,
@@ -9,74 +8,14 @@ import {
   UPLOADS_PER_PATH,
   WAITS_PER_KEY,
 } from '../../shared/limits.ts';
-import { withRawDatabase } from '../helpers/database.ts';
-import { FakeClock, TestGateway } from '../helpers/gateway.ts';
-import { World, type Answer } from './scenario.ts';
+import { PEOPLE_REFUSALS } from './refusals-people.ts';
+import type { Answer } from './scenario.ts';
+import type { Refuse, Stage } from './stage.ts';
 
 const NO_EVENT = 'evt_00000000000000000000000000';
 const NO_KEY = 'key_00000000000000000000000000';
 const NO_UPLOAD = 'upl_00000000000000000000000000';
 const NO_REQUEST = 'req_00000000000000000000000000';
-
-/** A gateway whose time and data a test can change. */
-export class Stage extends World {
-  readonly clock: FakeClock;
-  readonly gateway: TestGateway;
-
-  private constructor(gateway: TestGateway, clock: FakeClock) {
-    super(gateway);
-    this.gateway = gateway;
-    this.clock = clock;
-  }
-
-  static async open(): Promise<Stage> {
-    const clock = new FakeClock();
-    return new Stage(await TestGateway.start({ clock }), clock);
-  }
-
-  /** An event that a routing rule delivers. */
-  async routed(): Promise<string> {
-    const id = await this.event();
-    this.#change(`UPDATE event SET routed = 1 WHERE id = '${id}'`);
-    return id;
-  }
-
-  /** The answer of a call while the disk seems to hold this much. */
-  async whileFull(
-    sum: 'keys' | 'key_bytes' | 'file_bytes' | 'upload_bytes',
-    value: number,
-    call: () => Promise<Answer>,
-  ): Promise<Answer> {
-    this.#change(`UPDATE disk SET value = value + ${value} WHERE name = '${sum}'`);
-    const answer = await call();
-    this.#change(`UPDATE disk SET value = value - ${value} WHERE name = '${sum}'`);
-    return answer;
-  }
-
-  #change(sql: string): void {
-    const { folder, projectId } = this.gateway;
-    withRawDatabase(join(folder, 'projects', projectId, 'project.db'), (connection) =>
-      connection.exec(sql),
-    );
-  }
-
-  /** An event whose lease ran out. */
-  async expired(): Promise<string> {
-    const id = await this.claimed();
-    this.clock.advance(61_000);
-    return id;
-  }
-
-  /** An event that another key works on. */
-  async taken(): Promise<string> {
-    const other = await this.newKey('inbox:write');
-    const id = await this.claimed({ key: other.apiKey });
-    await this.get('key_revoke', { key_id: other.id });
-    return id;
-  }
-}
-
-type Refuse = (stage: Stage) => Promise<Answer>;
 
 /** The refusals that the queue has for whoever works on a claimed event. */
 function ofLease(name: string, input: Readonly<Record<string, unknown>> = {}) {
@@ -168,6 +107,7 @@ export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>
     EVENT_NOT_CLAIMABLE: async (stage) =>
       stage.run('inbox_requeue', { event_id: await stage.event() }),
   },
+  ...PEOPLE_REFUSALS,
   kv_set: {
     PATH_RESERVED: (stage) => stage.run('kv_set', { key: 'state/task', value: 1 }),
     QUOTA_EXCEEDED: (stage) =>
@@ -212,6 +152,11 @@ export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>
   },
   file_url: {
     NOT_FOUND: (stage) => stage.run('file_url', { path: 'nothing' }),
+    POLICY_DENIED: async (stage) => {
+      await stage.get('file_put', FILE);
+      const rules = [{ id: 'private', effect: 'deny', tool: 'file_url' }];
+      return stage.whilePolicy(rules, () => stage.run('file_url', linkFor(0)));
+    },
     APPROVAL_NOT_APPLICABLE: async (stage) => {
       await stage.get('file_put', FILE);
       return stage.run('file_url', { path: FILE.path, approval: NO_REQUEST });

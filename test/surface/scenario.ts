@@ -3,6 +3,8 @@ import type { Operation, RawBody } from '../../shared/operation.ts';
 
 type Json = Record<string, unknown>;
 
+const PATIENCE_MS = 10_000;
+
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -76,13 +78,19 @@ function queryOf(fields: Json): string {
 
 /** A project over HTTP, with short ways to bring it into a state. */
 export class World {
+  /** Where routes of this world lead to. */
+  readonly callbackUrl: string;
   readonly #url: string;
   readonly #apiKey: string;
   #deliveries = 0;
 
-  constructor(server: { readonly url: string; readonly apiKey: string }) {
+  constructor(
+    server: { readonly url: string; readonly apiKey: string },
+    callbackUrl = 'http://127.0.0.1:9/nobody',
+  ) {
     this.#url = server.url;
     this.#apiKey = server.apiKey;
+    this.callbackUrl = callbackUrl;
   }
 
   async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
@@ -145,9 +153,9 @@ export class World {
   }
 
   /** The id of a fresh pending event. They are alike but for their delivery ids. */
-  async event(): Promise<string> {
+  async event(source?: string): Promise<string> {
     this.#deliveries += 1;
-    const delivered = await this.deliver(await this.hook(), '{"hello":"world"}', {
+    const delivered = await this.deliver(await this.hook(source), '{"hello":"world"}', {
       'webhook-id': `delivery-${this.#deliveries}`,
     });
     return String(delivered.body['event_id']);
@@ -165,6 +173,17 @@ export class World {
     return event_id;
   }
 
+  /** Asks until the answer is as wanted: for what comes a moment later by itself. */
+  async until(name: string, input: Readonly<Json>, done: (answer: Json) => boolean): Promise<Json> {
+    const endsAt = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const answer = await this.get(name, input);
+      if (done(answer)) return answer;
+      if (performance.now() > endsAt) throw new Error(`Never: ${JSON.stringify(answer)}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
   /** The first answer that is no success. */
   async untilRefused(name: string, input: Readonly<Json>): Promise<Answer> {
     for (let call = 0; call < 1000; call += 1) {
@@ -173,60 +192,4 @@ export class World {
     }
     throw new Error(`${name} was never refused.`);
   }
-}
-
-const withSource = async (world: World): Promise<void> => {
-  const { example } = operationNamed('source_add');
-  const added = await world.run('source_add', example);
-  if (added.status !== 201 && added.status !== 409) throw new Error(JSON.stringify(added.body));
-};
-
-/** Has what the example of an operation writes stand there, written once: what reads it answers the same again. */
-const withWritten =
-  (name: 'kv_set' | 'state_save') =>
-  async (world: World): Promise<Json> => {
-    const { example } = operationNamed(name);
-    const written = await world.run(name, { ...example, if_version: 0 });
-    if (written.status !== 200 && written.status !== 412) {
-      throw new Error(JSON.stringify(written.body));
-    }
-    return {};
-  };
-
-const withFile = async (world: World): Promise<Json> => {
-  const { example } = operationNamed('file_put');
-  const { status } = await world.run('file_get', { path: example['path'] });
-  if (status === 404) await world.get('file_put', example);
-  return {};
-};
-
-/** What each operation needs before its example can be called, and the ids that then stand in it. */
-const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = {
-  key_revoke: async (world) => ({ key_id: (await world.newKey('disk')).id }),
-  key_rotate: async (world) => ({ key_id: (await world.newKey('disk')).id }),
-  source_add: async (world) => {
-    await world.run('source_remove', { name: operationNamed('source_add').example['name'] });
-    return {};
-  },
-  source_remove: async (world) => (await withSource(world), {}),
-  source_sign: async (world) => (await withSource(world), {}),
-  inbox_claim: async (world) => ({ event_id: await world.event() }),
-  inbox_ack: async (world) => ({ event_id: await world.claimed() }),
-  inbox_nack: async (world) => ({ event_id: await world.claimed() }),
-  inbox_extend: async (world) => ({ event_id: await world.claimed() }),
-  inbox_requeue: async (world) => ({ event_id: await world.dead() }),
-  kv_list: withWritten('kv_set'),
-  kv_get: withWritten('kv_set'),
-  kv_delete: withWritten('kv_set'),
-  state_load: withWritten('state_save'),
-  file_list: withFile,
-  file_get: withFile,
-  file_delete: withFile,
-  file_url: withFile,
-};
-
-/** The example of an operation in a world that is ready for it. */
-export async function prepared(operation: Operation, world: World): Promise<Json> {
-  const ids = await PREPARATIONS[operation.name]?.(world);
-  return { ...operation.example, ...ids };
 }

@@ -17,11 +17,34 @@ const ALL: readonly Scope[] = [
 
 /** What a key with one scope may call, beside what any key may. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  admin: ['key_create', 'source_list', 'source_add', 'source_remove', 'source_sign'],
+  admin: [
+    'key_create',
+    'source_list',
+    'source_add',
+    'source_remove',
+    'source_sign',
+    'route_add',
+    'route_remove',
+    'route_retry',
+    'route_test',
+    'request_callback_secret',
+  ],
   'ledger:read': ['ledger_query', 'ledger_verify'],
-  'inbox:read': ['inbox_list', 'inbox_wait'],
+  'inbox:read': ['inbox_list', 'inbox_wait', 'route_list', 'route_attempts'],
   'inbox:write': ['inbox_claim', 'inbox_ack', 'inbox_nack', 'inbox_extend', 'inbox_requeue'],
-  approvals: [],
+  approvals: [
+    'ask_approval',
+    'ask_human',
+    'request_status',
+    'request_list',
+    'channel_list',
+    'channel_add',
+    'channel_remove',
+    'policy_get',
+    'policy_set',
+    'policy_test',
+    'policy_diff',
+  ],
   disk: [
     'kv_list',
     'kv_get',
@@ -54,6 +77,14 @@ afterAll(() => gateway.stop());
 const UNKNOWN = {
   event_id: 'x',
   key_id: 'x',
+  route_id: 'x',
+  callback_url: 'x',
+  request_id: 'x',
+  channel_id: 'x',
+  kind: 'x',
+  action: '',
+  question: '',
+  policy: 'x',
   name: 'X',
   body_base64: '%',
   // An empty one would be another address.
@@ -64,6 +95,7 @@ const UNKNOWN = {
 
 function hopeless(name: string, example: Readonly<Record<string, unknown>>) {
   if (name === 'inbox_wait') return { timeout_seconds: 0 };
+  if (name === 'request_callback_secret') return { surprise: true };
   const changed = Object.entries(UNKNOWN).filter(([field]) => field in example);
   return { ...example, ...Object.fromEntries(changed) };
 }

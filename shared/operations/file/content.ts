@@ -1,11 +1,11 @@
-import { hash } from 'node:crypto';
 import * as z from 'zod';
+import { isBytes, lengthOf, sha256Of, type Bytes } from '../../bytes.ts';
 import { ServiceError } from '../../errors.ts';
 import { FILE_INLINE_MAX_BYTES } from '../../limits.ts';
 
 /** The bytes of a small file. They are null once they are stored. */
 export interface FileContent {
-  readonly bytes: Uint8Array | null;
+  readonly bytes: Bytes | null;
   readonly sha256: string;
   readonly sizeBytes: number;
 }
@@ -14,8 +14,8 @@ const BASE64_CHARS_MAX = Math.ceil(FILE_INLINE_MAX_BYTES / 3) * 4;
 
 /** Standard base64 with its padding, or the bytes themselves where a whole body is the file. */
 export const fileContent = z
-  .custom<string | Uint8Array>(
-    (value) => typeof value === 'string' || value instanceof Uint8Array,
+  .custom<string | Bytes>(
+    (value) => typeof value === 'string' || isBytes(value),
     'Expected base64 text.',
   )
   .meta({
@@ -33,8 +33,9 @@ export const fileContent = z
       });
       return z.NEVER;
     }
-    if (bytes.length > FILE_INLINE_MAX_BYTES) throw tooLarge();
-    return { bytes, sha256: hash('sha256', bytes), sizeBytes: bytes.length };
+    const sizeBytes = lengthOf(bytes);
+    if (sizeBytes > FILE_INLINE_MAX_BYTES) throw tooLarge();
+    return { bytes, sha256: sha256Of(bytes), sizeBytes };
   });
 
 function decoded(text: string): Uint8Array | null {

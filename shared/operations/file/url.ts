@@ -9,16 +9,17 @@ import {
   FILE_URL_MAX_SECONDS,
   FILE_URL_MIN_SECONDS,
   FILE_URL_REDEEM_MS,
-  PENDING_REQUESTS_MAX,
-  REQUEST_DEFAULT_MS,
   WAIT_DEFAULT_SECONDS,
   WAIT_MAX_SECONDS,
 } from '../../limits.ts';
 import { defineOperation } from '../../operation.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import type { FileRow } from '../../store/files.ts';
+import { effectiveRequestStatus } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { filePath } from '../disk-fields.ts';
+import { judge, openRequest } from '../request/open.ts';
+import { waitForDecision } from '../request/wait.ts';
 
 const input = z.strictObject({
   path: filePath,
@@ -45,7 +46,7 @@ const output = z.object({
   url: z.string().optional(),
   expires_at: z.string().optional(),
   link_id: z.string().optional(),
-  status: z.enum(['pending', 'denied', 'expired']).optional(),
+  status: z.enum(['pending', 'denied', 'needs_context', 'expired']).optional(),
   request_id: z.string().optional(),
   comment: z.string().nullable().optional(),
 });
@@ -60,7 +61,7 @@ export const fileUrl = defineOperation({
   scope: 'disk',
   input,
   output,
-  errors: ['NOT_FOUND', 'APPROVAL_NOT_APPLICABLE', 'TOO_MANY_PENDING_REQUESTS'],
+  errors: ['NOT_FOUND', 'POLICY_DENIED', 'APPROVAL_NOT_APPLICABLE', 'TOO_MANY_PENDING_REQUESTS'],
   effect: 'write',
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/file-urls' },
@@ -75,75 +76,102 @@ export const fileUrl = defineOperation({
   subject: (value) => value.path,
   example: { path: 'example/hello.txt', expires_in: 3600, wait_seconds: 0 },
 }).write({
-  commit: async (context, value) => {
-    const { path, expires_in, approval } = value;
-    const file = await context.store.files.find(path);
+  commit: async (context, value): Promise<Answer> => {
+    const { path, expires_in: expiresIn, approval } = value;
+    const { store, caller } = context;
+    const file = await store.files.find(path);
     if (!file) throw new ServiceError('NOT_FOUND');
-    const subject = canonicalJson({ path, expires_in });
-    if (approval === undefined) return pendingAnswer(await askOnce(context, subject));
-    const request = await context.store.requests.find(approval);
-    if (!request || !isFor(request, context.caller.keyId, subject)) throw notApplicable();
-    return answerOf(context, request, { file, expiresIn: expires_in });
+    const subject = canonicalJson({ path, expires_in: expiresIn });
+    if (approval === undefined) return linkOrAsk(context, subject, { file, expiresIn });
+    const request = await store.requests.find(approval);
+    if (!request || !isFor(request, caller.keyId, subject)) throw notApplicable();
+    return redeem(context, request, { file, expiresIn });
+  },
+  wait: async (context, value, committed) => {
+    const { status, request_id } = committed;
+    if (status !== 'pending' || request_id === undefined) return committed;
+    const row = await waitForDecision(context, request_id, value.wait_seconds);
+    if (row.status === 'pending') return committed;
+    // The link is made by whoever waited for it; a repeat of the call finds it made.
+    if (row.status === 'approved') return context.again({ ...value, approval: request_id });
+    return undecided(row);
   },
 });
+
+type Answer = z.input<typeof output>;
+
+/** The file as it stands, and how long a link to it is to hold. */
+interface Wanted {
+  readonly file: FileRow;
+  readonly expiresIn: number;
+}
 
 function isFor(request: RequestRow, keyId: string, subject: string): boolean {
   return request.kind === KIND && request.key_id === keyId && request.subject === subject;
 }
 
-/** The pending request of this key for the same, or a new one. TOO_MANY_PENDING_REQUESTS. */
-async function askOnce(context: WriteContext, subject: string): Promise<RequestRow> {
+/** What the policy says: a link at once, or a request. POLICY_DENIED names the rule. */
+async function linkOrAsk(context: WriteContext, subject: string, wanted: Wanted): Promise<Answer> {
   const { caller, store, now } = context;
   const same = await store.requests.findSame({ keyId: caller.keyId, kind: KIND, subject }, now);
-  if (same) return same;
-  if ((await store.requests.countPending(now)) >= PENDING_REQUESTS_MAX) {
-    throw new ServiceError('TOO_MANY_PENDING_REQUESTS');
+  if (same) return undecided(same);
+  const judgement = await judge(context, {
+    tool: KIND,
+    action: null,
+    amount: null,
+    risk: 'medium',
+    recipientDomains: null,
+  });
+  const { effect, rule } = judgement;
+  if (effect === 'deny') {
+    throw new ServiceError('POLICY_DENIED', { details: { rule: rule?.id ?? null } });
   }
-  const request: RequestRow = {
-    id: context.newId('req'),
+  if (effect === 'allow') return makeLink(context, null, wanted);
+  const draft = {
     kind: KIND,
-    status: 'pending',
-    key_id: caller.keyId,
     subject,
-    comment: null,
-    created_at: isoTime(now),
-    expires_at: now + REQUEST_DEFAULT_MS,
-    decided_at: null,
-    redeemed_at: null,
-  };
-  await store.requests.insert(request);
-  return request;
+    action: KIND,
+    summary: `Share ${wanted.file.path} by a public link for ${wanted.expiresIn} seconds`,
+    details: asItIs(wanted.file),
+    risk: 'medium',
+  } as const;
+  const request = await openRequest(context, draft, judgement);
+  if (request.status === 'pending') return undecided(request);
+  await store.requests.redeem(request.id, now);
+  return makeLink(context, request.id, wanted);
 }
 
-function pendingAnswer({ id, comment }: RequestRow): z.input<typeof output> {
-  return { status: 'pending', request_id: id, comment };
+/** What a person can know the file by. It may be replaced before the link is made, so it says when this was true. */
+function asItIs({ size_bytes, content_type, digest, updated_at }: FileRow): string {
+  return [
+    'The file when this was asked:',
+    `${size_bytes} bytes, ${content_type}`,
+    `saved ${updated_at}`,
+    `SHA-256 ${digest}`,
+  ].join('\n');
+}
+
+/** What a request that gives no link, or none yet, answers. */
+function undecided({ id, status, comment }: RequestRow): Answer {
+  return { status: status as Answer['status'], request_id: id, comment };
 }
 
 /** What a decided, or still undecided, request means for this call. */
-async function answerOf(
-  context: WriteContext,
-  request: RequestRow,
-  wanted: { readonly file: FileRow; readonly expiresIn: number },
-): Promise<z.input<typeof output>> {
+async function redeem(context: WriteContext, request: RequestRow, wanted: Wanted): Promise<Answer> {
   const { store, now } = context;
-  const { id, status, comment, decided_at } = request;
-  if (status === 'pending') {
-    if (request.expires_at > now) return pendingAnswer(request);
-    return { status: 'expired', request_id: id, comment };
-  }
-  if (status === 'denied' || status === 'expired') return { status, request_id: id, comment };
+  const { id, decided_at } = request;
+  const status = effectiveRequestStatus(request, now);
+  if (status !== 'approved') return undecided({ ...request, status });
   const inTime = decided_at !== null && now < decided_at + FILE_URL_REDEEM_MS;
-  if (status !== 'approved' || !inTime || !(await store.requests.redeem(id, now))) {
-    throw notApplicable();
-  }
+  if (!inTime || !(await store.requests.redeem(id, now))) throw notApplicable();
   return makeLink(context, id, wanted);
 }
 
 async function makeLink(
   { store, project, server, caller, now, newId, dueAt }: WriteContext,
-  requestId: string,
-  { file, expiresIn }: { readonly file: FileRow; readonly expiresIn: number },
-): Promise<z.input<typeof output>> {
+  requestId: string | null,
+  { file, expiresIn }: Wanted,
+): Promise<Answer> {
   const token = newToken(project.id);
   const expiresAt = now + expiresIn * 1000;
   const link = {

@@ -42,9 +42,12 @@ export const inboxWait = defineOperation({
 }).long(async (context, { source, type, since, after, timeout_seconds }) => {
   const afterSeq = after === undefined ? 0 : await seqOf(context, after);
   const event = await context.waitFor({
+    counted: true,
     timeoutSeconds: timeout_seconds,
     concerns: (change) =>
-      (source === undefined || change.source === source) && matchesType(type, change.type),
+      change.kind === 'event' &&
+      (source === undefined || change.source === source) &&
+      matchesType(type, change.type),
     look: async (store, now) => {
       const filter = { status: 'pending', source, type, since, unroutedOnly: true } as const;
       const [row] = await store.events.page({ ...filter, afterSeq, limit: 1, now });

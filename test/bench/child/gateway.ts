@@ -5,14 +5,16 @@ import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import pino from 'pino';
 import { Listener, type Backend } from '../../../daemon/listener.ts';
+import { CallbackAllow } from '../../../gateway/callbacks/callback-allow.ts';
 import { Gateway } from '../../../gateway/gateway.ts';
 import type { DeliveryAnswer } from '../../../gateway/writes/delivery.ts';
 import type { OutputOf } from '../../../gateway/writes/procedures.ts';
 import { ThreadWriters } from '../../../gateway/writes/thread.ts';
 import type { ProjectWrites, Writers, WritersOptions } from '../../../gateway/writes/writers.ts';
 import { newId } from '../../../shared/ids.ts';
+import { routeAdd } from '../../../shared/operations/route/add.ts';
 import { answerCalls } from './rpc.ts';
-import { seedHistory } from './seed.ts';
+import { seedDeliveries, seedHistory } from './seed.ts';
 
 /** What a client needs to know of the gateway under test. */
 export interface Served {
@@ -33,6 +35,15 @@ export interface ServeOptions {
   readonly variant: 'durable' | 'no-database' | 'commit-each';
   /** Pending events to begin with. */
   readonly events?: number;
+}
+
+export interface PushOptions {
+  readonly folder: string;
+  readonly urls: readonly string[];
+  /** A further destination, which never answers. */
+  readonly deadUrl: string | null;
+  /** Deliveries to each. */
+  readonly each: number;
 }
 
 export interface KeyedProject {
@@ -64,6 +75,33 @@ async function serve(options: ServeOptions): Promise<Served> {
   return { url, hookUrl, apiKey, eventIds };
 }
 
+/** A gateway that finds deliveries in its rows when it opens. */
+async function servePush({ folder, urls, deadUrl, each }: PushOptions): Promise<null> {
+  const open = (): Promise<Gateway> => openGateway(folder, 'http://127.0.0.1', 'durable');
+  gateway = await open();
+  const { project, apiKey } = await gateway.createProject({ name: 'Bench', slug: 'bench' });
+  const routes: { id: string; url: string }[] = [];
+  const { executor } = gateway;
+  const caller = await executor.authenticate({
+    authorization: `Bearer ${apiKey}`,
+    agentHeader: undefined,
+    userAgent: undefined,
+    requestId: 'bench',
+    idempotencyKey: undefined,
+  });
+  const { signal } = new AbortController();
+  for (const url of [...urls, ...(deadUrl === null ? [] : [deadUrl])]) {
+    const route = await executor.execute(routeAdd, { callback_url: url }, caller, signal);
+    routes.push({ id: (route as { id: string }).id, url });
+  }
+  await gateway.close();
+  const file = join(folder, 'projects', project.id, 'project.db');
+  seedHistory(file, { events: each, pending: 'all' });
+  seedDeliveries(file, routes, each);
+  gateway = await open();
+  return null;
+}
+
 function openGateway(
   dataFolder: string,
   url: string,
@@ -74,6 +112,7 @@ function openGateway(
     dataFolder,
     urls: { api: url, mcp: `${url}/mcp`, hooks: url },
     ratePerMinute: 0,
+    callbackAllow: CallbackAllow.parse('127.0.0.0/8'),
     log: pino({ level: 'error' }, pino.destination(2)),
     onFatal: (error) => {
       throw error;
@@ -182,6 +221,7 @@ async function serveHolding(): Promise<string> {
 
 answerCalls({
   serve,
+  servePush,
   addProjects,
   waiting,
   memory,

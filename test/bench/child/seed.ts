@@ -49,6 +49,28 @@ export function seedHistory(
   return { pendingIds };
 }
 
+/** Puts `each` of the pending events of a closed database on their way to each of these routes. */
+export function seedDeliveries(
+  file: string,
+  routes: readonly { readonly id: string; readonly url: string }[],
+  each: number,
+): void {
+  const connection = new Connection(file);
+  connection.exec('PRAGMA synchronous=OFF; PRAGMA wal_autocheckpoint=0');
+  connection.exec('BEGIN IMMEDIATE');
+  connection.exec("UPDATE event SET routed = 1 WHERE status = 'pending'");
+  for (const [index, { id, url }] of routes.entries()) {
+    connection.run(
+      `INSERT INTO delivery (id, event_seq, route_id, url, destination, status, due_at, created_at)
+       SELECT 'dlv_' || ? || printf('%024d', seq), seq, ?, ?, ?, 'pending', ?, received_at FROM event WHERE seq <= ?`,
+      [String(10 + index), id, url, new URL(url).host, Date.now(), each],
+    );
+  }
+  connection.exec('COMMIT');
+  connection.get('PRAGMA wal_checkpoint(TRUNCATE)');
+  connection.close();
+}
+
 function seededId(seq: number): string {
   return `evt_01${String(seq).padStart(24, '0')}`;
 }

@@ -18,6 +18,7 @@ let daemon: Daemon;
 async function start(): Promise<Daemon> {
   return Daemon.start({
     home,
+    env: {},
     port: 0,
     ratePerMinute: 0,
     createLog: () => pino({ level: 'silent' }),

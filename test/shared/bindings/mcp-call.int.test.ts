@@ -240,6 +240,20 @@ describe('held calls', () => {
     expect(events.at(-1)).toMatchObject({ result: { isError: false } });
   });
 
+  it('tells who asked a person that nobody said no yet', async () => {
+    executor.waitAnswer = after(70, { status: 'approved' });
+    const { text } = await legacy('tools/call', {
+      name: 'test_ask',
+      arguments: { wait_seconds: 30 },
+      _meta: { progressToken: 7 },
+    });
+    const events = eventsOf(text);
+    expect(events[0]).toMatchObject({
+      params: { progressToken: 7, total: 30, message: 'still waiting for a person; not denied' },
+    });
+    expect(events.at(-1)).toMatchObject({ result: { structuredContent: { status: 'approved' } } });
+  });
+
   it('waits in silence for a client that reads no streams', async () => {
     executor.waitAnswer = after(120, { event: null });
     const answer = await post(rpc('tools/call', { name: 'test_wait' }), {

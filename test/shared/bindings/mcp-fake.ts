@@ -45,6 +45,22 @@ const wait: Operation = defineOperation({
   mcp: { title: 'Wait', openWorld: true, untrusted: 'event' },
 }).long(async () => ({ event: null }));
 
+/** A write that then waits for somebody to decide. */
+const ask: Operation = defineOperation({
+  ...common,
+  name: 'test_ask',
+  summary: 'Ask.',
+  description: 'Answers when somebody has decided.',
+  scope: 'inbox:read',
+  input: z.strictObject({ wait_seconds: z.int().min(0).max(120).default(45) }),
+  output: z.object({ status: z.string() }),
+  effect: 'write',
+  mcp: { title: 'Ask', openWorld: true },
+}).write({
+  commit: async () => ({ status: 'pending' }),
+  wait: async (_context, _input, committed) => committed,
+});
+
 const failing: Operation = defineOperation({
   ...common,
   name: 'test_fail',
@@ -84,7 +100,7 @@ const hidden: Operation = defineOperation({
   mcp: false,
 }).read(async () => ({}));
 
-export const testOperations: readonly Operation[] = [echo, wait, failing, find, hidden];
+export const testOperations: readonly Operation[] = [echo, wait, ask, failing, find, hidden];
 
 /** An event as a stranger's webhook makes it. */
 export function foreignEvent(change: Partial<Envelope> = {}): Envelope {
@@ -160,7 +176,9 @@ export class FakeExecutor implements Executor {
       throw new ServiceError('SCOPE_MISSING', { details: { scope: operation.scope } });
     }
     const checked = parseInput(operation, input);
-    if (operation === wait) return Promise.race([this.waitAnswer, aborted(signal)]);
+    if (operation === wait || operation === ask) {
+      return Promise.race([this.waitAnswer, aborted(signal)]);
+    }
     if (operation === failing) throw failure(checked);
     if (operation === find && JSON.stringify(checked).includes('nothing')) return null;
     return checked;

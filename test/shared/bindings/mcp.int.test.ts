@@ -55,7 +55,7 @@ describe('revisions with initialize', () => {
     const { json } = await legacy('tools/list');
     expect(Object.keys(json.result)).toEqual(['tools']);
     const names = json.result.tools.map((tool: { name: string }) => tool.name);
-    expect(names).toEqual(['test_echo', 'test_wait', 'test_fail', 'test_find']);
+    expect(names).toEqual(['test_echo', 'test_wait', 'test_ask', 'test_fail', 'test_find']);
   });
 
   it('knows no other method, and says so within JSON-RPC', async () => {

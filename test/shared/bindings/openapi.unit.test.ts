@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { httpApp } from '../../../gateway/http.ts';
 import { openApiDocument } from '../../../shared/bindings/openapi.ts';
 import { operations } from '../../../shared/operations/index.ts';
 import type { Operation } from '../../../shared/operation.ts';
@@ -34,37 +35,140 @@ interface Document {
   readonly openapi: string;
   readonly servers: readonly { url: string }[];
   readonly tags: readonly { name: string; description: string }[];
-  readonly paths: Record<string, Record<string, Described>>;
+  readonly paths: Record<string, Path>;
+  readonly webhooks: Record<string, Path>;
 }
+
+const METHODS = ['get', 'head', 'post', 'put', 'delete'] as const;
+type Method = (typeof METHODS)[number];
+type Path = Partial<Record<Method, Described>> & {
+  readonly servers?: readonly unknown[];
+};
 
 const server = {
   version: '1.2.3',
-  urls: { api: 'https://api.test', mcp: 'https://mcp.test', hooks: 'https://hooks.test' },
+  urls: { api: 'https://api.test', mcp: 'https://mcp.test/mcp', hooks: 'https://hooks.test' },
   channels: [],
+  telegramBot: null,
 };
 
 function documentOf(list: readonly Operation[]): Document {
   return openApiDocument(list, server) as unknown as Document;
 }
 
-function described(list: readonly Operation[], path: string, method: string): Described {
+/** Each operation of the document, with its path. */
+function describedIn(paths: Document['paths']): [string, Described][] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    METHODS.flatMap((method): [string, Described][] => {
+      const one = methods[method];
+      return one ? [[path, one]] : [];
+    }),
+  );
+}
+
+/** What is no operation: in the order of the document. */
+const DOORS = [
+  'mcp',
+  'webhook_receive',
+  'file_upload',
+  'file_link',
+  'file_link_head',
+  'file_download',
+  'file_download_head',
+  'payload_download',
+  'request_page',
+  'request_decide',
+  'channel_page',
+  'channel_confirm',
+  'openapi',
+];
+
+/** Doors that nobody goes through: here the addresses are of interest. Telegram's is between it and us alone. */
+const DOORS_CLOSED = { server, telegram: null } as unknown as Parameters<typeof httpApp>[0];
+
+function described(list: readonly Operation[], path: string, method: Method): Described {
   const found = documentOf(list).paths[path]?.[method];
   if (!found) throw new Error(`${method} ${path} is not in the document.`);
   return found;
 }
 
 describe('the OpenAPI document', () => {
-  it('describes every route, the ingress and itself', () => {
+  it('describes every operation, and the other doors', () => {
     const { paths, openapi, servers } = documentOf(operations);
     expect(openapi).toBe('3.1.0');
     expect(servers.map(({ url }) => url)).toEqual(['https://api.test']);
-    const ids = Object.values(paths).flatMap((methods) =>
-      Object.values(methods)
-        .map(({ operationId }) => operationId)
-        .filter((id) => id !== undefined),
+    const ids = describedIn(paths).flatMap(([, { operationId }]) => operationId.split('_or_'));
+    expect(ids.toSorted()).toEqual([...operations.map(({ name }) => name), ...DOORS].toSorted());
+  });
+
+  it('has every path that is served, and no other', () => {
+    const served = httpApp(DOORS_CLOSED).routes.map(({ path }) => path);
+    const paths = served
+      .filter((path) => path !== '/*')
+      .map((path) => path.replaceAll(/:(\w+)(?:\{.*\})?/g, '{$1}'));
+    expect([...new Set(paths)].toSorted()).toEqual(
+      Object.keys(documentOf(operations).paths).toSorted(),
     );
-    expect(ids.toSorted()).toEqual(
-      [...operations.map(({ name }) => name), 'webhook_receive', 'openapi'].toSorted(),
+  });
+
+  it('says of the doors at which address they are', () => {
+    const { paths } = documentOf(operations);
+    const elsewhere = Object.entries(paths).flatMap(([path, { servers }]) =>
+      servers ? [[path, servers]] : [],
+    );
+    expect(elsewhere).toEqual([
+      ['/mcp', [{ url: 'https://mcp.test', description: 'MCP' }]],
+      ['/w/{token}', [{ url: 'https://hooks.test', description: 'Webhook ingress' }]],
+    ]);
+  });
+
+  it('names the parameters of every path', () => {
+    const named = describedIn(documentOf(operations).paths).map(([path, { parameters = [] }]) => {
+      const inPath = parameters.filter((one) => one.in === 'path').map(({ name }) => name);
+      return path.replaceAll(/\{\w+\}/g, () => `{${inPath.shift() ?? 'nothing'}}`) + inPath.join();
+    });
+    expect([...new Set(named)]).toEqual(Object.keys(documentOf(operations).paths));
+  });
+
+  it('tells what is sent to callbacks, and that it is signed', () => {
+    const sent = documentOf(operations).webhooks['event']?.post;
+    expect(sent?.parameters?.map(({ name }) => name)).toEqual([
+      'webhook-id',
+      'webhook-timestamp',
+      'webhook-signature',
+      'x-service-attempt',
+    ]);
+    expect(sent?.requestBody?.content['application/json']?.schema).toMatchObject({
+      properties: { id: {}, type: {}, payload: {}, trust: {} },
+    });
+    expect(Object.keys(sent?.responses ?? {})).toEqual(['410', '2XX']);
+  });
+
+  it('describes two operations of one route as one, with either body', () => {
+    const either = described(fixtureOperations, '/v1/asks', 'post');
+    expect(either).toMatchObject({
+      operationId: 'test_ask_or_test_question',
+      summary: 'Test. Or: Test.',
+      description:
+        'A test. With `question` in the body it is test_question. A test. Any valid key may call it.',
+    });
+    const body = either.requestBody?.content['application/json'];
+    expect(body?.schema).toMatchObject({
+      oneOf: [
+        { required: ['action'], additionalProperties: false },
+        { required: ['question'], additionalProperties: false },
+      ],
+    });
+    expect(body).toMatchObject({
+      examples: {
+        test_ask: { value: { action: 'deploy' } },
+        test_question: { value: { question: 'Where?' } },
+      },
+    });
+    expect(either.responses['400']?.description).toContain('DETAILS_REQUIRED');
+    expect(either.responses['409']?.description).toContain('CHANNEL_NOT_VERIFIED');
+    expect(described(operations, '/v1/requests', 'post').operationId).toBe(
+      'ask_approval_or_ask_human',
     );
   });
 
@@ -128,27 +232,23 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('asks for a key everywhere but at the ingress and for itself', () => {
-    const open = Object.entries(documentOf(operations).paths).flatMap(([path, methods]) =>
-      Object.values(methods)
-        .filter(({ security }) => security?.length === 0)
-        .map(() => path),
-    );
-    expect(open).toEqual(['/w/{token}', '/v1/openapi.json']);
+  it('asks for a key everywhere but at the ingress, at links and pages, and for itself', () => {
+    const open = describedIn(documentOf(operations).paths)
+      .filter(([, { security }]) => security?.length === 0)
+      .map(([, { operationId }]) => operationId);
+    expect(open).toEqual(DOORS.filter((name) => name !== 'mcp'));
   });
 
   it('has a sentence for each tag it uses', () => {
     const { tags, paths } = documentOf(operations);
-    const used = Object.values(paths).flatMap((methods) =>
-      Object.values(methods).flatMap((one) => one.tags ?? []),
-    );
+    const used = describedIn(paths).flatMap(([, one]) => one.tags);
     expect(tags.map(({ name }) => name).toSorted()).toEqual([...new Set(used)].toSorted());
     expect(tags.filter(({ description }) => !/^[A-Z].*\.$/.test(description))).toEqual([]);
   });
 
   it('refers to nothing that is not in it', () => {
-    const all = [...operations, ...fixtureOperations, ...rawOperations];
-    const text = JSON.stringify(documentOf(all));
+    const lists = [operations, fixtureOperations, rawOperations];
+    const text = lists.map((list) => JSON.stringify(documentOf(list))).join();
     const targets = new Set(
       [...text.matchAll(/"\$ref":"([^"]+)"/g)].map((found) => found[1] ?? ''),
     );

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isBytes, wholeOf, type Bytes } from '../../../shared/bytes.ts';
 import { defineOperation, type Operation } from '../../../shared/operation.ts';
 
 export const KV_MAX_BYTES = 64 * 1024;
@@ -19,13 +20,15 @@ const anyJson = z.custom<unknown>((value) => value !== undefined).describe('Any 
 
 /** Bytes, or the base64 text of them; what arrives says which it was. */
 const bytes = z
-  .custom<string | Uint8Array>(
-    (value) => typeof value === 'string' || value instanceof Uint8Array,
+  .custom<string | Bytes>(
+    (value) => typeof value === 'string' || isBytes(value),
     'Expected base64.',
   )
   .meta({ type: 'string', contentEncoding: 'base64', description: 'The bytes.' })
   .transform((value) =>
-    typeof value === 'string' ? { text: value } : { hex: Buffer.from(value).toString('hex') },
+    typeof value === 'string'
+      ? { text: value }
+      : { hex: Buffer.from(wholeOf(value)).toString('hex') },
   );
 
 const ifVersion = z.int().min(0).optional().describe('The version to replace.');

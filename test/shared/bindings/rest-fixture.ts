@@ -72,6 +72,24 @@ export const fixtureOperations: readonly Operation[] = [
     rest: { method: 'GET', path: '/v1/fail' },
     example: { how: 'break' },
   }).read(async () => null),
+  defineOperation({
+    ...common,
+    name: 'test_ask',
+    input: z.strictObject({ action: z.string(), options: z.array(z.string()).optional() }),
+    errors: ['DETAILS_REQUIRED'],
+    effect: 'write',
+    rest: { method: 'POST', path: '/v1/asks' },
+    example: { action: 'deploy' },
+  }).write({ commit: async () => null }),
+  defineOperation({
+    ...common,
+    name: 'test_question',
+    input: z.strictObject({ question: z.string(), options: z.array(z.string()).optional() }),
+    errors: ['CHANNEL_NOT_VERIFIED'],
+    effect: 'write',
+    rest: { method: 'POST', path: '/v1/asks', when: 'question' },
+    example: { question: 'Where?' },
+  }).write({ commit: async () => null }),
 ];
 
 /** What an operation answers to an input that passed its schema. */

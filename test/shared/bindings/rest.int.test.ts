@@ -54,6 +54,39 @@ describe('a query', () => {
   });
 });
 
+describe('a route of two operations', () => {
+  it.each([
+    [{ action: 'deploy' }, 'test_ask'],
+    [{ question: 'Where?' }, 'test_question'],
+    [{ question: 'Where?', options: ['here', 'there'] }, 'test_question'],
+  ])('%j is meant for %s', async (body, name) => {
+    const answer = await call('POST', '/v1/asks', JSON.stringify(body));
+    expect([answer.status, answer.body]).toEqual([200, { [name]: body }]);
+  });
+
+  it.each([
+    ['both', { action: 'deploy', question: 'Where?' }, 'action'],
+    ['neither', {}, 'action'],
+    ['no text', { question: null }, 'question'],
+    ['a field of another', { action: 'deploy', answer: 'yes' }, 'answer'],
+  ])('%s is refused, by name', async (_case, body, field) => {
+    expect(await call('POST', '/v1/asks', JSON.stringify(body))).toMatchObject({
+      status: 400,
+      body: problem(field),
+    });
+  });
+
+  it('takes no field from the query, so that an address cannot change what is meant', async () => {
+    const answer = await call('POST', '/v1/asks?question=Where', '{"action":"deploy"}');
+    expect(answer.body).toEqual({ test_ask: { action: 'deploy' } });
+  });
+
+  it('is one route to those who come by another method', async () => {
+    const answer = await call('GET', '/v1/asks');
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+});
+
 describe('a body', () => {
   const make = '/v1/items/a/make';
 

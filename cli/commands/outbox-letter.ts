@@ -1,0 +1,28 @@
+import {
+  outboxEntries,
+  outboxFolder,
+  outboxLetter,
+  type OutboxLetter,
+} from '../../daemon/outbox.ts';
+import type { CommandContext } from '../command.ts';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit.ts';
+import { textArgument } from '../input/option-values.ts';
+import { WHY_HERE } from '../view/outbox.ts';
+
+const NEWEST = 'latest';
+
+/** The letter that a command names, or the newest one. Exit code 3 when there is none. */
+export function chosenLetter(context: CommandContext): OutboxLetter {
+  const folder = outboxFolder(context.home);
+  const name = textArgument(context, 'id') ?? NEWEST;
+  const id = name === NEWEST ? outboxEntries(folder)[0]?.id : name;
+  const letter = id === undefined ? null : outboxLetter(folder, id);
+  if (letter) return letter;
+  throw new CliError({
+    code: 'NOT_FOUND',
+    message: id === undefined ? 'The outbox is empty.' : `There is no letter \`${id}\`.`,
+    hint: id === undefined ? WHY_HERE : 'See what is there: svc outbox list',
+    exit: EXIT.nothing,
+  });
+}

@@ -1,0 +1,23 @@
+import { outboxEntries, outboxFolder } from '../../daemon/outbox.ts';
+import type { CommandContext } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { integerOption } from '../input/option-values.ts';
+import { emptyView, WHY_HERE } from '../view/outbox.ts';
+
+const LIMIT_DEFAULT = 20;
+const COLUMNS = ['sent_at', 'to', 'subject', 'id'];
+
+/** `svc outbox list`: what would have been sent, newest first. */
+export async function run(context: CommandContext): Promise<number> {
+  const { home, output } = context;
+  const limit = integerOption(context, 'limit', { min: 1, max: 1000 }) ?? LIMIT_DEFAULT;
+  const entries = outboxEntries(outboxFolder(home));
+  const items = entries
+    .slice(0, limit)
+    .map(({ id, sentAt, to, subject }) => ({ id, sent_at: sentAt, to, subject }));
+  output.answer({ items }, items.length === 0 ? emptyView : { columns: COLUMNS });
+  const more = entries.length - items.length;
+  if (more > 0) output.note(`${more} older. See them with: --limit ${entries.length}`);
+  if (items.length > 0 && !output.json) output.note(WHY_HERE);
+  return EXIT.done;
+}

@@ -1,0 +1,70 @@
+import type { Look } from '../view/table.ts';
+import { plainText, safeLine } from '../view/terminal-text.ts';
+
+/** An answer about a request: of the call that asked, of `request status`, or of an event. */
+export type Asked = Readonly<Record<string, unknown>>;
+
+/** Labels of channels by their ids. */
+export type Names = ReadonlyMap<string, string>;
+
+/** How a request stands, in one safe sentence: `Approved by owner: go ahead`. */
+export function decisionSentence(asked: Asked, names: Names): string {
+  const who = deciderOf(asked, names);
+  const by = who && ` by ${who}`;
+  const said = saidOf(asked['comment']);
+  switch (asked['status']) {
+    case 'approved':
+      return `Approved${by}${said}`;
+    case 'denied':
+      return `Denied${by}${said}`;
+    case 'modified':
+      return `Approved${by} with a choice: ${quoted(asked['decision'])}${said}`;
+    case 'answered':
+      return `Answered${by}${saidOf(asked['decision'])}`;
+    case 'needs_context':
+      return `More context is needed${who && `, says ${who}`}${said}`;
+    case 'expired':
+      return 'Expired: nobody decided in time, so it is not approved.';
+    case 'pending':
+      return 'Not decided yet. This is not a denial.';
+    default:
+      return safeLine(plainText(asked['status'] ?? 'Unknown.'));
+  }
+}
+
+/** The sign before such a sentence: what goes on, what does not, and what is open. */
+export function decisionMark(asked: Asked, look: Look): string {
+  switch (asked['status']) {
+    case 'approved':
+    case 'modified':
+    case 'answered':
+      return look.green('✓');
+    case 'denied':
+    case 'expired':
+      return look.red('✗');
+    default:
+      return look.yellow('…');
+  }
+}
+
+/** Who decided: the label of a channel, or the rule of the policy; empty where nobody did. */
+function deciderOf({ decided_by: decidedBy }: Asked, names: Names): string {
+  if (typeof decidedBy !== 'string') return '';
+  const [kind, id = ''] = decidedBy.split(/:(.*)/s);
+  if (kind === 'policy') return safeLine(`the policy (rule ${id})`);
+  return safeLine(names.get(id) ?? id);
+}
+
+/** The id of the channel that decided, or null. */
+export function decidingChannel({ decided_by: decidedBy }: Asked): string | null {
+  if (typeof decidedBy !== 'string' || !decidedBy.startsWith('channel:')) return null;
+  return decidedBy.slice('channel:'.length);
+}
+
+function saidOf(text: unknown): string {
+  return typeof text === 'string' && text !== '' ? `: ${safeLine(text)}` : '.';
+}
+
+function quoted(text: unknown): string {
+  return `"${safeLine(plainText(text ?? ''))}"`;
+}

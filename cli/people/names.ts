@@ -1,0 +1,41 @@
+import type { Client } from '../client.ts';
+import { isObject } from '../../shared/untyped.ts';
+import { decidingChannel, type Asked, type Names } from './decision.ts';
+
+/** Labels of channels, read when the first one is needed and again for one that is new. A removed one has none. */
+export class ChannelNames {
+  readonly #client: Client;
+  readonly #signal: AbortSignal;
+  readonly #names = new Map<string, string>();
+  readonly #unknown = new Set<string>();
+
+  constructor(client: Client, signal: AbortSignal) {
+    this.#client = client;
+    this.#signal = signal;
+  }
+
+  /** Those that are needed to say who decided. */
+  async of(...requests: readonly Asked[]): Promise<Names> {
+    return this.ofIds(requests.map(decidingChannel).filter((id) => id !== null));
+  }
+
+  async ofIds(ids: readonly string[]): Promise<Names> {
+    const fresh = ids.filter((id) => !this.#names.has(id) && !this.#unknown.has(id));
+    if (fresh.length > 0) await this.#read();
+    for (const id of fresh) if (!this.#names.has(id)) this.#unknown.add(id);
+    return this.#names;
+  }
+
+  /** The names are a courtesy: without them ids are shown. */
+  async #read(): Promise<void> {
+    try {
+      const answer = await this.#client.call('GET', '/v1/channels', { signal: this.#signal });
+      const items: unknown = isObject(answer) ? answer['items'] : null;
+      for (const item of Array.isArray(items) ? items : []) {
+        if (isObject(item)) this.#names.set(String(item['id']), String(item['label']));
+      }
+    } catch (error) {
+      if (this.#signal.aborted) throw error;
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import { isObject } from '../../shared/untyped.ts';
+import type { View } from '../view/output.ts';
+import { pairLines, type Pair } from '../view/pairs.ts';
+import { age, type Look } from '../view/table.ts';
+import { plainText, safeLine } from '../view/terminal-text.ts';
+import { indented } from './answer-view.ts';
+import { decisionMark, decisionSentence, type Asked, type Names } from './decision.ts';
+
+/** A request with all that is known of it. */
+export function requestView(record: unknown, names: Names): View {
+  if (!isObject(record) || typeof record['status'] !== 'string') return {};
+  return { lines: (look) => requestLines(record, names, look) };
+}
+
+/** The channels whose names such a view shows. */
+export function channelsIn(record: unknown): string[] {
+  const approvers = isObject(record) ? record['approvers'] : null;
+  return Array.isArray(approvers) ? approvers.map(String) : [];
+}
+
+function requestLines(record: Asked, names: Names, look: Look): string[] {
+  const { decided_at: at, request_id: id, hint, status } = record;
+  const when = typeof at === 'string' ? look.faint(` (${age(at, look.now)})`) : '';
+  const next: Pair[] = status === 'pending' ? [['Next', `svc request watch ${plainText(id)}`]] : [];
+  const advice = status !== 'pending' && typeof hint === 'string' ? [`  ${safeLine(hint)}`] : [];
+  return [
+    `${decisionMark(record, look)} ${decisionSentence(record, names)}${when}`,
+    ...advice,
+    '',
+    ...pairLines([...subjectPairs(record), ...originPairs(record, names, look), ...next], look),
+    ...detailLines(record, look),
+  ];
+}
+
+/** What was asked. */
+function subjectPairs(record: Asked): Pair[] {
+  const { kind, action, summary, question, amount, risk, options } = record;
+  const choices = Array.isArray(options) ? options.map(plainText).join(', ') : '';
+  return filled([
+    ['Request', record['request_id']],
+    ['Kind', typeof kind === 'string' ? kind.replaceAll('_', ' ') : kind],
+    ['Action', action],
+    [question === null ? 'Summary' : 'Question', question ?? summary],
+    ['Amount', amount],
+    ['Risk', risk],
+    ['Options', choices],
+  ]);
+}
+
+/** Who asked whom, and until when. */
+function originPairs(record: Asked, names: Names, { now }: Look): Pair[] {
+  const { requested_by: by, created_at: at, expires_at: expires, status, rule } = record;
+  const asker = isObject(by) ? askerText(by) : 'unknown';
+  const version = plainText(record['policy_version'] ?? 0);
+  return filled([
+    ['Asked by', typeof at === 'string' ? `${asker}, ${age(at, now)}` : asker],
+    ['Asked', askedText(record, names)],
+    ['Expires', status === 'pending' && typeof expires === 'string' ? age(expires, now) : null],
+    ['Policy', typeof rule === 'string' ? `rule ${rule} of version ${version}` : null],
+    ['State', record['state_ref']],
+    ['Callback', record['callback_url']],
+  ]);
+}
+
+/** `billing-bot on claude-code` */
+function askerText({ agent, platform }: Asked): string {
+  const name = typeof agent === 'string' ? agent : 'an agent without a name';
+  return platform === 'unknown' ? name : `${name} on ${plainText(platform)}`;
+}
+
+/** `owner (email, sent), ops (telegram, failed)` */
+function askedText({ approvers, notified }: Asked, names: Names): string {
+  const letters = (Array.isArray(notified) ? notified : []).filter(isObject);
+  const ids = Array.isArray(approvers) ? approvers.map(String) : [];
+  return ids
+    .map((id) => {
+      const letter = letters.find(({ channel_id: channel }) => channel === id);
+      const how = letter ? ` (${plainText(letter['kind'])}, ${plainText(letter['status'])})` : '';
+      return `${names.get(id) ?? id}${how}`;
+    })
+    .join(', ');
+}
+
+function filled(pairs: readonly (readonly [string, unknown])[]): Pair[] {
+  return pairs
+    .filter(([, value]) => value !== null && value !== undefined && value !== '')
+    .map(([name, value]) => [name, plainText(value)]);
+}
+
+/** The words of the agent, under a heading that says so. */
+function detailLines({ details }: Asked, look: Look): string[] {
+  if (typeof details !== 'string') return [];
+  return ['', look.bold('Details, as the agent wrote them'), ...indented(details)];
+}

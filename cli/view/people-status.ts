@@ -1,0 +1,59 @@
+import type { PeopleStatus } from '../../daemon/record.ts';
+import type { Pair } from './pairs.ts';
+import type { Look } from './table.ts';
+import { wrapText } from './terminal-text.ts';
+
+const WIDEST_TEXT = 96;
+
+/** Who decides, and where they are asked. */
+export function peoplePairs(people: PeopleStatus): Pair[] {
+  return [
+    ['Decisions', decisionsText(people)],
+    ['Owner', people.owner ?? 'not named (svc up --owner EMAIL)'],
+  ];
+}
+
+/** Where people are asked for decisions, in plain words. */
+function decisionsText(people: PeopleStatus): string {
+  const places = [mailText(people), telegramText(people)].filter((place) => place !== null);
+  return places.length === 0 ? 'nobody can be asked yet' : `asked for ${places.join(' and ')}`;
+}
+
+function mailText({ mail, owner, active_email: count }: PeopleStatus): string | null {
+  if (mail === 'outbox') return 'in the outbox of this machine (svc outbox open)';
+  const others = owner === null ? count - 1 : count;
+  if (owner === null && others <= 0) return null;
+  if (owner === null) return `by mail to ${addresses(others)}`;
+  return others > 1 ? `by mail to ${owner} and ${addresses(others - 1)}` : `by mail to ${owner}`;
+}
+
+function addresses(count: number): string {
+  return count === 1 ? '1 other address' : `${count} other addresses`;
+}
+
+function telegramText({ telegram, active_telegram: chats }: PeopleStatus): string | null {
+  if (!telegram || chats === 0) return null;
+  return chats === 1 ? 'by Telegram' : `by Telegram in ${chats} chats`;
+}
+
+/** What whoever reads this should know or do about it. */
+export function adviceLines(people: PeopleStatus, look: Look): string[] {
+  const advice = adviceOf(people);
+  const width = Math.min(look.columns, WIDEST_TEXT);
+  return advice.flatMap((text) => ['', ...wrapText(text, width).map((line) => look.faint(line))]);
+}
+
+function adviceOf({ mail, owner, telegram, active_telegram: chats }: PeopleStatus): string[] {
+  const advice: string[] = [];
+  if (mail === 'outbox') {
+    advice.push(
+      'An agent that runs under your user account could read the outbox and decide in your place. To keep them apart, send mail by SVC_SMTP_URL, or ask by Telegram.',
+    );
+  } else if (owner === null) {
+    advice.push('Mail can be sent, but the owner has no address: svc up --owner EMAIL');
+  }
+  if (telegram && chats === 0) {
+    advice.push('A Telegram bot is set up. Connect somebody with: svc channel add telegram');
+  }
+  return advice;
+}

@@ -1,0 +1,43 @@
+import { messageOf } from '../errors.ts';
+import { isPassing, Patience } from './patience.ts';
+
+interface Steady {
+  /** Ends the tries. */
+  readonly signal: AbortSignal;
+  /** Told once for each row of failures, and once when it ends. */
+  readonly trouble: (text: string) => void;
+}
+
+/** Asks until there is an answer, and sits out network trouble. */
+export class SteadyCalls {
+  readonly #options: Steady;
+  readonly #patience = new Patience();
+
+  constructor(options: Steady) {
+    this.#options = options;
+  }
+
+  /** Null once the signal is aborted. A refusal is thrown. */
+  async answer<T>(ask: () => Promise<T>): Promise<T | null> {
+    const { signal, trouble } = this.#options;
+    while (!signal.aborted) {
+      try {
+        const answer = await ask();
+        if (this.#patience.failures > 0) trouble('Connected again.');
+        this.#patience.succeeded();
+        return answer;
+      } catch (error) {
+        if (signal.aborted) return null;
+        if (!isPassing(error)) throw error;
+        if (this.#patience.failures === 0) trouble(`${sentence(messageOf(error))} Trying again.`);
+        await this.#patience.pause(error, signal);
+      }
+    }
+    return null;
+  }
+}
+
+/** What ends in a command to type ends like any other sentence when another one follows. */
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../../shared/clock.ts';
+import type { CallbackMessage, Callbacks, ServerInfo, Vault } from '../../shared/context.ts';
+import type { AttemptOutcome } from '../../shared/rules/retry-schedule.ts';
+import { CallbackAllow } from './callback-allow.ts';
+import { parseCallbackUrl } from './callback-url.ts';
+import { Deliveries, type PushingProject } from './deliveries.ts';
+import { checkHost } from './guarded-lookup.ts';
+import { CallbackSender } from './post.ts';
+import { newSigningSecret, signatureHeaders } from './sign.ts';
+import { Slots } from './slots.ts';
+
+/** To all destinations of all projects together. A delivery with a large body counts as several. */
+const SLOTS_MAX = 256;
+/** When the service stops, what is under way may end within this. */
+const LAST_WAIT_MS = 1000;
+
+export interface CallbackOptions {
+  readonly clock: Clock;
+  readonly vault: Vault;
+  readonly server: ServerInfo;
+  /** Private addresses that may be called all the same. */
+  readonly allow?: CallbackAllow;
+  /** From the beginning of an attempt to the end of its answer. */
+  readonly deadlineMs?: number;
+  readonly onError: (projectId: string, error: unknown) => void;
+}
+
+/** Everything that calls addresses outside: the checks of addresses, and the deliveries of all projects. */
+export class OutboundCallbacks implements Callbacks {
+  readonly #options: CallbackOptions;
+  readonly #allow: CallbackAllow;
+  readonly #sender: CallbackSender;
+  readonly #slots = new Slots(SLOTS_MAX);
+  readonly #deliveries = new Set<Deliveries>();
+
+  constructor(options: CallbackOptions) {
+    this.#options = options;
+    this.#allow = options.allow ?? CallbackAllow.none;
+    this.#sender = new CallbackSender({
+      allow: this.#allow,
+      clock: options.clock,
+      // The queues see to it that a destination is not overrun. Projects that call the same one do not wait for another.
+      socketsPerDestination: SLOTS_MAX,
+    });
+  }
+
+  async check(url: string): Promise<{ destination: string }> {
+    const callback = parseCallbackUrl(url, this.#allow);
+    await checkHost(callback, this.#allow);
+    return { destination: callback.destination };
+  }
+
+  newSecret(): string {
+    return newSigningSecret();
+  }
+
+  send(message: CallbackMessage): Promise<AttemptOutcome> {
+    const { url, secrets, id, body: text, attempt } = message;
+    const { clock, server, deadlineMs } = this.#options;
+    const body = Buffer.from(text);
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': `svc/${server.version}`,
+      'x-service-attempt': String(attempt),
+      ...signatureHeaders({ id, body, nowMs: clock.now(), secrets }),
+    };
+    return this.#sender.post({ url, body, headers, ...(deadlineMs && { deadlineMs }) });
+  }
+
+  deliveriesOf(project: PushingProject): Deliveries {
+    const { clock, vault, server, onError } = this.#options;
+    const send = (message: CallbackMessage): Promise<AttemptOutcome> => this.send(message);
+    const deliveries = new Deliveries(project, {
+      clock,
+      vault,
+      server,
+      slots: this.#slots,
+      send,
+      onError,
+      onClosed: (closed) => this.#deliveries.delete(closed),
+    });
+    this.#deliveries.add(deliveries);
+    return deliveries;
+  }
+
+  /** Begins nothing more, gives what is under way a moment, and ends it then: it is sent again after the next start. */
+  async close(): Promise<void> {
+    const all = [...this.#deliveries];
+    for (const deliveries of all) deliveries.stop();
+    const settled = Promise.all(all.map((deliveries) => deliveries.settled()));
+    const waiting = new AbortController();
+    const late = sleep(LAST_WAIT_MS, undefined, waiting).catch(() => undefined);
+    await Promise.race([late, settled]);
+    waiting.abort();
+    this.#sender.close();
+    await settled;
+    await Promise.all(all.map((deliveries) => deliveries.close()));
+  }
+}

@@ -1,0 +1,363 @@
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { TcpSocketConnectOpts } from 'node:net';
+import { StringDecoder } from 'node:string_decoder';
+import { systemClock, type Clock } from '../../shared/clock.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { cutUtf8 } from '../../shared/text.ts';
+import { errorCode } from '../../shared/untyped.ts';
+import { CallbackAllow } from './callback-allow.ts';
+import { parseCallbackUrl, type CallbackUrl } from './callback-url.ts';
+import {
+  GuardError,
+  guardedLookup,
+  sharingResolve,
+  systemResolve,
+  type Resolve,
+} from './guarded-lookup.ts';
+
+const DEADLINE_MS = 15_000;
+const SOCKETS_PER_DESTINATION = 32;
+/** An unused connection is closed after this, or earlier when the receiver says so. */
+const IDLE_MS = 10_000;
+/** A host with several addresses: Node alone goes on to the next after 250 ms, which is little for the other end of the world. */
+const ADDRESS_MS = 2000;
+const RESPONSE_KEPT_BYTES = 1024;
+const RESPONSE_MAX_BYTES = 64 * 1024;
+const RETRY_AFTER_MAX_SECONDS = 86_400;
+
+export interface CallbackPost {
+  readonly url: string;
+  readonly body: Buffer | string;
+  /** Host and length are set here. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** From the call to the end of the answer, with all that lies between. */
+  readonly deadlineMs?: number;
+}
+
+interface Answered {
+  readonly kind: 'answered';
+  /** As it came: 3xx too, for nobody is led anywhere else. */
+  readonly status: number;
+  readonly retryAfterSeconds: number | null;
+  /** The beginning of the body, at most 1 KB of UTF-8. */
+  readonly response: string;
+}
+
+interface Failed {
+  readonly kind: 'failed';
+  /** A sentence for the owner of the callback. It tells nothing of this network. */
+  readonly reason: string;
+  /** The address is not allowed, which another attempt will not change. */
+  readonly guard: boolean;
+}
+
+/** What became of one attempt. Once a status came, that is the answer, even if the rest of it was cut off. */
+export type PostResult = (Answered | Failed) & { readonly durationMs: number };
+
+export interface SenderOptions {
+  readonly allow?: CallbackAllow;
+  /** Connections to one destination. Posts beyond wait for one while their deadline runs: callers keep below it. */
+  readonly socketsPerDestination?: number;
+  /** The rest is there for tests. `ca` stands in place of the public authorities. */
+  readonly resolve?: Resolve;
+  readonly clock?: Clock;
+  readonly idleMs?: number;
+  readonly ca?: string;
+}
+
+/**
+ * Sends callbacks, and lets none of them reach an address that is not public: what the URL says is checked before each
+ * post, what its name stands for at each connection. Connections are kept for the next post to the same host and port. That
+ * passes by no check: an open connection leads where it led when its address was checked, whatever its name says since.
+ */
+export class CallbackSender {
+  readonly #allow: CallbackAllow;
+  readonly #resolve: Resolve;
+  readonly #clock: Clock;
+  readonly #ca: string | undefined;
+  readonly #secure: HttpsAgent;
+  readonly #plain: HttpAgent;
+  readonly #turns: Turns;
+  readonly #running = new Set<Cutoff>();
+  #isClosed = false;
+
+  constructor(options: SenderOptions = {}) {
+    this.#allow = options.allow ?? CallbackAllow.none;
+    this.#resolve = sharingResolve(options.resolve ?? systemResolve);
+    this.#clock = options.clock ?? systemClock();
+    this.#ca = options.ca;
+    const maxFreeSockets = options.socketsPerDestination ?? SOCKETS_PER_DESTINATION;
+    this.#turns = new Turns(maxFreeSockets);
+    const kept = { keepAlive: true, maxFreeSockets, timeout: options.idleMs ?? IDLE_MS };
+    this.#secure = new HttpsAgent(kept);
+    this.#plain = new HttpAgent(kept);
+  }
+
+  /** Resolves for whatever the other side does; rejects for headers that cannot be sent. */
+  async post(call: CallbackPost): Promise<PostResult> {
+    const startedAt = performance.now();
+    const cutoff = new Cutoff(call.deadlineMs ?? DEADLINE_MS);
+    this.#running.add(cutoff);
+    try {
+      const outcome = await this.#post(call, cutoff);
+      return { ...outcome, durationMs: Math.round(performance.now() - startedAt) };
+    } finally {
+      cutoff.clear();
+      this.#running.delete(cutoff);
+    }
+  }
+
+  /** Ends all connections; what is under way fails, and what comes later too. */
+  close(): void {
+    this.#isClosed = true;
+    for (const cutoff of this.#running) cutoff.cut(STOPPED);
+    this.#secure.destroy();
+    this.#plain.destroy();
+  }
+
+  async #post(call: CallbackPost, cutoff: Cutoff): Promise<Answered | Failed> {
+    if (this.#isClosed) return failed(STOPPED);
+    const target = readTarget(call.url, this.#allow);
+    if ('kind' in target) return target;
+    const leave = await this.#turns.enter(target.destination, cutoff);
+    if (leave === null) return failed(this.#isClosed ? STOPPED : CROWDED);
+    try {
+      // It would reach the receiver, and be cut off before the answer.
+      if (cutoff.isNear) return failed(CROWDED);
+      const first = await this.#exchange(target, call, cutoff, false);
+      const last = first === 'stale' ? await this.#exchange(target, call, cutoff, true) : first;
+      return last === 'stale' ? failed(CLOSED) : last;
+    } finally {
+      leave();
+    }
+  }
+
+  /**
+   * One request and its answer. `stale` when the receiver closed a kept connection, which happens when its patience ends as
+   * the post is on its way: that is no failure of the receiver. Receivers know a repeat by its webhook-id.
+   */
+  #exchange(
+    target: CallbackUrl,
+    call: CallbackPost,
+    cutoff: Cutoff,
+    fresh: boolean,
+  ): Promise<Outcome> {
+    if (cutoff.reason !== null) return Promise.resolve(failed(cutoff.reason));
+    const request = this.#open(target, call, fresh);
+    return new Promise((resolve) => {
+      let answer: Answer | null = null;
+      let isSettled = false;
+      const settle = (failure: () => Outcome): void => {
+        if (isSettled) return;
+        isSettled = true;
+        resolve(answer?.outcome(this.#clock.now()) ?? failure());
+        // A receiver that answered without reading on would hold the connection.
+        if (!request.writableFinished) request.destroy();
+      };
+      const closed = (): void => settle(() => failed(CLOSED));
+      const cut = (reason: string): void => {
+        settle(() => failed(reason));
+        request.destroy();
+      };
+      cutoff.onCut(cut);
+      request.on('error', (error) => settle(() => failureOf(error, request)));
+      request.on('close', closed);
+      request.on('response', (response) => {
+        answer = new Answer(response);
+        response.on('end', closed).on('error', closed);
+        response.on('data', (chunk: Buffer) => {
+          if (answer?.take(chunk) === false) cut(CLOSED);
+        });
+      });
+      request.end(call.body);
+    });
+  }
+
+  #open(target: CallbackUrl, call: CallbackPost, fresh: boolean): ClientRequest {
+    const { url, host } = target;
+    const isSecure = url.protocol === 'https:';
+    const agent = isSecure ? this.#secure : this.#plain;
+    const options: RequestOptions & AddressOptions = {
+      method: 'POST',
+      hostname: host,
+      port: url.port,
+      path: url.pathname + url.search,
+      headers: { ...call.headers, host: url.host, 'content-length': Buffer.byteLength(call.body) },
+      agent: fresh ? false : agent,
+      autoSelectFamilyAttemptTimeout: ADDRESS_MS,
+      lookup: guardedLookup(target, this.#allow, this.#resolve),
+    };
+    if (!isSecure) return httpRequest(options);
+    // Said here, the environment cannot turn it off.
+    return httpsRequest({ ...options, rejectUnauthorized: true, ca: this.#ca });
+  }
+}
+
+type Outcome = Answered | Failed | 'stale';
+type AddressOptions = Pick<TcpSocketConnectOpts, 'autoSelectFamilyAttemptTimeout'>;
+
+const CLOSED = 'The connection closed before an answer came.';
+const STOPPED = 'The service stopped.';
+const CROWDED = 'It was not sent: too many others to the same host were under way.';
+
+/** The end of one post, whatever it is waiting for: its deadline, or that of the service. */
+class Cutoff {
+  readonly #timer: NodeJS.Timeout;
+  readonly #nearAt: number;
+  #reason: string | null = null;
+  #act: (reason: string) => void = () => undefined;
+
+  constructor(deadlineMs: number) {
+    const late = `No answer came within ${deadlineMs / 1000} s.`;
+    this.#timer = setTimeout(() => this.cut(late), deadlineMs);
+    this.#nearAt = performance.now() + deadlineMs * 0.9;
+  }
+
+  /** Nine tenths of the time have passed. */
+  get isNear(): boolean {
+    return performance.now() > this.#nearAt;
+  }
+
+  /** Why it came, or null as long as it has not. */
+  get reason(): string | null {
+    return this.#reason;
+  }
+
+  /** What is to be done when it comes, in place of what was to be done before. */
+  onCut(act: (reason: string) => void): void {
+    this.#act = act;
+  }
+
+  cut(reason: string): void {
+    this.#reason ??= reason;
+    this.#act(this.#reason);
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/**
+ * Lets so many posts to one destination run at a time, the others in the order in which they came. The agents have such a
+ * queue, but open a connection for each that left it.
+ */
+class Turns {
+  readonly #max: number;
+  readonly #places = new Map<string, { running: number; readonly waiting: Set<() => void> }>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Resolves with what is to be called in the end; null when its turn did not come before the cutoff. */
+  enter(destination: string, cutoff: Cutoff): Promise<(() => void) | null> {
+    const place = this.#places.get(destination) ?? { running: 0, waiting: new Set() };
+    this.#places.set(destination, place);
+    const leave = (): void => {
+      const [next] = place.waiting;
+      next?.();
+      if (next === undefined) place.running -= 1;
+      if (place.running === 0) this.#places.delete(destination);
+    };
+    if (place.running < this.#max) {
+      place.running += 1;
+      return Promise.resolve(leave);
+    }
+    return new Promise((resolve) => {
+      const begin = (): void => {
+        place.waiting.delete(begin);
+        resolve(leave);
+      };
+      place.waiting.add(begin);
+      cutoff.onCut(() => {
+        if (place.waiting.delete(begin)) resolve(null);
+      });
+    });
+  }
+}
+
+function failed(reason: string, guard = false): Failed {
+  return { kind: 'failed', reason, guard };
+}
+
+function readTarget(text: string, allow: CallbackAllow): CallbackUrl | Failed {
+  try {
+    return parseCallbackUrl(text, allow);
+  } catch (error) {
+    if (error instanceof ServiceError) return failed(error.hint ?? error.message, true);
+    throw error;
+  }
+}
+
+function failureOf(error: Error, request: ClientRequest): Outcome {
+  if (error instanceof GuardError) return failed(error.message, true);
+  const code = errorCode(error) ?? '';
+  if (code === 'ECONNRESET' || code === 'EPIPE') {
+    return request.reusedSocket ? 'stale' : failed(CLOSED);
+  }
+  return failed(reasonOf(code));
+}
+
+function reasonOf(code: string): string {
+  if (/^(?:ENOTFOUND|ENODATA|EAI_)/.test(code)) return 'The host has no address.';
+  if (code === 'ECONNREFUSED') return 'The connection was refused.';
+  if (/CERT|SIGNATURE|ISSUER/.test(code)) return `The certificate is not trusted (${code}).`;
+  if (/SSL|TLS|EPROTO/.test(code)) return `No encrypted connection came about (${code}).`;
+  if (code.startsWith('HPE_')) return `The answer is not HTTP (${code}).`;
+  return code === '' ? 'The connection failed.' : `The connection failed (${code}).`;
+}
+
+/** An answer of which little is kept, and not much more is read. */
+class Answer {
+  readonly #response: IncomingMessage;
+  readonly #kept: Buffer[] = [];
+  #cameBytes = 0;
+
+  constructor(response: IncomingMessage) {
+    this.#response = response;
+  }
+
+  /** False when it has become too long to read on. */
+  take(chunk: Buffer): boolean {
+    if (this.#cameBytes < RESPONSE_KEPT_BYTES) this.#kept.push(chunk);
+    this.#cameBytes += chunk.length;
+    return this.#cameBytes <= RESPONSE_MAX_BYTES;
+  }
+
+  outcome(nowMs: number): Answered {
+    const { statusCode = 0, headers } = this.#response;
+    return {
+      kind: 'answered',
+      status: statusCode,
+      retryAfterSeconds: parseRetryAfter(headers['retry-after'], nowMs),
+      response: this.#text(),
+    };
+  }
+
+  #text(): string {
+    const bytes = Buffer.concat(this.#kept).subarray(0, RESPONSE_KEPT_BYTES);
+    // Leaves out a character of which only the beginning came; what replaces a wrong byte is longer than that was.
+    return cutUtf8(new StringDecoder('utf8').write(bytes), RESPONSE_KEPT_BYTES);
+  }
+}
+
+const HTTP_DATE = /^[A-Z][a-z]{2,8}, .{10,30} GMT$/;
+
+/** Seconds from now of a Retry-After, as a number or a date, at most a day; null when there is none that can be read. */
+export function parseRetryAfter(text: string | undefined, nowMs: number): number | null {
+  if (text === undefined) return null;
+  const seconds = /^\d{1,15}$/.test(text) ? Number(text) : secondsUntil(text, nowMs);
+  return Number.isNaN(seconds) ? null : Math.min(Math.max(0, seconds), RETRY_AFTER_MAX_SECONDS);
+}
+
+function secondsUntil(text: string, nowMs: number): number {
+  return HTTP_DATE.test(text) ? Math.ceil((Date.parse(text) - nowMs) / 1000) : Number.NaN;
+}

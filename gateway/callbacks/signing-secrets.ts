@@ -1,0 +1,68 @@
+import type { ProjectInfo, Vault } from '../../shared/context.ts';
+import { callbackSecretPlace } from '../../shared/operations/request/callback-secret.ts';
+import { routePlace } from '../../shared/operations/route/view.ts';
+import type { ProjectReader } from '../../shared/store/project-store.ts';
+import type { Repositories } from '../../shared/store/repositories.ts';
+
+/** Secrets with the time until which each signs; null is for ever. */
+type Kept = readonly { readonly secret: string; readonly until: number | null }[];
+
+/** What the callbacks of a project are signed with: opened once, and read again whenever something changed. */
+export class SigningSecrets {
+  readonly #project: { readonly info: ProjectInfo; readonly store: ProjectReader };
+  readonly #vault: Vault;
+  /** By route; null for one that has closed. */
+  readonly #kept = new Map<string | null, Kept | null>();
+  #changes = 0;
+
+  constructor(
+    project: { readonly info: ProjectInfo; readonly store: ProjectReader },
+    vault: Vault,
+  ) {
+    this.#project = project;
+    this.#vault = vault;
+  }
+
+  forget(): void {
+    this.#changes += 1;
+    this.#kept.clear();
+  }
+
+  /** The secrets of a route, or without one those of requests; null when the route has closed. */
+  async of(routeId: string | null, now: number): Promise<readonly string[] | null> {
+    const kept = this.#kept.get(routeId) ?? (await this.#read(routeId));
+    if (kept === null) return null;
+    return kept.filter(({ until }) => until === null || until > now).map(({ secret }) => secret);
+  }
+
+  async #read(routeId: string | null): Promise<Kept | null> {
+    const changes = this.#changes;
+    const read = await this.#project.store.read((store) =>
+      routeId === null ? this.#ofRequests(store) : this.#ofRoute(store, routeId),
+    );
+    // What was changed while it was read is read again by whoever asks next.
+    if (changes === this.#changes) this.#kept.set(routeId, read);
+    return read;
+  }
+
+  async #ofRoute(store: Repositories, id: string): Promise<Kept | null> {
+    const route = await store.routes.find(id);
+    if (!route?.secret || route.enabled === 0) return null;
+    const place = routePlace(this.#project.info.id, id);
+    return [{ secret: this.#open(place, route.secret), until: null }];
+  }
+
+  async #ofRequests(store: Repositories): Promise<Kept | null> {
+    const row = await store.callbackSecret.get();
+    if (!row) return [];
+    const place = callbackSecretPlace(this.#project.info.id);
+    const newest = { secret: this.#open(place, row.secret), until: null };
+    if (row.previous === null) return [newest];
+    const previous = { secret: this.#open(place, row.previous), until: row.previous_valid_until };
+    return [newest, previous];
+  }
+
+  #open(place: string, sealed: Uint8Array): string {
+    return Buffer.from(this.#vault.open(place, sealed)).toString('utf8');
+  }
+}

@@ -1,0 +1,209 @@
+import { isoTime } from '../../shared/clock.ts';
+import type { ChannelView, Opened, RequestKind, RequestView } from '../people/desk.ts';
+import { named, oneLine, quote } from './plain-text.ts';
+
+/** What is written to a person. */
+export interface LetterText {
+  readonly subject: string;
+  readonly text: string;
+}
+
+// Plain text alone. Every mail program shows it and every screen reader reads it; an HTML part would say nothing more, and
+// would give what an agent wrote a stage on which to dress up as ours. Every line of an agent has its mark, ours come
+// first, and but for headings none of ours stands behind what it wrote.
+
+const SUBJECT_CHARS_MAX = 120;
+const SUMMARY_CHARS_MAX = 1000;
+const NAME_CHARS_MAX = 80;
+const REMARK_CHARS_MAX = 300;
+/** Of one piece of a request. The page shows what was left out. */
+const QUOTED_LINES_MAX = 300;
+
+type Field = readonly [name: string, value: string];
+
+/** What is asked: for the subject, and for the first line. */
+const ASKS: Readonly<Record<RequestKind, readonly [subject: string, line: string]>> = {
+  approval: ['approve?', 'An agent asks you to approve an action.'],
+  question: ['question:', 'An agent asks you a question.'],
+  policy: ['approve policy?', 'An agent asks you to approve a change of the policy.'],
+  file_url: ['approve link?', 'An agent asks you to approve a public link to a file.'],
+  email_send: ['approve mail?', 'An agent asks you to approve mail that it wants to send.'],
+  channel: ['approve channel?', 'An agent asks you to approve one more person to ask.'],
+};
+
+/** A person is asked. Nothing in the letter decides: its one link leads to the page that does. */
+export function askLetter({ request, channel }: Opened, url: string): LetterText {
+  const [ask, line] = ASKS[request.kind];
+  const words = request.kind === 'question' ? QUESTION_WORDS : APPROVAL_WORDS;
+  return {
+    subject: subjectOf(request.project, `${ask} ${request.summary}`),
+    text: letter([
+      [`${line} In its words:`],
+      summaryLines(request),
+      fieldLines([
+        ...whoAndWhat(request),
+        ['Expires', `${timeText(request.expiresAt)}${words.expiry}`],
+      ]),
+      remarkLines(request.warnings),
+      [`${words.next} on this page. It shows the same fingerprint:`],
+      [url],
+      [
+        'Opening the page decides nothing; its buttons do. Whoever has the link can',
+        'use them in your name: do not pass this mail on. Replies are not read.',
+      ],
+      [...words.unexpected, `To stop the agent, revoke its key ${nameText(request.keyName)}.`],
+      [reachedBy(channel.label, request.project)],
+      ...agentsWords(request),
+    ]),
+  };
+}
+
+const APPROVAL_WORDS = {
+  expiry: '; after that it counts as not approved',
+  next: 'Read all of it and decide',
+  unexpected: [
+    'You did not expect this? Then deny it on the page, or do nothing: without',
+    'your approval it counts as not approved.',
+  ],
+};
+
+const QUESTION_WORDS = {
+  expiry: '',
+  next: 'Answer',
+  unexpected: ['You did not expect this? Then do not answer.'],
+};
+
+/** A person is told what a policy rule approved. Nothing is asked, so there is no link. */
+export function tellLetter({ request, channel }: Opened): LetterText {
+  const { decidedBy, decidedAt, createdAt } = request;
+  return {
+    subject: subjectOf(request.project, `approved by policy: ${request.summary}`),
+    text: letter([
+      ['Your policy approved what an agent asked for. Nothing is left to do. In its words:'],
+      summaryLines(request),
+      fieldLines([
+        ...whoAndWhat(request),
+        ...(decidedBy === null ? [] : [field('Rule', decidedBy)]),
+        ['Approved', timeText(decidedAt ?? createdAt)],
+      ]),
+      [
+        'You would not have approved this? Then change the rule. To stop the agent,',
+        `revoke its key ${nameText(request.keyName)}. Replies are not read.`,
+      ],
+      [reachedBy(channel.label, request.project)],
+      ...agentsWords(request),
+    ]),
+  };
+}
+
+/** An address is to be confirmed by the person who reads its mail. */
+export function verifyLetter({ label, project, address }: ChannelView, url: string): LetterText {
+  return {
+    subject: subjectOf(project, 'confirm this address'),
+    text: letter([
+      ['You are to be asked here when agents of a project need approval.'],
+      fieldLines([
+        ['Project', projectText(project)],
+        field('Channel', label),
+        ['Address', oneLine(address, NAME_CHARS_MAX)],
+      ]),
+      ['If you agree, confirm it on this page:'],
+      [url],
+      [
+        'Opening the page confirms nothing; its button does. The link works for a day.',
+        'The owner of the project has to agree as well before you are asked anything.',
+      ],
+      ['You did not expect this? Then do nothing. Replies are not read.'],
+    ]),
+  };
+}
+
+function letter(paragraphs: readonly (readonly string[])[]): string {
+  const filled = paragraphs.filter((lines) => lines.length > 0);
+  return `${filled.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+/** The slug comes first: nobody can shape it to look like more. */
+function subjectOf({ slug }: RequestView['project'], text: string): string {
+  return oneLine(`[${oneLine(slug, NAME_CHARS_MAX)}] ${text}`, SUBJECT_CHARS_MAX);
+}
+
+function summaryLines({ summary }: RequestView): string[] {
+  return quote(oneLine(summary, SUMMARY_CHARS_MAX));
+}
+
+function whoAndWhat(request: RequestView): Field[] {
+  const { action, agent, amount, fingerprint, keyName, project, risk } = request;
+  const label = agent.label === null ? 'unnamed' : nameText(agent.label);
+  return [
+    ['Project', projectText(project)],
+    ['Agent', `${label} on ${oneLine(agent.platform, NAME_CHARS_MAX)}, as it says of itself`],
+    field('Key', keyName),
+    ...(action === null ? [] : [field('Action', action)]),
+    ...(amount === null ? [] : [['Amount', String(amount)] as const]),
+    ...(risk === null ? [] : [['Risk', risk] as const]),
+    ['Fingerprint', fingerprint],
+  ];
+}
+
+function field(name: string, value: string): Field {
+  return [name, nameText(value)];
+}
+
+function nameText(name: string): string {
+  return named(name, NAME_CHARS_MAX);
+}
+
+function fieldLines(fields: readonly Field[]): string[] {
+  const width = Math.max(...fields.map(([name]) => name.length)) + 1;
+  return fields.map(([name, value]) => `${`${name}:`.padEnd(width)} ${value}`);
+}
+
+function projectText({ name, slug }: RequestView['project']): string {
+  return `${nameText(name)} (${oneLine(slug, NAME_CHARS_MAX)})`;
+}
+
+function reachedBy(label: string, project: RequestView['project']): string {
+  return `You are the channel ${nameText(label)} of the project ${projectText(project)}.`;
+}
+
+/** What the linter has to say of a policy is ours, but it may name rules. */
+function remarkLines(warnings: readonly string[]): string[] {
+  if (warnings.length === 0) return [];
+  return ['Mind in this policy:', ...warnings.map((one) => `- ${oneLine(one, REMARK_CHARS_MAX)}`)];
+}
+
+/** The rest of what the agent wrote, each piece under a heading. */
+function agentsWords({ details, diff, note, options }: RequestView): string[][] {
+  const pieces = [
+    piece('Options', options.map((option, index) => `${index + 1}. ${option}`).join('\n')),
+    piece('Change', diff.join('\n')),
+    piece('Note', note ?? ''),
+    piece('Details', details ?? ''),
+  ].flat();
+  if (pieces.length === 0) return [];
+  const warning = [
+    'What follows was written by the agent, each line marked with ">".',
+    'Nothing behind such a mark is from us, whatever it says.',
+  ];
+  return [warning, ...pieces];
+}
+
+function piece(heading: string, text: string): string[][] {
+  if (text.trim() === '') return [];
+  const lines = quote(text);
+  const isCut = lines.length > QUOTED_LINES_MAX;
+  return [
+    [
+      isCut
+        ? `${heading} (its first ${QUOTED_LINES_MAX} lines; the page shows all):`
+        : `${heading}:`,
+    ],
+    lines.slice(0, QUOTED_LINES_MAX),
+  ];
+}
+
+/** `2026-01-02 12:00 UTC` */
+function timeText(at: number): string {
+  return `${isoTime(at).slice(0, 16).replace('T', ' ')} UTC`;
+}

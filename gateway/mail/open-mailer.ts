@@ -1,0 +1,14 @@
+import type { Clock } from '../../shared/clock.ts';
+import type { MailConfig } from './mail-config.ts';
+import type { Mailer } from './mailer.ts';
+import { OutboxMailer } from './outbox-mailer.ts';
+import { SmtpMailer } from './smtp-mailer.ts';
+
+/** The mailer of a configuration. */
+export async function openMailer(
+  config: MailConfig,
+  { outboxFolder, clock }: { readonly outboxFolder: string; readonly clock: Clock },
+): Promise<Mailer> {
+  if (config.kind === 'smtp') return SmtpMailer.open({ place: config, clock });
+  return new OutboxMailer({ folder: outboxFolder, clock });
+}

@@ -1,0 +1,61 @@
+import type { Child } from 'hono/jsx';
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { raw } from 'hono/html';
+import { Icon } from './icons.tsx';
+import { STYLE } from './style.ts';
+import { plainLine } from './text.ts';
+import { AgentText } from './words.tsx';
+
+interface Frame {
+  /** What stands in the list of tabs, without the project. */
+  readonly title: string;
+  readonly project: { readonly name: string; readonly slug: string } | null;
+  /** Two columns where there is room: what is asked, and what can be done. */
+  readonly wide?: boolean;
+  readonly children?: Child;
+}
+
+/** A whole page. Telephone numbers and the like stay text: what an agent writes must not become something to tap. */
+export function Document({ title, project, wide = false, children }: Frame): JSX.Element {
+  const narrow = wide ? '' : ' narrow';
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex, nofollow" />
+        <meta name="referrer" content="no-referrer" />
+        <meta
+          name="format-detection"
+          content="telephone=no, date=no, address=no, email=no, url=no"
+        />
+        <title>{project === null ? title : `${title} · ${plainLine(project.name)}`}</title>
+        <style>{raw(STYLE)}</style>
+      </head>
+      <body>
+        <header class={`top${narrow}`}>
+          <Icon name="brand" />
+          <p>
+            {project === null ? (
+              'svc'
+            ) : (
+              <>
+                <AgentText text={project.name} reading="line" />{' '}
+                <small>
+                  project <AgentText text={project.slug} reading="exact" class="mono" />
+                </small>
+              </>
+            )}
+          </p>
+        </header>
+        <main class={wide ? 'two' : 'narrow'}>{children}</main>
+      </body>
+    </html>
+  );
+}
+
+/** The page as text. */
+export async function render(page: JSX.Element): Promise<string> {
+  return `<!doctype html>${String(await page)}`;
+}

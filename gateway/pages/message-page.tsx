@@ -1,0 +1,38 @@
+import type { Child } from 'hono/jsx';
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { Document } from './document.tsx';
+import { Icon, type IconName } from './icons.tsx';
+
+interface Message {
+  readonly heading: string;
+  readonly icon?: IconName;
+  readonly children?: Child;
+}
+
+/** A page that has nothing to show but a few sentences. */
+export function MessagePage({ heading, icon = 'warn', children }: Message): JSX.Element {
+  return (
+    <Document title={heading} project={null}>
+      <div class="end">
+        <Icon name={icon} />
+        <div>
+          <h1>{heading}</h1>
+          {children}
+        </div>
+      </div>
+    </Document>
+  );
+}
+
+/** For a link that was never given out and for one that is dead: which of the two is nobody's business. */
+export function DeadLinkPage(): JSX.Element {
+  return (
+    <MessagePage heading="This link does not work" icon="broken">
+      <p>It may be incomplete, or no longer in use. Opening it changed nothing.</p>
+      <p>
+        Open the newest message that you were sent, and use the link in it. If that does not work
+        either, tell whoever runs the agent: it can ask you again.
+      </p>
+    </MessagePage>
+  );
+}

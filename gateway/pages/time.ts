@@ -1,0 +1,48 @@
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
+/** A length of time in at most two units, never more than it is: `45 s`, `4 min`, `3 h 10 min`, `2 d 4 h`. */
+export function lengthOfTime(ms: number): string {
+  const whole = Math.max(0, ms);
+  if (whole < MINUTE) return `${Math.floor(whole / SECOND)} s`;
+  if (whole < HOUR) return `${Math.floor(whole / MINUTE)} min`;
+  if (whole < DAY) return twoUnits(whole, [HOUR, 'h'], [MINUTE, 'min']);
+  return twoUnits(whole, [DAY, 'd'], [HOUR, 'h']);
+}
+
+function twoUnits(
+  ms: number,
+  [large, largeName]: readonly [number, string],
+  [small, smallName]: readonly [number, string],
+): string {
+  const rest = Math.floor((ms % large) / small);
+  const first = `${Math.floor(ms / large)} ${largeName}`;
+  return rest === 0 ? first : `${first} ${rest} ${smallName}`;
+}
+
+/** `14:30 UTC`, with the date unless it is today's: a page without scripts does not know where its reader is. */
+export function timeOfDay(at: number, now: number): string {
+  const [date = '', time = ''] = new Date(at).toISOString().split('T');
+  const [today = ''] = new Date(now).toISOString().split('T');
+  const clock = `${time.slice(0, 5)} UTC`;
+  if (date === today) return clock;
+  const [year = '', month = '', day = ''] = date.split('-');
+  const named = `${Number(day)} ${MONTHS[Number(month) - 1] ?? ''}`;
+  return `${clock} on ${named}${today.startsWith(year) ? '' : ` ${year}`}`;
+}

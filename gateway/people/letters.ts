@@ -1,0 +1,213 @@
+import type { Clock } from '../../shared/clock.ts';
+import type { ProjectInfo, Vault } from '../../shared/context.ts';
+import { channelPlace } from '../../shared/operations/channel/view.ts';
+import { noticePlace } from '../../shared/operations/request/notify.ts';
+import type { ChannelKind, ChannelRow } from '../../shared/store/channels.ts';
+import type { NoticeRow } from '../../shared/store/notices.ts';
+import type { ProjectReader } from '../../shared/store/project-store.ts';
+import type { Repositories } from '../../shared/store/repositories.ts';
+import type { LetterFate } from '../writes/people.ts';
+import type { ProjectWrites } from '../writes/writers.ts';
+import type { Carrier, Letter } from './desk.ts';
+import { channelViewFor, openedFor } from './view.ts';
+
+/** So many of a project are under way at once. */
+const UNDER_WAY_MAX = 16;
+const PAUSE_MS = 5_000;
+
+/** What sending letters needs of a project. */
+export interface LetterProject {
+  readonly info: ProjectInfo;
+  readonly store: ProjectReader;
+  readonly writes: ProjectWrites;
+  /** Asks to be woken at this time or before. */
+  atLatest(dueAt: number): void;
+  inBackground(work: () => Promise<void>): void;
+}
+
+export interface LetterParts {
+  readonly clock: Clock;
+  readonly vault: Vault;
+  /** Ways to reach people; a kind that is missing cannot be reached now. */
+  readonly carriers: Partial<Readonly<Record<ChannelKind, Carrier>>>;
+}
+
+/** A letter made up from its row, or why there is none to send, now or ever. */
+type Made =
+  | { readonly letter: Letter; readonly to: string; readonly carrier: Carrier }
+  | { readonly void: string }
+  | { readonly later: string };
+
+const TAKEN_BACK: Made = { void: 'It was taken back.' };
+
+/**
+ * Sends what is queued for the people of one project. What is to be said is read when it is sent, so a request that was
+ * decided meanwhile is not asked about. A crash between sending and writing it down sends again: under the same id.
+ */
+export class Letters {
+  readonly #project: LetterProject;
+  readonly #parts: LetterParts;
+  readonly #underWay = new Set<string>();
+  #running = false;
+  #again = false;
+  #closed = false;
+
+  constructor(project: LetterProject, parts: LetterParts) {
+    this.#project = project;
+    this.#parts = parts;
+  }
+
+  /** There may be something to send. */
+  wake(): void {
+    this.#again = true;
+    if (this.#running || this.#closed) return;
+    this.#running = true;
+    this.#project.inBackground(() => this.#run());
+  }
+
+  /** Begins nothing more; what is under way is found again by the next start. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#again && !this.#closed) {
+        this.#again = false;
+        await this.#sendDue();
+      }
+    } catch (error) {
+      this.#wakeSoon();
+      throw error;
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  async #sendDue(): Promise<void> {
+    const now = this.#parts.clock.now();
+    // As it was before the look: one that ends meanwhile still stands as due in what was seen.
+    const busy = new Set(this.#underWay);
+    const wanted = UNDER_WAY_MAX + busy.size;
+    const due = await this.#project.store.read((store) => store.notices.due(now, wanted));
+    const fresh = due.filter(({ id }) => !busy.has(id));
+    for (const notice of fresh.slice(0, UNDER_WAY_MAX - this.#underWay.size)) {
+      this.#underWay.add(notice.id);
+      this.#project.inBackground(() => this.#sendOne(notice));
+    }
+  }
+
+  /** A slow one holds up no other. */
+  async #sendOne(notice: NoticeRow): Promise<void> {
+    try {
+      const fate = await this.#fateOf(notice);
+      const now = this.#parts.clock.now();
+      await this.#project.writes.run('recordLetters', [{ noticeId: notice.id, fate, now }]);
+    } catch (error) {
+      this.#wakeSoon();
+      throw error;
+    } finally {
+      this.#underWay.delete(notice.id);
+    }
+    this.wake();
+  }
+
+  /** What could not be written down is tried again, and not at once: the disk may be full. */
+  #wakeSoon(): void {
+    this.#project.atLatest(this.#parts.clock.now() + PAUSE_MS);
+  }
+
+  /** One that cannot be made, whyever, takes its turn as one that cannot be sent: it must not stand in the way of others. */
+  async #fateOf(notice: NoticeRow): Promise<LetterFate> {
+    try {
+      const fate = await this.#send(notice);
+      return fate.outcome === 'sent' ? fate : { ...fate, reason: withoutAddresses(fate.reason) };
+    } catch (error) {
+      // For the log.
+      this.#project.inBackground(() => Promise.reject(error));
+      const name = error instanceof Error ? error.name : 'unknown';
+      return {
+        outcome: 'later',
+        retryAfterSeconds: null,
+        reason: `It could not be made (${name}).`,
+      };
+    }
+  }
+
+  async #send(notice: NoticeRow): Promise<LetterFate> {
+    const made = await this.#project.store.read(async (store) => {
+      // As it is by now: what was seen to be due may have been taken back, and its link be dead.
+      const standing = await store.notices.find(notice.id);
+      return standing?.status === 'queued' ? this.#make(store, standing) : TAKEN_BACK;
+    });
+    if ('void' in made) return { outcome: 'void', reason: made.void };
+    if ('later' in made) return { outcome: 'later', retryAfterSeconds: null, reason: made.later };
+    const { letter, to, carrier } = made;
+    return carrier.send(letter, { address: to, id: notice.id });
+  }
+
+  async #make(store: Repositories, notice: NoticeRow): Promise<Made> {
+    const channel = await store.channels.find(notice.channel_id);
+    if (!channel?.address) return { void: 'The channel was removed.' };
+    const carrier = this.#parts.carriers[channel.kind];
+    // The settings may name one again at the next start.
+    if (!carrier) return { later: 'There is no way to reach this kind of channel.' };
+    const to = this.#addressOf(channel);
+    if (notice.kind === 'verify') {
+      if (channel.status !== 'added') return { void: 'The address is confirmed.' };
+      const view = channelViewFor(channel, this.#project.info);
+      return {
+        letter: { kind: 'verify', channel: view, token: this.#tokenOf(notice) },
+        to,
+        carrier,
+      };
+    }
+    const letter = await this.#about(store, notice, channel);
+    return 'void' in letter ? letter : { letter, to, carrier };
+  }
+
+  async #about(
+    store: Repositories,
+    notice: NoticeRow,
+    channel: ChannelRow,
+  ): Promise<Letter | { readonly void: string }> {
+    const row = await store.requests.find(notice.request_id ?? '');
+    if (!row) return { void: 'The request is gone.' };
+    const now = this.#parts.clock.now();
+    const opened = await openedFor(store, this.#project.info, { row, channel, now });
+    switch (notice.kind) {
+      case 'tell':
+        return { kind: 'tell', opened };
+      case 'over': {
+        const asked = (await store.notices.ofRequest(row.id)).find(
+          ({ kind, channel_id }) => kind === 'ask' && channel_id === channel.id,
+        );
+        if (!asked?.message_id) return { void: 'No message was sent.' };
+        return { kind: 'over', opened, messageId: asked.message_id };
+      }
+      default:
+        if (opened.request.status !== 'pending') return { void: 'It is decided.' };
+        return { kind: 'ask', opened, token: this.#tokenOf(notice) };
+    }
+  }
+
+  #tokenOf({ id, token }: NoticeRow): string {
+    if (!token) throw new Error(`The letter ${id} has no link.`);
+    const place = noticePlace(this.#project.info.id, id);
+    return Buffer.from(this.#parts.vault.open(place, token)).toString('utf8');
+  }
+
+  /** The mail address, or the number of the chat. */
+  #addressOf(channel: ChannelRow): string {
+    const place = channelPlace(this.#project.info.id, channel.id);
+    const sealed = channel.address ?? new Uint8Array();
+    const text = Buffer.from(this.#parts.vault.open(place, sealed)).toString('utf8');
+    if (channel.kind === 'email') return text;
+    return String((JSON.parse(text) as { chatId: number }).chatId);
+  }
+}
+
+/** Rows travel to replicas; what a server says of a mail it does not take repeats whom it was for and what was in it. */
+function withoutAddresses(reason: string): string {
+  return reason.replaceAll(/[^\s<>"'(),;:]+@[^\s<>"'(),;:]+|[0-9A-Za-z]{32,}/g, '…');
+}

@@ -1,0 +1,101 @@
+import { join } from 'node:path';
+import type { Clock } from '../../shared/clock.ts';
+import type { Vault } from '../../shared/context.ts';
+import type { ChannelKind } from '../../shared/store/channels.ts';
+import { MailCarrier } from '../mail/mail-carrier.ts';
+import type { MailConfig } from '../mail/mail-config.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import { openMailer } from '../mail/open-mailer.ts';
+import type { TelegramBot, Trouble } from '../telegram/bot.ts';
+import type { Webhook } from '../telegram/webhook.ts';
+import type { Carrier, Desk } from './desk.ts';
+import { Letters, type LetterProject } from './letters.ts';
+
+/** How people are reached. */
+export interface PeopleConfig {
+  readonly mail: MailConfig;
+  /** Null where there is no bot. */
+  readonly telegram: {
+    readonly token: string;
+    readonly apiRoot: string;
+    readonly mode: 'poll' | 'webhook';
+  } | null;
+}
+
+interface PeopleParts {
+  readonly config: PeopleConfig;
+  readonly dataFolder: string;
+  /** Base of the pages that links lead to. */
+  readonly publicUrl: string;
+  readonly clock: Clock;
+  readonly vault: Vault;
+  /** Something about Telegram that an operator should know. */
+  readonly onTrouble: (trouble: Trouble) => void;
+}
+
+/** The ways to people, and the letters of all projects. */
+export class People {
+  readonly #parts: PeopleParts;
+  readonly #mailer: Mailer;
+  readonly #carriers: Partial<Record<ChannelKind, Carrier>>;
+  readonly #letters = new Set<Letters>();
+  #bot: TelegramBot | null = null;
+
+  private constructor(parts: PeopleParts, mailer: Mailer) {
+    const { config, publicUrl } = parts;
+    const { from } = config.mail;
+    this.#parts = parts;
+    this.#mailer = mailer;
+    this.#carriers = { email: new MailCarrier(mailer, { publicUrl, ...(from && { from }) }) };
+  }
+
+  static async open(parts: PeopleParts): Promise<People> {
+    const { config, dataFolder, clock } = parts;
+    const outboxFolder = join(dataFolder, 'outbox');
+    return new People(parts, await openMailer(config.mail, { outboxFolder, clock }));
+  }
+
+  /** The kinds of channels there are. */
+  get kinds(): ChannelKind[] {
+    return this.#parts.config.telegram ? ['email', 'telegram'] : ['email'];
+  }
+
+  /** The name of the Telegram bot; null without one, or until Telegram has told it. */
+  get telegramBot(): string | null {
+    return this.#bot?.username ?? null;
+  }
+
+  /** Where Telegram brings updates, if it does. */
+  get webhook(): Webhook | null {
+    return this.#bot?.webhook ?? null;
+  }
+
+  lettersOf(project: LetterProject): Letters {
+    const { clock, vault } = this.#parts;
+    const letters = new Letters(project, { clock, vault, carriers: this.#carriers });
+    this.#letters.add(letters);
+    return letters;
+  }
+
+  /**
+   * Connects the bot to where decisions arrive. Its package is loaded only where there is a bot. Nobody waits for Telegram
+   * itself: a start without it is a start.
+   */
+  async connect(desk: Desk): Promise<void> {
+    const { config, publicUrl, clock, onTrouble } = this.#parts;
+    if (!config.telegram) return;
+    const { TelegramBot: Bot } = await import('../telegram/bot.ts');
+    const bot = new Bot({ config: { ...config.telegram, publicUrl }, desk, clock, onTrouble });
+    this.#bot = bot;
+    this.#carriers.telegram = bot.carrier;
+    bot.start().catch((cause: unknown) => {
+      onTrouble({ kind: 'refused', message: 'Telegram refuses the bot.', cause });
+    });
+  }
+
+  /** Begins no more letters, and ends what is under way soon: it is sent by the next start. */
+  async close(): Promise<void> {
+    for (const letters of this.#letters) letters.close();
+    await Promise.all([this.#mailer.close(), this.#bot?.stop()]);
+  }
+}

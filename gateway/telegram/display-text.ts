@@ -1,0 +1,80 @@
+/** What a character that shows nothing, or changes how others show, is replaced with. */
+const REPLACED = '\uFFFD';
+
+/**
+ * Control, format, private and ignorable characters and lone surrogates: they hide text, turn its direction or draw nothing.
+ * Unassigned ones stay, since emoji newer than this runtime are among them.
+ */
+const UNSHOWN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}]/gu;
+/** More marks on one letter than any language writes cover the lines above and below. */
+const PILED_MARKS = /(\p{M}{4})\p{M}+/gu;
+const EMOJI_BEFORE = /\p{Extended_Pictographic}[\u{1F3FB}-\u{1F3FF}]?\uFE0F?$/u;
+const EMOJI_AFTER = /^\p{Extended_Pictographic}/u;
+
+/**
+ * A text of several lines as a person may be shown it: what cannot be seen is made visible, and line breaks are few enough
+ * not to push away what follows.
+ */
+export function shownText(text: string): string {
+  const lines = text.replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n');
+  return lines
+    .replace(UNSHOWN, (char, at: number) => (isHarmless(lines, char, at) ? char : REPLACED))
+    .replace(PILED_MARKS, `$1${REPLACED}`)
+    .replace(/\n{3,}/g, '\n\n')
+    .replace(/^\n+/, '')
+    .trimEnd();
+}
+
+/** The same on one line. */
+export function shownLine(text: string): string {
+  return shownText(text).replace(/\s+/g, ' ').trimStart();
+}
+
+/** Line breaks and tabs, and what holds the parts of an emoji together. */
+function isHarmless(text: string, char: string, at: number): boolean {
+  if (char === '\n' || char === '\t') return true;
+  if (char !== '\uFE0F' && char !== '\u200D') return false;
+  // Five units hold the longest part of an emoji: a picture, its tone and the selector.
+  const isAfterEmoji = EMOJI_BEFORE.test(text.slice(Math.max(0, at - 5), at));
+  return isAfterEmoji && (char === '\uFE0F' || EMOJI_AFTER.test(text.slice(at + 1, at + 3)));
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
+
+/** Text as HTML that shows just this text, also within an attribute. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"]/g, (char) => ESCAPES[char] ?? char);
+}
+
+const ELLIPSIS = '…';
+
+/** Text as HTML of at most so many characters. It is cut between characters, never within one or within its escape. */
+export function fitHtml(text: string, maxChars: number): { html: string; isCut: boolean } {
+  if (text.length <= maxChars) {
+    const whole = escapeHtml(text);
+    if (whole.length <= maxChars) return { html: whole, isCut: false };
+  }
+  let html = '';
+  for (const char of text) {
+    const escaped = escapeHtml(char);
+    if (html.length + escaped.length + ELLIPSIS.length > maxChars) break;
+    html += escaped;
+  }
+  return { html: html + ELLIPSIS, isCut: true };
+}
+
+/** Plain text of at most so many characters, cut between characters. */
+export function fitText(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  let kept = '';
+  for (const char of text) {
+    if (kept.length + char.length + ELLIPSIS.length > maxChars) break;
+    kept += char;
+  }
+  return kept + ELLIPSIS;
+}

@@ -1,0 +1,71 @@
+import { escapeHtml, fitHtml, shownLine, shownText } from './display-text.ts';
+
+/** Less room than this for a text says nothing. */
+const ROOM_MIN_CHARS = 12;
+
+/** More of a text than this is never looked at: it would be cut anyway. */
+const READ_MAX_CHARS = 8000;
+
+/**
+ * The HTML of one message, which never grows beyond its limit. Words of ours are escaped here like everybody's; monospace is
+ * for what others wrote: Telegram makes no links, mentions or commands of it, and it cannot pass for our own words.
+ */
+export class Sheet {
+  readonly #maxChars: number;
+  #html = '';
+  #isCut = false;
+
+  constructor(maxChars: number) {
+    this.#maxChars = maxChars;
+  }
+
+  get html(): string {
+    return this.#html.trimEnd();
+  }
+
+  /** Whether something did not fit. */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  heading(text: string): void {
+    this.#add('<b>', text, '</b>\n');
+  }
+
+  line(text: string): void {
+    this.#add('', text, '\n');
+  }
+
+  gap(): void {
+    this.#add('', '', '\n');
+  }
+
+  /** One line that somebody wrote, behind its label. */
+  field(label: string, text: string, maxChars = 240): void {
+    const read = text.slice(0, READ_MAX_CHARS);
+    this.#isCut ||= read.length < text.length;
+    this.#add(`${escapeHtml(label)} <code>`, shownLine(read), '</code>\n', maxChars);
+  }
+
+  /** A text of several lines that somebody wrote, under its label. */
+  block(label: string, text: string, options: { maxChars?: number; isDiff?: boolean } = {}): void {
+    const [open, close] = options.isDiff
+      ? ['<pre><code class="language-diff">', '</code></pre>\n']
+      : ['<pre>', '</pre>\n'];
+    const read = text.slice(0, READ_MAX_CHARS);
+    this.#isCut ||= read.length < text.length;
+    this.#add(`<b>${escapeHtml(label)}</b>\n${open}`, shownText(read), close, options.maxChars);
+  }
+
+  #add(before: string, text: string, after: string, maxChars = Number.POSITIVE_INFINITY): void {
+    const left = this.#maxChars - this.#html.length - before.length - after.length;
+    const room = Math.min(left, maxChars);
+    const { html, isCut } = fitHtml(text, Math.max(0, room));
+    if (left < 0 || (isCut && room < ROOM_MIN_CHARS)) {
+      this.#isCut = true;
+      return;
+    }
+    this.#html += before + html + after;
+    this.#isCut ||= isCut;
+  }
+}

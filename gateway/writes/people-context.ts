@@ -1,0 +1,64 @@
+import { hash } from 'node:crypto';
+import { isoTime } from '../../shared/clock.ts';
+import type { ServiceEvent } from '../../shared/context.ts';
+import { newId } from '../../shared/ids.ts';
+import type { DecidingContext } from '../../shared/operations/request/resolve.ts';
+import type { Job } from './job.ts';
+import { announce, queueCallback } from './routing.ts';
+
+/** What a job has for requests and the people who decide them, at a time. */
+export function peopleContext(job: Job, now: number): DecidingContext {
+  const { store, project, vault, recorder, tell } = job;
+  return {
+    store,
+    project,
+    vault,
+    now,
+    newId: (prefix) => newId(prefix, now),
+    recordService: (op, subject, about) => {
+      const inputDigest = about === undefined ? undefined : recorder.digest(about);
+      return recorder.record(store, { op, subject, ...(inputDigest && { inputDigest }) }, now);
+    },
+    emit: (event) => emit(job, event, now),
+    dueAt: (at) => tell({ kind: 'due', at }),
+    noticesDue: () => tell({ kind: 'notices_due' }),
+    requestEnded: (id) => tell({ kind: 'request_ended', id }),
+  };
+}
+
+/** No other source may have this name (spec section 2.1). */
+const SERVICE = 'service';
+
+async function emit(job: Job, { type, payload, callback }: ServiceEvent, now: number) {
+  const { store } = job;
+  const body = Buffer.from(JSON.stringify(payload));
+  const last = await store.events.last();
+  const nowIso = isoTime(now);
+  const seq = last.seq + 1;
+  await store.events.insert(
+    {
+      id: newId('evt', now),
+      sourceId: null,
+      source: SERVICE,
+      channel: SERVICE,
+      type,
+      receivedAt: last.receivedAt > nowIso ? last.receivedAt : nowIso,
+      verified: true,
+      trust: 'service',
+      suspectedReplay: false,
+      sizeBytes: body.length,
+      providerId: null,
+      bodyHash: hash('sha256', body, 'buffer'),
+      content: {
+        headers: '{}',
+        contentType: 'application/json',
+        kind: 'json',
+        body,
+        blob: null,
+      },
+    },
+    seq,
+  );
+  if (callback) await queueCallback(job, { seq, ...callback }, now);
+  await announce(job, { seq, source: SERVICE, type }, now);
+}

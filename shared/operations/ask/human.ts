@@ -1,0 +1,74 @@
+import * as z from 'zod';
+import { QUESTION_MAX_CHARS } from '../../limits.ts';
+import { defineOperation } from '../../operation.ts';
+import { canonicalJson } from '../../rules/canonical-json.ts';
+import {
+  approvers,
+  callbackUrl,
+  expiresIn,
+  options,
+  prose,
+  stateRef,
+  waitSeconds,
+} from '../request/fields.ts';
+import { openRequest, personDecides } from '../request/open.ts';
+import { requestAnswer, toAnswer } from '../request/record.ts';
+import { waitForDecision } from '../request/wait.ts';
+
+export const askHuman = defineOperation({
+  name: 'ask_human',
+  summary: 'Ask people a question.',
+  description:
+    'The answer is in decision, with status answered: it is what a person said. pending is no answer yet: save your state and call request_status later. On needs_context ask anew with more. Keep wait_seconds at 45 or below unless your client allows longer calls.',
+  scope: 'approvals',
+  input: z.strictObject({
+    question: prose(QUESTION_MAX_CHARS).describe('What people read; several lines are fine.'),
+    options: options.describe('Answers to choose from: up to 5 of up to 40 characters.'),
+    wait_seconds: waitSeconds,
+    expires_in: expiresIn,
+    approvers,
+    state_ref: stateRef,
+    callback_url: callbackUrl,
+  }),
+  output: requestAnswer,
+  errors: [
+    'CHANNEL_NOT_VERIFIED',
+    'TOO_MANY_PENDING_REQUESTS',
+    'CALLBACK_SECRET_MISSING',
+    'CALLBACK_URL_REJECTED',
+  ],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'POST', path: '/v1/requests', when: 'question' },
+  mcp: { title: 'Ask a question', openWorld: true },
+  cli: {
+    usage: 'ask human <question>',
+    examples: [
+      'ask human "Which region should the copy run in?" --options eu-west,us-east',
+      'ask human @question.md --expires-in 2h --until-decided',
+      'ask human "Which branch?" --json | jq -r .decision',
+    ],
+  },
+  subject: (_input, output) => output.request_id,
+  example: { question: 'Which region should it run in?', wait_seconds: 0 },
+}).write({
+  prepare: async ({ callbacks }, { callback_url }) => {
+    if (callback_url !== undefined) await callbacks.check(callback_url);
+  },
+  commit: async (context, input) => {
+    const { question, expires_in, wait_seconds: _, ...rest } = input;
+    const draft = {
+      kind: 'question',
+      subject: canonicalJson({ question, options: rest.options }),
+      summary: question,
+      question,
+      expiresInMs: expires_in,
+      ...rest,
+    } as const;
+    // A question has nothing that a policy matches on.
+    const row = await openRequest(context, draft, await personDecides(context));
+    return toAnswer(row, context.now);
+  },
+  wait: async (context, { wait_seconds }, { request_id }) =>
+    toAnswer(await waitForDecision(context, request_id, wait_seconds), context.now),
+});

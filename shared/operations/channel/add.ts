@@ -1,0 +1,181 @@
+import { hash } from 'node:crypto';
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import type { WriteContext } from '../../context.ts';
+import { invalid, ServiceError, unavailable } from '../../errors.ts';
+import { newToken } from '../../ids.ts';
+import {
+  CHANNEL_EMAIL_LINK_MS,
+  CHANNEL_LABEL_MAX_CHARS,
+  CHANNEL_RESEND_MS,
+  CHANNEL_TELEGRAM_LINK_MS,
+  CHANNELS_MAX,
+} from '../../limits.ts';
+import { defineOperation } from '../../operation.ts';
+import { comparableAddress, isMailAddress, maskedAddress } from '../../rules/mail-address.ts';
+import type { ChannelRow } from '../../store/channels.ts';
+import { label } from '../fields.ts';
+import { notifyVerify } from '../request/notify.ts';
+import { addressHashText, channelPlace, channelView, toChannelView } from './view.ts';
+
+const ADDED_WITHIN_MS = 3_600_000;
+
+export const channelAdd = defineOperation({
+  name: 'channel_add',
+  summary: 'Add a person to ask, by email or Telegram.',
+  description:
+    'Email sends a link that confirms the address; Telegram answers a t.me link that the person opens. Either way the channel becomes active only after the owner has approved it. Calling again for an address that is not yet confirmed sends another link, once a minute.',
+  scope: 'approvals',
+  input: z.strictObject({
+    kind: z.enum(['email', 'telegram']).describe('How the person is reached.'),
+    address: z.string().max(320).optional().describe('Email only: `local@domain`.'),
+    label: label(CHANNEL_LABEL_MAX_CHARS)
+      .optional()
+      .describe('A short name that people and agents know it by; the kind, unless given.'),
+  }),
+  output: z.object({
+    channel: channelView,
+    verification_sent_to: z.string().optional().describe('Email: the masked address.'),
+    start_url: z.string().optional().describe('Telegram: the person opens it and taps Start.'),
+    expires_at: z.string().describe('When the link ends.'),
+  }),
+  errors: [
+    'CHANNEL_KIND_UNAVAILABLE',
+    'CHANNEL_ADDRESS_REJECTED',
+    'CHANNEL_EXISTS',
+    'RATE_LIMITED',
+  ],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'POST', path: '/v1/channels', status: 201 },
+  mcp: { title: 'Add a person to ask', openWorld: true },
+  cli: {
+    usage: 'channel add <kind> [address]',
+    examples: ['channel add email ana@example.com --label ana', 'channel add telegram --label ops'],
+  },
+  subject: (_input, output) => output.channel?.id,
+  example: { kind: 'email', address: 'ana@example.com', label: 'ana' },
+}).write({
+  prepare: async ({ server }, { kind, address }) => {
+    if (!server.channels.includes(kind)) throw new ServiceError('CHANNEL_KIND_UNAVAILABLE');
+    if (kind === 'email') return checkedAddress(address);
+    if (address !== undefined) throw invalid({ path: 'address', message: 'Only for kind email.' });
+    // Its name is part of the link; it is known once Telegram has answered.
+    if (server.telegramBot === null) throw unavailable(5);
+    return null;
+  },
+  commit: async (context, { kind, label: name = kind }, address) =>
+    address === null ? addTelegram(context, name) : addEmail(context, address, name),
+  answer: async ({ server }, _input, { token, ...added }) => ({
+    ...added,
+    ...(token && { start_url: `https://t.me/${server.telegramBot ?? ''}?start=${token}` }),
+  }),
+});
+
+function checkedAddress(address: string | undefined): string {
+  if (address === undefined) throw invalid({ path: 'address', message: 'Needed for kind email.' });
+  if (!isMailAddress(address)) throw new ServiceError('CHANNEL_ADDRESS_REJECTED');
+  return address;
+}
+
+interface Added {
+  readonly channel: z.output<typeof channelView>;
+  readonly verification_sent_to?: string;
+  /** Telegram: what its link carries. */
+  readonly token?: string;
+  readonly expires_at: string;
+}
+
+async function addEmail(context: WriteContext, address: string, name: string): Promise<Added> {
+  const { store, project, vault } = context;
+  const comparable = comparableAddress(address);
+  const addressHash = vault.sign(addressHashText(project.id, comparable));
+  const known = await store.channels.findByAddress(addressHash);
+  if (known && known.status !== 'added') throw new ServiceError('CHANNEL_EXISTS');
+  if (known) await refuseTooSoon(context, known.id);
+  const masked = maskedAddress(address);
+  const channel = known ?? (await insert(context, { kind: 'email', label: name }));
+  if (!known) {
+    const sealed = vault.seal(channelPlace(project.id, channel.id), address);
+    await store.channels.setAddress(channel.id, { address: sealed, addressHash, masked });
+  }
+  const { token, expiresAt } = await newLink(context, channel.id, CHANNEL_EMAIL_LINK_MS);
+  await notifyVerify(context, channel.id, token);
+  return {
+    channel: toChannelView({ ...channel, masked }),
+    verification_sent_to: masked,
+    expires_at: isoTime(expiresAt),
+  };
+}
+
+async function addTelegram(context: WriteContext, name: string): Promise<Added> {
+  const channel = await insert(context, { kind: 'telegram', label: name });
+  const { token, expiresAt } = await newLink(context, channel.id, CHANNEL_TELEGRAM_LINK_MS);
+  return {
+    channel: toChannelView(channel),
+    token,
+    expires_at: isoTime(expiresAt),
+  };
+}
+
+async function insert(
+  { store, caller, now, newId }: WriteContext,
+  { kind, label: name }: Pick<ChannelRow, 'kind' | 'label'>,
+): Promise<ChannelRow> {
+  if ((await store.channels.list()).length >= CHANNELS_MAX) {
+    throw invalid({ path: 'kind', message: `A project has at most ${CHANNELS_MAX} channels.` });
+  }
+  await refuseTooMany(store, now);
+  const row: ChannelRow = {
+    id: newId('chn'),
+    kind,
+    label: name,
+    status: 'added',
+    owner: 0,
+    address: null,
+    address_hash: null,
+    masked: null,
+    created_at: isoTime(now),
+    created_by: caller.keyId,
+    verified_at: null,
+    activated_at: null,
+    last_used_at: null,
+  };
+  await store.channels.insert(row);
+  return row;
+}
+
+/**
+ * Each new address is sent a mail that nobody there asked for: a key that adds and removes must not go on for ever. A
+ * project may add as many in an hour as it may have.
+ */
+async function refuseTooMany({ channels }: WriteContext['store'], now: number): Promise<void> {
+  const before = await channels.addedBefore(CHANNELS_MAX);
+  const waitMs = before === null ? 0 : Date.parse(before) + ADDED_WITHIN_MS - now;
+  if (waitMs > 0) throw tooSoon(waitMs, 'Too many channels were added within an hour.');
+}
+
+/** Replaces the links that were sent before. */
+async function newLink(
+  { store, project, now, dueAt }: WriteContext,
+  channelId: string,
+  validMs: number,
+): Promise<{ token: string; expiresAt: number }> {
+  const token = newToken(project.id);
+  const expiresAt = now + validMs;
+  await store.channels.setToken(channelId, { hash: hash('sha256', token), expiresAt, now });
+  dueAt(expiresAt);
+  return { token, expiresAt };
+}
+
+async function refuseTooSoon({ store, now }: WriteContext, channelId: string): Promise<void> {
+  const madeAt = await store.channels.tokenMadeAt(channelId);
+  if (madeAt === null || now >= madeAt + CHANNEL_RESEND_MS) return;
+  const hint = 'A link was sent to this address less than a minute ago.';
+  throw tooSoon(madeAt + CHANNEL_RESEND_MS - now, hint);
+}
+
+function tooSoon(waitMs: number, hint: string): ServiceError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return new ServiceError('RATE_LIMITED', { hint, details: { retry_after: seconds } });
+}

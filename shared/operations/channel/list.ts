@@ -1,0 +1,26 @@
+import * as z from 'zod';
+import { defineOperation } from '../../operation.ts';
+import { channelView, toChannelView } from './view.ts';
+
+export const channelList = defineOperation({
+  name: 'channel_list',
+  summary: 'List the people who can be asked.',
+  description: 'The owner first. Only active channels are asked; addresses are masked.',
+  scope: 'approvals',
+  input: z.strictObject({}),
+  output: z.object({ items: z.array(channelView), next_cursor: z.null() }),
+  errors: [],
+  effect: 'read',
+  replica: 'local',
+  rest: { method: 'GET', path: '/v1/channels' },
+  mcp: { title: 'List people to ask' },
+  cli: {
+    usage: 'channel list',
+    examples: ['channel list'],
+    columns: ['id', 'kind', 'label', 'address', 'status', 'owner'],
+  },
+  example: {},
+}).read(async ({ store }) => ({
+  items: (await store.channels.list()).map(toChannelView),
+  next_cursor: null,
+}));

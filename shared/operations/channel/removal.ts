@@ -1,0 +1,25 @@
+import { isoTime } from '../../clock.ts';
+import type { PeopleContext } from '../../context.ts';
+import { notify } from '../request/notify.ts';
+import { texts } from '../request/record.ts';
+
+/**
+ * Takes a channel away, with its links and buttons, and moves what waited for it to the owner: all in the transaction at
+ * hand (spec section 3.3). Nothing happens to one that is gone.
+ */
+export async function removeChannel(context: PeopleContext, channelId: string): Promise<void> {
+  const { store, now, recordService } = context;
+  if (!(await store.channels.find(channelId))) return;
+  await store.channels.remove(channelId, isoTime(now));
+  await store.notices.endOfChannel(channelId);
+  await recordService('channel.removed', channelId);
+  const owner = await store.channels.owner();
+  for (const request of await store.requests.pending(now)) {
+    const asked = texts(request.approvers);
+    if (!asked.includes(channelId)) continue;
+    const left = asked.filter((id) => id !== channelId);
+    const isNew = owner !== undefined && !left.includes(owner.id);
+    await store.requests.setApprovers(request.id, isNew ? [...left, owner.id] : left);
+    if (isNew) await notify(context, { kind: 'ask', channelId: owner.id, requestId: request.id });
+  }
+}

@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import { ServiceError } from '../../errors.ts';
+import { defineOperation } from '../../operation.ts';
+import { channelId } from '../request/fields.ts';
+import { withdrawChannel } from './withdrawal.ts';
+
+export const channelRemove = defineOperation({
+  name: 'channel_remove',
+  summary: 'Remove a person to ask.',
+  description:
+    'Its links and buttons stop working at once, and what waited for it moves to the owner. The channel of the owner cannot be removed.',
+  scope: 'approvals',
+  input: z.strictObject({ channel_id: channelId }),
+  output: z.object({ id: z.string(), status: z.literal('removed'), removed_at: z.string() }),
+  errors: ['NOT_FOUND', 'CHANNEL_OWNER_PROTECTED'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'DELETE', path: '/v1/channels/{id}', params: { id: 'channel_id' } },
+  mcp: { title: 'Remove a person to ask', destructive: true },
+  cli: {
+    usage: 'channel remove <channel_id>',
+    examples: ['channel remove chn_01j9z3k4m5n6p7q8r9s0t1v2w3'],
+  },
+  subject: (input) => input.channel_id,
+  example: { channel_id: 'chn_01j9z3k4m5n6p7q8r9s0t1v2w3' },
+}).write({
+  commit: async (context, { channel_id }) => {
+    const { store, now } = context;
+    const channel = await store.channels.find(channel_id);
+    if (!channel) throw new ServiceError('NOT_FOUND');
+    if (channel.owner === 1) throw new ServiceError('CHANNEL_OWNER_PROTECTED');
+    await withdrawChannel(context, channel_id);
+    return { id: channel_id, status: 'removed', removed_at: isoTime(now) };
+  },
+});

@@ -1,0 +1,41 @@
+import * as z from 'zod';
+import type { ChannelRow } from '../../store/channels.ts';
+
+/** A channel as callers see it (spec section 2.5): its address is masked. */
+export const channelView = z.object({
+  id: z.string(),
+  kind: z.enum(['email', 'telegram']),
+  label: z.string(),
+  address: z.string().nullable().describe('Masked; null for Telegram.'),
+  status: z.enum(['added', 'verified', 'active', 'removed']),
+  owner: z.boolean(),
+  created_at: z.string(),
+  verified_at: z.string().nullable(),
+  activated_at: z.string().nullable(),
+  last_used_at: z.string().nullable(),
+});
+
+export function toChannelView(row: ChannelRow): z.output<typeof channelView> {
+  return {
+    id: row.id,
+    kind: row.kind,
+    label: row.label,
+    address: row.masked,
+    status: row.status,
+    owner: row.owner === 1,
+    created_at: row.created_at,
+    verified_at: row.verified_at,
+    activated_at: row.activated_at,
+    last_used_at: row.last_used_at,
+  };
+}
+
+/** Where an address is sealed for. */
+export function channelPlace(projectId: string, channelId: string): string {
+  return `channel|${projectId}|${channelId}|address`;
+}
+
+/** What finds an address again, and tells it to nobody: the text that is signed. */
+export function addressHashText(projectId: string, address: string): string {
+  return `channel|address|1|${projectId}|${address}`;
+}

@@ -1,0 +1,19 @@
+import { ServiceError } from '../../errors.ts';
+import type { PolicyDocument } from '../../rules/policy/document.ts';
+import type { Repositories } from '../../store/repositories.ts';
+
+/** Rules name people of this project; CHANNEL_NOT_VERIFIED otherwise. One that goes later is replaced by the owner. */
+export async function refuseUnknownChannels(
+  store: Repositories,
+  { rules }: PolicyDocument,
+): Promise<void> {
+  for (const [index, { approvers = [] }] of rules.entries()) {
+    for (const id of approvers) {
+      const channel = await store.channels.find(id);
+      if (channel?.status === 'active') continue;
+      throw new ServiceError('CHANNEL_NOT_VERIFIED', {
+        details: { approver: id, path: `rules[${index}].approvers` },
+      });
+    }
+  }
+}

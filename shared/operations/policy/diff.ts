@@ -1,0 +1,39 @@
+import * as z from 'zod';
+import { defineOperation } from '../../operation.ts';
+import { diffPolicies } from '../../rules/policy/diff.ts';
+import { parsePolicy } from '../../rules/policy/document.ts';
+import { shadowedRules } from '../../rules/policy/shadowed.ts';
+import { standingPolicy } from './proposal.ts';
+import { policyInput } from './view.ts';
+
+export const policyDiff = defineOperation({
+  name: 'policy_diff',
+  summary: 'See what a policy would change, before it is proposed.',
+  description:
+    'Checks a document and compares it with the policy that holds: the lines that people are shown, and the rules that can never decide.',
+  scope: 'approvals',
+  input: z.strictObject({ policy: policyInput }),
+  output: z.object({
+    version: z.int().describe('The version it was compared with.'),
+    changed: z.boolean(),
+    lines: z.array(z.string()).describe('`+ …` is new, `- …` goes, `  …` stays.'),
+    warnings: z.array(z.object({ rule: z.string(), message: z.string() })),
+  }),
+  errors: ['POLICY_INVALID'],
+  effect: 'read',
+  replica: 'local',
+  rest: { method: 'POST', path: '/v1/policy/diff' },
+  mcp: false,
+  cli: { usage: 'policy diff <policy>', examples: ['policy diff @policy.json'] },
+  example: { policy: { rules: [] } },
+}).read(async ({ store }, { policy }) => {
+  const after = parsePolicy(policy);
+  const { version, document } = await standingPolicy(store);
+  const lines = diffPolicies(document, after);
+  return {
+    version,
+    changed: lines.some((line) => !line.startsWith('  ')),
+    lines,
+    warnings: shadowedRules(after).map(({ rule, message }) => ({ rule, message })),
+  };
+});

@@ -1,0 +1,20 @@
+import * as z from 'zod';
+import { defineOperation } from '../../operation.ts';
+import { policyView, toPolicyView } from './view.ts';
+
+export const policyGet = defineOperation({
+  name: 'policy_get',
+  summary: 'Read the policy that holds.',
+  description:
+    'Rules are tried in order and the first that matches decides. Version 0 means no policy: every request goes to a person. Start from this document to propose another with policy_set.',
+  scope: 'approvals',
+  input: z.strictObject({}),
+  output: policyView,
+  errors: [],
+  effect: 'read',
+  replica: 'local',
+  rest: { method: 'GET', path: '/v1/policy' },
+  mcp: { title: 'Read the policy' },
+  cli: { usage: 'policy get', examples: ['policy get', 'policy get --json > policy.json'] },
+  example: {},
+}).read(({ store }) => toPolicyView(store));

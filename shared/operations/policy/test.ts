@@ -1,0 +1,77 @@
+import * as z from 'zod';
+import { ACTION_MAX_CHARS } from '../../limits.ts';
+import { defineOperation } from '../../operation.ts';
+import { parsePolicy, POLICY_EFFECTS } from '../../rules/policy/document.ts';
+import { explainPolicy } from '../../rules/policy/explain.ts';
+import { label } from '../fields.ts';
+import { standingPolicy } from './proposal.ts';
+import { policyInput } from './view.ts';
+
+export const policyTest = defineOperation({
+  name: 'policy_test',
+  summary: 'See what the policy would decide, and why.',
+  description:
+    'Tries every rule against a call that is not made, and names the rule that decides. With policy it tries that document instead of the one that holds.',
+  scope: 'approvals',
+  input: z.strictObject({
+    tool: z
+      .enum(['ask_approval', 'file_url', 'email_send'])
+      .default('ask_approval')
+      .describe('The call to try.'),
+    action: label(ACTION_MAX_CHARS).optional().describe('Its action, such as `payment.refund`.'),
+    amount: z.number().optional().describe('Its amount.'),
+    risk: z.enum(['low', 'medium', 'high']).default('medium').describe('Its risk.'),
+    recipient_domains: z
+      .array(label(255))
+      .max(50)
+      .optional()
+      .describe('The domains an email would go to.'),
+    policy: policyInput.optional(),
+  }),
+  output: z.object({
+    version: z.int().nullable().describe('Null for a document that was sent along.'),
+    effect: z.enum(POLICY_EFFECTS),
+    rule: z.string().nullable(),
+    sentence: z.string(),
+    trace: z.array(
+      z.object({
+        rule: z.string(),
+        effect: z.enum(POLICY_EFFECTS),
+        says: z.string(),
+        matched: z.boolean(),
+        decides: z.boolean(),
+        failed: z.array(z.object({ field: z.string(), wanted: z.string(), given: z.string() })),
+      }),
+    ),
+  }),
+  errors: ['POLICY_INVALID'],
+  effect: 'read',
+  replica: 'local',
+  rest: { method: 'POST', path: '/v1/policy/test' },
+  mcp: false,
+  cli: {
+    usage: 'policy test',
+    examples: [
+      'policy test --action payment.refund --amount 80',
+      'policy test --tool email_send --recipient-domains example.com --policy @policy.json',
+    ],
+  },
+  example: { action: 'payment.refund', amount: 80 },
+}).read(async ({ store }, { tool, action, amount, risk, recipient_domains, policy }) => {
+  const standing = policy === undefined ? await standingPolicy(store) : null;
+  const document = standing ? standing.document : parsePolicy(policy);
+  const { effect, rule, sentence, trace } = explainPolicy(document, {
+    tool,
+    action: action ?? null,
+    amount: amount ?? null,
+    risk,
+    recipientDomains: recipient_domains ?? null,
+  });
+  return {
+    version: standing?.version ?? null,
+    effect,
+    rule: rule?.id ?? null,
+    sentence,
+    trace: trace.map((step) => ({ ...step, failed: step.failed.map((one) => ({ ...one })) })),
+  };
+});

@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import { CALLBACK_SECRET_GRACE_MS } from '../../limits.ts';
+import { defineOperation } from '../../operation.ts';
+
+/** Both columns of the row are sealed for this one place, so that the secret can become the previous one as it is. */
+export function callbackSecretPlace(projectId: string): string {
+  return `callback_secret|${projectId}|1|secret`;
+}
+
+export const requestCallbackSecret = defineOperation({
+  name: 'request_callback_secret',
+  summary: 'Create or rotate the secret that signs callbacks of requests.',
+  description:
+    'Requests with a callback_url need it. The answer holds the secret, this once. When there was one already, callbacks carry the signatures of both for 24 hours, so that receivers can change over.',
+  scope: 'admin',
+  input: z.strictObject({}),
+  output: z.object({
+    secret: z.string().describe('Receivers check signatures with it; shown this once.'),
+    created_at: z.string(),
+    previous_valid_until: z
+      .string()
+      .nullable()
+      .describe('Until when the secret before signs as well.'),
+  }),
+  errors: [],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'POST', path: '/v1/request-callback-secret', status: 201 },
+  mcp: false,
+  cli: { usage: 'request callback secret', examples: ['request callback secret'] },
+  subject: () => 'callback_secret',
+  example: {},
+}).write({
+  prepare: async ({ callbacks }) => callbacks.newSecret(),
+  commit: async ({ store, vault, project, now, callbacksChanged }, _input, secret) => {
+    const before = await store.callbackSecret.get();
+    const created_at = isoTime(now);
+    const until = before ? now + CALLBACK_SECRET_GRACE_MS : null;
+    await store.callbackSecret.set({
+      secret: vault.seal(callbackSecretPlace(project.id), secret),
+      created_at,
+      previous: before?.secret ?? null,
+      previous_valid_until: until,
+    });
+    callbacksChanged();
+    const previous_valid_until = until === null ? null : isoTime(until);
+    return { secret, created_at, previous_valid_until };
+  },
+});

@@ -1,0 +1,84 @@
+import * as z from 'zod';
+import {
+  CALLBACK_URL_MAX_CHARS,
+  OPTION_MAX_CHARS,
+  OPTIONS_MAX,
+  REQUEST_MAX_MS,
+  REQUEST_MIN_MS,
+  STATE_REF_MAX_CHARS,
+  WAIT_DEFAULT_SECONDS,
+  WAIT_MAX_SECONDS,
+} from '../../limits.ts';
+import { hasControl } from '../../text.ts';
+import { label } from '../fields.ts';
+
+// Fields that asking operations share (spec section 4.8).
+
+export const requestId = z
+  .string()
+  .regex(/^req_[0-9a-z]{26}$/, 'Expected a request id such as `req_01j…`.')
+  .describe('The request, `req_…`.');
+
+export const channelId = z
+  .string()
+  .regex(/^chn_[0-9a-z]{26}$/, 'Expected a channel id such as `chn_01j…`.')
+  .describe('The channel, `chn_…`.');
+
+/** Text of several lines. */
+export function prose(maxChars: number) {
+  return z
+    .string()
+    .min(1)
+    .max(maxChars)
+    .refine(
+      (text) => !hasControl(text.replaceAll(/[\t\n\r]/g, '')),
+      'Control characters are not allowed.',
+    )
+    .refine((text) => text.isWellFormed(), 'The text is not valid Unicode.');
+}
+
+export const waitSeconds = z
+  .int()
+  .min(0)
+  .max(WAIT_MAX_SECONDS)
+  .default(WAIT_DEFAULT_SECONDS)
+  .describe('How long to wait for a person.');
+
+const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `30m`, `24h` or `7d`, parsed to milliseconds. */
+export const expiresIn = z
+  .string()
+  .regex(/^\d{1,5}[mhd]$/, 'Expected a number and a unit, such as `30m`, `24h` or `7d`.')
+  .transform((text, context) => {
+    const unit = text.slice(-1) as keyof typeof UNITS_MS;
+    const ms = Number(text.slice(0, -1)) * UNITS_MS[unit];
+    if (ms >= REQUEST_MIN_MS && ms <= REQUEST_MAX_MS) return ms;
+    context.issues.push({ code: 'custom', input: text, message: 'Expected from 1m to 7d.' });
+    return z.NEVER;
+  })
+  .optional()
+  .describe('When it expires, from 1m to 7d; 24h unless given.');
+
+export const options = z
+  .array(label(OPTION_MAX_CHARS))
+  .max(OPTIONS_MAX)
+  .refine((given) => new Set(given).size === given.length, 'Each option may be there once.')
+  .optional();
+
+export const approvers = z
+  .array(channelId)
+  .min(1)
+  .max(20)
+  .optional()
+  .describe('Active channels to ask; every active one unless given.');
+
+export const stateRef = label(STATE_REF_MAX_CHARS)
+  .optional()
+  .describe('Returned as given with the answer.');
+
+export const callbackUrl = z
+  .string()
+  .max(CALLBACK_URL_MAX_CHARS)
+  .optional()
+  .describe('An https address that gets the signed request.resolved event.');

@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import { decodeIdCursor, encodeCursor } from '../../cursor.ts';
+import { defineOperation } from '../../operation.ts';
+import { REQUEST_STATUSES } from '../../rules/request-state.ts';
+import { listCursor, listLimit } from '../fields.ts';
+import { requestRecord, toRecord } from './record.ts';
+
+export const requestList = defineOperation({
+  name: 'request_list',
+  summary: 'List requests to people, newest first.',
+  description: 'What was asked of people and how each request stands.',
+  scope: 'approvals',
+  input: z.strictObject({
+    status: z.enum(REQUEST_STATUSES).optional().describe('Only requests that stand so.'),
+    cursor: listCursor,
+    limit: listLimit,
+  }),
+  output: z.object({ items: z.array(requestRecord), next_cursor: z.string().nullable() }),
+  errors: [],
+  effect: 'read',
+  replica: 'local',
+  rest: { method: 'GET', path: '/v1/requests' },
+  mcp: false,
+  cli: {
+    usage: 'request list',
+    examples: ['request list', 'request list --status pending'],
+    columns: ['request_id', 'status', 'kind', 'summary', 'created_at'],
+  },
+  example: { limit: 5 },
+}).read(async ({ store, now }, { status, cursor, limit }) => {
+  const beforeId = decodeIdCursor(cursor, /^req_[0-9a-z]{26}$/) || undefined;
+  const rows = await store.requests.page({ status, beforeId, limit: limit + 1, now });
+  const items = await Promise.all(rows.slice(0, limit).map((row) => toRecord(store, row, now)));
+  const last = rows.length > limit ? items.at(-1) : undefined;
+  return { items, next_cursor: last ? encodeCursor(last.request_id) : null };
+});

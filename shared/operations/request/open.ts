@@ -1,0 +1,174 @@
+import type { WriteContext } from '../../context.ts';
+import { ServiceError } from '../../errors.ts';
+import { PENDING_REQUESTS_MAX, REQUEST_DEFAULT_MS } from '../../limits.ts';
+import { decidePolicy, type PolicySubject, type PolicyVerdict } from '../../rules/policy/decide.ts';
+import type { RequestKind } from '../../rules/request-state.ts';
+import type { RequestRow } from '../../store/requests.ts';
+import { compiledPolicy } from '../policy/proposal.ts';
+import { notify } from './notify.ts';
+import { announceEnd } from './resolve.ts';
+import { pendingRequest } from './row.ts';
+
+/** What is to be decided. Whatever is left out is null in the record. */
+export interface RequestDraft {
+  readonly kind: RequestKind;
+  /** What exactly is asked, as canonical JSON. */
+  readonly subject: string;
+  readonly summary: string;
+  readonly action?: string | undefined;
+  readonly details?: string | undefined;
+  readonly risk?: 'low' | 'medium' | 'high' | undefined;
+  readonly amount?: number | undefined;
+  readonly question?: string | undefined;
+  readonly options?: readonly string[] | undefined;
+  readonly proposal?: unknown;
+  /** Channels to ask; every active one, unless given. */
+  readonly approvers?: readonly string[] | undefined;
+  readonly state_ref?: string | undefined;
+  readonly callback_url?: string | undefined;
+  readonly expiresInMs?: number | undefined;
+}
+
+/** A verdict with the version of the policy it came from. */
+export interface Judgement extends PolicyVerdict {
+  readonly version: number;
+}
+
+/** What the policy says of a call. Most say nothing: then a person decides. */
+export async function judge(context: WriteContext, subject: PolicySubject): Promise<Judgement> {
+  const { version, policy } = await compiledPolicy(context.store);
+  return { version, ...decidePolicy(policy, subject) };
+}
+
+/** A person decides, whatever the policy says. */
+export async function personDecides({ store }: WriteContext): Promise<Judgement> {
+  const { version } = await compiledPolicy(store);
+  return { version, effect: 'require_approval', rule: null };
+}
+
+/**
+ * Writes a request down and asks who is to be asked; or writes down what the policy decided at once, and tells who is to
+ * be told. TOO_MANY_PENDING_REQUESTS, CHANNEL_NOT_VERIFIED, CALLBACK_SECRET_MISSING.
+ */
+export async function openRequest(
+  context: WriteContext,
+  draft: RequestDraft,
+  judgement: Judgement,
+): Promise<RequestRow> {
+  await refuseUnknownApprovers(context, draft.approvers);
+  if (draft.callback_url !== undefined && !(await context.store.callbackSecret.get())) {
+    throw new ServiceError('CALLBACK_SECRET_MISSING');
+  }
+  const decided = DECIDED[judgement.effect];
+  if (decided === null) return ask(context, draft, judgement);
+  const row = { ...rowOf(context, draft, judgement), ...byPolicy(context, judgement, decided) };
+  await context.store.requests.insert(row);
+  if (judgement.effect === 'auto_approve_notify') {
+    for (const channelId of await peopleOf(context, draft, judgement)) {
+      await notify(context, { kind: 'tell', channelId, requestId: row.id });
+    }
+  }
+  await announceEnd(context, row);
+  return row;
+}
+
+const DECIDED = {
+  allow: 'approved',
+  auto_approve: 'approved',
+  auto_approve_notify: 'approved',
+  deny: 'denied',
+  require_approval: null,
+} as const satisfies Record<PolicyVerdict['effect'], string | null>;
+
+function byPolicy(
+  { now }: WriteContext,
+  { rule }: Judgement,
+  status: string,
+): Pick<RequestRow, 'status' | 'decided_by' | 'decided_at'> {
+  return { status, decided_by: `policy:${rule?.id ?? ''}`, decided_at: now };
+}
+
+async function ask(
+  context: WriteContext,
+  draft: RequestDraft,
+  judgement: Judgement,
+): Promise<RequestRow> {
+  const { store, now, dueAt } = context;
+  if ((await store.requests.countPending(now)) >= PENDING_REQUESTS_MAX) {
+    throw new ServiceError('TOO_MANY_PENDING_REQUESTS');
+  }
+  const approvers = await peopleOf(context, draft, judgement);
+  const row = { ...rowOf(context, draft, judgement), approvers: JSON.stringify(approvers) };
+  await store.requests.insert(row);
+  for (const channelId of approvers) {
+    await notify(context, { kind: 'ask', channelId, requestId: row.id });
+  }
+  dueAt(row.expires_at);
+  return row;
+}
+
+function rowOf(context: WriteContext, draft: RequestDraft, judgement: Judgement): RequestRow {
+  const { caller, now, newId } = context;
+  return pendingRequest(
+    {
+      ...wordsOf(draft),
+      id: newId('req'),
+      kind: draft.kind,
+      key_id: caller.keyId,
+      agent: caller.agent.label,
+      platform: caller.agent.platform,
+      proposal: draft.proposal === undefined ? null : JSON.stringify(draft.proposal),
+      policy_version: judgement.version,
+      rule: judgement.rule?.id ?? null,
+      state_ref: draft.state_ref ?? null,
+      callback_url: draft.callback_url ?? null,
+      expires_at: now + (draft.expiresInMs ?? REQUEST_DEFAULT_MS),
+    },
+    now,
+  );
+}
+
+/** What people are shown of it. */
+function wordsOf(draft: RequestDraft) {
+  return {
+    subject: draft.subject,
+    summary: draft.summary,
+    action: draft.action ?? null,
+    details: draft.details ?? null,
+    risk: draft.risk ?? null,
+    amount: draft.amount ?? null,
+    question: draft.question ?? null,
+    options: JSON.stringify(draft.options ?? []),
+  };
+}
+
+async function refuseUnknownApprovers(
+  { store }: WriteContext,
+  approvers: readonly string[] | undefined,
+): Promise<void> {
+  for (const id of approvers ?? []) {
+    const channel = await store.channels.find(id);
+    if (channel?.status !== 'active') {
+      throw new ServiceError('CHANNEL_NOT_VERIFIED', { details: { approver: id } });
+    }
+  }
+}
+
+/**
+ * Who is asked or told (spec section 4.9): the active approvers of the rule, else the owner when none of them is; for a
+ * rule without approvers those of the request, else every active channel.
+ */
+async function peopleOf(
+  { store }: WriteContext,
+  draft: RequestDraft,
+  { rule }: Judgement,
+): Promise<string[]> {
+  const active = (await store.channels.list()).filter(({ status }) => status === 'active');
+  const ofRule = rule?.approvers;
+  if (ofRule === undefined || ofRule.length === 0) {
+    return [...new Set(draft.approvers ?? active.map(({ id }) => id))];
+  }
+  const among = active.filter(({ id }) => ofRule.includes(id)).map(({ id }) => id);
+  if (among.length > 0) return among;
+  return active.filter(({ owner }) => owner === 1).map(({ id }) => id);
+}

@@ -1,0 +1,151 @@
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import { REQUEST_POLL_SECONDS } from '../../limits.ts';
+import {
+  effectiveRequestStatus,
+  REQUEST_KINDS,
+  REQUEST_STATUSES,
+} from '../../rules/request-state.ts';
+import type { ChannelNotice } from '../../store/notices.ts';
+import type { Repositories } from '../../store/repositories.ts';
+import type { RequestRow } from '../../store/requests.ts';
+
+const RISKS = ['low', 'medium', 'high'] as const;
+
+/** A request as callers see it (spec section 2.4). Addresses of people are never in it. */
+export const requestRecord = z.object({
+  request_id: z.string(),
+  kind: z.enum(REQUEST_KINDS),
+  status: z.enum(REQUEST_STATUSES),
+  action: z.string().nullable(),
+  summary: z.string(),
+  details: z.string().nullable(),
+  risk: z.enum(RISKS).nullable(),
+  amount: z.number().nullable(),
+  question: z.string().nullable(),
+  options: z.array(z.string()),
+  decision: z.string().nullable(),
+  comment: z.string().nullable(),
+  hint: z.string().nullable(),
+  decided_by: z.string().nullable(),
+  decided_at: z.string().nullable(),
+  created_at: z.string(),
+  expires_at: z.string(),
+  requested_by: z.object({
+    key_id: z.string(),
+    agent: z.string().nullable(),
+    platform: z.string(),
+  }),
+  approvers: z.array(z.string()),
+  notified: z.array(
+    z.object({
+      channel_id: z.string(),
+      kind: z.string(),
+      status: z.string(),
+      at: z.string().nullable(),
+    }),
+  ),
+  policy_version: z.int(),
+  rule: z.string().nullable(),
+  state_ref: z.string().nullable(),
+  callback_url: z.string().nullable(),
+});
+
+export type RequestRecord = z.output<typeof requestRecord>;
+
+const PENDING_HINT =
+  'Not decided yet. This is not a denial. Save your state with state_save, then call request_status with this request_id.';
+const HINTS: Readonly<Record<string, string>> = {
+  expired: 'Nobody decided in time: it is not approved.',
+  needs_context:
+    'Open a new request with fuller details that answer the comment; do not repeat this one.',
+};
+
+/** The record of a request at a time. */
+export async function toRecord(
+  store: Repositories,
+  row: RequestRow,
+  now: number,
+): Promise<RequestRecord> {
+  const status = effectiveRequestStatus(row, now);
+  const notices = await store.notices.ofRequest(row.id);
+  return {
+    request_id: row.id,
+    kind: row.kind as RequestRecord['kind'],
+    status,
+    action: row.action,
+    summary: row.summary,
+    details: row.details,
+    risk: row.risk as RequestRecord['risk'],
+    amount: row.amount,
+    question: row.question,
+    options: texts(row.options),
+    decision: row.decision,
+    comment: row.comment,
+    hint: hintOf(row, status),
+    decided_by: row.decided_by,
+    decided_at: endedAt(row, status),
+    created_at: row.created_at,
+    expires_at: isoTime(row.expires_at),
+    requested_by: { key_id: row.key_id, agent: row.agent, platform: row.platform },
+    approvers: texts(row.approvers),
+    notified: notices.filter(({ kind }) => kind !== 'over').map(notified),
+    policy_version: row.policy_version,
+    rule: row.rule,
+    state_ref: row.state_ref,
+    callback_url: row.callback_url,
+  };
+}
+
+function notified(notice: ChannelNotice): RequestRecord['notified'][number] {
+  const { channel_id, channel_kind: kind, status, sent_at, created_at } = notice;
+  return { channel_id, kind, status, at: sent_at ?? created_at };
+}
+
+/** What the call that asked answers, and request_status after it. */
+export const requestAnswer = z.object({
+  request_id: z.string(),
+  status: z.enum(REQUEST_STATUSES),
+  decision: z
+    .string()
+    .nullable()
+    .describe('The chosen option (`modified`) or the answer (`answered`).'),
+  comment: z.string().nullable(),
+  hint: z.string().nullable(),
+  decided_by: z.string().nullable(),
+  state_ref: z.string().nullable(),
+  expires_at: z.string(),
+  poll_after_seconds: z.int().nullable(),
+});
+
+export type RequestAnswer = z.output<typeof requestAnswer>;
+
+export function toAnswer(row: RequestRow, now: number): RequestAnswer {
+  const status = effectiveRequestStatus(row, now);
+  return {
+    request_id: row.id,
+    status,
+    decision: row.decision,
+    comment: row.comment,
+    hint: hintOf(row, status),
+    decided_by: row.decided_by,
+    state_ref: row.state_ref,
+    expires_at: isoTime(row.expires_at),
+    poll_after_seconds: status === 'pending' ? REQUEST_POLL_SECONDS : null,
+  };
+}
+
+function hintOf(row: RequestRow, status: string): string | null {
+  if (status === 'pending') return PENDING_HINT;
+  return row.hint ?? HINTS[status] ?? null;
+}
+
+function endedAt(row: RequestRow, status: string): string | null {
+  if (row.decided_at !== null) return isoTime(row.decided_at);
+  return status === 'expired' ? isoTime(row.expires_at) : null;
+}
+
+/** A JSON array of texts, as rows keep it. */
+export function texts(json: string): string[] {
+  return JSON.parse(json) as string[];
+}

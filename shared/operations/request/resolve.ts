@@ -1,0 +1,86 @@
+import { isoTime } from '../../clock.ts';
+import type { PeopleContext } from '../../context.ts';
+import type { Resolution } from '../../rules/request-state.ts';
+import type { RequestRow } from '../../store/requests.ts';
+import { removeChannel } from '../channel/removal.ts';
+import { applyPolicy, isSuperseded } from '../policy/proposal.ts';
+import { notifyOver } from './notify.ts';
+import { toRecord } from './record.ts';
+
+/** What ending a request needs: the ledger keeps a digest of how it ended, so that no row can tell otherwise later. */
+export interface DecidingContext extends PeopleContext {
+  readonly recordService: (op: string, subject: string, about?: unknown) => Promise<void>;
+}
+
+export interface Ending extends Resolution {
+  /** `channel:<id>`; null when no person decided. */
+  readonly decidedBy: string | null;
+  readonly hint?: string;
+}
+
+const SUPERSEDED: Pick<Ending, 'status' | 'decision' | 'hint'> = {
+  status: 'denied',
+  decision: null,
+  hint: 'superseded: another policy was approved meanwhile. Read it with policy_get and propose yours anew.',
+};
+
+/**
+ * Ends a request, once: the first decision stands (compare and set), and false says that there was one before or that
+ * time was quicker. What follows from it comes in the same transaction: the policy applies, the channel becomes active,
+ * messages lose their buttons, the event goes out.
+ */
+export async function resolveRequest(
+  context: DecidingContext,
+  request: RequestRow,
+  how: Ending,
+): Promise<boolean> {
+  const { store, now, recordService, requestEnded } = context;
+  const late = request.kind === 'policy' && how.status === 'approved';
+  const end = late && (await isSuperseded(context, request)) ? { ...how, ...SUPERSEDED } : how;
+  const { status, decision, comment, decidedBy, hint = null } = end;
+  const isExpiry = status === 'expired';
+  // It was over when its time was, whenever somebody came to write that down.
+  const at = isExpiry ? request.expires_at : now;
+  const ending = { status, decision, comment, hint, decidedBy, at };
+  if (!(await store.requests.end(request.id, ending))) return false;
+  const told = { decision, comment, hint, decided_by: decidedBy };
+  const about = { request_id: request.id, status, ...told };
+  await recordService(isExpiry ? 'request.expired' : 'request.decided', request.id, about);
+  const ended: RequestRow = { ...request, status, ...told, decided_at: at };
+  await applyDecision(context, ended);
+  await closeNotices(context, ended);
+  await announceEnd(context, ended);
+  requestEnded(request.id);
+  return true;
+}
+
+/** Tells the inbox, and the callback of the request, how it ended. */
+export async function announceEnd(context: PeopleContext, request: RequestRow): Promise<void> {
+  const { callback_url: url, id: requestId } = request;
+  await context.emit({
+    type: 'request.resolved',
+    payload: await toRecord(context.store, request, context.now),
+    callback: url === null ? null : { url, requestId },
+  });
+}
+
+async function applyDecision(context: PeopleContext, request: RequestRow): Promise<void> {
+  const { store, now, recordService } = context;
+  const { kind, status, subject } = request;
+  if (kind === 'policy' && status === 'approved') await applyPolicy(context, request);
+  if (kind !== 'channel') return;
+  if (status === 'approved') {
+    await store.channels.setActive(subject, isoTime(now));
+    await recordService('channel.activated', subject);
+  } else await removeChannel(context, subject);
+}
+
+/** What was not sent yet need not be; what was sent with buttons loses them. */
+async function closeNotices(context: PeopleContext, { id }: RequestRow): Promise<void> {
+  const { notices } = context.store;
+  for (const notice of await notices.ofRequest(id)) {
+    if (notice.kind !== 'ask') continue;
+    if (notice.status === 'queued') await notices.end(notice.id, 'void', null);
+    if (notice.status === 'sent') await notifyOver(context, notice.channel_id, id);
+  }
+}

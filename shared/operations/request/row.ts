@@ -1,0 +1,43 @@
+import { isoTime } from '../../clock.ts';
+import { REQUEST_DEFAULT_MS } from '../../limits.ts';
+import type { RequestKind } from '../../rules/request-state.ts';
+import type { RequestRow } from '../../store/requests.ts';
+
+/** A request that nobody has decided, with nothing said that is not given. */
+export function pendingRequest(
+  given: {
+    readonly id: string;
+    readonly kind: RequestKind;
+    readonly summary: string;
+  } & Partial<RequestRow>,
+  now: number,
+): RequestRow {
+  return {
+    status: 'pending',
+    key_id: '',
+    agent: null,
+    platform: 'unknown',
+    subject: '',
+    action: null,
+    details: null,
+    risk: null,
+    amount: null,
+    question: null,
+    options: '[]',
+    proposal: null,
+    decision: null,
+    comment: null,
+    hint: null,
+    decided_by: null,
+    approvers: '[]',
+    policy_version: 0,
+    rule: null,
+    state_ref: null,
+    callback_url: null,
+    created_at: isoTime(now),
+    expires_at: now + REQUEST_DEFAULT_MS,
+    decided_at: null,
+    redeemed_at: null,
+    ...given,
+  };
+}

@@ -1,0 +1,32 @@
+import * as z from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { defineOperation } from '../../operation.ts';
+import { requestId } from './fields.ts';
+import { requestRecord, toRecord } from './record.ts';
+
+export const requestStatus = defineOperation({
+  name: 'request_status',
+  summary: 'See how a request stands.',
+  description:
+    'The whole record of a request, without waiting. Go on only with approved, modified or answered; pending is not a denial.',
+  scope: 'approvals',
+  input: z.strictObject({ request_id: requestId }),
+  output: requestRecord,
+  errors: ['NOT_FOUND'],
+  effect: 'read',
+  replica: 'local',
+  rest: { method: 'GET', path: '/v1/requests/{id}', params: { id: 'request_id' } },
+  mcp: { title: 'See how a request stands', openWorld: true },
+  cli: {
+    usage: 'request status <request_id>',
+    examples: [
+      'request status req_01j9z3k4m5n6p7q8r9s0t1v2w3',
+      'request status req_01j9z3k4m5n6p7q8r9s0t1v2w3 && ./deploy.sh',
+    ],
+  },
+  example: { request_id: 'req_01j9z3k4m5n6p7q8r9s0t1v2w3' },
+}).read(async ({ store, now }, { request_id }) => {
+  const row = await store.requests.find(request_id);
+  if (!row) throw new ServiceError('NOT_FOUND');
+  return toRecord(store, row, now);
+});

@@ -1,0 +1,77 @@
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import { invalid } from '../../errors.ts';
+import { CALLBACK_URL_MAX_CHARS, ROUTES_MAX } from '../../limits.ts';
+import { defineOperation } from '../../operation.ts';
+import { sourceName, typePattern } from '../fields.ts';
+import { routePlace, routeView, toRouteView } from './view.ts';
+
+export const routeAdd = defineOperation({
+  name: 'route_add',
+  summary: 'Push matching events to a URL instead of leaving them to pull.',
+  description:
+    'Events that arrive from now on and match are POSTed, signed as Standard Webhooks, to callback_url; any 2xx within 15 seconds counts as delivered. Failures are tried again after 1 min, 5 min, 30 min, 2 h and 12 h. Without match_source and match_type every event matches. The secret is shown this once.',
+  scope: 'admin',
+  input: z.strictObject({
+    callback_url: z
+      .string()
+      .min(1)
+      .max(CALLBACK_URL_MAX_CHARS)
+      .describe('Where events are sent: https, on a public address.'),
+    match_source: sourceName
+      .optional()
+      .describe('Only events of this source; `service` for those the service writes.'),
+    match_type: typePattern
+      .optional()
+      .describe('Only events of this type, or of types with a prefix: `invoice.*`.'),
+  }),
+  output: routeView.extend({
+    secret: z.string().describe('Receivers check signatures with it; shown this once.'),
+  }),
+  errors: ['CALLBACK_URL_REJECTED'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'POST', path: '/v1/routes', status: 201 },
+  mcp: false,
+  cli: {
+    usage: 'route add <callback_url>',
+    examples: [
+      'route add https://example.com/hooks/svc',
+      "route add https://example.com/hooks/billing --match-source stripe --match-type 'invoice.*'",
+    ],
+  },
+  subject: (_input, output) => output.id,
+  example: {
+    callback_url: 'https://example.com/hooks/billing',
+    match_source: 'stripe',
+    match_type: 'invoice.*',
+  },
+}).write({
+  prepare: async ({ callbacks }, { callback_url }) => ({
+    destination: (await callbacks.check(callback_url)).destination,
+    secret: callbacks.newSecret(),
+  }),
+  commit: async (context, wanted, { destination, secret }) => {
+    const { caller, store, vault, project, now, newId, callbacksChanged } = context;
+    if ((await store.routes.count()) >= ROUTES_MAX) {
+      const message = `The project has ${ROUTES_MAX} routes, and may have no more: remove one first.`;
+      throw invalid({ path: 'callback_url', message });
+    }
+    const id = newId('rte');
+    const row = {
+      id,
+      callback_url: wanted.callback_url,
+      destination,
+      match_source: wanted.match_source ?? null,
+      match_type: wanted.match_type ?? null,
+      enabled: 1,
+      disabled_reason: null,
+      secret: vault.seal(routePlace(project.id, id), secret),
+      created_at: isoTime(now),
+      created_by: caller.keyId,
+    };
+    await store.routes.insert(row);
+    callbacksChanged();
+    return { ...toRouteView(row), secret };
+  },
+});

@@ -1,0 +1,86 @@
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import { decodeIdCursor, encodeCursor } from '../../cursor.ts';
+import { ServiceError } from '../../errors.ts';
+import { defineOperation } from '../../operation.ts';
+import type { LoggedDelivery } from '../../store/deliveries.ts';
+import { listCursor, listLimit } from '../fields.ts';
+import { deliveryId, routeId } from './view.ts';
+
+/** Two rounds of attempts: what is older is of no use to whoever looks for a fault. */
+const LOG_MAX = 12;
+
+const attemptView = z.object({
+  attempt: z.int(),
+  at: z.string(),
+  status_code: z.int().nullable().describe('Null when no answer came.'),
+  duration_ms: z.int(),
+  error: z.string().nullable(),
+  response: z.string().nullable().describe('The first 1 KB of the answer.'),
+});
+
+export const routeAttempts = defineOperation({
+  name: 'route_attempts',
+  summary: 'Show what a route delivered, attempt by attempt.',
+  description:
+    'Deliveries of the last 30 days, newest first, each with its latest attempts: status, duration, error and the beginning of what the receiver answered, which is text from outside.',
+  scope: 'inbox:read',
+  input: z.strictObject({
+    route_id: routeId,
+    status: z
+      .enum(['pending', 'delivered', 'dead', 'cancelled'])
+      .optional()
+      .describe('Only deliveries in this state.'),
+    cursor: listCursor,
+    limit: listLimit,
+  }),
+  output: z.object({
+    items: z.array(
+      z.object({
+        delivery_id: deliveryId,
+        event_id: z.string(),
+        event_type: z.string(),
+        status: z.enum(['pending', 'delivered', 'dead', 'cancelled']),
+        attempts: z.int().describe('How many were made.'),
+        next_attempt_at: z.string().nullable(),
+        created_at: z.string(),
+        finished_at: z.string().nullable(),
+        log: z.array(attemptView).describe('Newest first.'),
+      }),
+    ),
+    next_cursor: z.string().nullable(),
+  }),
+  errors: ['NOT_FOUND'],
+  effect: 'read',
+  replica: 'local',
+  rest: { method: 'GET', path: '/v1/routes/{id}/attempts', params: { id: 'route_id' } },
+  mcp: false,
+  cli: {
+    usage: 'route attempts <route_id>',
+    examples: [
+      'route attempts rte_01j9z3k4m5n6p7q8r9s0t1v2w3',
+      'route attempts rte_01j9z3k4m5n6p7q8r9s0t1v2w3 --status dead',
+    ],
+    columns: ['delivery_id', 'event_id', 'event_type', 'status', 'attempts', 'next_attempt_at'],
+  },
+  example: { route_id: 'rte_01j9z3k4m5n6p7q8r9s0t1v2w3', limit: 5 },
+}).read(async ({ store }, { route_id, status, cursor, limit }) => {
+  const beforeId = decodeIdCursor(cursor, /^dlv_[0-9a-z]{26}$/);
+  if (!(await store.routes.find(route_id))) throw new ServiceError('NOT_FOUND');
+  const page = { routeId: route_id, status, beforeId, limit: limit + 1 };
+  const rows = await store.deliveries.page(page);
+  const items = [];
+  for (const row of rows.slice(0, limit)) {
+    items.push({ ...toView(row), log: await store.deliveries.attempts(row.id, LOG_MAX) });
+  }
+  const last = items.at(-1);
+  const next = rows.length > limit && last ? encodeCursor(last.delivery_id) : null;
+  return { items, next_cursor: next };
+});
+
+function toView(row: LoggedDelivery) {
+  const { id, event_id, event_type, status, attempts, due_at, created_at, finished_at } = row;
+  const next_attempt_at = due_at === null ? null : isoTime(due_at);
+  const times = { next_attempt_at, created_at, finished_at };
+  return { delivery_id: id, event_id, event_type, status, attempts, ...times };
+}

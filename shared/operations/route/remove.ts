@@ -1,0 +1,39 @@
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import { ServiceError } from '../../errors.ts';
+import { defineOperation } from '../../operation.ts';
+import { RELEASE_PORTION, releaseDeliveries } from './release.ts';
+import { routeId } from './view.ts';
+
+export const routeRemove = defineOperation({
+  name: 'route_remove',
+  summary: 'Remove a route; nothing is sent to its URL any more.',
+  description:
+    'Events it had not delivered yet are pending in the inbox again, unless another route delivers them. What it had given up stays dead; inbox_requeue puts such an event back into the queue.',
+  scope: 'admin',
+  input: z.strictObject({ route_id: routeId }),
+  output: z.object({ id: z.string(), removed_at: z.string() }),
+  errors: ['NOT_FOUND'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'DELETE', path: '/v1/routes/{id}', params: { id: 'route_id' } },
+  mcp: false,
+  cli: {
+    usage: 'route remove <route_id>',
+    examples: ['route remove rte_01j9z3k4m5n6p7q8r9s0t1v2w3'],
+  },
+  subject: (input) => input.route_id,
+  example: { route_id: 'rte_01j9z3k4m5n6p7q8r9s0t1v2w3' },
+}).write({
+  commit: async (context, { route_id }) => {
+    const { store, now, callbacksChanged, dueAt } = context;
+    if (!(await store.routes.find(route_id))) throw new ServiceError('NOT_FOUND');
+    const removedAt = isoTime(now);
+    await store.routes.remove(route_id, removedAt);
+    callbacksChanged();
+    const released = await releaseDeliveries(context, route_id, RELEASE_PORTION);
+    // A long queue is given back in portions, so that nobody waits for all of it.
+    if (released === RELEASE_PORTION) dueAt(now);
+    return { id: route_id, removed_at: removedAt };
+  },
+});

@@ -1,0 +1,97 @@
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import type { WriteContext } from '../../context.ts';
+import { invalid, ServiceError } from '../../errors.ts';
+import { defineOperation } from '../../operation.ts';
+import type { DeliveryRow } from '../../store/deliveries.ts';
+import { settleEvent } from './release.ts';
+import { deliveryId, routeId } from './view.ts';
+
+/** So many deliveries are tried again by one call. */
+const RETRY_MAX = 500;
+
+export const routeRetry = defineOperation({
+  name: 'route_retry',
+  summary: 'Try deliveries of a route again now.',
+  description:
+    'Without delivery_id: all that were given up, and all that wait for their next attempt, up to 500 a call (`more` says when to call again). What was given up gets a whole new round of attempts; its event is pending until it arrives. An event that somebody took back into the inbox meanwhile is left alone.',
+  scope: 'admin',
+  input: z.strictObject({
+    route_id: routeId,
+    delivery_id: deliveryId.optional().describe('Only this delivery, `dlv_…`.'),
+  }),
+  output: z.object({
+    route_id: z.string(),
+    retried: z.int().describe('Deliveries that are due now.'),
+    more: z.boolean().describe('True when there are more: call again.'),
+  }),
+  errors: ['NOT_FOUND', 'EVENT_NOT_CLAIMABLE'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'POST', path: '/v1/routes/{id}/retry', params: { id: 'route_id' } },
+  mcp: false,
+  cli: {
+    usage: 'route retry <route_id> [delivery_id]',
+    examples: [
+      'route retry rte_01j9z3k4m5n6p7q8r9s0t1v2w3',
+      'route retry rte_01j9z3k4m5n6p7q8r9s0t1v2w3 dlv_01j9z3k4m5n6p7q8r9s0t1v2w3',
+    ],
+  },
+  subject: (input) => input.delivery_id ?? input.route_id,
+  example: { route_id: 'rte_01j9z3k4m5n6p7q8r9s0t1v2w3' },
+}).write({
+  commit: async (context, { route_id, delivery_id }) => {
+    const { store, deliveriesDue } = context;
+    const route = await store.routes.find(route_id);
+    if (!route) throw new ServiceError('NOT_FOUND');
+    if (route.enabled === 0) {
+      const message = `This route is disabled: ${route.disabled_reason ?? 'it takes no events.'}`;
+      throw invalid({ path: 'route_id', message });
+    }
+    const { retried, more } =
+      delivery_id === undefined
+        ? await retryAll(context, route_id)
+        : await retryOne(context, route_id, delivery_id);
+    if (retried > 0) deliveriesDue(route.destination);
+    return { route_id, retried, more };
+  },
+});
+
+interface Retried {
+  readonly retried: number;
+  readonly more: boolean;
+}
+
+async function retryAll(context: WriteContext, route: string): Promise<Retried> {
+  const { store, now } = context;
+  const dead = await store.deliveries.revivable(route, RETRY_MAX);
+  for (const row of dead) await revive(context, row);
+  const waiting = await store.deliveries.hasten(route, now, RETRY_MAX - dead.length);
+  const retried = dead.length + waiting;
+  return { retried, more: retried === RETRY_MAX };
+}
+
+async function retryOne(context: WriteContext, route: string, id: string): Promise<Retried> {
+  const { store, now } = context;
+  const row = await store.deliveries.find(id);
+  if (row?.route_id !== route) throw new ServiceError('NOT_FOUND');
+  if (row.status === 'pending') await store.deliveries.retryAt(id, row.attempts, now);
+  else if (await isGivenUp(context, row)) await revive(context, row);
+  else {
+    throw new ServiceError('EVENT_NOT_CLAIMABLE', {
+      hint: 'It was delivered, or its event went back to the inbox; see route_attempts.',
+    });
+  }
+  return { retried: 1, more: false };
+}
+
+/** False also when somebody has taken the event back meanwhile. */
+async function isGivenUp({ store }: WriteContext, row: DeliveryRow): Promise<boolean> {
+  if (row.status !== 'dead') return false;
+  return (await store.deliveries.eventOf(row.event_seq))?.status === 'dead';
+}
+
+async function revive({ store, now }: WriteContext, row: DeliveryRow): Promise<void> {
+  await store.deliveries.revive(row.id, now);
+  await settleEvent(store, row.event_seq, isoTime(now));
+}

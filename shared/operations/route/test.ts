@@ -1,0 +1,90 @@
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import type { PrepareContext } from '../../context.ts';
+import type { Envelope } from '../../envelope.ts';
+import { ServiceError } from '../../errors.ts';
+import { newId } from '../../ids.ts';
+import { defineOperation } from '../../operation.ts';
+import { isSuccess } from '../../rules/retry-schedule.ts';
+import { routeId, routePlace } from './view.ts';
+
+export const routeTest = defineOperation({
+  name: 'route_test',
+  summary: 'Send a signed sample event to a route now.',
+  description:
+    'One attempt with an event of type `route.test`, signed with the secret of the route; answers how it went. It does not come into the inbox and is not repeated.',
+  scope: 'admin',
+  input: z.strictObject({ route_id: routeId }),
+  output: z.object({
+    event_id: z.string().describe('The `webhook-id` it was sent with.'),
+    delivered: z.boolean().describe('True for an answer of 2xx.'),
+    status_code: z.int().nullable(),
+    duration_ms: z.int(),
+    error: z.string().nullable(),
+    response: z.string().nullable().describe('The first 1 KB of the answer.'),
+  }),
+  errors: ['NOT_FOUND'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'POST', path: '/v1/routes/{id}/test', params: { id: 'route_id' } },
+  mcp: false,
+  cli: {
+    usage: 'route test <route_id>',
+    examples: ['route test rte_01j9z3k4m5n6p7q8r9s0t1v2w3'],
+  },
+  subject: (input) => input.route_id,
+  example: { route_id: 'rte_01j9z3k4m5n6p7q8r9s0t1v2w3' },
+}).write({
+  prepare: async (context, { route_id }) => sendSample(context, route_id),
+  // Nothing is stored but the entry in the ledger: something was sent out.
+  commit: async (_context, _input, sent) => {
+    if (!sent) throw new ServiceError('NOT_FOUND');
+    return sent;
+  },
+});
+
+async function sendSample(context: PrepareContext, id: string) {
+  const { callbacks, project, read, vault, now } = context;
+  const route = await read((store) => store.routes.find(id));
+  if (!route?.secret) return null;
+  const secret = Buffer.from(vault.open(routePlace(project.id, id), route.secret)).toString('utf8');
+  const sample = sampleEvent(project.id, id, now);
+  const outcome = await callbacks.send({
+    url: route.callback_url,
+    secrets: [secret],
+    id: sample.id,
+    body: JSON.stringify(sample),
+    attempt: 1,
+  });
+  const answered = outcome.kind === 'answered';
+  return {
+    event_id: sample.id,
+    delivered: answered && isSuccess(outcome.status),
+    status_code: answered ? outcome.status : null,
+    duration_ms: outcome.durationMs,
+    error: answered ? null : outcome.reason,
+    response: answered ? outcome.response : null,
+  };
+}
+
+function sampleEvent(projectId: string, route_id: string, now: number): Envelope {
+  return {
+    id: newId('evt', now),
+    project: projectId,
+    source: 'service',
+    channel: 'service',
+    type: 'route.test',
+    received_at: isoTime(now),
+    verified: true,
+    trust: 'service',
+    suspected_replay: false,
+    reply_to: null,
+    payload: { route_id, message: 'This is a test.' },
+    payload_url: null,
+    payload_truncated: false,
+    payload_purged: false,
+    status: 'pending',
+    attempts: 0,
+    retry_at: null,
+  };
+}

@@ -1,0 +1,34 @@
+import * as z from 'zod';
+import type { RouteRow } from '../../store/routes.ts';
+
+/** A route as callers see it, never with its secret. */
+export const routeView = z.object({
+  id: z.string(),
+  callback_url: z.string(),
+  match_source: z.string().nullable(),
+  match_type: z.string().nullable(),
+  enabled: z.boolean().describe('False once the receiver answered 410 Gone.'),
+  disabled_reason: z.string().nullable(),
+  created_at: z.string(),
+});
+
+export const routeId = z
+  .string()
+  .regex(/^rte_[0-9a-z]{26}$/, 'Expected a route id such as `rte_01j…`.')
+  .describe('The route, `rte_…`.');
+
+export const deliveryId = z
+  .string()
+  .regex(/^dlv_[0-9a-z]{26}$/, 'Expected a delivery id such as `dlv_01j…`.');
+
+/** The place in a row a sealed secret belongs to; moving it elsewhere makes it unreadable. */
+export function routePlace(projectId: string, id: string): string {
+  return `route|${projectId}|${id}|secret`;
+}
+
+/** The public fields of a stored route. */
+export function toRouteView(row: RouteRow): z.input<typeof routeView> {
+  const { id, callback_url, match_source, match_type, disabled_reason, created_at } = row;
+  const enabled = row.enabled === 1;
+  return { id, callback_url, match_source, match_type, enabled, disabled_reason, created_at };
+}

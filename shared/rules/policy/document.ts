@@ -1,0 +1,222 @@
+import { ServiceError } from '../../errors.ts';
+import { isObject } from '../../untyped.ts';
+import { domainProblem } from './domain.ts';
+import { quoted } from './words.ts';
+
+export const POLICY_EFFECTS = [
+  'allow',
+  'deny',
+  'require_approval',
+  'auto_approve',
+  'auto_approve_notify',
+] as const;
+export const POLICY_TOOLS = ['file_url', 'email_send'] as const;
+export const POLICY_RISKS = ['low', 'medium', 'high'] as const;
+
+export const POLICY_RULES_MAX = 200;
+/** In each list of a rule. */
+export const POLICY_ITEMS_MAX = 50;
+export const POLICY_ACTION_MAX_CHARS = 200;
+export const POLICY_DESCRIPTION_MAX_CHARS = 500;
+/** As JSON: with its note it fits into one body of the API, which has to bring it. */
+export const POLICY_MAX_BYTES = 100 * 1024;
+
+export type PolicyEffect = (typeof POLICY_EFFECTS)[number];
+export type PolicyTool = (typeof POLICY_TOOLS)[number];
+export type PolicyRisk = (typeof POLICY_RISKS)[number];
+
+/**
+ * One rule in its normal form: it has an id, single values are lists of one, nothing stands twice in a list. All its
+ * conditions must hold together; a rule without any matches everything.
+ */
+export interface PolicyRule {
+  readonly id: string;
+  readonly effect: PolicyEffect;
+  /** Names, or their beginnings ending `*`. */
+  readonly action?: readonly string[];
+  readonly tool?: readonly PolicyTool[];
+  /** Exclusive, where `amount_lte` is inclusive, so that steps meet without a gap. */
+  readonly amount_gt?: number;
+  readonly amount_lte?: number;
+  readonly risk?: readonly PolicyRisk[];
+  /** `example.com`, or `*.example.com` for what lies below it. */
+  readonly recipient_domains?: readonly string[];
+  /** No condition: who is asked or told. */
+  readonly approvers?: readonly string[];
+  /** No condition. */
+  readonly description?: string;
+}
+
+/** The first rule that matches decides. Its JSON is read again as the same document. */
+export interface PolicyDocument {
+  readonly rules: readonly PolicyRule[];
+}
+
+type Reader<T> = (value: unknown, path: string) => T;
+
+/** How each field is read, in the order in which a rule is written. */
+const FIELDS: { readonly [F in keyof PolicyRule]-?: Reader<Exclude<PolicyRule[F], undefined>> } = {
+  id: readId,
+  effect: oneOf(POLICY_EFFECTS),
+  action: valueOrList(readAction),
+  tool: valueOrList(oneOf(POLICY_TOOLS, ' What ask_approval asks for is matched by action.')),
+  amount_gt: readAmount,
+  amount_lte: readAmount,
+  risk: valueOrList(oneOf(POLICY_RISKS)),
+  recipient_domains: listOf(readDomain),
+  approvers: listOf(readApprover),
+  description: readDescription,
+};
+
+const FIELD_NAMES = Object.keys(FIELDS) as (keyof PolicyRule)[];
+
+/**
+ * A policy from JSON. Throws POLICY_INVALID with the path of the first bad field, such as `rules[2].amount_lte`: of the
+ * fields as they are written, then of those that are missing.
+ */
+export function parsePolicy(value: unknown): PolicyDocument {
+  if (!isObject(value)) throw bad('policy', 'Write an object such as `{"rules": []}`.');
+  let rules: PolicyRule[] | null = null;
+  for (const name of Object.keys(value)) {
+    if (name !== 'rules') throw bad(member('', name), 'A policy has `rules` and nothing else.');
+    rules = readRules(value['rules']);
+  }
+  if (rules === null) throw bad('rules', 'Give the list of rules; it may be empty.');
+  return { rules };
+}
+
+function readRules(value: unknown): PolicyRule[] {
+  if (!Array.isArray(value)) throw bad('rules', 'Write a list of rules.');
+  if (value.length > POLICY_RULES_MAX) {
+    throw bad('rules', `Use at most ${POLICY_RULES_MAX}, not ${value.length}.`);
+  }
+  const idsTaken = new Set<string>();
+  // Array.from also visits holes.
+  const rules = Array.from(value, (rule: unknown, index) => readRule(rule, index, idsTaken));
+  const bytes = Buffer.byteLength(JSON.stringify(rules));
+  if (bytes > POLICY_MAX_BYTES) {
+    throw bad('rules', `Use at most ${POLICY_MAX_BYTES} bytes of JSON, not ${bytes}.`);
+  }
+  return rules;
+}
+
+function readRule(value: unknown, index: number, idsTaken: Set<string>): PolicyRule {
+  const path = `rules[${index}]`;
+  if (!isObject(value)) throw bad(path, 'Write an object such as `{"effect": "deny"}`.');
+  const read = new Map<keyof PolicyRule, unknown>();
+  for (const name of Object.keys(value)) {
+    const at = member(path, name);
+    if (!isField(name)) throw bad(at, `A rule has no such field, only ${FIELD_NAMES.join(', ')}.`);
+    const given = value[name];
+    if (given === undefined) continue;
+    const field = FIELDS[name](given, at);
+    read.set(name, field);
+    if (name === 'id') takeId(String(field), at, idsTaken);
+  }
+  if (!read.has('effect')) FIELDS.effect(undefined, `${path}.effect`);
+  if (!read.has('id')) {
+    const id = `rule-${index + 1}`;
+    takeId(id, `${path}.id`, idsTaken);
+    read.set('id', id);
+  }
+  // Each field came from its own reader, and the order no longer depends on who wrote the document.
+  const entries = FIELD_NAMES.filter((name) => read.has(name)).map((name) => [
+    name,
+    read.get(name),
+  ]);
+  return Object.fromEntries(entries) as PolicyRule;
+}
+
+function takeId(id: string, path: string, idsTaken: Set<string>): void {
+  if (idsTaken.has(id)) {
+    throw bad(path, `Another rule before it is called \`${id}\`; give this one an id of its own.`);
+  }
+  idsTaken.add(id);
+}
+
+function isField(name: string): name is keyof PolicyRule {
+  return Object.hasOwn(FIELDS, name);
+}
+
+function readId(value: unknown, path: string): string {
+  if (typeof value === 'string' && /^[a-z0-9][a-z0-9_-]{0,62}$/.test(value)) return value;
+  throw bad(path, 'Use 1 to 63 of a-z, 0-9, _ and -, beginning with a letter or digit.');
+}
+
+function readAction(value: unknown, path: string): string {
+  const action = readText(value, path, POLICY_ACTION_MAX_CHARS);
+  if (/[\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(action)) {
+    throw bad(path, 'Leave out invisible characters: nobody who approves the rule sees them.');
+  }
+  const star = action.indexOf('*');
+  if (star === -1 || star === action.length - 1) return action;
+  throw bad(path, 'Write `*` at the end only: `pay.*` matches all that begins with `pay.`.');
+}
+
+function readDescription(value: unknown, path: string): string {
+  return readText(value, path, POLICY_DESCRIPTION_MAX_CHARS);
+}
+
+/** One line of text that shows its characters in the order in which they are compared. */
+function readText(value: unknown, path: string, maxChars: number): string {
+  if (typeof value !== 'string' || value === '') throw bad(path, 'Write a text that is not empty.');
+  if (value.length > maxChars) throw bad(path, `Use at most ${maxChars} characters.`);
+  if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(value)) {
+    throw bad(path, 'Write one line without control characters.');
+  }
+  return value;
+}
+
+function readAmount(value: unknown, path: string): number {
+  if (typeof value !== 'number' || !Number.isFinite(value)) {
+    throw bad(path, 'Write a finite number such as `100`.');
+  }
+  if (Object.is(value, -0)) throw bad(path, 'Write zero without a sign.');
+  return value;
+}
+
+function readDomain(value: unknown, path: string): string {
+  const domain = typeof value === 'string' ? value : '';
+  const problem = domainProblem(domain);
+  if (problem !== null) throw bad(path, problem);
+  return domain;
+}
+
+function readApprover(value: unknown, path: string): string {
+  if (typeof value === 'string' && /^chn_[0-9a-z]{26}$/.test(value)) return value;
+  throw bad(path, 'Write the id of a channel, `chn_…`, as channel_list shows it.');
+}
+
+function oneOf<T extends string>(options: readonly T[], advice = ''): Reader<T> {
+  return (value, path) => {
+    const option = options.find((known) => known === value);
+    if (option === undefined) throw bad(path, `Write one of ${options.join(', ')}.${advice}`);
+    return option;
+  };
+}
+
+function valueOrList<T>(readItem: Reader<T>): Reader<readonly T[]> {
+  const readList = listOf(readItem);
+  return (value, path) => (Array.isArray(value) ? readList(value, path) : [readItem(value, path)]);
+}
+
+function listOf<T>(readItem: Reader<T>): Reader<readonly T[]> {
+  return (value, path) => {
+    if (!Array.isArray(value)) throw bad(path, 'Write a list.');
+    // Nothing tells whether an empty list stands for nothing or for everything.
+    if (value.length === 0) throw bad(path, 'List at least one value, or leave the field out.');
+    if (value.length > POLICY_ITEMS_MAX) throw bad(path, `Use at most ${POLICY_ITEMS_MAX}.`);
+    return [...new Set(Array.from(value, (item: unknown, i) => readItem(item, `${path}[${i}]`)))];
+  };
+}
+
+/** `rules[2].name`, with a name in quotes that could be mistaken for more of the path. */
+function member(path: string, name: string): string {
+  if (!/^[A-Za-z_]\w{0,63}$/.test(name)) return `${path}[${quoted(name)}]`;
+  return path === '' ? name : `${path}.${name}`;
+}
+
+/** Agents read the hint and not always the details, so the path stands in both. */
+function bad(path: string, problem: string): ServiceError {
+  return new ServiceError('POLICY_INVALID', { details: { path }, hint: `${path}: ${problem}` });
+}

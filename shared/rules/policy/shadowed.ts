@@ -1,0 +1,99 @@
+import { matchesType } from '../event-type.ts';
+import { conditionsOf, toolsOf, wantsAllRecipients } from './conditions.ts';
+import type { SubjectTool } from './decide.ts';
+import type { PolicyDocument, PolicyRule } from './document.ts';
+import { domainCovers } from './domain.ts';
+
+/** A rule that decides nothing, whatever is asked. */
+export interface IdleRule {
+  readonly rule: string;
+  /** The rule before it that is broader, or null when it contradicts itself. */
+  readonly by: string | null;
+  /** Why, and what to do, for whoever approves the policy. */
+  readonly message: string;
+}
+
+/** A rule with the calls it can match at all, which its conditions settle between them. */
+interface Reach {
+  readonly rule: PolicyRule;
+  readonly tools: readonly SubjectTool[];
+}
+
+/**
+ * Rules that can never decide: they contradict themselves, or one rule before them matches everything they match. What is
+ * listed is certain; a rule that only several others cover between them is not found.
+ */
+export function shadowedRules({ rules }: PolicyDocument): IdleRule[] {
+  const idle: IdleRule[] = [];
+  const live: Reach[] = [];
+  for (const rule of rules) {
+    const reach = { rule, tools: toolsOf(rule) };
+    const contradiction = contradictionOf(reach);
+    const broader = contradiction === null && live.find((earlier) => covers(earlier, reach));
+    if (contradiction !== null) idle.push({ rule: rule.id, by: null, message: contradiction });
+    else if (broader) idle.push(shadow(rule, broader.rule));
+    else live.push(reach);
+  }
+  return idle;
+}
+
+function shadow(rule: PolicyRule, by: PolicyRule): IdleRule {
+  const otherwise = rule.effect === by.effect ? '' : `, so the answer is ${by.effect}`;
+  const message =
+    `${rule.id} (${rule.effect}) never decides: ${by.id} stands before it and matches everything it matches${otherwise}. ` +
+    `Move ${rule.id} before ${by.id}, or remove it.`;
+  return { rule: rule.id, by: by.id, message };
+}
+
+/** Why no call can ever match the rule, or null. */
+function contradictionOf({ rule, tools }: Reach): string | null {
+  const { id, amount_gt, amount_lte } = rule;
+  if (amount_gt !== undefined && amount_lte !== undefined && amount_gt >= amount_lte) {
+    return `${id} never matches: no amount is both > ${amount_gt} and <= ${amount_lte}.`;
+  }
+  if (tools.length > 0) return null;
+  const fields = conditionsOf(rule)
+    .filter((condition) => condition.field !== 'risk')
+    .map(({ field }) => field);
+  return (
+    `${id} never matches: no call has what ${fields.join(', ')} ask for together. ` +
+    'Only ask_approval has an action and an amount, only email_send has recipients, and tool is for file_url and email_send.'
+  );
+}
+
+/** Whether each condition of the earlier rule follows from those of the later one. */
+function covers(earlier: Reach, later: Reach): boolean {
+  return (
+    later.tools.every((tool) => earlier.tools.includes(tool)) &&
+    coversAmounts(earlier.rule, later.rule) &&
+    coversList(earlier.rule.risk, later.rule.risk, (broad, narrow) => broad === narrow) &&
+    // A narrower pattern is itself a text that the broader one matches: `pay*` begins as `p*` asks.
+    coversList(earlier.rule.action, later.rule.action, matchesType) &&
+    coversRecipients(earlier.rule, later.rule)
+  );
+}
+
+/** Whether what matches one of the later values matches one of the earlier ones. No values: no condition. */
+function coversList<T>(
+  earlier: readonly T[] | undefined,
+  later: readonly T[] | undefined,
+  includes: (broad: T, narrow: T) => boolean,
+): boolean {
+  if (earlier === undefined) return true;
+  if (later === undefined) return false;
+  return later.every((narrow) => earlier.some((broad) => includes(broad, narrow)));
+}
+
+function coversAmounts(earlier: PolicyRule, later: PolicyRule): boolean {
+  if (earlier.amount_gt !== undefined && !((later.amount_gt ?? NaN) >= earlier.amount_gt))
+    return false;
+  return earlier.amount_lte === undefined || (later.amount_lte ?? NaN) <= earlier.amount_lte;
+}
+
+function coversRecipients(earlier: PolicyRule, later: PolicyRule): boolean {
+  const domains = earlier.recipient_domains;
+  // One recipient at a domain says nothing of the others, which the earlier rule asks for too.
+  if (domains && wantsAllRecipients(earlier.effect) && !wantsAllRecipients(later.effect))
+    return false;
+  return coversList(domains, later.recipient_domains, domainCovers);
+}

@@ -1,0 +1,104 @@
+/** What a request asks for; `channel` is a new channel that waits for the owner. */
+export const REQUEST_KINDS = [
+  'approval',
+  'question',
+  'policy',
+  'file_url',
+  'email_send',
+  'channel',
+] as const;
+
+/** Every status but `pending` is final (spec section 3.2). */
+export const REQUEST_STATUSES = [
+  'pending',
+  'approved',
+  'denied',
+  'modified',
+  'needs_context',
+  'expired',
+  'answered',
+] as const;
+
+export type RequestKind = (typeof REQUEST_KINDS)[number];
+export type RequestStatus = (typeof REQUEST_STATUSES)[number];
+
+/** What a person does with a request. */
+export type Choice =
+  | { readonly verb: 'approve'; readonly comment?: string }
+  | { readonly verb: 'deny'; readonly comment?: string }
+  /** One of the options, by its number from 0: approves as modified, or answers a question. */
+  | { readonly verb: 'option'; readonly index: number; readonly comment?: string }
+  /** The answer to a question in words. */
+  | { readonly verb: 'answer'; readonly text: string }
+  | { readonly verb: 'needs_context'; readonly comment: string };
+
+/** How a request ends. */
+export interface Resolution {
+  readonly status: Exclude<RequestStatus, 'pending'>;
+  /** The option that was chosen, or the answer. */
+  readonly decision: string | null;
+  readonly comment: string | null;
+}
+
+const ANSWER_MAX_CHARS = 4000;
+export const COMMENT_MAX_CHARS = 1000;
+
+/** The status at a time: a pending request whose time is over has expired, whether that was written down or not. */
+export function effectiveRequestStatus(
+  row: { readonly status: string; readonly expires_at: number },
+  now: number,
+): RequestStatus {
+  if (row.status === 'pending' && row.expires_at <= now) return 'expired';
+  return row.status as RequestStatus;
+}
+
+/** Why a choice cannot be made, as a sentence. */
+interface Problem {
+  readonly problem: string;
+}
+
+/** What a choice makes of a request, or why it cannot be made. */
+export function resolutionOf(
+  request: { readonly kind: RequestKind; readonly options: readonly string[] },
+  choice: Choice,
+): Resolution | Problem {
+  const isQuestion = request.kind === 'question';
+  switch (choice.verb) {
+    case 'approve':
+    case 'deny':
+      if (isQuestion) return { problem: 'A question is answered, not approved or denied.' };
+      return {
+        status: choice.verb === 'approve' ? 'approved' : 'denied',
+        decision: null,
+        comment: textOf(choice.comment, COMMENT_MAX_CHARS),
+      };
+    case 'option': {
+      const decision = request.options[choice.index];
+      if (decision === undefined) return { problem: 'There is no such option.' };
+      const comment = textOf(choice.comment, COMMENT_MAX_CHARS);
+      return { status: isQuestion ? 'answered' : 'modified', decision, comment };
+    }
+    case 'answer':
+      if (!isQuestion) return { problem: 'Only a question is answered in words.' };
+      return answered(textOf(choice.text, ANSWER_MAX_CHARS));
+    case 'needs_context':
+      return inNeedOfContext(textOf(choice.comment, COMMENT_MAX_CHARS));
+  }
+}
+
+function answered(decision: string | null): Resolution | Problem {
+  if (decision === null) return { problem: 'The answer is empty.' };
+  return { status: 'answered', decision, comment: null };
+}
+
+function inNeedOfContext(comment: string | null): Resolution | Problem {
+  if (comment === null) return { problem: 'Say what is missing.' };
+  return { status: 'needs_context', decision: null, comment };
+}
+
+/** Trimmed, cut on a whole character, and without what a row cannot hold; null when nothing is left. */
+function textOf(text: string | undefined, maxChars: number): string | null {
+  const clean = (text ?? '').toWellFormed().replaceAll('\0', '').trim();
+  const cut = Array.from(clean).slice(0, maxChars).join('');
+  return cut === '' ? null : cut;
+}

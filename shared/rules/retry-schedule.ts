@@ -1,0 +1,58 @@
+const MINUTE_MS = 60_000;
+
+/** The pauses after a failed attempt (spec section 8): 1 min, 5 min, 30 min, 2 h, 12 h. */
+const PAUSES_MS = [1, 5, 30, 120, 720].map((minutes) => minutes * MINUTE_MS);
+const PAUSE_MAX_MS = Math.max(...PAUSES_MS);
+/** Deliveries that failed together come back spread over a tenth of the pause. */
+const JITTER = 0.1;
+const SECOND_MS = 1000;
+
+/** How one attempt went: plain data. */
+export type AttemptOutcome = { readonly durationMs: number } & (
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly retryAfterSeconds: number | null;
+      /** The beginning of what the receiver said. */
+      readonly response: string;
+    }
+  | {
+      readonly kind: 'failed';
+      /** A sentence. */
+      readonly reason: string;
+      /** The address may not be called, which no other attempt changes. */
+      readonly guard: boolean;
+    }
+);
+
+export type Verdict =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'retry'; readonly dueAt: number }
+  | { readonly kind: 'dead' }
+  /** The receiver wants no more of this. */
+  | { readonly kind: 'gone' };
+
+/**
+ * What follows from an attempt, the `nth` of its round from 1. Retry-After may make a pause longer, up to the longest one.
+ * Times are whole seconds, so that what falls due together is looked for once. `jitter` is random, from 0 to 1.
+ */
+export function judge(
+  outcome: AttemptOutcome,
+  { nth, now, jitter }: { readonly nth: number; readonly now: number; readonly jitter: number },
+): Verdict {
+  if (outcome.kind === 'failed' && outcome.guard) return { kind: 'dead' };
+  if (outcome.kind === 'answered' && isSuccess(outcome.status)) return { kind: 'delivered' };
+  if (outcome.kind === 'answered' && outcome.status === GONE) return { kind: 'gone' };
+  const pauseMs = PAUSES_MS[nth - 1];
+  if (pauseMs === undefined) return { kind: 'dead' };
+  const asked = outcome.kind === 'answered' ? (outcome.retryAfterSeconds ?? 0) * SECOND_MS : 0;
+  const waitMs = Math.max(pauseMs * (1 + JITTER * jitter), Math.min(asked, PAUSE_MAX_MS));
+  return { kind: 'retry', dueAt: Math.ceil((now + waitMs) / SECOND_MS) * SECOND_MS };
+}
+
+const GONE = 410;
+
+/** Redirects are not followed, so they are failures as well. */
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}

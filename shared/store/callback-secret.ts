@@ -1,0 +1,32 @@
+import type { Row, Tx } from './driver.ts';
+
+/** What callbacks of requests are signed with; both secrets are sealed. */
+export interface CallbackSecretRow extends Row {
+  secret: Uint8Array;
+  created_at: string;
+  /** The one before, which signs as well until the time beside it. */
+  previous: Uint8Array | null;
+  previous_valid_until: number | null;
+}
+
+/** The one secret of a project for the callbacks of its requests. */
+export class CallbackSecretRepository {
+  readonly #tx: Tx;
+
+  constructor(tx: Tx) {
+    this.#tx = tx;
+  }
+
+  get(): Promise<CallbackSecretRow | undefined> {
+    return this.#tx.get<CallbackSecretRow>(
+      'SELECT secret, created_at, previous, previous_valid_until FROM callback_secret WHERE id = 1',
+    );
+  }
+
+  async set(row: CallbackSecretRow): Promise<void> {
+    await this.#tx.run(
+      'INSERT OR REPLACE INTO callback_secret (id, secret, created_at, previous, previous_valid_until) VALUES (1, ?, ?, ?, ?)',
+      [row.secret, row.created_at, row.previous, row.previous_valid_until],
+    );
+  }
+}

@@ -1,0 +1,188 @@
+import type { Row, Tx } from './driver.ts';
+
+export type ChannelKind = 'email' | 'telegram';
+type ChannelStatus = 'added' | 'verified' | 'active' | 'removed';
+
+export interface ChannelRow extends Row {
+  id: string;
+  kind: ChannelKind;
+  label: string;
+  status: ChannelStatus;
+  owner: number;
+  /** Sealed: an email address, or a Telegram chat and user as JSON. */
+  address: Uint8Array | null;
+  /** Keyed: finds an address again without telling it. */
+  address_hash: string | null;
+  /** As `a***@example.com`. */
+  masked: string | null;
+  created_at: string;
+  created_by: string | null;
+  verified_at: string | null;
+  activated_at: string | null;
+  last_used_at: string | null;
+}
+
+const COLUMNS =
+  'id, kind, label, status, owner, address, address_hash, masked, created_at, created_by, verified_at, activated_at, last_used_at';
+
+/** The people of a project, by the ways to reach them. */
+export class ChannelRepository {
+  readonly #tx: Tx;
+
+  constructor(tx: Tx) {
+    this.#tx = tx;
+  }
+
+  /** All but those removed, the owner first. */
+  list(): Promise<ChannelRow[]> {
+    return this.#tx.all<ChannelRow>(
+      `SELECT ${COLUMNS} FROM channel WHERE status <> 'removed' ORDER BY owner DESC, id`,
+    );
+  }
+
+  /** A channel that was not removed. */
+  find(id: string): Promise<ChannelRow | undefined> {
+    return this.#tx.get<ChannelRow>(
+      `SELECT ${COLUMNS} FROM channel WHERE id = ? AND status <> 'removed'`,
+      [id],
+    );
+  }
+
+  /** Also one that was removed: what it decided stays its decision. */
+  findEver(id: string): Promise<ChannelRow | undefined> {
+    return this.#tx.get<ChannelRow>(`SELECT ${COLUMNS} FROM channel WHERE id = ?`, [id]);
+  }
+
+  owner(): Promise<ChannelRow | undefined> {
+    return this.#tx.get<ChannelRow>(
+      `SELECT ${COLUMNS} FROM channel WHERE owner = 1 AND status <> 'removed'`,
+    );
+  }
+
+  findByAddress(addressHash: string): Promise<ChannelRow | undefined> {
+    return this.#tx.get<ChannelRow>(
+      `SELECT ${COLUMNS} FROM channel WHERE address_hash = ? AND status <> 'removed'`,
+      [addressHash],
+    );
+  }
+
+  /** When the last but so many was added, also if it was removed since; null when there were fewer. */
+  async addedBefore(count: number): Promise<string | null> {
+    const row = await this.#tx.get<{ created_at: string }>(
+      'SELECT created_at FROM channel ORDER BY id DESC LIMIT 1 OFFSET ?',
+      [count - 1],
+    );
+    return row?.created_at ?? null;
+  }
+
+  async insert(row: ChannelRow): Promise<void> {
+    await this.#tx.run(
+      `INSERT INTO channel (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        row.id,
+        row.kind,
+        row.label,
+        row.status,
+        row.owner,
+        row.address,
+        row.address_hash,
+        row.masked,
+        row.created_at,
+        row.created_by,
+        row.verified_at,
+        row.activated_at,
+        row.last_used_at,
+      ],
+    );
+  }
+
+  async setAddress(
+    id: string,
+    to: {
+      readonly address: Uint8Array;
+      readonly addressHash: string;
+      readonly masked: string | null;
+    },
+  ): Promise<void> {
+    await this.#tx.run(
+      'UPDATE channel SET address = ?, address_hash = ?, masked = ? WHERE id = ?',
+      [to.address, to.addressHash, to.masked, id],
+    );
+  }
+
+  async setVerified(id: string, nowIso: string): Promise<void> {
+    await this.#tx.run(
+      "UPDATE channel SET status = 'verified', verified_at = ? WHERE id = ? AND status = 'added'",
+      [nowIso, id],
+    );
+  }
+
+  async setActive(id: string, nowIso: string): Promise<void> {
+    await this.#tx.run(
+      "UPDATE channel SET status = 'active', activated_at = ? WHERE id = ? AND status = 'verified'",
+      [nowIso, id],
+    );
+  }
+
+  /** The address goes with it. */
+  async remove(id: string, nowIso: string): Promise<void> {
+    await this.#tx.run(
+      "UPDATE channel SET status = 'removed', removed_at = ?, address = NULL, address_hash = NULL, masked = NULL WHERE id = ?",
+      [nowIso, id],
+    );
+    await this.#tx.run('DELETE FROM channel_token WHERE channel_id = ?', [id]);
+  }
+
+  async touch(id: string, nowIso: string): Promise<void> {
+    await this.#tx.run('UPDATE channel SET last_used_at = ? WHERE id = ?', [nowIso, id]);
+  }
+
+  /** Replaces the links that were sent before. */
+  async setToken(
+    channelId: string,
+    token: { readonly hash: string; readonly expiresAt: number; readonly now: number },
+  ): Promise<void> {
+    await this.#tx.run('DELETE FROM channel_token WHERE channel_id = ?', [channelId]);
+    await this.#tx.run(
+      'INSERT INTO channel_token (token_hash, channel_id, expires_at, created_at) VALUES (?, ?, ?, ?)',
+      [token.hash, channelId, token.expiresAt, token.now],
+    );
+  }
+
+  /** When the link of a channel that is not yet confirmed was made; null without one. */
+  async tokenMadeAt(channelId: string): Promise<number | null> {
+    const row = await this.#tx.get(
+      'SELECT max(created_at) AS at FROM channel_token WHERE channel_id = ?',
+      [channelId],
+    );
+    return (row?.['at'] as number | null | undefined) ?? null;
+  }
+
+  /** The channel that a link confirms, or has confirmed. */
+  async byToken(tokenHash: string, now: number): Promise<ChannelRow | undefined> {
+    const row = await this.#tx.get<{ channel_id: string }>(
+      'SELECT channel_id FROM channel_token WHERE token_hash = ? AND expires_at > ?',
+      [tokenHash, now],
+    );
+    return row && this.find(row.channel_id);
+  }
+
+  async nextTokenExpiry(): Promise<number | null> {
+    const row = await this.#tx.get('SELECT min(expires_at) AS due FROM channel_token');
+    return (row?.['due'] as number | null | undefined) ?? null;
+  }
+
+  expiredTokens(
+    now: number,
+    limit: number,
+  ): Promise<{ readonly token_hash: string; readonly channel_id: string }[]> {
+    return this.#tx.all(
+      'SELECT token_hash, channel_id FROM channel_token WHERE expires_at <= ? ORDER BY expires_at LIMIT ?',
+      [now, limit],
+    );
+  }
+
+  async deleteToken(tokenHash: string): Promise<void> {
+    await this.#tx.run('DELETE FROM channel_token WHERE token_hash = ?', [tokenHash]);
+  }
+}

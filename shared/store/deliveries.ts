@@ -1,0 +1,312 @@
+import type { DeliveryStatus } from '../rules/delivery-state.ts';
+import type { EventStatus } from '../rules/event-state.ts';
+import type { Row, SqlValue, Tx } from './driver.ts';
+
+/** An event on its way to one address. */
+export interface DeliveryRow extends Row {
+  id: string;
+  event_seq: number;
+  /** Null for the callback of a request. */
+  route_id: string | null;
+  request_id: string | null;
+  url: string;
+  destination: string;
+  status: DeliveryStatus;
+  attempts: number;
+  /** Those made before the round at hand. */
+  attempts_before: number;
+  /** When the next attempt is due; null once nothing is. */
+  due_at: number | null;
+  created_at: string;
+  finished_at: string | null;
+}
+
+/** A delivery as the log of a route shows it. */
+export interface LoggedDelivery extends DeliveryRow {
+  event_id: string;
+  event_type: string;
+}
+
+export interface AttemptRow extends Row {
+  attempt: number;
+  at: string;
+  status_code: number | null;
+  duration_ms: number;
+  error: string | null;
+  response: string | null;
+}
+
+/** The event behind a delivery. */
+interface CarriedEvent extends Row {
+  id: string;
+  source: string;
+  type: string;
+  status: EventStatus;
+}
+
+const COLUMNS =
+  'd.id, d.event_seq, d.route_id, d.request_id, d.url, d.destination, d.status, d.attempts, d.attempts_before, d.due_at, d.created_at, d.finished_at';
+const STATUSES: readonly DeliveryStatus[] = ['pending', 'delivered', 'dead', 'cancelled'];
+const INSERT = `INSERT INTO delivery (id, event_seq, route_id, request_id, url, destination, status, due_at, created_at)
+  VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?)`;
+const DUE_IDS =
+  "SELECT id FROM delivery WHERE destination = ? AND status = 'pending' AND due_at <= ? ORDER BY due_at, id LIMIT ?";
+const FIND = `SELECT ${COLUMNS} FROM delivery d WHERE d.id = ?`;
+
+/** What is pushed to callbacks, and the log of it. */
+export class DeliveryRepository {
+  readonly #tx: Tx;
+
+  constructor(tx: Tx) {
+    this.#tx = tx;
+  }
+
+  async insert(row: {
+    readonly id: string;
+    readonly eventSeq: number;
+    readonly routeId: string | null;
+    readonly requestId: string | null;
+    readonly url: string;
+    readonly destination: string;
+    readonly dueAt: number;
+    readonly createdAt: string;
+  }): Promise<void> {
+    const { id, eventSeq, routeId, requestId, url, destination, dueAt, createdAt } = row;
+    await this.#tx.run(INSERT, [
+      id,
+      eventSeq,
+      routeId,
+      requestId,
+      url,
+      destination,
+      dueAt,
+      createdAt,
+    ]);
+  }
+
+  find(id: string): Promise<DeliveryRow | undefined> {
+    return this.#tx.get<DeliveryRow>(FIND, [id]);
+  }
+
+  /** Every destination to which something is due. One step in the index each, however long its queue is. */
+  async dueDestinations(now: number): Promise<string[]> {
+    const found: string[] = [];
+    for (const { destination, dueAt } of await this.#firstOfEach(0)) {
+      if (dueAt <= now) found.push(destination);
+    }
+    return found;
+  }
+
+  /** The first time after `now` at which something is due. */
+  async nextDueAfter(now: number): Promise<number | null> {
+    const times = (await this.#firstOfEach(now + 1)).map(({ dueAt }) => dueAt);
+    return times.length > 0 ? Math.min(...times) : null;
+  }
+
+  /** The earliest due time from `from` on, of each destination that has one. */
+  async #firstOfEach(from: number): Promise<{ destination: string; dueAt: number }[]> {
+    const rows = await this.#tx.all<{ destination: string; due_at: number | null }>(
+      `WITH RECURSIVE place(destination) AS (
+         SELECT (SELECT min(destination) FROM delivery WHERE status = 'pending')
+         UNION ALL
+         SELECT (SELECT min(destination) FROM delivery WHERE status = 'pending' AND destination > place.destination)
+         FROM place WHERE place.destination IS NOT NULL)
+       SELECT destination, (SELECT min(due_at) FROM delivery d WHERE d.destination = place.destination
+         AND d.status = 'pending' AND d.due_at >= ?) AS due_at
+       FROM place WHERE destination IS NOT NULL`,
+      [from],
+    );
+    return rows.flatMap(({ destination, due_at: dueAt }) =>
+      dueAt === null ? [] : [{ destination, dueAt }],
+    );
+  }
+
+  /** What is due to a destination, the longest waiting first. Read from the index alone. */
+  async dueIds(destination: string, now: number, limit: number): Promise<string[]> {
+    const rows = await this.#tx.all<{ id: string }>(DUE_IDS, [destination, now, limit]);
+    return rows.map(({ id }) => id);
+  }
+
+  /** It has come to an end. */
+  async finish(
+    id: string,
+    end: {
+      readonly status: Exclude<DeliveryStatus, 'pending'>;
+      readonly attempts: number;
+      readonly nowIso: string;
+    },
+  ): Promise<void> {
+    await this.#tx.run(
+      'UPDATE delivery SET status = ?, attempts = ?, due_at = NULL, finished_at = ? WHERE id = ?',
+      [end.status, end.attempts, end.nowIso, id],
+    );
+  }
+
+  async retryAt(id: string, attempts: number, dueAt: number): Promise<void> {
+    await this.#tx.run('UPDATE delivery SET attempts = ?, due_at = ? WHERE id = ?', [
+      attempts,
+      dueAt,
+      id,
+    ]);
+  }
+
+  /** Begins another round for one that was given up. */
+  async revive(id: string, now: number): Promise<void> {
+    await this.#tx.run(
+      "UPDATE delivery SET status = 'pending', attempts_before = attempts, due_at = ?, finished_at = NULL WHERE id = ?",
+      [now, id],
+    );
+  }
+
+  /** Makes at most `limit` pending ones of a route due that are not yet; returns how many. */
+  hasten(routeId: string, now: number, limit: number): Promise<number> {
+    return this.#tx.run(
+      `UPDATE delivery SET due_at = ?1 WHERE id IN (SELECT id FROM delivery
+         WHERE route_id = ?2 AND status = 'pending' AND due_at > ?1 ORDER BY id LIMIT ?3)`,
+      [now, routeId, limit],
+    );
+  }
+
+  async addAttempt(deliveryId: string, attempt: AttemptRow): Promise<void> {
+    await this.#tx.run(
+      'INSERT OR REPLACE INTO delivery_attempt (delivery_id, attempt, at, status_code, duration_ms, error, response) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      [
+        deliveryId,
+        attempt.attempt,
+        attempt.at,
+        attempt.status_code,
+        attempt.duration_ms,
+        attempt.error,
+        attempt.response,
+      ],
+    );
+  }
+
+  /** The newest attempts of a delivery, newest first. */
+  attempts(deliveryId: string, limit: number): Promise<AttemptRow[]> {
+    return this.#tx.all<AttemptRow>(
+      'SELECT attempt, at, status_code, duration_ms, error, response FROM delivery_attempt WHERE delivery_id = ? ORDER BY attempt DESC LIMIT ?',
+      [deliveryId, limit],
+    );
+  }
+
+  /** Where the deliveries of an event by routes stand. */
+  async statusesOf(eventSeq: number): Promise<DeliveryStatus[]> {
+    const rows = await this.#tx.all<{ status: DeliveryStatus }>(
+      'SELECT status FROM delivery WHERE event_seq = ? AND route_id IS NOT NULL',
+      [eventSeq],
+    );
+    return rows.map(({ status }) => status);
+  }
+
+  /** Pending deliveries of a route, oldest first. */
+  pendingOf(routeId: string, limit: number): Promise<DeliveryRow[]> {
+    return this.#tx.all<DeliveryRow>(
+      `SELECT ${COLUMNS} FROM delivery d WHERE d.route_id = ? AND d.status = 'pending' ORDER BY d.id LIMIT ?`,
+      [routeId, limit],
+    );
+  }
+
+  /** Deliveries of a route that were given up, and whose events nobody has taken back since; oldest first. */
+  revivable(routeId: string, limit: number): Promise<DeliveryRow[]> {
+    return this.#tx.all<DeliveryRow>(
+      `SELECT ${COLUMNS} FROM delivery d CROSS JOIN event e ON e.seq = d.event_seq
+       WHERE d.route_id = ? AND d.status = 'dead' AND e.status = 'dead' ORDER BY d.id LIMIT ?`,
+      [routeId, limit],
+    );
+  }
+
+  /** How many of a route are under way, and how many were given up. */
+  async countsOf(routeId: string): Promise<{ pending: number; dead: number }> {
+    const rows = await this.#tx.all(
+      "SELECT status, count(*) AS n FROM delivery WHERE route_id = ? AND status IN ('pending', 'dead') GROUP BY status",
+      [routeId],
+    );
+    const countOf = (status: DeliveryStatus): number =>
+      Number(rows.find((row) => row['status'] === status)?.['n'] ?? 0);
+    return { pending: countOf('pending'), dead: countOf('dead') };
+  }
+
+  /** A page of a route's log, newest first; `beforeId` is empty for the first. */
+  page(filter: {
+    readonly routeId: string;
+    readonly status?: DeliveryStatus | undefined;
+    readonly beforeId: string;
+    readonly limit: number;
+  }): Promise<LoggedDelivery[]> {
+    const { routeId, status, beforeId, limit } = filter;
+    const wanted = status === undefined ? STATUSES : [status];
+    // The index is sorted within a status: a page of each, then the newest of them.
+    const pages = wanted.map(
+      () =>
+        'SELECT id FROM (SELECT id FROM delivery WHERE route_id = ? AND status = ? AND id < ? ORDER BY id DESC LIMIT ?)',
+    );
+    const upTo = beforeId === '' ? AFTER_ALL : beforeId;
+    const params = wanted.flatMap((one): SqlValue[] => [routeId, one, upTo, limit]);
+    return this.#tx.all<LoggedDelivery>(
+      `SELECT ${COLUMNS}, e.id AS event_id, e.type AS event_type
+       FROM (SELECT id FROM (${pages.join(' UNION ALL ')}) ORDER BY id DESC LIMIT ?) AS candidate
+       CROSS JOIN delivery d ON d.id = candidate.id CROSS JOIN event e ON e.seq = d.event_seq ORDER BY d.id DESC`,
+      [...params, limit],
+    );
+  }
+
+  /** The event is delivered by routes from now on: nobody may pull it. */
+  async setRouted(eventSeq: number): Promise<void> {
+    await this.#tx.run('UPDATE event SET routed = 1 WHERE seq = ?', [eventSeq]);
+  }
+
+  /** Counts a failed attempt to deliver an event. */
+  async countFailure(eventSeq: number): Promise<void> {
+    await this.#tx.run('UPDATE event SET attempts = attempts + 1 WHERE seq = ?', [eventSeq]);
+  }
+
+  /** Writes down where a routed event stands by its deliveries. */
+  async setEvent(
+    eventSeq: number,
+    state: {
+      readonly status: 'pending' | 'done' | 'dead';
+      readonly routed: boolean;
+      readonly nowIso: string;
+    },
+  ): Promise<void> {
+    const { status, routed, nowIso } = state;
+    await this.#tx.run('UPDATE event SET status = ?, routed = ?, finished_at = ? WHERE seq = ?', [
+      status,
+      routed ? 1 : 0,
+      status === 'pending' ? null : nowIso,
+      eventSeq,
+    ]);
+  }
+
+  eventOf(eventSeq: number): Promise<CarriedEvent | undefined> {
+    return this.#tx.get<CarriedEvent>('SELECT id, source, type, status FROM event WHERE seq = ?', [
+      eventSeq,
+    ]);
+  }
+
+  /** When the oldest delivery began that has come to an end; null when there is none. */
+  async oldestFinished(): Promise<string | null> {
+    const row = await this.#tx.get(
+      "SELECT created_at FROM delivery WHERE status <> 'pending' ORDER BY id LIMIT 1",
+    );
+    return row ? String(row['created_at']) : null;
+  }
+
+  /** Deletes finished deliveries that began before a time, with their attempts, at most `limit`; returns how many. */
+  async deleteFinished(beforeIso: string, limit: number): Promise<number> {
+    const rows = await this.#tx.all<{ id: string; created_at: string }>(
+      "SELECT id, created_at FROM delivery WHERE status <> 'pending' ORDER BY id LIMIT ?",
+      [limit],
+    );
+    const old = rows.filter(({ created_at }) => created_at < beforeIso);
+    for (const { id } of old) {
+      await this.#tx.run('DELETE FROM delivery_attempt WHERE delivery_id = ?', [id]);
+      await this.#tx.run('DELETE FROM delivery WHERE id = ?', [id]);
+    }
+    return old.length;
+  }
+}
+
+/** Sorts after every id. */
+const AFTER_ALL = 'dlv`';

@@ -1,0 +1,129 @@
+import { BlobRepository } from './blobs.ts';
+import { CallbackSecretRepository } from './callback-secret.ts';
+import { ChannelRepository } from './channels.ts';
+import { DeliveryRepository } from './deliveries.ts';
+import { DiskRepository } from './disk.ts';
+import { EventRepository } from './events.ts';
+import { FileLinkRepository } from './file-links.ts';
+import { FileRepository } from './files.ts';
+import { IdempotencyRepository } from './idempotency.ts';
+import { KeyRepository } from './keys.ts';
+import { KvRepository } from './kv.ts';
+import { LedgerRepository } from './ledger.ts';
+import { MetaRepository } from './meta.ts';
+import { NoticeRepository } from './notices.ts';
+import { PolicyRepository } from './policies.ts';
+import { RequestRepository } from './requests.ts';
+import { RouteRepository } from './routes.ts';
+import { SourceRepository } from './sources.ts';
+import { UploadRepository } from './uploads.ts';
+import type { Tx } from './driver.ts';
+
+/**
+ * Every table family of one project, over one transaction or snapshot. Each is made when it is first asked for: most
+ * transactions need two or three.
+ */
+export class Repositories {
+  readonly #tx: Tx;
+  readonly #projectId: string;
+  #keys: KeyRepository | undefined;
+  #sources: SourceRepository | undefined;
+  #events: EventRepository | undefined;
+  #ledger: LedgerRepository | undefined;
+  #idempotency: IdempotencyRepository | undefined;
+  #blobs: BlobRepository | undefined;
+  #disk: DiskRepository | undefined;
+  #kv: KvRepository | undefined;
+  #files: FileRepository | undefined;
+  #uploads: UploadRepository | undefined;
+  #fileLinks: FileLinkRepository | undefined;
+  #requests: RequestRepository | undefined;
+  #channels: ChannelRepository | undefined;
+  #notices: NoticeRepository | undefined;
+  #policies: PolicyRepository | undefined;
+  #routes: RouteRepository | undefined;
+  #deliveries: DeliveryRepository | undefined;
+  #callbackSecret: CallbackSecretRepository | undefined;
+  #meta: MetaRepository | undefined;
+
+  constructor(tx: Tx, projectId: string) {
+    this.#tx = tx;
+    this.#projectId = projectId;
+  }
+
+  get keys(): KeyRepository {
+    return (this.#keys ??= new KeyRepository(this.#tx));
+  }
+
+  get sources(): SourceRepository {
+    return (this.#sources ??= new SourceRepository(this.#tx));
+  }
+
+  get events(): EventRepository {
+    return (this.#events ??= new EventRepository(this.#tx));
+  }
+
+  get ledger(): LedgerRepository {
+    return (this.#ledger ??= new LedgerRepository(this.#tx, this.#projectId));
+  }
+
+  get idempotency(): IdempotencyRepository {
+    return (this.#idempotency ??= new IdempotencyRepository(this.#tx));
+  }
+
+  get blobs(): BlobRepository {
+    return (this.#blobs ??= new BlobRepository(this.#tx));
+  }
+
+  get disk(): DiskRepository {
+    return (this.#disk ??= new DiskRepository(this.#tx));
+  }
+
+  get kv(): KvRepository {
+    return (this.#kv ??= new KvRepository(this.#tx));
+  }
+
+  get files(): FileRepository {
+    return (this.#files ??= new FileRepository(this.#tx));
+  }
+
+  get uploads(): UploadRepository {
+    return (this.#uploads ??= new UploadRepository(this.#tx));
+  }
+
+  get fileLinks(): FileLinkRepository {
+    return (this.#fileLinks ??= new FileLinkRepository(this.#tx));
+  }
+
+  get requests(): RequestRepository {
+    return (this.#requests ??= new RequestRepository(this.#tx));
+  }
+
+  get channels(): ChannelRepository {
+    return (this.#channels ??= new ChannelRepository(this.#tx));
+  }
+
+  get notices(): NoticeRepository {
+    return (this.#notices ??= new NoticeRepository(this.#tx));
+  }
+
+  get policies(): PolicyRepository {
+    return (this.#policies ??= new PolicyRepository(this.#tx));
+  }
+
+  get routes(): RouteRepository {
+    return (this.#routes ??= new RouteRepository(this.#tx));
+  }
+
+  get deliveries(): DeliveryRepository {
+    return (this.#deliveries ??= new DeliveryRepository(this.#tx));
+  }
+
+  get callbackSecret(): CallbackSecretRepository {
+    return (this.#callbackSecret ??= new CallbackSecretRepository(this.#tx));
+  }
+
+  get meta(): MetaRepository {
+    return (this.#meta ??= new MetaRepository(this.#tx));
+  }
+}

@@ -1,0 +1,158 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { visit } from '../../helpers/page-visitor.ts';
+import { LocalDaemon } from '../../surface/local-daemon.ts';
+import { fieldsOf, parsedLine } from '../tools/fakes.ts';
+
+let daemon: LocalDaemon;
+beforeAll(async () => {
+  daemon = await LocalDaemon.start('ask-test');
+});
+afterAll(() => daemon.stop());
+
+/** A process of the executable, or of a shell that knows it as `svc`, with what it wrote. */
+function start(program: string, args: readonly string[]) {
+  const child = spawn(program, args, { env: daemon.env });
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk.toString('utf8');
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    err += chunk.toString('utf8');
+  });
+  const ended = once(child, 'close').then(([code]: unknown[]) => ({ code, out, err }));
+  return { child, ended };
+}
+
+function svc(...args: readonly string[]) {
+  return start(process.execPath, [daemon.bundle, ...args]);
+}
+
+/** Asks for an approval and waits in the background. */
+function ask(summary: string, ...flags: readonly string[]) {
+  return svc('ask', 'approval', 'deploy.production', summary, '--wait-seconds', '20', ...flags);
+}
+
+/** The link of the letter about it, as the owner finds it. */
+async function linkAbout(summary: string): Promise<string> {
+  const find = async (): Promise<string | null> => {
+    const items: unknown = parsedLine((await daemon.svc('outbox', 'list')).out)['items'];
+    const letters = (Array.isArray(items) ? items : []).map(fieldsOf);
+    const letter = letters.find(({ subject }) => String(subject).includes(summary));
+    return letter ? String(letter['id']) : null;
+  };
+  await expect.poll(find, { timeout: 10_000 }).not.toBeNull();
+  const { out } = await daemon.svc('outbox', 'show', (await find()) ?? '');
+  const text = String(parsedLine(out)['text']);
+  return /^https?:\/\/\S+$/m.exec(text)?.[0] ?? '';
+}
+
+describe('svc ask approval', () => {
+  it('ends with 0 when the owner approves on the page of the letter, so that the work goes on', async () => {
+    const script = `"$0" "$1" ask approval deploy.production "Deploy 1.0" --wait-seconds 20 && echo DEPLOYED`;
+    const { ended } = start('sh', ['-c', script, process.execPath, daemon.bundle]);
+    const link = await linkAbout('Deploy 1.0');
+    // Whoever is as quick as this program need not be told where to look.
+    await sleep(1000);
+    const page = await visit(link, { button: 'Approve', typed: { comment: 'go ahead' } });
+    expect(page).toContain('Approved by owner');
+    const { code, out, err } = await ended;
+    expect(code).toBe(0);
+    const [line = '', after] = out.split('\n');
+    expect(parsedLine(line)).toMatchObject({ status: 'approved', comment: 'go ahead' });
+    expect(after).toBe('DEPLOYED');
+    expect(err).toBe(
+      'The question is in the outbox of this machine. See it with: svc outbox open\n',
+    );
+  });
+
+  it('ends with 5 when the owner denies', async () => {
+    const { ended } = ask('Deploy 2.0', '--risk', 'high', '--details', 'No tests yet.');
+    await visit(await linkAbout('Deploy 2.0'), { button: 'Deny', typed: { comment: 'not today' } });
+    const { code, out } = await ended;
+    expect(code).toBe(5);
+    expect(parsedLine(out)).toMatchObject({ status: 'denied', comment: 'not today' });
+  });
+
+  it('asks a second time where the risk is high, and takes a choice', async () => {
+    const flags = ['--risk', 'high', '--details', 'All tests pass.', '--options', 'at night'];
+    const { ended } = ask('Deploy 3.0', ...flags);
+    await visit(await linkAbout('Deploy 3.0'), { button: 'at night' });
+    const { code, out } = await ended;
+    expect(code).toBe(0);
+    expect(parsedLine(out)).toMatchObject({ status: 'modified', decision: 'at night' });
+  });
+
+  it('ends with 6 when nobody decides in time; request watch picks it up', async () => {
+    const asking = svc('ask', 'approval', 'deploy', 'Deploy 4.0', '--wait-seconds', '1');
+    const { code, out, err } = await asking.ended;
+    const id = String(parsedLine(out)['request_id']);
+    expect(code).toBe(6);
+    expect(err).toContain(`Still pending. Next: svc request watch ${id}\n`);
+    expect((await daemon.svc('request', 'status', id)).code).toBe(6);
+    const { ended } = svc('request', 'watch', id);
+    await visit(await linkAbout('Deploy 4.0'), { button: 'Approve' });
+    expect((await ended).code).toBe(0);
+    expect((await daemon.svc('request', 'status', id)).code).toBe(0);
+  });
+
+  it('leaves the request open at Ctrl-C, and says how to pick it up', async () => {
+    const { child, ended } = ask('Deploy 5.0');
+    await linkAbout('Deploy 5.0');
+    await sleep(1000);
+    child.kill('SIGINT');
+    const { code, out, err } = await ended;
+    expect([code, out]).toEqual([130, '']);
+    const id = /svc request watch (req_\w+)\n$/.exec(err)?.[1] ?? '';
+    const { out: status } = await daemon.svc('request', 'status', id);
+    expect(parsedLine(status)).toMatchObject({ status: 'pending', summary: 'Deploy 5.0' });
+  });
+
+  it.each(['down', 'kill -9'])('waits on over a restart of the daemon after %s', async (how) => {
+    const summary = `Deploy after ${how}`;
+    const { ended } = ask(summary);
+    const link = await linkAbout(summary);
+    await sleep(500);
+    if (how === 'down') await daemon.svc('down');
+    else process.kill(Number(parsedLine((await daemon.svc('status')).out)['pid']), 'SIGKILL');
+    const { port } = new URL(daemon.url);
+    await expect.poll(async () => (await daemon.svc('up', '--port', port, '--json')).code).toBe(0);
+    await visit(link, { button: 'Approve' });
+    const { code, out, err } = await ended;
+    expect(code).toBe(0);
+    expect(parsedLine(out)).toMatchObject({ status: 'approved' });
+    expect(err).toContain('The daemon is away. The request stays open, and this waits on.');
+    // Asked once, whatever was repeated.
+    const items: unknown = parsedLine((await daemon.svc('request', 'list')).out)['items'];
+    const same = (Array.isArray(items) ? items : []).map(fieldsOf);
+    expect(same.filter((one) => one['summary'] === summary)).toHaveLength(1);
+  });
+});
+
+describe('people', () => {
+  it('answer a question, let another one in and change the policy', async () => {
+    const asking = svc('ask', 'human', 'Which region?', '--wait-seconds', '20');
+    const answer = { button: 'Send this answer', typed: { text: 'eu-west' } };
+    await visit(await linkAbout('Which region?'), answer);
+    expect(parsedLine((await asking.ended).out)).toMatchObject({ decision: 'eu-west' });
+
+    await daemon.svc('channel', 'add', 'email', 'ana@example.com', '--label', 'ana');
+    await visit(await linkAbout('onfirm'), { button: 'Confirm' });
+    await visit(await linkAbout('Let ana decide'), { button: 'Approve' });
+    const { items } = parsedLine((await daemon.svc('channel', 'list')).out);
+    expect(items).toMatchObject([{ owner: true }, { label: 'ana', status: 'active' }]);
+    const status = parsedLine((await daemon.svc('status')).out);
+    expect(status['people']).toMatchObject({ active_email: 2, mail: 'outbox' });
+
+    const rules = [{ id: 'small', effect: 'auto_approve', action: 'payment.*', amount_lte: 100 }];
+    const proposing = svc('policy', 'set', JSON.stringify({ rules }), '--wait-seconds', '20');
+    await visit(await linkAbout('Replace policy version 0'), { button: 'Approve' });
+    expect((await proposing.ended).code).toBe(0);
+    const small = ['ask', 'approval', 'payment.refund', 'Refund', '--amount', '10'];
+    const { code, out } = await daemon.svc(...small);
+    expect(code).toBe(0);
+    expect(parsedLine(out)).toMatchObject({ status: 'approved', decided_by: 'policy:small' });
+  });
+});

@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HttpClient } from '../../../cli/client.ts';
+import { CliError, LostAnswer } from '../../../cli/errors.ts';
+import { heldAnswer } from '../../../cli/work/held-call.ts';
+import { isObject } from '../../../shared/untyped.ts';
+import { FakeDaemon, json, refuse, type Seen } from '../fake-daemon.ts';
+import { answer } from './fake-people.ts';
+
+type Answer = ConstructorParameters<typeof FakeDaemon>[0];
+
+const APPROVED = answer({ status: 'approved' });
+
+let daemon: FakeDaemon;
+let answers: Answer[];
+let away: number;
+
+beforeEach(async () => {
+  answers = [];
+  away = 0;
+  daemon = new FakeDaemon((seen, response) => {
+    const [first] = answers;
+    if (answers.length > 1) answers.shift();
+    first?.(seen, response);
+  });
+  await daemon.listen();
+});
+afterEach(() => daemon.close());
+
+function ask(seconds: number, signal = new AbortController().signal): Promise<unknown> {
+  return heldAnswer({
+    client: new HttpClient({ home: daemon.home, env: {}, warn: () => undefined }),
+    call: {
+      method: 'POST',
+      path: '/v1/requests',
+      options: { body: { action: 'deploy', wait_seconds: seconds }, timeoutMs: 20_000 },
+      seconds,
+    },
+    signal,
+    isPending: (value) => isObject(value) && value['status'] === 'pending',
+    onAway: () => {
+      away += 1;
+    },
+  });
+}
+
+const approved: Answer = (_, response) => json(response, APPROVED);
+const cutShort: Answer = (_, response) => json(response, answer());
+const lost: Answer = (_, response) => response.destroy();
+const held: Answer = () => undefined;
+
+function keysOf(seen: readonly Seen[]): Set<unknown> {
+  return new Set(seen.map(({ headers }) => headers['idempotency-key']));
+}
+
+describe('a call that waits for a person', () => {
+  it('is made once where it is answered', async () => {
+    answers = [approved];
+    expect(await ask(20)).toEqual(APPROVED);
+    expect(daemon.seen).toHaveLength(1);
+  });
+
+  it('is repeated as the same call when its answer came before its time', async () => {
+    answers = [cutShort, approved];
+    expect(await ask(20)).toEqual(APPROVED);
+    expect(keysOf(daemon.seen).size).toBe(1);
+    expect(new Set(daemon.seen.map(({ body }) => body)).size).toBe(1);
+    expect(away).toBe(0);
+  });
+
+  it('is repeated as the same call when its answer was lost, however often', async () => {
+    answers = [lost, lost, lost, lost, approved];
+    expect(await ask(20)).toEqual(APPROVED);
+    expect(daemon.seen.length).toBeGreaterThan(3);
+    expect(keysOf(daemon.seen).size).toBe(1);
+    expect(away).toBe(1);
+  });
+
+  it('sits out who is busy with it, or starting', async () => {
+    answers = [
+      cutShort,
+      (_, response) => refuse(response, 409, 'IDEMPOTENCY_IN_PROGRESS'),
+      (_, response) => refuse(response, 503, 'UNAVAILABLE'),
+      approved,
+    ];
+    expect(await ask(20)).toEqual(APPROVED);
+    expect(away).toBe(1);
+  });
+
+  it('answers at the end of its time what it knows, though the repeat is still held', async () => {
+    answers = [cutShort, held];
+    const started = performance.now();
+    expect(await ask(2)).toEqual(answer());
+    expect(performance.now() - started).toBeGreaterThan(1400);
+    expect(performance.now() - started).toBeLessThan(4000);
+  });
+
+  it('answers what it knows when nobody comes back', async () => {
+    answers = [
+      (seen, response) => {
+        cutShort(seen, response);
+        daemon.close();
+      },
+    ];
+    expect(await ask(2)).toEqual(answer());
+    expect(away).toBe(1);
+  });
+
+  it.each([0, 1])('with %i s answers what there is at their end', async (seconds) => {
+    answers = [cutShort, held];
+    expect(await ask(seconds)).toEqual(answer());
+  });
+
+  it('that was refused is not repeated', async () => {
+    answers = [(_, response) => refuse(response, 503, 'UNAVAILABLE')];
+    await expect(ask(20)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(daemon.seen).toHaveLength(1);
+  });
+
+  it.each([
+    ['TOO_MANY_PENDING_REQUESTS', 429],
+    ['KEY_REVOKED', 401],
+  ])('is given up when a repeat is refused: %s', async (code, status) => {
+    answers = [lost, lost, (_, response) => refuse(response, status, code)];
+    await expect(ask(20)).rejects.toMatchObject({ code });
+  });
+
+  it('that never left is not repeated', async () => {
+    daemon.close();
+    const failed = await ask(20).catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(CliError);
+    expect(failed).not.toBeInstanceOf(LostAnswer);
+    expect(away).toBe(0);
+  });
+
+  it('ends at once when it is interrupted, also between two tries', async () => {
+    answers = [cutShort, lost];
+    const abort = new AbortController();
+    setTimeout(() => abort.abort(), 600);
+    const started = performance.now();
+    await expect(ask(20, abort.signal)).rejects.toThrow('Interrupted');
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+});

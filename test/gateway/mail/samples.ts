@@ -1,0 +1,43 @@
+import type { ChannelView, Opened, RequestView } from '../../../gateway/people/desk.ts';
+
+export const NOW = Date.parse('2026-01-02T12:00:00.000Z');
+
+/** A request with little in it. */
+function request(given: Partial<RequestView> = {}): RequestView {
+  return {
+    id: 'req_1',
+    kind: 'approval',
+    status: 'pending',
+    project: { name: 'Web Shop', slug: 'web-shop' },
+    agent: { label: 'deploy-bot', platform: 'claude-code' },
+    keyName: 'ci',
+    action: 'deploy.production',
+    summary: 'Deploy version 1.2.3',
+    details: null,
+    amount: null,
+    risk: null,
+    options: [],
+    note: null,
+    diff: [],
+    warnings: [],
+    fingerprint: '0123456789ab',
+    createdAt: NOW,
+    expiresAt: NOW + 86_400_000,
+    decidedAt: null,
+    decidedBy: null,
+    decision: null,
+    comment: null,
+    ...given,
+  };
+}
+
+export function opened(given: Partial<RequestView> = {}): Opened {
+  return { request: request(given), channel: { id: 'chn_1', label: 'ops' }, now: NOW };
+}
+
+export const channel: ChannelView = {
+  label: 'ops',
+  project: { name: 'Web Shop', slug: 'web-shop' },
+  address: 'a***@example.com',
+  status: 'added',
+};

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FakeClock, TestGateway } from '../helpers/gateway.ts';
+import { LOOPBACK } from './callback-receiver.ts';
+import { TestPeople, refused } from './people.ts';
+
+const NOBODY = `chn_${'0'.repeat(26)}`;
+
+let test: TestGateway;
+let people: TestPeople;
+beforeAll(async () => {
+  const clock = new FakeClock();
+  test = await TestGateway.start({ clock, callbackAllow: LOOPBACK });
+  people = await TestPeople.of(test, clock);
+});
+afterAll(() => test.stop());
+
+const invalid = (...paths: string[]) =>
+  refused(400, 'VALIDATION_FAILED', { fields: paths.map((path) => ({ path })) });
+
+/** Sends a body as it stands: JSON has no way to say some of what is sent here. */
+async function raw(text: string): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(`${test.url}/v1/requests`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${test.apiKey}`, 'content-type': 'application/json' },
+    body: text,
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+const post = (body: unknown) => test.call('POST', '/v1/requests', { body });
+
+/** A body that JSON.stringify does not make. */
+const about = (amount: string) =>
+  `{"action":"a","summary":"s","wait_seconds":0,"amount":${amount}}`;
+
+const APPROVAL = { action: 'a', summary: 's', wait_seconds: 0 };
+const QUESTION = { question: 'q?', wait_seconds: 0 };
+
+describe('what is asked', () => {
+  it('is an action or a question, and not both', async () => {
+    expect(await post({ ...APPROVAL, ...QUESTION })).toMatchObject(invalid('action', 'summary'));
+    expect(await post({ ...QUESTION, risk: 'low', amount: 1 })).toMatchObject(
+      invalid('risk', 'amount'),
+    );
+    expect(await post({})).toMatchObject(invalid('action', 'summary'));
+    expect(await post({ question: null, ...APPROVAL })).toMatchObject({ status: 400 });
+    expect(await post({ summary: 's' })).toMatchObject(invalid('action'));
+  });
+
+  it.each(['action', 'summary', 'details', 'state_ref', 'question', 'options'])(
+    'has no control characters in %s',
+    async (field) => {
+      const base = field === 'question' ? QUESTION : APPROVAL;
+      const path = field === 'options' ? 'options[0]' : field;
+      for (const char of ['\0', '\x1b', '\x07', '\x7f', '\x85', '\x9b', '\ud800']) {
+        const text = `a${char}b`;
+        const body = { ...base, [field]: field === 'options' ? [text] : text };
+        expect(await people.ask(body)).toMatchObject(invalid(path));
+      }
+    },
+  );
+
+  it('may have several lines where it is read as a text', async () => {
+    for (const body of [{ details: 'a\r\n\tb' }, { question: 'a\nb' }]) {
+      const { body: answer } = await people.ask(body);
+      expect(await people.status(answer.request_id)).toMatchObject(body);
+    }
+    for (const field of ['action', 'summary', 'state_ref']) {
+      expect(await people.ask({ [field]: 'a\nb' })).toMatchObject(invalid(field));
+    }
+  });
+
+  it('keeps every character it may have', async () => {
+    const text = 'é 日本 👩‍🚀 \u202e rtl <b>&amp;"\' %2F \\n';
+    const { body } = await people.ask({ action: text, summary: text, state_ref: text });
+    expect(await people.status(body.request_id)).toMatchObject({
+      action: text,
+      summary: text,
+      state_ref: text,
+    });
+  });
+
+  it.each([
+    ['action', 200],
+    ['summary', 300],
+    ['details', 4000],
+    ['state_ref', 500],
+    ['question', 2000],
+  ])('has at most so many characters in %s: %i', async (field, most) => {
+    expect((await people.ask({ [field]: 'x'.repeat(most) })).status).toBe(200);
+    expect(await people.ask({ [field]: 'x'.repeat(most + 1) })).toMatchObject(invalid(field));
+    expect(await people.ask({ [field]: '' })).toMatchObject(invalid(field));
+  });
+
+  it('has at most 5 options of 40 characters, each once', async () => {
+    const fits = ['a', 'b', 'c', 'd', 'x'.repeat(40)];
+    expect((await people.ask({ options: fits })).status).toBe(200);
+    expect((await people.ask({ question: 'q?', options: fits })).status).toBe(200);
+    expect((await people.ask({ options: [] })).status).toBe(200);
+    expect(await people.ask({ options: [...fits, 'f'] })).toMatchObject(invalid('options'));
+    expect(await people.ask({ options: ['x'.repeat(41)] })).toMatchObject(invalid('options[0]'));
+    expect(await people.ask({ options: ['a', 'a'] })).toMatchObject(invalid('options'));
+    expect(await people.ask({ options: ['a', ''] })).toMatchObject(invalid('options[1]'));
+    expect(await people.ask({ options: 'a' })).toMatchObject(invalid('options'));
+  });
+
+  it.each([0, 1e-300, -5.25, 1e308, Number.MAX_SAFE_INTEGER, 0.1])(
+    'may be about %d',
+    async (amount) => {
+      const { body } = await people.ask({ amount });
+      expect(await people.status(body.request_id)).toMatchObject({ amount });
+    },
+  );
+
+  it('is about a number', async () => {
+    for (const amount of ['5', null, [], true, {}]) {
+      expect(await people.ask({ amount })).toMatchObject(invalid('amount'));
+    }
+    const bad = refused(400, 'VALIDATION_FAILED');
+    expect(await raw(about('1e999'))).toMatchObject(bad);
+    expect(await raw(about('-1e999'))).toMatchObject(bad);
+    expect(await raw(about('NaN'))).toMatchObject(bad);
+    expect(await raw(about('-0'))).toMatchObject({ status: 200 });
+  });
+
+  it('is of a known risk, and is waited for up to two minutes', async () => {
+    expect(await people.ask({ risk: 'HIGH' })).toMatchObject(invalid('risk'));
+    for (const wait_seconds of [-1, 121, 1.5, '0', null]) {
+      expect(await people.ask({ wait_seconds })).toMatchObject(invalid('wait_seconds'));
+    }
+  });
+
+  it('says what is the matter where the risk is high', async () => {
+    const code = refused(400, 'DETAILS_REQUIRED');
+    expect(await people.ask({ risk: 'high' })).toMatchObject(code);
+    expect(await people.ask({ risk: 'high', details: ' \n\t' })).toMatchObject(code);
+    expect((await people.ask({ risk: 'high', details: 'x' })).status).toBe(200);
+    expect((await people.ask({ risk: 'medium' })).status).toBe(200);
+    // What is wrong with the call alone is no entry in the ledger.
+    const { body } = await test.call<{ items: { code: string | null }[] }>(
+      'GET',
+      '/v1/ledger?op=ask_approval&limit=500',
+    );
+    expect(body.items.filter((entry) => entry.code !== null)).toEqual([]);
+  });
+
+  it('is asked of channels of this project that are active', async () => {
+    const details = { approver: NOBODY };
+    const unknown = refused(409, 'CHANNEL_NOT_VERIFIED', details);
+    expect(await people.ask({ approvers: [NOBODY] })).toMatchObject(unknown);
+    expect(await people.ask({ question: 'q?', approvers: [NOBODY] })).toMatchObject(unknown);
+    const added = (await people.addChannel('new@example.com')).body.channel.id;
+    const both = [await people.owner(), added];
+    expect(await people.ask({ approvers: both })).toMatchObject(
+      refused(409, 'CHANNEL_NOT_VERIFIED', { approver: added }),
+    );
+    expect(await people.ask({ approvers: [] })).toMatchObject(invalid('approvers'));
+    expect(await people.ask({ approvers: ['ana'] })).toMatchObject(invalid('approvers[0]'));
+    expect(await people.ask({ approvers: Array(21).fill(NOBODY) })).toMatchObject(
+      invalid('approvers'),
+    );
+  });
+
+  it('is not asked of a channel of another project', async () => {
+    const { apiKey } = await test.gateway.createProject({ name: 'Second', slug: 'second' });
+    const { body } = await test.call<{ items: { id: string }[] }>('GET', '/v1/channels', {
+      key: apiKey,
+    });
+    const approvers = body.items.map(({ id }) => id);
+    expect(approvers).toHaveLength(1);
+    expect(await people.ask({ approvers })).toMatchObject(refused(409, 'CHANNEL_NOT_VERIFIED'));
+  });
+});
+
+describe('a callback_url', () => {
+  it('has to be one that may be called', async () => {
+    for (const callback_url of [
+      'http://8.8.8.8/hook',
+      'https://10.0.0.1/',
+      'https://[::1]/',
+      'https://user:secret@example.com/',
+      'https://example.com/\0',
+      'https://exa\nmple.com/',
+      'ftp://example.com/',
+      '',
+      'nothing',
+    ]) {
+      const rejected = refused(400, 'CALLBACK_URL_REJECTED');
+      expect(await people.ask({ callback_url })).toMatchObject(rejected);
+      expect(await people.ask({ question: 'q?', callback_url })).toMatchObject(rejected);
+    }
+    const long = `https://example.com/${'x'.repeat(2048)}`;
+    expect(await people.ask({ callback_url: long })).toMatchObject(invalid('callback_url'));
+  });
+
+  it('needs a secret to sign with, and then nothing is asked without one', async () => {
+    const callback_url = 'http://127.0.0.1:9/hook';
+    const missing = refused(409, 'CALLBACK_SECRET_MISSING');
+    const before = (await people.channels()).length;
+    expect(await people.ask({ callback_url })).toMatchObject(missing);
+    expect(await people.ask({ question: 'q?', callback_url })).toMatchObject(missing);
+    expect(await people.channels()).toHaveLength(before);
+    expect((await test.call('POST', '/v1/request-callback-secret', { body: {} })).status).toBe(201);
+    const { body } = await people.ask({ callback_url });
+    expect(body.status).toBe('pending');
+    expect(await people.status(body.request_id)).toMatchObject({ callback_url });
+  });
+});

@@ -1,0 +1,158 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Letter, Sent } from '../../../gateway/people/desk.ts';
+import { SOON, Story, type Asked } from './story.ts';
+
+const CALL_MAX_MS = 300;
+
+let story: Story;
+let anna: Asked;
+beforeEach(async () => {
+  story = await Story.start({ callMaxMs: CALL_MAX_MS });
+  anna = await story.connect(7001, 'Anna');
+});
+afterEach(() => story.stop());
+
+function letter(kind: 'ask' | 'tell' | 'over' = 'ask', messageId = '1'): Letter {
+  const { requestId, token } = story.desk.ask(anna.channelId);
+  const opened = story.desk.openedBy(requestId, anna.channelId);
+  if (kind === 'ask') return { kind, opened, token };
+  return kind === 'tell' ? { kind, opened } : { kind, opened, messageId };
+}
+
+const send = (one = letter(), address = '7001'): Promise<Sent> =>
+  story.bot.carrier.send(one, { address, id: 'ntc_1' });
+
+const error = (code: number, description: string, retryAfter?: number) =>
+  ({ kind: 'error', code, description, ...(retryAfter !== undefined && { retryAfter }) }) as const;
+
+describe('what Telegram does not take now is sent later', () => {
+  it('after as long as a 429 asks for', async () => {
+    story.telegram.fail('sendMessage', error(429, 'Too Many Requests: retry after 17', 17));
+    expect(await send()).toEqual({
+      outcome: 'later',
+      retryAfterSeconds: 17,
+      reason: 'Telegram, sendMessage: 429 Too Many Requests: retry after 17',
+    });
+    expect((await send()).outcome).toBe('sent');
+  });
+
+  it.each([500, 502, 503, 409])('after a %i', async (code) => {
+    story.telegram.fail('sendMessage', error(code, 'Internal Server Error'));
+    expect(await send()).toMatchObject({ outcome: 'later', retryAfterSeconds: null });
+  });
+
+  it('after a 401: the token can be mended', async () => {
+    story.telegram.fail('sendMessage', error(401, 'Unauthorized'));
+    expect((await send()).outcome).toBe('later');
+  });
+
+  it.each([
+    { kind: 'close' },
+    { kind: 'lost' },
+    { kind: 'body', status: 502, body: '<html>Bad Gateway</html>' },
+    { kind: 'body', status: 200, body: 'null' },
+    { kind: 'body', status: 200, body: '{}' },
+    { kind: 'body', status: 200, body: '{"ok":true}' },
+    { kind: 'body', status: 200, body: '{"ok":true,"result":{}}' },
+  ] as const)('after %j', async (fault) => {
+    story.telegram.fail('sendMessage', fault);
+    expect((await send()).outcome).toBe('later');
+  });
+
+  it('within the deadline when nothing comes back', async () => {
+    story.telegram.fail('sendMessage', { kind: 'hang' });
+    const startedAt = performance.now();
+    expect((await send()).outcome).toBe('later');
+    const took = performance.now() - startedAt;
+    expect(took).toBeGreaterThan(CALL_MAX_MS - 50);
+    expect(took).toBeLessThan(CALL_MAX_MS + 2000);
+  });
+
+  it('when the bot has been stopped', async () => {
+    await story.bot.stop();
+    expect((await send()).outcome).toBe('later');
+  });
+});
+
+describe('what Telegram will never take is refused', () => {
+  it('by a person who blocked the bot', async () => {
+    anna.person.chat.isBlocked = true;
+    expect(await send()).toEqual({
+      outcome: 'refused',
+      reason: 'Telegram, sendMessage: 403 Forbidden: bot was blocked by the user',
+    });
+  });
+
+  it('by a person who is gone', async () => {
+    story.telegram.fail('sendMessage', error(403, 'Forbidden: user is deactivated'));
+    expect((await send()).outcome).toBe('refused');
+  });
+
+  it('by a chat that is not there', async () => {
+    expect(await send(letter(), '999')).toEqual({
+      outcome: 'refused',
+      reason: 'Telegram, sendMessage: 400 Bad Request: chat not found',
+    });
+  });
+
+  it.each(['', 'anna', '7001 ', '1e3', '0', '12345678901234567', '@channel'])(
+    'for an address that is no chat: "%s"',
+    async (address) => {
+      const before = story.telegram.count('sendMessage');
+      expect((await send(letter(), address)).outcome).toBe('refused');
+      expect(story.telegram.count('sendMessage')).toBe(before);
+    },
+  );
+
+  it('for an address that is to be confirmed: that is for email', async () => {
+    const project = { name: 'Acme', slug: 'acme' };
+    const channel = { label: 'x', project, address: 'a***@example.com', status: 'added' } as const;
+    expect((await send({ kind: 'verify', channel, token: 'x' })).outcome).toBe('refused');
+  });
+});
+
+describe('a message that is over', () => {
+  it('counts as edited when it says so already', async () => {
+    const { message, requestId } = await story.ask(anna);
+    story.desk.decideElsewhere(requestId, 'approved', 'Boss');
+    await expect.poll(() => message.buttons, SOON).toEqual([]);
+    const opened = story.desk.openedBy(requestId, anna.channelId);
+    const messageId = String(message.message_id);
+    const before = story.telegram.count('editMessageText');
+    expect(await send({ kind: 'over', opened, messageId })).toEqual({ outcome: 'sent', messageId });
+    expect(story.telegram.count('editMessageText')).toBe(before + 1);
+    expect(message.edits).toBe(1);
+  });
+
+  it('counts as edited when the person deleted it', async () => {
+    expect((await send(letter('over', '424242'))).outcome).toBe('sent');
+  });
+
+  it('that belongs to somebody who blocked the bot is given up', async () => {
+    anna.person.chat.isBlocked = true;
+    expect((await send(letter('over', '1'))).outcome).toBe('refused');
+  });
+
+  it('is tried again after a 429 or when the network is down', async () => {
+    story.telegram.fail('editMessageText', error(429, 'Too Many Requests', 3));
+    expect(await send(letter('over'))).toMatchObject({ outcome: 'later', retryAfterSeconds: 3 });
+    story.telegram.fail('editMessageText', { kind: 'close' });
+    expect((await send(letter('over'))).outcome).toBe('later');
+  });
+
+  it('without a number is refused', async () => {
+    expect((await send(letter('over', 'none'))).outcome).toBe('refused');
+  });
+});
+
+it('previews no links of an agent', async () => {
+  await send();
+  await send(letter('over', '1'));
+  const sending = story.telegram.calls.filter(({ method }) =>
+    ['sendMessage', 'editMessageText'].includes(method),
+  );
+  expect(sending.length).toBeGreaterThan(1);
+  for (const { payload } of sending) {
+    expect(payload['link_preview_options']).toEqual({ is_disabled: true });
+  }
+});

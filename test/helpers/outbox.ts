@@ -1,0 +1,39 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parsedMail } from '../gateway/mail/parsed-mail.ts';
+
+const PATIENCE_MS = 5000;
+
+/** The mails of a gateway's outbox, oldest first. */
+export function mailsOf(dataFolder: string): string[] {
+  const folder = join(dataFolder, 'outbox');
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.eml'))
+    .toSorted()
+    .map((name) => readFileSync(join(folder, name), 'utf8'));
+}
+
+/** The tokens of all links in mails so far: `a` decides, `c` confirms an address. */
+export function tokensOf(dataFolder: string, kind: 'a' | 'c'): string[] {
+  const link = new RegExp(`/${kind}/([0-9a-zA-Z]{40})`, 'g');
+  return mailsOf(dataFolder).flatMap((mail) =>
+    // Where a line is long, a link may be broken in two on the way.
+    [...parsedMail(mail).text.matchAll(link)].map((found) => found[1] ?? ''),
+  );
+}
+
+/** Waits until so many links have come, and answers the newest. */
+export async function linkToken(
+  dataFolder: string,
+  kind: 'a' | 'c' = 'a',
+  count = 1,
+): Promise<string> {
+  const until = performance.now() + PATIENCE_MS;
+  while (performance.now() < until) {
+    const tokens = tokensOf(dataFolder, kind);
+    if (tokens.length >= count) return tokens.at(-1) ?? '';
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error(`Only ${tokensOf(dataFolder, kind).length} links of ${count} came.`);
+}

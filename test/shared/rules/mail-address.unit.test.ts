@@ -1,0 +1,103 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  comparableAddress,
+  domainOf,
+  isMailAddress,
+  maskedAddress,
+} from '../../../shared/rules/mail-address.ts';
+
+describe('isMailAddress', () => {
+  it.each([
+    'ana@example.com',
+    'a@b',
+    'owner@localhost',
+    "o'hara+tag@sub.example.co.uk",
+    'a.b.c_d-e/f=g?h^i`j{k|l}m~n!o#p$q%r&s*t@x--y.example',
+    `${'x'.repeat(64)}@example.com`,
+    `a@${'x'.repeat(63)}.com`,
+    'a@xn--bcher-kva.example',
+  ])('takes %j', (text) => {
+    expect(isMailAddress(text)).toBe(true);
+  });
+
+  it.each([
+    '',
+    'ana',
+    '@',
+    'ana@',
+    '@example.com',
+    'a@b@c',
+    'a b@example.com',
+    'a@exa mple.com',
+    'a@example.com ',
+    ' a@example.com',
+    'a@example.com\n',
+    'a@example.com\r\nBcc: b@example.com',
+    'a\0@example.com',
+    'a,b@example.com',
+    'a;b@example.com',
+    'a:b@example.com',
+    '<a@example.com>',
+    'Ana <a@example.com>',
+    '"a"@example.com',
+    'a(comment)@example.com',
+    'a\\b@example.com',
+    '.a@example.com',
+    'a.@example.com',
+    'a..b@example.com',
+    'a@.example.com',
+    'a@example.com.',
+    'a@example..com',
+    'a@-example.com',
+    'a@example-.com',
+    'a@exam_ple.com',
+    'a@[127.0.0.1]',
+    'ä@example.com',
+    'a@exämple.com',
+    'ａ@example.com',
+    `${'x'.repeat(65)}@example.com`,
+    `a@${'x'.repeat(64)}.com`,
+    `a@${'x.'.repeat(127)}com`,
+  ])('refuses %j', (text) => {
+    expect(isMailAddress(text)).toBe(false);
+  });
+
+  it('is done at once with whatever it is given', () => {
+    for (const text of [
+      'a'.repeat(1e6),
+      `${'a.'.repeat(5e5)}@`,
+      `a@${'a-'.repeat(5e5)}`,
+      '@'.repeat(1e6),
+    ]) {
+      const started = performance.now();
+      expect(isMailAddress(text)).toBe(false);
+      expect(performance.now() - started).toBeLessThan(50);
+    }
+  });
+
+  it('takes nothing that a header or a list of addresses would take for more', () => {
+    const part = fc.string({ unit: 'binary', maxLength: 5 });
+    const plain = /^[^\s"(),:;<>@[\\\]\p{Cc}]+@[A-Za-z0-9.-]+$/u;
+    fc.assert(
+      fc.property(part, part, (one, other) => {
+        const text = `${one}@${other}`;
+        return !isMailAddress(text) || plain.test(text);
+      }),
+    );
+    expect(plain.test('a@b')).toBe(true);
+  });
+});
+
+describe('an address', () => {
+  it('compares without regard to the case of its domain alone', () => {
+    expect(comparableAddress('Ana@Example.COM')).toBe('Ana@example.com');
+    expect(comparableAddress('ana@example.com')).toBe('ana@example.com');
+    expect(domainOf('Ana@Example.COM')).toBe('example.com');
+  });
+
+  it('is masked to its first character and its domain', () => {
+    expect(maskedAddress('Ana.Lovelace@Example.COM')).toBe('A***@example.com');
+    expect(maskedAddress('a@b')).toBe('a***@b');
+  });
+});

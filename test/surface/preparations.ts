@@ -1,0 +1,144 @@
+import type { Operation } from '../../shared/operation.ts';
+import { isTold } from './deciding.ts';
+import { operationNamed, type World } from './scenario.ts';
+
+type Json = Record<string, unknown>;
+
+const withSource = async (world: World): Promise<void> => {
+  const { example } = operationNamed('source_add');
+  const added = await world.run('source_add', example);
+  if (added.status !== 201 && added.status !== 409) throw new Error(JSON.stringify(added.body));
+};
+
+/** Has what the example of an operation writes stand there, written once: what reads it answers the same again. */
+const withWritten =
+  (name: 'kv_set' | 'state_save') =>
+  async (world: World): Promise<Json> => {
+    const { example } = operationNamed(name);
+    const written = await world.run(name, { ...example, if_version: 0 });
+    if (written.status !== 200 && written.status !== 412) {
+      throw new Error(JSON.stringify(written.body));
+    }
+    return {};
+  };
+
+const withFile = async (world: World): Promise<Json> => {
+  const { example } = operationNamed('file_put');
+  const { status } = await world.run('file_get', { path: example['path'] });
+  if (status === 404) await world.get('file_put', example);
+  return {};
+};
+
+/** A route of this world, made when it is not there, with the delivery of one event behind it. */
+async function routeTo(world: World, end: 'works' | 'breaks'): Promise<string> {
+  const source = `route-${end}`;
+  const { items } = await world.get('route_list', {});
+  const known = (items as Json[]).find((route) => route['match_source'] === source);
+  if (known) return String(known['id']);
+  const callback_url = `${world.callbackUrl}/${end}`;
+  const { id } = await world.get('route_add', { callback_url, match_source: source });
+  await world.event(source);
+  return String(id);
+}
+
+/** A route with a delivery that arrived. */
+async function withDelivered(world: World): Promise<Json> {
+  const route_id = await routeTo(world, 'works');
+  await world.until('route_attempts', { route_id, status: 'delivered' }, hasItems);
+  return { route_id };
+}
+
+/** A route with a delivery that failed a moment ago, and has its next attempt before it. */
+async function withFailed(world: World): Promise<Json> {
+  const route_id = await routeTo(world, 'breaks');
+  await world.until('route_attempts', { route_id }, ({ items }) =>
+    (items as Json[]).some(
+      (one) => Date.parse(String(one['next_attempt_at'])) > Date.now() + 30_000,
+    ),
+  );
+  return { route_id };
+}
+
+function hasItems({ items }: Json): boolean {
+  return (items as unknown[]).length > 0;
+}
+
+/** A request that waits for a person, the same each time, its letters sent. */
+async function withRequest(world: World): Promise<Json> {
+  const state_ref = 'preparation';
+  const { items } = await world.get('request_list', { limit: 100 });
+  const known = (items as Json[]).find((one) => one['state_ref'] === state_ref);
+  const { example } = operationNamed('ask_approval');
+  const request = known ?? (await world.get('ask_approval', { ...example, state_ref }));
+  const request_id = String(request['request_id']);
+  await world.until('request_status', { request_id }, isTold);
+  return { request_id };
+}
+
+async function withLettersSent(world: World): Promise<Json> {
+  await withRequest(world);
+  const { example } = operationNamed('request_list');
+  await world.until('request_list', example, ({ items }) => (items as Json[]).every(isTold));
+  return {};
+}
+
+/** An address is a channel once. */
+async function withoutChannel(world: World): Promise<Json> {
+  const { label } = operationNamed('channel_add').example;
+  const { items } = await world.get('channel_list', {});
+  const known = (items as Json[]).find((channel) => channel['label'] === label);
+  if (known) await world.get('channel_remove', { channel_id: known['id'] });
+  return {};
+}
+
+async function withChannel(world: World): Promise<Json> {
+  const address = 'ben@example.com';
+  const { channel } = await world.get('channel_add', { kind: 'email', address, label: 'ben' });
+  return { channel_id: (channel as Json)['id'] };
+}
+
+/** What each operation needs before its example can be called, and the ids that then stand in it. */
+const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = {
+  key_revoke: async (world) => ({ key_id: (await world.newKey('disk')).id }),
+  key_rotate: async (world) => ({ key_id: (await world.newKey('disk')).id }),
+  source_add: async (world) => {
+    await world.run('source_remove', { name: operationNamed('source_add').example['name'] });
+    return {};
+  },
+  source_remove: async (world) => (await withSource(world), {}),
+  source_sign: async (world) => (await withSource(world), {}),
+  inbox_claim: async (world) => ({ event_id: await world.event() }),
+  inbox_ack: async (world) => ({ event_id: await world.claimed() }),
+  inbox_nack: async (world) => ({ event_id: await world.claimed() }),
+  inbox_extend: async (world) => ({ event_id: await world.claimed() }),
+  inbox_requeue: async (world) => ({ event_id: await world.dead() }),
+  route_list: async (world) => (await withDelivered(world), {}),
+  route_add: async ({ callbackUrl }) => ({ callback_url: callbackUrl }),
+  route_remove: async (world) => {
+    const { id } = await world.get('route_add', { callback_url: world.callbackUrl });
+    return { route_id: id };
+  },
+  route_attempts: withDelivered,
+  route_retry: withFailed,
+  route_test: withDelivered,
+  request_status: withRequest,
+  request_list: withLettersSent,
+  // The first has none before it.
+  request_callback_secret: async (world) => (await world.get('request_callback_secret', {}), {}),
+  channel_add: withoutChannel,
+  channel_remove: withChannel,
+  kv_list: withWritten('kv_set'),
+  kv_get: withWritten('kv_set'),
+  kv_delete: withWritten('kv_set'),
+  state_load: withWritten('state_save'),
+  file_list: withFile,
+  file_get: withFile,
+  file_delete: withFile,
+  file_url: withFile,
+};
+
+/** The example of an operation in a world that is ready for it. */
+export async function prepared(operation: Operation, world: World): Promise<Json> {
+  const ids = await PREPARATIONS[operation.name]?.(world);
+  return { ...operation.example, ...ids };
+}
