@@ -241,8 +241,11 @@ describe('a link that a person allows', () => {
     await test.call('DELETE', '/v1/files/a');
     await people.decide(id, { verb: 'approve' });
     expect(await asking).toMatchObject(refused(404, 'NOT_FOUND'));
+    // What a person allowed is what stood there: not what is put in its place.
+    await save('another');
+    expect(await link({ approval: id })).toMatchObject(NOT_APPLICABLE);
     // The approval is not used up by that.
-    await save('again');
+    await save('public');
     expect((await link({ approval: id })).body).toEqual(LINK);
   });
 

@@ -81,7 +81,8 @@ export const fileUrl = defineOperation({
     const { store, caller } = context;
     const file = await store.files.find(path);
     if (!file) throw new ServiceError('NOT_FOUND');
-    const subject = canonicalJson({ path, expires_in: expiresIn });
+    // A person allows what stands there now: another content is another question.
+    const subject = canonicalJson({ path, expires_in: expiresIn, digest: file.digest });
     if (approval === undefined) return linkOrAsk(context, subject, { file, expiresIn });
     const request = await store.requests.find(approval);
     if (!request || !isFor(request, caller.keyId, subject)) throw notApplicable();
