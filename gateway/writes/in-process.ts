@@ -7,7 +7,7 @@ import { createVault } from '../vault.ts';
 import type { Effect, Job, Procedure } from './job.ts';
 import { procedures, type InputOf, type OutputOf, type ProcedureName } from './procedures.ts';
 import { RecentBodies } from './recent-bodies.ts';
-import { Routing } from './routing.ts';
+import { Routing } from './open-routes.ts';
 import type { ProjectWrites, WritableProject, Writers, WritersOptions } from './writers.ts';
 
 /** Runs the transactions in this thread. */

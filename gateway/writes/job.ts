@@ -3,7 +3,7 @@ import type { RoomContext } from '../../shared/operations/file/room.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { Recorder } from '../recorder.ts';
 import type { RecentBodies } from './recent-bodies.ts';
-import type { Routing } from './routing.ts';
+import type { Routing } from './open-routes.ts';
 
 /** What the rest of the gateway must know of a transaction once it is durable. Plain data: it may cross to another thread. */
 export type Effect =

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { queueCallback, Routing } from '../../gateway/writes/routing.ts';
+import { Routing } from '../../gateway/writes/open-routes.ts';
+import { queueCallback } from '../../gateway/writes/routing.ts';
 import type { Project } from '../../gateway/project.ts';
 import { keepUp } from '../../gateway/upkeep.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseCallbackUrl } from '../../gateway/callbacks/callback-url.ts';
 import { destinationOf } from '../../gateway/callbacks/destination.ts';
 import { InProcessWriters, type InProcessWrites } from '../../gateway/writes/in-process.ts';
-import { Routing } from '../../gateway/writes/routing.ts';
+import { Routing } from '../../gateway/writes/open-routes.ts';
 import { newProjectId } from '../../shared/ids.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';

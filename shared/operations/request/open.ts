@@ -1,7 +1,8 @@
 import type { WriteContext } from '../../context.ts';
 import { ServiceError } from '../../errors.ts';
 import { PENDING_REQUESTS_MAX, REQUEST_DEFAULT_MS } from '../../limits.ts';
-import { decidePolicy, type PolicySubject, type PolicyVerdict } from '../../rules/policy/decide.ts';
+import { decidePolicy, type PolicyVerdict } from '../../rules/policy/decide.ts';
+import type { PolicySubject } from '../../rules/policy/subject.ts';
 import type { RequestKind } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { compiledPolicy } from '../policy/proposal.ts';

@@ -1,7 +1,7 @@
 import { matchesType } from '../event-type.ts';
-import type { PolicySubject, SubjectTool } from './decide.ts';
 import type { PolicyEffect, PolicyRule } from './document.ts';
 import { comparableDomain, domainMatches } from './domain.ts';
+import type { PolicySubject, SubjectTool } from './subject.ts';
 import { anyOf, named } from './words.ts';
 
 /** Domains beyond these are counted, not named. */

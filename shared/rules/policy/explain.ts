@@ -1,5 +1,6 @@
 import { conditionsOf, type ConditionField } from './conditions.ts';
-import type { PolicySubject, PolicyVerdict } from './decide.ts';
+import type { PolicyVerdict } from './decide.ts';
+import type { PolicySubject } from './subject.ts';
 import { describeRule } from './diff.ts';
 import type { PolicyDocument, PolicyEffect, PolicyRule } from './document.ts';
 

@@ -1,6 +1,6 @@
 import { matchesType } from '../event-type.ts';
 import { conditionsOf, toolsOf, wantsAllRecipients } from './conditions.ts';
-import type { SubjectTool } from './decide.ts';
+import type { SubjectTool } from './subject.ts';
 import type { PolicyDocument, PolicyRule } from './document.ts';
 import { domainCovers } from './domain.ts';
 

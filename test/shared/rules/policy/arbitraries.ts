@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { PolicySubject } from '../../../../shared/rules/policy/decide.ts';
+import type { PolicySubject } from '../../../../shared/rules/policy/subject.ts';
 
 // Few words that overlap in many ways, so that random rules and calls meet.
 const ACTIONS = ['pay', 'pay.*', 'pay.out', 'pay.out.*', 'pa*', '*', 'refund', 'ref*'];

@@ -1,11 +1,8 @@
 import { domainToASCII } from 'node:url';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  compilePolicy,
-  decidePolicy,
-  type PolicySubject,
-} from '../../../../shared/rules/policy/decide.ts';
+import { compilePolicy, decidePolicy } from '../../../../shared/rules/policy/decide.ts';
+import type { PolicySubject } from '../../../../shared/rules/policy/subject.ts';
 import { parsePolicy, type PolicyRule } from '../../../../shared/rules/policy/document.ts';
 import { writtenPolicy, subject as anySubject } from './arbitraries.ts';
 

@@ -1,10 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  compilePolicy,
-  decidePolicy,
-  type PolicySubject,
-} from '../../../../shared/rules/policy/decide.ts';
+import { compilePolicy, decidePolicy } from '../../../../shared/rules/policy/decide.ts';
+import type { PolicySubject } from '../../../../shared/rules/policy/subject.ts';
 import { parsePolicy } from '../../../../shared/rules/policy/document.ts';
 import { explainPolicy } from '../../../../shared/rules/policy/explain.ts';
 import { subject as anySubject, writtenPolicy } from './arbitraries.ts';

@@ -4,8 +4,8 @@ import {
   compilePolicy,
   decidePolicy,
   type CompiledPolicy,
-  type PolicySubject,
 } from '../../../../shared/rules/policy/decide.ts';
+import type { PolicySubject } from '../../../../shared/rules/policy/subject.ts';
 import { parsePolicy } from '../../../../shared/rules/policy/document.ts';
 import { shadowedRules } from '../../../../shared/rules/policy/shadowed.ts';
 import { subject as anySubject, writtenPolicy } from './arbitraries.ts';
