@@ -126,8 +126,8 @@ describe('the directions of imports', () => {
   });
 
   it('operations and rules need zod and functions that compute', () => {
-    // The second converts between bytes and text.
-    const needed = new Set(['zod', 'node:crypto', 'node:buffer']);
+    // The buffer converts between bytes and text, the url between the spellings of a domain.
+    const needed = new Set(['zod', 'node:crypto', 'node:buffer', 'node:url']);
     const wrong = offences(
       sourcesIn('shared/operations', 'shared/rules'),
       ({ target, typeOnly }) => houseOf(target) === undefined && !typeOnly && !needed.has(target),
@@ -166,6 +166,7 @@ describe('the directions of imports', () => {
     expect([...new Set(outside)].toSorted()).toEqual([
       'node:buffer',
       'node:crypto',
+      'node:url',
       'node:zlib',
       'zod',
     ]);

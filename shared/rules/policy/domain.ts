@@ -1,3 +1,5 @@
+import { domainToUnicode } from 'node:url';
+
 const DOMAIN_CHARS_MAX = 253;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const WILDCARD = '*.';
@@ -41,8 +43,9 @@ function isDomain(text: string): boolean {
   const labels = text.split('.');
   // The last label of an address in numbers begins with a digit, and that of a domain never does.
   if (!labels.every((label) => LABEL.test(label)) || /^\d/.test(labels.at(-1) ?? '')) return false;
-  // An `xn--` that decodes to nothing, or to what would be written otherwise, is no name.
-  return !text.includes('xn--') || asciiForm(text) === text;
+  if (!text.includes('xn--')) return true;
+  // An `xn--` that decodes to nothing, or to what would be written otherwise, is no name. Some releases leave it as it is.
+  return asciiForm(text) === text && !domainToUnicode(text).includes('xn--');
 }
 
 /** What IDNA makes of a domain, or null. */
