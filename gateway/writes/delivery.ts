@@ -49,16 +49,14 @@ async function insertOnce(job: Job, came: Delivery): Promise<DeliveryAnswer> {
       ? (sameBody ?? (await store.events.deliveredBody(sourceId, hash, sinceIso)))
       : await store.events.deliveredAs(sourceId, providerId, isoTime(now - DEDUP_ID_MS));
   if (seen !== null) return { status: 'duplicate', event_id: seen };
-  const last = await store.events.last();
-  const nowIso = isoTime(now);
+  const { seq, receivedAt } = await store.events.nextPlace(isoTime(now));
   const event = {
     id: newId('evt', now),
     sourceId,
     source,
     channel: 'webhook',
     type,
-    // Arrival order is the order of time, whatever the clock does.
-    receivedAt: last.receivedAt > nowIso ? last.receivedAt : nowIso,
+    receivedAt,
     verified: came.verified,
     trust: 'external_untrusted' as const,
     // GitHub and others leave the delivery id out of what they sign: a known body under a new id may be a replay.
@@ -68,7 +66,6 @@ async function insertOnce(job: Job, came: Delivery): Promise<DeliveryAnswer> {
     bodyHash: hash,
     content: came,
   };
-  const seq = last.seq + 1;
   await store.events.insert(event, seq);
   bodies.add(sourceId, hash, seq);
   if (came.blob !== null) await store.blobs.addReference(came.blob, came.sizeBytes);

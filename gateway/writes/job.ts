@@ -47,6 +47,12 @@ export interface Procedure<I, O> {
   readonly sizeBytes?: (input: I) => number;
 }
 
+/** A step of upkeep: at most so many rows, as of a time. */
+export interface Portion {
+  readonly now: number;
+  readonly limit: number;
+}
+
 /** What a job has for whoever gives room of the disk back, at a time. */
 export function roomContext({ store, recorder, tell }: Job, now: number): RoomContext {
   return {

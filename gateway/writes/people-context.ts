@@ -32,9 +32,7 @@ const SERVICE = 'service';
 async function emit(job: Job, { type, payload, callback }: ServiceEvent, now: number) {
   const { store } = job;
   const body = Buffer.from(JSON.stringify(payload));
-  const last = await store.events.last();
-  const nowIso = isoTime(now);
-  const seq = last.seq + 1;
+  const { seq, receivedAt } = await store.events.nextPlace(isoTime(now));
   await store.events.insert(
     {
       id: newId('evt', now),
@@ -42,7 +40,7 @@ async function emit(job: Job, { type, payload, callback }: ServiceEvent, now: nu
       source: SERVICE,
       channel: SERVICE,
       type,
-      receivedAt: last.receivedAt > nowIso ? last.receivedAt : nowIso,
+      receivedAt,
       verified: true,
       trust: 'service',
       suspectedReplay: false,

@@ -17,7 +17,8 @@ import { resolveRequest, type DecidingContext } from '../../shared/operations/re
 import type { ChannelRow } from '../../shared/store/channels.ts';
 import type { TelegramChat } from '../people/desk.ts';
 import { peopleContext } from './people-context.ts';
-import type { Job, Procedure } from './job.ts';
+import type { Sent } from '../people/desk.ts';
+import type { Job, Portion, Procedure } from './job.ts';
 
 interface Decision {
   /** Of the link or button that it came by: looked up here, because it may just have been killed. */
@@ -49,11 +50,6 @@ export const decide: Procedure<Decision, DecisionOutcome> = {
   },
 };
 
-interface Portion {
-  readonly now: number;
-  readonly limit: number;
-}
-
 /** Writes down which requests nobody decided in time; answers how many. */
 export const expireRequests: Procedure<Portion, number> = {
   async run(job, { now, limit }) {
@@ -84,14 +80,7 @@ export const dropChannelLinks: Procedure<Portion, number> = {
 };
 
 /** How a letter fared. */
-export type LetterFate =
-  | { readonly outcome: 'sent'; readonly messageId: string | null }
-  | {
-      readonly outcome: 'later';
-      readonly retryAfterSeconds: number | null;
-      readonly reason: string;
-    }
-  | { readonly outcome: 'refused' | 'void'; readonly reason: string };
+export type LetterFate = Sent | { readonly outcome: 'void'; readonly reason: string };
 
 interface Fate {
   readonly noticeId: string;

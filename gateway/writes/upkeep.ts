@@ -4,13 +4,7 @@ import { dropExpiredKeys, dropExpiredUploads } from '../../shared/operations/fil
 import { effective } from '../../shared/rules/event-state.ts';
 import { queueRow } from '../../shared/rules/queue-row.ts';
 import type { EventRow } from '../../shared/store/events.ts';
-import { roomContext, type Job, type Procedure } from './job.ts';
-
-/** A step of upkeep: at most so many rows, as of a time. */
-interface Portion {
-  readonly now: number;
-  readonly limit: number;
-}
+import { roomContext, type Job, type Portion, type Procedure } from './job.ts';
 
 /** Writes down which leases and backoffs have ended; answers how many. */
 export const moveOverdue: Procedure<Portion, number> = {

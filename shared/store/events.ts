@@ -89,12 +89,21 @@ export class EventRepository {
     this.#tx = tx;
   }
 
-  /** The newest event's place and time; the next one stands after both. */
-  async last(): Promise<EventPlace> {
+  /** The newest event's place and time. */
+  async #last(): Promise<EventPlace> {
     const known = this.#tx.group?.carried.get(LAST) as EventPlace | undefined;
     if (known) return known;
     const row = await this.#tx.get('SELECT seq, received_at FROM event ORDER BY seq DESC LIMIT 1');
     return { seq: Number(row?.['seq'] ?? 0), receivedAt: String(row?.['received_at'] ?? '') };
+  }
+
+  /** Where the next event stands. Arrival order is the order of time, whatever the clock does. */
+  async nextPlace(nowIso: string): Promise<EventPlace> {
+    const last = await this.#last();
+    return {
+      seq: last.seq + 1,
+      receivedAt: last.receivedAt > nowIso ? last.receivedAt : nowIso,
+    };
   }
 
   find(id: string): Promise<EventRow | undefined> {

@@ -4,15 +4,7 @@ import { ACTION_MAX_CHARS, DETAILS_MAX_CHARS, SUMMARY_MAX_CHARS } from '../../li
 import { defineOperation } from '../../operation.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import { label } from '../fields.ts';
-import {
-  approvers,
-  callbackUrl,
-  expiresIn,
-  options,
-  prose,
-  stateRef,
-  waitSeconds,
-} from '../request/fields.ts';
+import { askingFields, options, prose } from '../request/fields.ts';
 import { judge, openRequest } from '../request/open.ts';
 import { requestAnswer, toAnswer } from '../request/record.ts';
 import { waitForDecision } from '../request/wait.ts';
@@ -34,11 +26,7 @@ export const askApproval = defineOperation({
     risk: z.enum(['low', 'medium', 'high']).default('medium').describe('Policies match on it.'),
     amount: z.number().optional().describe('Policies match on it.'),
     options: options.describe('Choices beside approve and deny: up to 5 of up to 40 characters.'),
-    wait_seconds: waitSeconds,
-    expires_in: expiresIn,
-    approvers,
-    state_ref: stateRef,
-    callback_url: callbackUrl,
+    ...askingFields,
   }),
   output: requestAnswer,
   errors: [

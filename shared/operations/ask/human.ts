@@ -2,15 +2,7 @@ import * as z from 'zod';
 import { QUESTION_MAX_CHARS } from '../../limits.ts';
 import { defineOperation } from '../../operation.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
-import {
-  approvers,
-  callbackUrl,
-  expiresIn,
-  options,
-  prose,
-  stateRef,
-  waitSeconds,
-} from '../request/fields.ts';
+import { askingFields, options, prose } from '../request/fields.ts';
 import { openRequest, personDecides } from '../request/open.ts';
 import { requestAnswer, toAnswer } from '../request/record.ts';
 import { waitForDecision } from '../request/wait.ts';
@@ -24,11 +16,7 @@ export const askHuman = defineOperation({
   input: z.strictObject({
     question: prose(QUESTION_MAX_CHARS).describe('What people read; several lines are fine.'),
     options: options.describe('Answers to choose from: up to 5 of up to 40 characters.'),
-    wait_seconds: waitSeconds,
-    expires_in: expiresIn,
-    approvers,
-    state_ref: stateRef,
-    callback_url: callbackUrl,
+    ...askingFields,
   }),
   output: requestAnswer,
   errors: [

@@ -47,7 +47,7 @@ export const waitSeconds = z
 const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** `30m`, `24h` or `7d`, parsed to milliseconds. */
-export const expiresIn = z
+const expiresIn = z
   .string()
   .regex(/^\d{1,5}[mhd]$/, 'Expected a number and a unit, such as `30m`, `24h` or `7d`.')
   .transform((text, context) => {
@@ -66,19 +66,28 @@ export const options = z
   .refine((given) => new Set(given).size === given.length, 'Each option may be there once.')
   .optional();
 
-export const approvers = z
+const approvers = z
   .array(channelId)
   .min(1)
   .max(20)
   .optional()
   .describe('Active channels to ask; every active one unless given.');
 
-export const stateRef = label(STATE_REF_MAX_CHARS)
+const stateRef = label(STATE_REF_MAX_CHARS)
   .optional()
   .describe('Returned as given with the answer.');
 
-export const callbackUrl = z
+const callbackUrl = z
   .string()
   .max(CALLBACK_URL_MAX_CHARS)
   .optional()
   .describe('An https address that gets the signed request.resolved event.');
+
+/** Whom to ask, until when, and where the answer goes: the same for an approval and a question. */
+export const askingFields = {
+  wait_seconds: waitSeconds,
+  expires_in: expiresIn,
+  approvers,
+  state_ref: stateRef,
+  callback_url: callbackUrl,
+};
