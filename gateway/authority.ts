@@ -1,7 +1,7 @@
 import type { Clock } from '../shared/clock.ts';
 import type { Caller, LongContext, ReadContext, ServerInfo, Vault } from '../shared/context.ts';
 import { ServiceError } from '../shared/errors.ts';
-import type { Credentials, Executor } from '../shared/executor.ts';
+import type { Answer, Credentials, Executor } from '../shared/executor.ts';
 import { parseInput, type Operation } from '../shared/operation.ts';
 import { mayCall } from '../shared/scopes.ts';
 import type { Authenticator } from './authenticate.ts';
@@ -42,16 +42,16 @@ export class Authority implements Executor {
     input: unknown,
     caller: Caller,
     signal: AbortSignal,
-  ): Promise<unknown> {
+  ): Promise<Answer> {
     if (!mayCall(caller.scopes, operation.scope)) {
       throw new ServiceError('SCOPE_MISSING', { details: { scope: operation.scope } });
     }
     const checked = parseInput(operation, input);
     const project = await this.#parts.projects.find(caller.projectId);
     if (!project) throw new ServiceError('UNAUTHENTICATED');
-    const answer = await this.#run(operation, checked, { caller, project, signal });
-    if (this.#parts.checkAnswers) operation.output.parse(answer);
-    return answer;
+    const value = await this.#run(operation, checked, { caller, project, signal });
+    if (this.#parts.checkAnswers) operation.output.parse(value);
+    return operation.effect === 'write' ? { value, position: project.position } : { value };
   }
 
   #run(

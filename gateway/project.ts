@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../shared/clock.ts';
 import type { ProjectInfo } from '../shared/context.ts';
+import type { Standing } from '../shared/store/driver.ts';
 import { ProjectReader } from '../shared/store/project-store.ts';
 import type { SourceRow } from '../shared/store/sources.ts';
 import { FileBlobStore } from './blobs/blob-store.ts';
@@ -15,7 +16,7 @@ import { Transfer } from './links/transfer.ts';
 import type { Letters } from './people/letters.ts';
 import type { People } from './people/people.ts';
 import { Recorder } from './recorder.ts';
-import { Waits } from './waits.ts';
+import { Waits } from '../shared/waits.ts';
 import type { Effect } from './writes/job.ts';
 import type { ProjectWrites, Writers } from './writes/writers.ts';
 
@@ -60,6 +61,8 @@ export class Project {
   readonly sourceCache = new Map<string, OpenSource>();
   /** Keys by the hash of their secret, read once; emptied whenever a key changes. */
   readonly knownKeys = new KnownKeys();
+  /** How far the database has come: the newest commit this process knows of. */
+  #standing: Standing = { position: 0, log: null };
   readonly #host: ProjectHost;
 
   private constructor(
@@ -111,6 +114,16 @@ export class Project {
     );
   }
 
+  /** The number of the newest commit. */
+  get position(): number {
+    return this.#standing.position;
+  }
+
+  /** The newest commit, and where it stands in the log that replicas follow. */
+  get standing(): Standing {
+    return this.#standing;
+  }
+
   atLatest(dueAt: number): void {
     this.#host.atLatest(this.info.id, dueAt);
   }
@@ -132,6 +145,9 @@ export class Project {
   #apply(effects: readonly Effect[]): void {
     for (const effect of effects) {
       switch (effect.kind) {
+        case 'committed':
+          this.#standing = effect.standing;
+          break;
         case 'event_ready':
           this.waits.notify({ ...effect, kind: 'event' });
           break;

@@ -11,6 +11,23 @@ export interface Credentials {
   readonly idempotencyKey: string | undefined;
 }
 
+/** What came of a call. */
+export interface Answer {
+  readonly value: unknown;
+  /** After a write: the position of the project that has it. Replicas have it when they are as far. */
+  readonly position?: number;
+  /** Set where a replica answered. */
+  readonly replica?: ReplicaAge;
+}
+
+/** How old an answer of a replica may be. */
+export interface ReplicaAge {
+  /** Since the replica was known to have everything, in milliseconds. */
+  readonly ageMs: number;
+  /** True while the gateway cannot be reached. */
+  readonly stale: boolean;
+}
+
 /** Where operations run. Bindings know nothing else. */
 export interface Executor {
   /** Checks a key before any body is read. UNAUTHENTICATED, KEY_REVOKED. */
@@ -26,5 +43,5 @@ export interface Executor {
     input: unknown,
     caller: Caller,
     signal: AbortSignal,
-  ): Promise<unknown>;
+  ): Promise<Answer>;
 }

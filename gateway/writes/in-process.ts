@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Vault } from '../../shared/context.ts';
+import type { BaseCopy, Standing } from '../../shared/store/driver.ts';
 import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import { Recorder } from '../recorder.ts';
@@ -110,6 +111,14 @@ export class InProcessWrites implements ProjectWrites {
     } finally {
       busy.ended(projectId);
     }
+  }
+
+  follow(): Promise<Standing> {
+    return Promise.reject(new Error('Not built.'));
+  }
+
+  copyBase(): Promise<BaseCopy> {
+    return Promise.reject(new Error('Not built.'));
   }
 
   rotate(): Promise<void> {

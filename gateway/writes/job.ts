@@ -1,5 +1,6 @@
 import type { EventReady, ProjectInfo, ServerInfo, Vault } from '../../shared/context.ts';
 import type { RoomContext } from '../../shared/operations/file/room.ts';
+import type { Standing } from '../../shared/store/driver.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { Recorder } from '../recorder.ts';
 import type { RecentBodies } from './recent-bodies.ts';
@@ -7,6 +8,8 @@ import type { Routing } from './open-routes.ts';
 
 /** What the rest of the gateway must know of a transaction once it is durable. Plain data: it may cross to another thread. */
 export type Effect =
+  /** Comes with every transaction, before its other effects. */
+  | { readonly kind: 'committed'; readonly standing: Standing }
   | ({ readonly kind: 'event_ready' } & EventReady)
   /** A request was decided, or has expired. */
   | { readonly kind: 'request_ended'; readonly id: string }

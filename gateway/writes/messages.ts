@@ -20,7 +20,11 @@ export type Request =
       readonly name: ProcedureName;
       readonly input: unknown;
     }
-  | { readonly id: number; readonly kind: 'rotate' | 'close'; readonly projectId: string };
+  | {
+      readonly id: number;
+      readonly kind: 'follow' | 'copyBase' | 'rotate' | 'close';
+      readonly projectId: string;
+    };
 
 /** What came of requests since the last batch. Pairs, because names would travel with each object. */
 export interface Batch {

@@ -45,6 +45,10 @@ function handle(request: Request): Promise<unknown> {
       return openProject(request);
     case 'run':
       return found(request.projectId).run(request.name, request.input as InputOf<'operation'>);
+    case 'follow':
+      return found(request.projectId).follow();
+    case 'copyBase':
+      return found(request.projectId).copyBase();
     case 'rotate':
       return found(request.projectId).rotate();
     case 'close':

@@ -1,4 +1,5 @@
 import type { ProjectInfo, ServerInfo } from '../../shared/context.ts';
+import type { BaseCopy, Standing } from '../../shared/store/driver.ts';
 import type { Effect } from './job.ts';
 import type { InputOf, OutputOf, ProcedureName } from './procedures.ts';
 
@@ -22,6 +23,13 @@ export interface ProjectWrites {
   readonly ledgerKey: Uint8Array;
   /** Runs a procedure in a transaction; its answer comes when that is durable, after its effects were applied. */
   run<N extends ProcedureName>(name: N, input: InputOf<N>): Promise<OutputOf<N>>;
+  /**
+   * Keeps the log for replicas from here on, for a day after the last call: its generations are archived before they are
+   * begun anew. Answers where the log stands; once a replica follows, ask again every hour.
+   */
+  follow(): Promise<Standing>;
+  /** Makes a copy of the file as it stood when the generation at hand began, unless there is one. It stays for a while. */
+  copyBase(): Promise<BaseCopy>;
   /** Takes what was deleted out of the write-ahead log as well. */
   rotate(): Promise<void>;
   close(): Promise<void>;

@@ -1,6 +1,7 @@
 import type { Caller } from '../context.ts';
 import type { Executor } from '../executor.ts';
 import { mayWait, type Operation } from '../operation.ts';
+import { markMeta } from './answer-marks.ts';
 import { shownError, type OnInternalError } from './http.ts';
 import { fenceAnswer } from './mcp-fence.ts';
 import { invalidParams, isFields, type Message } from './mcp-protocol.ts';
@@ -48,7 +49,8 @@ export async function runTool(call: ToolCall, run: ToolRun): Promise<ResultParts
   const { executor, caller, signal, onInternal } = run;
   try {
     const answer = await executor.execute(call.operation, call.input, caller, signal);
-    return success(call.operation, answer);
+    const { members, meta } = success(call.operation, answer.value);
+    return { members, meta: [...meta, ...markMeta(answer)] };
   } catch (error) {
     // Whatever a call throws after its client left is of no interest.
     const noted = signal.aborted ? () => {} : onInternal;
@@ -57,16 +59,16 @@ export async function runTool(call: ToolCall, run: ToolRun): Promise<ResultParts
   }
 }
 
-function success(operation: Operation, answer: unknown): ResultParts {
+function success(operation: Operation, value: unknown): ResultParts {
   const untrusted = operation.mcp !== false && operation.mcp.untrusted;
-  const fenced = untrusted && isFields(answer) ? fenceAnswer(untrusted, answer) : null;
-  const structured = fenced ? fenced.structured : JSON.stringify(answer);
+  const fenced = untrusted && isFields(value) ? fenceAnswer(untrusted, value) : null;
+  const structured = fenced ? fenced.structured : JSON.stringify(value);
   const text = JSON.stringify(fenced ? fenced.text : structured);
   return {
     members: [
       `"content":[{"type":"text","text":${text}}]`,
       // It has to be an object: that there is nothing, the text alone says.
-      ...(isFields(answer) ? [`"structuredContent":${structured}`] : []),
+      ...(isFields(value) ? [`"structuredContent":${structured}`] : []),
       '"isError":false',
     ],
     meta: fenced ? META_UNTRUSTED : [],

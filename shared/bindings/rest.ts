@@ -1,8 +1,9 @@
 import { Hono, type Context } from 'hono';
 import type { Caller } from '../context.ts';
-import type { Executor } from '../executor.ts';
+import type { Answer, Executor } from '../executor.ts';
 import { once } from '../once.ts';
 import { mayWait, type Method, type Operation } from '../operation.ts';
+import { markHeaders } from './answer-marks.ts';
 import { callerGone } from './caller-gone.ts';
 import {
   credentialsOf,
@@ -66,8 +67,8 @@ async function answer(
     const headers = route.operation.effect === 'wait' ? {} : executor.meter(caller);
     const input = await readInput(route.operation, route.kinds(), c.env.incoming, target);
     const operation = meant(route, input);
-    const value = await run(executor, operation, input, caller, c);
-    return success(operation, value, c, headers);
+    const answer = await run(executor, operation, input, caller, c);
+    return success(operation, answer, c, headers);
   } catch (error) {
     return errorResponse(error, c, onInternal);
   }
@@ -79,15 +80,17 @@ function meant({ operation, others }: Route, input: Readonly<Record<string, unkn
 
 function success(
   operation: Operation,
-  value: unknown,
+  answer: Answer,
   c: Context<HttpEnv>,
   metered: Readonly<Record<string, string>>,
 ): Response {
   const { rest } = operation;
+  const { value } = answer;
   const etag = etagOf(operation, value);
   const headers = {
     'Cache-Control': 'no-store',
     ...(etag !== null && { ETag: etag }),
+    ...markHeaders(answer),
     ...metered,
   };
   if (etag !== null && rest.method === 'GET' && isKnown(etag, c.env.incoming.headers)) {
@@ -105,7 +108,7 @@ async function run(
   input: unknown,
   caller: Caller,
   c: Context<HttpEnv>,
-): Promise<unknown> {
+): Promise<Answer> {
   if (!mayWait(operation)) return executor.execute(operation, input, caller, NEVER);
   const gone = callerGone(c.env.outgoing);
   try {

@@ -55,3 +55,31 @@ export interface Writer {
   /** Finishes what is queued first. */
   close(): Promise<void>;
 }
+
+/** A place in the log of a database, which replicas follow. */
+export interface LogPlace {
+  /** Random; names one history of the file. Generations of another history mean something else. */
+  readonly epoch: string;
+  /** Counts how often the log was begun anew in this history, from 1. */
+  readonly generation: number;
+  /** Frames of this generation that are committed. */
+  readonly frames: number;
+  /** Bytes 8 to 15 of the header of each of them, as hex: SQLite's salts. Null while there is none. */
+  readonly salts: string | null;
+}
+
+/** How far a database has come. */
+export interface Standing {
+  /** The number of the newest commit. */
+  readonly position: number;
+  /** Null while nobody follows the log, and while it cannot be told from which frame on it may be read. */
+  readonly log: LogPlace | null;
+}
+
+/** A copy of the database file as it stood when a generation began. */
+export interface BaseCopy {
+  readonly epoch: string;
+  readonly generation: number;
+  readonly path: string;
+  readonly sizeBytes: number;
+}

@@ -115,7 +115,8 @@ describe('an Idempotency-Key', () => {
     const claim = operations.find(({ name }) => name === 'inbox_claim');
     if (!claim) throw new Error('no claim');
     const { executor } = gateway.gateway;
-    const run = () => executor.execute(claim, { event_id }, named, new AbortController().signal);
+    const { signal } = new AbortController();
+    const run = async () => (await executor.execute(claim, { event_id }, named, signal)).value;
     const settled = await Promise.allSettled([run(), run()]);
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
     expect(settled[1]).toMatchObject({ reason: { code: 'IDEMPOTENCY_IN_PROGRESS', status: 409 } });

@@ -40,7 +40,7 @@ async function call(name: string, input: Record<string, unknown>) {
   if (!operation) throw new Error(`There is no operation ${name}.`);
   const never = new AbortController().signal;
   const answer = await gateway.executor.execute(operation, input, caller, never);
-  return answer as Record<string, unknown>;
+  return answer.value as Record<string, unknown>;
 }
 
 describe('a writer in a thread of its own', () => {

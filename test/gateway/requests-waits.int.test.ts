@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Waits } from '../../gateway/waits.ts';
+import { Waits } from '../../shared/waits.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { askApproval } from '../../shared/operations/ask/approval.ts';
 import { caller } from '../helpers/calls.ts';
@@ -57,10 +57,11 @@ async function timed<T>(work: Promise<T>): Promise<{ answer: T; took: number }> 
 async function asker(input: Record<string, unknown>) {
   const { identity } = await caller(test, test.apiKey);
   const { executor } = test.gateway;
-  return (once: string, signal = new AbortController().signal) => {
+  return async (once: string, signal = new AbortController().signal) => {
     const named = { ...identity, idempotencyKey: once };
     const body = { action: 'deploy', summary: 'Deploy', ...input };
-    return executor.execute(askApproval, body, named, signal) as Promise<Asked>;
+    const { value } = await executor.execute(askApproval, body, named, signal);
+    return value as Asked;
   };
 }
 

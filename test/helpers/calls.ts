@@ -29,7 +29,7 @@ export async function caller(
     const operation = operations.find((one) => one.name === name);
     if (!operation) throw new Error(`There is no operation ${name}.`);
     try {
-      const value = await executor.execute(operation, input, identity, never);
+      const { value } = await executor.execute(operation, input, identity, never);
       return { code: 'ok', value: value as Record<string, unknown> };
     } catch (error) {
       return { code: asServiceError(error).code, value: {} };

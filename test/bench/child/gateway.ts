@@ -92,7 +92,7 @@ async function servePush({ folder, urls, deadUrl, each }: PushOptions): Promise<
   const { signal } = new AbortController();
   for (const url of [...urls, ...(deadUrl === null ? [] : [deadUrl])]) {
     const route = await executor.execute(routeAdd, { callback_url: url }, caller, signal);
-    routes.push({ id: (route as { id: string }).id, url });
+    routes.push({ id: (route.value as { id: string }).id, url });
   }
   await gateway.close();
   const file = join(folder, 'projects', project.id, 'project.db');

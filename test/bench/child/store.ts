@@ -163,10 +163,10 @@ async function timed(subject: Subject, name: string, input: unknown): Promise<nu
   return performance.now() - start;
 }
 
-function execute(caller: Caller, name: string, input: unknown): Promise<unknown> {
+async function execute(caller: Caller, name: string, input: unknown): Promise<unknown> {
   const operation = operations.find((one) => one.name === name);
   if (!gateway || !operation) throw new Error(`There is no operation ${name}.`);
-  return gateway.executor.execute(operation, input, caller, never);
+  return (await gateway.executor.execute(operation, input, caller, never)).value;
 }
 
 export interface Verified {

@@ -6,7 +6,7 @@ import { mcpRoutes, type McpOptions } from '../../../shared/bindings/mcp.ts';
 import type { AgentIdentity, Caller } from '../../../shared/context.ts';
 import { eventSchema, type Envelope } from '../../../shared/envelope.ts';
 import { ServiceError } from '../../../shared/errors.ts';
-import type { Credentials, Executor } from '../../../shared/executor.ts';
+import type { Answer, Credentials, Executor } from '../../../shared/executor.ts';
 import { defineOperation, parseInput, type Operation } from '../../../shared/operation.ts';
 import { mayCall, type Scope } from '../../../shared/scopes.ts';
 
@@ -169,7 +169,7 @@ export class FakeExecutor implements Executor {
     input: unknown,
     caller: Caller,
     signal: AbortSignal,
-  ): Promise<unknown> {
+  ): Promise<Answer> {
     this.callers.push(caller);
     this.signals.push(signal);
     if (!mayCall(caller.scopes, operation.scope)) {
@@ -177,11 +177,11 @@ export class FakeExecutor implements Executor {
     }
     const checked = parseInput(operation, input);
     if (operation === wait || operation === ask) {
-      return Promise.race([this.waitAnswer, aborted(signal)]);
+      return { value: await Promise.race([this.waitAnswer, aborted(signal)]) };
     }
     if (operation === failing) throw failure(checked);
-    if (operation === find && JSON.stringify(checked).includes('nothing')) return null;
-    return checked;
+    if (operation === find && JSON.stringify(checked).includes('nothing')) return { value: null };
+    return { value: checked };
   }
 }
 

@@ -14,7 +14,7 @@ import {
 import { restRoutes } from '../../../shared/bindings/rest.ts';
 import type { Caller } from '../../../shared/context.ts';
 import { ServiceError, unavailable } from '../../../shared/errors.ts';
-import type { Credentials, Executor } from '../../../shared/executor.ts';
+import type { Answer, Credentials, Executor } from '../../../shared/executor.ts';
 import { defineOperation, parseInput, type Operation } from '../../../shared/operation.ts';
 
 const common = {
@@ -122,12 +122,12 @@ class EchoExecutor implements Executor {
     return { RateLimit: '"key";r=9;t=0' };
   }
 
-  async execute(operation: Operation, input: unknown): Promise<unknown> {
+  async execute(operation: Operation, input: unknown): Promise<Answer> {
     this.asked.push('execute');
     const checked = parseInput(operation, input) as Record<string, unknown>;
     if (checked['how'] === 'busy') throw unavailable(3, new Error('secret queue'));
     if (checked['how'] === 'break') throw new TypeError('secret detail');
-    return this.#answerOf(operation, checked);
+    return { value: this.#answerOf(operation, checked) };
   }
 }
 

@@ -1,6 +1,6 @@
-import type { Change } from '../shared/context.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { WAITS_PER_KEY, WAITS_PER_PROJECT } from '../shared/limits.ts';
+import type { Change } from './context.ts';
+import { ServiceError } from './errors.ts';
+import { WAITS_PER_KEY, WAITS_PER_PROJECT } from './limits.ts';
 
 type Woken = 'changed' | 'timeout' | 'closed' | 'revoked' | 'aborted';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Waits } from '../../gateway/waits.ts';
+import { Waits } from '../../shared/waits.ts';
 
 const change = { kind: 'event', source: 'open', type: 'unknown' } as const;
 const started = (waits: Waits, keyId: string, look: () => Promise<string | null>) =>
