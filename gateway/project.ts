@@ -144,44 +144,38 @@ export class Project {
   /** What was committed changes what is held in memory, and wakes who waits for it. */
   #apply(effects: readonly Effect[]): void {
     for (const effect of effects) {
-      switch (effect.kind) {
-        case 'committed':
-          this.#standing = effect.standing;
-          break;
-        case 'event_ready':
-          this.waits.notify({ ...effect, kind: 'event' });
-          break;
-        case 'request_ended':
-          this.waits.notify({ kind: 'request', id: effect.id });
-          break;
-        case 'notices_due':
-          this.letters.wake();
-          break;
-        case 'due':
-          this.atLatest(effect.at);
-          break;
-        case 'sources_changed':
-          this.sourceCache.clear();
-          break;
-        case 'callbacks_changed':
-          this.deliveries.forget();
-          break;
-        case 'delivery_due':
-          this.deliveries.wake(effect.destination);
-          break;
-        case 'blob_dropped':
-          this.inBackground(() => this.removeBlob(effect.digest));
-          break;
-        case 'keys_changed':
-          this.knownKeys.clear();
-          break;
-        case 'key_ended':
-          this.knownKeys.clear();
-          this.waits.endOf(effect.keyId);
-          break;
-      }
+      if (effect.kind === 'committed') this.#standing = effect.standing;
+      else applyEffect(this, effect);
     }
   }
+}
+
+type OtherEffect = Exclude<Effect, { kind: 'committed' }>;
+type Appliers = {
+  [K in OtherEffect['kind']]: (project: Project, effect: Extract<OtherEffect, { kind: K }>) => void;
+};
+
+const APPLIERS: Appliers = {
+  event_ready: ({ waits }, effect) => waits.notify({ ...effect, kind: 'event' }),
+  request_ended: ({ waits }, { id }) => waits.notify({ kind: 'request', id }),
+  notices_due: ({ letters }) => letters.wake(),
+  due: (project, { at }) => project.atLatest(at),
+  sources_changed: ({ sourceCache }) => sourceCache.clear(),
+  callbacks_changed: ({ deliveries }) => deliveries.forget(),
+  delivery_due: ({ deliveries }, { destination }) => deliveries.wake(destination),
+  blob_dropped: (project, { digest }) => project.inBackground(() => project.removeBlob(digest)),
+  keys_changed: ({ knownKeys }) => knownKeys.clear(),
+  key_ended: ({ knownKeys, waits }, { keyId }) => {
+    knownKeys.clear();
+    waits.endOf(keyId);
+  },
+};
+
+function applyEffect<K extends OtherEffect['kind']>(
+  project: Project,
+  effect: Extract<OtherEffect, { kind: K }>,
+): void {
+  APPLIERS[effect.kind](project, effect);
 }
 
 function projectFolder(host: ProjectHost, projectId: string): string {

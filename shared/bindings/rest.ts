@@ -40,7 +40,7 @@ export function restRoutes(
     byPath.set(operation.rest.path, methods);
   }
   for (const [path, methods] of byPath) {
-    app.all(honoPath(path), (c) => answer(executor, methods, c, onInternal));
+    app.all(honoPath(path), (c) => respond(executor, methods, c, onInternal));
   }
   return app;
 }
@@ -50,7 +50,7 @@ function honoPath(path: string): string {
   return path.replace(/\{(\w+)\+\}/, ':$1{[\\s\\S]+}').replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
-async function answer(
+async function respond(
   executor: Executor,
   methods: ReadonlyMap<Method, Route>,
   c: Context<HttpEnv>,
