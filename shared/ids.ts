@@ -174,6 +174,16 @@ export function parseToken(text: string): { projectId: string } | null {
   return body === undefined ? null : { projectId: `prj_${body}` };
 }
 
+/** A secret that belongs to no project: 32 random base62 characters (190 bits), no token by its length. */
+export function newSecret(): string {
+  return randomBase62(32);
+}
+
+/** Names a history of a database's log: 22 random base62 characters (131 bits). */
+export function newEpoch(): string {
+  return randomBase62(22);
+}
+
 /** A value for X-Request-Id. It has no prefix, since `req_` names approval requests. */
 export function newRequestId(): string {
   return randomBase32(16);

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import { systemClock } from '../../shared/clock.ts';
 import type { Vault } from '../../shared/context.ts';
 import type { BaseCopy, Standing } from '../../shared/store/driver.ts';
 import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
-import { Recorder } from '../recorder.ts';
+import { ledgerKeyPlace, Recorder } from '../recorder.ts';
 import { createVault } from '../vault.ts';
 import type { Effect, Job, Procedure } from './job.ts';
 import { procedures, type InputOf, type OutputOf, type ProcedureName } from './procedures.ts';
 import { RecentBodies } from './recent-bodies.ts';
 import { Routing } from './open-routes.ts';
-import type { ProjectWrites, WritableProject, Writers, WritersOptions } from './writers.ts';
+import type { OpenWrites, WritableProject, Writers, WritersOptions } from './writers.ts';
 
 /** Runs the transactions in this thread. */
 export class InProcessWriters implements Writers {
@@ -17,6 +18,7 @@ export class InProcessWriters implements Writers {
   readonly #vault: Vault;
   readonly #ownsThread: boolean;
   readonly #busy = new Busy();
+  readonly #clock = systemClock();
 
   /** `ownsThread`: the thread does nothing else, so one project alone may hold it while the disk works. */
   constructor(options: WritersOptions, ownsThread = false) {
@@ -34,8 +36,13 @@ export class InProcessWriters implements Writers {
     const writer = ProjectWriter.openEmbedded(path, info.id, {
       onFatal,
       mayBlock: () => this.#ownsThread && this.#busy.projects <= 1,
+      replication: {
+        now: () => this.#clock.now(),
+        onStanding: (standing) => apply([{ kind: 'committed', standing }]),
+      },
     });
     const ledgerKey = await loadLedgerKey(writer, project, this.#vault);
+    apply([{ kind: 'committed', standing: writer.standing }]);
     const recorder = new Recorder(ledgerKey);
     const bodies = new RecentBodies();
     const routing = new Routing();
@@ -74,7 +81,7 @@ interface Surroundings {
 }
 
 /** The writing side of a project that is open in this thread. */
-export class InProcessWrites implements ProjectWrites {
+export class InProcessWrites implements OpenWrites {
   readonly writer: ProjectWriter;
   readonly ledgerKey: Uint8Array;
   readonly #surroundings: Surroundings;
@@ -114,11 +121,11 @@ export class InProcessWrites implements ProjectWrites {
   }
 
   follow(): Promise<Standing> {
-    return Promise.reject(new Error('Not built.'));
+    return this.writer.follow();
   }
 
   copyBase(): Promise<BaseCopy> {
-    return Promise.reject(new Error('Not built.'));
+    return this.writer.copyBase();
   }
 
   rotate(): Promise<void> {
@@ -135,7 +142,7 @@ async function loadLedgerKey(
   { info, path }: WritableProject,
   vault: Vault,
 ): Promise<Uint8Array> {
-  const place = `meta|${info.id}|ledger_key|value`;
+  const place = ledgerKeyPlace(info.id);
   const reader = ProjectReader.openEmbedded(path, info.id);
   const stored = await reader.read((store) => store.meta.get('ledger_key'));
   await reader.close();

@@ -10,6 +10,7 @@ import {
   setOwner,
 } from './people.ts';
 import { dropDeliveries, recordAttempts, releaseRoutes } from './push.ts';
+import { foundProject, signInKey } from './sign-in.ts';
 import { refundTransfer, reserveTransfer } from './transfers.ts';
 import {
   dropKeys,
@@ -34,6 +35,7 @@ export const procedures = {
   dropUploads,
   expireRequests,
   forgetAnswers,
+  foundProject,
   moveOverdue,
   noteUse,
   operation,
@@ -44,6 +46,7 @@ export const procedures = {
   releaseRoutes,
   reserveTransfer,
   setOwner,
+  signInKey,
   uploadReceived,
 };
 

@@ -5,7 +5,7 @@ import type { Effect } from './job.ts';
 import type { Batch, Request, ThreadData } from './messages.ts';
 import { fromPlain } from './plain-error.ts';
 import type { InputOf, OutputOf, ProcedureName } from './procedures.ts';
-import type { ProjectWrites, WritableProject, Writers, WritersOptions } from './writers.ts';
+import type { OpenWrites, WritableProject, Writers, WritersOptions } from './writers.ts';
 
 /** Beside the bundle when this is one; from source, in development, beside this file. */
 const ENTRY = new URL(
@@ -61,7 +61,7 @@ export class ThreadWriters implements Writers {
   async open(
     project: WritableProject,
     apply: (effects: readonly Effect[]) => void,
-  ): Promise<ProjectWrites> {
+  ): Promise<OpenWrites> {
     const projectId = project.info.id;
     this.#apply.set(projectId, apply);
     const ledgerKey = (await this.#ask({ kind: 'open', project })) as Uint8Array;
@@ -77,6 +77,10 @@ export class ThreadWriters implements Writers {
         this.#apply.delete(projectId);
       },
     };
+  }
+
+  get waiting(): number {
+    return this.#pending.size;
   }
 
   async close(): Promise<void> {

@@ -17,10 +17,8 @@ export interface WritableProject {
   readonly path: string;
 }
 
-/** The writing side of an open project. */
+/** The writing side of a project. */
 export interface ProjectWrites {
-  /** The key of the digests in the project's ledger. */
-  readonly ledgerKey: Uint8Array;
   /** Runs a procedure in a transaction; its answer comes when that is durable, after its effects were applied. */
   run<N extends ProcedureName>(name: N, input: InputOf<N>): Promise<OutputOf<N>>;
   /**
@@ -32,15 +30,20 @@ export interface ProjectWrites {
   copyBase(): Promise<BaseCopy>;
   /** Takes what was deleted out of the write-ahead log as well. */
   rotate(): Promise<void>;
+}
+
+/** The same while its database is open. */
+export interface OpenWrites extends ProjectWrites {
+  /** The key of the digests in the project's ledger. */
+  readonly ledgerKey: Uint8Array;
   close(): Promise<void>;
 }
 
 /** Where the transactions of all projects run. */
 export interface Writers {
   /** Opens a project for writing, which brings its tables up to date. `apply` gets the effects of what was committed. */
-  open(
-    project: WritableProject,
-    apply: (effects: readonly Effect[]) => void,
-  ): Promise<ProjectWrites>;
+  open(project: WritableProject, apply: (effects: readonly Effect[]) => void): Promise<OpenWrites>;
+  /** How many calls are not answered yet, where they run in another thread. */
+  readonly waiting?: number;
   close(): Promise<void>;
 }

@@ -1,4 +1,9 @@
-import type { Tx } from './driver.ts';
+import type { Row, Tx } from './driver.ts';
+
+interface BlobRow extends Row {
+  digest: string;
+  size_bytes: number;
+}
 
 /** How many rows name each blob. The bytes are elsewhere; a row here is what keeps them. */
 export class BlobRepository {
@@ -24,6 +29,14 @@ export class BlobRepository {
   async isReferenced(digest: string): Promise<boolean> {
     return (
       (await this.#tx.get('SELECT 1 AS one FROM blob WHERE digest = ?', [digest])) !== undefined
+    );
+  }
+
+  /** Blobs in the order of their digests, from the first one after `after`. */
+  page(after: string, limit: number): Promise<BlobRow[]> {
+    return this.#tx.all<BlobRow>(
+      'SELECT digest, size_bytes FROM blob WHERE digest > ? ORDER BY digest LIMIT ?',
+      [after, limit],
     );
   }
 }

@@ -1,5 +1,7 @@
 import Libsql from 'libsql';
 import LibsqlAsync from 'libsql/promise';
+import { pathToFileURL } from 'node:url';
+import { connectionClosed } from './closed-connections.ts';
 import type { Row, SqlValue } from './driver.ts';
 
 type Statement = ReturnType<Libsql.Database['prepare']>;
@@ -62,7 +64,9 @@ export class Connection {
 
   close(): void {
     this.#prepared.clear();
+    this.#database.exec('PRAGMA shrink_memory');
     this.#database.close();
+    connectionClosed();
   }
 
   #prepare(sql: string): Prepared {
@@ -79,6 +83,11 @@ export class Connection {
     this.#prepared.set(sql, prepared);
     return prepared;
   }
+}
+
+/** What a connection takes in place of a path, so that it cannot change the file, nor fold its log in at the end. */
+export function readOnlyAddress(path: string): string {
+  return `${pathToFileURL(path).href}?mode=ro`;
 }
 
 function toRow(columns: readonly string[], values: readonly SqlValue[]): Row {

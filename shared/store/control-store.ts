@@ -1,3 +1,6 @@
+import { AccountStore } from './control/accounts.ts';
+import { LoginStore } from './control/logins.ts';
+import { RestStore } from './control/rests.ts';
 import type { Reader, Row, Writer } from './driver.ts';
 import { POSITION_SQL } from './meta.ts';
 import { migrate } from './migrate.ts';
@@ -14,12 +17,16 @@ export interface ProjectRecord extends Row {
 }
 
 const COLUMNS = 'id, slug, name, state, created_at';
+const ALL = `SELECT ${COLUMNS} FROM project ORDER BY created_at, id`;
 
 /**
  * The control database. It cannot commit together with a project's: a project is reserved here, made there, confirmed
  * here, and each step may be repeated.
  */
 export class ControlStore {
+  readonly accounts: AccountStore;
+  readonly logins: LoginStore;
+  readonly rests: RestStore;
   readonly #reader: Reader;
   readonly #writer: Writer;
 
@@ -29,6 +36,9 @@ export class ControlStore {
       migrate(connection, 'control'),
     );
     this.#reader = new EmbeddedReader(path);
+    this.accounts = new AccountStore(this.#reader, this.#writer);
+    this.logins = new LoginStore(this.#reader, this.#writer);
+    this.rests = new RestStore(this.#reader, this.#writer);
   }
 
   findProject(id: string): Promise<ProjectRecord | undefined> {
@@ -38,9 +48,7 @@ export class ControlStore {
   }
 
   projects(): Promise<ProjectRecord[]> {
-    return this.#reader.read((tx) =>
-      tx.all<ProjectRecord>(`SELECT ${COLUMNS} FROM project ORDER BY created_at, id`),
-    );
+    return this.#reader.read((tx) => tx.all<ProjectRecord>(ALL));
   }
 
   async reserveProject(project: Omit<ProjectRecord, 'state'>): Promise<void> {
@@ -63,5 +71,15 @@ export class ControlStore {
   async close(): Promise<void> {
     await this.#reader.close();
     await this.#writer.close();
+  }
+}
+
+/** The projects in a copy of the control database in which nobody writes. */
+export async function projectsIn(path: string): Promise<ProjectRecord[]> {
+  const reader = new EmbeddedReader(path, { readOnly: true });
+  try {
+    return await reader.read((tx) => tx.all<ProjectRecord>(ALL));
+  } finally {
+    await reader.close();
   }
 }

@@ -83,3 +83,13 @@ export interface BaseCopy {
   readonly path: string;
   readonly sizeBytes: number;
 }
+
+/** A log that replicas may follow: kept in generations from the first `follow` on, for a day after the last. */
+export interface FollowedLog {
+  /** How far the database has come. */
+  readonly standing: Standing;
+  /** Asks that the log be kept; to be repeated every hour. UNAVAILABLE while somebody else is in the way. */
+  follow(): Promise<Standing>;
+  /** UNAVAILABLE when the log is not kept, and while somebody else is in the way. */
+  copyBase(): Promise<BaseCopy>;
+}

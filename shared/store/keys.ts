@@ -33,6 +33,13 @@ export interface SessionRecord {
   readonly at: string;
 }
 
+/** What there is of a key that somebody presented. */
+export interface FoundKey {
+  readonly key: KeyRecord | null;
+  /** What the key announced last, however long ago. */
+  readonly session: SessionRecord | null;
+}
+
 const COLUMNS =
   'id, name, last4, scopes, created_at, created_by, last_used_at, expires_at, revoked_at';
 
@@ -60,6 +67,17 @@ export class KeyRepository {
       [hash, nowIso],
     );
     return row ? toRecord(row) : null;
+  }
+
+  /** The key with this secret, or with it before its rotation, and what it announced. */
+  async present(
+    hash: string,
+    nowIso: string,
+  ): Promise<FoundKey & { readonly isPrevious: boolean }> {
+    const current = await this.findByHash(hash);
+    const key = current ?? (await this.findByPreviousHash(hash, nowIso));
+    const session = key && (await this.session(key.id));
+    return { key, session, isPrevious: current === null };
   }
 
   async find(id: string): Promise<KeyRecord | null> {

@@ -18,7 +18,15 @@ export class MetaRepository {
       [name, value],
     );
   }
+
+  /** How many migrations have made the tables what they are. */
+  async schemaVersion(): Promise<number> {
+    return Number((await this.#tx.get('PRAGMA user_version'))?.['user_version']);
+  }
 }
 
 /** Counts the position up by one: runs once in every group commit. */
 export const POSITION_SQL = "UPDATE meta SET value = value + 1 WHERE name = 'commit_seq'";
+
+/** Answers the position, as `value`. */
+export const POSITION_QUERY = "SELECT value FROM meta WHERE name = 'commit_seq'";

@@ -6,15 +6,24 @@ function migrationFolder(family: 'project' | 'control'): URL {
   return new URL(`./migrations/${family}/`, import.meta.url);
 }
 
+/** The schema this release knows. */
+export function newestSchema(family: 'project' | 'control'): number {
+  return migrationFiles(family).length;
+}
+
+function migrationFiles(family: 'project' | 'control'): string[] {
+  return readdirSync(migrationFolder(family))
+    .filter((name) => name.endsWith('.sql'))
+    .toSorted();
+}
+
 /**
  * Brings a database to the newest schema in one transaction: a crash inside leaves it as it was. A database of a newer
  * release is refused, because its rows may mean something this release does not know.
  */
 export function migrate(connection: Connection, family: 'project' | 'control'): void {
   const folder = migrationFolder(family);
-  const files = readdirSync(folder)
-    .filter((name) => name.endsWith('.sql'))
-    .toSorted();
+  const files = migrationFiles(family);
   const row = connection.get('PRAGMA user_version');
   const current = Number(row?.['user_version'] ?? 0);
   if (current > files.length) {

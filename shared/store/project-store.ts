@@ -1,9 +1,17 @@
-import type { Reader, Tx, WriteOptions, Writer } from './driver.ts';
-import { POSITION_SQL } from './meta.ts';
+import type {
+  BaseCopy,
+  FollowedLog,
+  Reader,
+  Standing,
+  Tx,
+  WriteOptions,
+  Writer,
+} from './driver.ts';
+import { POSITION_QUERY, POSITION_SQL } from './meta.ts';
 import { migrate } from './migrate.ts';
 import { EmbeddedReader } from './reader.ts';
 import { Repositories } from './repositories.ts';
-import { EmbeddedWriter, type WriterOptions } from './writer.ts';
+import { EmbeddedWriter, type ReplicationOptions, type WriterOptions } from './writer.ts';
 
 /** Snapshots of one project's database, seen through its repositories. */
 export class ProjectReader {
@@ -34,12 +42,16 @@ interface ProjectWriteOptions<T> extends Omit<WriteOptions<T>, 'onError'> {
   readonly onError?: (store: Repositories, error: unknown) => Promise<T>;
 }
 
+interface ProjectWriterOptions extends Omit<WriterOptions, 'positionSql' | 'replication'> {
+  readonly replication?: Omit<ReplicationOptions, 'positionQuery'>;
+}
+
 /** The one writer of one project's database, seen through its repositories. */
-export class ProjectWriter {
-  readonly #writer: Writer;
+export class ProjectWriter implements FollowedLog {
+  readonly #writer: Writer & FollowedLog;
   readonly #projectId: string;
 
-  constructor(writer: Writer, projectId: string) {
+  constructor(writer: Writer & FollowedLog, projectId: string) {
     this.#writer = writer;
     this.#projectId = projectId;
   }
@@ -47,11 +59,15 @@ export class ProjectWriter {
   static openEmbedded(
     path: string,
     projectId: string,
-    options: Omit<WriterOptions, 'positionSql'>,
+    { replication, ...options }: ProjectWriterOptions,
   ): ProjectWriter {
     const writer = new EmbeddedWriter(
       path,
-      { ...options, positionSql: POSITION_SQL },
+      {
+        ...options,
+        positionSql: POSITION_SQL,
+        ...(replication && { replication: { ...replication, positionQuery: POSITION_QUERY } }),
+      },
       (connection) => migrate(connection, 'project'),
     );
     return new ProjectWriter(writer, projectId);
@@ -69,6 +85,18 @@ export class ProjectWriter {
         onError: (tx: Tx, error: unknown) => onError(new Repositories(tx, this.#projectId), error),
       }),
     });
+  }
+
+  get standing(): Standing {
+    return this.#writer.standing;
+  }
+
+  follow(): Promise<Standing> {
+    return this.#writer.follow();
+  }
+
+  copyBase(): Promise<BaseCopy> {
+    return this.#writer.copyBase();
   }
 
   /** Takes what was deleted out of the write-ahead log as well. */

@@ -1,5 +1,5 @@
 import { unavailable } from '../errors.ts';
-import { assertPragma, Connection } from './connection.ts';
+import { assertPragma, Connection, readOnlyAddress } from './connection.ts';
 import type { Reader, Tx } from './driver.ts';
 import { Scope, TurnWatch } from './scope.ts';
 
@@ -9,9 +9,12 @@ export class EmbeddedReader implements Reader {
   #reads: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  /** The file must be there: its writer makes it. */
-  constructor(path: string) {
-    this.#connection = new Connection(path);
+  /**
+   * The file must be there: its writer makes it. With `readOnly` the log is left as it is even when this is the last
+   * connection to be closed, which would otherwise fold it in.
+   */
+  constructor(path: string, { readOnly = false } = {}) {
+    this.#connection = new Connection(readOnly ? readOnlyAddress(path) : path);
     this.#connection.exec(
       'PRAGMA busy_timeout=200; PRAGMA query_only=ON; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-16000',
     );

@@ -1,6 +1,7 @@
-import { unavailable } from '../errors.ts';
+import { ServiceError, unavailable } from '../errors.ts';
 import { assertPragma, Connection, isDiskFailure } from './connection.ts';
-import type { WriteOptions, Writer, WriteTx } from './driver.ts';
+import type { BaseCopy, FollowedLog, Standing, WriteOptions, Writer, WriteTx } from './driver.ts';
+import { Generations, type GenerationOptions } from './generations.ts';
 import { Group, HalfDone, runJob, settle, type Job, type Settled } from './group.ts';
 import { WriteAheadLog } from './wal.ts';
 
@@ -18,6 +19,8 @@ const EMPTY_IDLE_BYTES = 4 * 1024 * 1024;
 /** Nobody waits when nobody has written for this long. */
 const IDLE_MS = 250;
 const FOLD_ANYWAY_BYTES = 16 * 1024 * 1024;
+/** When a followed log could not be rotated, that is tried again without being asked. */
+const RETRY_MS = 60_000;
 
 export interface WriterOptions {
   /** Runs in each group before COMMIT: counts the position up by one. */
@@ -26,6 +29,15 @@ export interface WriterOptions {
   readonly onFatal: (error: unknown) => void;
   /** True while nothing else needs this thread: then COMMIT saves the way to another one. Never, unless given. */
   readonly mayBlock?: () => boolean;
+  /** Where replicas may follow. */
+  readonly replication?: ReplicationOptions;
+}
+
+export interface ReplicationOptions extends GenerationOptions {
+  /** Answers the position as `value`. */
+  readonly positionQuery: string;
+  /** Comes after each commit, before its jobs are answered, and whenever the place of the log has changed. */
+  readonly onStanding: (standing: Standing) => void;
 }
 
 /**
@@ -33,11 +45,15 @@ export interface WriterOptions {
  * strictly one after another, one group in flight and no artificial delay. Latency of a lone write stays that of one
  * sync; under load groups grow by themselves. Where others need the thread, COMMIT runs off the event loop.
  */
-export class EmbeddedWriter implements Writer {
+export class EmbeddedWriter implements Writer, FollowedLog {
   readonly #options: WriterOptions;
   readonly #writer: Connection;
   readonly #log: WriteAheadLog;
+  readonly #generations: Generations | null;
+  #position = 0;
   #queue: Job[] = [];
+  /** What needs the connection for itself: it comes before the next group. Never rejects. */
+  #errands: (() => Promise<void>)[] = [];
   #queuedBytes = 0;
   #pump: Promise<void> | null = null;
   #failed: unknown = null;
@@ -49,10 +65,22 @@ export class EmbeddedWriter implements Writer {
 
   /** `migrate` runs on the writer before anything else may. */
   constructor(path: string, options: WriterOptions, migrate: (connection: Connection) => void) {
+    const { replication } = options;
     this.#options = options;
+    this.#generations = replication ? new Generations(path, replication) : null;
     this.#writer = openWriter(path);
     migrate(this.#writer);
     this.#log = new WriteAheadLog(path, this.#writer);
+    this.#generations?.attach(this.#log);
+    if (replication) {
+      this.#position = Number(this.#writer.get(replication.positionQuery)?.['value']);
+    }
+    if (this.#generations?.mustRotate) void this.#alone(() => this.#empty());
+  }
+
+  /** Without `replication` the position stays 0. */
+  get standing(): Standing {
+    return { position: this.#position, log: this.#generations?.place ?? null };
   }
 
   write<T>(fn: (tx: WriteTx) => Promise<T>, options: WriteOptions<T> = {}): Promise<T> {
@@ -74,12 +102,29 @@ export class EmbeddedWriter implements Writer {
     });
   }
 
-  /** Folds the log into the file when the jobs at hand are done; for after deletions, whose content the log still has. */
+  /** Folds the log into the file when the group at hand is done; for after deletions, whose content the log still has. */
   async rotate(): Promise<void> {
-    while (this.#pump) await this.#pump;
-    if (this.#closing || this.#failed) return;
-    this.#pump = this.#empty().then(() => this.#drain());
-    await this.#pump;
+    await this.#generations?.copied();
+    if (!this.#closing && !this.#failed) await this.#alone(() => this.#empty());
+  }
+
+  follow(): Promise<Standing> {
+    return this.#alone(async () => {
+      await this.#kept().follow();
+      this.#tell();
+      return this.standing;
+    });
+  }
+
+  async copyBase(): Promise<BaseCopy> {
+    const { copying } = await this.#alone(async () => {
+      try {
+        return await this.#kept().beginCopy();
+      } finally {
+        this.#tell();
+      }
+    });
+    return copying;
   }
 
   /** Finishes what is queued, folds the log in, and ends. */
@@ -90,17 +135,47 @@ export class EmbeddedWriter implements Writer {
 
   async #close(): Promise<void> {
     if (this.#idleTimer) clearTimeout(this.#idleTimer);
+    await this.#generations?.stopCopying();
     while (this.#pump) await this.#pump;
     if (!this.#failed && this.#log.fileBytes() > 0) await this.#empty();
+    if (this.#idleTimer) clearTimeout(this.#idleTimer);
     this.#writer.close();
     this.#log.close();
+    this.#generations?.close();
+  }
+
+  #kept(): Generations {
+    if (!this.#generations) throw new Error('This database has no replicas.');
+    return this.#generations;
+  }
+
+  /** Runs what needs the connection for itself between two groups. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closing || this.#failed) return Promise.reject(unavailable(5, this.#failed));
+    return new Promise<T>((resolve, reject) => {
+      this.#errands.push(async () => {
+        try {
+          if (this.#failed) throw unavailable(5, this.#failed);
+          resolve(await work());
+        } catch (error) {
+          this.#failGroup(error, []);
+          reject(error instanceof ServiceError ? error : unavailable(5, error));
+        }
+      });
+      this.#pump ??= this.#drain();
+    });
   }
 
   async #drain(): Promise<void> {
     try {
       // Requests that arrived in the same turn of the loop share the first commit.
       await new Promise((resolve) => setImmediate(resolve));
-      while (this.#queue.length > 0) {
+      while (this.#queue.length > 0 || this.#errands.length > 0) {
+        const errand = this.#errands.shift();
+        if (errand) {
+          await errand();
+          continue;
+        }
         await this.#commitGroup();
         if (!this.#failed) await this.#foldWhenDue();
       }
@@ -121,12 +196,22 @@ export class EmbeddedWriter implements Writer {
       settled ??= await this.#runApart(jobs);
       this.#writer.run(this.#options.positionSql);
       await this.#commit();
+      this.#position += 1;
+      this.#generations?.look();
+      this.#tell();
       settle(settled);
     } catch (error) {
       // When not even BEGIN went through, the whole queue has failed: the next attempt would come at once, and for ever.
       if (jobs.length === 0) while (this.#queue.length > 0) jobs.push(this.#take());
       this.#failGroup(error, jobs);
+      if (this.#failed || !this.#generations?.isKept) return;
+      this.#generations.look();
+      this.#tell();
     }
+  }
+
+  #tell(): void {
+    this.#options.replication?.onStanding(this.standing);
   }
 
   async #commit(): Promise<void> {
@@ -210,23 +295,35 @@ export class EmbeddedWriter implements Writer {
     if (this.#usedBytes > EMPTY_IDLE_BYTES) this.#emptyWhenIdle();
     if (this.#usedBytes <= this.#foldAbove) return;
     this.#foldAbove = this.#usedBytes + FOLD_ANYWAY_BYTES;
-    await this.#log.fold().catch((error: unknown) => this.#failGroup(error, []));
+    if (this.#generations?.isKept) await this.#empty();
+    else await this.#log.fold().catch((error: unknown) => this.#failGroup(error, []));
   }
 
   /** Under load the log grows, and a page written ten times is folded in once; a pause is used to fold it in. */
-  #emptyWhenIdle(): void {
+  #emptyWhenIdle(inMs = IDLE_MS): void {
     this.#idleTimer ??= setTimeout(() => {
       this.#idleTimer = null;
       if (this.#closing || this.#failed) return;
       const busy = this.#pump !== null || performance.now() - this.#lastWriteAt < IDLE_MS;
       if (busy) this.#emptyWhenIdle();
-      else this.#pump = this.#empty().then(() => this.#drain());
-    }, IDLE_MS);
+      else void this.#alone(() => this.#empty());
+    }, inMs);
   }
 
-  /** Here and in `#foldWhenDue` are the only checkpoints. They wait for readers, each of which is done within a turn. */
+  /**
+   * Here, in `#foldWhenDue` and in `Generations` are the only checkpoints. They wait for readers, each of which is done
+   * within a turn.
+   */
   async #empty(): Promise<void> {
-    await this.#log.empty().catch((error: unknown) => this.#failGroup(error, []));
+    const generations = this.#generations;
+    try {
+      if (!generations?.isKept) return await this.#log.empty();
+      const isRotated = await generations.rotate();
+      this.#tell();
+      if (!isRotated) this.#emptyWhenIdle(RETRY_MS);
+    } catch (error) {
+      this.#failGroup(error, []);
+    }
   }
 }
 

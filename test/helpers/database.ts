@@ -14,19 +14,22 @@ interface OpenDatabase {
   remove(): Promise<void>;
 }
 
+/** Tables for tests of the store: `item (name, value)`, and what counts the commits. */
+export function makeItems(connection: Connection): void {
+  connection.exec(
+    `CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT;
+     INSERT OR IGNORE INTO meta VALUES ('commit_seq', 0);
+     CREATE TABLE IF NOT EXISTS item (name TEXT PRIMARY KEY, value ANY) STRICT`,
+  );
+}
+
 /** A database with one table `item (name, value)` in a folder of its own. */
 export function openDatabase(): OpenDatabase {
   const folder = temporaryFolder();
   const path = join(folder.path, 'test.db');
   const fatal: unknown[] = [];
   const options = { positionSql: POSITION_SQL, onFatal: (error: unknown) => fatal.push(error) };
-  const writer = new EmbeddedWriter(path, options, (connection) =>
-    connection.exec(
-      `CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT;
-       INSERT OR IGNORE INTO meta VALUES ('commit_seq', 0);
-       CREATE TABLE IF NOT EXISTS item (name TEXT PRIMARY KEY, value ANY) STRICT`,
-    ),
-  );
+  const writer = new EmbeddedWriter(path, options, makeItems);
   const reader = new EmbeddedReader(path);
   const database: Reader & Writer = {
     read: (fn) => reader.read(fn),

@@ -1,4 +1,28 @@
--- control, schema 1
+-- control, schema 3
+
+CREATE TABLE account (
+  id TEXT PRIMARY KEY,
+  address BLOB NOT NULL,
+  address_hash TEXT NOT NULL UNIQUE,
+  created_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE login (
+  id_hash TEXT PRIMARY KEY,
+  link_hash TEXT NOT NULL UNIQUE,
+  user_code TEXT NOT NULL,
+  address BLOB NOT NULL,
+  address_hash TEXT NOT NULL,
+  rate_hash TEXT NOT NULL,
+  masked TEXT NOT NULL,
+  client TEXT NOT NULL,
+  state TEXT NOT NULL,
+  account_id TEXT REFERENCES account (id),
+  repeat_hash TEXT,
+  answer BLOB,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE meta (
   name TEXT PRIMARY KEY,
@@ -11,7 +35,20 @@ CREATE TABLE project (
   name TEXT NOT NULL,
   state TEXT NOT NULL,
   created_at TEXT NOT NULL
+, account_id TEXT REFERENCES account (id)) STRICT, WITHOUT ROWID;
+
+CREATE TABLE project_rest (
+  project_id TEXT PRIMARY KEY REFERENCES project (id) ON DELETE CASCADE,
+  next_due_at INTEGER
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX login_answer ON login (expires_at) WHERE answer IS NOT NULL;
+
+CREATE INDEX login_created ON login (created_at);
+
+CREATE INDEX login_rate ON login (rate_hash, created_at);
+
+CREATE INDEX project_account ON project (account_id) WHERE account_id IS NOT NULL;
 
 -- project, schema 3
 

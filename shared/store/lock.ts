@@ -1,0 +1,27 @@
+import Libsql from 'libsql';
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { errorCode } from '../untyped.ts';
+
+/** A lock that ends with the process, however that ends. */
+export interface Lock {
+  release(): void;
+}
+
+/**
+ * Takes the lock of a data folder, or null when another process has it. Node offers no kernel
+ * locks, but SQLite takes one for an exclusive transaction: kill -9 frees it, and no file can go
+ * stale. Open the file nowhere else in this process: closing any handle of it would drop the lock.
+ */
+export function takeLock(lockFile: string): Lock | null {
+  mkdirSync(dirname(lockFile), { recursive: true, mode: 0o700 });
+  const database = new Libsql(lockFile);
+  try {
+    database.exec('PRAGMA busy_timeout=0; PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE');
+    return { release: () => database.close() };
+  } catch (error) {
+    database.close();
+    if (errorCode(error) === 'SQLITE_BUSY') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,112 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Connection } from '../../shared/store/connection.ts';
+import type { LogPlace, Standing } from '../../shared/store/driver.ts';
+import { POSITION_QUERY, POSITION_SQL } from '../../shared/store/meta.ts';
+import { EmbeddedWriter } from '../../shared/store/writer.ts';
+import { makeItems } from '../helpers/database.ts';
+import { FakeClock, temporaryFolder } from '../helpers/gateway.ts';
+
+const MB = 1024 * 1024;
+
+/** A database `item (name, value)` that replicas may follow, in a folder of its own. */
+export class FollowedDatabase {
+  readonly path: string;
+  readonly clock = new FakeClock(Date.now());
+  /** What was told, newest last. */
+  readonly told: Standing[] = [];
+  writer: EmbeddedWriter;
+  readonly #fatal: unknown[] = [];
+  readonly #strangers: Connection[] = [];
+  readonly #removeFolder: () => void;
+
+  constructor() {
+    const folder = temporaryFolder();
+    this.path = join(folder.path, 'test.db');
+    this.#removeFolder = folder.remove;
+    this.writer = this.#open();
+  }
+
+  /** Closes it, if it is not, and opens it again. */
+  async reopen(): Promise<void> {
+    await this.writer.close();
+    this.writer = this.#open();
+  }
+
+  /** Where the log stands. Throws while nobody follows. */
+  get place(): LogPlace {
+    const { log } = this.writer.standing;
+    if (!log) throw new Error('Nobody follows.');
+    return log;
+  }
+
+  put(name: string, value: string | Uint8Array = name): Promise<number> {
+    return this.writer.write((tx) => tx.run('INSERT INTO item VALUES (?, ?)', [name, value]));
+  }
+
+  delete(name: string): Promise<number> {
+    return this.writer.write((tx) => tx.run('DELETE FROM item WHERE name = ?', [name]));
+  }
+
+  /** Writes more than the page cache holds, which goes to the log, and takes it back. */
+  async takeBack(): Promise<void> {
+    const given = this.writer.write(async (tx) => {
+      for (let n = 0; n < 40; n += 1) {
+        await tx.run('INSERT INTO item VALUES (?, ?)', [`taken-back-${n}`, Buffer.alloc(MB, n)]);
+      }
+      throw new Error('taken back');
+    });
+    await given.catch(() => undefined);
+  }
+
+  inside(name: string): string {
+    return join(this.path, '..', 'generations', name);
+  }
+
+  files(): string[] {
+    return readdirSync(this.inside('.')).toSorted();
+  }
+
+  wal(): Buffer {
+    return readFileSync(`${this.path}-wal`);
+  }
+
+  state(): object {
+    return JSON.parse(readFileSync(this.inside('state.json'), 'utf8')) as object;
+  }
+
+  /** Somebody else with the file open. */
+  stranger(): Connection {
+    const connection = new Connection(this.path);
+    this.#strangers.push(connection);
+    return connection;
+  }
+
+  /** Somebody else who reads what is there now, until he is told to leave. */
+  readingStranger(): () => void {
+    const connection = this.stranger();
+    connection.exec('BEGIN');
+    connection.get('SELECT count(*) AS n FROM item');
+    return () => connection.exec('COMMIT');
+  }
+
+  async remove(): Promise<void> {
+    for (const one of this.#strangers) one.close();
+    await this.writer.close();
+    this.#removeFolder();
+    if (this.#fatal.length > 0) throw new AggregateError(this.#fatal);
+  }
+
+  #open(): EmbeddedWriter {
+    const options = {
+      positionSql: POSITION_SQL,
+      onFatal: (error: unknown) => this.#fatal.push(error),
+      replication: {
+        positionQuery: POSITION_QUERY,
+        now: () => this.clock.now(),
+        onStanding: (standing: Standing) => this.told.push(standing),
+      },
+    };
+    return new EmbeddedWriter(this.path, options, makeItems);
+  }
+}
