@@ -1,0 +1,106 @@
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { isMissing } from '../blobs/blob-store.ts';
+
+const HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+export const FRAME_BYTES = FRAME_HEADER_BYTES + 4096;
+/** Of the header of a log, and of that of a frame: a log that is begun anew gets other salts, and its frames with it. */
+const LOG_SALTS_AT = 16;
+const FRAME_SALTS_AT = 8;
+const SALTS_BYTES = 8;
+/** In the header of a frame: pages of the database after it, where it ends a transaction, and 0 elsewhere. */
+const COMMIT_AT = 4;
+
+/** Frames of a log by their numbers, the last one left out. */
+export interface FrameRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Frames of the log at hand, as they lie in the file. Null when the log was begun anew meanwhile: the frames with these
+ * salts are in the archive then.
+ */
+export function readLive(path: string, range: FrameRange, salts: string): Promise<Buffer | null> {
+  return withFile(path, null, async (file) => {
+    const frames = await readWhole(file, placeOf(range.from), sizeOf(range));
+    if (!frames || !haveSalts(frames, salts)) return null;
+    // Looked at last: a log is begun anew with its header, before the first frame is written over.
+    return (await logSalts(file)) === salts ? frames : null;
+  });
+}
+
+/**
+ * Frames of an archived log; none when it ends before them. Null when there is no such archive, or it is none that ends
+ * with a transaction and at `from` or later.
+ */
+export function readArchived(path: string, range: FrameRange): Promise<Buffer | null> {
+  return withFile(path, null, async (file) => {
+    const { size } = await file.stat();
+    const count = (size - HEADER_BYTES) / FRAME_BYTES;
+    const salts = await logSalts(file);
+    if (salts === null || !Number.isInteger(count) || range.from > count + 1) return null;
+    if (range.from > count) return (await endsTransaction(file, count)) ? Buffer.alloc(0) : null;
+    const part = { from: range.from, to: Math.min(range.to, count + 1) };
+    const frames = await readWhole(file, placeOf(part.from), sizeOf(part));
+    return frames && haveSalts(frames, salts) ? frames : null;
+  });
+}
+
+async function withFile<T>(
+  path: string,
+  missing: T,
+  read: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  let file: FileHandle;
+  try {
+    file = await open(path, constants.O_RDONLY);
+  } catch (error) {
+    if (isMissing(error)) return missing;
+    throw error;
+  }
+  try {
+    return await read(file);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Null when the file ends before. */
+async function readWhole(
+  file: FileHandle,
+  position: number,
+  sizeBytes: number,
+): Promise<Buffer | null> {
+  const bytes = Buffer.allocUnsafeSlow(sizeBytes);
+  const { bytesRead } = await file.read(bytes, 0, sizeBytes, position);
+  return bytesRead === sizeBytes ? bytes : null;
+}
+
+function placeOf(frame: number): number {
+  return HEADER_BYTES + (frame - 1) * FRAME_BYTES;
+}
+
+function sizeOf({ from, to }: FrameRange): number {
+  return (to - from) * FRAME_BYTES;
+}
+
+async function logSalts(file: FileHandle): Promise<string | null> {
+  const salts = await readWhole(file, LOG_SALTS_AT, SALTS_BYTES);
+  return salts && salts.toString('hex');
+}
+
+function haveSalts(frames: Buffer, salts: string): boolean {
+  for (let at = FRAME_SALTS_AT; at < frames.length; at += FRAME_BYTES) {
+    if (frames.toString('hex', at, at + SALTS_BYTES) !== salts) return false;
+  }
+  return true;
+}
+
+/** A client that is told in the middle of a transaction that a log has ended gives up for good. */
+async function endsTransaction(file: FileHandle, count: number): Promise<boolean> {
+  if (count === 0) return true;
+  const pages = await readWhole(file, placeOf(count) + COMMIT_AT, 4);
+  return pages !== null && pages.readUInt32BE() > 0;
+}
