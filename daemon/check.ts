@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { copyFile, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import type { Home } from './home.ts';
-import { takeLock } from './lock.ts';
+import { takeLock } from '../shared/store/lock.ts';
 
 /** The databases of a data folder that are damaged, with what was found; null when a daemon has the folder. */
 export async function checkData(home: Home): Promise<string[] | null> {

@@ -1,3 +1,4 @@
+import { whileLocked } from './file-lock.ts';
 import { readIfThere, writePrivateFile } from './files.ts';
 import { isObject, parseObject } from '../shared/untyped.ts';
 
@@ -6,7 +7,13 @@ export interface Profile {
   /** The gateway's base address; null is this machine's own daemon in local mode. */
   readonly gateway: string | null;
   readonly api_key: string;
+  /** The id of the project. */
   readonly project: string;
+  /** Of a gateway's project, as they were when somebody signed in. */
+  readonly slug?: string;
+  readonly name?: string;
+  /** Who signed in, masked. */
+  readonly email?: string;
 }
 
 /** `credentials.json`. */
@@ -28,31 +35,47 @@ export function readCredentials(path: string): Credentials | null {
   return stored;
 }
 
+/**
+ * Changes what is stored, and no change of another process is lost. Null leaves it as it is. Throws when the file is no
+ * credentials file.
+ */
+export function changeCredentials(
+  path: string,
+  change: (stored: Credentials | null) => Credentials | null,
+): void {
+  whileLocked(path, () => {
+    const next = change(readCredentials(path));
+    if (next) writePrivateFile(path, `${JSON.stringify(next, null, 2)}\n`);
+  });
+}
+
 /** Stores the key of local mode beside the profiles there are; the current profile stays what it is. */
 export function storeLocalKey(path: string, key: { apiKey: string; project: string }): void {
-  const stored = readCredentials(path);
   const profile: Profile = { gateway: null, api_key: key.apiKey, project: key.project };
-  const next: Credentials = {
+  changeCredentials(path, (stored) => ({
     profiles: { ...stored?.profiles, [LOCAL_PROFILE]: profile },
     current: stored?.current ?? LOCAL_PROFILE,
-  };
-  writePrivateFile(path, `${JSON.stringify(next, null, 2)}\n`);
+  }));
+}
+
+/** What is stored under this name, which may be any text; undefined where there is nothing. */
+export function profileOf(stored: Credentials | null, name: string): Profile | undefined {
+  return stored && Object.hasOwn(stored.profiles, name) ? stored.profiles[name] : undefined;
 }
 
 /** Puts a new secret where the old one is stored; false when it is stored nowhere. */
 export function replaceStoredKey(path: string, oldKey: string, newKey: string): boolean {
-  const stored = readCredentials(path);
-  const names = Object.entries(stored?.profiles ?? {})
-    .filter(([, profile]) => profile.api_key === oldKey)
-    .map(([name]) => name);
-  if (!stored || names.length === 0) return false;
-  const profiles = Object.fromEntries(
-    Object.entries(stored.profiles).map(([name, profile]) => [
+  const isOld = (profile: Profile) => profile.api_key === oldKey;
+  // Where nothing is stored there may be no place to store either.
+  if (!Object.values(readCredentials(path)?.profiles ?? {}).some(isOld)) return false;
+  changeCredentials(path, (stored) => {
+    const entries = Object.entries(stored?.profiles ?? {});
+    const profiles = entries.map(([name, profile]) => [
       name,
-      names.includes(name) ? { ...profile, api_key: newKey } : profile,
-    ]),
-  );
-  writePrivateFile(path, `${JSON.stringify({ ...stored, profiles }, null, 2)}\n`);
+      isOld(profile) ? { ...profile, api_key: newKey } : profile,
+    ]);
+    return stored && { ...stored, profiles: Object.fromEntries(profiles) };
+  });
   return true;
 }
 

@@ -6,17 +6,20 @@ import type { Logger } from 'pino';
 import { isoTime, systemClock } from '../shared/clock.ts';
 import { tidyAfterStart } from '../shared/tidy.ts';
 import { VERSION } from '../shared/version.ts';
-import { answerJson } from './answers.ts';
+import { answerJson } from '../shared/http/answers.ts';
+import type { HttpServer } from '../shared/http/http-server.ts';
+import { chosenProfile, type GatewayProfile } from './chosen-profile.ts';
 import { makePrivateFolder } from './files.ts';
 import type { Home } from './home.ts';
 import { Listener, type Backend } from './listener.ts';
-import { openLocal, readLocalSettings, type Local } from './local.ts';
-import { takeLock, type Lock } from './lock.ts';
+import type { Local } from './local.ts';
+import { takeLock, type Lock } from '../shared/store/lock.ts';
 import { askStatus, describeHolder, OWNER_PATH, STATUS_PATH, STOP_PATH } from './probe.ts';
-import { portOwner } from './processes.ts';
+import { portOwner } from '../shared/processes.ts';
 import { isMailAddress } from '../shared/rules/mail-address.ts';
+import type { Remote } from './remote.ts';
 import { writeRecord, type DaemonRecord, type DaemonStatus } from './record.ts';
-import { StartRefused } from './start-refused.ts';
+import { StartRefused } from '../shared/start-refused.ts';
 import { errorCode } from '../shared/untyped.ts';
 
 export interface DaemonOptions {
@@ -25,7 +28,9 @@ export interface DaemonOptions {
   readonly env: NodeJS.ProcessEnv;
   /** 0 takes a free one. */
   readonly port: number;
-  /** The owner's email address; without it the owner stays who it is. */
+  /** The stored profile whose project this is for; the current one unless said. */
+  readonly profile?: string | undefined;
+  /** The owner's email address; without it the owner stays who it is. Of local mode, as the next. */
   readonly owner?: string | undefined;
   readonly ratePerMinute: number;
   /** Made only after the lock is won, since making it may move the file of a running daemon. */
@@ -37,15 +42,16 @@ export interface DaemonOptions {
 /** How long answers under way may take once the daemon ends. */
 const FINISH_MS = 2500;
 
-/** The local process: a lock, two listeners, and the authority behind them. */
+/** The local process: a lock, two listeners, and behind them the project, or a copy of it and its gateway. */
 export class Daemon {
   readonly #options: DaemonOptions;
   readonly #lock: Lock;
   readonly #backend: Backend;
-  readonly #listeners: Listener[] = [];
+  readonly #listeners: HttpServer[] = [];
   readonly log: Logger;
   #record: DaemonRecord;
   #local: Local | null = null;
+  #remote: Remote | null = null;
   #stopped: Promise<void> | null = null;
 
   private constructor(options: DaemonOptions, lock: Lock) {
@@ -91,21 +97,31 @@ export class Daemon {
     if (wasReady) this.log.info('ending');
     const closing = Promise.all(this.#listeners.map((listener) => listener.close(FINISH_MS)));
     await this.#local?.endWaits();
+    await this.#remote?.endWaits();
     await closing;
     await this.#local?.close();
+    await this.#remote?.close();
     rmSync(home.daemonFile, { force: true });
     this.#lock.release();
     if (wasReady) this.log.info('ended');
   }
 
   async #open(): Promise<void> {
-    const { home, env, owner, port, ratePerMinute, onEnd } = this.#options;
+    const { home } = this.#options;
+    const profile = chosenProfile(home.credentialsFile, this.#options.profile);
+    await (profile ? this.#openRemote(profile) : this.#openLocal());
+    this.#update({ state: 'ready' });
+    const { base_url, project, mode } = this.#record;
+    this.log.info({ base_url, version: VERSION, project, mode }, 'ready');
+    tidyAfterStart();
+  }
+
+  /** Each mode is loaded when it is wanted, as it is the larger part of the daemon. */
+  async #openLocal(): Promise<void> {
+    const { home, env, owner, ratePerMinute, onEnd } = this.#options;
+    const { openLocal, readLocalSettings } = await import('./local.ts');
     const settings = readLocalSettings(env);
-    const tcp = await this.#listenOnLoopback(port);
-    const base = `http://127.0.0.1:${tcp.port}`;
-    this.#update({ base_url: base, mcp_url: `${base}/mcp`, hooks_url: base });
-    this.#listeners.push(await Listener.onSocket(home.socketPath, this.#backend));
-    chmodSync(home.socketPath, 0o600);
+    const base = await this.#listen();
     this.#local = await openLocal({
       home,
       settings,
@@ -119,12 +135,32 @@ export class Daemon {
       },
     });
     this.#backend.fetch = this.#local.fetch;
-    this.#update({ state: 'ready', project: this.#local.project.id });
-    this.log.info({ base_url: base, version: VERSION, project: this.#record.project }, 'ready');
-    tidyAfterStart();
+    this.#update({ project: this.#local.project.id });
   }
 
-  async #listenOnLoopback(port: number): Promise<Listener> {
+  async #openRemote(profile: GatewayProfile): Promise<void> {
+    const { openRemote } = await import('./remote.ts');
+    const { gateway, project } = profile;
+    this.#record = { ...this.#record, mode: 'replica', gateway, project };
+    const baseUrl = await this.#listen();
+    const { home } = this.#options;
+    this.#remote = await openRemote({ home, profile, baseUrl, log: this.log });
+    this.#backend.fetch = this.#remote.fetch;
+    this.#update({ hooks_url: this.#remote.hooksUrl });
+  }
+
+  /** Opens the doors and returns the base address; who comes before there is an answer is told to wait. */
+  async #listen(): Promise<string> {
+    const { home, port } = this.#options;
+    const tcp = await this.#listenOnLoopback(port);
+    const base = `http://127.0.0.1:${tcp.port}`;
+    this.#update({ base_url: base, mcp_url: `${base}/mcp`, hooks_url: base });
+    this.#listeners.push(await Listener.onSocket(home.socketPath, this.#backend));
+    chmodSync(home.socketPath, 0o600);
+    return base;
+  }
+
+  async #listenOnLoopback(port: number): Promise<HttpServer> {
     try {
       const listener = await Listener.onLoopback(port, this.#backend);
       this.#listeners.push(listener);
@@ -181,7 +217,9 @@ export class Daemon {
     const people = await this.#local?.people().catch(() => null);
     return {
       ...this.#record,
+      ...(this.#remote && { hooks_url: this.#remote.hooksUrl }),
       people: people ?? null,
+      replica: this.#remote?.replica() ?? null,
       uptime_seconds: Math.floor(process.uptime()),
       memory: { rss_bytes: rss, heap_used_bytes: heapUsed },
     };
@@ -200,6 +238,7 @@ function newRecord(socket: string): DaemonRecord {
     socket,
     project: null,
     mode: 'local',
+    gateway: null,
     state: 'starting',
   };
 }

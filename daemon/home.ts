@@ -16,6 +16,8 @@ export interface Home {
   readonly dataFolder: string;
   /** The newest ledger head this machine has seen, by project. */
   readonly ledgerHeadsFile: string;
+  /** Sign-ins begun on this machine that wait to be confirmed. */
+  readonly loginsFolder: string;
 }
 
 interface Folders {
@@ -41,6 +43,7 @@ export function resolveHome(env: NodeJS.ProcessEnv): Home {
     socketPath: socketPath(state),
     dataFolder: data,
     ledgerHeadsFile: join(state, 'ledger-heads.json'),
+    loginsFolder: join(state, 'logins'),
   };
 }
 

@@ -4,10 +4,11 @@ import { closeSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { VERSION } from '../shared/version.ts';
+import { chosenProfile, type GatewayProfile } from './chosen-profile.ts';
 import type { Home } from './home.ts';
 import { openLog, rotateLog } from './log-file.ts';
 import { askOwner, askStatus, askStop, waitForEnd } from './probe.ts';
-import { lockHolder } from './processes.ts';
+import { lockHolder } from '../shared/processes.ts';
 import type { DaemonStatus } from './record.ts';
 import { isObject, parseObject } from '../shared/untyped.ts';
 
@@ -33,6 +34,10 @@ export interface LaunchOptions {
   readonly port: number | null;
   /** Made the owner's address, also where a daemon runs already. */
   readonly owner?: string | undefined;
+  /** The stored profile whose project the daemon is for; the current one unless said. */
+  readonly profile?: string | undefined;
+  /** Keep a daemon that runs for another project. */
+  readonly keepOther?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -40,8 +45,8 @@ export interface LaunchOptions {
 export interface Launched {
   readonly status: DaemonStatus;
   readonly how: 'running' | 'started' | 'restarted';
-  /** The release that ran before, where it was replaced. */
-  readonly previousVersion: string | null;
+  /** What ran before, where it was replaced. */
+  readonly previous: Pick<DaemonStatus, 'version' | 'project'> | null;
 }
 
 /** The daemon did not come up. */
@@ -59,19 +64,32 @@ export class LaunchFailed extends Error {
   }
 }
 
-/** The running daemon of this release: started if none runs, replaced if another release does. */
+/** The running daemon of this release and project: started if none runs, replaced if it is another one. */
 export async function launchDaemon(options: LaunchOptions): Promise<Launched> {
   const { home } = options;
+  const wanted = wantedProfile(options);
   const running = await askStatus(home.socketPath);
-  if (running?.version === VERSION) {
+  if (running?.version === VERSION && (options.keepOther || isFor(running, wanted))) {
     const status = running.state === 'ready' ? running : await whenReady(options, null);
-    return { status: await withOwner(options, status), how: 'running', previousVersion: null };
+    return { status: await withOwner(options, status), how: 'running', previous: null };
   }
   if (running) await end(home, running);
   const port = options.port ?? (running ? Number(new URL(running.base_url).port) : DEFAULT_PORT);
   const status = await withOwner(options, await start(options, port));
-  const how = running ? 'restarted' : 'started';
-  return { status, how, previousVersion: running?.version ?? null };
+  return { status, how: running ? 'restarted' : 'started', previous: running };
+}
+
+function wantedProfile({ home, profile }: LaunchOptions): GatewayProfile | null {
+  try {
+    return chosenProfile(home.credentialsFile, profile);
+  } catch (error) {
+    throw new LaunchFailed(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function isFor(status: DaemonStatus, wanted: GatewayProfile | null): boolean {
+  if (wanted === null) return status.mode === 'local';
+  return status.gateway === wanted.gateway && status.project === wanted.project;
 }
 
 /** A daemon that runs takes the owner at once, also one that somebody else started in this moment. */
@@ -80,24 +98,42 @@ async function withOwner(
   status: DaemonStatus,
 ): Promise<DaemonStatus> {
   if (owner === undefined) return status;
+  if (status.mode === 'replica') {
+    throw new LaunchFailed('The owner is not changed here: the project is at a gateway.');
+  }
   if (await askOwner(home.socketPath, owner)) return (await askStatus(home.socketPath)) ?? status;
   throw new LaunchFailed(`The owner was not changed: the daemon (pid ${status.pid}) refuses it.`);
 }
 
-/** The program and arguments that run the daemon; beside the bundle, or from source in development. */
+/** The program and arguments that run the daemon. */
 export function daemonCommand(...options: string[]): { program: string; args: string[] } {
+  return processCommand('daemon', options, NODE_FLAGS);
+}
+
+/** The same for any of our processes; beside the bundle, or from source in development. */
+export function processCommand(
+  name: 'daemon' | 'gateway' | 'gateway/admin',
+  options: readonly string[],
+  nodeFlags: readonly string[] = [],
+): { program: string; args: string[] } {
   const cli = realpathSync(process.argv[1] ?? '.');
   const fromSource = cli.endsWith('.ts');
   const script = fromSource
-    ? join(dirname(cli), '..', 'daemon', 'main.ts')
-    : join(dirname(cli), 'daemon.js');
-  const flags = fromSource ? [...process.execArgv, ...NODE_FLAGS] : NODE_FLAGS;
+    ? join(dirname(cli), '..', name, 'main.ts')
+    : join(dirname(cli), `${name.replace('/', '-')}.js`);
+  const flags = fromSource ? [...process.execArgv, ...nodeFlags] : nodeFlags;
   return { program: process.execPath, args: [...flags, script, ...options] };
 }
 
-/** The owner as the daemon is told. */
-export function ownerOption(owner: string | undefined): string[] {
-  return owner === undefined ? [] : ['--owner', owner];
+/** Owner and profile as the daemon is told. */
+export function daemonOptions({
+  owner,
+  profile,
+}: Pick<LaunchOptions, 'owner' | 'profile'>): string[] {
+  return [
+    ...(owner === undefined ? [] : ['--owner', owner]),
+    ...(profile === undefined ? [] : ['--profile', profile]),
+  ];
 }
 
 /** The environment of a daemon that outlives the shell: paths made absolute, no key of a caller. */
@@ -131,8 +167,9 @@ async function start(options: LaunchOptions, port: number): Promise<DaemonStatus
   }
 }
 
-function spawnDaemon({ home, env, owner }: LaunchOptions, port: number): Child {
-  const { program, args } = daemonCommand('--port', String(port), ...ownerOption(owner));
+function spawnDaemon(options: LaunchOptions, port: number): Child {
+  const { home, env } = options;
+  const { program, args } = daemonCommand('--port', String(port), ...daemonOptions(options));
   const log = openLog(home.logFile);
   // The folder `/` so that no folder is kept from being unmounted or removed.
   const child = spawn(program, args, {

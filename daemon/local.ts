@@ -1,23 +1,18 @@
 import type { Logger } from 'pino';
-import { BlobsConfigError, readBlobsConfig } from '../gateway/blobs/blobs-config.ts';
-import { CallbackAllow } from '../gateway/callbacks/callback-allow.ts';
-import { Gateway, NO_OWNER, type GatewayOptions } from '../gateway/gateway.ts';
-import { MailConfigError, readMailConfig } from '../gateway/mail/mail-config.ts';
+import { claimMode } from '../gateway/data-mode.ts';
+import { Gateway, NO_OWNER } from '../gateway/gateway.ts';
+import { readSettings, type Settings } from '../gateway/settings.ts';
 import type { ProjectInfo, ServerInfo } from '../shared/context.ts';
 import { maskedAddress } from '../shared/rules/mail-address.ts';
 import { LOCAL_PROFILE, readCredentials, storeLocalKey } from './credentials.ts';
 import type { Home } from './home.ts';
 import type { Backend } from './listener.ts';
 import type { PeopleStatus } from './record.ts';
-import { StartRefused } from './start-refused.ts';
-import { readTelegramSettings } from './telegram-env.ts';
-
-/** What the environment says of blobs, people and callbacks. */
-export type LocalSettings = Required<Pick<GatewayOptions, 'blobs' | 'people' | 'callbackAllow'>>;
+import { StartRefused } from '../shared/start-refused.ts';
 
 interface LocalOptions {
   readonly home: Home;
-  readonly settings: LocalSettings;
+  readonly settings: Settings;
   /** The owner's email address; null leaves the owner as it is. */
   readonly owner: string | null;
   readonly urls: ServerInfo['urls'];
@@ -40,36 +35,18 @@ export interface Local {
 }
 
 /** Reads the settings of local mode. Throws a `StartRefused` that lists everything that is wrong. */
-export function readLocalSettings(env: NodeJS.ProcessEnv): LocalSettings {
+export function readLocalSettings(env: NodeJS.ProcessEnv): Settings {
   const problems: string[] = [];
-  const read = <T>(reader: () => T): T | null => {
-    try {
-      return reader();
-    } catch (error) {
-      problems.push(...problemsOf(error));
-      return null;
-    }
-  };
-  const blobs = read(() => readBlobsConfig(env));
-  const mail = read(() => readMailConfig(env));
-  const callbackAllow = read(() => CallbackAllow.parse(env['SVC_CALLBACK_ALLOW']));
-  const telegram = readTelegramSettings(env);
-  if (telegram && 'problems' in telegram) problems.push(...telegram.problems);
-  else if (blobs && mail && callbackAllow)
-    return { blobs, people: { mail, telegram }, callbackAllow };
+  const settings = readSettings(env, (problem) => problems.push(problem));
+  if (settings) return settings;
   throw new StartRefused('The settings are wrong.', 'settings', problems);
-}
-
-/** One sentence or more for each thing that is wrong. */
-function problemsOf(error: unknown): readonly string[] {
-  if (error instanceof MailConfigError || error instanceof BlobsConfigError) return error.problems;
-  return [error instanceof Error ? error.message : String(error)];
 }
 
 /** Opens the stores of local mode, and on the first start makes the project and its key. */
 export async function openLocal(options: LocalOptions): Promise<Local> {
-  const { home, settings, owner, urls, ratePerMinute, log, onFatal } = options;
+  const { home, settings, urls, ratePerMinute, log, onFatal } = options;
   const { dataFolder } = home;
+  claimMode(dataFolder, 'local');
   const gateway = await Gateway.open({
     dataFolder,
     urls,
@@ -78,14 +55,10 @@ export async function openLocal(options: LocalOptions): Promise<Local> {
     log,
     onFatal,
   });
-  const project = await localProject(gateway, {
-    credentialsFile: home.credentialsFile,
-    owner,
-    log,
+  const project = await ownedProject(gateway, options).catch(async (error: unknown) => {
+    await gateway.close();
+    throw error;
   });
-  if (owner !== null || !(await hasOwner(gateway, project))) {
-    await gateway.setOwner(project.id, owner ?? NO_OWNER);
-  }
   return {
     project,
     fetch: (request, env) => gateway.app.fetch(request, env),
@@ -94,6 +67,19 @@ export async function openLocal(options: LocalOptions): Promise<Local> {
     endWaits: () => gateway.endWaits(),
     close: () => gateway.close(),
   };
+}
+
+/** Opens the project for the first time: what is wrong with its database shows here. */
+async function ownedProject(
+  gateway: Gateway,
+  { home, owner, log }: LocalOptions,
+): Promise<ProjectInfo> {
+  const { credentialsFile } = home;
+  const project = await localProject(gateway, { credentialsFile, owner, log });
+  if (owner !== null || !(await hasOwner(gateway, project))) {
+    await gateway.setOwner(project.id, owner ?? NO_OWNER);
+  }
+  return project;
 }
 
 async function channelsOf(gateway: Gateway, { id }: ProjectInfo) {
@@ -109,7 +95,7 @@ async function hasOwner(gateway: Gateway, project: ProjectInfo): Promise<boolean
 async function peopleStatus(
   gateway: Gateway,
   project: ProjectInfo,
-  { people: { mail, telegram } }: LocalSettings,
+  { people: { mail, telegram } }: Settings,
 ): Promise<PeopleStatus> {
   const channels = await channelsOf(gateway, project);
   const active = channels.filter(({ status }) => status === 'active');

@@ -1,4 +1,5 @@
 import { pino, type Logger } from 'pino';
+import { redact } from '../shared/redact.ts';
 import { openLog, rotateLog } from './log-file.ts';
 
 interface LogOptions {
@@ -7,26 +8,6 @@ interface LogOptions {
   readonly level: string | undefined;
   /** Also to standard error, for a daemon that runs in the foreground. */
   readonly mirror: boolean;
-}
-
-/** Headers whose value is a secret, as they stand in a JSON line. */
-const SECRET_HEADERS =
-  /("(?:authorization|cookie|set-cookie|x-api-key|proxy-authorization)":)"(?:[^"\\]|\\.)*"/gi;
-/** Keys, signing secrets, and the addresses that are secrets themselves. */
-const SECRETS: readonly (readonly [RegExp, string])[] = [
-  [/svc_live_[0-9A-Za-z]+/g, 'svc_live_[redacted]'],
-  [/whsec_[0-9A-Za-z+/=_-]+/g, 'whsec_[redacted]'],
-  [/\b(Bearer )[^\s"\\]+/gi, '$1[redacted]'],
-  [/(\/w\/)[0-9A-Za-z]+/g, '$1[redacted]'],
-  [/(\/l\/[0-9a-z]+\/evt_[0-9a-z]+\/\d+\/)[\w-]+/g, '$1[redacted]'],
-];
-
-/** A finished log line without its secrets, wherever in it they stand. */
-export function redact(line: string): string {
-  return SECRETS.reduce(
-    (text, [pattern, shown]) => text.replace(pattern, shown),
-    line.replace(SECRET_HEADERS, '$1"[redacted]"'),
-  );
 }
 
 /** The log of the daemon: JSON lines, appended at once, so that a crash loses none. */

@@ -5,7 +5,7 @@ import { resolveHome, type Home } from './home.ts';
 import { createLog } from './log.ts';
 import { DEFAULT_PORT, EXIT_HELD } from './launch.ts';
 import { isMailAddress } from '../shared/rules/mail-address.ts';
-import { StartRefused } from './start-refused.ts';
+import { StartRefused } from '../shared/start-refused.ts';
 
 /** Whatever hangs, the process is gone by then. */
 const END_WITHIN_MS = 4800;
@@ -14,7 +14,7 @@ const END_WITHIN_MS = 4800;
 async function main(): Promise<void> {
   // Everything it creates is for this user alone, also what a library creates.
   process.umask(0o077);
-  const { port, owner, foreground, check } = parseOptions();
+  const { port, owner, profile, foreground, check } = parseOptions();
   const home = resolveHome(process.env);
   if (check) return printCheck(home);
   const level = process.env['SVC_LOG_LEVEL'];
@@ -30,6 +30,7 @@ async function main(): Promise<void> {
     home,
     env: process.env,
     port,
+    profile,
     owner,
     ratePerMinute: Number.isInteger(rate) && rate > 0 ? rate : 0,
     createLog: () => createLog({ file: home.logFile, level, mirror: foreground }),
@@ -63,6 +64,7 @@ async function printCheck(home: Home): Promise<void> {
 interface Options {
   readonly port: number;
   readonly owner: string | undefined;
+  readonly profile: string | undefined;
   readonly foreground: boolean;
   readonly check: boolean;
 }
@@ -72,6 +74,7 @@ function parseOptions(): Options {
     options: {
       port: { type: 'string' },
       owner: { type: 'string' },
+      profile: { type: 'string' },
       foreground: { type: 'boolean', default: false },
       check: { type: 'boolean', default: false },
     },
@@ -80,11 +83,11 @@ function parseOptions(): Options {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new StartRefused(`Not a port: ${values.port}`, 'port');
   }
-  const { owner, foreground, check } = values;
+  const { owner, profile, foreground, check } = values;
   if (owner !== undefined && !isMailAddress(owner)) {
     throw new StartRefused(`Not an email address: ${owner}`, 'settings');
   }
-  return { port, owner, foreground, check };
+  return { port, owner, profile, foreground, check };
 }
 
 main().catch((error: unknown) => {

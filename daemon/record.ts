@@ -1,4 +1,5 @@
 import { readIfThere, writePrivateFile } from './files.ts';
+import type { ReplicaStatus } from './replica/status.ts';
 import { isObject, parseObject } from '../shared/untyped.ts';
 
 /** What a daemon writes of itself into `daemon.json`, and answers on its socket. */
@@ -14,7 +15,10 @@ export interface DaemonRecord {
   readonly socket: string;
   /** Null until the first start has made one. */
   readonly project: string | null;
-  readonly mode: 'local';
+  /** `local` has the project on this machine alone; `replica` has a copy of a gateway's. */
+  readonly mode: 'local' | 'replica';
+  /** Base address of the gateway; null in local mode. */
+  readonly gateway: string | null;
   readonly state: 'starting' | 'ready';
 }
 
@@ -31,10 +35,34 @@ export interface PeopleStatus {
   readonly active_telegram: number;
 }
 
+/** The copy of a gateway's project, and what reads come from. */
+export interface ReplicaReport {
+  readonly state: ReplicaStatus['state'];
+  /** Where reads are answered now: `local` is the copy, `stale` the copy while the gateway cannot be reached. */
+  readonly reads: 'local' | 'stale' | 'gateway';
+  /** The number of the newest commit in the copy; null while there is none that may be read. */
+  readonly position: number | null;
+  /** Commits of the gateway that are known and not in the copy. */
+  readonly behind: number;
+  /** Since the copy was known to have everything, in milliseconds; null when it never was. */
+  readonly age_ms: number | null;
+  /** ISO 8601; null unless the gateway cannot be reached. */
+  readonly offline_since: string | null;
+  /** Bytes, while the database file is being copied. */
+  readonly copied: { readonly done: number; readonly total: number } | null;
+  /** What is in the way and the next step; null while all is well. */
+  readonly detail: string | null;
+  /** The error code of a gateway that refused the key. */
+  readonly code: string | null;
+  readonly witness: ReplicaStatus['witness'];
+}
+
 /** What `GET /_daemon/status` answers on the socket. */
 export interface DaemonStatus extends DaemonRecord {
-  /** Null while the stores are being opened. */
+  /** Null while the stores are being opened, and with a gateway, which asks people itself. */
   readonly people: PeopleStatus | null;
+  /** Null in local mode. */
+  readonly replica: ReplicaReport | null;
   readonly uptime_seconds: number;
   readonly memory: { readonly rss_bytes: number; readonly heap_used_bytes: number };
 }

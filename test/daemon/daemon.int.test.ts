@@ -28,11 +28,12 @@ afterEach(async () => {
   folder.remove();
 });
 
-async function start(port = 0): Promise<Daemon> {
+async function start(port = 0, profile?: string): Promise<Daemon> {
   const daemon = await Daemon.start({
     home,
     env: {},
     port,
+    profile,
     ratePerMinute: 0,
     createLog: () => pino({ level: 'silent' }),
     onEnd: (code) => ends.push(code),
@@ -97,9 +98,19 @@ describe('the first start', () => {
     const work = { gateway: 'https://gw.example', api_key: 'svc_live_x', project: 'prj_x' };
     const stored = { profiles: { work }, current: 'work' };
     writeFileSync(home.credentialsFile, JSON.stringify(stored));
-    await start();
+    const { record } = await start(0, 'default');
+    expect(record).toMatchObject({ mode: 'local', gateway: null });
     expect(readCredentials(home.credentialsFile)).toMatchObject(stored);
     expect(storedKey()).toMatch(/^svc_live_\w{50,}/);
+  });
+
+  it('refuses a profile that is not there, or leads nowhere', async () => {
+    await expect(start(0, 'other')).rejects.toThrow('There is no profile "other".');
+    const work = { gateway: 'gw.example', api_key: 'svc_live_x', project: 'prj_x' };
+    const stored = { profiles: { work }, current: 'work' };
+    writeFileSync(home.credentialsFile, JSON.stringify(stored));
+    await expect(start()).rejects.toThrow('The profile "work" has no address of a gateway.');
+    expect(await askStatus(home.socketPath)).toBeNull();
   });
 
   it('refuses a credentials file that it cannot read, and leaves it alone', async () => {

@@ -14,6 +14,7 @@ describe('resolveHome', () => {
       socketPath: '/srv/svc/svc.sock',
       dataFolder: '/srv/svc/data',
       ledgerHeadsFile: '/srv/svc/ledger-heads.json',
+      loginsFolder: '/srv/svc/logins',
     });
   });
 

@@ -1,0 +1,41 @@
+import { StartRefused } from '../shared/start-refused.ts';
+import { LOCAL_PROFILE, profileOf, readCredentials, type Profile } from './credentials.ts';
+
+/** A profile whose project is at a gateway. */
+export interface GatewayProfile extends Profile {
+  readonly gateway: string;
+  /** What it is called in `credentials.json`. */
+  readonly profileName: string;
+}
+
+/**
+ * The gateway's project that a daemon is for; null is local mode. `name` is the profile that was asked for, otherwise the
+ * current one counts. `StartRefused` where there is no such profile, or its gateway has no usable address.
+ */
+export function chosenProfile(
+  credentialsFile: string,
+  name: string | undefined,
+): GatewayProfile | null {
+  const stored = readCredentials(credentialsFile);
+  const wanted = name ?? stored?.current ?? LOCAL_PROFILE;
+  const profile = profileOf(stored, wanted);
+  if (!profile) {
+    // The first start of local mode makes its profile.
+    if (name === undefined || name === LOCAL_PROFILE) return null;
+    throw refused(`There is no profile "${name}". See: svc project list`);
+  }
+  const { gateway } = profile;
+  if (!gateway) return null;
+  if (!isWebAddress(gateway)) {
+    throw refused(`The profile "${wanted}" has no address of a gateway. Sign in again: svc login`);
+  }
+  return { ...profile, gateway, profileName: wanted };
+}
+
+function refused(message: string): StartRefused {
+  return new StartRefused(message, 'settings');
+}
+
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol);
+}

@@ -1,0 +1,194 @@
+import type { Logger } from 'pino';
+import { emptyApp, mountApi } from '../shared/bindings/api.ts';
+import { isoTime } from '../shared/clock.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { VERSION } from '../shared/version.ts';
+import type { GatewayProfile } from './chosen-profile.ts';
+import type { Home } from './home.ts';
+import { watchKey } from './key-watch.ts';
+import type { Backend } from './listener.ts';
+import type { ReplicaReport } from './record.ts';
+import { ReplicaExecutor } from './replica/executor.ts';
+import { replicaPath } from './replica-place.ts';
+import { Replica } from './replica/replica.ts';
+import { Upstream } from './upstream/upstream.ts';
+
+interface RemoteOptions {
+  readonly home: Home;
+  readonly profile: GatewayProfile;
+  /** Base address of this daemon. */
+  readonly baseUrl: string;
+  readonly log: Logger;
+}
+
+/** The project of a gateway inside the daemon: a copy to read from, and the gateway behind it. */
+export interface Remote {
+  readonly fetch: NonNullable<Backend['fetch']>;
+  /** Where senders deliver to, without a slash at the end: as the gateway says, once it has said so. */
+  readonly hooksUrl: string;
+  replica(): ReplicaReport;
+  endWaits(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How long the start waits for the first word of the gateway: nothing depends on it but what is told of addresses. */
+const FIRST_WORD_MS = 1_500;
+
+/** Answers when this resolves: from the gateway as long as there is no copy, which is made in the background. */
+export async function openRemote(options: RemoteOptions): Promise<Remote> {
+  const { profile, log } = options;
+  const gateway = new URL(profile.gateway);
+  const upstream = new Upstream(gateway);
+  const copy = new CurrentCopy(options, gateway);
+  const executor = new ReplicaExecutor({
+    projectId: profile.project,
+    replica: () => copy.replica,
+    upstream,
+  });
+  await copy.firstWord(FIRST_WORD_MS);
+  const onInternal = (error: unknown, requestId: string): void =>
+    log.error({ err: error, request_id: requestId }, 'failed');
+  const app = emptyApp(onInternal, (path) => missing(path, gateway));
+  const { baseUrl } = options;
+  const urls = { api: baseUrl, mcp: `${baseUrl}/mcp`, hooks: copy.hooksUrl };
+  mountApi(app, { executor, server: { version: VERSION, urls }, onInternal });
+  return {
+    fetch: (request, env) => app.fetch(request, env),
+    get hooksUrl() {
+      return copy.hooksUrl;
+    },
+    replica: () => copy.report(),
+    endWaits: async () => executor.endWaits(),
+    close: async () => {
+      await copy.close();
+      await upstream.close();
+    },
+  };
+}
+
+/** The copy, and the one in its place when another key is stored. */
+class CurrentCopy {
+  readonly #options: RemoteOptions;
+  readonly #gateway: URL;
+  readonly #stopWatching: () => void;
+  #replica: Replica | null;
+  /** What goes on with copies, one thing after the other. */
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(options: RemoteOptions, gateway: URL) {
+    const { home, profile, log } = options;
+    this.#options = options;
+    this.#gateway = gateway;
+    this.#replica = this.#open(profile.api_key);
+    const watched = { file: home.credentialsFile, profileName: profile.profileName, profile, log };
+    this.#stopWatching = watchKey(watched, (apiKey) => this.#goOnWith(apiKey));
+  }
+
+  /** Null while one takes the place of another. */
+  get replica(): Replica | null {
+    return this.#replica;
+  }
+
+  get hooksUrl(): string {
+    return this.#replica?.info?.server.urls.hooks ?? this.#gateway.href.replace(/\/+$/, '');
+  }
+
+  /** Resolves when the gateway has told of itself, is known not to, or after this time. */
+  firstWord(withinMs: number): Promise<void> {
+    const replica = this.#replica;
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        stop?.();
+        resolve();
+      };
+      const look = (): void => {
+        if (!replica || replica.info || replica.status.state !== 'connecting') done();
+      };
+      const timer = setTimeout(done, withinMs);
+      const stop = replica?.onChange(look);
+      look();
+    });
+  }
+
+  report(): ReplicaReport {
+    return this.#replica ? reportOf(this.#replica) : CONNECTING;
+  }
+
+  async close(): Promise<void> {
+    this.#stopWatching();
+    await this.#work;
+    await this.#replica?.close();
+  }
+
+  #goOnWith(apiKey: string): void {
+    const { log } = this.#options;
+    log.info('another key is stored: the copy goes on with it');
+    this.#work = this.#work
+      .then(() => this.#replaceBy(apiKey))
+      .catch((error: unknown) =>
+        log.error({ err: error }, 'there is no copy with the new key: restart the daemon'),
+      );
+  }
+
+  async #replaceBy(apiKey: string): Promise<void> {
+    const replica = this.#replica;
+    this.#replica = null;
+    await replica?.close();
+    this.#replica = this.#open(apiKey);
+  }
+
+  #open(apiKey: string): Replica {
+    const { home, profile, log } = this.#options;
+    return Replica.open({
+      folder: replicaPath(home, profile.project),
+      projectId: profile.project,
+      gateway: this.#gateway,
+      apiKey,
+      log,
+      ledgerHeadsFile: home.ledgerHeadsFile,
+    });
+  }
+}
+
+const CONNECTING: ReplicaReport = {
+  state: 'connecting',
+  reads: 'gateway',
+  position: null,
+  behind: 0,
+  age_ms: null,
+  offline_since: null,
+  copied: null,
+  detail: null,
+  code: null,
+  witness: { ok: true, seq: 0 },
+};
+
+const READS = { live: 'local', stale: 'stale', no: 'gateway' } as const;
+
+function reportOf(replica: Replica): ReplicaReport {
+  const { state, position, behind, ageMs, offlineSince, copied, detail, code, witness } =
+    replica.status;
+  return {
+    state,
+    reads: READS[replica.freshness().usable],
+    position,
+    behind,
+    age_ms: ageMs === null ? null : Math.round(ageMs),
+    offline_since: offlineSince === null ? null : isoTime(offlineSince),
+    copied,
+    detail,
+    code,
+    witness,
+  };
+}
+
+/** Addresses that the gateway gives out, and that some ask this daemon for. */
+const AT_THE_GATEWAY =
+  /^\/(?:[wludfac]\/|telegram\/|v1\/(?:auth|replica)(?:\/|$)|v1\/projects(?:\/|$))/;
+
+function missing(path: string, gateway: URL): ServiceError {
+  if (!AT_THE_GATEWAY.test(path)) return new ServiceError('NOT_FOUND');
+  const hint = `Webhooks, links, pages and sign-in are at the gateway: ${gateway.origin}`;
+  return new ServiceError('NOT_FOUND', { hint });
+}

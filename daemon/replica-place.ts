@@ -1,0 +1,15 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Home } from './home.ts';
+import { ReplicaFolder } from './replica/replica-folder.ts';
+
+/** Where the copy of a gateway's project is kept. */
+export function replicaPath({ dataFolder }: Pick<Home, 'dataFolder'>, projectId: string): string {
+  return join(dataFolder, 'replicas', projectId);
+}
+
+/** Removes the copy of a project, if there is one. No daemon may run for it. */
+export function removeReplica(home: Pick<Home, 'dataFolder'>, projectId: string): void {
+  const path = replicaPath(home, projectId);
+  if (existsSync(path)) new ReplicaFolder(path).erase();
+}

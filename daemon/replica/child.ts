@@ -1,0 +1,42 @@
+import { SyncClient } from '../../shared/store/sync-client.ts';
+import { prepareCopy } from './prepare.ts';
+import { ReplicaFolder } from './replica-folder.ts';
+import type { Prepared, SyncAnswer, SyncRequest } from './messages.ts';
+
+// The client of the database blocks while it is opened, and its native code may abort the process it runs in: so it has
+// one of its own. Nothing here is ever closed: the log must stay as it is, and the process is ended by a signal.
+process.umask(0o077);
+
+let client: SyncClient | null = null;
+
+async function perform(request: SyncRequest): Promise<Prepared | null> {
+  switch (request.kind) {
+    case 'prepare':
+      return prepareCopy(new ReplicaFolder(request.folder), request.check);
+    case 'open': {
+      const { databasePath } = new ReplicaFolder(request.folder);
+      client = new SyncClient(databasePath, request.syncUrl, request.apiKey);
+      return null;
+    }
+    case 'sync':
+      if (!client) throw new Error('The copy is not open.');
+      await client.sync();
+      return null;
+  }
+}
+
+function answer(message: SyncAnswer): void {
+  process.send?.(message, undefined, undefined, () => undefined);
+}
+
+process.on('message', (request: SyncRequest) => {
+  const { id } = request;
+  perform(request).then(
+    (value) => answer({ id, ok: true, value }),
+    (error: unknown) =>
+      answer({ id, ok: false, message: error instanceof Error ? error.message : String(error) }),
+  );
+});
+
+// The daemon is gone, however it went.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));

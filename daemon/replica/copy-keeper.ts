@@ -1,0 +1,215 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../shared/clock.ts';
+import type { Arrivals } from './arrivals.ts';
+import { copyDatabase, type Progress } from './first-copy.ts';
+import type { FreshnessJudge } from './freshness.ts';
+import type { LocalCopy } from './local-copy.ts';
+import type { Place } from './place.ts';
+import type { ReplicaFolder, ReplicaRecord } from './replica-folder.ts';
+import type { CopyStanding } from './replica-reader.ts';
+import type { ReplicaSource } from './source.ts';
+import { SyncError } from './sync-failure.ts';
+import type { Witness } from './witness.ts';
+
+/** A copy that nobody brought up to date for so long is removed: what was deleted at the gateway is to be gone. */
+const KEEP_MS = 7 * 24 * 3_600_000;
+const SAVE_MS = 5000;
+/** Where only time has passed. */
+const SAVE_IDLE_MS = 60_000;
+
+export interface CopyKeeperParts {
+  /** The origin of the gateway. */
+  readonly gateway: string;
+  readonly folder: ReplicaFolder;
+  readonly source: ReplicaSource;
+  readonly copy: LocalCopy;
+  readonly arrivals: Arrivals;
+  readonly freshness: FreshnessJudge;
+  readonly witness: Witness;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Knows which history the copy belongs to and whether it may be used, from one start to the next. */
+export class CopyKeeper {
+  readonly #parts: CopyKeeperParts;
+  #record: ReplicaRecord | null = null;
+  #spoilt: string | null = null;
+  #saver: NodeJS.Timeout | null = null;
+  #saveAt = 0;
+
+  constructor(parts: CopyKeeperParts) {
+    this.#parts = parts;
+  }
+
+  /** What is remembered; null while there is no copy. */
+  get record(): ReplicaRecord | null {
+    return this.#record;
+  }
+
+  /** Why the copy must not be used; null while nothing is known against it. */
+  get spoilt(): SyncError | null {
+    return this.#spoilt === null ? null : new SyncError('damaged', this.#spoilt);
+  }
+
+  /** True while there is a copy that is not known to be damaged. */
+  get isSound(): boolean {
+    return this.#spoilt === null && this.#parts.copy.store !== null;
+  }
+
+  /** Opens what an earlier run has left. Answers how far it is; null when there was nothing of use. */
+  async openRemembered(): Promise<CopyStanding | null> {
+    const { folder, log } = this.#parts;
+    const record = folder.readRecord();
+    const reason = this.#uselessness(record);
+    if (reason !== null || !record) {
+      if (reason !== null) log.info({ reason }, 'replica: removed');
+      folder.erase();
+      return null;
+    }
+    this.#record = record;
+    try {
+      return await this.#open(record);
+    } catch (error) {
+      // What has to do with the process says nothing about the copy.
+      const hasEnded = error instanceof SyncError && error.failure === 'ended';
+      if (hasEnded) log.warn({ err: error }, 'replica: the copy is not open yet');
+      else this.spoil(error instanceof Error ? error.message : String(error));
+      return null;
+    }
+  }
+
+  /** Leaves a copy of the history at this place, which may be the one that is there. */
+  async ensure(place: Place, onProgress: Progress, signal: AbortSignal): Promise<void> {
+    const isClosed = this.#spoilt === null && this.#parts.copy.store === null;
+    if (isClosed && this.#record) await this.#open(this.#record);
+    const reason = this.#whyAnew(place);
+    if (reason !== null) await this.#copyAnew(place, reason, onProgress, signal);
+    this.#remember(place);
+  }
+
+  /** The copy must not be used any more. It is made anew when the gateway is met. */
+  spoil(reason: string): void {
+    if (this.#spoilt !== null) return;
+    this.#spoilt = reason;
+    this.#parts.log.warn({ reason }, 'replica: the copy is damaged and will be made anew');
+  }
+
+  /** Removes the copy where the key is no longer good. */
+  async erase(): Promise<void> {
+    await this.discard();
+    this.#spoilt = null;
+  }
+
+  /** Removes the copy; why is remembered until there is another. */
+  async discard(): Promise<void> {
+    const { copy, freshness, arrivals } = this.#parts;
+    this.#record = null;
+    this.#stopSaving();
+    freshness.forget();
+    arrivals.restart(0);
+    await copy.erase();
+  }
+
+  /** Writes down how far the copy is, before long; `isIdle` where only time has passed. */
+  saveSoon(isIdle: boolean): void {
+    const at = performance.now() + (isIdle ? SAVE_IDLE_MS : SAVE_MS);
+    if (this.#saver && this.#saveAt <= at) return;
+    this.#stopSaving();
+    this.#saveAt = at;
+    this.#saver = setTimeout(() => this.#save(null), at - performance.now());
+  }
+
+  /** Ends after the reads at hand; what is there is as it was when it is next opened. */
+  async close(): Promise<void> {
+    await this.#parts.copy.close();
+    this.#save(this.#parts.folder.fingerprint());
+  }
+
+  async #open(record: ReplicaRecord): Promise<CopyStanding> {
+    const { folder, copy, freshness, arrivals } = this.#parts;
+    await copy.open(folder.fingerprint() !== record.closedAs);
+    const standing = await copy.standing();
+    if (standing.position < record.position) throw new SyncError('damaged', 'It has lost commits.');
+    if (record.completeAt !== null) freshness.remember(record.completeAt);
+    freshness.has(standing.position);
+    arrivals.has(standing.position);
+    return standing;
+  }
+
+  #uselessness(record: ReplicaRecord | null): string | null {
+    const { folder, gateway, clock } = this.#parts;
+    if (!record || !folder.hasCopy()) return record ? 'It is not whole.' : null;
+    if (record.gateway !== gateway) return 'It comes from another gateway.';
+    const isOld = clock.now() - record.contactAt > KEEP_MS;
+    return isOld ? 'It was not brought up to date for a week.' : null;
+  }
+
+  #whyAnew(place: Place): string | null {
+    const { copy, arrivals } = this.#parts;
+    if (this.#spoilt !== null) return this.#spoilt;
+    if (!this.#record || !copy.store) return 'There is none.';
+    if (this.#record.epoch !== place.epoch) return 'The gateway has begun another history.';
+    const isAhead = (arrivals.position ?? 0) > place.position;
+    return isAhead ? 'The copy has commits that the gateway does not have.' : null;
+  }
+
+  async #copyAnew(
+    place: Place,
+    reason: string,
+    onProgress: Progress,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { source, folder, copy, arrivals, witness, freshness, log } = this.#parts;
+    log.info({ reason, epoch: place.epoch }, 'replica: copying the database');
+    await this.erase();
+    arrivals.restart(place.position);
+    witness.restart();
+    await copyDatabase(source, folder, place.epoch, onProgress, signal);
+    await copy.open(true);
+    const { position } = await copy.standing();
+    freshness.has(position);
+    arrivals.has(position);
+  }
+
+  #remember(place: Place): void {
+    const { gateway, clock } = this.#parts;
+    const { epoch, project, server, schemaVersion } = place;
+    const now = clock.now();
+    this.#record = {
+      gateway,
+      epoch,
+      position: this.#parts.arrivals.position ?? 0,
+      completeAt: this.#parts.freshness.completeAt,
+      contactAt: now,
+      aheadMs: place.time - now,
+      info: { project, server, schemaVersion },
+      closedAs: null,
+    };
+    this.#save(null);
+  }
+
+  #save(closedAs: string | null): void {
+    this.#stopSaving();
+    const { folder, arrivals, freshness } = this.#parts;
+    if (!this.#record || this.#spoilt !== null) return;
+    const { completeAt } = freshness;
+    this.#record = {
+      ...this.#record,
+      position: arrivals.position ?? 0,
+      completeAt,
+      contactAt: Math.max(this.#record.contactAt, completeAt ?? 0),
+      closedAs,
+    };
+    try {
+      folder.writeRecord(this.#record);
+    } catch (error) {
+      this.#parts.log.warn({ err: error }, 'replica: its record was not written');
+    }
+  }
+
+  #stopSaving(): void {
+    if (this.#saver) clearTimeout(this.#saver);
+    this.#saver = null;
+  }
+}

@@ -1,0 +1,92 @@
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { ReplicaFolder } from './replica-folder.ts';
+import { SourceError } from './source-error.ts';
+import type { ReplicaSource } from './source.ts';
+
+/** Told of a copy as it goes on, in bytes. */
+export type Progress = (done: number, total: number) => void;
+
+/** A generation may end while its copy is being asked for. */
+const ATTEMPTS = 5;
+
+/**
+ * Copies the gateway's database file into an empty folder, a chunk at a time: the client of the database would hold it in
+ * memory whole. It stands there whole or not at all.
+ */
+export async function copyDatabase(
+  source: ReplicaSource,
+  folder: ReplicaFolder,
+  epoch: string,
+  onProgress: Progress,
+  signal: AbortSignal,
+): Promise<void> {
+  const { generation, sizeBytes, body } = await begin(source, epoch, signal);
+  try {
+    await writeWhole(folder.downloadPath, body, sizeBytes, (done) => onProgress(done, sizeBytes));
+    signal.throwIfAborted();
+  } catch (error) {
+    await rm(folder.downloadPath, { force: true });
+    throw error;
+  }
+  // In this order: without the client's notes there is no copy.
+  await rename(folder.downloadPath, folder.databasePath);
+  await syncPath(dirname(folder.databasePath));
+  folder.writeSyncedTo({ generation, frames: 0 });
+}
+
+async function begin(
+  source: ReplicaSource,
+  epoch: string,
+  signal: AbortSignal,
+): ReturnType<ReplicaSource['download']> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await source.download(epoch, signal);
+    } catch (error) {
+      const hasMoved = error instanceof SourceError && error.fault === 'missing';
+      if (!hasMoved) throw error;
+      if (attempt === ATTEMPTS) throw new SourceError('unavailable', error.message);
+    }
+  }
+}
+
+async function writeWhole(
+  path: string,
+  body: Readable,
+  sizeBytes: number,
+  onProgress: (done: number) => void,
+): Promise<void> {
+  await rm(path, { force: true });
+  const file = await open(path, 'wx', 0o600);
+  try {
+    let done = 0;
+    for await (const chunk of chunksOf(body)) {
+      await file.writeFile(chunk);
+      done += chunk.length;
+      onProgress(done);
+    }
+    if (done !== sizeBytes) throw new SourceError('unreachable', 'The copy was cut short.');
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function* chunksOf(body: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of body) yield chunk as Uint8Array;
+  } catch (error) {
+    throw new SourceError('unreachable', 'The copy was cut short.', null, error);
+  }
+}
+
+async function syncPath(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,30 @@
+import { unavailable } from '../../shared/errors.ts';
+
+/** Calls that the gateway holds: each ends when its caller goes, or when the daemon does. */
+export class HeldCalls {
+  readonly #running = new Set<AbortController>();
+  #ended = false;
+
+  /** Runs a call with a signal that is also aborted by `end`. */
+  async run<T>(caller: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const controller = new AbortController();
+    const onGone = (): void => controller.abort(caller.reason);
+    if (caller.aborted || this.#ended) onGone();
+    caller.addEventListener('abort', onGone, { once: true });
+    this.#running.add(controller);
+    try {
+      return await call(controller.signal);
+    } catch (error) {
+      throw this.#ended && !caller.aborted ? unavailable(1) : error;
+    } finally {
+      caller.removeEventListener('abort', onGone);
+      this.#running.delete(controller);
+    }
+  }
+
+  /** UNAVAILABLE for all that run, and for what still comes. */
+  end(): void {
+    this.#ended = true;
+    for (const controller of this.#running) controller.abort();
+  }
+}

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Arrivals } from './arrivals.ts';
+import { Backoff } from './backoff.ts';
+import type { Link, LocalCopy } from './local-copy.ts';
+import type { CopyStanding } from './replica-reader.ts';
+import { SyncError } from './sync-failure.ts';
+
+/** Between attempts while the log is in use, the network does not do, or nothing came. */
+const PAUSES = { firstMs: 25, maxMs: 2000 };
+/** A process that ends so often without having moved the copy on is not to blame: the copy is. */
+const RESTARTS_MAX = 5;
+/** So often it may be tried again before anybody is told. */
+const TROUBLES_MAX = 4;
+/** A long synchronization is looked at now and then, to tell how far it is. */
+const LOOK_MS = 500;
+
+export interface KeepUpParts {
+  readonly copy: LocalCopy;
+  readonly link: Link;
+  readonly arrivals: Arrivals;
+  readonly log: Logger;
+  /** Told how far the copy is, as it moves on; what it throws ends the loop. */
+  readonly onStanding: (standing: CopyStanding) => void;
+  /** Told what is in the way when it stays there. */
+  readonly onTrouble: (message: string) => void;
+}
+
+/** Brings a copy up to date, again and again, for as long as it is behind what is known of the gateway. */
+export class KeepUp {
+  readonly #parts: KeepUpParts;
+  readonly #backoff = new Backoff(PAUSES);
+  /** Attempts in a row that failed. */
+  #troubles = 0;
+  /** Ends of the process since the copy was as far as this. */
+  #ends = { position: -1, count: 0 };
+  #wake: (() => void) | null = null;
+
+  constructor(parts: KeepUpParts) {
+    this.#parts = parts;
+  }
+
+  /** There may be something to take over. */
+  wake(): void {
+    this.#wake?.();
+  }
+
+  /** Ends when it is aborted. Rejects with `SyncError` where another attempt is of no use. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { arrivals } = this.#parts;
+    signal.addEventListener('abort', () => this.wake(), { once: true });
+    while (!signal.aborted) {
+      if (arrivals.behind === 0) {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        this.#wake = null;
+        continue;
+      }
+      const pauseMs = await this.#attempt(signal).catch((error: unknown) => this.#judge(error));
+      if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Answers how long to wait before the next attempt, in milliseconds. */
+  async #attempt(signal: AbortSignal): Promise<number> {
+    const { copy, link, arrivals, onStanding } = this.#parts;
+    const before = arrivals.position ?? 0;
+    await unlessAborted(copy.connect(link), signal);
+    if (signal.aborted) return 0;
+    await this.#syncAndLook(signal);
+    if (signal.aborted) return 0;
+    onStanding(await copy.standing());
+    const hasMoved = (arrivals.position ?? 0) > before;
+    if (!hasMoved && arrivals.behind > 0) return this.#backoff.nextMs();
+    this.#backoff.reset();
+    this.#troubles = 0;
+    return 0;
+  }
+
+  async #syncAndLook(signal: AbortSignal): Promise<void> {
+    const { copy, onStanding } = this.#parts;
+    const look = setInterval(() => {
+      // Only the loop itself may fail.
+      copy
+        .standing()
+        .then(onStanding)
+        .catch(() => undefined);
+    }, LOOK_MS);
+    try {
+      await unlessAborted(copy.sync(), signal);
+    } finally {
+      clearInterval(look);
+    }
+  }
+
+  #judge(error: unknown): number {
+    if (!(error instanceof SyncError)) throw error;
+    switch (error.failure) {
+      case 'busy':
+      case 'network':
+        this.#troubles += 1;
+        if (this.#troubles === TROUBLES_MAX) this.#parts.onTrouble(error.message);
+        this.#parts.log.debug({ err: error }, 'replica: synchronization to be tried again');
+        return this.#backoff.nextMs();
+      case 'ended':
+        return this.#startAgain(error);
+      default:
+        throw error;
+    }
+  }
+
+  #startAgain(error: SyncError): number {
+    const position = this.#parts.arrivals.position ?? 0;
+    const hasMoved = position > this.#ends.position;
+    this.#ends = { position, count: hasMoved ? 1 : this.#ends.count + 1 };
+    if (this.#ends.count > RESTARTS_MAX) throw new SyncError('damaged', error.message);
+    this.#parts.log.warn({ reason: error.message }, 'replica: synchronization begins anew');
+    return this.#backoff.nextMs();
+  }
+}
+
+/** The client cannot be told to stop: who is aborted leaves it to its work. */
+function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => resolve();
+    signal.addEventListener('abort', leave, { once: true });
+    const done = (): void => signal.removeEventListener('abort', leave);
+    void work.then(resolve, reject).finally(done);
+  });
+}

@@ -1,0 +1,101 @@
+import type { Caller, LongContext } from '../../shared/context.ts';
+import { markHeaders } from '../../shared/bindings/answer-marks.ts';
+import { ServiceError, unavailable } from '../../shared/errors.ts';
+import { longContext } from '../../shared/long-context.ts';
+import type { Operation } from '../../shared/operation.ts';
+import { isObject } from '../../shared/untyped.ts';
+import { NO_BLOBS, NO_TRANSFER, NO_VAULT } from './absent.ts';
+import type { Replica } from './replica.ts';
+
+/** A call that a copy may answer. */
+export interface LocalCall {
+  readonly operation: Operation;
+  /** The input as its schema gives it. */
+  readonly checked: unknown;
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+}
+
+type Copy = Pick<Replica, 'info' | 'now' | 'store' | 'waits'>;
+
+/** How often a wait is looked after. */
+const LOOK_MS = 1_000;
+
+/** Runs the handler of a read over the copy. UNAVAILABLE when the copy is gone, also in the middle of a wait. */
+export async function runLocally(call: LocalCall, copy: Copy): Promise<unknown> {
+  const { operation, checked, caller, signal } = call;
+  const { handler } = operation;
+  if (!copy.info) throw unavailable(1);
+  const { project, server } = copy.info;
+  const base = {
+    caller,
+    project,
+    server,
+    vault: NO_VAULT,
+    now: copy.now(),
+    unspentTransfer: NO_TRANSFER,
+  };
+  // Asked for anew each time: a wait may outlive the file it began with.
+  const read: LongContext['read'] = async (fn) => {
+    if (!copy.store) throw unavailable(1);
+    return copy.store.read(fn);
+  };
+  switch (handler.kind) {
+    case 'read':
+      return read((store) => handler.run({ ...base, store }, checked));
+    case 'long': {
+      const site = { blobs: NO_BLOBS, waits: copy.waits, read, now: () => copy.now() };
+      return handler.run(longContext(base, site, signal), checked);
+    }
+    case 'write':
+      throw new Error(`${operation.name} writes: it is for the gateway.`);
+  }
+}
+
+/**
+ * The same for a wait over a copy that follows the gateway. UNAVAILABLE soon after it does so no longer, since nothing
+ * would wake the wait then: the gateway is to be asked.
+ */
+export async function waitLocally(
+  call: LocalCall,
+  copy: Copy & Pick<Replica, 'freshness'>,
+): Promise<unknown> {
+  const lost = new AbortController();
+  const looking = setInterval(() => {
+    if (copy.freshness().usable === 'no') lost.abort();
+  }, LOOK_MS);
+  const signal = AbortSignal.any([call.signal, lost.signal]);
+  try {
+    return await runLocally({ ...call, signal }, copy);
+  } catch (error) {
+    throw lost.signal.aborted && !call.signal.aborted ? unavailable(1) : error;
+  } finally {
+    clearInterval(looking);
+  }
+}
+
+/** What a copy does not know, where nobody can be asked whether it should: marked as all answers of it are. */
+export function inAnOldCopy({ code, details }: ServiceError, ageMs: number): ServiceError {
+  const seconds = Math.round(ageMs / 1000);
+  return new ServiceError(code, {
+    hint: `The gateway cannot be reached: this is by the copy here, which is ${seconds} s old. Repeat it when the gateway is back; see \`svc status\`.`,
+    ...(details && { details }),
+    headers: markHeaders({ value: null, replica: { ageMs, stale: true } }),
+  });
+}
+
+/** The rest of a wait that was broken off; any other call as it was. */
+export function shortened<C extends LocalCall & { readonly input: unknown }>(
+  call: C,
+  elapsedMs: number,
+): C {
+  const { checked, operation } = call;
+  if (operation.effect !== 'wait' || !isObject(checked) || !isObject(call.input)) return call;
+  const seconds = Number(checked['timeout_seconds']);
+  const timeout_seconds = Math.max(1, Math.round(seconds - elapsedMs / 1000));
+  return {
+    ...call,
+    checked: { ...checked, timeout_seconds },
+    input: { ...call.input, timeout_seconds },
+  };
+}

@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { ProjectReader } from '../../shared/store/project-store.ts';
+import type { Prepared } from './messages.ts';
+import type { ReplicaFolder, SyncedTo } from './replica-folder.ts';
+import { ReplicaReader, type CopyStanding } from './replica-reader.ts';
+import { SyncError } from './sync-failure.ts';
+import { SyncProcess } from './sync-process.ts';
+
+/** The process of a daemon that was killed may outlive it by a moment. */
+const LOCK_ATTEMPTS = 10;
+const LOCK_PAUSE_MS = 100;
+
+/** Where a copy gets its news from. */
+export interface Link {
+  readonly syncUrl: string;
+  readonly apiKey: string;
+  /** True when the gateway has begun a later generation after these frames. */
+  readonly endsWith: (place: SyncedTo) => Promise<boolean>;
+}
+
+export interface LocalCopyOptions {
+  readonly folder: ReplicaFolder;
+  readonly projectId: string;
+  /** The one schema that may be read. */
+  readonly schemaVersion: number;
+  readonly log: Logger;
+  /** A synchronization that neither ends nor moves on for so long is given up, and its process with it. */
+  readonly silenceMs: number;
+  /** Reading found the file damaged. */
+  readonly onDamage: (error: Error) => void;
+}
+
+/** The database file of a copy: a connection to read it, and a process that brings it up to date. */
+export class LocalCopy {
+  readonly #options: LocalCopyOptions;
+  #process: SyncProcess | null = null;
+  #linkedTo: string | null = null;
+  /** Set while the log has fewer frames than the notes say, and nobody has told why. */
+  #short: SyncedTo | null = null;
+  #reader: ReplicaReader | null = null;
+  #store: ProjectReader | null = null;
+  #connecting: Promise<void> | null = null;
+  #syncing: Promise<void> | null = null;
+
+  constructor(options: LocalCopyOptions) {
+    this.#options = options;
+  }
+
+  /** Null while there is no copy that was found in order. */
+  get store(): ProjectReader | null {
+    return this.#store;
+  }
+
+  /** Of the process that synchronizes; for tests, which end it. */
+  get pid(): number | null {
+    return this.#process?.pid ?? null;
+  }
+
+  /** Opens the copy in the folder for reading; with `check` all of it is looked at. Rejects with `SyncError`. */
+  async open(check: boolean): Promise<void> {
+    await this.#start(check);
+    this.#openReader();
+  }
+
+  /** Makes ready to synchronize: nothing is done where that is so already. Rejects with `SyncError`. */
+  async connect(link: Link): Promise<void> {
+    // Whoever asked before may have gone; what was begun for him is not disturbed.
+    if (this.#connecting) await this.#connecting.catch(() => undefined);
+    this.#connecting = this.#connect(link).finally(() => {
+      this.#connecting = null;
+    });
+    await this.#connecting;
+  }
+
+  /** Takes over what the gateway has. One at a time: who asks meanwhile gets the one at hand. Rejects with `SyncError`. */
+  sync(): Promise<void> {
+    this.#syncing ??= this.#sync().finally(() => {
+      this.#syncing = null;
+    });
+    return this.#syncing;
+  }
+
+  standing(): Promise<CopyStanding> {
+    if (!this.#reader) return Promise.reject(new SyncError('ended', 'The copy is closed.'));
+    return this.#reader.standing();
+  }
+
+  /** Removes the copy, and whatever is left of one. */
+  async erase(): Promise<void> {
+    await this.close();
+    this.#options.folder.erase();
+  }
+
+  /** Ends after the reads at hand. */
+  async close(): Promise<void> {
+    const reader = this.#reader;
+    this.#reader = null;
+    this.#store = null;
+    await reader?.close();
+    await this.#stop();
+  }
+
+  async #connect(link: Link): Promise<void> {
+    if (this.#process === null || this.#process.hasEnded) {
+      await this.#start(true);
+      this.#openReader();
+    }
+    if (this.#short) await this.#explainShort(this.#short, link);
+    if (this.#linkedTo === link.syncUrl) return;
+    const { folder, silenceMs } = this.#options;
+    await this.#process?.open(folder.path, link.syncUrl, link.apiKey, silenceMs);
+    this.#linkedTo = link.syncUrl;
+  }
+
+  async #sync(): Promise<void> {
+    const { folder, silenceMs } = this.#options;
+    if (!this.#process) throw new SyncError('ended', 'The replica process does not run.');
+    await this.#process.sync(silenceMs, () => folder.fingerprint());
+  }
+
+  async #start(check: boolean): Promise<void> {
+    const { folder, log } = this.#options;
+    for (let attempt = 1; ; attempt += 1) {
+      await this.#stop();
+      const process = new SyncProcess(log);
+      this.#process = process;
+      const prepared = await process.prepare(folder.path, check);
+      if (prepared.state !== 'locked' || attempt === LOCK_ATTEMPTS) return this.#take(prepared);
+      await sleep(LOCK_PAUSE_MS);
+    }
+  }
+
+  #take(prepared: Prepared): void {
+    if (prepared.state === 'damaged') throw new SyncError('damaged', prepared.reason);
+    if (prepared.state === 'locked') throw new SyncError('ended', 'Another process has the copy.');
+    const { generation, frames } =
+      prepared.state === 'short' ? prepared : { generation: 0, frames: 0 };
+    this.#short = prepared.state === 'short' ? { generation, frames } : null;
+  }
+
+  #openReader(): void {
+    if (this.#reader) return;
+    const { folder, projectId, schemaVersion, onDamage } = this.#options;
+    this.#reader = new ReplicaReader(folder.databasePath, schemaVersion, onDamage);
+    this.#store = new ProjectReader(this.#reader, projectId);
+  }
+
+  /** A log is folded in when its generation ends; when the notes do not say so yet, they are behind. */
+  async #explainShort(place: SyncedTo, link: Link): Promise<void> {
+    if (!(await link.endsWith(place))) {
+      throw new SyncError('damaged', 'The log of the copy has lost frames.');
+    }
+    this.#options.folder.writeSyncedTo({ generation: place.generation + 1, frames: 0 });
+    this.#short = null;
+  }
+
+  async #stop(): Promise<void> {
+    const process = this.#process;
+    this.#process = null;
+    this.#linkedTo = null;
+    await process?.kill();
+  }
+}

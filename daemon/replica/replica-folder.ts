@@ -1,0 +1,130 @@
+import { existsSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { isObject, parseObject } from '../../shared/untyped.ts';
+import { makePrivateFolder, readIfThere, writePrivateFile } from '../files.ts';
+import { readInfo } from './place.ts';
+import type { ReplicaInfo } from './status.ts';
+
+/** How far the client of the database has come: frames of a generation of the log. */
+export interface SyncedTo {
+  readonly generation: number;
+  readonly frames: number;
+}
+
+/** What is remembered of a copy from one start to the next. */
+export interface ReplicaRecord {
+  /** The origin of the gateway that the copy comes from. */
+  readonly gateway: string;
+  readonly epoch: string;
+  readonly position: number;
+  /** When the copy was last known to have everything; null when it never was. Milliseconds since 1970, as all times. */
+  readonly completeAt: number | null;
+  /** When the gateway was last heard of. */
+  readonly contactAt: number;
+  /** What the gateway's clock was ahead of this one. */
+  readonly aheadMs: number;
+  readonly info: ReplicaInfo;
+  /** Sizes and times of the files when they were last closed in order; tells whether anybody wrote to them since. */
+  readonly closedAs: string | null;
+}
+
+/** Of the format of `replica.db-info`, which is the client's. */
+const INFO_VERSION = 0;
+
+/** The folder of one copy: database, the client's notes, and our own record. */
+export class ReplicaFolder {
+  readonly path: string;
+  readonly databasePath: string;
+  readonly lockPath: string;
+  readonly witnessPath: string;
+  readonly #recordPath: string;
+  readonly #infoPath: string;
+
+  constructor(path: string) {
+    this.path = path;
+    this.databasePath = join(path, 'replica.db');
+    this.lockPath = join(path, 'lock');
+    this.witnessPath = join(path, 'witness.json');
+    this.#recordPath = join(path, 'replica.json');
+    this.#infoPath = `${this.databasePath}-info`;
+    makePrivateFolder(path);
+  }
+
+  /** Where a copy is put together before it takes the place of the database. */
+  get downloadPath(): string {
+    return `${this.databasePath}.part`;
+  }
+
+  /** True when there is a copy, in whatever state. */
+  hasCopy(): boolean {
+    return existsSync(this.databasePath) && existsSync(this.#infoPath);
+  }
+
+  /** Null when there is no record, or one that is damaged. */
+  readRecord(): ReplicaRecord | null {
+    const value = parseObject(readIfThere(this.#recordPath) ?? '');
+    const info = isObject(value?.['info']) ? storedInfo(value['info']) : null;
+    const isOurs =
+      typeof value?.['gateway'] === 'string' &&
+      typeof value['epoch'] === 'string' &&
+      Number.isFinite(value['position']) &&
+      Number.isFinite(value['contactAt']) &&
+      Number.isFinite(value['aheadMs']);
+    return isOurs && info ? ({ ...value, info } as unknown as ReplicaRecord) : null;
+  }
+
+  writeRecord(record: ReplicaRecord): void {
+    writePrivateFile(this.#recordPath, `${JSON.stringify(record, null, 2)}\n`);
+  }
+
+  /** Null when the client has left no notes, or damaged ones. */
+  readSyncedTo(): SyncedTo | null {
+    const value = parseObject(readIfThere(this.#infoPath) ?? '');
+    const generation = Number(value?.['generation']);
+    const frames = Number(value?.['durable_frame_num']);
+    if (!(generation >= 1) || !(frames >= 0)) return null;
+    return value?.['hash'] === infoHash({ generation, frames }) ? { generation, frames } : null;
+  }
+
+  writeSyncedTo({ generation, frames }: SyncedTo): void {
+    const hash = infoHash({ generation, frames });
+    const info = { hash, version: INFO_VERSION, durable_frame_num: frames, generation };
+    writePrivateFile(this.#infoPath, JSON.stringify(info));
+  }
+
+  /** Sizes and times of the database and its log, to be compared. */
+  fingerprint(): string {
+    return [this.databasePath, `${this.databasePath}-wal`]
+      .map((path) => statSync(path, { throwIfNoEntry: false }))
+      .map((stat) => (stat ? `${stat.size}:${stat.mtimeMs}` : '-'))
+      .join(' ');
+  }
+
+  /** Removes the copy. What the witness has seen stays: whoever shows another history must not be rid of it so easily. */
+  erase(): void {
+    // The notes last: without them there is no copy, and without the record nobody believes in one.
+    rmSync(this.#recordPath, { force: true });
+    for (const suffix of ['', '-wal', '-shm', '-info', '.part']) {
+      rmSync(`${this.databasePath}${suffix}`, { force: true });
+    }
+  }
+}
+
+/** The checksum over the client's notes: CRC-32 of three numbers, little-endian. */
+function infoHash({ generation, frames }: SyncedTo): number {
+  const bytes = Buffer.alloc(12);
+  bytes.writeUInt32LE(INFO_VERSION, 0);
+  bytes.writeUInt32LE(frames, 4);
+  bytes.writeUInt32LE(generation, 8);
+  return crc32(bytes);
+}
+
+function storedInfo({
+  project,
+  server,
+  schemaVersion,
+}: Record<string, unknown>): ReplicaInfo | null {
+  const told = isObject(server) ? { ...server, telegram_bot: server['telegramBot'] } : server;
+  return readInfo(project, told, schemaVersion);
+}

@@ -1,0 +1,374 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { systemClock, type Clock } from '../../shared/clock.ts';
+import { newestSchema } from '../../shared/store/migrate.ts';
+import type { ProjectReader } from '../../shared/store/project-store.ts';
+import { Waits } from '../../shared/waits.ts';
+import { rememberHead } from '../ledger-heads.ts';
+import { Arrivals } from './arrivals.ts';
+import { Backoff } from './backoff.ts';
+import { CopyKeeper } from './copy-keeper.ts';
+import { FreshnessJudge } from './freshness.ts';
+import { KeepUp } from './keep-up.ts';
+import { LocalCopy, type Link } from './local-copy.ts';
+import type { Heard, Place } from './place.ts';
+import { obstacleOf, UnsupportedError } from './obstacle.ts';
+import { ReplicaFolder } from './replica-folder.ts';
+import type { CopyStanding } from './replica-reader.ts';
+import { SourceError } from './source-error.ts';
+import { ReplicaSource } from './source.ts';
+import type { Freshness, ReplicaInfo, ReplicaStatus } from './status.ts';
+import { StatusBoard } from './status-board.ts';
+import { TIMING, type ReplicaTiming } from './timing.ts';
+import { Witness } from './witness.ts';
+import { Written } from './written.ts';
+
+export interface ReplicaOptions {
+  /** The folder of this project's copy; made when it is not there. */
+  readonly folder: string;
+  readonly projectId: string;
+  readonly gateway: URL;
+  readonly apiKey: string;
+  readonly log: Logger;
+  /** Where `svc ledger verify` remembers the newest entry this machine has seen. */
+  readonly ledgerHeadsFile: string;
+  readonly clock?: Clock;
+  /** There for tests. */
+  readonly timing?: Partial<ReplicaTiming>;
+}
+
+/** A connection that held for so long was no failure; so was a copy. */
+const STEADY_MS = 5000;
+const STEADY_COPY_MS = 600_000;
+
+/**
+ * A copy of the gateway's project on this machine, kept up to date in the background. It answers reads; nothing is ever
+ * written through it, and it may be removed at any time.
+ */
+export class Replica {
+  /** Wakes waits after the copy has what they wait for. */
+  readonly waits = new Waits();
+  readonly #options: ReplicaOptions;
+  readonly #timing: ReplicaTiming;
+  readonly #clock: Clock;
+  readonly #gatewayClock: Clock;
+  readonly #schemaVersion = newestSchema('project');
+  readonly #source: ReplicaSource;
+  readonly #copy: LocalCopy;
+  readonly #keeper: CopyKeeper;
+  readonly #board: StatusBoard;
+  readonly #freshness: FreshnessJudge;
+  readonly #arrivals = new Arrivals(this.waits);
+  readonly #witness: Witness;
+  readonly #written: Written;
+  readonly #connectPauses: Backoff;
+  readonly #repairPauses: Backoff;
+  readonly #closing = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #session: AbortController | null = null;
+  #keepUp: KeepUp | null = null;
+  #info: ReplicaInfo | null = null;
+  /** Of the copy, which may lag behind that of the gateway. */
+  #copySchema: number | null = null;
+  /** What the gateway's clock is ahead of this one. */
+  #aheadMs = 0;
+
+  private constructor(options: ReplicaOptions) {
+    const { projectId, gateway, apiKey, log } = options;
+    this.#options = options;
+    this.#timing = { ...TIMING, ...options.timing };
+    this.#clock = options.clock ?? systemClock();
+    this.#board = new StatusBoard(this.#clock);
+    this.#gatewayClock = systemClock(() => this.#clock.now() + this.#aheadMs);
+    this.#connectPauses = new Backoff(this.#timing.connect);
+    this.#repairPauses = new Backoff(this.#timing.repair);
+    const folder = new ReplicaFolder(options.folder);
+    this.#source = new ReplicaSource(gateway, apiKey, this.#timing.silenceMs);
+    this.#copy = new LocalCopy({
+      folder,
+      projectId,
+      schemaVersion: this.#schemaVersion,
+      log,
+      silenceMs: this.#timing.syncSilenceMs,
+      onDamage: (error) => this.#spoil(error.message),
+    });
+    this.#freshness = new FreshnessJudge(this.#clock);
+    this.#witness = new Witness({
+      projectId,
+      file: folder.witnessPath,
+      log,
+      onSeen: (head) => rememberHead(options.ledgerHeadsFile, projectId, head),
+    });
+    this.#keeper = new CopyKeeper({
+      gateway: gateway.origin,
+      folder,
+      source: this.#source,
+      copy: this.#copy,
+      arrivals: this.#arrivals,
+      freshness: this.#freshness,
+      witness: this.#witness,
+      clock: this.#clock,
+      log,
+    });
+    const position = (): Promise<number> =>
+      this.#source.place(this.#closing.signal).then((place) => place.position);
+    this.#written = new Written(this.#arrivals, position);
+  }
+
+  /** Never throws for reasons of the network, and waits for nothing. */
+  static open(options: ReplicaOptions): Replica {
+    const replica = new Replica(options);
+    replica.#running = replica.#run();
+    return replica;
+  }
+
+  get status(): ReplicaStatus {
+    const { ageMs, usable } = this.freshness();
+    const { shown } = this.#board;
+    const isLate = shown.state === 'live' && usable !== 'live';
+    return {
+      ...shown,
+      state: isLate ? 'catching-up' : shown.state,
+      position: this.store && this.#arrivals.position,
+      ageMs: Number.isFinite(ageMs) ? ageMs : null,
+      behind: this.#arrivals.behind,
+      epoch: this.#keeper.record?.epoch ?? null,
+      witness: this.#witness.status,
+    };
+  }
+
+  /**
+   * Snapshots of the copy; null while there is none that may be read. Ask for it anew before each read: a new copy has
+   * another. A read rejects with UNAVAILABLE where the copy turns out to be damaged, or to have other tables: the gateway
+   * can still be asked then.
+   */
+  get store(): ProjectReader | null {
+    const isUnderstood = this.#copySchema === this.#schemaVersion;
+    return isUnderstood && this.#keeper.isSound ? this.#copy.store : null;
+  }
+
+  /** Null until the gateway has told, now or before an earlier start. */
+  get info(): ReplicaInfo | null {
+    return this.#info;
+  }
+
+  /** Of the process that synchronizes; for tests, which end it. */
+  get syncPid(): number | null {
+    return this.#copy.pid;
+  }
+
+  /** Whether the copy may answer now. */
+  freshness(): Freshness {
+    if (!this.store) return { usable: 'no', ageMs: Infinity, stale: false };
+    return this.#freshness.judge();
+  }
+
+  /** The gateway's time, in milliseconds since 1970. */
+  now(): number {
+    return this.#gatewayClock.now();
+  }
+
+  /** True as soon as the copy has this position; false after `withinMs`. */
+  reached(position: number, withinMs: number): Promise<boolean> {
+    this.#aim(position);
+    return this.#arrivals.reached(position, withinMs);
+  }
+
+  /** What this daemon has written through the gateway: its position, or null when the answer was lost. */
+  noteWritten(position: number | null): void {
+    this.#written.note(position);
+    this.#keepUp?.wake();
+  }
+
+  /** True as soon as the copy has all that was noted as written; false after `withinMs`. To be asked before each read. */
+  settled(withinMs: number): Promise<boolean> {
+    return this.#written.settled(withinMs);
+  }
+
+  /** Calls back when `status` tells something new, other than position and age. Answers how to stop it. */
+  onChange(listener: () => void): () => void {
+    return this.#board.onChange(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.waits.close();
+    await this.#running;
+    await this.#witness.close();
+    await this.#keeper.close();
+    await this.#source.close();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    await this.#openRemembered().catch((error: unknown) => this.#explain(error));
+    while (!signal.aborted) {
+      const startedAt = performance.now();
+      const pauseMs = await this.#follow()
+        .then(
+          () => this.#connectPauses.nextMs(),
+          (error: unknown) => (signal.aborted ? 0 : this.#explain(error)),
+        )
+        .catch((error: unknown) => this.#giveUp(error));
+      this.#freshness.streamEnded();
+      if (performance.now() - startedAt > STEADY_MS) this.#connectPauses.reset();
+      if (performance.now() - startedAt > STEADY_COPY_MS) this.#repairPauses.reset();
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #openRemembered(): Promise<void> {
+    const standing = await this.#keeper.openRemembered();
+    const { record } = this.#keeper;
+    this.#info = record?.info ?? null;
+    this.#aheadMs = record?.aheadMs ?? 0;
+    if (!standing) return;
+    this.#copySchema = standing.schemaVersion;
+    if (standing.schemaVersion !== this.#schemaVersion) {
+      this.#board.enter('unsupported', this.#otherTables(standing.schemaVersion));
+    }
+  }
+
+  /** Follows the gateway until the stream of its changes ends, or something is in the way. */
+  async #follow(): Promise<void> {
+    if (this.#keeper.spoilt) await this.#keeper.discard();
+    const session = new AbortController();
+    const signal = AbortSignal.any([this.#closing.signal, session.signal]);
+    this.#session = session;
+    const place = await this.#source.place(signal);
+    this.#meet(place);
+    const link = this.#linkTo(place.epoch);
+    const { copy, arrivals, log } = {
+      copy: this.#copy,
+      arrivals: this.#arrivals,
+      log: this.#options.log,
+    };
+    try {
+      await this.#keeper.ensure(place, (done, total) => this.#board.copied(done, total), signal);
+      arrivals.tell({ position: place.position, changes: [], all: true });
+      const onStanding = (standing: CopyStanding): void => this.#take(standing);
+      const onTrouble = (message: string): void =>
+        this.#board.enter('catching-up', `What is new cannot be fetched: ${message}`);
+      this.#keepUp = new KeepUp({ copy, link, arrivals, log, onStanding, onTrouble });
+      onStanding(await copy.standing());
+      const both = [this.#listen(place.epoch, signal), this.#keepUp.run(signal)];
+      await raceAndEnd(both, session);
+    } catch (error) {
+      // Whether the gateway is there and takes the key is for the first question to tell, which comes again.
+      throw error instanceof SourceError ? new SourceError('unavailable', error.message) : error;
+    } finally {
+      this.#keepUp = null;
+      session.abort();
+    }
+  }
+
+  #linkTo(epoch: string): Link {
+    const { signal } = this.#closing;
+    return {
+      syncUrl: this.#source.syncUrl(epoch),
+      apiKey: this.#options.apiKey,
+      endsWith: (place) => this.#source.endsWith(epoch, place, signal),
+    };
+  }
+
+  /** The gateway has answered. */
+  #meet(place: Place): void {
+    const { project, server, schemaVersion } = place;
+    this.#info = { project, server, schemaVersion };
+    this.#aheadMs = place.time - this.#clock.now();
+    this.#freshness.reachable(true);
+    const isOtherHistory = this.#keeper.record?.epoch !== place.epoch;
+    this.#written.met(place.position, isOtherHistory);
+    if (schemaVersion !== this.#schemaVersion) {
+      throw new UnsupportedError(this.#otherTables(schemaVersion));
+    }
+    this.#board.enter('catching-up');
+  }
+
+  async #listen(epoch: string, signal: AbortSignal): Promise<void> {
+    for await (const heard of this.#source.changes(signal)) {
+      if (heard.kind === 'end') continue;
+      if (heard.kind === 'place' && heard.epoch !== epoch) return;
+      this.#hear(heard);
+    }
+  }
+
+  #hear(heard: Exclude<Heard, { kind: 'end' }>): void {
+    this.#aheadMs = heard.time - this.#clock.now();
+    this.#freshness.heard(heard.position);
+    if (heard.kind === 'change') this.#arrivals.tell(heard);
+    this.#aim(heard.position);
+    this.#keeper.saveSoon(heard.kind === 'time');
+    this.#judgeState();
+  }
+
+  #aim(position: number): void {
+    this.#arrivals.aim(position);
+    this.#keepUp?.wake();
+  }
+
+  /** The copy is as far as this. */
+  #take({ position, schemaVersion }: CopyStanding): void {
+    this.#copySchema = schemaVersion;
+    if (schemaVersion !== this.#schemaVersion) {
+      throw new UnsupportedError(this.#otherTables(schemaVersion));
+    }
+    this.#freshness.has(position);
+    this.#arrivals.has(position);
+    this.#keeper.saveSoon(false);
+    this.#judgeState();
+    const { store } = this;
+    if (store && this.#arrivals.behind === 0) this.#witness.look(store);
+  }
+
+  #judgeState(): void {
+    const isLive = this.#freshness.judge().usable === 'live';
+    if (isLive && this.#arrivals.behind === 0) this.#board.enter('live');
+    else if (!['live', 'catching-up'].includes(this.#board.shown.state)) {
+      this.#board.enter('catching-up');
+    }
+  }
+
+  #spoil(reason: string): void {
+    this.#keeper.spoil(reason);
+    this.#session?.abort();
+  }
+
+  /** Answers how long to wait before the next attempt, in milliseconds. */
+  async #explain(error: unknown): Promise<number> {
+    const { state, detail, code, remedy } = obstacleOf(this.#keeper.spoilt ?? error);
+    if (remedy === 'remove') await this.#keeper.erase();
+    if (remedy === 'copy') this.#spoil(detail);
+    if (remedy === 'repair') this.#options.log.warn({ err: error }, 'replica: to be tried again');
+    if (state === 'offline') this.#freshness.reachable(false);
+    this.#board.enter(state, detail, code);
+    if (remedy === 'remove') this.waits.notifyAll();
+    if (remedy === 'connect') return this.#connectPauses.nextMs();
+    const isForAnother = remedy === 'remove' || remedy === 'ask';
+    return isForAnother ? this.#timing.askAgainMs : this.#repairPauses.nextMs();
+  }
+
+  /** Not even the way out was there: the disk, most likely. */
+  #giveUp(error: unknown): number {
+    this.#options.log.error({ err: error }, 'replica: its files cannot be changed');
+    return this.#repairPauses.nextMs();
+  }
+
+  #otherTables(schemaVersion: number): string {
+    const isNewer = schemaVersion > this.#schemaVersion;
+    return `The gateway has schema ${schemaVersion}, this release knows ${this.#schemaVersion}: update ${isNewer ? 'svc here' : 'the gateway'}.`;
+  }
+}
+
+/** What settles first decides; the others are ended. */
+async function raceAndEnd(
+  works: readonly Promise<void>[],
+  session: AbortController,
+): Promise<void> {
+  try {
+    await Promise.race(works);
+  } finally {
+    session.abort();
+    await Promise.allSettled(works);
+  }
+}

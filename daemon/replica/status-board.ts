@@ -1,0 +1,61 @@
+import type { Clock } from '../../shared/clock.ts';
+import type { ReplicaState, ReplicaStatus } from './status.ts';
+
+/** A copy under way is told of this seldom. */
+const TELL_MS = 100;
+
+type Shown = Pick<ReplicaStatus, 'state' | 'detail' | 'code' | 'copied' | 'offlineSince'>;
+
+/** How the replica is, and who wants to know. */
+export class StatusBoard {
+  readonly #clock: Clock;
+  readonly #listeners = new Set<() => void>();
+  #shown: Shown = {
+    state: 'connecting',
+    detail: null,
+    code: null,
+    copied: null,
+    offlineSince: null,
+  };
+  #toldAt = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get shown(): Shown {
+    return this.#shown;
+  }
+
+  /** Answers how to stop it. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  enter(state: ReplicaState, detail: string | null = null, code: string | null = null): void {
+    const { state: was, offlineSince: since } = this.#shown;
+    const isNew = state !== was || detail !== this.#shown.detail || code !== this.#shown.code;
+    const offlineSince = state === 'offline' ? (since ?? this.#clock.now()) : null;
+    this.#shown = { state, detail, code, copied: null, offlineSince };
+    if (isNew) this.#tell();
+  }
+
+  /** Bytes of the database file that are here. */
+  copied(done: number, total: number): void {
+    const isFirst = this.#shown.state !== 'copying';
+    this.#shown = {
+      state: 'copying',
+      detail: null,
+      code: null,
+      copied: { done, total },
+      offlineSince: null,
+    };
+    if (isFirst || done === total || performance.now() - this.#toldAt > TELL_MS) this.#tell();
+  }
+
+  #tell(): void {
+    this.#toldAt = performance.now();
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,122 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import type { Logger } from 'pino';
+import type { Prepared, SyncAnswer, SyncRequest, SyncTask } from './messages.ts';
+import { SyncError, syncErrorOf } from './sync-failure.ts';
+
+/** Beside the bundle when this is one; from source, in development, beside this file. */
+const ENTRY = new URL(
+  import.meta.url.endsWith('.ts') ? './child-source.mjs' : './replica-child.js',
+  import.meta.url,
+);
+/** Of what a process that ends says last, so much is logged. */
+const LAST_WORDS_MAX_CHARS = 2000;
+const LOOK_MS = 1000;
+
+interface Pending {
+  readonly resolve: (value: Prepared | null) => void;
+  readonly reject: (error: SyncError) => void;
+}
+
+/** The process that holds the client of the database. Whatever becomes of it, this one lives on. */
+export class SyncProcess {
+  readonly #child: ChildProcess;
+  readonly #pending = new Map<number, Pending>();
+  readonly #gone: Promise<void>;
+  #lastId = 0;
+  #hasEnded = false;
+  #lastWords = '';
+
+  constructor(log: Logger) {
+    const { SVC_API_KEY: _, ...env } = process.env;
+    this.#child = fork(ENTRY, [], {
+      env,
+      execArgv: [],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#lastWords = (this.#lastWords + text).slice(-LAST_WORDS_MAX_CHARS);
+    });
+    this.#child.on('message', (message: SyncAnswer) => this.#settle(message));
+    this.#gone = new Promise((resolve) => {
+      const ended = (reason: string): void => {
+        if (this.#lastWords) log.warn({ said: this.#lastWords }, 'replica process: last words');
+        this.#end(new SyncError('ended', `The replica process has ended (${reason}).`));
+        resolve();
+      };
+      this.#child.once('error', (error) => ended(error.message));
+      this.#child.once('close', (code, signal) => ended(signal ?? `exit ${code}`));
+    });
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** For tests, which end it. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  prepare(folder: string, check: boolean): Promise<Prepared> {
+    return this.#ask({ kind: 'prepare', folder, check }) as Promise<Prepared>;
+  }
+
+  async open(folder: string, syncUrl: string, apiKey: string, silenceMs: number): Promise<void> {
+    await this.#watch(this.#ask({ kind: 'open', folder, syncUrl, apiKey }), silenceMs, () => 0);
+  }
+
+  /** Rejects with `SyncError`. The process is ended when it neither answers nor moves `progress` on for so long. */
+  async sync(silenceMs: number, progress: () => unknown): Promise<void> {
+    await this.#watch(this.#ask({ kind: 'sync' }), silenceMs, progress);
+  }
+
+  /** Ends it at once: it has nothing to put in order. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#gone;
+  }
+
+  #ask(task: SyncTask): Promise<Prepared | null> {
+    if (this.#hasEnded)
+      return Promise.reject(new SyncError('ended', 'The replica process has ended.'));
+    return new Promise((resolve, reject) => {
+      this.#lastId += 1;
+      this.#pending.set(this.#lastId, { resolve, reject });
+      const request: SyncRequest = { ...task, id: this.#lastId };
+      // A process that is about to end cannot be sent anything: its end is what settles this.
+      this.#child.send(request, () => undefined);
+    });
+  }
+
+  async #watch(work: Promise<unknown>, silenceMs: number, progress: () => unknown): Promise<void> {
+    let seen = progress();
+    let movedAt = performance.now();
+    const watch = setInterval(
+      () => {
+        const now = progress();
+        if (now !== seen) movedAt = performance.now();
+        seen = now;
+        if (performance.now() - movedAt > silenceMs) this.#child.kill('SIGKILL');
+      },
+      Math.min(LOOK_MS, silenceMs / 2),
+    );
+    try {
+      await work;
+    } finally {
+      clearInterval(watch);
+    }
+  }
+
+  #settle(message: SyncAnswer): void {
+    const pending = this.#pending.get(message.id);
+    this.#pending.delete(message.id);
+    if (message.ok) pending?.resolve(message.value);
+    else pending?.reject(syncErrorOf(message.message));
+  }
+
+  #end(error: SyncError): void {
+    this.#hasEnded = true;
+    for (const { reject } of this.#pending.values()) reject(error);
+    this.#pending.clear();
+  }
+}

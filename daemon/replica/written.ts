@@ -1,0 +1,72 @@
+import type { Arrivals } from './arrivals.ts';
+
+/** What this daemon has written through the gateway: its own later reads are to see it. */
+export class Written {
+  readonly #arrivals: Arrivals;
+  /** Asks the gateway how far it is. */
+  readonly #ask: () => Promise<number>;
+  #position = 0;
+  /** Counts writes whose answer was lost. */
+  #lost = 0;
+  /** So many of them are known to be below `#position`. */
+  #found = 0;
+  #asking: Promise<void> | null = null;
+
+  constructor(arrivals: Arrivals, ask: () => Promise<number>) {
+    this.#arrivals = arrivals;
+    this.#ask = ask;
+  }
+
+  /** `position` of a write; null when its answer was lost, so that it may or may not have been done. */
+  note(position: number | null): void {
+    if (position === null) {
+      this.#lost += 1;
+      this.#findOut();
+      return;
+    }
+    this.#position = Math.max(this.#position, position);
+    this.#arrivals.aim(position);
+  }
+
+  /** The gateway is as far as this now: whatever was written before is not above it. */
+  met(position: number, isOtherHistory: boolean): void {
+    this.#position = isOtherHistory ? position : Math.max(this.#position, position);
+    this.#found = this.#lost;
+  }
+
+  /** True as soon as the copy has all that was noted; false after `withinMs`. */
+  async settled(withinMs: number): Promise<boolean> {
+    const endsAt = performance.now() + withinMs;
+    if (this.#found < this.#lost) {
+      this.#findOut();
+      await before(endsAt, this.#asking);
+      if (this.#found < this.#lost) return false;
+    }
+    return this.#arrivals.reached(this.#position, endsAt - performance.now());
+  }
+
+  #findOut(): void {
+    this.#asking ??= this.#find().finally(() => {
+      this.#asking = null;
+    });
+  }
+
+  async #find(): Promise<void> {
+    const lost = this.#lost;
+    try {
+      this.note(await this.#ask());
+      this.#found = Math.max(this.#found, lost);
+    } catch {
+      // Known as soon as the gateway is met again.
+    }
+  }
+}
+
+async function before(endsAt: number, work: Promise<void> | null): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(0, endsAt - performance.now()));
+  });
+  await Promise.race([work, timeout]);
+  clearTimeout(timer);
+}

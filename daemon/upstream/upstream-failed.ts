@@ -1,0 +1,77 @@
+import { ServiceError } from '../../shared/errors.ts';
+import { errorCode } from '../../shared/untyped.ts';
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** Nobody took the call, or a connection broke before an answer: a repeat may go through at once. */
+const BROKEN_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'UND_ERR_SOCKET',
+]);
+/** The call has not left this machine. */
+const UNSENT_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nobody listens there',
+  ENOTFOUND: 'its name is not known',
+  EAI_AGAIN: 'its name cannot be looked up',
+  EHOSTUNREACH: 'there is no way to it',
+  ENETUNREACH: 'there is no way to it',
+  ECONNRESET: 'the connection broke',
+  ECONNABORTED: 'the connection broke',
+  EPIPE: 'the connection broke',
+  UND_ERR_SOCKET: 'the connection broke',
+  UND_ERR_CONNECT_TIMEOUT: 'it took too long to connect',
+  UND_ERR_HEADERS_TIMEOUT: 'it took too long to answer',
+  UND_ERR_BODY_TIMEOUT: 'it took too long to answer',
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'its answer is too long',
+};
+
+/** True for a failure after which the same call is tried once more. */
+export function isBroken(error: unknown): boolean {
+  return BROKEN_CODES.has(errorCode(error) ?? '');
+}
+
+/** True when the call cannot have had an effect: it was not sent. */
+export function isUnsent(error: unknown): boolean {
+  return UNSENT_CODES.has(errorCode(error) ?? '');
+}
+
+/** Why nothing came back, for people. */
+export function reasonOf(error: unknown): string {
+  const code = errorCode(error) ?? '';
+  return REASONS[code] ?? (code || 'the connection failed');
+}
+
+/** UNAVAILABLE: the gateway gave no answer. The hint names it and says what to do. */
+export class UpstreamFailed extends ServiceError {
+  /** False when nothing was sent, so that nothing can have been done. */
+  readonly mayHaveArrived: boolean;
+
+  constructor(failure: {
+    /** Scheme and host. */
+    readonly gateway: string;
+    readonly reason: string;
+    readonly mayHaveArrived: boolean;
+    /** What the caller should do; the next step is part of every refusal. */
+    readonly advice: string;
+  }) {
+    const { gateway, reason, mayHaveArrived, advice } = failure;
+    const what = mayHaveArrived ? 'gave no answer' : 'cannot be reached';
+    super('UNAVAILABLE', {
+      hint: `The gateway ${gateway} ${what} (${reason}). ${advice}`,
+      details: { gateway, retry_after: RETRY_AFTER_SECONDS },
+    });
+    this.name = 'UpstreamFailed';
+    this.mayHaveArrived = mayHaveArrived;
+  }
+}

@@ -1,0 +1,90 @@
+import type { Caller } from '../../shared/context.ts';
+import type { Credentials } from '../../shared/executor.ts';
+import { whoami } from '../../shared/operations/whoami.ts';
+import { checkedIdempotencyKey, identifyAgent } from '../../shared/rules/caller.ts';
+import { isObject } from '../../shared/untyped.ts';
+import type { Upstream } from './upstream.ts';
+
+/** So long an answer is believed: a key that was revoked meanwhile is refused by the gateway with what it asks for. */
+const BELIEVED_MS = 5_000;
+const KEPT_MAX = 200;
+
+type Known = Pick<Caller, 'projectId' | 'keyId' | 'scopes' | 'agent'>;
+
+const NEVER = new AbortController().signal;
+
+/** Who calls, as the gateway says it: for keys that no replica has. Only what it accepts is remembered. */
+export class UpstreamKeys {
+  readonly #upstream: Pick<Upstream, 'call'>;
+  /** Milliseconds that only go forward. */
+  readonly #now: () => number;
+  /** Those that are just asked for are here as well, so that a crowd asks once. */
+  readonly #known = new Map<string, { readonly until: number; readonly caller: Promise<Known> }>();
+
+  constructor(upstream: Pick<Upstream, 'call'>, now = () => performance.now()) {
+    this.#upstream = upstream;
+    this.#now = now;
+  }
+
+  /** UNAUTHENTICATED, KEY_REVOKED, or whatever else the gateway answers; UNAVAILABLE when it answers nothing. */
+  async find(credentials: Credentials, hash: string): Promise<Caller> {
+    const idempotencyKey = checkedIdempotencyKey(credentials.idempotencyKey);
+    const { agentHeader, userAgent, clientName, requestId } = credentials;
+    const name = JSON.stringify([hash, agentHeader, userAgent, clientName]);
+    const known = this.#known.get(name);
+    const caller =
+      known && known.until > this.#now() ? known.caller : this.#remembered(name, credentials);
+    return { ...(await caller), requestId, idempotencyKey };
+  }
+
+  /** A key or what it announced was changed. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  #remembered(name: string, credentials: Credentials): Promise<Known> {
+    if (this.#known.size >= KEPT_MAX) this.#known.clear();
+    const caller = this.#ask(credentials);
+    const known = { until: this.#now() + BELIEVED_MS, caller };
+    this.#known.set(name, known);
+    caller.catch(() => {
+      if (this.#known.get(name) === known) this.#known.delete(name);
+    });
+    return caller;
+  }
+
+  async #ask(credentials: Credentials): Promise<Known> {
+    const agent = identifyAgent(credentials, null);
+    const { value } = await this.#upstream.call({
+      operation: whoami,
+      input: {},
+      caller: { agent, idempotencyKey: null },
+      credentials,
+      signal: NEVER,
+    });
+    if (!isTold(value)) throw new Error('The gateway does not say who calls.');
+    const { project, key, scopes, agent: seen } = value;
+    return { projectId: project.id, keyId: key.id, scopes, agent: seen };
+  }
+}
+
+interface Told {
+  readonly project: { readonly id: string };
+  readonly key: { readonly id: string };
+  readonly scopes: Caller['scopes'];
+  readonly agent: Caller['agent'];
+}
+
+/** As much of the answer of whoami as is used: a gateway of a later release may tell more. */
+function isTold(value: unknown): value is Told {
+  if (!isObject(value)) return false;
+  const { project, key, scopes, agent } = value;
+  return (
+    isObject(project) &&
+    typeof project['id'] === 'string' &&
+    isObject(key) &&
+    typeof key['id'] === 'string' &&
+    Array.isArray(scopes) &&
+    isObject(agent)
+  );
+}

@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { errors, Pool } from 'undici';
+import { requestOf, type RestRequest } from '../../shared/bindings/rest-request.ts';
+import { wholeOf } from '../../shared/bytes.ts';
+import type { Caller } from '../../shared/context.ts';
+import type { ServiceError } from '../../shared/errors.ts';
+import type { Answer, Credentials } from '../../shared/executor.ts';
+import { mayWait, parseInput, type Operation } from '../../shared/operation.ts';
+import { isObject } from '../../shared/untyped.ts';
+import { relayedError } from './relayed-error.ts';
+import { isBroken, isUnsent, reasonOf, UpstreamFailed } from './upstream-failed.ts';
+
+const CONNECT_MS = 5_000;
+const ANSWER_MS = 30_000;
+/** Far above what there is: a file of 1 MB as base64, or a list with a hundred payloads. */
+const ANSWER_MAX_BYTES = 16 * 1024 * 1024;
+/** How much longer than it was asked for a wait may be silent. */
+const WAIT_MARGIN_MS = 10_000;
+/** How long a connection that nobody uses stays open, unless the gateway says less. */
+const KEEP_ALIVE_MS = 30_000;
+const CONNECTIONS_MAX = 256;
+const RETRY_PAUSE_MS = 100;
+/** Repeats of a call whose first try is still running there: a transaction takes moments. */
+const BUSY_PAUSES_MS: readonly number[] = [50, 100, 200, 400, 800, 1600];
+
+/** A call, and who makes it. */
+export interface UpstreamCall {
+  readonly operation: Operation;
+  /** As the caller gave it; the gateway parses it itself. */
+  readonly input: unknown;
+  readonly caller: Pick<Caller, 'agent' | 'idempotencyKey'>;
+  /** What the caller sent: it goes on as it came. */
+  readonly credentials: Credentials;
+  readonly signal: AbortSignal;
+  /** How long the gateway may be silent, where somebody else could answer after that; in milliseconds. */
+  readonly patienceMs?: number;
+}
+
+interface Received {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** A gateway over HTTP, called with the keys of those who call here. */
+export class Upstream {
+  readonly #base: URL;
+  readonly #pool: Pool;
+  readonly #answerMs: number;
+
+  /**
+   * `gateway` is its base address; a path of it stands before every route. `answerMs` is how long an answer may take from
+   * where it begins: 30 seconds, unless said otherwise by a test.
+   */
+  constructor(gateway: URL, answerMs = ANSWER_MS) {
+    this.#base = gateway;
+    this.#answerMs = answerMs;
+    this.#pool = new Pool(gateway.origin, {
+      connections: CONNECTIONS_MAX,
+      pipelining: 1,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connect: { timeout: CONNECT_MS },
+      maxResponseSize: ANSWER_MAX_BYTES,
+    });
+  }
+
+  /** Scheme and host, for people. */
+  get origin(): string {
+    return this.#base.origin;
+  }
+
+  /**
+   * The answer of the gateway. An error of it is thrown as it was answered; `UpstreamFailed` where none came. A
+   * connection that breaks is tried once more: what repeats a write carries its Idempotency-Key.
+   */
+  async call(call: UpstreamCall): Promise<Answer> {
+    const request = requestOf(call.operation, call.input);
+    const headers = { ...headersOf(call), ...request.headers };
+    const received = await this.#tried(call, { ...request, headers });
+    const { status, headers: answered, text } = received;
+    const value = status >= 200 && status < 300 ? jsonOf(text) : undefined;
+    // A portal or proxy on the way answers as it likes.
+    if (value === undefined) throw this.#refusal(received, call);
+    const position = Number(answered['x-service-position']);
+    return {
+      value,
+      ...(Number.isSafeInteger(position) && { position }),
+    };
+  }
+
+  /** Ends what is under way. */
+  close(): Promise<void> {
+    return this.#pool.destroy();
+  }
+
+  async #tried(call: UpstreamCall, request: RestRequest): Promise<Received> {
+    try {
+      return await this.#send(call, request);
+    } catch (error) {
+      call.signal.throwIfAborted();
+      if (!isBroken(error)) throw this.#failed(error, call, !isUnsent(error));
+      await sleep(RETRY_PAUSE_MS, undefined, { signal: call.signal });
+      return this.#again(call, request, !isUnsent(error));
+    }
+  }
+
+  /** The second try; it may find the first one still at work. */
+  async #again(call: UpstreamCall, request: RestRequest, wasSent: boolean): Promise<Received> {
+    try {
+      for (const pauseMs of BUSY_PAUSES_MS) {
+        const received = await this.#send(call, request);
+        if (!isBusy(received)) return received;
+        await sleep(pauseMs, undefined, { signal: call.signal });
+      }
+      return await this.#send(call, request);
+    } catch (error) {
+      call.signal.throwIfAborted();
+      throw this.#failed(error, call, wasSent || !isUnsent(error));
+    }
+  }
+
+  async #send(
+    call: UpstreamCall,
+    { method, target, headers, body }: RestRequest,
+  ): Promise<Received> {
+    const timeoutMs = silenceMs(call);
+    const late = new AbortController();
+    // One that keeps saying a little is given up as well.
+    const giveUp = (): void => late.abort(new errors.BodyTimeoutError());
+    const timer = setTimeout(giveUp, timeoutMs + this.#answerMs);
+    try {
+      const answer = await this.#pool.request({
+        method,
+        path: this.#base.pathname.replace(/\/+$/, '') + target,
+        headers,
+        body: body === null || typeof body === 'string' ? body : wholeOf(body),
+        headersTimeout: timeoutMs,
+        bodyTimeout: ANSWER_MS,
+        // What begins to run for a moment is not stopped when its client leaves.
+        signal: mayWait(call.operation) ? AbortSignal.any([call.signal, late.signal]) : late.signal,
+      });
+      return {
+        status: answer.statusCode,
+        headers: answer.headers,
+        text: await answer.body.text(),
+      };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #refusal(received: Received, call: UpstreamCall): ServiceError {
+    const error = relayedError(received);
+    if (error) return error;
+    const reason = `something before it answered ${received.status}`;
+    return this.#failure(reason, call, true);
+  }
+
+  #failed(error: unknown, call: UpstreamCall, mayHaveArrived: boolean): ServiceError {
+    return this.#failure(reasonOf(error), call, mayHaveArrived);
+  }
+
+  #failure(reason: string, call: UpstreamCall, mayHaveArrived: boolean): UpstreamFailed {
+    const advice = adviceFor(call, mayHaveArrived);
+    return new UpstreamFailed({ gateway: this.origin, reason, mayHaveArrived, advice });
+  }
+}
+
+function adviceFor({ operation, caller }: UpstreamCall, mayHaveArrived: boolean): string {
+  if (operation.effect !== 'write') return 'Repeat it when the gateway is back; see `svc status`.';
+  if (!mayHaveArrived)
+    return 'Nothing was changed: repeat it when the gateway is back; see `svc status`.';
+  return caller.idempotencyKey === null
+    ? 'It may have been done: look before you repeat it.'
+    : 'It may have been done: repeat it with the same Idempotency-Key.';
+}
+
+/** Who calls, as the caller said it, and what makes a repeat of a write harmless. */
+function headersOf({ operation, caller, credentials }: UpstreamCall): Record<string, string> {
+  const { authorization, agentHeader, userAgent } = credentials;
+  const { agent, idempotencyKey } = caller;
+  const isClient = agent.source === 'mcp_client_info' && agent.label !== null;
+  return {
+    accept: 'application/json',
+    ...(authorization !== undefined && { authorization }),
+    ...(agentHeader !== undefined && { 'x-service-agent': agentHeader }),
+    ...(userAgent !== undefined && { 'user-agent': userAgent }),
+    ...(isClient && { 'x-service-client': printable(agent.label ?? '') }),
+    ...(operation.effect === 'write' && { 'idempotency-key': idempotencyKey ?? randomUUID() }),
+  };
+}
+
+/** A header holds no other characters. */
+function printable(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]/g, '?');
+}
+
+/** How long the gateway may be silent: what waits answers at its end. */
+function silenceMs({ operation, input, patienceMs }: UpstreamCall): number {
+  if (!mayWait(operation)) return patienceMs ?? ANSWER_MS;
+  const parsed = parseInput(operation, input);
+  const fields = isObject(parsed) ? parsed : {};
+  const seconds = Number(fields['timeout_seconds'] ?? fields['wait_seconds'] ?? 0);
+  return Math.max(ANSWER_MS, seconds * 1000 + WAIT_MARGIN_MS);
+}
+
+/** Undefined for what is no JSON. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function isBusy({ status, text }: Received): boolean {
+  return status === 409 && text.includes('"IDEMPOTENCY_IN_PROGRESS"');
+}

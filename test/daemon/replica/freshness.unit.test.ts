@@ -1,0 +1,120 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { FreshnessJudge } from '../../../daemon/replica/freshness.ts';
+import { FakeClock } from '../../helpers/gateway.ts';
+
+let clock: FakeClock;
+let judge: FreshnessJudge;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  judge = new FreshnessJudge(clock);
+});
+
+function live(position = 10): void {
+  judge.has(position);
+  judge.heard(position);
+}
+
+describe('a copy', () => {
+  it('that never had everything is of no use', () => {
+    expect(judge.judge()).toEqual({ usable: 'no', ageMs: Infinity, stale: false });
+    judge.has(5);
+    judge.heard(7);
+    expect(judge.judge().usable).toBe('no');
+    judge.has(7);
+    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0, stale: false });
+  });
+
+  it('is live for as long as the stream speaks', () => {
+    live();
+    clock.advance(15_000);
+    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 15_000, stale: false });
+    judge.heard(10);
+    expect(judge.judge().ageMs).toBe(0);
+    clock.advance(20_000);
+    expect(judge.judge().usable).toBe('live');
+    clock.advance(1);
+    expect(judge.judge().usable).toBe('no');
+  });
+
+  it('stays live for 5 s after the stream ended', () => {
+    live();
+    judge.streamEnded();
+    clock.advance(5000);
+    expect(judge.judge().usable).toBe('live');
+    clock.advance(1);
+    expect(judge.judge().usable).toBe('no');
+    judge.streamEnded();
+    expect(judge.judge().usable).toBe('no');
+  });
+
+  it('stays live for 5 s while it lacks what the stream has told', () => {
+    live(10);
+    clock.advance(100);
+    judge.heard(11);
+    clock.advance(5000);
+    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 5100, stale: false });
+    clock.advance(1);
+    judge.heard(12);
+    expect(judge.judge().usable).toBe('no');
+    judge.has(11);
+    expect(judge.judge().usable).toBe('live');
+    judge.has(12);
+    expect(judge.judge().ageMs).toBe(0);
+  });
+
+  it('that is always a little behind stays live', () => {
+    live(0);
+    for (let position = 1; position < 2000; position += 1) {
+      clock.advance(20);
+      judge.heard(position);
+      judge.has(position - 1);
+      expect(judge.judge().usable).toBe('live');
+    }
+  });
+
+  it('is as old as what it had last, not as what it hears', () => {
+    live(10);
+    clock.advance(1000);
+    judge.heard(11);
+    clock.advance(3000);
+    judge.has(11);
+    // Complete when that was heard; what has happened since is not known.
+    expect(judge.judge().ageMs).toBe(3000);
+  });
+
+  it('is stale while the gateway is out of reach, for a day', () => {
+    live();
+    judge.streamEnded();
+    clock.advance(10_000);
+    expect(judge.judge()).toEqual({ usable: 'no', ageMs: 10_000, stale: false });
+    judge.reachable(false);
+    expect(judge.judge()).toEqual({ usable: 'stale', ageMs: 10_000, stale: true });
+    clock.advance(24 * 3_600_000 - 10_000);
+    expect(judge.judge().usable).toBe('stale');
+    clock.advance(1);
+    expect(judge.judge().usable).toBe('no');
+    judge.reachable(true);
+    expect(judge.judge().stale).toBe(false);
+  });
+
+  it('of an earlier run is stale as well', () => {
+    judge.remember(clock.now() - 60_000);
+    judge.has(10);
+    judge.reachable(false);
+    expect(judge.judge()).toEqual({ usable: 'stale', ageMs: 60_000, stale: true });
+  });
+
+  it('that was removed is of no use', () => {
+    live();
+    judge.forget();
+    judge.reachable(false);
+    expect(judge.judge()).toEqual({ usable: 'no', ageMs: Infinity, stale: false });
+  });
+
+  it('is no younger than now when the clock is set back', () => {
+    live();
+    clock.advance(-3_600_000);
+    expect(judge.judge().ageMs).toBe(0);
+  });
+});

@@ -1,0 +1,232 @@
+import { describe, expect, it } from 'vitest';
+import { Arrivals } from '../../../daemon/replica/arrivals.ts';
+import { Backoff } from '../../../daemon/replica/backoff.ts';
+import { readEvents } from '../../../daemon/replica/event-stream.ts';
+import { readHeard, readPlace } from '../../../daemon/replica/place.ts';
+import { SourceError } from '../../../daemon/replica/source-error.ts';
+import { syncErrorOf } from '../../../daemon/replica/sync-failure.ts';
+import { Written } from '../../../daemon/replica/written.ts';
+import type { Change } from '../../../shared/context.ts';
+import { Waits } from '../../../shared/waits.ts';
+
+describe('backoff', () => {
+  it('leaves all of a doubling bound to chance', () => {
+    const whole = new Backoff({ firstMs: 200, maxMs: 15_000 }, () => 1);
+    const pauses = Array.from({ length: 9 }, () => whole.nextMs());
+    expect(pauses).toEqual([200, 400, 800, 1600, 3200, 6400, 12_800, 15_000, 15_000]);
+    whole.reset();
+    expect(whole.nextMs()).toBe(200);
+    expect(new Backoff({ firstMs: 200, maxMs: 15_000 }, () => 0).nextMs()).toBe(0);
+  });
+
+  it('never overflows', () => {
+    const backoff = new Backoff({ firstMs: 200, maxMs: 15_000 }, () => 1);
+    for (let n = 0; n < 5000; n += 1) backoff.nextMs();
+    expect(backoff.nextMs()).toBe(15_000);
+  });
+});
+
+async function eventsOf(...chunks: string[]): Promise<unknown[]> {
+  const bytes = (async function* () {
+    for (const chunk of chunks) yield Buffer.from(chunk);
+  })();
+  const events = [];
+  for await (const event of readEvents(bytes)) events.push(event);
+  return events;
+}
+
+describe('a stream of events', () => {
+  it('is read wherever it is cut', async () => {
+    const text =
+      ': hello\n\nevent: place\ndata: {"a":"ü"}\n\nevent: time\r\ndata: 1\r\ndata: 2\r\n\r\n';
+    const wanted = [
+      { name: 'place', data: '{"a":"ü"}' },
+      { name: 'time', data: '1\n2' },
+    ];
+    expect(await eventsOf(text)).toEqual(wanted);
+    expect(await eventsOf(...Array.from(text))).toEqual(wanted);
+  });
+
+  it('leaves out what is not whole, and refuses what never ends', async () => {
+    expect(await eventsOf('data: 1\n\ndata: 2')).toEqual([{ name: 'message', data: '1' }]);
+    await expect(eventsOf('data: ', 'x'.repeat(2_000_000))).rejects.toThrow('too long');
+  });
+});
+
+describe('what a gateway says', () => {
+  const place = {
+    epoch: 'abc123',
+    generation: 1,
+    position: 7,
+    schema_version: 3,
+    time: '2026-01-02T03:04:05.000Z',
+    project: { id: 'prj_1', slug: 'a', name: 'A' },
+    server: {
+      version: '1.0.0',
+      urls: { api: 'a', mcp: 'b', hooks: 'c' },
+      channels: ['email'],
+      telegram_bot: null,
+    },
+  };
+
+  it('is understood', () => {
+    expect(readPlace(place)).toEqual({
+      epoch: 'abc123',
+      position: 7,
+      time: Date.UTC(2026, 0, 2, 3, 4, 5),
+      project: place.project,
+      server: {
+        version: '1.0.0',
+        urls: place.server.urls,
+        channels: ['email'],
+        telegramBot: null,
+      },
+      schemaVersion: 3,
+    });
+  });
+
+  it.each([
+    [{ epoch: '../../etc' }],
+    [{ epoch: 1 }],
+    [{ position: -1 }],
+    [{ position: '7' }],
+    [{ time: 'soon' }],
+    [{ project: null }],
+    [{ server: { ...place.server, urls: {} } }],
+    [{ server: { ...place.server, channels: [1] } }],
+    [{ schema_version: null }],
+  ])('is refused where it makes no sense: %j', (part) => {
+    expect(readPlace({ ...place, ...part })).toBeNull();
+  });
+
+  it('may hold changes of kinds to come: then anything may have changed', () => {
+    const known: Change[] = [
+      { kind: 'event', source: 's', type: 't' },
+      { kind: 'request', id: 'req_1' },
+    ];
+    const told = { position: 1, time: '2026-01-02T03:04:05.000Z' };
+    const heard = (changes: unknown, all?: true): unknown =>
+      readHeard('change', { ...told, changes, ...(all && { all }) });
+    expect(heard(known)).toMatchObject({ changes: known, all: false });
+    expect(heard([...known, { kind: 'moon' }])).toMatchObject({ changes: known, all: true });
+    expect(heard([], true)).toMatchObject({ changes: [], all: true });
+    expect(readHeard('moon', told)).toBeNull();
+    expect(readHeard('end', { code: 'KEY_REVOKED' })).toEqual({ kind: 'end', code: 'KEY_REVOKED' });
+  });
+
+  it.each([
+    [401, 'KEY_REVOKED', 'refused'],
+    [403, 'SCOPE_MISSING', 'refused'],
+    [403, null, 'unavailable'],
+    [404, 'NOT_FOUND', 'missing'],
+    [429, 'TOO_MANY_WAITS', 'unavailable'],
+    [503, 'UNAVAILABLE', 'unavailable'],
+    [502, null, 'unreachable'],
+    [418, null, 'unknown'],
+  ] as const)('%i with %s is %s', (status, code, fault) => {
+    expect(SourceError.ofStatus(status, code, '').fault).toBe(fault);
+  });
+});
+
+describe('the words of the client', () => {
+  it.each([
+    ['Failed to checkpoint WAL: database is locked', 'busy'],
+    ['unable to truncate WAL', 'busy'],
+    ['Sync(PullFrame(401, "{}"))', 'refused'],
+    ['Sync(PullFrame(403, "{}"))', 'refused'],
+    ['Unauthorized', 'refused'],
+    ['Sync(PullFrame(404, "{}"))', 'lost'],
+    ['Sync(PullFrame(503, "{}"))', 'network'],
+    [
+      'Sync(HttpBody(hyper::Error(Body, Custom { kind: UnexpectedEof, error: IncompleteBody })))',
+      'network',
+    ],
+    ['Sync(HttpDispatch(hyper::Error(IncompleteMessage)))', 'network'],
+    ['database or disk is full', 'full'],
+    ['WalConflict', 'damaged'],
+    ['Sync(JsonValue(Object {"error": Object {"code": String("X")}}))', 'damaged'],
+    ['database disk image is malformed', 'damaged'],
+  ])('%s is %s', (words, failure) => {
+    expect(syncErrorOf(words).failure).toBe(failure);
+  });
+});
+
+describe('arrivals', () => {
+  it('wake waits when the copy has the change, and no sooner', async () => {
+    const waits = new Waits();
+    const arrivals = new Arrivals(waits);
+    arrivals.has(1);
+    let isThere = false;
+    const waiting = waits.wait({
+      keyId: 'key_1',
+      counted: false,
+      concerns: (change) => change.kind === 'request' && change.id === 'req_1',
+      look: () => Promise.resolve(isThere ? 'there' : null),
+      timeoutMs: 20_000,
+      signal: new AbortController().signal,
+    });
+    const changes: Change[] = [{ kind: 'request', id: 'req_1' }];
+    arrivals.tell({ position: 3, changes, all: false });
+    expect(arrivals.behind).toBe(2);
+    arrivals.has(2);
+    isThere = true;
+    arrivals.has(3);
+    expect(await waiting).toBe('there');
+    expect(arrivals.behind).toBe(0);
+  });
+
+  it('say whether a position was reached in time', async () => {
+    const arrivals = new Arrivals(new Waits());
+    expect(await arrivals.reached(1, 0)).toBe(false);
+    expect(await arrivals.reached(1, 5)).toBe(false);
+    const reached = arrivals.reached(2, 20_000);
+    arrivals.has(2);
+    expect(await reached).toBe(true);
+    expect(await arrivals.reached(2, 0)).toBe(true);
+  });
+
+  it('forget the positions of another history', () => {
+    const arrivals = new Arrivals(new Waits());
+    arrivals.has(100);
+    arrivals.restart(5);
+    expect([arrivals.position, arrivals.target, arrivals.behind]).toEqual([null, 5, 0]);
+    arrivals.has(3);
+    expect(arrivals.behind).toBe(2);
+  });
+});
+
+describe('what was written', () => {
+  it('is settled when the copy has it', async () => {
+    const arrivals = new Arrivals(new Waits());
+    const written = new Written(arrivals, () => Promise.reject(new Error('Not asked.')));
+    arrivals.has(5);
+    expect(await written.settled(0)).toBe(true);
+    written.note(7);
+    expect(arrivals.target).toBe(7);
+    expect(await written.settled(1)).toBe(false);
+    arrivals.has(7);
+    expect(await written.settled(0)).toBe(true);
+  });
+
+  it('is asked for when an answer was lost, and asked for again until it is known', async () => {
+    const arrivals = new Arrivals(new Waits());
+    arrivals.has(5);
+    const answers = [Promise.reject(new Error('Gone.')), Promise.resolve(6)];
+    const written = new Written(arrivals, () => answers.shift() ?? Promise.resolve(6));
+    written.note(null);
+    expect(await written.settled(1000)).toBe(false);
+    const settled = written.settled(20_000);
+    setImmediate(() => arrivals.has(6));
+    expect(await settled).toBe(true);
+    expect(answers).toEqual([]);
+  });
+
+  it('is what it is in another history', async () => {
+    const arrivals = new Arrivals(new Waits());
+    const written = new Written(arrivals, () => Promise.resolve(0));
+    written.note(100);
+    written.met(3, true);
+    arrivals.has(3);
+    expect(await written.settled(0)).toBe(true);
+  });
+});

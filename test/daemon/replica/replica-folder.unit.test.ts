@@ -1,0 +1,95 @@
+import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ReplicaFolder, type ReplicaRecord } from '../../../daemon/replica/replica-folder.ts';
+import { temporaryFolder } from '../../helpers/gateway.ts';
+
+let temporary: ReturnType<typeof temporaryFolder>;
+let folder: ReplicaFolder;
+
+beforeEach(() => {
+  temporary = temporaryFolder();
+  folder = new ReplicaFolder(join(temporary.path, 'replicas', 'prj_1'));
+});
+
+afterEach(() => temporary.remove());
+
+const record: ReplicaRecord = {
+  gateway: 'https://svc.example',
+  epoch: 'abc',
+  position: 7,
+  completeAt: null,
+  contactAt: 5,
+  aheadMs: -3,
+  info: {
+    project: { id: 'prj_1', slug: 'a', name: 'A' },
+    server: {
+      version: '1.0.0',
+      urls: { api: 'a', mcp: 'b', hooks: 'c' },
+      channels: ['email'],
+      telegramBot: 'bot',
+    },
+    schemaVersion: 3,
+  },
+  closedAs: '1:2 -',
+};
+
+describe('the folder of a copy', () => {
+  it('is for this user alone', () => {
+    folder.writeRecord(record);
+    expect(statSync(folder.path).mode & 0o777).toBe(0o700);
+    expect(statSync(join(folder.path, 'replica.json')).mode & 0o777).toBe(0o600);
+  });
+
+  it('keeps the record', () => {
+    expect(folder.readRecord()).toBeNull();
+    folder.writeRecord(record);
+    expect(folder.readRecord()).toEqual(record);
+  });
+
+  it.each([
+    '',
+    '{',
+    '{}',
+    '[]',
+    '{"gateway":"x","epoch":"e","position":1,"contactAt":1,"aheadMs":0}',
+  ])('takes no record from %j', (text) => {
+    writeFileSync(join(folder.path, 'replica.json'), text);
+    expect(folder.readRecord()).toBeNull();
+  });
+
+  it("writes and reads the client's notes in its own format", () => {
+    // As the client itself wrote it.
+    const theirs = '{"hash":2482571673,"version":0,"durable_frame_num":2,"generation":2}';
+    writeFileSync(`${folder.databasePath}-info`, theirs);
+    expect(folder.readSyncedTo()).toEqual({ generation: 2, frames: 2 });
+    folder.writeSyncedTo({ generation: 2, frames: 2 });
+    expect(readFileSync(`${folder.databasePath}-info`, 'utf8')).toBe(theirs);
+  });
+
+  it('believes no notes whose checksum is wrong', () => {
+    const notes = '{"hash":2482571673,"version":0,"durable_frame_num":3,"generation":2}';
+    writeFileSync(`${folder.databasePath}-info`, notes);
+    expect(folder.readSyncedTo()).toBeNull();
+  });
+
+  it('erases all but what the witness has seen', () => {
+    for (const name of ['replica.db', 'replica.db-wal', 'replica.db-shm', 'replica.db.part']) {
+      writeFileSync(join(folder.path, name), 'x');
+    }
+    folder.writeSyncedTo({ generation: 1, frames: 0 });
+    folder.writeRecord(record);
+    writeFileSync(folder.witnessPath, '{}');
+    expect(folder.hasCopy()).toBe(true);
+    folder.erase();
+    expect(readdirSync(folder.path)).toEqual(['witness.json']);
+  });
+
+  it('tells whether anybody wrote to the files', () => {
+    writeFileSync(folder.databasePath, 'x');
+    const before = folder.fingerprint();
+    expect(folder.fingerprint()).toBe(before);
+    writeFileSync(`${folder.databasePath}-wal`, 'x');
+    expect(folder.fingerprint()).not.toBe(before);
+  });
+});

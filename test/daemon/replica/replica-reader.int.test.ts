@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ReplicaReader } from '../../../daemon/replica/replica-reader.ts';
+import { Connection } from '../../../shared/store/connection.ts';
+import { temporaryFolder } from '../../helpers/gateway.ts';
+
+let folder: ReturnType<typeof temporaryFolder>;
+let writer: Connection;
+let reader: ReplicaReader;
+let damage: Error[];
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  const path = join(folder.path, 'copy.db');
+  writer = new Connection(path);
+  writer.exec(
+    `PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0; CREATE TABLE meta (name TEXT, value ANY);
+     INSERT INTO meta VALUES ('commit_seq', 7); PRAGMA user_version=3`,
+  );
+  damage = [];
+  reader = new ReplicaReader(path, 3, (error) => damage.push(error));
+});
+
+afterEach(async () => {
+  await reader.close();
+  writer.close();
+  folder.remove();
+});
+
+const value = (): Promise<unknown> =>
+  reader.read(
+    async (tx) => (await tx.get("SELECT value FROM meta WHERE name = 'commit_seq'"))?.['value'],
+  );
+
+describe('a reader of a copy', () => {
+  it('sees what is written, and how far it is', async () => {
+    expect(await value()).toBe(7);
+    writer.exec('UPDATE meta SET value = 8');
+    expect(await value()).toBe(8);
+    expect(await reader.standing()).toEqual({ position: 8, schemaVersion: 3 });
+  });
+
+  it('stops when the tables become others, which may be at any time', async () => {
+    expect(await value()).toBe(7);
+    writer.exec('PRAGMA user_version=4');
+    await expect(value()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await reader.standing()).toEqual({ position: 7, schemaVersion: 4 });
+    expect(damage).toEqual([]);
+  });
+
+  it('writes nothing', async () => {
+    const write = reader.read((tx) => tx.run('UPDATE meta SET value = 9'));
+    await expect(write).rejects.toThrow('readonly');
+    expect(await value()).toBe(7);
+  });
+});

@@ -1,0 +1,122 @@
+import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Replica } from '../../../daemon/replica/replica.ts';
+import type { WitnessStatus } from '../../../daemon/replica/status.ts';
+import { caughtUp, collectingLog, until } from './open-replica.ts';
+import { Stage, tamper } from './stage.ts';
+
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = await Stage.open();
+});
+
+afterEach(() => stage.end());
+
+function untilWitness(
+  replica: Replica,
+  isThere: (witness: WitnessStatus) => boolean,
+): Promise<WitnessStatus> {
+  return until(() => replica.status.witness, isThere);
+}
+
+async function headSeq(): Promise<number> {
+  const answer = await stage.gateway.call<{ items: { seq: number }[] }>(
+    'GET',
+    '/v1/ledger?limit=1',
+    { key: stage.apiKey },
+  );
+  return answer.body.items[0]?.seq ?? 0;
+}
+
+/** Files of the project at the gateway, whose log is folded in. */
+const databaseFile = (): string => join(stage.projectFolder, 'project.db');
+const saved = (): string => join(stage.folder, 'saved.db');
+const anotherHistory = (): void => {
+  rmSync(join(stage.projectFolder, 'generations'), { recursive: true, force: true });
+};
+
+describe('the witness', () => {
+  it('checks each entry as it comes, and remembers the newest for svc ledger verify', async () => {
+    const replica = stage.replica();
+    await caughtUp(replica, await stage.write('a'));
+    for (let n = 0; n < 10; n += 1) await stage.write('n', n);
+    const seq = await headSeq();
+    await untilWitness(replica, (witness) => witness.ok && witness.seq === seq);
+    await stage.close(replica);
+    const heads = JSON.parse(readFileSync(join(stage.folder, 'ledger-heads.json'), 'utf8'));
+    expect(heads[stage.projectId]).toMatchObject({
+      seq,
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+  });
+
+  it('finds out that an old copy was put back, and says so until the file is removed', async () => {
+    const { log, lines } = collectingLog();
+    const replica = stage.replica({ log });
+    await caughtUp(replica, await stage.write('a'));
+    await stage.restart(() => cpSync(databaseFile(), saved()));
+    for (let n = 0; n < 5; n += 1) await stage.write('n', n);
+    const seq = await headSeq();
+    await untilWitness(replica, (witness) => witness.ok && witness.seq === seq);
+    await stage.restart(() => {
+      anotherHistory();
+      rmSync(`${databaseFile()}-wal`, { force: true });
+      cpSync(saved(), databaseFile());
+    });
+    const alarm = await untilWitness(replica, ({ ok }) => !ok);
+    expect(alarm).toEqual({ ok: false, seq, reason: 'truncated', file: expect.any(String) });
+    const errors = lines.filter(({ level }) => level === 50);
+    expect(errors).toEqual([expect.objectContaining({ seq, reason: 'truncated' })]);
+    expect(errors[0]?.['msg']).toContain('remove this file');
+    await stage.close(replica);
+    const second = stage.replica();
+    expect(second.status.witness).toEqual(alarm);
+    await stage.close(second);
+    if (!alarm.ok) rmSync(alarm.file);
+    const third = stage.replica();
+    await caughtUp(third, await stage.write('b'));
+    const now = await headSeq();
+    await untilWitness(third, (witness) => witness.ok && witness.seq === now);
+  });
+
+  it('finds out that the ledger was written anew', async () => {
+    const replica = stage.replica();
+    await caughtUp(replica, await stage.write('a'));
+    const seq = await headSeq();
+    await untilWitness(replica, (witness) => witness.ok && witness.seq === seq);
+    await stage.close(replica);
+    await stage.restart(() => {
+      anotherHistory();
+      tamper(databaseFile(), `UPDATE ledger SET hash = '${'a'.repeat(64)}' WHERE seq = ${seq}`);
+    });
+    const second = stage.replica();
+    const alarm = await untilWitness(second, ({ ok }) => !ok);
+    expect(alarm).toMatchObject({ seq, reason: 'rewritten' });
+  });
+
+  it('finds out that an entry it never saw was changed', async () => {
+    for (let n = 0; n < 5; n += 1) await stage.write('n', n);
+    await stage.restart(() =>
+      tamper(databaseFile(), "UPDATE ledger SET op = 'kv.get' WHERE seq = 4"),
+    );
+    const alarm = await untilWitness(stage.replica(), ({ ok }) => !ok);
+    expect(alarm).toMatchObject({ seq: 4, reason: 'hash_mismatch' });
+  });
+
+  it('outlives a key that was refused', async () => {
+    const replica = stage.replica();
+    await caughtUp(replica, await stage.write('a'));
+    const seq = await headSeq();
+    await untilWitness(replica, (witness) => witness.ok && witness.seq === seq);
+    await stage.close(replica);
+    const unknown = `${stage.apiKey.slice(0, -8)}00000000`;
+    const second = stage.replica({ apiKey: unknown });
+    await until(
+      () => second.status.state,
+      (state) => state === 'refused',
+    );
+    expect(second.status.witness).toEqual({ ok: true, seq });
+  });
+});
