@@ -16,6 +16,11 @@ export function addressText(token: string): string {
   return `POST|address|1|${token}`;
 }
 
+/** What the form that confirms a sign-in is signed over. */
+export function signInText(token: string): string {
+  return `POST|sign-in|1|${token}`;
+}
+
 /**
  * A choice on its way from the first step to the second, where the address of the page carries it: sealed, so that it
  * cannot be made but by the first step, fits nothing but this request, and puts no comment into anybody's log.

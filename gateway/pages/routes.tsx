@@ -1,35 +1,29 @@
-import { Hono, type Context } from 'hono';
-import type { JSX } from 'hono/jsx/jsx-runtime';
-import {
-  logOf,
-  reply,
-  shownError,
-  type HttpEnv,
-  type OnInternalError,
-} from '../../shared/bindings/http.ts';
-import { readBody, refuseEncoded } from '../../shared/bindings/read-body.ts';
+import { Hono } from 'hono';
+import type { HttpEnv } from '../../shared/bindings/http.ts';
 import type { Vault } from '../../shared/context.ts';
-import type { ServiceError } from '../../shared/errors.ts';
 import { isSigned } from '../../shared/links.ts';
 import type { Choice, Desk, Opened } from '../people/desk.ts';
 import { ChannelPage } from './channel-page.tsx';
 import { ConfirmPage } from './confirm-page.tsx';
-import { render } from './document.tsx';
 import { addressText, decisionText, isForeign, openStep, sealStep } from './fence.ts';
-import { FORM_MAX_BYTES, readChoice, readForm, type Form, type ReadChoice } from './form.ts';
-import { DeadLinkPage, MessagePage } from './message-page.tsx';
+import { readChoice, readForm, type Form, type ReadChoice } from './form.ts';
+import { DeadLinkPage } from './message-page.tsx';
+import {
+  bodyOf,
+  failed,
+  foreign,
+  isForm,
+  notAllowed,
+  page,
+  seeOther,
+  senderOf,
+  tokenOf,
+  type Ctx,
+  type PagesOptions,
+} from './page-answers.tsx';
 import { RequestPage } from './request-page.tsx';
 import { ResultPage } from './result-page.tsx';
-import { PAGE_HEADERS } from './style.ts';
 import { isVerb, statusAt } from './wording.ts';
-
-export interface PagesOptions {
-  /** The address that links begin with: forms come from its origin. */
-  readonly publicUrl: string;
-  /** Signs forms, and seals what goes from the first step to the second. */
-  readonly vault: Vault;
-  readonly onInternal: OnInternalError;
-}
 
 interface Pages {
   readonly desk: Desk;
@@ -37,9 +31,6 @@ interface Pages {
   readonly ownOrigin: string;
 }
 
-type Ctx = Context<HttpEnv>;
-
-const TOKEN = /^[0-9A-Za-z_-]{1,256}$/;
 const NO_FORM: Form = {};
 const OUTDATED = 'The page was out of date. Please look once more, then choose again.';
 
@@ -48,9 +39,7 @@ export function pageRoutes(desk: Desk, options: PagesOptions): Hono<HttpEnv> {
   const { publicUrl, vault } = options;
   const pages: Pages = { desk, vault, ownOrigin: new URL(publicUrl).origin };
   const app = new Hono<HttpEnv>();
-  app.onError((error, c) =>
-    failed(c, shownError(error, c.get('requestId'), logOf(c, options.onInternal))),
-  );
+  app.onError((error, c) => failed(c, error, options.onInternal));
   app.get('/a/:token', (c) => showRequest(pages, c));
   app.post('/a/:token', (c) => decide(pages, c));
   app.all('/a/:token', notAllowed);
@@ -185,88 +174,6 @@ async function confirmChannel(pages: Pages, c: Ctx): Promise<Response> {
   return verified === null ? page(c, 404, <DeadLinkPage />) : seeOther(c, token);
 }
 
-/** Null for what no link of ours ends with: it need not be looked for. */
-function tokenOf(c: Ctx): string | null {
-  const token = c.req.param('token') ?? '';
-  return TOKEN.test(token) ? token : null;
-}
-
 function isOver({ request, now }: Opened): boolean {
   return statusAt(request, now) !== 'pending';
-}
-
-function isForm(c: Ctx): boolean {
-  const [type = ''] = (c.req.header('content-type') ?? '').split(';');
-  return type.trim().toLowerCase() === 'application/x-www-form-urlencoded';
-}
-
-async function bodyOf(c: Ctx): Promise<string> {
-  refuseEncoded(c.env.incoming);
-  return (await readBody(c.env.incoming, FORM_MAX_BYTES)).toString('utf8');
-}
-
-function senderOf(c: Ctx): Parameters<typeof isForeign>[0] {
-  return {
-    site: c.req.header('sec-fetch-site'),
-    origin: c.req.header('origin'),
-    host: c.req.header('host'),
-  };
-}
-
-function foreign(c: Ctx): Promise<Response> {
-  return page(
-    c,
-    403,
-    <MessagePage heading="Not decided">
-      <p>
-        This came from a page of somebody else, so it counts for nothing. Open the link in your
-        message and decide there.
-      </p>
-    </MessagePage>,
-  );
-}
-
-function notAllowed(c: Ctx): Promise<Response> {
-  return page(
-    c,
-    405,
-    <MessagePage heading="Nothing to do here">
-      <p>Open the link in your message with a browser.</p>
-    </MessagePage>,
-    { Allow: 'GET, HEAD, POST' },
-  );
-}
-
-/** After a failure nobody here knows whether the choice was taken: the page of the link does. */
-function failed(c: Ctx, error: ServiceError): Promise<Response> {
-  const tooLarge = error.code === 'PAYLOAD_TOO_LARGE';
-  return page(
-    c,
-    error.status,
-    <MessagePage heading={tooLarge ? 'That was too long' : 'Something went wrong on our side'}>
-      <p>
-        {tooLarge
-          ? 'Nothing was decided. Go back, and write less.'
-          : 'Please open the link in your message again in a minute: its page shows what stands.'}
-      </p>
-      <p class="soft">
-        Request <span class="exact mono">{c.get('requestId')}</span>
-      </p>
-    </MessagePage>,
-    error.headers(),
-  );
-}
-
-async function page(
-  c: Ctx,
-  status: number,
-  content: JSX.Element,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Response> {
-  return reply(c, await render(content), status, { ...PAGE_HEADERS, ...headers });
-}
-
-/** To a page beside this one, wherever a proxy put both, so that loading it again never sends a form twice. */
-function seeOther(c: Ctx, location: string): Response {
-  return reply(c, null, 303, { ...PAGE_HEADERS, Location: location });
 }

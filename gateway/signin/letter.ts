@@ -1,0 +1,51 @@
+import { isoTime } from '../../shared/clock.ts';
+import type { LetterText } from '../mail/letters.ts';
+import { named, oneLine } from '../mail/plain-text.ts';
+import type { LoginView } from './login-desk.ts';
+
+const NAME_CHARS_MAX = 80;
+const AGENT_CHARS_MAX = 160;
+const COLUMN = 10;
+
+/** What mail programs make a link of: an address of the web or of mail. Numbers of releases are none. */
+const LINKED = /:\/\/|[.\u3002\uff0e\uff61](?=[\p{L}\p{M}])|@/gu;
+
+/**
+ * Whoever reads mail at an address is asked whether it is they who sign in. What a stranger wrote is in quotes, and no mail
+ * program makes a link of it: nobody is to be led anywhere by our mail but to our page.
+ */
+export function signInLetter(login: LoginView, url: string): LetterText {
+  const { client, userCode, createdAt } = login;
+  const program = [client.name, client.version].filter((part) => part !== null).join(' ');
+  const facts = [
+    ['Code', userCode],
+    ...(program === '' ? [] : [['Program', unlinked(program, NAME_CHARS_MAX)]]),
+    ...(client.host === null ? [] : [['Computer', unlinked(client.host, NAME_CHARS_MAX)]]),
+    ['Address', oneLine(client.address, NAME_CHARS_MAX)],
+    ...(client.userAgent === null
+      ? []
+      : [['Browser', unlinked(client.userAgent, AGENT_CHARS_MAX)]]),
+    ['Begun', `${isoTime(createdAt).slice(0, 16).replace('T', ' ')} UTC`],
+  ];
+  return {
+    subject: `svc: confirm sign-in ${userCode}`,
+    text: `Somebody wants to sign in to svc with this address.
+
+${facts.map(([name = '', value = '']) => `${`${name}:`.padEnd(COLUMN)}${value}`).join('\n')}
+
+Confirm on this page, and only if your terminal shows the same code:
+
+${url}
+
+Opening the page confirms nothing; its button does. The link works for 15
+minutes. Whoever has it can sign in as you: do not pass this mail on.
+
+It was not you? Then say so on the page, or do nothing. Replies are not read.
+`,
+  };
+}
+
+/** In quotes, with brackets around what would begin or join the parts of a link. */
+function unlinked(text: string, maxChars: number): string {
+  return named(text, maxChars).replaceAll(LINKED, '[$&]');
+}

@@ -1,0 +1,50 @@
+import { isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { ServiceError } from '../../shared/errors.ts';
+import { LOGINS_PER_ADDRESS, LOGINS_WINDOW_MS } from '../../shared/limits.ts';
+
+/** Addresses kept before those are dropped that have begun nothing of late. */
+const ADDRESSES_MAX = 10_000;
+
+/** Sign-ins begun from one network address. In memory: a restart forgives, and the limit of a mailbox stays. */
+export class StartLimit {
+  readonly #times = new Map<string, readonly number[]>();
+
+  /** Takes one; RATE_LIMITED when the address has none left. */
+  take(address: string, now: number): void {
+    const network = networkOf(address);
+    const recent = recentOf(this.#times.get(network), now);
+    const oldest = recent[0] ?? now;
+    if (recent.length >= LOGINS_PER_ADDRESS) throw rateLimited(oldest + LOGINS_WINDOW_MS - now);
+    this.#times.set(network, [...recent, now]);
+    if (this.#times.size > ADDRESSES_MAX) this.#forgetOld(now);
+  }
+
+  #forgetOld(now: number): void {
+    for (const [network, times] of this.#times) {
+      if (recentOf(times, now).length === 0) this.#times.delete(network);
+    }
+  }
+}
+
+/** RATE_LIMITED for so many milliseconds. */
+export function rateLimited(ms: number): ServiceError {
+  const seconds = Math.max(1, Math.ceil(ms / 1000));
+  return new ServiceError('RATE_LIMITED', {
+    hint: `Wait ${seconds} seconds.`,
+    details: { retry_after: seconds },
+  });
+}
+
+function recentOf(times: readonly number[] = [], now: number): readonly number[] {
+  return times.filter((at) => at > now - LOGINS_WINDOW_MS);
+}
+
+/** One subscriber has all of an IPv6 /64. */
+function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  return ipaddr.IPv6.parse(address.replace(/%.*$/, ''))
+    .toNormalizedString()
+    .split(':', 4)
+    .join(':');
+}
