@@ -6,11 +6,11 @@ import {
 } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Home } from '../daemon/home.ts';
-import { isAlive } from '../daemon/processes.ts';
+import { isAlive } from '../shared/processes.ts';
 import { readRecord } from '../daemon/record.ts';
 import { errorCode } from '../shared/untyped.ts';
 import { VERSION } from '../shared/version.ts';
-import { notListening, resolveConnection, type Connection } from './connection.ts';
+import { notListening, notTrusted, resolveConnection, type Connection } from './connection.ts';
 import { badAnswer, CallError, CliError, LostAnswer, unreachable, usageError } from './errors.ts';
 
 export interface CallOptions {
@@ -36,12 +36,16 @@ export interface Client {
   raw(method: string, path: string, options?: CallOptions): Promise<IncomingMessage>;
   /** The key this client sends. */
   readonly apiKey: string;
+  /** Null where calls go to the daemon of this machine. */
+  readonly gateway: URL | null;
 }
 
 export interface ClientOptions {
   readonly home: Pick<Home, 'credentialsFile' | 'daemonFile' | 'socketPath'>;
   readonly env: NodeJS.ProcessEnv;
   readonly profile?: string | undefined;
+  /** Where calls go, and with which key, whatever is stored or set: to sign in and out. */
+  readonly connection?: Connection | undefined;
   /** Told once when the other side is of another version. */
   readonly warn: (text: string) => void;
 }
@@ -52,7 +56,16 @@ const STARTING_MS = 3000;
 const STARTING_PAUSE_MS = 25;
 const RETRY_PAUSE_MS = 100;
 /** Nobody listens: nothing was sent, so a daemon that is starting may be asked again. */
-const NOBODY_CODES: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED']);
+const NOBODY_CODES: ReadonlySet<string> = new Set([
+  'ENOENT',
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+/** The other side speaks no TLS, or its certificate is not to be trusted: nothing was sent either. */
+const TLS_REFUSAL = /^ERR_(?:TLS|SSL)_|^EPROTO$|CERT|UNABLE_TO_(?:GET|VERIFY)/;
 
 /** A connection that was there broke: what was sent may have arrived. */
 const CUT_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED']);
@@ -65,11 +78,12 @@ interface Tries {
   readonly startingUntil: number;
 }
 
-/** Calls the daemon over its socket, or the gateway of SVC_GATEWAY. */
+/** Calls the daemon over its socket, or a gateway. */
 export class HttpClient implements Client {
   readonly #options: ClientOptions;
   #connection: Connection;
   #warned = false;
+  #saidStale = false;
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -78,6 +92,10 @@ export class HttpClient implements Client {
 
   get apiKey(): string {
     return this.#connection.apiKey;
+  }
+
+  get gateway(): URL | null {
+    return this.#connection.gateway;
   }
 
   async call(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
@@ -93,6 +111,7 @@ export class HttpClient implements Client {
   }
 
   async raw(method: string, path: string, options: CallOptions = {}): Promise<IncomingMessage> {
+    if (this.#connection.refusal) throw this.#connection.refusal;
     const headers = this.#headers(method, options);
     const body = bodyOf(options);
     const tries: Tries = { broken: 0, lost: false, startingUntil: Date.now() + STARTING_MS };
@@ -112,8 +131,10 @@ export class HttpClient implements Client {
   /** How long to wait before the same call once more; throws when there is no point in it. */
   #pauseAfter(error: unknown, tries: Tries): number {
     const code = errorCode(error);
+    if (error instanceof CliError || code === null) throw error;
+    if (TLS_REFUSAL.test(code)) throw notTrusted(this.#connection, code);
     // Node's own `ERR_…` are about how we called it: a fault of ours, and shown as one.
-    if (error instanceof CliError || code === null || code.startsWith('ERR_')) throw error;
+    if (code.startsWith('ERR_')) throw error;
     if (NOBODY_CODES.has(code)) {
       if (this.#isStarting() && Date.now() < tries.startingUntil) return STARTING_PAUSE_MS;
       throw asLost(notListening(this.#connection, code), tries);
@@ -125,8 +146,8 @@ export class HttpClient implements Client {
   }
 
   #resolve(): Connection {
-    const { home, env, profile } = this.#options;
-    return resolveConnection(home, env, profile);
+    const { home, env, profile, connection } = this.#options;
+    return connection ?? resolveConnection(home, env, profile);
   }
 
   #useNewKey(headers: Record<string, string>): void {
@@ -177,6 +198,7 @@ export class HttpClient implements Client {
     return new Promise((resolve, reject) => {
       const request = send(wanted, (response) => {
         this.#compareVersion(response.headers['x-service-version']);
+        this.#noteStale(response.headers);
         resolve(response);
       });
       endWith(request, options.signal);
@@ -190,6 +212,16 @@ export class HttpClient implements Client {
     if (this.#connection.gateway !== null) return false;
     const record = readRecord(this.#options.home.daemonFile);
     return record?.state === 'starting' && isAlive(record.pid);
+  }
+
+  /** Said once: an answer may be as it was hours ago. */
+  #noteStale(headers: IncomingMessage['headers']): void {
+    if (this.#saidStale || headers['x-service-stale'] !== 'true') return;
+    this.#saidStale = true;
+    const seconds = Math.round(Number(headers['x-service-replica-age']));
+    this.#options.warn(
+      `The gateway cannot be reached: this is what the replica of this machine knew ${seconds} s ago.`,
+    );
   }
 
   #compareVersion(theirs: string | readonly string[] | undefined): void {

@@ -12,6 +12,8 @@ export interface OptionSpec {
   readonly summary: string;
   /** Offered by completion, and the only values accepted. */
   readonly choices?: readonly string[];
+  /** Offered by completion: what this machine has stored of it. */
+  readonly stored?: 'profiles';
   readonly repeatable?: boolean;
 }
 
@@ -21,6 +23,8 @@ export interface ArgumentSpec {
   readonly summary: string;
   /** Offered by completion; whether there are others is for the command to say. */
   readonly choices?: readonly string[];
+  /** Offered by completion: what this machine has stored of it. */
+  readonly stored?: 'profiles';
   /** Takes all that is left. */
   readonly variadic?: boolean;
 }

@@ -1,5 +1,7 @@
 import { readCredentials, type Credentials, type Profile } from '../daemon/credentials.ts';
 import type { Home } from '../daemon/home.ts';
+import { isAlive } from '../shared/processes.ts';
+import { readRecord } from '../daemon/record.ts';
 import { EXIT } from './exit.ts';
 import { CliError, unreachable, usageError } from './errors.ts';
 
@@ -9,19 +11,60 @@ export interface Connection {
   readonly gateway: URL | null;
   /** Empty when there is none yet. */
   readonly apiKey: string;
+  /** What to look at when nobody answers there. */
+  readonly hint?: string;
+  /** Why there is nobody to call. */
+  readonly refusal?: CliError;
 }
 
-/** SVC_GATEWAY and SVC_API_KEY win over what is stored. */
+/**
+ * SVC_GATEWAY and SVC_API_KEY win over what is stored. With a gateway's profile calls go to the daemon when it has that
+ * project, and else to the gateway itself.
+ */
 export function resolveConnection(
-  home: Pick<Home, 'credentialsFile'>,
+  home: Pick<Home, 'credentialsFile' | 'daemonFile'>,
   env: NodeJS.ProcessEnv,
   profileName: string | undefined,
 ): Connection {
   const gateway = gatewayUrl(env['SVC_GATEWAY']);
   const given = env['SVC_API_KEY'];
-  if (given && profileName === undefined) return { gateway, apiKey: given };
+  if (given && profileName === undefined) {
+    return { gateway, apiKey: given, hint: 'Check SVC_GATEWAY.' };
+  }
   const profile = storedProfile(home.credentialsFile, profileName);
-  return { gateway, apiKey: profile && mayGoTo(profile, gateway) ? profile.api_key : '' };
+  if (gateway !== null) {
+    const apiKey = profile && mayGoTo(profile, gateway) ? profile.api_key : '';
+    return { gateway, apiKey, hint: 'Check SVC_GATEWAY.' };
+  }
+  return profile ? connectionOf(profile, home.daemonFile) : { gateway, apiKey: '' };
+}
+
+function connectionOf(profile: Profile, daemonFile: string): Connection {
+  const { api_key: apiKey, gateway: address, project } = profile;
+  const there = runningProject(daemonFile);
+  if (address && there !== project && URL.canParse(address)) {
+    const hint = 'The address is from the profile; see: svc project list';
+    return { gateway: new URL(address), apiKey, hint };
+  }
+  const isOther = there !== null && there !== project;
+  return { gateway: null, apiKey, ...(isOther && { refusal: otherProject() }) };
+}
+
+function otherProject(): CliError {
+  return new CliError({
+    code: 'OTHER_PROJECT',
+    message: 'The daemon runs for another project than the one of this machine.',
+    hint: 'Restart it for this one: svc up. Or go back to the other: svc project use NAME',
+    exit: EXIT.unreachable,
+  });
+}
+
+/** The project that the running daemon has; null when none runs, or it does not know yet. */
+export function runningProject(daemonFile: string): string | null {
+  const record = readRecord(daemonFile);
+  return record && typeof record.project === 'string' && isAlive(record.pid)
+    ? record.project
+    : null;
 }
 
 function gatewayUrl(text: string | undefined): URL | null {
@@ -56,12 +99,21 @@ function mayGoTo(profile: Profile, gateway: URL | null): boolean {
   return URL.canParse(profile.gateway) && new URL(profile.gateway).origin === gateway.origin;
 }
 
-function isLoopback(host: string): boolean {
+/** Whether a host of a URL is this machine: what is sent to it crosses no network. */
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 /** The refusal when nobody listens where calls go. */
-export function notListening({ gateway }: Connection, reason: string): CliError {
+export function notListening({ gateway, hint }: Connection, reason: string): CliError {
   if (gateway === null) return unreachable('The daemon is not running. Start it with: svc up');
-  return unreachable(`${gateway.origin} cannot be reached (${reason}).`, 'Check SVC_GATEWAY.');
+  return unreachable(`${gateway.origin} cannot be reached (${reason}).`, hint ?? null);
+}
+
+/** The refusal when a gateway speaks no TLS, or has a certificate that this machine does not trust. */
+export function notTrusted({ gateway }: Connection, reason: string): CliError {
+  return unreachable(
+    `No secure connection to ${gateway?.origin ?? 'the daemon'} is possible (${reason}).`,
+    'Is the address right? A certificate authority of your own is named by NODE_EXTRA_CA_CERTS=FILE.',
+  );
 }

@@ -1,15 +1,13 @@
-import { readIfThere, writePrivateFile } from '../daemon/files.ts';
-import { isObject, parseObject } from '../shared/untyped.ts';
+import {
+  isHead,
+  readHeads,
+  rememberHead as remember,
+  type LedgerHead,
+} from '../daemon/ledger-heads.ts';
+import { isObject } from '../shared/untyped.ts';
 import type { Client } from './client.ts';
 import { EXIT } from './exit.ts';
 import { CliError } from './errors.ts';
-
-/** The end of a ledger as it once was. */
-export interface LedgerHead {
-  readonly seq: number;
-  readonly hash: string;
-  readonly at: string;
-}
 
 /** What the head remembered on this machine says about the ledger that is shown now. */
 export type Witness =
@@ -24,26 +22,18 @@ export type Witness =
 
 /** The head remembered for a project, or null when none was seen yet. */
 export function rememberedHead(file: string, project: string): LedgerHead | null {
-  const head = readHeads(file)[project];
+  const head = undamagedHeads(file)[project];
   return isHead(head) ? head : null;
 }
 
 /** Remembers a head; an older one never replaces a newer one. */
 export function rememberHead(file: string, project: string, head: LedgerHead): void {
-  const heads = readHeads(file);
-  const before = heads[project];
-  if (isHead(before) && before.seq >= head.seq) return;
-  const { seq, hash, at } = head;
-  writePrivateFile(
-    file,
-    `${JSON.stringify({ ...heads, [project]: { seq, hash, at } }, null, 2)}\n`,
-  );
+  undamagedHeads(file);
+  remember(file, project, head);
 }
 
-function readHeads(file: string): Record<string, unknown> {
-  const text = readIfThere(file);
-  if (text === null) return {};
-  const heads = parseObject(text);
+function undamagedHeads(file: string): Record<string, unknown> {
+  const heads = readHeads(file);
   if (heads) return heads;
   // Going on as if nothing had ever been seen is just what somebody who damaged the file would want.
   throw new CliError({
@@ -52,16 +42,6 @@ function readHeads(file: string): Record<string, unknown> {
     hint: 'Restore it, or remove it to start anew.',
     exit: EXIT.refused,
   });
-}
-
-/** True for a head as the interface answers it and this file keeps it. */
-export function isHead(value: unknown): value is LedgerHead {
-  return (
-    isObject(value) &&
-    Number.isSafeInteger(value['seq']) &&
-    typeof value['hash'] === 'string' &&
-    typeof value['at'] === 'string'
-  );
 }
 
 /** Compares the ledger that is shown now with the remembered head: it may have grown, and nothing else. */

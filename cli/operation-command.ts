@@ -28,12 +28,12 @@ export async function callOperation(
   context: CommandContext,
 ): Promise<unknown> {
   const { method, path, options, seconds } = await readCall(shape, context);
-  const { env, output, signal } = context;
+  const { output, signal } = context;
   const client = context.client();
   const call = client.call(method, path, { ...options, signal });
   if (shape.effect !== 'wait') return call;
   const isEmpty = (answer: unknown): boolean => isNothing(shape, answer);
-  return output.spin('Waiting', wholeWait({ client, env, seconds, signal }, call, isEmpty));
+  return output.spin('Waiting', wholeWait({ client, seconds, signal }, call, isEmpty));
 }
 
 /** A request that an operation stands for. */

@@ -1,8 +1,10 @@
 import type { CommandSpec } from './command.ts';
 import { daemonCommands } from './commands/specs-daemon.ts';
 import { withDiskCommands } from './commands/specs-disk.ts';
+import { gatewayCommands } from './commands/specs-gateway.ts';
 import { SHELL_NAMES } from './commands/specs-names.ts';
 import { ownCommands } from './commands/specs-own.ts';
+import { signInCommands } from './commands/specs-signin.ts';
 import { withPeopleCommands } from './commands/specs-people.ts';
 import { toolCommands } from './commands/specs-tools.ts';
 import { operationShapes } from './operations.generated.ts';
@@ -15,7 +17,9 @@ export function allCommands(): readonly CommandSpec[] {
     ...withPeopleCommands(
       withDiskCommands(operationShapes.map((shape) => operationSpec(shape, loaderOf(shape)))),
     ),
+    ...signInCommands,
     ...daemonCommands,
+    ...gatewayCommands,
     ...toolCommands,
     ...ownCommands,
     completionCommand,

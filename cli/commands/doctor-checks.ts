@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { readCredentials } from '../../daemon/credentials.ts';
 import type { Home } from '../../daemon/home.ts';
 import { daemonCommand, daemonEnvironment, DEFAULT_PORT } from '../../daemon/launch.ts';
-import { lockHolder, portOwner } from '../../daemon/processes.ts';
+import { lockHolder, portOwner } from '../../shared/processes.ts';
 import { readRecord, type DaemonStatus } from '../../daemon/record.ts';
 import { VERSION } from '../../shared/version.ts';
 

@@ -68,8 +68,8 @@ export async function run(context: CommandContext): Promise<number> {
  * wake for the same oldest event and race for it. What is claimed is no longer pending, so the next wait gets the next.
  */
 export async function work(options: Work): Promise<void> {
-  const { client, env, source, type, signal, note } = options;
-  const feed = new EventFeed({ client, env, source, type, signal, trouble: note });
+  const { client, source, type, signal, note } = options;
+  const feed = new EventFeed({ client, source, type, signal, trouble: note });
   const running = new Set<Promise<void>>();
   const lost = new LostClaims();
   const failures: unknown[] = [];

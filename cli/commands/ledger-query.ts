@@ -2,7 +2,8 @@ import { isObject } from '../../shared/untyped.ts';
 import { parseApiKey } from '../../shared/ids.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { compareWithRemembered, isHead, ledgerAlarm, rememberedHead } from '../ledger-heads.ts';
+import { isHead } from '../../daemon/ledger-heads.ts';
+import { compareWithRemembered, ledgerAlarm, rememberedHead } from '../ledger-heads.ts';
 import { callOperation } from '../operation-command.ts';
 import type { OperationShape } from '../operation-shape.ts';
 

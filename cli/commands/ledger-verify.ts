@@ -1,10 +1,10 @@
+import { isHead } from '../../daemon/ledger-heads.ts';
 import { isObject } from '../../shared/untyped.ts';
 import { parseApiKey } from '../../shared/ids.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import {
   compareWithRemembered,
-  isHead,
   ledgerAlarm,
   rememberedHead,
   rememberHead,

@@ -22,7 +22,6 @@ export async function run(context: CommandContext): Promise<number> {
   const signing = await signingInput(context, url !== null);
   const feed = new EventFeed({
     client: context.client(),
-    env: context.env,
     source: textOption(context, 'source'),
     type: textOption(context, 'type'),
     signal,

@@ -13,7 +13,7 @@ export const daemonCommands: readonly CommandSpec[] = [
     words: ['up'],
     summary: 'Start the daemon of this machine, or say where it runs.',
     description:
-      'Returns once it answers. The first start makes a project and a key. A daemon of another release is replaced. Mail to people goes out by SVC_SMTP_URL and SVC_MAIL_FROM, and into the outbox of this machine without them; SVC_TELEGRAM_TOKEN is for a bot of yours. They are read at the start.',
+      'Returns once it answers. The first start makes a project and a key; with the profile of a gateway it keeps a copy of the project there. A daemon of another release or project is replaced. Mail to people goes out by SVC_SMTP_URL and SVC_MAIL_FROM, and into the outbox of this machine without them; SVC_TELEGRAM_TOKEN is for a bot of yours. They are read at the start.',
     args: [],
     options: [
       { flag: 'port', value: 'N', summary: 'Port on 127.0.0.1; 0 takes a free one (4780)' },
@@ -41,10 +41,10 @@ export const daemonCommands: readonly CommandSpec[] = [
     words: ['status'],
     summary: 'Show whether the daemon runs, where, and how people are asked.',
     description:
-      'Exit code 0 when it runs, 3 when it does not, 7 when it runs but does not answer.',
+      'Over a gateway also how the copy of the project stands, and where reads come from. Exit code 0 when it runs, 3 when it does not, 7 when it runs but does not answer.',
     args: [],
     options: [],
-    examples: ['status', 'status --json | jq -r .base_url'],
+    examples: ['status', 'status --json | jq -r .base_url', 'status --json | jq .replica'],
     load: () => import('./status.ts'),
   },
   {

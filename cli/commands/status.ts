@@ -1,7 +1,7 @@
 import { folderBytes } from '../../daemon/folder-size.ts';
 import type { Home } from '../../daemon/home.ts';
 import { askStatus } from '../../daemon/probe.ts';
-import { lockHolder } from '../../daemon/processes.ts';
+import { lockHolder } from '../../shared/processes.ts';
 import type { DaemonStatus } from '../../daemon/record.ts';
 import type { CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';

@@ -12,7 +12,7 @@ import {
 } from '../input/option-values.ts';
 import { setPath } from '../input/set-path.ts';
 import { safeJson } from '../view/terminal-text.ts';
-import { nearest } from '../view/suggest.ts';
+import { nearest } from '../../shared/suggest.ts';
 import type { Sample, SampleKind } from './samples/fresh.ts';
 import { sampleKinds } from './samples/kinds.ts';
 

@@ -1,16 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   daemonCommand,
   daemonEnvironment,
+  daemonOptions,
   DEFAULT_PORT,
   launchDaemon,
   LaunchFailed,
-  ownerOption,
   whenReady,
   type Launched,
+  type LaunchOptions,
 } from '../../daemon/launch.ts';
 import { readableLogLine } from '../../daemon/log-line.ts';
+import { askStatus } from '../../daemon/probe.ts';
 import type { DaemonStatus } from '../../daemon/record.ts';
 import { isMailAddress } from '../../shared/rules/mail-address.ts';
 import type { CommandContext } from '../command.ts';
@@ -20,6 +23,7 @@ import { textOption } from '../input/option-values.ts';
 import type { Output } from '../view/output.ts';
 import { pairLines, type Pair } from '../view/pairs.ts';
 import { peoplePairs } from '../view/people-status.ts';
+import { copyText, replicaNote, replicaPairs } from '../view/status-replica.ts';
 
 const LOG_LINES_SHOWN = 8;
 
@@ -27,32 +31,59 @@ const LOG_LINES_SHOWN = 8;
 export async function run(context: CommandContext): Promise<number> {
   const port = portOf(context.options['port']);
   const owner = ownerOf(textOption(context, 'owner'));
+  const profile = textOption(context, 'profile');
   if (context.options['foreground'] === true) {
-    return runHere(context, { port: port ?? DEFAULT_PORT, owner });
+    return runHere(context, { port: port ?? DEFAULT_PORT, owner, profile });
   }
-  const launched = await launch(context, port, owner);
+  const launched = await launch(context, { port, owner, profile });
   remark(launched, port, context);
-  show(launched.status, context);
+  show(await withCopy(launched.status, context), context);
   return EXIT.done;
 }
 
 /** Starts the daemon for a command that needs it, unless one runs. */
 export async function ensureDaemon(context: CommandContext): Promise<void> {
-  remark(await launch(context, null), null, context);
+  const profile = textOption(context, 'profile');
+  remark(await launch(context, { port: null, profile, keepOther: true }), null, context);
 }
 
 async function launch(
   context: CommandContext,
-  port: number | null,
-  owner?: string,
+  wanted: Pick<LaunchOptions, 'port' | 'owner' | 'profile' | 'keepOther'>,
 ): Promise<Launched> {
   const { home, env, output, signal } = context;
-  const options = { home, env, port, owner, signal };
+  const options = { home, env, signal, ...wanted };
   try {
     return await output.spin('Starting the daemon', launchDaemon(options));
   } catch (error) {
     throw error instanceof LaunchFailed ? explained(error, output) : error;
   }
+}
+
+/** How long a first copy is watched; it goes on without anybody watching. */
+const WATCH_MS = 4_000;
+const WATCH_PAUSE_MS = 50;
+
+/** The status once the copy is there, or is known not to come soon, with what there is to say about it. */
+async function withCopy(first: DaemonStatus, context: CommandContext): Promise<DaemonStatus> {
+  const { home, output, signal } = context;
+  if (!first.replica) return first;
+  let status = first;
+  const watch = async (): Promise<void> => {
+    const endsAt = performance.now() + WATCH_MS;
+    while (isComing(status) && performance.now() < endsAt && !signal.aborted) {
+      await sleep(WATCH_PAUSE_MS);
+      status = (await askStatus(home.socketPath)) ?? status;
+    }
+  };
+  await output.spin(() => copyText(status.replica), watch());
+  const note = replicaNote(status);
+  if (note !== null) output.note(note);
+  return status;
+}
+
+function isComing({ replica }: DaemonStatus): boolean {
+  return ['connecting', 'copying', 'catching-up'].includes(replica?.state ?? '');
 }
 
 function portOf(given: CommandContext['options'][string]): number | null {
@@ -74,12 +105,14 @@ function ownerOf(given: string | undefined): string | undefined {
 }
 
 function remark(
-  { status, how, previousVersion }: Launched,
+  { status, how, previous }: Launched,
   port: number | null,
   { env, output }: CommandContext,
 ): void {
-  if (how === 'restarted') {
-    output.note(`Replaced the daemon of release ${previousVersion} by ${status.version}.`);
+  if (previous && previous.version !== status.version) {
+    output.note(`Replaced the daemon of release ${previous.version} by ${status.version}.`);
+  } else if (previous) {
+    output.note(`Restarted the daemon: it ran for the project ${previous.project ?? '-'}.`);
   }
   const runs = Number(new URL(status.base_url).port);
   if (how === 'running' && port !== null && port !== 0 && port !== runs) {
@@ -124,6 +157,7 @@ function show(status: DaemonStatus, { output, home }: CommandContext): void {
     ['Project', project ?? '-'],
     ['Key', home.credentialsFile],
     ...(status.people ? peoplePairs(status.people) : []),
+    ...replicaPairs(status),
   ];
   const plain = { faint: (text: string) => text };
   const lines = [
@@ -143,10 +177,10 @@ function show(status: DaemonStatus, { output, home }: CommandContext): void {
 /** For containers and service managers: the daemon is our child, logs to standard error, and ends with us. */
 async function runHere(
   context: CommandContext,
-  { port, owner }: { readonly port: number; readonly owner: string | undefined },
+  { port, ...wanted }: { port: number } & Pick<LaunchOptions, 'owner' | 'profile'>,
 ): Promise<number> {
   const { home, env, signal } = context;
-  const options = ['--port', String(port), ...ownerOption(owner), '--foreground'];
+  const options = ['--port', String(port), ...daemonOptions(wanted), '--foreground'];
   const { program, args } = daemonCommand(...options);
   const child = spawn(program, args, {
     stdio: ['ignore', 'inherit', 'inherit'],

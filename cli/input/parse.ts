@@ -1,12 +1,17 @@
 import { parseArgs } from 'node:util';
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
 import { usageError, type CliError } from '../errors.ts';
-import { nearest } from '../view/suggest.ts';
+import { nearest } from '../../shared/suggest.ts';
 
 /** Flags that every command takes. */
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   { flag: 'json', summary: 'Answer and errors as JSON.' },
-  { flag: 'profile', value: 'NAME', summary: 'Use the key stored under this name.' },
+  {
+    flag: 'profile',
+    value: 'NAME',
+    summary: 'Use the key stored under this name.',
+    stored: 'profiles',
+  },
   { flag: 'quiet', summary: 'No notes and no spinner.' },
   { flag: 'no-color', summary: 'No colours; NO_COLOR does the same.' },
   { flag: 'help', short: 'h', summary: 'Show help with examples.' },

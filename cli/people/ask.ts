@@ -1,4 +1,5 @@
 import { isObject } from '../../shared/untyped.ts';
+import type { Client } from '../client.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { switchOption } from '../input/option-values.ts';
@@ -48,7 +49,7 @@ async function decided(
     call,
     signal,
     isPending,
-    onAway: () => output.note(awayText(context.env)),
+    onAway: () => output.note(awayText(context.client())),
   });
   const answer = await waiting.during(held);
   const isLong = switchOption(context, 'until-decided');
@@ -58,8 +59,8 @@ async function decided(
   return record && { ...answer, ...decisionOf(record) };
 }
 
-function awayText(env: NodeJS.ProcessEnv): string {
-  return env['SVC_GATEWAY']
+function awayText({ gateway }: Client): string {
+  return gateway
     ? 'The gateway is away. The request stays open, and this waits on.'
     : 'The daemon is away. The request stays open, and this waits on. Start it with: svc up';
 }

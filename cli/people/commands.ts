@@ -84,8 +84,8 @@ const BOT_HINTS: Readonly<Record<string, string>> = {
 };
 
 /** On one's own machine more can be said of the bot that is not there. */
-function withoutBot(error: unknown, { args, env }: CommandContext): unknown {
-  if (!(error instanceof CallError) || args['kind'] !== 'telegram' || env['SVC_GATEWAY']) {
+function withoutBot(error: unknown, { args, client }: CommandContext): unknown {
+  if (!(error instanceof CallError) || args['kind'] !== 'telegram' || client().gateway) {
     return error;
   }
   const { code, message, details, exit } = error;

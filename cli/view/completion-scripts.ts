@@ -1,7 +1,14 @@
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
 import { GLOBAL_OPTIONS } from '../input/parse.ts';
 
-// The scripts hold the whole tree as data, so that pressing Tab starts no process.
+// The scripts hold the whole tree as data, so that pressing Tab starts no process. What is stored on the machine may
+// change after a script was made: for that alone the command is asked.
+
+/** Stands for the names of the profiles, where values are listed. */
+const PROFILES = '@profiles';
+const LIST_PROFILES = 'svc project list --names 2>/dev/null';
+/** The flags that every command takes are found under this name. */
+const ANY = '-';
 
 /** What may follow some words of a command line. */
 interface Step {
@@ -40,21 +47,33 @@ function stepAt(name: string, commands: readonly CommandSpec[]): Step {
   return { words: name, next: [...next], options, args: exact?.args ?? [] };
 }
 
+/** The values that are known, with blanks between; null when none are. */
+function valuesOf({ choices, stored }: ArgumentSpec | OptionSpec): string | null {
+  return choices?.join(' ') ?? (stored === undefined ? null : PROFILES);
+}
+
 /** Flags whose values are known, as `command --flag` and the values. */
 function choiceKeys(all: readonly Step[]): [string, string][] {
-  return all.flatMap(({ words, options }) =>
-    options.flatMap(({ flag, choices }): [string, string][] =>
-      choices ? [[`${words} --${flag}`, choices.join(' ')]] : [],
-    ),
+  const global = { words: ANY, options: GLOBAL_OPTIONS };
+  const own = all.map(({ words, options }) => ({
+    words,
+    options: options.filter((option) => !GLOBAL_OPTIONS.includes(option)),
+  }));
+  return [...own, global].flatMap(({ words, options }) =>
+    options.flatMap((option): [string, string][] => {
+      const values = valuesOf(option);
+      return values === null ? [] : [[`${words} --${option.flag}`, values]];
+    }),
   );
 }
 
 /** Arguments whose values are known, as the command with how many arguments stand before, and the values. */
 function argumentKeys(all: readonly Step[]): [string, string][] {
   return all.flatMap(({ words, args }) =>
-    args.flatMap(({ choices }, at): [string, string][] =>
-      choices ? [[`${words} ${at}`, choices.join(' ')]] : [],
-    ),
+    args.flatMap((argument, at): [string, string][] => {
+      const values = valuesOf(argument);
+      return values === null ? [] : [[`${words} ${at}`, values]];
+    }),
   );
 }
 
@@ -111,7 +130,9 @@ const BASH_WALK = `  local name="" key=" " word before i count=0
   local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
   if [[ $before == "=" ]]; then before="\${COMP_WORDS[COMP_CWORD-2]}"; fi
   if [[ $current == "=" ]]; then current=""; fi
-  local values="\${svc_choices[$name $before]-}"
+  local values="\${svc_choices[$name $before]-\${svc_choices[${ANY} $before]-}}"
+  local arguments="\${svc_args[$name $count]-}"
+  if [[ $values == ${PROFILES} ]]; then values="$(${LIST_PROFILES})"; fi
   if [[ -n $values ]]; then
     COMPREPLY=($(compgen -W "$values" -- "$current"))
   elif [[ $i -gt $COMP_CWORD ]]; then
@@ -119,7 +140,8 @@ const BASH_WALK = `  local name="" key=" " word before i count=0
   elif [[ $current == -* ]]; then
     COMPREPLY=($(compgen -W "\${svc_flags[$key]-}" -- "$current"))
   else
-    COMPREPLY=($(compgen -W "\${svc_next[$key]-} \${svc_args[$name $count]-}" -- "$current"))
+    if [[ $arguments == ${PROFILES} ]]; then arguments="$(${LIST_PROFILES})"; fi
+    COMPREPLY=($(compgen -W "\${svc_next[$key]-} $arguments" -- "$current"))
   fi
 }
 complete -o default -F _svc svc`;
@@ -165,7 +187,9 @@ const ZSH_WALK = `  local name="" key=" " word i count=0
     fi
   done
   local -a lines
-  local values="\${svc_choices[$name \${words[CURRENT-1]}]}" arguments="\${svc_args[$name $count]}"
+  local before="\${words[CURRENT-1]}" arguments="\${svc_args[$name $count]}"
+  local values="\${svc_choices[$name $before]:-\${svc_choices[${ANY} $before]}}"
+  if [[ $values == ${PROFILES} ]]; then values="$(${LIST_PROFILES})"; fi
   if [[ -n $values ]]; then
     compadd -- \${=values}
   elif [[ $i -gt $CURRENT ]]; then
@@ -174,6 +198,7 @@ const ZSH_WALK = `  local name="" key=" " word i count=0
     lines=("\${(@f)svc_flags[$key]}")
     _describe 'flag' lines
   elif [[ -n $arguments ]]; then
+    if [[ $arguments == ${PROFILES} ]]; then arguments="$(${LIST_PROFILES})"; fi
     compadd -- \${=arguments}
   elif [[ -n \${svc_next[$key]} ]]; then
     lines=("\${(@f)svc_next[$key]}")
@@ -229,16 +254,25 @@ function fishLines({ words, next, options, args }: Step): string[] {
     ([word, text]) => `complete -c svc -f -n ${exactly} -a ${quoted(word)} -d ${quoted(text)}`,
   );
   if (words === '') return names;
-  const flags = options.map(({ flag, summary, choices, value }) => {
-    const values = choices ? ` -x -a ${quoted(choices.join(' '))}` : value && ' -r';
+  const flags = options.map((option) => {
+    const { flag, summary, value } = option;
+    const offered = fishValues(option);
+    const values = offered === null ? value && ' -r' : ` -x -a ${offered}`;
     return `complete -c svc -n ${under} -l ${flag}${values ?? ''} -d ${quoted(summary)}`;
   });
-  const known = args.flatMap(({ choices }, at) => {
+  const known = args.flatMap((argument, at) => {
     const pattern = quoted(`^${words}${' [^ ]+'.repeat(at)}$`);
     const there = quoted(`string match -qr -- ${pattern} (__svc_words)`);
-    return choices ? [`complete -c svc -f -n ${there} -a ${quoted(choices.join(' '))}`] : [];
+    const offered = fishValues(argument);
+    return offered === null ? [] : [`complete -c svc -f -n ${there} -a ${offered}`];
   });
   return [...names, ...flags, ...known];
+}
+
+/** Fish runs what stands in brackets when it is asked. */
+function fishValues(spec: ArgumentSpec | OptionSpec): string | null {
+  const values = valuesOf(spec);
+  return values && quoted(values === PROFILES ? `(${LIST_PROFILES})` : values);
 }
 
 /** For fish. */

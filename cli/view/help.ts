@@ -1,6 +1,6 @@
 import type { CommandSpec, OptionSpec } from '../command.ts';
 import { GLOBAL_OPTIONS, usageLine, usageOf } from '../input/parse.ts';
-import { nearest } from './suggest.ts';
+import { nearest } from '../../shared/suggest.ts';
 import { padToWidth, textWidth, wrapText } from './terminal-text.ts';
 
 const HELP_COLUMNS = 96;
@@ -29,6 +29,7 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['The disk', ['kv', 'state', 'file', 'usage']],
   ['Keys and sessions', ['whoami', 'key', 'session', 'auth']],
   ['Ledger', ['ledger']],
+  ["A team's gateway", ['login', 'logout', 'project', 'gateway']],
   ['The service on this machine', ['up', 'down', 'status', 'logs', 'doctor']],
   ['Agents, scripts and the shell', ['mcp', 'api', 'completion']],
 ];

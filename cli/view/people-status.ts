@@ -36,14 +36,19 @@ function telegramText({ telegram, active_telegram: chats }: PeopleStatus): strin
   return chats === 1 ? 'by Telegram' : `by Telegram in ${chats} chats`;
 }
 
-/** What whoever reads this should know or do about it. */
-export function adviceLines(people: PeopleStatus, look: Look): string[] {
-  const advice = adviceOf(people);
+/** Each advice as a paragraph of its own. */
+export function adviceLines(advice: readonly string[], look: Look): string[] {
   const width = Math.min(look.columns, WIDEST_TEXT);
   return advice.flatMap((text) => ['', ...wrapText(text, width).map((line) => look.faint(line))]);
 }
 
-function adviceOf({ mail, owner, telegram, active_telegram: chats }: PeopleStatus): string[] {
+/** What whoever reads this should know or do about it. */
+export function peopleAdvice({
+  mail,
+  owner,
+  telegram,
+  active_telegram: chats,
+}: PeopleStatus): string[] {
   const advice: string[] = [];
   if (mail === 'outbox') {
     advice.push(

@@ -2,7 +2,8 @@ import { sizeText } from './sizes.ts';
 import type { DaemonStatus } from '../../daemon/record.ts';
 import type { View } from './output.ts';
 import { pairLines } from './pairs.ts';
-import { adviceLines, peoplePairs } from './people-status.ts';
+import { adviceLines, peopleAdvice, peoplePairs } from './people-status.ts';
+import { replicaAdvice, replicaPairs } from './status-replica.ts';
 import { timeText, type Look } from './table.ts';
 import { safeLine } from './terminal-text.ts';
 
@@ -33,11 +34,12 @@ function statusLines(status: DaemonStatus, places: Places, look: Look): string[]
     ['Memory', sizeText(status.memory.rss_bytes)],
     ['Log', places.logFile],
     ...(people ? peoplePairs(people) : []),
+    ...replicaPairs(status),
   ] as const;
   return [
     look.bold(safeLine(`svc ${version} ${runs} (pid ${pid}) since ${since}`)),
     '',
     ...pairLines(pairs, look, '  '),
-    ...(people ? adviceLines(people, look) : []),
+    ...adviceLines([...(people ? peopleAdvice(people) : []), ...replicaAdvice(status)], look),
   ];
 }

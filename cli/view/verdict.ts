@@ -1,5 +1,6 @@
 import { isObject } from '../../shared/untyped.ts';
-import { isHead, type Witness } from '../ledger-heads.ts';
+import { isHead } from '../../daemon/ledger-heads.ts';
+import type { Witness } from '../ledger-heads.ts';
 import type { View } from './output.ts';
 import { age, type Look } from './table.ts';
 import { plainText, safeLine } from './terminal-text.ts';

@@ -9,7 +9,6 @@ const PROBE_MS = 2000;
 
 interface Held {
   readonly client: Client;
-  readonly env: NodeJS.ProcessEnv;
   /** How long the wait was to last. */
   readonly seconds: number;
   readonly signal: AbortSignal;
@@ -28,7 +27,7 @@ export async function wholeWait<T>(
   const answer = await call;
   const isEarly = performance.now() < dueAt - EARLY_MS;
   // Early alone proves nothing: clocks differ, where one of the machines slept.
-  if (isEarly && isNothing(answer) && (await isGone(held))) throw stopped(held.env);
+  if (isEarly && isNothing(answer) && (await isGone(held))) throw stopped(held.client);
   return answer;
 }
 
@@ -44,8 +43,8 @@ async function isGone({ client, signal }: Held): Promise<boolean> {
   }
 }
 
-function stopped(env: NodeJS.ProcessEnv): Error {
-  return env['SVC_GATEWAY']
+function stopped({ gateway }: Client): Error {
+  return gateway
     ? unreachable('The gateway was stopped during the wait.', 'Try again.')
     : unreachable('The daemon was stopped during the wait.', 'Start it with: svc up');
 }

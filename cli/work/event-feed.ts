@@ -15,7 +15,6 @@ export interface FeedEvent {
 
 interface FeedOptions {
   readonly client: Client;
-  readonly env: NodeJS.ProcessEnv;
   readonly source: string | undefined;
   readonly type: string | undefined;
   /** Ends the feed. */
@@ -56,7 +55,7 @@ export class EventFeed {
   }
 
   async #ask({ seconds, since, after }: Wait): Promise<Waited> {
-    const { client, env, source, type, signal } = this.#options;
+    const { client, source, type, signal } = this.#options;
     const call = client.call('GET', '/v1/inbox/wait', {
       query: { source, type, since, after, timeout_seconds: seconds },
       signal,
@@ -65,7 +64,7 @@ export class EventFeed {
     const waited = call.then((answer) => ({
       event: isObject(answer) ? asEvent(answer['event']) : null,
     }));
-    return wholeWait({ client, env, seconds, signal }, waited, ({ event }) => event === null);
+    return wholeWait({ client, seconds, signal }, waited, ({ event }) => event === null);
   }
 }
 

@@ -120,6 +120,21 @@ describe('a call', () => {
     await expect(call).rejects.toMatchObject({ code: 'UNREACHABLE', exit: 7 });
   });
 
+  it('says once that what it got may be old', async () => {
+    const fake = start((_, response) => {
+      response.setHeader('x-service-stale', 'true');
+      response.setHeader('x-service-replica-age', '61.204');
+      json(response, {});
+    });
+    await fake.listen();
+    const { client, warnings } = clientOf(fake);
+    await client.call('GET', '/v1/kv/a');
+    await client.call('GET', '/v1/kv/a');
+    expect(warnings).toEqual([
+      'The gateway cannot be reached: this is what the replica of this machine knew 61 s ago.',
+    ]);
+  });
+
   it('warns once when the daemon is of another release', async () => {
     const fake = start((_, response) => {
       response.setHeader('x-service-version', '9.9.9');

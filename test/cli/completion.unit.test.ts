@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { describe, expect, it } from 'vitest';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { sampleKinds } from '../../cli/commands/samples/kinds.ts';
 import { MCP_CLIENT_NAMES, SAMPLE_NAMES, SHELL_NAMES } from '../../cli/commands/specs-names.ts';
 import { allCommands } from '../../cli/tree.ts';
 import { bashScript, fishScript, zshScript } from '../../cli/view/completion-scripts.ts';
+import { temporaryFolder } from '../helpers/gateway.ts';
 import { required } from '../helpers/require.ts';
 
 const SCRIPTS = {
@@ -35,6 +38,15 @@ for line in (complete -C ${quoted(words.join(' '))}); string split -f 1 -- \\t $
 
 const GITHUB_PU = SAMPLE_NAMES.filter((name) => name.startsWith('github.pu')).toSorted();
 
+/** A place with an `svc` that knows of two profiles. */
+const bin = temporaryFolder();
+writeFileSync(
+  join(bin.path, 'svc'),
+  '#!/bin/sh\n[ "$*" = "project list --names" ] && printf "default\\nacme\\n"\n',
+);
+chmodSync(join(bin.path, 'svc'), 0o755);
+afterAll(() => bin.remove());
+
 function quoted(word: string): string {
   return `'${word}'`;
 }
@@ -46,6 +58,7 @@ function offered(shell: keyof typeof SCRIPTS, words: readonly string[]): string[
   const { stdout, stderr } = spawnSync(shell, [flag, '-c', script], {
     encoding: 'utf8',
     cwd: '/',
+    env: { ...process.env, PATH: `${bin.path}:${process.env['PATH']}` },
   });
   expect(stderr).toBe('');
   return stdout.split('\n').filter(Boolean).toSorted();
@@ -82,6 +95,10 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion of %s', (shell) => {
       ['them after a value behind =', ['trigger', '--source=s', 'github.pu'], GITHUB_PU],
       ['them after short flags', ['api', '-H', 'X', ''], ['DELETE', 'GET', 'POST', 'PUT']],
       ['them after global flags', ['--profile', 'trigger', 'completion', 'z'], ['zsh']],
+      ['profiles', ['project', 'use', ''], ['acme', 'default']],
+      ['profiles that begin so', ['logout', 'ac'], ['acme']],
+      ['profiles for the flag', ['inbox', 'list', '--profile', ''], ['acme', 'default']],
+      ['them behind other flags', ['inbox', 'list', '--limit', '3', '--profile', 'd'], ['default']],
       ['nothing after the argument', ['trigger', 'github.push', 'github.pu'], []],
     ])('%s: %j', (_, words, wanted) => {
       expect(offered(shell, ['svc', ...words])).toEqual(wanted);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CommandSpec } from '../../cli/command.ts';
 import { CliError } from '../../cli/errors.ts';
 import { parseLine } from '../../cli/input/parse.ts';
-import { nearest } from '../../cli/view/suggest.ts';
+import { nearest } from '../../shared/suggest.ts';
 import { allCommands, findCommand } from '../../cli/tree.ts';
 
 const commands = allCommands();

@@ -11,17 +11,17 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LocalDaemon } from '../../surface/local-daemon.ts';
+import { Stand } from '../../surface/stand.ts';
 import { filesUnder } from '../../helpers/daemon.ts';
 import { fieldsOf, listenHttp, parsedLine } from '../tools/fakes.ts';
 import { noise, sha256 } from './fake-disk.ts';
 
 const MB = 1024 * 1024;
 
-let daemon: LocalDaemon;
+let daemon: Stand;
 let work: string;
 beforeAll(async () => {
-  daemon = await LocalDaemon.start('disk-test');
+  daemon = await Stand.local('disk-test');
   work = mkdtempSync(join(tmpdir(), 'svc-disk-e2e-'));
 });
 afterAll(async () => {

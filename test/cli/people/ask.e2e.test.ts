@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { visit } from '../../helpers/page-visitor.ts';
-import { LocalDaemon } from '../../surface/local-daemon.ts';
+import { Stand } from '../../surface/stand.ts';
 import { fieldsOf, parsedLine } from '../tools/fakes.ts';
 
-let daemon: LocalDaemon;
+let daemon: Stand;
 beforeAll(async () => {
-  daemon = await LocalDaemon.start('ask-test');
+  daemon = await Stand.local('ask-test');
 });
 afterAll(() => daemon.stop());
 

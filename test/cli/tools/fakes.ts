@@ -17,6 +17,7 @@ type Answer = (options: CallOptions) => unknown;
 /** A client whose answers are functions by `METHOD path`; it keeps what it was asked. */
 export class FakeClient implements Client {
   readonly apiKey = 'svc_live_test';
+  readonly gateway = null;
   readonly calls: { route: string; options: CallOptions }[] = [];
   readonly #answers: Record<string, Answer>;
 

@@ -45,6 +45,7 @@ function answerJson(response: ServerResponse, status: number, body: object): voi
 
 class RawClient implements Client {
   readonly apiKey = '';
+  readonly gateway = null;
   readonly #base: () => string;
   constructor(base: () => string) {
     this.#base = base;

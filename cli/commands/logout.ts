@@ -1,0 +1,108 @@
+import { LOCAL_PROFILE, type Profile } from '../../daemon/credentials.ts';
+import { removeReplica } from '../../daemon/replica-place.ts';
+import { isObject } from '../../shared/untyped.ts';
+import type { Client } from '../client.ts';
+import type { CommandContext } from '../command.ts';
+import { runningProject } from '../connection.ts';
+import { badAnswer, CallError, CliError, messageOf, usageError } from '../errors.ts';
+import { EXIT } from '../exit.ts';
+import { switchOption, textArgument, textOption } from '../input/option-values.ts';
+import { gatewayClient } from '../signin/gateway-client.ts';
+import { existing, removeProfile, storedProfiles } from '../signin/profiles.ts';
+import { isPassing } from '../work/patience.ts';
+
+const CALL_MS = 10_000;
+
+/** What became of the key at its gateway. */
+type KeyEnd = 'revoked' | 'revoked_before' | 'kept' | 'unreachable';
+
+/** `svc logout`: revokes the key of a profile, and removes the profile and the copy of its project from this machine. */
+export async function run(context: CommandContext): Promise<void> {
+  const { home, output } = context;
+  const stored = storedProfiles(home.credentialsFile);
+  const name = textArgument(context, 'profile') ?? textOption(context, 'profile') ?? stored.current;
+  const profile = existing(name, stored);
+  if (name === LOCAL_PROFILE || profile.gateway === null) {
+    throw usageError(
+      `The profile "${name}" is the project of this machine: there is nothing to sign out of.`,
+      'To end its daemon: svc down',
+    );
+  }
+  const key = switchOption(context, 'keep-key')
+    ? 'kept'
+    : await output.spin('Revoking the key', revoke(context, name, profile));
+  const current = removeProfile(home.credentialsFile, name);
+  if (key === 'unreachable') tellAlive(context, profile);
+  if (output.json) output.answer({ profile: name, key, current });
+  else {
+    output.line(`Signed out of ${profile.slug ?? profile.project}; ${KEY_ENDS[key]}`);
+    output.line(
+      current === null
+        ? 'No profile is left. Go on with: svc up, or svc login --gateway URL'
+        : `Commands use the profile ${current} from now on.`,
+    );
+  }
+  endCopy(context, profile, current);
+}
+
+/** Removes the copy of the project, unless it is still wanted here. */
+function endCopy({ home, output }: CommandContext, { project }: Profile, current: string | null) {
+  if (runningProject(home.daemonFile) === project) {
+    output.note(
+      `The daemon still runs for it. To end it: svc down. To restart it for ${current ?? 'this machine'}: svc up`,
+    );
+    return;
+  }
+  const others = Object.values(storedProfiles(home.credentialsFile).profiles);
+  if (!others.some((one) => one.project === project)) removeReplica(home, project);
+}
+
+const KEY_ENDS: Readonly<Record<KeyEnd, string>> = {
+  revoked: 'its key is revoked.',
+  revoked_before: 'its key was revoked before.',
+  kept: 'its key still works.',
+  unreachable: 'its key still works.',
+};
+
+async function revoke(context: CommandContext, name: string, profile: Profile): Promise<KeyEnd> {
+  const { gateway, api_key } = profile;
+  if (gateway === null || !URL.canParse(gateway)) return 'unreachable';
+  const client = gatewayClient(context, new URL(gateway), api_key);
+  try {
+    const id = await ownKey(client, context.signal);
+    const options = { signal: context.signal, timeoutMs: CALL_MS };
+    await client.call('DELETE', `/v1/keys/${encodeURIComponent(id)}`, options);
+    return 'revoked';
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    if (error instanceof CallError && error.status === 401) return 'revoked_before';
+    if (error instanceof CallError && error.code === 'LAST_ADMIN_KEY') throw lastAdmin(name);
+    if (!isPassing(error)) throw error;
+    context.output.note(messageOf(error));
+    return 'unreachable';
+  }
+}
+
+/** Asked for, as the key that is stored may have been rotated since. */
+async function ownKey(client: Client, signal: AbortSignal): Promise<string> {
+  const own = await client.call('GET', '/v1/whoami', { signal, timeoutMs: CALL_MS });
+  const key: unknown = isObject(own) ? own['key'] : null;
+  if (isObject(key) && typeof key['id'] === 'string') return key['id'];
+  throw badAnswer('The gateway does not say which key this is.');
+}
+
+function lastAdmin(name: string): CliError {
+  return new CliError({
+    code: 'LAST_ADMIN_KEY',
+    message: 'This is the last admin key of the project, and the gateway keeps it.',
+    hint: `To remove it from this machine alone: svc logout ${name} --keep-key. Whoever owns the project gets another key by svc login.`,
+    exit: EXIT.refused,
+  });
+}
+
+/** Its last characters are what lists of keys show of it. */
+function tellAlive({ output }: CommandContext, { api_key, slug, project }: Profile): void {
+  output.note(
+    `The key …${api_key.slice(-4)} of ${slug ?? project} still works. Revoke it when the gateway is back, from another machine: svc key list, svc key revoke`,
+  );
+}

@@ -1,0 +1,27 @@
+import type { CommandContext } from '../command.ts';
+import { runningProject } from '../connection.ts';
+import { textArgument } from '../input/option-values.ts';
+import { tellOverrides } from '../signin/next-steps.ts';
+import { useProfile } from '../signin/profiles.ts';
+
+/** `svc project use`: commands go to this project from now on. */
+export function run(context: CommandContext): Promise<void> {
+  const { home, output } = context;
+  const name = textArgument(context, 'name') ?? '';
+  const { gateway, project, slug, name: title } = useProfile(home.credentialsFile, name);
+  tellOverrides(context);
+  const running = runningProject(home.daemonFile);
+  if (output.json) {
+    output.answer({
+      profile: name,
+      project: { id: project, slug: slug ?? null, name: title ?? null },
+      gateway,
+      daemon_runs_for: running,
+    });
+  } else
+    output.line(`Commands use the profile ${name} from now on (${gateway ?? 'this machine'}).`);
+  if (running !== null && running !== project) {
+    output.note('The daemon runs for another project. To restart it for this one: svc up');
+  }
+  return Promise.resolve();
+}

@@ -1,0 +1,65 @@
+import { createInterface, type Interface } from 'node:readline';
+import type { CommandContext } from '../command.ts';
+import { usageError } from '../errors.ts';
+import { switchOption } from '../input/option-values.ts';
+import type { Sink } from '../view/output.ts';
+import { safeLine } from '../view/terminal-text.ts';
+
+/** Asks the person at the terminal. */
+export interface Asker {
+  /** One line, without blanks around it. */
+  ask(question: string): Promise<string>;
+  /** Lines to read before a question. */
+  show(lines: readonly string[]): void;
+  close(): void;
+}
+
+/** Null where nobody can be asked: not at a terminal, or JSON is wanted. */
+export function askerOf(context: CommandContext): Asker | null {
+  const { stdin, stderr } = process;
+  const isThere = stdin.isTTY && stderr.isTTY && !switchOption(context, 'json');
+  return isThere ? new LineAsker(stdin, stderr, context.signal) : null;
+}
+
+/**
+ * Reads whole lines. The terminal itself does the editing, so that Ctrl-C is the signal it is everywhere else. Questions go
+ * to standard error: standard output is for the answer.
+ */
+export class LineAsker implements Asker {
+  readonly #input: NodeJS.ReadableStream;
+  readonly #output: Sink;
+  readonly #signal: AbortSignal;
+  #reader: { readonly lines: AsyncIterator<string>; readonly face: Interface } | null = null;
+
+  constructor(input: NodeJS.ReadableStream, output: Sink, signal: AbortSignal) {
+    this.#input = input;
+    this.#output = output;
+    this.#signal = signal;
+  }
+
+  async ask(question: string): Promise<string> {
+    this.#signal.throwIfAborted();
+    this.#output.write(`${safeLine(question)} `);
+    const { lines } = (this.#reader ??= this.#open());
+    const next = await lines.next();
+    // Where the line ended without one being typed, the cursor still stands behind the question.
+    if (next.done) this.#output.write('\n');
+    this.#signal.throwIfAborted();
+    if (next.done) throw usageError('There was no answer.', 'See: svc login --help');
+    return next.value.trim();
+  }
+
+  show(lines: readonly string[]): void {
+    for (const line of lines) this.#output.write(`${safeLine(line)}\n`);
+  }
+
+  close(): void {
+    this.#reader?.face.close();
+    this.#reader = null;
+  }
+
+  #open() {
+    const face = createInterface({ input: this.#input, terminal: false, signal: this.#signal });
+    return { face, lines: face[Symbol.asyncIterator]() };
+  }
+}

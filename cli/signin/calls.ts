@@ -1,0 +1,165 @@
+import { hostname } from 'node:os';
+import { parseApiKey } from '../../shared/ids.ts';
+import { isObject } from '../../shared/untyped.ts';
+import { VERSION } from '../../shared/version.ts';
+import type { Client } from '../client.ts';
+import { badAnswer, CallError, CliError, unreachable } from '../errors.ts';
+import { EXIT } from '../exit.ts';
+import { addressText } from './gateway-address.ts';
+
+/** A project of the account that signs in. */
+export interface ProjectRef {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+}
+
+/** A sign-in that was begun; the mail is on its way. */
+export interface BegunLogin {
+  /** A secret: whoever has it takes part in the sign-in. */
+  readonly loginId: string;
+  readonly userCode: string;
+  readonly emailMasked: string;
+  readonly expiresInSeconds: number;
+  readonly intervalSeconds: number;
+}
+
+/** How a sign-in stands: nobody has confirmed it yet, or these are the projects of who did. */
+export type Polled =
+  | { readonly status: 'waiting'; readonly waitSeconds: number }
+  | { readonly status: 'confirmed'; readonly projects: readonly ProjectRef[] };
+
+/** What a confirmed sign-in is used for, once. */
+export interface LoginUse {
+  readonly path: '/v1/projects' | '/v1/auth/keys';
+  readonly body: Readonly<Record<string, string>>;
+  /** The same for every try, so that a lost answer is answered again. */
+  readonly idempotency_key: string;
+}
+
+/** A key for a project. */
+export interface Granted {
+  readonly project: ProjectRef;
+  readonly apiKey: string;
+}
+
+const CHECK_MS = 10_000;
+const LONGEST_WAIT_SECONDS = 60;
+/** A name of a key has 100, with a few words before it. */
+const NAME_MAX_CHARS = 80;
+
+/** The routes of signing in. None takes a key. */
+export class SignInCalls {
+  readonly #client: Client;
+  readonly #gateway: URL;
+  readonly #signal: AbortSignal;
+
+  constructor(client: Client, gateway: URL, signal: AbortSignal) {
+    this.#client = client;
+    this.#gateway = gateway;
+    this.#signal = signal;
+  }
+
+  /** Throws unless a gateway of ours answers there: every answer of one names its version. */
+  async check(): Promise<void> {
+    const signal = this.#signal;
+    const response = await this.#client.raw('GET', '/v1/whoami', { signal, timeoutMs: CHECK_MS });
+    response.resume();
+    const { statusCode: status = 0, headers } = response;
+    if (typeof headers['x-service-version'] === 'string') return;
+    const address = addressText(this.#gateway);
+    if (status >= 500) {
+      throw unreachable(`${address} answers ${status}: the gateway behind it is away.`);
+    }
+    const { location } = headers;
+    const target = location !== undefined && URL.canParse(location) ? new URL(location) : null;
+    throw notGateway(
+      `${address} answers, but it is no svc gateway.`,
+      target ? `It points to another place: --gateway ${target.origin}` : 'Check --gateway.',
+    );
+  }
+
+  async start(email: string): Promise<BegunLogin> {
+    const client = { name: 'svc', version: VERSION, host: machineName() };
+    const answer = await this.#post('/v1/auth/start', { email, client }).catch(toldApart);
+    return {
+      loginId: textIn(answer, 'login_id'),
+      userCode: textIn(answer, 'user_code'),
+      emailMasked: textIn(answer, 'email_masked'),
+      expiresInSeconds: secondsIn(answer, 'expires_in'),
+      intervalSeconds: secondsIn(answer, 'interval'),
+    };
+  }
+
+  /** Throws what ends a sign-in: LOGIN_EXPIRED, LOGIN_CONSUMED, NOT_FOUND. */
+  async poll(loginId: string, intervalSeconds: number): Promise<Polled> {
+    try {
+      const answer = await this.#post('/v1/auth/poll', { login_id: loginId });
+      return { status: 'confirmed', projects: listIn(answer, 'projects').map(projectOf) };
+    } catch (error) {
+      if (!(error instanceof CallError) || error.code !== 'LOGIN_NOT_VERIFIED') throw error;
+      const asked = error.details?.['retry_after'];
+      const seconds = typeof asked === 'number' ? asked : intervalSeconds;
+      return {
+        status: 'waiting',
+        waitSeconds: Math.min(LONGEST_WAIT_SECONDS, Math.max(0, seconds)),
+      };
+    }
+  }
+
+  /** Makes a project, or a key for one that is there. */
+  async use({ path, body, idempotency_key }: LoginUse): Promise<Granted> {
+    const headers = { 'idempotency-key': idempotency_key };
+    const answer = await this.#post(path, body, headers);
+    const project = projectOf(isObject(answer) ? answer['project'] : null);
+    const apiKey = textIn(answer, 'api_key');
+    if (parseApiKey(apiKey)?.projectId !== project.id) {
+      throw badAnswer('The gateway answered with a key that is not of the project.');
+    }
+    return { project, apiKey };
+  }
+
+  #post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<unknown> {
+    return this.#client.call('POST', path, { body, headers, signal: this.#signal });
+  }
+}
+
+/** What this machine is called, for whoever confirms a sign-in and for lists of keys. */
+export function machineName(): string {
+  return hostname().slice(0, NAME_MAX_CHARS).trim() || 'a machine';
+}
+
+/** The daemon of a machine answers like a gateway, but nobody signs in there. */
+function toldApart(error: unknown): never {
+  if (!(error instanceof CallError) || error.status !== 404) throw error;
+  throw notGateway(
+    'There is no sign-in at this address: it is the daemon of a machine, or an older gateway.',
+    'Use the address of a gateway. To run one: svc gateway --help',
+  );
+}
+
+function notGateway(message: string, hint: string): CliError {
+  return new CliError({ code: 'NOT_A_GATEWAY', message, hint, exit: EXIT.refused });
+}
+
+function projectOf(value: unknown): ProjectRef {
+  return { id: textIn(value, 'id'), slug: textIn(value, 'slug'), name: textIn(value, 'name') };
+}
+
+function listIn(answer: unknown, name: string): readonly unknown[] {
+  const list: unknown = isObject(answer) ? answer[name] : undefined;
+  if (Array.isArray(list)) return list;
+  throw badAnswer(`The answer of the gateway has no list \`${name}\`.`);
+}
+
+function textIn(answer: unknown, name: string): string {
+  const text = isObject(answer) ? answer[name] : undefined;
+  if (typeof text === 'string' && text !== '') return text;
+  throw badAnswer(`The answer of the gateway has no \`${name}\`.`);
+}
+
+function secondsIn(answer: unknown, name: string): number {
+  const seconds = isObject(answer) ? answer[name] : undefined;
+  if (typeof seconds === 'number' && seconds >= 0) return seconds;
+  throw badAnswer(`The answer of the gateway has no \`${name}\`.`);
+}

@@ -1,0 +1,89 @@
+import { nearest } from '../../shared/suggest.ts';
+import { CliError, usageError } from '../errors.ts';
+import { EXIT } from '../exit.ts';
+import { padToWidth, textWidth } from '../view/terminal-text.ts';
+import type { Asker } from './asker.ts';
+import type { ProjectRef } from './calls.ts';
+
+/** What was asked for on the command line: a project that is there, a new one, or neither. */
+export type Wish =
+  | { readonly project: string }
+  | { readonly create: string }
+  | { readonly anything: true };
+
+/** What a sign-in is for. */
+export type Choice =
+  | { readonly kind: 'join'; readonly project: ProjectRef }
+  | { readonly kind: 'create'; readonly name: string };
+
+interface Situation {
+  readonly projects: readonly ProjectRef[];
+  readonly asker: Asker | null;
+  /** A name for a project that nobody has named. */
+  readonly folderName: string;
+}
+
+const NEW = 'n';
+
+/** One project is taken, several are asked about, and without any a new one is made. */
+export async function chooseProject(wish: Wish, situation: Situation): Promise<Choice> {
+  if ('create' in wish) return { kind: 'create', name: wish.create };
+  const { projects, asker, folderName } = situation;
+  if ('project' in wish) return { kind: 'join', project: wanted(wish.project, projects) };
+  const [only, ...more] = projects;
+  if (!only) {
+    return { kind: 'create', name: asker ? await askName(asker, folderName) : folderName };
+  }
+  if (more.length === 0) return { kind: 'join', project: only };
+  if (asker) return askWhich(asker, situation);
+  throw usageError(
+    `This account has ${projects.length} projects: ${slugsOf(projects)}.`,
+    'Repeat the command with --project SLUG, or with --create NAME for a new one. No other mail is sent.',
+  );
+}
+
+function wanted(text: string, projects: readonly ProjectRef[]): ProjectRef {
+  const found = named(text, projects);
+  if (found) return found;
+  const meant = nearest(
+    text,
+    projects.map(({ slug }) => slug),
+  );
+  throw new CliError({
+    code: 'NO_SUCH_PROJECT',
+    message: `This account has no project "${text}".${meant === null ? '' : ` Did you mean "${meant}"?`}`,
+    hint:
+      projects.length > 0
+        ? `It has: ${slugsOf(projects)}. Repeat the command with another one; no other mail is sent.`
+        : 'It has none yet. Repeat the command with --create NAME; no other mail is sent.',
+    exit: EXIT.refused,
+  });
+}
+
+function named(text: string, projects: readonly ProjectRef[]): ProjectRef | undefined {
+  return projects.find(({ id, slug }) => id === text || slug === text.toLowerCase());
+}
+
+function slugsOf(projects: readonly ProjectRef[]): string {
+  return projects.map(({ slug }) => slug).join(', ');
+}
+
+async function askWhich(asker: Asker, { projects, folderName }: Situation): Promise<Choice> {
+  const width = Math.max(...projects.map(({ slug }) => textWidth(slug)));
+  asker.show([
+    'Your projects:',
+    ...projects.map(({ slug, name }, at) => `  ${at + 1}  ${padToWidth(slug, width)}  ${name}`),
+    `  ${NEW}  a new project`,
+  ]);
+  for (;;) {
+    const text = await asker.ask('Which one?');
+    if (text === NEW) return { kind: 'create', name: await askName(asker, folderName) };
+    const project = named(text, projects) ?? (/^\d+$/.test(text) && projects[Number(text) - 1]);
+    if (project) return { kind: 'join', project };
+    asker.show([`Type a number from 1 to ${projects.length}, a name from the list, or ${NEW}.`]);
+  }
+}
+
+async function askName(asker: Asker, folderName: string): Promise<string> {
+  return (await asker.ask(`Name of the new project (${folderName}):`)) || folderName;
+}

@@ -1,0 +1,84 @@
+import { CallError, CliError } from '../errors.ts';
+import { EXIT } from '../exit.ts';
+import type { Output } from '../view/output.ts';
+import { sleep } from '../work/patience.ts';
+import { SteadyCalls } from '../work/steady.ts';
+import type { Polled, ProjectRef, SignInCalls } from './calls.ts';
+import type { PendingLogin } from './pending-logins.ts';
+
+/** The gateway says itself that the time is over; this is for one that cannot be reached then. */
+const GRACE_MS = 30_000;
+const MINUTE_MS = 60_000;
+
+/** What ends a sign-in for good. */
+const ENDED: ReadonlySet<string> = new Set(['LOGIN_EXPIRED', 'LOGIN_CONSUMED', 'NOT_FOUND']);
+
+interface Confirming {
+  readonly calls: SignInCalls;
+  readonly output: Output;
+  /** Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+/** Waits until the link is confirmed, and sits out network trouble. Answers the projects of who confirmed. */
+export async function confirmedProjects(
+  login: PendingLogin,
+  first: Polled,
+  { calls, output, signal }: Confirming,
+): Promise<readonly ProjectRef[]> {
+  const late = AbortSignal.timeout(Math.max(0, login.until - Date.now()) + GRACE_MS);
+  const until = AbortSignal.any([signal, late]);
+  const steady = new SteadyCalls({ signal: until, trouble: (text) => output.note(text) });
+  const wait = async (): Promise<readonly ProjectRef[] | null> => {
+    for (let polled: Polled | null = first; polled;) {
+      if (polled.status === 'confirmed') return polled.projects;
+      await sleep(polled.waitSeconds * 1000, until);
+      polled = await steady.answer(() => calls.poll(login.login_id, login.interval_seconds));
+    }
+    return null;
+  };
+  const projects = await output.spin(`Waiting for you to confirm ${login.user_code}`, wait());
+  if (projects) return projects;
+  signal.throwIfAborted();
+  throw expired();
+}
+
+/** What the person has to do now. The code tells the mail of this sign-in from one that somebody else began. */
+export function tellCode({ user_code, email_masked }: PendingLogin, output: Output): void {
+  output.note(
+    `Mail sent to ${email_masked}. Open the link, check that the code is the same, confirm.`,
+  );
+  output.note('');
+  output.note(`    ${user_code}`);
+  output.note('');
+}
+
+/** Minutes that are left, as a person is told. */
+export function minutesLeft({ until }: PendingLogin): string {
+  return `${Math.max(1, Math.round((until - Date.now()) / MINUTE_MS))} min`;
+}
+
+/** Whether a sign-in cannot go on after this answer. */
+export function isEnd(error: unknown): boolean {
+  return error instanceof CallError && ENDED.has(error.code);
+}
+
+/** The end of a sign-in as the person is told it. */
+export function endOf(error: CallError): CliError {
+  if (error.code !== 'LOGIN_CONSUMED') return expired();
+  return new CliError({
+    code: error.code,
+    message: 'This sign-in was already used, perhaps by the same command elsewhere.',
+    hint: 'Start again with the same command: it sends another mail.',
+    exit: EXIT.refused,
+  });
+}
+
+function expired(): CliError {
+  return new CliError({
+    code: 'LOGIN_EXPIRED',
+    message: 'The sign-in was not confirmed in time, or it was refused.',
+    hint: 'Start again with the same command: it sends another mail.',
+    exit: EXIT.denied,
+  });
+}

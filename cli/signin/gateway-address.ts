@@ -1,0 +1,42 @@
+import { isLoopback } from '../connection.ts';
+import { usageError } from '../errors.ts';
+
+const EXAMPLE = 'For example: --gateway https://svc.example.com';
+
+/**
+ * The base address of a gateway, from what was typed: https where no scheme is named, and http only to this machine
+ * unless that is consented to. A path stays, for a gateway behind a proxy. Throws a usage error.
+ */
+export function gatewayAddress(typed: string, { insecure }: { readonly insecure: boolean }): URL {
+  const url = parsed(typed.trim());
+  if (!url) throw usageError(`"${typed}" is no address of a gateway.`, EXAMPLE);
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw usageError(
+      'The address of a gateway has no user, no query and no fragment.',
+      `Write it as: --gateway ${url.origin}${url.pathname}`,
+    );
+  }
+  if (url.protocol === 'http:' && !isLoopback(url.hostname) && !insecure) {
+    throw usageError(
+      `Over http your key would cross the network in clear.`,
+      `Try: --gateway https://${url.host}. If that network is yours alone: --insecure`,
+    );
+  }
+  // What clients are given as the address of REST is no part of the base.
+  url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
+  return url;
+}
+
+/** The address as it is stored and shown. */
+export function addressText(url: URL): string {
+  return url.origin + url.pathname.replace(/\/$/, '');
+}
+
+function parsed(text: string): URL | null {
+  const bare = !/^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+  const host = URL.canParse(`http://${text}`) ? new URL(`http://${text}`).hostname : '';
+  const whole = bare ? `${isLoopback(host) ? 'http' : 'https'}://${text}` : text;
+  if (text === '' || !URL.canParse(whole)) return null;
+  const url = new URL(whole);
+  return url.protocol === 'http:' || url.protocol === 'https:' ? url : null;
+}

@@ -1,0 +1,31 @@
+import { runningProject } from '../connection.ts';
+import type { CommandContext } from '../command.ts';
+import type { SignedIn } from './sign-in.ts';
+
+/** Says what was stored, and what comes next; with JSON it is the answer of the command. The key is in neither. */
+export function tellSignedIn(context: CommandContext, { email, ...signedIn }: SignedIn): void {
+  const { output } = context;
+  const { profile, project, gateway } = signedIn;
+  tellOverrides(context);
+  if (output.json) {
+    output.answer(signedIn);
+    return;
+  }
+  const running = runningProject(context.home.daemonFile);
+  const isOther = running !== null && running !== project.id;
+  const lines = [
+    `Signed in to ${project.name} (${project.slug}) at ${gateway} as ${email}.`,
+    `The key is stored under the profile ${profile}, which commands use from now on.`,
+    '',
+    'Next:',
+    `  svc up      ${isOther ? 'the daemon, which runs for another project, over to this one' : 'keep a copy of the project on this machine'}`,
+    '  svc status  where everything is, and how fresh',
+  ];
+  for (const line of lines) output.line(line);
+}
+
+/** What is set in the environment wins over the profile that was just chosen: a person would wonder. */
+export function tellOverrides({ env, output }: Pick<CommandContext, 'env' | 'output'>): void {
+  const set = ['SVC_API_KEY', 'SVC_GATEWAY'].filter((name) => env[name]);
+  if (set.length > 0) output.note(`Stronger than any profile, and set here: ${set.join(', ')}.`);
+}

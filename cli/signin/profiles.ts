@@ -1,0 +1,152 @@
+import {
+  changeCredentials,
+  LOCAL_PROFILE,
+  profileOf,
+  readCredentials,
+  type Credentials,
+  type Profile,
+} from '../../daemon/credentials.ts';
+import { nearest } from '../../shared/suggest.ts';
+import { CliError, messageOf, usageError } from '../errors.ts';
+import { EXIT } from '../exit.ts';
+
+const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+
+const NONE: Credentials = { profiles: {}, current: LOCAL_PROFILE };
+
+/** What is stored; nothing before the first start. Throws CREDENTIALS_INVALID when the file is damaged. */
+export function storedProfiles(file: string): Credentials {
+  return orRefused(() => readCredentials(file) ?? NONE);
+}
+
+/** Throws when profiles can be neither read nor changed, before anything is done that they are needed for. */
+export function checkStorable(file: string): void {
+  orRefused(() => changeCredentials(file, () => null));
+}
+
+/** Throws when a name that was given cannot be that of a profile of this gateway, or of this project there. */
+export function checkName(
+  name: string,
+  stored: Credentials,
+  place: { readonly gateway: string; readonly project?: string | null },
+): void {
+  if (!PROFILE_NAME.test(name)) {
+    throw usageError(`--name may hold 1 to 63 of a-z, A-Z, 0-9, ".", "_" and "-".`);
+  }
+  if (name === LOCAL_PROFILE) {
+    throw usageError(
+      `"${LOCAL_PROFILE}" is the profile of this machine's own project.`,
+      'Choose another --name.',
+    );
+  }
+  const before = profileOf(stored, name);
+  const isSame =
+    before?.gateway === place.gateway &&
+    (place.project === undefined || before.project === place.project);
+  if (!before || isSame) return;
+  throw usageError(
+    `There is a profile "${name}" for another project.`,
+    `Choose another --name, or remove that one: svc logout ${name}`,
+  );
+}
+
+/**
+ * Stores a profile and makes it the current one. Signing in again to the same project replaces what was stored for it.
+ * Answers the name: as wished, or the project's slug, with a number where that is taken.
+ */
+export function storeProfile(
+  file: string,
+  profile: Profile,
+  wish: string | null,
+): { readonly name: string; readonly replaced: boolean } {
+  let result = { name: '', replaced: false };
+  orRefused(() =>
+    changeCredentials(file, (stored) => {
+      const { profiles } = stored ?? NONE;
+      const name = freeName(profile, wish, profiles);
+      result = { name, replaced: Object.hasOwn(profiles, name) };
+      return { profiles: { ...profiles, [name]: profile }, current: name };
+    }),
+  );
+  return result;
+}
+
+function freeName(
+  profile: Profile,
+  wish: string | null,
+  profiles: Credentials['profiles'],
+): string {
+  const isSame = (one: Profile | undefined) =>
+    one?.gateway === profile.gateway && one.project === profile.project;
+  const before = Object.keys(profiles).find((name) => isSame(profiles[name]));
+  if (wish === null && before !== undefined) return before;
+  const base = wish ?? baseName(profile);
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? base : `${base}-${number}`;
+    const taken = Object.hasOwn(profiles, name) && !isSame(profiles[name]);
+    if (!taken && name !== LOCAL_PROFILE) return name;
+  }
+}
+
+/** What a gateway calls a project may be anything. */
+function baseName({ slug = '' }: Profile): string {
+  return PROFILE_NAME.test(slug) ? slug : 'project';
+}
+
+/** Makes a profile the current one. */
+export function useProfile(file: string, name: string): Profile {
+  let chosen: Profile | null = null;
+  orRefused(() =>
+    changeCredentials(file, (stored) => {
+      const { profiles } = stored ?? NONE;
+      chosen = existing(name, stored ?? NONE);
+      return { profiles, current: name };
+    }),
+  );
+  return chosen ?? existing(name, storedProfiles(file));
+}
+
+/** Removes a profile; answers which one is current then, that of this machine if there is one, or null when none is left. */
+export function removeProfile(file: string, name: string): string | null {
+  let current: string | null = null;
+  orRefused(() =>
+    changeCredentials(file, (stored) => {
+      const { [name]: _, ...profiles } = stored?.profiles ?? {};
+      const [next = LOCAL_PROFILE] = Object.hasOwn(profiles, LOCAL_PROFILE)
+        ? [LOCAL_PROFILE]
+        : Object.keys(profiles);
+      const chosen = stored && stored.current !== name ? stored.current : next;
+      current = Object.hasOwn(profiles, chosen) ? chosen : null;
+      return { profiles, current: chosen };
+    }),
+  );
+  return current;
+}
+
+/** The profile of this name; a usage error says which one may have been meant. */
+export function existing(name: string, stored: Credentials): Profile {
+  const profile = profileOf(stored, name);
+  if (profile) return profile;
+  const names = Object.keys(stored.profiles);
+  const meant = nearest(name, names);
+  throw usageError(
+    `There is no profile "${name}".${meant === null ? '' : ` Did you mean "${meant}"?`}`,
+    names.length > 0
+      ? `Stored profiles: ${names.join(', ')}`
+      : 'None is stored yet. Start with: svc up, or svc login --gateway URL',
+  );
+}
+
+function orRefused<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError({
+      code: 'CREDENTIALS_INVALID',
+      message: messageOf(error),
+      hint: 'See: svc doctor',
+      exit: EXIT.signedOut,
+    });
+  }
+}

@@ -1,0 +1,259 @@
+import { basename } from 'node:path';
+import { isMailAddress } from '../../shared/rules/mail-address.ts';
+import type { CommandContext } from '../command.ts';
+import { CallError, usageError } from '../errors.ts';
+import { switchOption, textOption } from '../input/option-values.ts';
+import { isPassing } from '../work/patience.ts';
+import { askerOf, type Asker } from './asker.ts';
+import {
+  machineName,
+  SignInCalls,
+  type Granted,
+  type LoginUse,
+  type Polled,
+  type ProjectRef,
+} from './calls.ts';
+import { chooseProject, type Choice, type Wish } from './choose-project.ts';
+import { confirmedProjects, endOf, isEnd, minutesLeft, tellCode } from './confirmation.ts';
+import { addressText, gatewayAddress } from './gateway-address.ts';
+import { gatewayClient } from './gateway-client.ts';
+import { PendingLogins, type PendingLogin } from './pending-logins.ts';
+import { checkName, checkStorable, storedProfiles, storeProfile } from './profiles.ts';
+
+/** The flags that a sign-in cannot do without where nobody can be asked. */
+const FLAGS = 'svc login --gateway URL --email EMAIL [--project SLUG | --create NAME]';
+const NAME_MAX_CHARS = 100;
+
+export interface SignedIn {
+  /** Its profile, which is the current one now. */
+  readonly profile: string;
+  readonly project: ProjectRef;
+  readonly gateway: string;
+  /** Masked. */
+  readonly email: string;
+}
+
+/**
+ * Signs in by a mailed link and stores the key that is given. What was begun and interrupted is taken up again. The
+ * address of the gateway is that of `--gateway`, or `fallback`, or asked for.
+ */
+export async function signIn(
+  context: CommandContext,
+  { wish, fallback }: { readonly wish: Wish; readonly fallback: string | null },
+): Promise<SignedIn> {
+  const asker = askerOf(context);
+  try {
+    const gateway = await gatewayOf(context, fallback, asker);
+    return await new SignIn(context, { gateway, wish, asker }).run();
+  } finally {
+    asker?.close();
+  }
+}
+
+async function gatewayOf(
+  context: CommandContext,
+  fallback: string | null,
+  asker: Asker | null,
+): Promise<URL> {
+  const given = textOption(context, 'gateway') ?? fallback;
+  const insecure = switchOption(context, 'insecure');
+  if (given !== null) return gatewayAddress(given, { insecure });
+  if (!asker) throw usageError('--gateway is missing.', `Write it as: ${FLAGS}`);
+  return gatewayAddress(await asker.ask('Address of the gateway:'), { insecure });
+}
+
+interface Wanted {
+  readonly gateway: URL;
+  readonly wish: Wish;
+  readonly asker: Asker | null;
+}
+
+class SignIn {
+  readonly #context: CommandContext;
+  readonly #wanted: Wanted;
+  readonly #gateway: string;
+  readonly #profileName: string | null;
+  readonly #calls: SignInCalls;
+  readonly #logins: PendingLogins;
+  #email = '';
+  /** What the same command would go on with. */
+  #pending: PendingLogin | null = null;
+
+  constructor(context: CommandContext, wanted: Wanted) {
+    const { home, signal } = context;
+    this.#context = context;
+    this.#wanted = wanted;
+    this.#gateway = addressText(wanted.gateway);
+    this.#profileName = textOption(context, 'name') ?? null;
+    this.#calls = new SignInCalls(gatewayClient(context, wanted.gateway), wanted.gateway, signal);
+    this.#logins = new PendingLogins(home.loginsFolder);
+  }
+
+  async run(): Promise<SignedIn> {
+    const { home, output, signal } = this.#context;
+    checkStorable(home.credentialsFile);
+    this.#checkName();
+    const typed = this.#typedEmail();
+    await output.spin('Looking for the gateway', this.#calls.check());
+    this.#email = typed ?? (await this.#askedEmail());
+    try {
+      return this.#store(await this.#granted());
+    } catch (error) {
+      if (signal.aborted && this.#pending) {
+        const left = minutesLeft(this.#pending);
+        output.note(`The sign-in stays open for ${left}: the same command goes on with it.`);
+      }
+      throw error;
+    }
+  }
+
+  #checkName(project?: string | null): void {
+    if (this.#profileName === null) return;
+    const stored = storedProfiles(this.#context.home.credentialsFile);
+    const place = { gateway: this.#gateway, ...(project !== undefined && { project }) };
+    checkName(this.#profileName, stored, place);
+  }
+
+  #typedEmail(): string | null {
+    const email = textOption(this.#context, 'email');
+    if (email === undefined) {
+      if (this.#wanted.asker) return null;
+      throw usageError('--email is missing.', `Write it as: ${FLAGS}`);
+    }
+    if (isMailAddress(email)) return email;
+    throw usageError(`--email is no email address: "${email}".`, `Write it as: ${FLAGS}`);
+  }
+
+  async #askedEmail(): Promise<string> {
+    const { asker } = this.#wanted;
+    for (;;) {
+      const email = (await asker?.ask('Your email address:')) ?? '';
+      if (isMailAddress(email)) return email;
+      asker?.show([`"${email}" is no email address.`]);
+    }
+  }
+
+  /** By the sign-in that was begun before, if it is still good; otherwise by a new one. */
+  async #granted(): Promise<Granted> {
+    const isNew = switchOption(this.#context, 'resend');
+    const before = isNew ? null : this.#logins.find(this.#gateway, this.#email);
+    if (before) {
+      try {
+        return await this.#resume(before);
+      } catch (error) {
+        if (!isEnd(error)) throw error;
+        this.#forget();
+        this.#context.output.note('The sign-in that was begun before is over.');
+      }
+    }
+    const login = await this.#begin();
+    const waitSeconds = login.interval_seconds;
+    return this.#ended(this.#finish(login, { status: 'waiting', waitSeconds }));
+  }
+
+  async #begin(): Promise<PendingLogin> {
+    const { output } = this.#context;
+    const begun = await output.spin('Sending the mail', this.#calls.start(this.#email));
+    const login: PendingLogin = {
+      login_id: begun.loginId,
+      user_code: begun.userCode,
+      email_masked: begun.emailMasked,
+      interval_seconds: begun.intervalSeconds,
+      // By the clock here, as that of the gateway may be another.
+      until: Date.now() + begun.expiresInSeconds * 1000,
+    };
+    this.#keep(login);
+    return login;
+  }
+
+  /** Throws the end of a sign-in as the gateway tells it when nothing can be made of this one any more. */
+  async #resume({ use, wish, ...login }: PendingLogin): Promise<Granted> {
+    this.#pending = login;
+    if (use && wish === this.#wishText()) return this.#use(login, use);
+    this.#context.output.note(
+      `Going on with the sign-in begun before, good for ${minutesLeft(login)} more. For another mail: --resend`,
+    );
+    const polled = await this.#calls.poll(login.login_id, login.interval_seconds);
+    return this.#ended(this.#finish(login, polled));
+  }
+
+  async #finish(login: PendingLogin, polled: Polled): Promise<Granted> {
+    const { output, signal } = this.#context;
+    const { wish, asker } = this.#wanted;
+    if (polled.status === 'waiting') tellCode(login, output);
+    const confirming = { calls: this.#calls, output, signal };
+    const projects = await confirmedProjects(login, polled, confirming);
+    const folderName = basename(process.cwd()).slice(0, NAME_MAX_CHARS) || 'project';
+    const choice = await chooseProject(wish, { projects, asker, folderName });
+    this.#checkName(choice.kind === 'join' ? choice.project.id : null);
+    return this.#use(login, useFor(choice, login));
+  }
+
+  /** Kept before it is sent, so that the same command asks again for an answer that was lost. */
+  async #use(login: PendingLogin, use: LoginUse): Promise<Granted> {
+    this.#keep({ ...login, use, wish: this.#wishText() });
+    try {
+      return await this.#context.output.spin('Getting a key', this.#calls.use(use));
+    } catch (error) {
+      // A refusal leaves the sign-in as it was: something else may be chosen.
+      if (error instanceof CallError && !isPassing(error)) this.#keep(login);
+      throw error;
+    }
+  }
+
+  /** The end of a sign-in in the middle: the person is told what it means. */
+  async #ended<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      if (!(error instanceof CallError) || !isEnd(error)) throw error;
+      this.#forget();
+      throw endOf(error);
+    }
+  }
+
+  #store({ project, apiKey }: Granted): SignedIn {
+    const { home, output } = this.#context;
+    const email = this.#pending?.email_masked ?? '';
+    const profile = {
+      gateway: this.#gateway,
+      api_key: apiKey,
+      project: project.id,
+      slug: project.slug,
+      name: project.name,
+      email,
+    };
+    const { name, replaced } = storeProfile(home.credentialsFile, profile, this.#profileName);
+    this.#forget();
+    if (replaced) {
+      output.note('The key stored before still works. To revoke it: svc key list, svc key revoke');
+    }
+    return { profile: name, project, gateway: this.#gateway, email };
+  }
+
+  #wishText(): string {
+    return JSON.stringify(this.#wanted.wish);
+  }
+
+  #keep(login: PendingLogin): void {
+    this.#pending = login;
+    this.#logins.keep(this.#gateway, this.#email, login);
+  }
+
+  #forget(): void {
+    this.#pending = null;
+    this.#logins.drop(this.#gateway, this.#email);
+  }
+}
+
+function useFor(choice: Choice, { login_id }: PendingLogin): LoginUse {
+  const common = { login_id, key_name: `svc on ${machineName()}` };
+  const idempotency_key = crypto.randomUUID();
+  return choice.kind === 'create'
+    ? { path: '/v1/projects', body: { ...common, name: choice.name }, idempotency_key }
+    : {
+        path: '/v1/auth/keys',
+        body: { ...common, project_id: choice.project.id },
+        idempotency_key,
+      };
+}

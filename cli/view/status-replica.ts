@@ -1,0 +1,123 @@
+import type { DaemonStatus, ReplicaReport } from '../../daemon/record.ts';
+import type { Pair } from './pairs.ts';
+import { sizeText } from './sizes.ts';
+
+/** The gateway of a project, and how the copy of it stands. */
+export function replicaPairs({ gateway, replica }: DaemonStatus): Pair[] {
+  if (!gateway || !replica) return [];
+  return [
+    ['Gateway', gateway],
+    ['Replica', stateText(replica)],
+    ['Reads', READS[replica.reads]],
+    ...witnessPairs(replica),
+  ];
+}
+
+/** A replica holds all of the project. */
+const REPLICA_SCOPES = 'inbox:read, approvals, disk and ledger:read';
+
+const READS: Readonly<Record<ReplicaReport['reads'], string>> = {
+  local: 'from the replica',
+  stale: 'from the replica, marked stale; writes are refused',
+  gateway: 'from the gateway',
+};
+
+function stateText(replica: ReplicaReport): string {
+  const { state, position, offline_since: since, age_ms: age } = replica;
+  const at = position === null ? '' : `, position ${grouped(position)}`;
+  switch (state) {
+    case 'live':
+      return `live${at}`;
+    case 'connecting':
+      return `connecting${behindText(age)}`;
+    case 'copying':
+    case 'catching-up':
+      return copyText(replica);
+    case 'offline':
+      return `offline since ${since ?? 'the start'}${at}${behindText(age)}`;
+    case 'refused':
+      return replica.code === 'SCOPE_MISSING'
+        ? 'none: the key lacks scopes'
+        : 'none: the key is refused';
+    case 'unsupported':
+      return 'none: see below';
+  }
+}
+
+/** How far a copy is: `copying 34 MB of 120 MB`, `catching up: 12,000 commits behind`. */
+export function copyText(replica: ReplicaReport | null): string {
+  if (replica?.state === 'copying' && replica.copied) {
+    const { done, total } = replica.copied;
+    return `copying ${sizeText(done)} of ${sizeText(total)}`;
+  }
+  if (replica?.state === 'copying') return 'copying';
+  if (replica?.state === 'catching-up') {
+    return `catching up: ${grouped(replica.behind)} commits behind`;
+  }
+  return 'connecting';
+}
+
+function behindText(ageMs: number | null): string {
+  if (ageMs === null) return '';
+  const seconds = Math.round(ageMs / 1000);
+  if (seconds < 120) return `, ${seconds} s behind`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 120 ? `, ${minutes} min behind` : `, ${Math.round(minutes / 60)} h behind`;
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+function witnessPairs({ witness }: ReplicaReport): Pair[] {
+  if (!witness.ok) return [['Ledger', `NOT what was seen before, from entry ${witness.seq} on`]];
+  return witness.seq === 0 ? [] : [['Ledger', `checked up to entry ${grouped(witness.seq)}`]];
+}
+
+/** What whoever reads the status should know or do, each a sentence or two. */
+export function replicaAdvice({ gateway, replica }: DaemonStatus): string[] {
+  if (!replica) return [];
+  const { witness } = replica;
+  const advice: string[] = [];
+  if (!witness.ok) {
+    advice.push(
+      `${gateway} shows another ledger than before (${WITNESS[witness.reason]} at entry ${witness.seq}). Ask whoever runs it. Once that is explained, remove ${witness.file}`,
+    );
+  }
+  const note = noteOf(replica, gateway);
+  if (note !== null) advice.push(note);
+  return advice;
+}
+
+const WITNESS: Readonly<Record<string, string>> = {
+  truncated: 'entries are missing',
+  rewritten: 'entries were rewritten',
+  hash_mismatch: 'an entry does not fit its hash',
+  link_broken: 'an entry does not link to the one before',
+  seq_gap: 'a number is missing',
+};
+
+/** What `svc up` says beside the addresses; null while all is well. */
+export function replicaNote({ gateway, replica }: DaemonStatus): string | null {
+  return replica && noteOf(replica, gateway);
+}
+
+function noteOf(replica: ReplicaReport, gateway: string | null): string | null {
+  const { state, detail, code } = replica;
+  switch (state) {
+    case 'live':
+      return null;
+    case 'connecting':
+    case 'copying':
+    case 'catching-up':
+      return `The replica is not ready (${detail ?? copyText(replica)}). It goes on by itself; until then reads come from the gateway. See: svc status`;
+    case 'offline':
+      return `${gateway} cannot be reached. Reads come from the replica for up to 24 h, writes are refused.`;
+    case 'refused':
+      return code === 'SCOPE_MISSING'
+        ? `There is no replica: it needs a key with ${REPLICA_SCOPES}. All calls go to the gateway.`
+        : `${gateway} refuses the stored key (${code ?? 'UNAUTHENTICATED'}). Sign in again: svc login`;
+    case 'unsupported':
+      return `There is no replica: ${detail ?? 'update svc.'} Until then all calls go to the gateway.`;
+  }
+}
