@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../shared/clock.ts';
 import type { ProjectInfo } from '../shared/context.ts';
@@ -15,6 +14,10 @@ import { KnownKeys } from './known-keys.ts';
 import { Transfer } from './links/transfer.ts';
 import type { Letters } from './people/letters.ts';
 import type { People } from './people/people.ts';
+import { Feed } from './replica/feed.ts';
+import type { Observer } from './observer.ts';
+import type { OpenFiles } from './open-files.ts';
+import { ProjectFiles, type FilesHost } from './project-files.ts';
 import { Recorder } from './recorder.ts';
 import { Waits } from '../shared/waits.ts';
 import type { Effect } from './writes/job.ts';
@@ -29,10 +32,16 @@ export interface ProjectHost {
   readonly bucket: S3Client | null;
   readonly callbacks: OutboundCallbacks;
   readonly people: People;
+  readonly openFiles: OpenFiles;
+  /** Before the first write after a rest: see `FilesHost`. */
+  beginWork(projectId: string): Promise<void>;
+  /** Before the files are closed: see `FilesHost`. */
+  beforeRest(projectId: string, store: ProjectReader): Promise<(() => void) | null>;
   /** Work that nobody waits for; its errors are logged. */
   inBackground(projectId: string, work: () => Promise<void>): void;
   /** Asks for upkeep of the project at this time or before. */
   atLatest(projectId: string, dueAt: number): void;
+  readonly observer?: Observer | undefined;
 }
 
 /** A source ready to check deliveries, its secret opened. */
@@ -41,12 +50,14 @@ export interface OpenSource {
   readonly secret: string | null;
 }
 
-/** An open project: its two sides, its blobs, its waits and its voice in the ledger. */
+/**
+ * A project: its two sides, its blobs, its waits and its voice in the ledger. Its database is opened by the first call that
+ * needs it, and may be closed between any two.
+ */
 export class Project {
   readonly info: ProjectInfo;
   readonly store: ProjectReader;
   readonly writes: ProjectWrites;
-  readonly recorder: Recorder;
   readonly blobs: FileBlobStore | S3BlobStore;
   /** Null where uploads come through the gateway. */
   readonly directUploads: BucketUploads | null;
@@ -57,54 +68,66 @@ export class Project {
   /** What people are sent. */
   readonly letters: Letters;
   readonly waits = new Waits();
+  /** Those who are told of every commit. */
+  readonly feed: Feed;
+  /** The database file; its log stands beside it. */
+  readonly databasePath: string;
   /** Sources by their hook token, read once; emptied whenever a source changes. */
   readonly sourceCache = new Map<string, OpenSource>();
   /** Keys by the hash of their secret, read once; emptied whenever a key changes. */
   readonly knownKeys = new KnownKeys();
   /** How far the database has come: the newest commit this process knows of. */
   #standing: Standing = { position: 0, log: null };
+  #recorder: Recorder | null = null;
+  readonly #files: ProjectFiles;
   readonly #host: ProjectHost;
 
-  private constructor(
-    info: ProjectInfo,
-    sides: { store: ProjectReader; writes: ProjectWrites },
-    host: ProjectHost,
-  ) {
+  /** `isResting`: an earlier run has left it with nothing under way. */
+  constructor(info: ProjectInfo, host: ProjectHost, isResting: boolean) {
     this.info = info;
-    this.store = sides.store;
-    this.writes = sides.writes;
-    this.recorder = new Recorder(sides.writes.ledgerKey);
     this.#host = host;
+    const folder = join(host.dataFolder, 'projects', info.id);
+    this.databasePath = join(folder, 'project.db');
+    this.feed = new Feed(() => this.#standing, host.clock);
+    this.#files = new ProjectFiles(this.#filesHost(folder), isResting);
+    this.store = new ProjectReader(this.#files, info.id);
+    this.writes = this.#files;
     this.callbacks = host.callbacks;
     this.deliveries = host.callbacks.deliveriesOf(this);
     this.letters = host.people.lettersOf(this);
-    this.transfer = new Transfer(sides.writes, (work) => this.inBackground(work));
-    const folder = join(projectFolder(host, info.id), 'blobs');
+    this.transfer = new Transfer(this.writes, (work) => this.inBackground(work));
     // A write that was refused has left its bytes; a deletion may have met a pin.
     const onFree = (digest: string): void => this.inBackground(() => this.removeBlob(digest));
     this.blobs = host.bucket
       ? new S3BlobStore(host.bucket, info.id, onFree)
-      : new FileBlobStore(folder, onFree);
+      : new FileBlobStore(join(folder, 'blobs'), onFree);
     this.directUploads =
-      this.blobs instanceof S3BlobStore ? new BucketUploads(sides, this.blobs, host.clock) : null;
+      this.blobs instanceof S3BlobStore ? new BucketUploads(this, this.blobs, host.clock) : null;
   }
 
-  static async open(info: ProjectInfo, host: ProjectHost): Promise<Project> {
-    const folder = projectFolder(host, info.id);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const path = join(folder, 'project.db');
-    let project: Project | null = null;
-    const writes = await host.writers.open({ info, path }, (effects) => {
-      if (project) project.#apply(effects);
-    });
-    try {
-      const store = ProjectReader.openEmbedded(path, info.id);
-      project = new Project(info, { store, writes }, host);
-      return project;
-    } catch (error) {
-      await writes.close();
-      throw error;
-    }
+  /** Its voice in the ledger. The key of that is in the database, so the first call opens it. */
+  async recorder(): Promise<Recorder> {
+    return (this.#recorder ??= new Recorder(await this.#files.ledgerKey()));
+  }
+
+  #filesHost(folder: string): FilesHost {
+    const host = this.#host;
+    const { id } = this.info;
+    return {
+      info: this.info,
+      folder,
+      writers: host.writers,
+      openFiles: host.openFiles,
+      apply: (effects) => this.#apply(effects),
+      isHeld: () => this.#isHeld,
+      beginWork: () => host.beginWork(id),
+      beforeRest: (store) => host.beforeRest(id, store),
+      closed: () => this.#forget(),
+      onError: (error) =>
+        this.inBackground(async () => {
+          throw error;
+        }),
+    };
   }
 
   /** Deletes a blob that no row names any more. */
@@ -133,12 +156,32 @@ export class Project {
     this.#host.inBackground(this.info.id, work);
   }
 
-  async close(): Promise<void> {
+  /** Ends all waits as at their timeouts, and all streams. */
+  endWaits(): void {
     this.waits.close();
+    this.feed.close();
+  }
+
+  async close(): Promise<void> {
+    this.endWaits();
     await this.deliveries.close();
     await this.transfer.close();
-    await this.store.close();
-    await this.writes.close();
+    await this.#files.close();
+  }
+
+  /** What would open the files again at once if they were closed, or must not wait until they are open. */
+  get #isHeld(): boolean {
+    const { waits, feed, deliveries, letters, transfer } = this;
+    return (
+      waits.size > 0 || feed.size > 0 || deliveries.isBusy || letters.isBusy || transfer.isBusy
+    );
+  }
+
+  /** What is read again when the files are opened the next time. */
+  #forget(): void {
+    this.#standing = { position: this.#standing.position, log: null };
+    this.sourceCache.clear();
+    this.knownKeys.clear();
   }
 
   /** What was committed changes what is held in memory, and wakes who waits for it. */
@@ -146,6 +189,8 @@ export class Project {
     for (const effect of effects) {
       if (effect.kind === 'committed') this.#standing = effect.standing;
       else applyEffect(this, effect);
+      if (effect.kind === 'event_ready') this.#host.observer?.eventReady();
+      this.feed.note(effect);
     }
   }
 }
@@ -176,8 +221,4 @@ function applyEffect<K extends OtherEffect['kind']>(
   effect: Extract<OtherEffect, { kind: K }>,
 ): void {
   APPLIERS[effect.kind](project, effect);
-}
-
-function projectFolder(host: ProjectHost, projectId: string): string {
-  return join(host.dataFolder, 'projects', projectId);
 }

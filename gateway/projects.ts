@@ -1,23 +1,44 @@
 import { isoTime, type Steadiness } from '../shared/clock.ts';
 import type { ProjectInfo } from '../shared/context.ts';
 import { newProjectId } from '../shared/ids.ts';
+import { IDEMPOTENCY_MS } from '../shared/limits.ts';
 import type { ControlStore } from '../shared/store/control-store.ts';
+import type { ProjectReader } from '../shared/store/project-store.ts';
+import type { Census } from './observer.ts';
+import { OpenFiles, type OpenFilesOptions } from './open-files.ts';
 import { Project, type ProjectHost } from './project.ts';
 import { Scheduler } from './scheduler.ts';
-import { keepUp } from './upkeep.ts';
+import { firstDue, keepUp } from './upkeep.ts';
 
-type Host = Omit<ProjectHost, 'atLatest' | 'inBackground'> & { readonly steady: Steadiness };
+type Host = Omit<
+  ProjectHost,
+  'atLatest' | 'inBackground' | 'openFiles' | 'beginWork' | 'beforeRest'
+> & {
+  readonly steady: Steadiness;
+  /** How many databases may be open at a time, and for how long one that nobody uses. */
+  readonly files: OpenFilesOptions;
+};
 
-/** The projects of a gateway: opened on first use, kept open, their upkeep run in the background when it is due. */
+/** So many have their upkeep at once: opening databases for it must not keep others waiting. */
+const UPKEEP_MAX = 4;
+
+/** The projects of a gateway: made on first use, their files open while they are used, their upkeep run when it is due. */
 export class Projects {
   readonly #control: ControlStore;
   readonly #host: ProjectHost;
   readonly #steady: Steadiness;
   readonly #scheduler: Scheduler;
+  readonly #openFiles: OpenFiles;
   readonly #onUpkeepError: (projectId: string, error: unknown) => void;
-  readonly #open = new Map<string, Promise<Project | null>>();
-  /** Projects whose files may hold orphans of an earlier run. */
+  readonly #known = new Map<string, Project>();
+  readonly #finding = new Map<string, Promise<Project | null>>();
+  /** Projects that an earlier run has left with nothing under way, until they are made. */
+  readonly #resting = new Set<string>();
+  /** Projects whose files may hold orphans, of an earlier run or of work that failed. */
   readonly #unswept = new Set<string>();
+  /** Whose upkeep is due and waits for its turn, and how many have theirs. */
+  readonly #due: string[] = [];
+  #keptUp = 0;
   /** Upkeep and sweeps that run just now; none of them rejects. */
   readonly #background = new Set<Promise<void>>();
   readonly #closing = new AbortController();
@@ -30,28 +51,43 @@ export class Projects {
     this.#control = control;
     this.#steady = host.steady;
     this.#onUpkeepError = onUpkeepError;
-    this.#scheduler = new Scheduler(host.clock, (projectId) => this.#keepUp(projectId));
+    this.#openFiles = new OpenFiles(host.files);
+    this.#scheduler = new Scheduler(host.clock, (projectId) => {
+      this.#due.push(projectId);
+      this.#keepUpDue();
+    });
     this.#host = {
       ...host,
+      openFiles: this.#openFiles,
+      beginWork: (projectId) => this.#beginWork(projectId),
+      beforeRest: (projectId, store) => this.#beforeRest(projectId, store),
       atLatest: (projectId, dueAt) => this.#scheduler.atLatest(projectId, dueAt),
       inBackground: (projectId, work) => this.#inBackground(projectId, work),
     };
   }
 
-  /** The open project, or null when there is none with this id. */
+  /** The project, or null when there is none with this id. */
   async find(projectId: string): Promise<Project | null> {
-    const known = this.#open.get(projectId);
-    if (known) return known;
-    if (this.#closing.signal.aborted) return null;
-    const opening = this.#openProject(projectId);
-    this.#open.set(projectId, opening);
-    const project = await opening.catch((error: unknown) => {
-      this.#open.delete(projectId);
-      throw error;
-    });
-    // Ids that lead nowhere must not fill the memory.
-    if (!project) this.#open.delete(projectId);
-    return project;
+    const known = this.#known.get(projectId);
+    if (known || this.#closing.signal.aborted) return known ?? null;
+    const finding = this.#finding.get(projectId) ?? this.#look(projectId);
+    this.#finding.set(projectId, finding);
+    return finding;
+  }
+
+  /** How many databases are open. */
+  get openCount(): number {
+    return this.#openFiles.size;
+  }
+
+  /** What all of them hold at this moment. */
+  get census(): Omit<Census, 'writes'> {
+    const known = [...this.#known.values()];
+    return {
+      openProjects: this.openCount,
+      waits: known.reduce((sum, { waits }) => sum + waits.size, 0),
+      streams: known.reduce((sum, { feed }) => sum + feed.size, 0),
+    };
   }
 
   async list(): Promise<ProjectInfo[]> {
@@ -67,61 +103,111 @@ export class Projects {
     const id = newProjectId();
     const created_at = isoTime(this.#host.clock.now());
     await this.#control.reserveProject({ id, slug: wanted.slug, name: wanted.name, created_at });
-    const project = await this.find(id);
-    if (!project) throw new Error('The project just made is not there.');
-    await this.#control.confirmProject(id);
-    return project;
+    return this.#finish(id);
   }
 
   /**
-   * Opens every project, and finishes reservations: opening has made the database, which was all that was missing. What
-   * fell due while nobody was running is left to the background: rows are judged by the time, not as last written.
+   * Finishes reservations, and learns what falls due in each project: of those that were left with nothing under way from
+   * the note of that, of others by their upkeep, in the background. Rows are judged by the time, not as last written.
    */
   async start(): Promise<void> {
+    const rests = await this.#control.rests.all();
+    const now = this.#host.clock.now();
     for (const { id, state } of await this.#control.projects()) {
-      this.#unswept.add(id);
-      const project = await this.find(id);
-      if (project && state === 'reserved') await this.#control.confirmProject(id);
+      const nextDueAt = rests.get(id);
+      if (state === 'reserved') await this.#finish(id);
+      if (nextDueAt === undefined) this.#unswept.add(id);
+      else this.#resting.add(id);
+      if (nextDueAt !== null) this.#scheduler.atLatest(id, nextDueAt ?? now);
     }
   }
 
   /** Ends all waits as at their timeouts; reads and writes go on. */
   async endWaits(): Promise<void> {
     this.#scheduler.close();
-    for (const opening of this.#open.values()) (await opening)?.waits.close();
+    for (const project of this.#known.values()) project.endWaits();
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
     await this.endWaits();
-    while (this.#background.size > 0) await Promise.all(this.#background);
-    for (const opening of this.#open.values()) await (await opening)?.close();
-    this.#open.clear();
+    this.#openFiles.close();
+    this.#due.length = 0;
+    await this.#settled();
+    await Promise.all([...this.#known.values()].map((project) => project.close()));
+    await this.#settled();
+    this.#known.clear();
   }
 
-  async #openProject(projectId: string): Promise<Project | null> {
-    const record = await this.#control.findProject(projectId);
-    if (!record) return null;
-    const { id, slug, name } = record;
-    const project = await Project.open({ id, slug, name }, this.#host);
-    project.atLatest(this.#host.clock.now());
+  async #settled(): Promise<void> {
+    while (this.#background.size > 0) await Promise.all(this.#background);
+  }
+
+  /** Opening makes the database, which is all that a reservation is missing. */
+  async #finish(projectId: string): Promise<Project> {
+    const project = await this.find(projectId);
+    if (!project) throw new Error('The project just made is not there.');
+    await project.recorder();
+    await this.#control.confirmProject(projectId);
     return project;
   }
 
-  #keepUp(projectId: string): void {
-    this.#inBackground(projectId, async () => {
-      try {
-        const project = await this.find(projectId);
-        if (!project) return;
-        const { signal } = this.#closing;
-        await keepUp(project, this.#host.clock, { steady: this.#steady, signal });
-        this.#sweepOnce(project);
-      } catch (error) {
-        // A full disk passes: try again soon, without spinning.
-        this.#scheduler.atLatest(projectId, this.#host.clock.now() + 5_000);
-        throw error;
-      }
-    });
+  async #look(projectId: string): Promise<Project | null> {
+    try {
+      const record = await this.#control.findProject(projectId);
+      if (!record) return null;
+      const { id, slug, name } = record;
+      const isResting = this.#resting.delete(id);
+      const project = new Project({ id, slug, name }, this.#host, isResting);
+      this.#known.set(id, project);
+      if (!isResting) project.atLatest(this.#host.clock.now());
+      return project;
+    } finally {
+      // Ids that lead nowhere must not fill the memory.
+      this.#finding.delete(projectId);
+    }
+  }
+
+  /** A write that keeps its answer does not ask for upkeep, and has its time for so long. */
+  async #beginWork(projectId: string): Promise<void> {
+    await this.#control.rests.end(projectId);
+    this.#scheduler.atLatest(projectId, this.#host.clock.now() + IDEMPOTENCY_MS);
+  }
+
+  async #beforeRest(projectId: string, store: ProjectReader): Promise<(() => void) | null> {
+    if (this.#unswept.has(projectId)) return null;
+    const now = this.#host.clock.now();
+    const nextDueAt = await store.read((repositories) => firstDue(repositories, now));
+    return () =>
+      this.#inBackground(projectId, () => this.#control.rests.begin(projectId, nextDueAt));
+  }
+
+  #keepUpDue(): void {
+    while (this.#keptUp < UPKEEP_MAX && !this.#closing.signal.aborted) {
+      const projectId = this.#due.shift();
+      if (projectId === undefined) return;
+      this.#keptUp += 1;
+      this.#inBackground(projectId, () =>
+        this.#keepUp(projectId).finally(() => {
+          this.#keptUp -= 1;
+          this.#keepUpDue();
+        }),
+      );
+    }
+  }
+
+  async #keepUp(projectId: string): Promise<void> {
+    try {
+      const project = await this.find(projectId);
+      if (!project) return;
+      const { signal } = this.#closing;
+      await keepUp(project, this.#host.clock, { steady: this.#steady, signal });
+      this.#sweepOnce(project);
+    } catch (error) {
+      // A full disk passes: try again soon, without spinning.
+      this.#scheduler.atLatest(projectId, this.#host.clock.now() + 5_000);
+      throw error;
+    }
   }
 
   /** Apart from upkeep, which must not wait until all files are read. */
@@ -134,18 +220,24 @@ export class Projects {
       return;
     }
     this.#unswept.delete(project.info.id);
-    this.#inBackground(project.info.id, () =>
-      project.blobs.sweep(
+    const { signal } = this.#closing;
+    this.#inBackground(project.info.id, async () => {
+      await project.blobs.sweep(
         (digest) => project.store.read((store) => store.blobs.isReferenced(digest)),
         now,
-        this.#closing.signal,
-      ),
-    );
+        signal,
+      );
+      if (signal.aborted) this.#unswept.add(project.info.id);
+    });
   }
 
   #inBackground(projectId: string, work: () => Promise<void>): void {
     const running = work()
-      .catch((error: unknown) => this.#onUpkeepError(projectId, error))
+      .catch((error: unknown) => {
+        // It may have been about to delete a file.
+        this.#unswept.add(projectId);
+        this.#onUpkeepError(projectId, error);
+      })
       .finally(() => this.#background.delete(running));
     this.#background.add(running);
   }

@@ -1,0 +1,7 @@
+/** Something an operator has to put right; the message says what. */
+export class AdminError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'AdminError';
+  }
+}

@@ -1,0 +1,154 @@
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isoTime } from '../../shared/clock.ts';
+import { projectsIn, type ProjectRecord } from '../../shared/store/control-store.ts';
+import { snapshot } from '../../shared/store/snapshot.ts';
+import { errorCode } from '../../shared/untyped.ts';
+import { VERSION } from '../../shared/version.ts';
+import { syncFile } from '../blobs/blob-files.ts';
+import { AdminError } from './admin-error.ts';
+import { blobFile, checkFile, copyTo, databaseFile, stored, syncFolders } from './copies.ts';
+import { manifestOf, writeManifest, type Manifest, type ProjectEntry } from './manifest.ts';
+import { ProjectCopy } from './project-copy.ts';
+
+/** A blob that went while it was copied is not named by a later snapshot. */
+const ATTEMPTS_MAX = 5;
+
+export interface BackupOptions {
+  readonly dataFolder: string;
+  /** Made; must not be there. */
+  readonly folder: string;
+  /** The master key, where it is to be in the backup as well. */
+  readonly keyFile: string | null;
+  /** The bucket that holds the blobs; null when they are beside the databases. */
+  readonly bucket: string | null;
+  readonly now: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+/**
+ * Copies everything a gateway has, beside it while it runs or without one. Each project is as it stood at one moment, and
+ * has everything that was answered before the backup began. Throws an `AdminError`, and leaves nothing then.
+ */
+export async function backUp(options: BackupOptions): Promise<Manifest> {
+  const { folder } = options;
+  const partial = `${folder}.partial`;
+  if (existsSync(folder)) throw new AdminError(`${folder} is there already. Name a new folder.`);
+  if (!existsSync(join(options.dataFolder, 'control.db'))) {
+    throw new AdminError(
+      `${options.dataFolder} holds no data of a gateway. Name its folder by --data or SVC_DATA.`,
+    );
+  }
+  await makePartial(partial);
+  try {
+    const manifest = await copyAll(options, partial);
+    const files = writeManifest(partial, manifest);
+    await Promise.all(files.map(syncFile));
+    await syncFolders(partial);
+    await rename(partial, folder);
+    await syncFile(dirname(folder));
+    return manifest;
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function makePartial(partial: string): Promise<void> {
+  try {
+    await mkdir(dirname(partial), { recursive: true, mode: 0o700 });
+    await mkdir(partial, { mode: 0o700 });
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+    throw new AdminError(
+      `${partial} is there: another backup is being made, or was cut short. Delete it when none is.`,
+    );
+  }
+}
+
+async function copyAll(options: BackupOptions, to: string): Promise<Manifest> {
+  const { dataFolder, keyFile, bucket, now, signal, onProgress } = options;
+  // First the list of the projects: one that is made later began after the backup did.
+  const control = join(to, 'control.db');
+  await snapshot(join(dataFolder, 'control.db'), control);
+  const records = await projectsIn(control);
+  const projects: ProjectEntry[] = [];
+  onProgress(0, records.length);
+  for (const record of records) {
+    signal.throwIfAborted();
+    projects.push(await copyProject(options, to, record));
+    onProgress(projects.length, records.length);
+  }
+  const key = keyFile === null ? null : await copyKey(keyFile, join(to, 'master.key'));
+  return manifestOf({
+    version: VERSION,
+    created_at: isoTime(now),
+    bucket,
+    key,
+    control: await stored(control),
+    projects,
+  });
+}
+
+async function copyKey(from: string, to: string) {
+  await copyTo(from, to, false);
+  return stored(to);
+}
+
+async function copyProject(
+  options: BackupOptions,
+  to: string,
+  record: ProjectRecord,
+): Promise<ProjectEntry> {
+  const { id, slug, state } = record;
+  if (!existsSync(join(options.dataFolder, databaseFile(id)))) {
+    // Its making was cut short: the next start of a gateway finishes it.
+    if (state === 'reserved') return emptyEntry(record);
+    throw new AdminError(`The database of project ${slug} (${id}) is missing.`);
+  }
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await copyOnce(options, to, record);
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT' || attempt === ATTEMPTS_MAX) throw error;
+      await rm(join(to, 'projects', id), { recursive: true, force: true });
+    }
+  }
+}
+
+async function copyOnce(
+  { dataFolder, bucket, signal }: BackupOptions,
+  to: string,
+  { id, slug }: ProjectRecord,
+): Promise<ProjectEntry> {
+  const path = join(to, databaseFile(id));
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await snapshot(join(dataFolder, databaseFile(id)), path);
+  const copy = new ProjectCopy(path, id);
+  const blobs = { count: 0, size_bytes: 0 };
+  const keys: string[] = [];
+  try {
+    for await (const { digest, sizeBytes } of copy.blobs()) {
+      signal.throwIfAborted();
+      blobs.count += 1;
+      blobs.size_bytes += sizeBytes;
+      if (bucket === null) {
+        const file = blobFile(id, digest);
+        await copyTo(join(dataFolder, file), join(to, file), true);
+        await checkFile(join(to, file), { size_bytes: sizeBytes, sha256: digest });
+      } else keys.push(`projects/${id}/blobs/${digest}`);
+    }
+    const standing = await copy.standing();
+    const database = await stored(path);
+    return { id, slug, database, ...standing, blobs: bucket === null ? blobs : { ...blobs, keys } };
+  } finally {
+    await copy.close();
+  }
+}
+
+function emptyEntry({ id, slug }: ProjectRecord): ProjectEntry {
+  const blobs = { count: 0, size_bytes: 0 };
+  return { id, slug, database: null, position: 0, ledger: null, blobs };
+}

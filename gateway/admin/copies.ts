@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { constants, createReadStream } from 'node:fs';
+import { copyFile, link, mkdir, readdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { errorCode } from '../../shared/untyped.ts';
+import { syncFile } from '../blobs/blob-files.ts';
+import { AdminError } from './admin-error.ts';
+import type { StoredFile } from './manifest.ts';
+
+/** Where the database of a project lies, in a data folder as in a backup. */
+export function databaseFile(projectId: string): string {
+  return join('projects', projectId, 'project.db');
+}
+
+/** Where a blob of a project lies, in a data folder as in a backup. */
+export function blobFile(projectId: string, digest: string): string {
+  return join('projects', projectId, 'blobs', digest.slice(0, 2), digest);
+}
+
+async function sha256OfFile(path: string): Promise<string> {
+  const sum = createHash('sha256');
+  for await (const chunk of createReadStream(path)) sum.update(chunk as Uint8Array);
+  return sum.digest('hex');
+}
+
+/** Syncs a file and says what it is. */
+export async function stored(path: string): Promise<StoredFile> {
+  await syncFile(path);
+  const { size } = await stat(path);
+  return { size_bytes: size, sha256: await sha256OfFile(path) };
+}
+
+/** Throws an `AdminError` that names a file which is not what it should be. */
+export async function checkFile(path: string, wanted: StoredFile): Promise<void> {
+  const size = await sizeOf(path);
+  if (size === null) throw new AdminError(`${path} is missing.`);
+  if (size !== wanted.size_bytes || (await sha256OfFile(path)) !== wanted.sha256) {
+    throw new AdminError(`${path} is damaged: it does not have the digest it should have.`);
+  }
+}
+
+async function sizeOf(path: string): Promise<number | null> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Copies a file to a new place and syncs it, or where that may be shares its bytes, which must never change then. */
+export async function copyTo(from: string, to: string, mayShare: boolean): Promise<void> {
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  if (mayShare && (await linked(from, to))) return;
+  await copyFile(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+  await syncFile(to);
+}
+
+/** False where a file cannot have a second name, such as on another disk. */
+async function linked(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP'].includes(errorCode(error) ?? '')) return false;
+    throw error;
+  }
+}
+
+/** Makes the names of all files survive a power cut. */
+export async function syncFolders(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) await syncFolders(join(folder, entry.name));
+  }
+  await syncFile(folder);
+}

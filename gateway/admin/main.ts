@@ -1,0 +1,117 @@
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { AdminError } from './admin-error.ts';
+import { backUp } from './backup.ts';
+import type { Manifest } from './manifest.ts';
+import { progressOn } from './progress.ts';
+import { restore } from './restore.ts';
+import { keyFileOf, readAdminSettings } from './settings.ts';
+
+const EXIT_INTERRUPTED = 130;
+
+const USAGE =
+  'Usage: backup|restore FOLDER [--data FOLDER] [--config FILE] [--include-key] [--json]';
+
+/** Runs what an operator does beside a gateway: `backup FOLDER` or `restore FOLDER`. Prints a summary, progress apart. */
+async function main(): Promise<void> {
+  // Everything it creates is for this user alone.
+  process.umask(0o077);
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      config: { type: 'string' },
+      data: { type: 'string' },
+      'include-key': { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const [task, folder] = positionals;
+  if (folder === undefined || (task !== 'backup' && task !== 'restore'))
+    throw new AdminError(USAGE);
+  const settings = readAdminSettings(process.env, values);
+  const closing = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => closing.abort());
+  }
+  const parts = {
+    folder: resolve(folder),
+    dataFolder: settings.dataFolder,
+    bucket: settings.bucket,
+    signal: closing.signal,
+    onProgress: progressOn(process.stderr, task === 'backup' ? 'Backing up' : 'Restoring'),
+  };
+  const manifest =
+    task === 'backup'
+      ? await backUp({
+          ...parts,
+          keyFile: values['include-key'] ? keyFileOf(settings) : null,
+          now: Date.now(),
+        })
+      : await restore({ ...parts, keyFile: settings.masterKeyFile });
+  const summary = summaryOf(manifest, parts);
+  process.stdout.write(values.json ? `${JSON.stringify(summary)}\n` : linesOf(task, summary));
+  if (task === 'backup') process.stderr.write(aboutKey(settings.masterKeyFile, summary));
+}
+
+interface Summary {
+  readonly folder: string;
+  readonly data: string;
+  readonly created_at: string;
+  readonly projects: number;
+  readonly blobs: number;
+  readonly size_bytes: number;
+  /** Where the blobs are when they are not in the backup. */
+  readonly bucket: string | null;
+  readonly key_included: boolean;
+}
+
+function summaryOf(
+  { projects, control, created_at, bucket, key }: Manifest,
+  { folder, dataFolder }: { folder: string; dataFolder: string },
+): Summary {
+  const sum = (of: (project: Manifest['projects'][number]) => number): number =>
+    projects.reduce((total, project) => total + of(project), 0);
+  return {
+    folder,
+    data: dataFolder,
+    created_at,
+    projects: projects.length,
+    blobs: sum(({ blobs }) => blobs.count),
+    size_bytes:
+      control.size_bytes +
+      sum(({ database }) => database?.size_bytes ?? 0) +
+      (bucket === null ? sum(({ blobs }) => blobs.size_bytes) : 0),
+    bucket,
+    key_included: key !== null,
+  };
+}
+
+function linesOf(task: 'backup' | 'restore', summary: Summary): string {
+  const { folder, data, created_at, projects, blobs, size_bytes, bucket } = summary;
+  const what = `${projects} projects, ${blobs} blobs, ${size_bytes} bytes`;
+  const elsewhere =
+    bucket === null
+      ? ''
+      : `The blobs are in ${bucket}, and only named here: keep that bucket, too.\n`;
+  return task === 'backup'
+    ? `Backed up ${data} to ${folder}: ${what}.\n${elsewhere}`
+    : `Restored ${data} from ${folder} of ${created_at}: ${what}.\n${elsewhere}`;
+}
+
+/** Nobody should learn it on the day when the backup is needed. */
+function aboutKey(masterKeyFile: string | null, { key_included, data }: Summary): string {
+  return key_included
+    ? 'THE MASTER KEY IS IN THIS BACKUP: whoever has the folder can read every stored secret.\n'
+    : `THE MASTER KEY IS NOT IN THIS BACKUP. Keep a copy of ${masterKeyFile ?? `${data}/master.key`} somewhere else: without it no secret can be opened again.\n`;
+}
+
+main().catch((error: unknown) => {
+  if (error instanceof Error && error.name === 'AbortError') {
+    process.stderr.write('svc: interrupted; nothing is left of it.\n');
+    process.exit(EXIT_INTERRUPTED);
+  }
+  const isOwn = error instanceof AdminError;
+  const text = error instanceof Error ? (isOwn ? error.message : error.stack) : String(error);
+  process.stderr.write(`svc: ${text}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,18 @@
+/** A line is written at most this often, and for the last one. */
+const EVERY_MS = 1000;
+
+/** Tells how far something is: rewrites its line on a terminal, and writes few lines elsewhere. */
+export function progressOn(
+  stream: NodeJS.WriteStream,
+  what: string,
+): (done: number, total: number) => void {
+  let toldAt = Number.NEGATIVE_INFINITY;
+  return (done, total) => {
+    const now = performance.now();
+    if (done < total && now - toldAt < EVERY_MS) return;
+    toldAt = now;
+    const text = `${what}: ${done} of ${total} projects`;
+    if (!stream.isTTY) stream.write(`${text}\n`);
+    else stream.write(`\r${text}${done === total ? '\n' : ''}`);
+  };
+}

@@ -1,0 +1,77 @@
+import { CHAIN_START, verifyChunk } from '../../shared/rules/ledger-chain.ts';
+import { ProjectReader } from '../../shared/store/project-store.ts';
+import { EmbeddedReader } from '../../shared/store/reader.ts';
+import { ledgerKeyPlace } from '../recorder.ts';
+import { createVault } from '../vault.ts';
+
+const PORTION = 1000;
+
+export interface StoredBlob {
+  readonly digest: string;
+  readonly sizeBytes: number;
+}
+
+/** A copy of a project's database, in which nobody writes. */
+export class ProjectCopy {
+  readonly #id: string;
+  readonly #reader: ProjectReader;
+
+  constructor(path: string, projectId: string) {
+    this.#id = projectId;
+    this.#reader = new ProjectReader(new EmbeddedReader(path, { readOnly: true }), projectId);
+  }
+
+  /** How far the project had come. */
+  standing(): Promise<{ position: number; ledger: { seq: number; hash: string } | null }> {
+    return this.#reader.read(async (store) => {
+      const head = await store.ledger.head();
+      return {
+        position: Number((await store.meta.get('commit_seq')) ?? 0),
+        ledger: head ? { seq: head.seq, hash: head.hash } : null,
+      };
+    });
+  }
+
+  async *blobs(): AsyncGenerator<StoredBlob> {
+    let after = '';
+    for (;;) {
+      const from = after;
+      const rows = await this.#reader.read((store) => store.blobs.page(from, PORTION));
+      for (const { digest, size_bytes } of rows) yield { digest, sizeBytes: size_bytes };
+      const last = rows.at(-1);
+      if (!last) return;
+      after = last.digest;
+    }
+  }
+
+  /** What is wrong with the ledger from its first entry to the head it should have; null when nothing is. */
+  async ledgerProblem(head: { seq: number; hash: string } | null): Promise<string | null> {
+    let state = CHAIN_START;
+    const last = head?.seq ?? 0;
+    while (state.expectedSeq <= last) {
+      const from = state.expectedSeq;
+      const entries = await this.#reader.read((store) => store.ledger.range(from, last, PORTION));
+      const verified = verifyChunk(this.#id, state, entries);
+      if (!verified.ok) return `its ledger is broken at seq ${verified.fault.seq}`;
+      if (entries.length === 0) return `its ledger ends before seq ${from}`;
+      state = verified.state;
+    }
+    return head && state.prevHash !== head.hash ? 'its ledger has another head' : null;
+  }
+
+  /** Whether secrets in the rows were sealed with this master key. */
+  async opensWith(masterKey: Uint8Array): Promise<boolean> {
+    const sealed = await this.#reader.read((store) => store.meta.get('ledger_key'));
+    if (!(sealed instanceof Uint8Array)) return true;
+    try {
+      createVault(masterKey).open(ledgerKeyPlace(this.#id), sealed);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#reader.close();
+  }
+}

@@ -1,0 +1,41 @@
+import { join, resolve } from 'node:path';
+import { readBlobsConfig } from '../blobs/blobs-config.ts';
+import { readConfigFile } from '../server/config-file.ts';
+import { defaultDataFolder } from '../server/config.ts';
+import { readOr } from '../settings.ts';
+import { AdminError } from './admin-error.ts';
+
+/** Where a gateway has its data: the part of its settings that commands beside it need. */
+export interface AdminSettings {
+  readonly dataFolder: string;
+  /** Null when it is in the data folder. */
+  readonly masterKeyFile: string | null;
+  /** The bucket that holds the blobs, as `s3://name`; null when they are in the data folder. */
+  readonly bucket: string | null;
+}
+
+/** Reads them as the gateway does. `data` wins over SVC_DATA. Throws an `AdminError` with all that is wrong. */
+export function readAdminSettings(
+  processEnv: NodeJS.ProcessEnv,
+  options: { readonly config?: string; readonly data?: string },
+): AdminSettings {
+  const problems: string[] = [];
+  const complain = (problem: string): void => void problems.push(problem);
+  const path = options.config ?? (processEnv['SVC_CONFIG'] || null);
+  const env = { ...(path === null ? {} : readConfigFile(path, complain)), ...processEnv };
+  const blobs = readOr(() => readBlobsConfig(env), complain);
+  if (problems.length > 0) {
+    throw new AdminError(['The settings are wrong.', ...problems].join('\n  '));
+  }
+  const dataFolder = resolve(options.data ?? (env['SVC_DATA'] || defaultDataFolder(env)));
+  return {
+    dataFolder,
+    masterKeyFile: env['SVC_MASTER_KEY_FILE'] ? resolve(env['SVC_MASTER_KEY_FILE']) : null,
+    bucket: blobs?.kind === 's3' ? `s3://${blobs.bucket}` : null,
+  };
+}
+
+/** Where the key of the data is. */
+export function keyFileOf({ masterKeyFile, dataFolder }: AdminSettings): string {
+  return masterKeyFile ?? join(dataFolder, 'master.key');
+}
