@@ -1,7 +1,8 @@
 import type { Clock } from '../shared/clock.ts';
-import type { Caller, LongContext, ReadContext, ServerInfo, Vault } from '../shared/context.ts';
+import type { Caller, LongContext, ServerInfo, Vault } from '../shared/context.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { Answer, Credentials, Executor } from '../shared/executor.ts';
+import { longContext } from '../shared/long-context.ts';
 import { parseInput, type Operation } from '../shared/operation.ts';
 import { mayCall } from '../shared/scopes.ts';
 import type { Authenticator } from './authenticate.ts';
@@ -70,52 +71,14 @@ export class Authority implements Executor {
       now: clock.now(),
       unspentTransfer: (month: string) => project.transfer.unspent(month),
     };
-    switch (handler.kind) {
-      case 'read':
-        return project.store.read((store) => handler.run({ ...base, store }, input));
-      case 'long':
-        return handler.run(longContext(base, project, clock, signal), input);
-      case 'write':
-        return runWrite({
-          operation,
-          handler,
-          input,
-          base,
-          project,
-          long: longContext(base, project, clock, signal),
-        });
+    if (handler.kind === 'read') {
+      return project.store.read((store) => handler.run({ ...base, store }, input));
     }
+    const { blobs, waits } = project;
+    const read: LongContext['read'] = (fn) => project.store.read(fn);
+    const long = longContext(base, { blobs, waits, read, now: () => clock.now() }, signal);
+    return handler.kind === 'long'
+      ? handler.run(long, input)
+      : runWrite({ operation, handler, input, base, project, long });
   }
-}
-
-function longContext(
-  base: Omit<ReadContext, 'store'>,
-  project: Project,
-  clock: Clock,
-  signal: AbortSignal,
-): LongContext {
-  return {
-    ...base,
-    blobs: project.blobs,
-    read: (fn) => project.store.read(fn),
-    breathe: async () => {
-      await new Promise((resolve) => setImmediate(resolve));
-      signal.throwIfAborted();
-    },
-    waitFor: ({ look, concerns, timeoutSeconds, counted }) =>
-      project.waits.wait({
-        counted,
-        keyId: base.caller.keyId,
-        concerns,
-        look: () =>
-          project.store.read(async (store) => {
-            // Revoked after the key was checked, before the wait was there to be ended.
-            const key = await store.keys.find(base.caller.keyId);
-            if (key?.revoked_at !== null) throw new ServiceError('KEY_REVOKED');
-            return look(store, clock.now());
-          }),
-        timeoutMs: timeoutSeconds * 1000,
-        signal,
-      }),
-  };
 }

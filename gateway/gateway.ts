@@ -22,10 +22,14 @@ import { PeopleDesk } from './people/people-desk.ts';
 import { Ingress } from './ingress.ts';
 import { KeyUse } from './key-use.ts';
 import { readMailConfig } from './mail/mail-config.ts';
+import type { Census, Observer } from './observer.ts';
+import type { OpenFilesOptions } from './open-files.ts';
 import { PayloadLinks } from './links/payload-links.ts';
 import { Projects } from './projects.ts';
+import { ReplicaSource } from './replica/source.ts';
 import { Rates } from './rates.ts';
 import { S3Client } from './blobs/s3-client.ts';
+import { SignIn } from './signin/sign-in.ts';
 import { Uploads } from './links/uploads.ts';
 import { createVault, loadMasterKey } from './vault.ts';
 import { ThreadWriters } from './writes/thread.ts';
@@ -43,10 +47,21 @@ export interface GatewayOptions {
   readonly steady?: Steadiness;
   /** The disk failed a write: the process must end. */
   readonly onFatal: (error: unknown) => void;
+  /** Holds the key that seals stored secrets, and is made where it is not there: `master.key` beside the data, unless given. */
+  readonly masterKeyFile?: string;
+  /** Counts what happens. */
+  readonly observer?: Observer;
   /** Where blobs are kept: beside the databases, unless said otherwise. */
   readonly blobs?: BlobsConfig;
   /** How people are reached: by the outbox folder beside the data, unless said otherwise. */
   readonly people?: PeopleConfig;
+  /** Whether people may sign in by mail and make projects: on a hosted gateway. */
+  readonly signIn?: boolean;
+  /**
+   * How many projects may have their databases open at a time; one that nobody uses for ten minutes is closed, too. Unless
+   * given, all stay open, and no timer runs for that.
+   */
+  readonly openProjectsMax?: number;
   /** Private addresses that callbacks may be sent to, over http too: for tests and development. */
   readonly callbackAllow?: CallbackAllow;
   /** How long a receiver of callbacks has to answer: 15 seconds, unless said otherwise by a test. */
@@ -71,6 +86,7 @@ interface Parts {
   readonly bucket: S3Client | null;
   readonly callbacks: OutboundCallbacks;
   readonly people: People;
+  readonly signIn: SignIn | null;
   readonly desk: Desk;
   readonly keyUse: KeyUse;
   readonly executor: Executor;
@@ -88,6 +104,7 @@ export class Gateway {
   static async open(options: GatewayOptions): Promise<Gateway> {
     const gateway = new Gateway(await assemble(options));
     try {
+      await gateway.#parts.signIn?.start();
       await gateway.#parts.projects.start();
     } catch (error) {
       await gateway.#parts.writers.close();
@@ -152,6 +169,12 @@ export class Gateway {
     return { keyId, apiKey };
   }
 
+  /** What it holds at this moment. */
+  get census(): Census {
+    const { projects, writers } = this.#parts;
+    return { ...projects.census, writes: writers.waiting ?? 0 };
+  }
+
   /** Answers every wait as at its timeout, so that the server can finish its connections. */
   endWaits(): Promise<void> {
     return this.#parts.projects.endWaits();
@@ -172,11 +195,14 @@ export class Gateway {
 /** Where nobody said who the owner is, what is for them goes to the outbox. */
 export const NO_OWNER = 'owner@localhost';
 
+/** Of a project's files, before they are closed. */
+const UNUSED_MS = 600_000;
+
 async function assemble(options: GatewayOptions): Promise<Parts> {
-  const { dataFolder, urls, log, onFatal } = options;
+  const { dataFolder, urls, log, onFatal, observer } = options;
   const clock = options.clock ?? systemClock();
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
-  const masterKey = loadMasterKey(join(dataFolder, 'master.key'));
+  const masterKey = loadMasterKey(options.masterKeyFile ?? join(dataFolder, 'master.key'));
   const vault = createVault(masterKey);
   const people = await People.open({
     config: options.people ?? { mail: readMailConfig({}), telegram: null },
@@ -185,6 +211,7 @@ async function assemble(options: GatewayOptions): Promise<Parts> {
     clock,
     vault,
     onTrouble: ({ kind, message, cause }) => log.warn({ kind, err: cause }, message),
+    observer,
   });
   const server: ServerInfo = {
     version: VERSION,
@@ -200,12 +227,21 @@ async function assemble(options: GatewayOptions): Promise<Parts> {
   const bucket = options.blobs?.kind === 's3' ? new S3Client(options.blobs) : null;
   const callbacks = openCallbacks(options, { clock, vault, server });
   const steady = options.steady ?? steadiness();
-  const host = { dataFolder, clock, steady, writers, bucket, callbacks, people };
+  const files = openFilesOptions(options.openProjectsMax);
+  const host = { dataFolder, clock, steady, files, writers, bucket, callbacks, people, observer };
   const projects = new Projects(control, host, (project, error) =>
     log.error({ err: error, project }, 'upkeep failed'),
   );
-  const doors = await openDoors(options, { clock, vault, server, projects, people });
-  return { clock, control, projects, writers, bucket, callbacks, people, ...doors };
+  const middle = { clock, vault, server, projects, people };
+  const signIn = options.signIn ? openSignIn(options, { ...middle, control }) : null;
+  const doors = await openDoors(options, { ...middle, signIn });
+  return { clock, control, projects, writers, bucket, callbacks, people, signIn, ...doors };
+}
+
+function openFilesOptions(max: number | undefined): OpenFilesOptions {
+  return max === undefined
+    ? { max: Number.POSITIVE_INFINITY, idleMs: null }
+    : { max, idleMs: UNUSED_MS };
 }
 
 interface Middle {
@@ -215,33 +251,49 @@ interface Middle {
 }
 
 function openCallbacks(options: GatewayOptions, middle: Middle): OutboundCallbacks {
-  const { callbackAllow, callbackDeadlineMs, log } = options;
+  const { callbackAllow, callbackDeadlineMs, log, observer } = options;
   return new OutboundCallbacks({
     ...middle,
     ...(callbackAllow && { allow: callbackAllow }),
     ...(callbackDeadlineMs !== undefined && { deadlineMs: callbackDeadlineMs }),
     onError: (project, error) => log.error({ err: error, project }, 'callbacks failed'),
+    ...(observer && { onOutcome: (outcome) => observer.pushed(outcome) }),
+  });
+}
+
+interface Inside extends Middle {
+  readonly projects: Projects;
+  readonly people: People;
+}
+
+function openSignIn(
+  { log }: GatewayOptions,
+  { people, ...middle }: Inside & { readonly control: ControlStore },
+): SignIn {
+  return new SignIn({
+    ...middle,
+    mail: (mail) => people.mail(mail),
+    onTrouble: (reason) => log.warn({ reason }, 'a sign-in mail was not sent'),
+    onError: (error) => log.error({ err: error }, 'a project was not finished'),
   });
 }
 
 /** What stands between the outside and the projects. */
 async function openDoors(
   options: GatewayOptions,
-  middle: Middle & {
-    readonly projects: Projects;
-    readonly people: People;
-  },
+  middle: Inside & { readonly signIn: SignIn | null },
 ): Promise<Pick<Parts, 'keyUse' | 'executor' | 'desk' | 'app'>> {
   const { log } = options;
-  const { clock, vault, server, projects, people } = middle;
+  const { clock, vault, server, projects, people, signIn } = middle;
   const keyUse = new KeyUse(clock, {
     onRejected: (project, { source, count, reason }) =>
       log.warn({ project, source, count, reason }, 'deliveries were refused'),
     onError: (error) => log.warn({ err: error }, 'key use was not written'),
   });
+  const authenticator = new Authenticator({ projects, clock, keyUse });
   const executor = new Authority({
     projects,
-    authenticator: new Authenticator({ projects, clock, keyUse }),
+    authenticator,
     rates: new Rates(options.ratePerMinute),
     clock,
     vault,
@@ -257,8 +309,10 @@ async function openDoors(
     uploads: new Uploads({ projects, clock }),
     downloads: new Downloads({ projects, vault, clock }),
     desk,
+    signIn,
     vault,
     telegram: people.webhook,
+    replicas: { authenticator, clock, source: new ReplicaSource(clock) },
     server,
     onInternal: (error, requestId) => log.error({ err: error, request_id: requestId }, 'failed'),
   });

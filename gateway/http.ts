@@ -1,28 +1,26 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono, type Context } from 'hono';
+import { emptyApp, mountApi } from '../shared/bindings/api.ts';
 import {
   commonHeaders,
-  errorResponse,
   identify,
   methodNotAllowed,
   reply,
   type HttpEnv,
   type OnInternalError,
 } from '../shared/bindings/http.ts';
-import { mcpRoutes } from '../shared/bindings/mcp.ts';
-import { openApiDocument } from '../shared/bindings/openapi.ts';
-import { restRoutes } from '../shared/bindings/rest.ts';
 import type { ServerInfo, Vault } from '../shared/context.ts';
-import { ServiceError } from '../shared/errors.ts';
 import type { Executor } from '../shared/executor.ts';
 import { once } from '../shared/once.ts';
-import { operations } from '../shared/operations/index.ts';
 import type { Downloads, FileAnswer, Wanted } from './links/downloads.ts';
 import { FileBody } from './links/file-body.ts';
 import type { Ingress } from './ingress.ts';
 import type { Desk } from './people/desk.ts';
 import type { Webhook } from './telegram/webhook.ts';
 import type { PayloadLinks } from './links/payload-links.ts';
+import { replicaRoutes, type ReplicaDoors } from './replica/routes.ts';
+import { signInRoutes } from './signin/routes.ts';
+import type { SignIn } from './signin/sign-in.ts';
 import type { Uploads } from './links/uploads.ts';
 
 interface Doors {
@@ -32,9 +30,12 @@ interface Doors {
   readonly uploads: Uploads;
   readonly downloads: Downloads;
   readonly desk: Desk;
+  /** Null where nobody signs in. */
+  readonly signIn: SignIn | null;
   readonly vault: Vault;
   /** Null where Telegram's updates are fetched, or there is no bot. */
   readonly telegram: Webhook | null;
+  readonly replicas: Pick<ReplicaDoors, 'authenticator' | 'source' | 'clock'>;
   readonly server: ServerInfo;
   readonly onInternal: OnInternalError;
 }
@@ -42,17 +43,7 @@ interface Doors {
 /** Every address of the gateway: REST, MCP, webhook ingress, and the links to payloads, uploads and files. */
 export function httpApp(doors: Doors): Hono<HttpEnv> {
   const { executor, server, onInternal } = doors;
-  const app = new Hono<HttpEnv>();
-  app.use(identify);
-  app.onError((error, c) => errorResponse(error, c, onInternal));
-  app.notFound((c) => errorResponse(new ServiceError('NOT_FOUND'), c, onInternal));
-  const document = once(() => JSON.stringify(openApiDocument(operations, server)));
-  app.get('/v1/openapi.json', (c) =>
-    reply(c, document(), 200, { 'Content-Type': 'application/json' }),
-  );
-  app.all('/v1/openapi.json', () => {
-    throw methodNotAllowed(['GET']);
-  });
+  const app = emptyApp(onInternal);
   app.all('/w/:token', (c) => ingress(doors, c));
   app.all('/l/:project/:event/:expires/:signature', (c) => payload(doors, c));
   app.all('/u/:token', (c) => upload(doors, c));
@@ -68,9 +59,10 @@ export function httpApp(doors: Doors): Hono<HttpEnv> {
   for (const path of ['/a/:token', '/c/:token']) {
     app.all(path, async (c) => (await pages()).fetch(c.req.raw, c.env));
   }
+  if (doors.signIn) signInDoors(app, doors, doors.signIn);
   if (doors.telegram) telegramDoor(app, doors.telegram);
-  app.route('/mcp', mcpRoutes(executor, operations, { serverVersion: server.version, onInternal }));
-  app.route('/', restRoutes(executor, operations, onInternal));
+  app.route('/', replicaRoutes({ ...doors.replicas, server, onInternal }));
+  mountApi(app, { executor, server, onInternal, signIn: doors.signIn !== null });
   return app;
 }
 
@@ -81,6 +73,20 @@ function pagesOnDemand({ desk, vault, server, onInternal }: Doors): () => Promis
     const pages = pageRoutes(desk, { publicUrl: server.urls.api, onInternal, vault });
     return new Hono<HttpEnv>().use(identify).route('/', pages);
   });
+}
+
+function signInDoors(
+  app: Hono<HttpEnv>,
+  { server, vault, onInternal }: Doors,
+  signIn: SignIn,
+): void {
+  app.route('/', signInRoutes(signIn, onInternal));
+  const pages = once(async () => {
+    const { loginPages } = await import('./pages/login-routes.tsx');
+    const routes = loginPages(signIn.logins, { publicUrl: server.urls.api, onInternal, vault });
+    return new Hono<HttpEnv>().use(identify).route('/', routes);
+  });
+  app.all('/s/:token', async (c) => (await pages()).fetch(c.req.raw, c.env));
 }
 
 function telegramDoor(app: Hono<HttpEnv>, webhook: Webhook): void {
@@ -96,6 +102,7 @@ function telegramDoor(app: Hono<HttpEnv>, webhook: Webhook): void {
 async function ingress(doors: Doors, c: Context<HttpEnv>): Promise<Response> {
   if (c.req.method !== 'POST') throw methodNotAllowed(['POST']);
   const answer = await doors.ingress.receive(c.req.param('token') ?? '', c.env.incoming);
+  if (c.env.visit) c.env.visit.delivery = answer.status;
   return reply(c, JSON.stringify(answer), 200, { 'Content-Type': 'application/json' });
 }
 

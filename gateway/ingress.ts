@@ -17,6 +17,7 @@ import type { SourceRow } from '../shared/store/sources.ts';
 import type { KeyUse } from './key-use.ts';
 import type { OpenSource, Project } from './project.ts';
 import type { Projects } from './projects.ts';
+import type { Recorder } from './recorder.ts';
 import type { Delivery, DeliveryAnswer } from './writes/delivery.ts';
 
 /** A delivery as it came in. */
@@ -51,7 +52,7 @@ export class Ingress {
     const now = this.#clock.now();
     const received = { request, headers: headerRecord(request.rawHeaders), body, now };
     this.#verify(project, source, received);
-    const delivery = understand(project, source.row, received);
+    const delivery = understand(await project.recorder(), source.row, received);
     if (body.length <= PAYLOAD_ROW_MAX_BYTES) return project.writes.run('delivery', delivery);
     const { digest, release } = await project.blobs.put(body);
     try {
@@ -100,7 +101,7 @@ export class Ingress {
   }
 }
 
-function understand(project: Project, source: SourceRow, received: Received): Delivery {
+function understand(recorder: Recorder, source: SourceRow, received: Received): Delivery {
   const { request, headers, body, now } = received;
   const { verification } = source;
   const contentType = request.headers['content-type'];
@@ -123,6 +124,6 @@ function understand(project: Project, source: SourceRow, received: Received): De
     providerId: providerId({ verification, headers, payload }),
     contentType: contentType ?? null,
     headers: JSON.stringify(storedHeaders(request.rawHeaders, dropped)),
-    digest: project.recorder.digest(came),
+    digest: recorder.digest(came),
   };
 }

@@ -1,10 +1,4 @@
-import type { KeyRecord, SessionRecord } from '../shared/store/keys.ts';
-
-export interface FoundKey {
-  readonly key: KeyRecord | null;
-  /** What the key announced last, however long ago. */
-  readonly session: SessionRecord | null;
-}
+import type { FoundKey } from '../shared/store/keys.ts';
 
 /** A project has twenty active keys; those revoked and rotated since the last change are few. */
 const KEYS_MAX = 200;

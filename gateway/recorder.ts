@@ -9,6 +9,11 @@ interface ServiceAction {
   readonly inputDigest?: string;
 }
 
+/** Where the key of a project's digests is sealed. */
+export function ledgerKeyPlace(projectId: string): string {
+  return `meta|${projectId}|ledger_key|value`;
+}
+
 /** Speaks to the ledger for a project: it has the key of the project's digests. */
 export class Recorder {
   readonly #key: Uint8Array;

@@ -77,31 +77,48 @@ export async function keepUp(
   await askForNext(project, clock, steady);
 }
 
+/**
+ * When the first thing falls due that is not done yet, in milliseconds, or is due since; null when nothing ever will. For a
+ * project in which nothing is under way.
+ */
+export async function firstDue(store: Repositories, now: number): Promise<number | null> {
+  const { work, deletions } = await dueTimes(store, 0);
+  const closed = (await store.routes.closedWithPending()) === null ? null : now;
+  const times = [...work, ...deletions, closed].filter((at) => at !== null);
+  return times.length > 0 ? Math.min(...times) : null;
+}
+
+/** Of what is pushed and sent only what is due after a time: what is due by now is in the hands of those who send it. */
+async function dueTimes(store: Repositories, after: number) {
+  const oldest = await store.events.oldestKept();
+  return {
+    work: [
+      await store.events.nextDue(),
+      await store.deliveries.nextDueAfter(after),
+      await store.requests.nextExpiry(),
+      await store.notices.nextDueAfter(after),
+    ],
+    deletions: [
+      // Kept for the whole of its last millisecond.
+      oldest && Date.parse(oldest.receivedAt) + PAYLOAD_RETENTION_MS + 1,
+      ...(await Promise.all(DROPS.map(({ nextExpiry }) => nextExpiry(store)))),
+    ],
+  };
+}
+
 async function askForNext(
   project: Project,
   clock: Clock,
   steady: Steadiness | undefined,
 ): Promise<void> {
   const now = clock.now();
-  const { due, delivery, request, letter, oldest, expiries } = await project.store.read(
-    async (store) => ({
-      due: await store.events.nextDue(),
-      // What is due by now is in the hands of those who send it, however long it takes them.
-      delivery: await store.deliveries.nextDueAfter(now),
-      request: await store.requests.nextExpiry(),
-      letter: await store.notices.nextDueAfter(now),
-      oldest: await store.events.oldestKept(),
-      expiries: await Promise.all(DROPS.map(({ nextExpiry }) => nextExpiry(store))),
-    }),
-  );
-  for (const at of [due, delivery, request, letter]) {
+  const { work, deletions } = await project.store.read((store) => dueTimes(store, now));
+  for (const at of work) {
     if (at !== null) project.atLatest(at);
   }
   const deletesFrom = now + (steady?.waitMs() ?? 0);
-  // Kept for the whole of its last millisecond.
-  const oldestEnds = oldest && Date.parse(oldest.receivedAt) + PAYLOAD_RETENTION_MS + 1;
-  for (const end of [oldestEnds, ...expiries]) {
-    if (end !== null) project.atLatest(Math.max(end, deletesFrom));
+  for (const at of deletions) {
+    if (at !== null) project.atLatest(Math.max(at, deletesFrom));
   }
   project.atLatest(now + IDEMPOTENCY_MS);
 }

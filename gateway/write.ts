@@ -27,7 +27,8 @@ const running = new WeakMap<Project, Set<string>>();
 export async function runWrite(call: Omit<Write, 'brief' | 'inputDigest'>): Promise<unknown> {
   const { project, operation } = call;
   const brief = operation.briefOf(call.input);
-  const write = { ...call, brief, inputDigest: project.recorder.digest(brief) };
+  const recorder = await project.recorder();
+  const write = { ...call, brief, inputDigest: recorder.digest(brief) };
   const releases: (() => void)[] = [];
   try {
     return await answer(write, await commitOnce(write, releases));

@@ -184,6 +184,8 @@ interface ErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** For the log only. */
   readonly cause?: unknown;
+  /** Status and message as another server gave them: it may be of a release with a code that is not known here. */
+  readonly said?: { readonly status: number; readonly message: string };
 }
 
 /** The one error that may reach a caller. Anything else thrown is INTERNAL: logged whole, shown as nothing. */
@@ -195,7 +197,7 @@ export class ServiceError extends Error {
   readonly #headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, options: ErrorOptions = {}) {
-    const entry = errorEntry(code);
+    const entry = options.said ? { ...options.said, hint: null } : errorEntry(code);
     super(entry.message, { cause: options.cause });
     this.name = 'ServiceError';
     this.code = code;

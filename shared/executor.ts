@@ -7,6 +7,8 @@ export interface Credentials {
   /** The header X-Service-Agent. */
   readonly agentHeader: string | undefined;
   readonly userAgent: string | undefined;
+  /** The header X-Service-Client: the name of an MCP client, told by a daemon that passes its call on. */
+  readonly clientName?: string | undefined;
   readonly requestId: string;
   readonly idempotencyKey: string | undefined;
 }
@@ -21,7 +23,7 @@ export interface Answer {
 }
 
 /** How old an answer of a replica may be. */
-export interface ReplicaAge {
+interface ReplicaAge {
   /** Since the replica was known to have everything, in milliseconds. */
   readonly ageMs: number;
   /** True while the gateway cannot be reached. */

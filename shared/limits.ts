@@ -91,3 +91,17 @@ export const CHANNEL_LABEL_MAX_CHARS = 60;
 export const CHANNEL_EMAIL_LINK_MS = DAY_MS;
 export const CHANNEL_TELEGRAM_LINK_MS = 15 * MINUTE_MS;
 export const CHANNEL_RESEND_MS = MINUTE_MS;
+/** A sign-in is confirmed within this time, and used within as long again. */
+export const LOGIN_MS = 15 * MINUTE_MS;
+/** How long a client should let pass before it asks again whether a sign-in is confirmed, and how long it must. */
+export const LOGIN_POLL_SECONDS = 3;
+export const LOGIN_POLL_MIN_MS = 1000;
+export const LOGINS_PER_EMAIL = 5;
+export const LOGINS_PER_ADDRESS = 20;
+/** The time for which those two count. */
+export const LOGINS_WINDOW_MS = HOUR_MS;
+/** Sign-ins are forgotten after this time. */
+export const LOGIN_KEPT_MS = DAY_MS;
+export const PROJECTS_PER_ACCOUNT = 5;
+/** Streams of changes that one project has open at a time. */
+export const CHANGE_STREAMS_PER_PROJECT = 1000;

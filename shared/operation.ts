@@ -168,7 +168,12 @@ const PROBLEMS_MAX = 20;
 
 /** Checks an input against the declaration; VALIDATION_FAILED lists the first problems with their paths. */
 export function parseInput(operation: Operation, input: unknown): unknown {
-  const parsed = operation.input.safeParse(input ?? {});
+  return parseFields(operation.input, input ?? {});
+}
+
+/** The same for what is no operation. */
+export function parseFields<T extends z.ZodType>(schema: T, input: unknown): z.output<T> {
+  const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.slice(0, PROBLEMS_MAX);
   throw invalid(...issues.flatMap(problemsOf).slice(0, PROBLEMS_MAX));

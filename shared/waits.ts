@@ -35,6 +35,14 @@ export class Waits {
     }
   }
 
+  /** Called when something changed and it is not known what: everybody looks again. */
+  notifyAll(): void {
+    for (const waiter of this.#waiters) {
+      waiter.stale = true;
+      waiter.wake?.('changed');
+    }
+  }
+
   /** Ends the waits of a key that was revoked, with KEY_REVOKED. */
   endOf(keyId: string): void {
     for (const waiter of this.#waiters) {

@@ -24,6 +24,8 @@ export interface CallbackOptions {
   /** From the beginning of an attempt to the end of its answer. */
   readonly deadlineMs?: number;
   readonly onError: (projectId: string, error: unknown) => void;
+  /** Told how each attempt went. */
+  readonly onOutcome?: (outcome: AttemptOutcome) => void;
 }
 
 /** Everything that calls addresses outside: the checks of addresses, and the deliveries of all projects. */
@@ -55,7 +57,7 @@ export class OutboundCallbacks implements Callbacks {
     return newSigningSecret();
   }
 
-  send(message: CallbackMessage): Promise<AttemptOutcome> {
+  async send(message: CallbackMessage): Promise<AttemptOutcome> {
     const { url, secrets, id, body: text, attempt } = message;
     const { clock, server, deadlineMs } = this.#options;
     const body = Buffer.from(text);
@@ -65,7 +67,10 @@ export class OutboundCallbacks implements Callbacks {
       'x-service-attempt': String(attempt),
       ...signatureHeaders({ id, body, nowMs: clock.now(), secrets }),
     };
-    return this.#sender.post({ url, body, headers, ...(deadlineMs && { deadlineMs }) });
+    const timed = { url, body, headers, ...(deadlineMs && { deadlineMs }) };
+    const outcome = await this.#sender.post(timed);
+    this.#options.onOutcome?.(outcome);
+    return outcome;
   }
 
   deliveriesOf(project: PushingProject): Deliveries {

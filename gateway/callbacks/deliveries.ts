@@ -74,6 +74,11 @@ export class Deliveries {
     this.#log = new AttemptLog(project.writes, (error) => host.onError(project.info.id, error));
   }
 
+  /** Something is being sent, or about to be. */
+  get isBusy(): boolean {
+    return [...this.#queues.values()].some(({ isIdle }) => !isIdle);
+  }
+
   /** Something is due to this destination. */
   wake(destination: string): void {
     if (this.#isClosed) return;

@@ -70,6 +70,11 @@ export class DestinationQueue<D extends Waiting> {
     return this.#places < PLACES_FIRST;
   }
 
+  /** Nothing is under way or at hand. */
+  get isIdle(): boolean {
+    return this.#known.size === 0 && !this.#isLoading && !this.#mayHaveMore;
+  }
+
   /** Something is due, or may be. */
   wake(): void {
     this.#mayHaveMore = true;
@@ -162,7 +167,7 @@ export class DestinationQueue<D extends Waiting> {
   }
 
   #tellIfIdle(): void {
-    if (this.#known.size === 0 && !this.#isLoading && !this.#mayHaveMore) this.#work.onIdle();
+    if (this.isIdle) this.#work.onIdle();
   }
 }
 

@@ -30,6 +30,11 @@ export class Transfer {
     this.#inBackground = inBackground;
   }
 
+  /** Something is reserved, or about to be, that goes back to the rows soon. */
+  get isBusy(): boolean {
+    return this.#left > 0 || this.#waiting > 0;
+  }
+
   /** Bytes that the row of a month counts, and nobody has sent. */
   unspent(month: string): number {
     return month === this.#month ? this.#left : 0;

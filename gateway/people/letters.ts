@@ -57,6 +57,11 @@ export class Letters {
     this.#parts = parts;
   }
 
+  /** Something is being sent, or about to be. */
+  get isBusy(): boolean {
+    return this.#running || this.#underWay.size > 0;
+  }
+
   /** There may be something to send. */
   wake(): void {
     this.#again = true;

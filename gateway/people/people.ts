@@ -4,11 +4,12 @@ import type { Vault } from '../../shared/context.ts';
 import type { ChannelKind } from '../../shared/store/channels.ts';
 import { MailCarrier } from '../mail/mail-carrier.ts';
 import type { MailConfig } from '../mail/mail-config.ts';
-import type { Mailer } from '../mail/mailer.ts';
+import type { Mailer, OutgoingMail } from '../mail/mailer.ts';
 import { openMailer } from '../mail/open-mailer.ts';
+import { observedCarrier, type Observer } from '../observer.ts';
 import type { TelegramBot, Trouble } from '../telegram/bot.ts';
 import type { Webhook } from '../telegram/webhook.ts';
-import type { Carrier, Desk } from './desk.ts';
+import type { Carrier, Desk, Sent } from './desk.ts';
 import { Letters, type LetterProject } from './letters.ts';
 
 /** How people are reached. */
@@ -31,6 +32,7 @@ interface PeopleParts {
   readonly vault: Vault;
   /** Something about Telegram that an operator should know. */
   readonly onTrouble: (trouble: Trouble) => void;
+  readonly observer?: Observer | undefined;
 }
 
 /** The ways to people, and the letters of all projects. */
@@ -46,7 +48,8 @@ export class People {
     const { from } = config.mail;
     this.#parts = parts;
     this.#mailer = mailer;
-    this.#carriers = { email: new MailCarrier(mailer, { publicUrl, ...(from && { from }) }) };
+    const carrier = new MailCarrier(mailer, { publicUrl, ...(from && { from }) });
+    this.#carriers = { email: observedCarrier(carrier, 'email', parts.observer) };
   }
 
   static async open(parts: PeopleParts): Promise<People> {
@@ -70,6 +73,11 @@ export class People {
     return this.#bot?.webhook ?? null;
   }
 
+  /** Hands on a mail that belongs to no project. */
+  mail(mail: Omit<OutgoingMail, 'from'>): Promise<Sent> {
+    return this.#mailer.send({ ...mail, from: this.#parts.config.mail.from });
+  }
+
   lettersOf(project: LetterProject): Letters {
     const { clock, vault } = this.#parts;
     const letters = new Letters(project, { clock, vault, carriers: this.#carriers });
@@ -82,12 +90,12 @@ export class People {
    * itself: a start without it is a start.
    */
   async connect(desk: Desk): Promise<void> {
-    const { config, publicUrl, clock, onTrouble } = this.#parts;
+    const { config, publicUrl, clock, onTrouble, observer } = this.#parts;
     if (!config.telegram) return;
     const { TelegramBot: Bot } = await import('../telegram/bot.ts');
     const bot = new Bot({ config: { ...config.telegram, publicUrl }, desk, clock, onTrouble });
     this.#bot = bot;
-    this.#carriers.telegram = bot.carrier;
+    this.#carriers.telegram = observedCarrier(bot.carrier, 'telegram', observer);
     bot.start().catch((cause: unknown) => {
       onTrouble({ kind: 'refused', message: 'Telegram refuses the bot.', cause });
     });

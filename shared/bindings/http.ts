@@ -5,9 +5,18 @@ import type { Credentials } from '../executor.ts';
 import { newRequestId } from '../ids.ts';
 import { VERSION } from '../version.ts';
 
+/** What the hosted process knows of a request, and learns of it for its log and metrics. */
+export interface Visit {
+  /** Seen through the proxies that are trusted. */
+  readonly clientAddress: string;
+  requestId: string | null;
+  /** What became of a delivery. */
+  delivery: 'accepted' | 'duplicate' | null;
+}
+
 /** What every handler finds on a request: the Node request and response, and an id. */
 export interface HttpEnv {
-  Bindings: HttpBindings;
+  Bindings: HttpBindings & { readonly visit?: Visit };
   Variables: { requestId: string };
 }
 
@@ -16,7 +25,9 @@ export type OnInternalError = (error: unknown, requestId: string) => void;
 
 /** Gives each request an id. */
 export const identify: MiddlewareHandler<HttpEnv> = async (c, next) => {
-  c.set('requestId', newRequestId());
+  const requestId = newRequestId();
+  c.set('requestId', requestId);
+  if (c.env.visit) c.env.visit.requestId = requestId;
   await next();
 };
 
@@ -104,6 +115,7 @@ export function credentialsOf(c: Context<HttpEnv>): Credentials {
     authorization: c.req.header('authorization'),
     agentHeader: c.req.header('x-service-agent'),
     userAgent: c.req.header('user-agent'),
+    clientName: c.req.header('x-service-client'),
     requestId: c.get('requestId'),
     idempotencyKey: c.req.header('idempotency-key'),
   };

@@ -3,6 +3,7 @@ import { eventSchema } from '../envelope.ts';
 import { jsonSchema } from './fields.ts';
 import { linkPaths } from './openapi-links.ts';
 import { pagePaths } from './openapi-pages.ts';
+import { replicaPaths } from './openapi-replica.ts';
 import {
   COMMON_HEADERS,
   errorResponses,
@@ -18,16 +19,18 @@ export const DOOR_TAGS: Readonly<Record<string, string>> = {
   webhooks: 'Where senders deliver to, and what is delivered to callbacks.',
   links: 'Addresses that answers carry: who has one needs no key.',
   pages: 'What people see who are asked to decide.',
+  replica: 'How a daemon keeps a copy of the project.',
 };
 
 /** The paths that are no operation's: what senders, links and people reach, the tools of agents, and this document. */
-export function doorPaths(server: ServerInfo): Record<string, Json> {
+export function doorPaths(server: Pick<ServerInfo, 'urls'>): Record<string, Json> {
   const { hooks, mcp } = server.urls;
   return {
     '/mcp': { servers: [{ url: baseOf(mcp), description: 'MCP' }], post: MCP },
     '/w/{token}': { servers: [{ url: hooks, description: 'Webhook ingress' }], post: INGRESS },
     ...linkPaths(),
     ...pagePaths(),
+    ...replicaPaths(),
     '/v1/openapi.json': { get: DOCUMENT },
   };
 }

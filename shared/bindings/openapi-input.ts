@@ -26,7 +26,7 @@ export function inputParameters(operation: Operation): Json[] {
   ];
 }
 
-const IDEMPOTENCY_PARAMETER = {
+export const IDEMPOTENCY_PARAMETER = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,

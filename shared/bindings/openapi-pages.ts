@@ -13,7 +13,7 @@ export function pagePaths(): Record<string, Json> {
 const HTML = { 'text/html': { schema: { type: 'string' } } };
 
 /** Pages tell people what is wrong, so that their errors are pages, too. */
-function pageResponses(texts: Readonly<Record<number, string>>): Json {
+export function pageResponses(texts: Readonly<Record<number, string>>): Json {
   const all = {
     ...texts,
     404: 'The link is none, or no longer one.',
@@ -28,7 +28,7 @@ function pageResponses(texts: Readonly<Record<number, string>>): Json {
   );
 }
 
-function formBody(properties: Json): Json {
+export function formBody(properties: Json): Json {
   return {
     required: true,
     content: {
@@ -39,20 +39,20 @@ function formBody(properties: Json): Json {
   };
 }
 
-const CSRF = { type: 'string', description: 'From the page that was looked at.' };
-const SEEN = {
+export const CSRF = { type: 'string', description: 'From the page that was looked at.' };
+export const SEEN = {
   description: 'Taken, or to be confirmed on the page that Location names.',
   headers: {
     ...COMMON_HEADERS,
     Location: { description: 'A page beside this one.', schema: { type: 'string' } },
   },
 };
-const REFUSED_FORMS = {
+export const REFUSED_FORMS = {
   403: 'The form is not from a page of ours, or is out of date.',
   413: 'Too long.',
 };
 
-const PAGE = { tags: ['pages'], security: [], parameters: inPath('token') };
+export const PAGE = { tags: ['pages'], security: [], parameters: inPath('token') };
 
 const REQUEST_PAGE = {
   operationId: 'request_page',

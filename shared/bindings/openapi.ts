@@ -10,6 +10,7 @@ import {
   jsonResponse,
   RESPONSE_COMPONENTS,
 } from './openapi-responses.ts';
+import { SIGN_IN_TAG, signInPaths } from './openapi-sign-in.ts';
 
 type Json = Record<string, unknown>;
 
@@ -30,6 +31,7 @@ const COMMON_OF_WRITES: readonly ErrorCode[] = [
 ];
 
 const TAGS: Readonly<Record<string, string>> = {
+  [SIGN_IN_TAG]: 'Signing in by a link that is mailed: how projects and first keys come about.',
   whoami: 'The key and project of a call.',
   session: 'Which agent is at work.',
   key: 'API keys and their scopes.',
@@ -49,7 +51,11 @@ const TAGS: Readonly<Record<string, string>> = {
 };
 
 /** The OpenAPI 3.1 description of every address: the routes of the operation list, and what else there is. */
-export function openApiDocument(operations: readonly Operation[], server: ServerInfo): Json {
+export function openApiDocument(
+  operations: readonly Operation[],
+  server: Pick<ServerInfo, 'urls' | 'version'>,
+  { signIn = false }: { readonly signIn?: boolean } = {},
+): Json {
   const paths: Record<string, Json> = {};
   for (const sharing of byRoute(operations)) {
     const { method, path } = sharing[0].rest;
@@ -70,8 +76,8 @@ export function openApiDocument(operations: readonly Operation[], server: Server
     },
     servers: [{ url: server.urls.api, description: 'This server' }],
     security: [{ apiKey: [] }],
-    tags: tagsOf(operations),
-    paths: { ...paths, ...doorPaths(server) },
+    tags: tagsOf(operations, signIn),
+    paths: { ...paths, ...(signIn && signInPaths()), ...doorPaths(server) },
     webhooks: outgoingWebhooks(),
     components: {
       securitySchemes: {
@@ -96,8 +102,12 @@ function byRoute(operations: readonly Operation[]): Sharing[] {
   return [...routes.values()];
 }
 
-function tagsOf(operations: readonly Operation[]): Json[] {
-  const used = new Set([...operations.map(tagOf), ...Object.keys(DOOR_TAGS)]);
+function tagsOf(operations: readonly Operation[], signIn: boolean): Json[] {
+  const used = new Set([
+    ...(signIn ? [SIGN_IN_TAG] : []),
+    ...operations.map(tagOf),
+    ...Object.keys(DOOR_TAGS),
+  ]);
   return [...used].map((name) => ({ name, description: TAGS[name] ?? name }));
 }
 
@@ -161,6 +171,12 @@ const VERSION_HEADERS = {
     schema: { type: 'string' },
   },
 };
+const POSITION_HEADERS = {
+  'X-Service-Position': {
+    description: 'The number of the newest commit. A replica that is as far has the write.',
+    schema: { type: 'string' },
+  },
+};
 const NOT_MODIFIED = {
   description: 'The version is still one that If-None-Match names.',
   headers: { ...COMMON_HEADERS, ...VERSION_HEADERS },
@@ -168,7 +184,10 @@ const NOT_MODIFIED = {
 
 function success(operation: Operation): Json {
   const schema = jsonSchema(operation.output, 'output');
-  return jsonResponse(operation.summary, schema, hasEtag(operation) ? VERSION_HEADERS : {});
+  return jsonResponse(operation.summary, schema, {
+    ...(operation.effect === 'write' && POSITION_HEADERS),
+    ...(hasEtag(operation) && VERSION_HEADERS),
+  });
 }
 
 function hasEtag({ rest }: Operation): boolean {

@@ -66,11 +66,20 @@ async function bodyFields(rest: Operation['rest'], incoming: IncomingMessage): P
   if (raw?.as === 'json') {
     return { [raw.field]: await jsonValue(incoming, raw.field, bodyMaxBytes) };
   }
-  if (raw && !isType(incoming, raw.objectType)) return bytesFields(incoming, raw, bodyMaxBytes);
-  if (!raw && !isType(incoming, 'application/json')) {
+  if (!raw) return readFields(incoming, bodyMaxBytes);
+  if (!isType(incoming, raw.objectType)) return bytesFields(incoming, raw, bodyMaxBytes);
+  return jsonObject(incoming, API_BODY_DEFAULT_MAX_BYTES);
+}
+
+/** The fields of a body that has to be a JSON object, and to say so. */
+export async function readFields(
+  incoming: IncomingMessage,
+  maxBytes = API_BODY_DEFAULT_MAX_BYTES,
+): Promise<Fields> {
+  if (!isType(incoming, 'application/json')) {
     throw invalid({ path: 'Content-Type', message: 'Expected `application/json`.' });
   }
-  return jsonObject(incoming, raw ? API_BODY_DEFAULT_MAX_BYTES : bodyMaxBytes);
+  return jsonObject(incoming, maxBytes);
 }
 
 async function jsonObject(incoming: IncomingMessage, maxBytes: number): Promise<Fields> {

@@ -10,9 +10,13 @@ const CONTROL = /\p{Cc}/gu;
 interface Claims {
   readonly agentHeader: string | undefined;
   readonly userAgent: string | undefined;
+  readonly clientName?: string | undefined;
 }
 
-/** Who the agent says it is: the header first, then what the key said in session_hello, then the user agent. */
+/**
+ * Who the agent says it is: the header first, then what the key said in session_hello, then the name of its MCP client,
+ * then the user agent.
+ */
 export function identifyAgent(
   claims: Claims,
   session: { readonly agent: string; readonly platform: string } | null,
@@ -21,6 +25,7 @@ export function identifyAgent(
     return { label: label(claims.agentHeader), platform: 'unknown', source: 'header' };
   }
   if (session) return { label: session.agent, platform: session.platform, source: 'hello' };
+  if (claims.clientName) return mcpClient(claims.clientName);
   const platform = platformOf(claims.userAgent ?? '');
   if (platform === 'unknown') return { label: null, platform, source: 'none' };
   return { label: platform, platform, source: 'user_agent' };
@@ -30,24 +35,22 @@ export function identifyAgent(
  * The caller by what only the body of an MCP call tells: the name of its client, which counts where the agent has not
  * named itself, and an idempotency key where there was no header.
  */
-export function withMcpClient(
-  caller: Caller,
+export function withMcpClient<C extends Caller>(
+  caller: C,
   clientName: string | undefined,
   idempotencyKey: string | undefined,
-): Caller {
+): C {
   const { source } = caller.agent;
   const named = clientName !== undefined && (source === 'user_agent' || source === 'none');
   return {
     ...caller,
-    ...(named && {
-      agent: {
-        label: label(clientName),
-        platform: platformOf(clientName),
-        source: 'mcp_client_info',
-      },
-    }),
+    ...(named && { agent: mcpClient(clientName) }),
     idempotencyKey: caller.idempotencyKey ?? checkedIdempotencyKey(idempotencyKey),
   };
+}
+
+function mcpClient(name: string): AgentIdentity {
+  return { label: label(name), platform: platformOf(name), source: 'mcp_client_info' };
 }
 
 function platformOf(name: string): string {

@@ -30,3 +30,13 @@ export function maskedAddress(address: string): string {
   const at = address.lastIndexOf('@');
   return `${address.slice(0, 1)}***${address.slice(at).toLowerCase()}`;
 }
+
+/**
+ * The mailbox that an address most likely reaches, to count by and for nothing else: few mailboxes tell capitals from
+ * small letters, and many take mail for `ana+anything` as for `ana`.
+ */
+export function likelyMailbox(address: string): string {
+  const at = address.lastIndexOf('@');
+  const local = address.slice(0, at).replace(/(?<=.)\+.*$/, '');
+  return (local + address.slice(at)).toLowerCase();
+}

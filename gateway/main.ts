@@ -1,0 +1,85 @@
+import { parseArgs } from 'node:util';
+import type { Logger } from 'pino';
+import { StartRefused } from '../shared/start-refused.ts';
+import { readServerConfig } from './server/config.ts';
+import { createServerLog } from './server/log.ts';
+import { GatewayServer } from './server/server.ts';
+
+/** Whatever hangs, the process is gone by then. */
+const END_WITHIN_MS = 4800;
+/** A terminal or a service manager sends a signal to us and to the command that started us, which passes it on. */
+const SAME_SIGNAL_MS = 500;
+
+/** Runs the gateway until a signal or a failure ends it. */
+async function main(): Promise<void> {
+  // Everything it creates is for this user alone, also what a library creates.
+  process.umask(0o077);
+  const { values } = parseArgs({
+    options: { config: { type: 'string' }, json: { type: 'boolean', default: false } },
+  });
+  const config = readServerConfig(process.env, values.config ?? null);
+  const output = createServerLog({ level: config.logLevel, secrets: config.secrets });
+  const { log } = output;
+  let server: GatewayServer | null = null;
+  const end = (exitCode: number): void => {
+    if (server) void endServer(server, log, exitCode);
+    else process.exit(exitCode);
+  };
+  endOnSignals(() => end(0));
+  const die = (error: unknown): void => {
+    log.fatal({ err: error }, 'failed');
+    process.exit(1);
+  };
+  process.on('uncaughtException', die);
+  process.on('unhandledRejection', die);
+  server = await GatewayServer.start({ config, log, onFatal: () => end(1) });
+  sayWhere(server, values.json);
+  output.begin();
+  const { pid: _, ...where } = server.status;
+  log.info(where, 'listening');
+  for (const warning of config.warnings) log.warn(warning);
+}
+
+/** Who asks twice does not want to wait. */
+function endOnSignals(end: () => void): void {
+  let askedAt: number | null = null;
+  const onSignal = (): void => {
+    const now = performance.now();
+    if (askedAt === null) end();
+    else if (now - askedAt > SAME_SIGNAL_MS) process.exit(1);
+    askedAt ??= now;
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
+
+async function endServer(server: GatewayServer, log: Logger, exitCode: number): Promise<void> {
+  setTimeout(() => process.exit(1), END_WITHIN_MS);
+  try {
+    await server.stop();
+  } catch (error) {
+    log.fatal({ err: error }, 'did not end cleanly');
+    process.exit(1);
+  }
+  process.exit(exitCode);
+}
+
+/** For people on standard error, beside the log; for programs as a line of JSON in the log's own stream. */
+function sayWhere({ status }: GatewayServer, json: boolean): void {
+  if (json) {
+    process.stdout.write(`${JSON.stringify(status)}\n`);
+    return;
+  }
+  const { base_url, listen, data, version, pid } = status;
+  const behind = base_url === listen ? '' : ` for ${base_url}`;
+  process.stderr.write(
+    `svc gateway ${version} listens on ${listen}${behind}, data in ${data} (pid ${pid}).\n`,
+  );
+}
+
+main().catch((error: unknown) => {
+  const refused = error instanceof StartRefused;
+  const text = refused ? error.text() : error instanceof Error ? error.stack : String(error);
+  process.stderr.write(`svc: ${text}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,40 @@
+import type { AttemptOutcome } from '../shared/rules/retry-schedule.ts';
+import type { ChannelKind } from '../shared/store/channels.ts';
+import type { Carrier, Sent } from './people/desk.ts';
+
+/** Is told of what happens, to count it. Called often: it is quick, and never throws. */
+export interface Observer {
+  /** Events became claimable. */
+  eventReady(): void;
+  /** An attempt to push to a callback has ended. */
+  pushed(outcome: AttemptOutcome): void;
+  /** A letter was handed to its carrier. */
+  posted(kind: ChannelKind, outcome: Sent['outcome']): void;
+}
+
+/** What a gateway holds at this moment. */
+export interface Census {
+  /** Projects whose databases are open. */
+  readonly openProjects: number;
+  readonly waits: number;
+  /** Streams of changes that replicas follow. */
+  readonly streams: number;
+  /** Writes that were asked for and are not answered. */
+  readonly writes: number;
+}
+
+/** The carrier, with how its letters fare told. */
+export function observedCarrier(
+  carrier: Carrier,
+  kind: ChannelKind,
+  observer: Observer | undefined,
+): Carrier {
+  if (!observer) return carrier;
+  return {
+    async send(letter, to) {
+      const sent = await carrier.send(letter, to);
+      observer.posted(kind, sent.outcome);
+      return sent;
+    },
+  };
+}

@@ -1,0 +1,192 @@
+import { statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { pino } from 'pino';
+import { StartRefused } from '../../shared/start-refused.ts';
+import { AddressRanges } from '../address-ranges.ts';
+import { readOr, readSettings, type Settings } from '../settings.ts';
+import { readConfigFile } from './config-file.ts';
+import { isLoopback, parseListenAddress, type ListenAddress } from './listen-address.ts';
+import { unknownSettings } from './setting-names.ts';
+
+/** How the hosted process runs. */
+export interface ServerConfig {
+  readonly dataFolder: string;
+  /** Null keeps it in the data folder. */
+  readonly masterKeyFile: string | null;
+  readonly listen: ListenAddress;
+  /** Base of all links, without a slash at the end; null is the address it listens on. */
+  readonly publicUrl: string | null;
+  /** Base of webhook addresses; null is the public one. */
+  readonly hooksUrl: string | null;
+  readonly settings: Settings;
+  /** Calls a minute and key; 0 is no limit. */
+  readonly ratePerMinute: number;
+  readonly openProjectsMax: number;
+  readonly logLevel: string;
+  readonly metricsToken: string | null;
+  readonly trustedProxies: AddressRanges;
+  /** What an operator should know, a sentence each. */
+  readonly warnings: readonly string[];
+  /** Texts that no log line may show. */
+  readonly secrets: readonly string[];
+}
+
+type Env = NodeJS.ProcessEnv;
+type Complain = (problem: string) => void;
+
+const RATE = 600;
+const OPEN_PROJECTS = 256;
+const LISTEN_DEFAULT = '127.0.0.1:4780';
+const PROXIES_DEFAULT = '127.0.0.0/8,::1/128';
+/** Short enough to be typed, and too long to be guessed. */
+const METRICS_TOKEN = /^[\x21-\x7e]{16,512}$/;
+
+/** Reads the settings file, if there is one, and the environment, which wins. Throws a `StartRefused` with all problems. */
+export function readServerConfig(processEnv: Env, configFile: string | null): ServerConfig {
+  const problems: string[] = [];
+  const complain: Complain = (problem) => problems.push(problem);
+  const path = configFile ?? (processEnv['SVC_CONFIG'] || null);
+  const file = path === null ? {} : readConfigFile(path, complain);
+  const env: Env = { ...file, ...processEnv };
+  const config = readAll(env, complain);
+  if (config === null || problems.length > 0) {
+    throw new StartRefused('The settings are wrong.', 'settings', problems);
+  }
+  const warnings = [
+    ...unknownSettings(Object.keys(processEnv), Object.keys(file)),
+    ...remarks(config, path),
+  ];
+  return { ...config, warnings, secrets: secretsOf(env) };
+}
+
+type Read = Omit<ServerConfig, 'warnings' | 'secrets'>;
+
+/** Null, or something that is not to be used, when a problem was told. */
+function readAll(env: Env, complain: Complain): Read | null {
+  const listen = readOr(() => parseListenAddress(env['SVC_LISTEN'] || LISTEN_DEFAULT), complain);
+  const proxies = env['SVC_TRUSTED_PROXIES'] || PROXIES_DEFAULT;
+  const trustedProxies = readOr(
+    () => AddressRanges.parse(proxies, 'SVC_TRUSTED_PROXIES'),
+    complain,
+  );
+  const publicUrl = readPublicUrl(env, listen, complain);
+  const settings = readSettings(env, complain);
+  refuseWebhook(settings, publicUrl, complain);
+  const rest = {
+    dataFolder: resolve(env['SVC_DATA'] || defaultDataFolder(env)),
+    masterKeyFile: env['SVC_MASTER_KEY_FILE'] ? resolve(env['SVC_MASTER_KEY_FILE']) : null,
+    hooksUrl: readBase('SVC_HOOKS_URL', env, complain),
+    ratePerMinute: readCount('SVC_RATE_LIMIT', { env, ordinary: RATE, min: 0 }, complain),
+    openProjectsMax: readCount(
+      'SVC_OPEN_PROJECTS',
+      { env, ordinary: OPEN_PROJECTS, min: 1 },
+      complain,
+    ),
+    logLevel: readLogLevel(env, complain),
+    metricsToken: readMetricsToken(env, complain),
+  };
+  return listen && trustedProxies && settings
+    ? { ...rest, listen, trustedProxies, publicUrl, settings }
+    : null;
+}
+
+/** Telegram brings updates to https alone. */
+function refuseWebhook(
+  settings: Settings | null,
+  publicUrl: string | null,
+  complain: Complain,
+): void {
+  if (settings?.people.telegram?.mode !== 'webhook' || publicUrl?.startsWith('https://')) return;
+  complain('SVC_TELEGRAM_MODE: `webhook` needs a SVC_PUBLIC_URL that begins with https://.');
+}
+
+/** Of the system for root, of the user for anybody else. */
+export function defaultDataFolder(env: Env): string {
+  if (process.geteuid?.() === 0) return '/var/lib/svc-gateway';
+  const { XDG_DATA_HOME: xdg } = env;
+  const user = env['HOME'] || homedir();
+  return join(xdg && isAbsolute(xdg) ? xdg : join(user, '.local', 'share'), 'svc-gateway');
+}
+
+function readPublicUrl(env: Env, listen: ListenAddress | null, complain: Complain): string | null {
+  const base = readBase('SVC_PUBLIC_URL', env, complain);
+  if (!env['SVC_PUBLIC_URL'] && listen && !isLoopback(listen)) {
+    complain(
+      'SVC_PUBLIC_URL is not set: links and webhook addresses begin with it, such as `https://svc.example.com`.',
+    );
+  }
+  return base;
+}
+
+/** An address that links begin with; null when it is not set. */
+function readBase(name: string, env: Env, complain: Complain): string | null {
+  const text = env[name] ?? '';
+  if (text === '') return null;
+  const url = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
+  if (!url || url.username || url.password || url.search || url.hash || url.pathname !== '/') {
+    complain(
+      `${name} is not of the form \`https://svc.example.com\`, with nothing behind the host.`,
+    );
+    return null;
+  }
+  return url.origin;
+}
+
+function readCount(
+  name: string,
+  { env, ordinary, min }: { env: Env; ordinary: number; min: number },
+  complain: Complain,
+): number {
+  const text = env[name] || String(ordinary);
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : -1;
+  if (value < min) complain(`${name} is a whole number from ${min}.`);
+  return value;
+}
+
+function readLogLevel(env: Env, complain: Complain): string {
+  const level = env['SVC_LOG_LEVEL'] || 'info';
+  const levels = [...Object.keys(pino.levels.values), 'silent'];
+  if (!levels.includes(level)) complain(`SVC_LOG_LEVEL is one of ${levels.join(', ')}.`);
+  return level;
+}
+
+function readMetricsToken(env: Env, complain: Complain): string | null {
+  const token = env['SVC_METRICS_TOKEN'] ?? '';
+  if (token === '') return null;
+  if (!METRICS_TOKEN.test(token)) {
+    complain('SVC_METRICS_TOKEN has 16 characters or more, without spaces.');
+  }
+  return token;
+}
+
+/** What is allowed, and seldom meant. */
+function remarks({ publicUrl, settings }: Read, path: string | null): string[] {
+  const isOpen = path !== null && (statSync(path).mode & 0o004) !== 0;
+  return [
+    ...(isOpen ? [`${path} can be read by everybody on this machine. chmod 600 it.`] : []),
+    ...(publicUrl?.startsWith('http:')
+      ? ['SVC_PUBLIC_URL is not https: keys and links travel in clear.']
+      : []),
+    ...(settings.people.mail.kind === 'outbox'
+      ? ['SVC_SMTP_URL is not set: mail to people stays in the folder `outbox` beside the data.']
+      : []),
+    ...(settings.callbackAllow.isEmpty
+      ? []
+      : ['SVC_CALLBACK_ALLOW is set: callbacks may call private addresses.']),
+  ];
+}
+
+/** As they stand in the settings. Short ones are left out: hiding them would spoil every line. */
+function secretsOf(env: Env): string[] {
+  const whole = [
+    'SVC_TELEGRAM_TOKEN',
+    'SVC_METRICS_TOKEN',
+    'SVC_SMTP_URL',
+    'AWS_SECRET_ACCESS_KEY',
+  ];
+  const texts = [...whole, 'AWS_SESSION_TOKEN'].map((name) => env[name] ?? '');
+  const smtp = env['SVC_SMTP_URL'] ?? '';
+  const password = URL.canParse(smtp) ? new URL(smtp).password : '';
+  return [...texts, password, decodeURIComponent(password)].filter(({ length }) => length >= 6);
+}

@@ -1,0 +1,110 @@
+import { getRequestListener } from '@hono/node-server';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Hono } from 'hono';
+import type { Logger } from 'pino';
+import { unroutable, type HttpEnv, type Visit } from '../../shared/bindings/http.ts';
+import { unavailable } from '../../shared/errors.ts';
+import { answerError } from '../../shared/http/answers.ts';
+import type { Handler } from '../../shared/http/http-server.ts';
+import type { AddressRanges } from '../address-ranges.ts';
+import { addressBehind, isDirectFromHere } from './client-address.ts';
+import type { Metrics } from './metrics.ts';
+import type { Probes } from './probes.ts';
+import { NO_ROUTE, RouteTable } from './route-table.ts';
+import { namedProject, pathOf, shownPath } from './shown-path.ts';
+
+interface FrontParts {
+  readonly kind: 'tcp' | 'unix';
+  readonly trusted: AddressRanges;
+  readonly probes: Probes;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+}
+
+/** The client left before its answer began. Only the log and the metrics know this status, which nginx made up. */
+const CLIENT_LEFT = 499;
+
+/** What every request passes: the probes, the gateway once it is open, and then the log and the counters. */
+export class Front {
+  readonly #parts: FrontParts;
+  readonly #visits = new WeakMap<object, Visit>();
+  #serve: ReturnType<typeof getRequestListener> | null = null;
+  #routes = new RouteTable([]);
+
+  constructor(parts: FrontParts) {
+    this.#parts = parts;
+  }
+
+  /** From here on requests are answered by the gateway. */
+  open(app: Hono<HttpEnv>): void {
+    this.#routes = new RouteTable(app.routes.map(({ path }) => path));
+    this.#serve = getRequestListener(
+      (request, env) => app.fetch(request, { ...env, visit: this.#visits.get(env.incoming) }),
+      { errorHandler: unroutable },
+    );
+  }
+
+  readonly handle: Handler = (request, response) => {
+    const { kind, trusted, probes } = this.#parts;
+    const path = pathOf(request.url ?? '/');
+    if (probes.has(path)) {
+      const isDirect = isDirectFromHere(request, kind);
+      probes.answer(path, { request, response, isDirect }).catch(() => response.destroy());
+      return;
+    }
+    const started = performance.now();
+    const clientAddress = addressBehind(request, { kind, trusted });
+    const visit: Visit = { clientAddress, requestId: null, delivery: null };
+    this.#visits.set(request, visit);
+    response.once('close', () => {
+      this.#ended({
+        request,
+        response,
+        visit,
+        path,
+        seconds: (performance.now() - started) / 1000,
+      });
+    });
+    if (this.#serve) void this.#serve(request, response);
+    else answerError(response, unavailable(1));
+  };
+
+  #ended({ request, response, visit, path, seconds }: Ended): void {
+    const { metrics, log } = this.#parts;
+    const { method = '' } = request;
+    const status = response.headersSent ? response.statusCode : CLIENT_LEFT;
+    const route = this.#routes.of(path);
+    metrics.answered({ method, route, status, seconds, delivery: visit.delivery });
+    const level = levelOf(status, route);
+    if (!log.isLevelEnabled(level)) return;
+    // What was refused for want of a key, or was found nowhere, belongs to no project.
+    const isKnown = status !== 401 && status !== 404;
+    const project = isKnown ? namedProject(path, request.headers.authorization) : null;
+    log[level](
+      {
+        method: method.slice(0, 16),
+        path: shownPath(path),
+        status,
+        ms: Math.round(seconds * 10_000) / 10,
+        request_id: visit.requestId,
+        ...(project !== null && { project }),
+        client: visit.clientAddress,
+      },
+      'request',
+    );
+  }
+}
+
+interface Ended {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly visit: Visit;
+  readonly path: string;
+  readonly seconds: number;
+}
+
+/** An operator wants to see what fails. Strangers who try addresses that there are not would fill the log. */
+function levelOf(status: number, route: string): 'warn' | 'info' | 'debug' {
+  if (status >= 500) return 'warn';
+  return status >= 400 && status !== CLIENT_LEFT && route !== NO_ROUTE ? 'info' : 'debug';
+}

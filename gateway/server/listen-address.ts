@@ -1,0 +1,51 @@
+import { isIP } from 'node:net';
+import { isAbsolute } from 'node:path';
+
+/** Where to listen. */
+export type ListenAddress =
+  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+  | { readonly kind: 'unix'; readonly path: string };
+
+/** Linux takes 107 bytes in a socket address, macOS 103. */
+const SOCKET_PATH_MAX_BYTES = 103;
+
+/**
+ * `127.0.0.1:4780`, `[::1]:4780`, `localhost:4780` or `unix:/path`; port 0 takes a free one. Throws an Error that says what
+ * is wrong.
+ */
+export function parseListenAddress(text: string): ListenAddress {
+  if (text.startsWith('unix:')) return { kind: 'unix', path: checkedPath(text.slice(5)) };
+  const [, inBrackets, plain, digits = ''] =
+    /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = inBrackets ?? plain ?? '';
+  const isHost =
+    inBrackets === undefined ? isIP(host) === 4 || host === 'localhost' : isIP(host) === 6;
+  if (!isHost) {
+    throw new Error(
+      'SVC_LISTEN is not of the form `127.0.0.1:4780`, `[::1]:4780` or `unix:/run/svc/gateway.sock`.',
+    );
+  }
+  if (Number(digits) > 65_535) throw new Error('SVC_LISTEN: a port is a number up to 65535.');
+  return { kind: 'tcp', host, port: Number(digits) };
+}
+
+/** Whether nobody but this machine can call it. */
+export function isLoopback(address: ListenAddress): boolean {
+  if (address.kind === 'unix') return false;
+  const { host } = address;
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
+}
+
+/** As it is written: with the port that was taken, where it was 0. */
+export function listenText(address: ListenAddress, port: number): string {
+  if (address.kind === 'unix') return `unix:${address.path}`;
+  return `http://${isIP(address.host) === 6 ? `[${address.host}]` : address.host}:${port}`;
+}
+
+function checkedPath(path: string): string {
+  if (!isAbsolute(path)) throw new Error('SVC_LISTEN: the path behind `unix:` begins with `/`.');
+  if (Buffer.byteLength(path) > SOCKET_PATH_MAX_BYTES) {
+    throw new Error(`SVC_LISTEN: a socket path has ${SOCKET_PATH_MAX_BYTES} bytes at most.`);
+  }
+  return path;
+}

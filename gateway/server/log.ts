@@ -1,0 +1,44 @@
+import { pino, type Logger } from 'pino';
+import { redact } from '../../shared/redact.ts';
+
+const REDACTED = '[redacted]';
+
+export interface ServerLog {
+  readonly log: Logger;
+  /** Writes what was held back, and everything from here on as it comes. */
+  begin(): void;
+}
+
+/**
+ * The log of the hosted process: JSON lines on standard output. It is written behind the event loop's back, so that a
+ * reader who stalls does not stall the gateway; what is left is written when the process ends. Until `begin` it is held
+ * back, because the first line is for whoever waits for the gateway to listen.
+ */
+export function createServerLog(options: {
+  readonly level: string;
+  /** Texts that no line may show. */
+  readonly secrets: readonly string[];
+}): ServerLog {
+  const { level } = options;
+  // In a line they stand as JSON writes them.
+  const secrets = options.secrets.map((text) => JSON.stringify(text).slice(1, -1));
+  const clean = (line: string): string =>
+    secrets.reduce((text, secret) => text.replaceAll(secret, REDACTED), redact(line));
+  const out = pino.destination({ dest: 1, sync: false });
+  let held: string[] | null = [];
+  const begin = (): void => {
+    for (const line of held ?? []) out.write(line);
+    held = null;
+  };
+  const write = (line: string): void => {
+    if (held) held.push(line);
+    else out.write(line);
+  };
+  // Why it did not start is among the lines.
+  process.once('exit', () => {
+    begin();
+    out.flushSync();
+  });
+  const log = pino({ level, base: { pid: process.pid }, hooks: { streamWrite: clean } }, { write });
+  return { log, begin };
+}

@@ -1,0 +1,124 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { AttemptOutcome } from '../../shared/rules/retry-schedule.ts';
+import { isSuccess } from '../../shared/rules/retry-schedule.ts';
+import type { Census, Observer } from '../observer.ts';
+
+/** A request that has ended. */
+interface Answered {
+  readonly method: string;
+  /** The pattern of its path. */
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+  readonly delivery: 'accepted' | 'duplicate' | null;
+}
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE']);
+const INGRESS_ROUTE = '/w/{token}';
+/** Waits take up to two minutes. */
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 120];
+const GAUGES: readonly (readonly [name: string, help: string, key: keyof Census])[] = [
+  ['svc_open_projects', 'Projects whose databases are open.', 'openProjects'],
+  ['svc_waits', 'Waits that are held.', 'waits'],
+  ['svc_streams', 'Streams of changes that replicas follow.', 'streams'],
+  ['svc_writes_waiting', 'Writes that were asked for and are not answered.', 'writes'],
+];
+
+/** What is counted, in the form of Prometheus. */
+export class Metrics implements Observer {
+  readonly #registry = new Registry();
+  readonly #requests = this.#counter(
+    'svc_http_requests_total',
+    'Requests, by how they were answered.',
+    ['method', 'route', 'status'],
+  );
+  readonly #seconds = new Histogram({
+    name: 'svc_http_request_seconds',
+    help: 'From the headers of a request to the end of its answer.',
+    labelNames: ['route'],
+    buckets: SECONDS,
+    registers: [this.#registry],
+  });
+  readonly #ingress = this.#counter(
+    'svc_ingress_total',
+    'Webhook deliveries, by what became of them.',
+    ['outcome'],
+  );
+  readonly #ready = this.#counter(
+    'svc_events_ready_total',
+    'How often events became claimable; those of one commit count as one.',
+    [],
+  );
+  readonly #pushes = this.#counter(
+    'svc_pushes_total',
+    'Attempts to push events to callbacks, by outcome.',
+    ['outcome'],
+  );
+  readonly #letters = this.#counter(
+    'svc_letters_total',
+    'Letters to people, by channel and outcome.',
+    ['channel', 'outcome'],
+  );
+
+  constructor() {
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  /** Counts of this moment, taken whenever somebody asks. */
+  gauge(census: () => Census): void {
+    for (const [name, help, key] of GAUGES) {
+      const gauge = new Gauge({
+        name,
+        help,
+        collect() {
+          this.set(census()[key]);
+        },
+        registers: [],
+      });
+      this.#registry.registerMetric(gauge);
+    }
+  }
+
+  answered({ method, route, status, seconds, delivery }: Answered): void {
+    // Anybody may invent a method, and each would make a series.
+    const known = METHODS.has(method) ? method : 'other';
+    this.#requests.inc({ method: known, route, status });
+    this.#seconds.observe({ route }, seconds);
+    if (route === INGRESS_ROUTE) this.#ingress.inc({ outcome: delivery ?? ingressOutcome(status) });
+  }
+
+  eventReady(): void {
+    this.#ready.inc();
+  }
+
+  pushed(outcome: AttemptOutcome): void {
+    this.#pushes.inc({ outcome: pushOutcome(outcome) });
+  }
+
+  posted(channel: string, outcome: string): void {
+    this.#letters.inc({ channel, outcome });
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  #counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
+    return new Counter({ name, help, labelNames: [...labelNames], registers: [this.#registry] });
+  }
+}
+
+/** What was not taken: an unknown address, a signature or size that is refused, or trouble of ours. */
+function ingressOutcome(status: number): string {
+  if (status === 404) return 'unknown';
+  return status >= 500 ? 'failed' : 'rejected';
+}
+
+function pushOutcome(outcome: AttemptOutcome): string {
+  if (outcome.kind === 'answered') return isSuccess(outcome.status) ? 'delivered' : 'refused';
+  return outcome.guard ? 'forbidden' : 'failed';
+}

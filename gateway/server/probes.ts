@@ -1,0 +1,79 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { methodNotAllowed } from '../../shared/bindings/http.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { answerError, answerJson } from '../../shared/http/answers.ts';
+import { VERSION } from '../../shared/version.ts';
+import type { DiskProbe } from './disk-probe.ts';
+import type { Metrics } from './metrics.ts';
+
+/** How far the process is. */
+export type Phase = 'opening' | 'open' | 'closing';
+
+interface ProbesParts {
+  readonly phase: () => Phase;
+  readonly disk: DiskProbe;
+  readonly metrics: Metrics;
+  /** Who shows it may read the metrics from anywhere; null is nobody. */
+  readonly metricsToken: string | null;
+}
+
+/** `/healthz`, `/readyz` and `/metrics`: what a supervisor, a balancer and Prometheus ask. */
+export class Probes {
+  readonly #parts: ProbesParts;
+
+  constructor(parts: ProbesParts) {
+    this.#parts = parts;
+  }
+
+  /** True when the path is one of these. */
+  has(path: string): boolean {
+    return path === '/healthz' || path === '/readyz' || path === '/metrics';
+  }
+
+  /** `isDirect`: it was made on this machine, and no proxy has passed it on. */
+  async answer(path: string, { request, response, isDirect }: Exchange): Promise<void> {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return answerError(response, methodNotAllowed(['GET', 'HEAD']));
+    }
+    if (path === '/healthz') return answerJson(response, 200, { status: 'ok', version: VERSION });
+    if (path === '/readyz') return this.#ready(response);
+    if (!isDirect && !this.#mayRead(request))
+      return answerError(response, new ServiceError('NOT_FOUND'));
+    const text = await this.#parts.metrics.text();
+    response.writeHead(200, {
+      'Content-Type': this.#parts.metrics.contentType,
+      'Cache-Control': 'no-store',
+    });
+    response.end(text);
+  }
+
+  async #ready(response: ServerResponse): Promise<void> {
+    const phase = this.#parts.phase();
+    const disk = await this.#parts.disk.check();
+    const isReady = phase === 'open' && disk === null;
+    answerJson(
+      response,
+      isReady ? 200 : 503,
+      {
+        status: isReady ? 'ready' : 'not_ready',
+        checks: { stores: phase, disk: disk === null ? 'writable' : `not writable: ${disk}` },
+      },
+      isReady ? {} : { 'Retry-After': '5' },
+    );
+  }
+
+  #mayRead({ headers }: IncomingMessage): boolean {
+    const { metricsToken } = this.#parts;
+    const given = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1];
+    if (metricsToken === null || given === undefined) return false;
+    // Digests are of one length, whatever was sent.
+    return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', metricsToken, 'buffer'));
+  }
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly isDirect: boolean;
+}

@@ -1,0 +1,180 @@
+import { chmodSync, rmSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+import type { Logger } from 'pino';
+import { HttpServer } from '../../shared/http/http-server.ts';
+import { portOwner } from '../../shared/processes.ts';
+import { StartRefused } from '../../shared/start-refused.ts';
+import type { Lock } from '../../shared/store/lock.ts';
+import { errorCode } from '../../shared/untyped.ts';
+import { VERSION } from '../../shared/version.ts';
+import { Gateway } from '../gateway.ts';
+import type { ServerConfig } from './config.ts';
+import { claimDataFolder } from './data-folder.ts';
+import { DiskProbe } from './disk-probe.ts';
+import { Front } from './front.ts';
+import { listenText, type ListenAddress } from './listen-address.ts';
+import { Metrics } from './metrics.ts';
+import { Probes, type Phase } from './probes.ts';
+
+interface ServerOptions {
+  readonly config: ServerConfig;
+  readonly log: Logger;
+  /** The disk failed: this process must end. */
+  readonly onFatal: () => void;
+}
+
+/** Where it is found. */
+export interface ServerStatus {
+  readonly base_url: string;
+  readonly mcp_url: string;
+  readonly hooks_url: string;
+  /** The address it is bound to. */
+  readonly listen: string;
+  readonly data: string;
+  readonly version: string;
+  readonly pid: number;
+}
+
+/** How long answers under way may take once the process ends. */
+const FINISH_MS = 2500;
+const CONNECTIONS_MAX = 16_384;
+
+/** The hosted process: a data folder of its own, a listener, and the gateway behind it. */
+export class GatewayServer {
+  readonly #options: ServerOptions;
+  readonly #lock: Lock;
+  readonly #metrics = new Metrics();
+  readonly #front: Front;
+  #phase: Phase = 'opening';
+  #http: HttpServer | null = null;
+  #gateway: Gateway | null = null;
+  #stopped: Promise<void> | null = null;
+
+  private constructor(options: ServerOptions, lock: Lock) {
+    const { config, log } = options;
+    this.#options = options;
+    this.#lock = lock;
+    const metrics = this.#metrics;
+    const probes = new Probes({
+      phase: () => this.#phase,
+      disk: new DiskProbe(config.dataFolder),
+      metrics,
+      metricsToken: config.metricsToken,
+    });
+    const { listen, trustedProxies: trusted } = config;
+    this.#front = new Front({ kind: listen.kind, trusted, probes, metrics, log });
+  }
+
+  /** Resolves when it answers. Throws a `StartRefused` where a person must do something first. */
+  static async start(options: ServerOptions): Promise<GatewayServer> {
+    const { dataFolder, masterKeyFile } = options.config;
+    const server = new GatewayServer(options, claimDataFolder(dataFolder, masterKeyFile));
+    try {
+      await server.#open();
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+    return server;
+  }
+
+  get status(): ServerStatus {
+    const { config } = this.#options;
+    const listen = listenText(config.listen, this.#http?.port ?? 0);
+    const base = config.publicUrl ?? listen;
+    return {
+      base_url: base,
+      mcp_url: `${base}/mcp`,
+      hooks_url: config.hooksUrl ?? base,
+      listen,
+      data: config.dataFolder,
+      version: VERSION,
+      pid: process.pid,
+    };
+  }
+
+  /** Accepts nothing new, ends waits and streams, answers what is under way, and closes the stores. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    const wasOpen = this.#phase === 'open';
+    this.#phase = 'closing';
+    if (wasOpen) this.#options.log.info('ending');
+    const closing = this.#http?.close(FINISH_MS);
+    await this.#gateway?.endWaits();
+    await closing;
+    await this.#gateway?.close();
+    this.#lock.release();
+    if (wasOpen) this.#options.log.info('ended');
+  }
+
+  async #open(): Promise<void> {
+    const { config, log, onFatal } = this.#options;
+    const { settings, dataFolder, masterKeyFile, ratePerMinute, openProjectsMax } = config;
+    // Before the stores: a port that is taken is found at once, and the public address may depend on it.
+    this.#http = await listenOn(config.listen, this.#front);
+    const { base_url: api, mcp_url: mcp, hooks_url: hooks } = this.status;
+    this.#gateway = await Gateway.open({
+      dataFolder,
+      urls: { api, mcp, hooks },
+      ratePerMinute,
+      openProjectsMax,
+      signIn: true,
+      ...settings,
+      ...(masterKeyFile !== null && { masterKeyFile }),
+      log,
+      observer: this.#metrics,
+      onFatal: (error) => {
+        log.fatal({ err: error }, 'the disk failed a write');
+        onFatal();
+      },
+    });
+    const gateway = this.#gateway;
+    this.#metrics.gauge(() => gateway.census);
+    this.#front.open(gateway.app);
+    if (this.#phase === 'opening') this.#phase = 'open';
+  }
+}
+
+async function listenOn(address: ListenAddress, front: Front): Promise<HttpServer> {
+  if (address.kind === 'unix') await removeStale(address.path);
+  const where = address.kind === 'unix' ? { path: address.path } : address;
+  const options = { connectionsMax: CONNECTIONS_MAX };
+  try {
+    const server = await HttpServer.listen(where, () => front.handle, options);
+    // The proxy in front has a user of its own, which shares a group with this one.
+    if (address.kind === 'unix') chmodSync(address.path, 0o660);
+    return server;
+  } catch (error) {
+    throw refusedAddress(address, error);
+  }
+}
+
+function refusedAddress(address: ListenAddress, error: unknown): unknown {
+  const code = errorCode(error);
+  if (code === null) return error;
+  const where = address.kind === 'unix' ? address.path : `port ${address.port}`;
+  if (code !== 'EADDRINUSE' || address.kind === 'unix') {
+    return new StartRefused(`SVC_LISTEN: ${where} cannot be used (${code}).`, 'port');
+  }
+  const owner = portOwner(address.port) ?? 'another process';
+  return new StartRefused(
+    `SVC_LISTEN: ${where} is taken by ${owner}. Free it, or choose another one.`,
+    'port',
+  );
+}
+
+/** A socket file stays behind when a process dies. Where somebody answers, it is no such file. */
+async function removeStale(path: string): Promise<void> {
+  if (!statSync(path, { throwIfNoEntry: false })?.isSocket()) return;
+  const isUsed = await new Promise<boolean>((resolve) => {
+    const socket = connect(path, () => resolve(true));
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+  if (isUsed) throw new StartRefused(`SVC_LISTEN: another process answers on ${path}.`, 'port');
+  rmSync(path, { force: true });
+}

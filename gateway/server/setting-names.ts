@@ -1,0 +1,41 @@
+import { nearest } from '../../shared/suggest.ts';
+
+/** Every setting of the hosted process. */
+export const SETTINGS: readonly string[] = [
+  'SVC_BLOBS',
+  'SVC_CALLBACK_ALLOW',
+  'SVC_CONFIG',
+  'SVC_DATA',
+  'SVC_HOOKS_URL',
+  'SVC_LISTEN',
+  'SVC_LOG_LEVEL',
+  'SVC_MAIL_FROM',
+  'SVC_MASTER_KEY_FILE',
+  'SVC_METRICS_TOKEN',
+  'SVC_OPEN_PROJECTS',
+  'SVC_PUBLIC_URL',
+  'SVC_RATE_LIMIT',
+  'SVC_SMTP_URL',
+  'SVC_TELEGRAM_API_ROOT',
+  'SVC_TELEGRAM_MODE',
+  'SVC_TELEGRAM_TOKEN',
+  'SVC_TRUSTED_PROXIES',
+];
+/** For a bucket, as every program that speaks S3 reads them. */
+const BUCKET_SETTINGS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
+/** What other parts of svc read, and what they give to commands they run: they may be set around this one. */
+const ELSEWHERE =
+  /^SVC_(?:AGENT|API_KEY|BUILD_CACHE|GATEWAY|HOME|WEBHOOK_SECRET|EVENT_\w+|LEASE_ID|TEST_\w+)$/;
+
+/** A sentence for each name that nothing here reads, with the one that was probably meant. */
+export function unknownSettings(environment: readonly string[], file: readonly string[]): string[] {
+  const known = new Set(SETTINGS);
+  const stray = environment.filter(
+    (name) => name.startsWith('SVC_') && !known.has(name) && !ELSEWHERE.test(name),
+  );
+  const strayInFile = file.filter((name) => !known.has(name) && !BUCKET_SETTINGS.includes(name));
+  return [...new Set([...strayInFile, ...stray])].map((name) => {
+    const meant = nearest(name, SETTINGS);
+    return `${name} is no setting of the gateway.${meant === null ? '' : ` Did you mean ${meant}?`}`;
+  });
+}

@@ -1,0 +1,29 @@
+import { parseApiKey, parseToken } from '../../shared/ids.ts';
+
+const PATH_CHARS_MAX = 200;
+
+/** The path of a request target, without what follows it. */
+export function pathOf(url: string): string {
+  // A proxy may send the whole address.
+  const target = /^https?:\/\/[^/?#]*/i.exec(url)?.[0] ?? '';
+  const end = url.slice(target.length).search(/[?#]/);
+  return (
+    (end === -1 ? url.slice(target.length) : url.slice(target.length, target.length + end)) || '/'
+  );
+}
+
+/** A path as the log shows it: addresses of one letter carry what opens them, which is left out. */
+export function shownPath(path: string): string {
+  const [, letter] = /^\/+([a-z])\//i.exec(path) ?? [];
+  if (letter !== undefined) return `/${letter}/…`;
+  return path.length > PATH_CHARS_MAX ? `${path.slice(0, PATH_CHARS_MAX)}…` : path;
+}
+
+/** The project that a key or an address names, in clear; null where they name none. Nothing is proven by it. */
+export function namedProject(path: string, authorization: string | undefined): string | null {
+  const key = authorization?.slice('Bearer '.length).trim() ?? '';
+  const token = /^\/[a-z]\/([0-9A-Za-z]+)$/.exec(path)?.[1] ?? '';
+  const body = /^\/[dl]\/([0-9a-hjkmnp-tv-z]{16})\//.exec(path)?.[1];
+  if (body !== undefined) return `prj_${body}`;
+  return (parseApiKey(key) ?? parseToken(token))?.projectId ?? null;
+}

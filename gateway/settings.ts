@@ -1,0 +1,41 @@
+import { BlobsConfigError, readBlobsConfig, type BlobsConfig } from './blobs/blobs-config.ts';
+import { CallbackAllow } from './callbacks/callback-allow.ts';
+import { MailConfigError, readMailConfig } from './mail/mail-config.ts';
+import type { PeopleConfig } from './people/people.ts';
+import { readTelegramSettings } from './telegram/telegram-env.ts';
+
+/** What the environment says of blobs, people and callbacks, in local mode as on a host. */
+export interface Settings {
+  readonly blobs: BlobsConfig;
+  readonly people: PeopleConfig;
+  readonly callbackAllow: CallbackAllow;
+}
+
+/** Reads them. Null when something is wrong: each problem is told, as a sentence that shows no value. */
+export function readSettings(
+  env: NodeJS.ProcessEnv,
+  complain: (problem: string) => void,
+): Settings | null {
+  const blobs = readOr(() => readBlobsConfig(env), complain);
+  const mail = readOr(() => readMailConfig(env), complain);
+  const callbackAllow = readOr(() => CallbackAllow.parse(env['SVC_CALLBACK_ALLOW']), complain);
+  const telegram = readTelegramSettings(env);
+  if (telegram && 'problems' in telegram) telegram.problems.forEach(complain);
+  else if (blobs && mail && callbackAllow)
+    return { blobs, people: { mail, telegram }, callbackAllow };
+  return null;
+}
+
+/** What the reader answers, or null after telling what it threw. */
+export function readOr<T>(reader: () => T, complain: (problem: string) => void): T | null {
+  try {
+    return reader();
+  } catch (error) {
+    if (error instanceof MailConfigError || error instanceof BlobsConfigError) {
+      error.problems.forEach(complain);
+    } else {
+      complain(error instanceof Error ? error.message : String(error));
+    }
+    return null;
+  }
+}

@@ -1,0 +1,45 @@
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** A Telegram bot, as the environment names it. */
+export interface TelegramSettings {
+  readonly token: string;
+  /** Scheme, host and path of the Bot API, without a slash at the end. */
+  readonly apiRoot: string;
+  readonly mode: 'poll' | 'webhook';
+}
+
+const API_ROOT = 'https://api.telegram.org';
+/** As BotFather hands it out. */
+const TOKEN = /^\d{1,20}:[A-Za-z0-9_-]{8,128}$/;
+
+/**
+ * Reads SVC_TELEGRAM_TOKEN, SVC_TELEGRAM_API_ROOT and SVC_TELEGRAM_MODE: null without a token, or the problems. They name
+ * settings and show no value, as one of them is a secret.
+ */
+export function readTelegramSettings(
+  env: Env,
+): TelegramSettings | null | { readonly problems: readonly string[] } {
+  const token = env['SVC_TELEGRAM_TOKEN'] ?? '';
+  const apiRoot = env['SVC_TELEGRAM_API_ROOT'] || API_ROOT;
+  // A machine of one's own has no address that Telegram could bring updates to.
+  const mode = env['SVC_TELEGRAM_MODE'] || 'poll';
+  const problems: string[] = [];
+  if (token !== '' && !TOKEN.test(token)) {
+    problems.push('SVC_TELEGRAM_TOKEN is no token of a bot, such as `123456:ABC-def…`.');
+  }
+  if (!isApiRoot(apiRoot)) {
+    problems.push('SVC_TELEGRAM_API_ROOT is no address such as `https://api.telegram.org`.');
+  }
+  if (mode !== 'poll' && mode !== 'webhook') {
+    problems.push('SVC_TELEGRAM_MODE is neither `poll` nor `webhook`.');
+  } else if (problems.length === 0) {
+    return token === '' ? null : { token, apiRoot: apiRoot.replace(/\/+$/, ''), mode };
+  }
+  return { problems };
+}
+
+function isApiRoot(text: string): boolean {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
+  const { username, password, search, hash } = new URL(text);
+  return username === '' && password === '' && search === '' && hash === '';
+}

@@ -1,0 +1,30 @@
+import type { ServerResponse } from 'node:http';
+import type { ServiceError } from '../errors.ts';
+import { newRequestId } from '../ids.ts';
+import { VERSION } from '../version.ts';
+
+/** Answers JSON from the daemon itself, with the headers every answer of the interface carries. */
+export function answerJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, {
+    ...headers,
+    'Content-Type': 'application/json',
+    'Cache-Control': 'no-store',
+    'X-Request-Id': newRequestId(),
+    'X-Service-Version': VERSION,
+  });
+  response.end(JSON.stringify(body));
+}
+
+/** Answers an error of the interface and closes: what else the client sends is not read. */
+export function answerError(
+  response: ServerResponse,
+  error: ServiceError,
+  status: number = error.status,
+): void {
+  answerJson(response, status, error.body(), { ...error.headers(), Connection: 'close' });
+}

@@ -1,0 +1,85 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { ListenOptions } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { enforceDeadlines, type ReceiveLimits } from './deadlines.ts';
+import { lingerAfterRefusal } from './linger.ts';
+
+/** What answers requests. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface HttpServerOptions {
+  readonly limits?: ReceiveLimits;
+  /** Connections at once; more are closed as they come. */
+  readonly connectionsMax?: number;
+}
+
+/** No answer takes longer than a wait of 120 s: a connection silent for this long has a dead or stalled peer. */
+const SILENT_CONNECTION_MS = 180_000;
+const CONNECTIONS_MAX = 2048;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const LIMITS: ReceiveLimits = { headersMs: 10_000, bodyMs: 30_000, keepAliveMs: 5_000 };
+
+/** A `node:http` server that slow and silent clients cannot hold, and that ends when it is told to. */
+export class HttpServer {
+  readonly #server: Server;
+  #closing = false;
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** `handlerOf` gets the port, which is known only once it listens: 0 takes a free one, and a unix socket has none. */
+  static async listen(
+    address: ListenOptions,
+    handlerOf: (port: number) => Handler,
+    { limits = LIMITS, connectionsMax = CONNECTIONS_MAX }: HttpServerOptions = {},
+  ): Promise<HttpServer> {
+    const server = createServer({
+      // Sending is timed by `enforceDeadlines`; Node's own check would wake an idle process each second.
+      connectionsCheckingInterval: LONGEST_TIMER_MS,
+      headersTimeout: 0,
+      requestTimeout: 0,
+      keepAliveTimeout: limits.keepAliveMs,
+      maxHeaderSize: 16 * 1024,
+    });
+    server.maxConnections = connectionsMax;
+    server.timeout = SILENT_CONNECTION_MS;
+    const listening = new HttpServer(server);
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(address, () => {
+        server.off('error', reject);
+        // No request can have come before.
+        listening.#answerBy(handlerOf(listening.port));
+        enforceDeadlines(server, limits);
+        resolve();
+      });
+    });
+    return listening;
+  }
+
+  /** 0 on a unix socket. */
+  get port(): number {
+    const address = this.#server.address();
+    return address === null || typeof address === 'string' ? 0 : address.port;
+  }
+
+  /** Accepts nothing new from here on. Resolves when all answers are out, or cuts the rest off after that time. */
+  async close(withinMs: number): Promise<void> {
+    this.#closing = true;
+    const closed = new Promise<true>((resolve) => this.#server.close(() => resolve(true)));
+    const cutOff = setTimeout(() => this.#server.closeAllConnections(), withinMs);
+    // A kept-open connection is idle only once its answer is out, so look again until all are gone.
+    while (!(await Promise.race([closed, sleep(10, false)]))) this.#server.closeIdleConnections();
+    clearTimeout(cutOff);
+  }
+
+  #answerBy(handler: Handler): void {
+    this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      // A client that always has a next request would keep its connection from ever being idle.
+      if (this.#closing) response.setHeader('Connection', 'close');
+      lingerAfterRefusal(request, response);
+      handler(request, response);
+    });
+  }
+}
