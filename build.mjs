@@ -1,4 +1,4 @@
-// Bundles the executable and the daemon into dist/. Run by `npm run build`, and by `npm ci` through `prepare`.
+// Bundles the executable and its processes into dist/. Run by `npm run build`, and by `npm ci` through `prepare`.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { build } from 'esbuild';
@@ -37,10 +37,15 @@ await Promise.all([
     format: 'cjs',
     minify: true,
   }),
-  // The daemon keeps its packages outside: libsql is native, and one copy of the others serves all.
+  // The processes keep their packages outside: libsql is native, and one copy of the others serves all.
   build({
     ...common,
-    entryPoints: { daemon: 'daemon/main.ts' },
+    entryPoints: {
+      daemon: 'daemon/main.ts',
+      gateway: 'gateway/main.ts',
+      'gateway-admin': 'gateway/admin/main.ts',
+      'replica-child': 'daemon/replica/child.ts',
+    },
     outdir: 'dist',
     format: 'esm',
     // What is loaded on demand stays apart.

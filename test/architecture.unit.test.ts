@@ -103,10 +103,9 @@ describe('the directions of imports', () => {
       ({ target }) => houseOf(target) === 'gateway',
     );
     expect(embedding).toEqual([
-      'daemon/local.ts -> gateway/blobs/blobs-config.ts',
-      'daemon/local.ts -> gateway/callbacks/callback-allow.ts',
+      'daemon/local.ts -> gateway/data-mode.ts',
       'daemon/local.ts -> gateway/gateway.ts',
-      'daemon/local.ts -> gateway/mail/mail-config.ts',
+      'daemon/local.ts -> gateway/settings.ts',
     ]);
   });
 
@@ -185,12 +184,12 @@ describe('SQL', () => {
     expect(sourcesIn('shared/store').some(({ text }) => STATEMENT.test(text))).toBe(true);
   });
 
-  it('is run by shared/store, but for a lock file and the check of a damaged database', () => {
+  it('is run by shared/store, but for the check of a damaged database', () => {
     const drivers = offences(
       sources,
       ({ target, typeOnly }) => !typeOnly && /^libsql$|^@libsql\//.test(target),
     ).filter((line) => !line.startsWith('shared/store/'));
-    expect(drivers).toEqual(['daemon/check.ts -> libsql', 'daemon/lock.ts -> libsql']);
+    expect(drivers).toEqual(['daemon/check.ts -> libsql']);
   });
 });
 

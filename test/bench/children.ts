@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -10,7 +9,7 @@ import { daemonCommand } from '../../daemon/launch.ts';
 export const REPOSITORY = resolve(import.meta.dirname, '../..');
 const END_WITHIN_MS = 5000;
 
-const ROLES = ['gateway', 'store', 'pg-boss', 'receiver'] as const;
+const ROLES = ['gateway', 'store', 'pg-boss', 'receiver', 'readers'] as const;
 
 type Role = (typeof ROLES)[number];
 
@@ -79,15 +78,6 @@ export class Child {
 export function plainEnvironment(): NodeJS.ProcessEnv {
   const { NODE_OPTIONS: _, NODE_V8_COVERAGE: __, ...rest } = process.env;
   return rest;
-}
-
-/** A port that was free a moment ago, for programs that cannot choose one. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 /** What the product passes to Node when it starts its daemon: what stands for the daemon here gets the same. */

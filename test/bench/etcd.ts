@@ -1,7 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, plainEnvironment } from './children.ts';
+import { freePort } from '../helpers/programs.ts';
+import { plainEnvironment } from './children.ts';
 
 const READY_WITHIN_MS = 20_000;
 

@@ -2,6 +2,8 @@ import { statfsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Bench, RunBench } from './bench.ts';
 import { claim } from './cases/claim.ts';
+import { copy } from './cases/copy.ts';
+import { fanOut } from './cases/fan-out.ts';
 import { history } from './cases/history.ts';
 import { files } from './cases/files.ts';
 import { idle } from './cases/idle.ts';
@@ -10,7 +12,10 @@ import { kv, kvHistory } from './cases/kv.ts';
 import { ledger } from './cases/ledger.ts';
 import { mcp } from './cases/mcp.ts';
 import { decide, policy } from './cases/people.ts';
+import { projects } from './cases/projects.ts';
 import { push } from './cases/push.ts';
+import { replica } from './cases/replica.ts';
+import { replicaReads } from './cases/replica-reads.ts';
 import { start } from './cases/start.ts';
 import { waits } from './cases/waits.ts';
 import { wake } from './cases/wake.ts';
@@ -34,6 +39,11 @@ const BENCHES: Readonly<Record<string, RunBench>> = {
   decide,
   policy,
   push,
+  replica,
+  'replica-reads': replicaReads,
+  'fan-out': fanOut,
+  copy,
+  projects,
 };
 
 const TMPFS = 0x01021994;

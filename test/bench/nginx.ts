@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, plainEnvironment } from './children.ts';
+import { freePort } from '../helpers/programs.ts';
+import { plainEnvironment } from './children.ts';
 
 const READY_WITHIN_MS = 10_000;
 

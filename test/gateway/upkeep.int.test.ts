@@ -29,11 +29,12 @@ async function projectOf(from: TestGateway, id: string): Promise<Project> {
 
 /** Runs `body` on a gateway over the folder of the one before. */
 async function restarted(
-  options: { steady?: { waitMs: () => number } },
+  { crashed, ...options }: { steady?: { waitMs: () => number }; crashed?: boolean },
   body: (again: TestGateway) => Promise<void>,
 ): Promise<void> {
-  const { folder } = gateway;
+  const { folder, projectId } = gateway;
   await gateway.stop({ keepFolder: true });
+  if (crashed) await forgetRest(folder, projectId);
   const again = await TestGateway.start({ clock, folder, ...options });
   try {
     await body(again);
@@ -42,6 +43,13 @@ async function restarted(
     rmSync(folder, { recursive: true, force: true });
     gateway = await TestGateway.start({ clock });
   }
+}
+
+/** A crash leaves no note that the project was closed with nothing under way. */
+async function forgetRest(folder: string, projectId: string): Promise<void> {
+  const control = new ControlStore(join(folder, 'control.db'), () => undefined);
+  await control.rests.end(projectId);
+  await control.close();
 }
 
 const expiry = () => project.store.read((store) => store.idempotency.nextExpiry());
@@ -132,10 +140,11 @@ describe('the counts of a source by hour', () => {
 });
 
 describe('a start', () => {
-  it('deletes files that no row names, once the clock is steady', async () => {
+  it('after a crash deletes files that no row names, once the clock is steady', async () => {
     const path = orphan();
     let waitMs = 300;
-    await restarted({ steady: { waitMs: () => waitMs } }, async () => {
+    const steady = { waitMs: () => waitMs };
+    await restarted({ steady, crashed: true }, async () => {
       // Whatever the start did in the background is done.
       await new Promise((resolve) => setTimeout(resolve, 100));
       expect(existsSync(path)).toBe(true);

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Effect } from '../../gateway/writes/job.ts';
 import { ThreadWriters } from '../../gateway/writes/thread.ts';
 import type { Delivery } from '../../gateway/writes/delivery.ts';
-import type { ProjectWrites } from '../../gateway/writes/writers.ts';
+import type { OpenWrites } from '../../gateway/writes/writers.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { buildBundle } from '../helpers/bundle.ts';
@@ -38,7 +38,7 @@ let path: string;
 let fatal: unknown[];
 let effects: Effect[];
 let writers: ThreadWriters;
-let writes: ProjectWrites;
+let writes: OpenWrites;
 
 async function open(): Promise<void> {
   writers = new ThreadWriters({ masterKey, server, onFatal: (e) => fatal.push(e) }, entry);
@@ -88,6 +88,10 @@ const call = (name: string, input: unknown) =>
     inputDigest: 'd',
   });
 
+function lastCommitted(): Effect | undefined {
+  return effects.findLast(({ kind }) => kind === 'committed');
+}
+
 async function stored(): Promise<{ events: number; entries: number }> {
   return withRawDatabase(path, (raw) => ({
     events: Number(raw.get('SELECT count(*) AS n FROM event')?.['n']),
@@ -117,9 +121,49 @@ describe('the thread that writes', () => {
         seen.push(effects.length);
       }),
     );
-    expect(effects.length).toBeLessThan(types.length);
+    const events = effects.filter(({ kind }) => kind === 'event_ready');
+    expect(events.length).toBeLessThan(types.length);
     expect(new Set(effects)).toContainEqual({ kind: 'event_ready', source: 'hooks', type: 'b' });
     expect(Math.min(...seen)).toBeGreaterThan(0);
+  });
+
+  it('tells how far the project has come: at first, and with each transaction before all else', async () => {
+    const kinds = (): string[] => effects.map(({ kind }) => kind);
+    expect(effects.at(-1)).toEqual({ kind: 'committed', standing: { position: 1, log: null } });
+    effects = [];
+    await writes.run('delivery', delivery(1));
+    expect(kinds()).toEqual(['committed', 'event_ready']);
+    await call('source_remove', { name: 'none' });
+    expect(kinds()).toEqual(['committed', 'event_ready', 'committed']);
+    expect(effects.at(-1)).toMatchObject({ standing: { position: 3 } });
+    await writes.close();
+    effects = [];
+    writes = await writers.open({ info, path }, (some) => effects.push(...some));
+    expect(effects).toEqual([{ kind: 'committed', standing: { position: 3, log: null } }]);
+  });
+
+  it('keeps the log for whoever follows it, and tells where it stands', async () => {
+    await expect(writes.copyBase()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    const { log } = await writes.follow();
+    expect(log).toMatchObject({ generation: 1, frames: 0, salts: null });
+    expect(lastCommitted()).toMatchObject({ standing: { log } });
+    await writes.run('delivery', delivery(1));
+    expect(lastCommitted()).toMatchObject({
+      standing: {
+        position: 2,
+        log: { generation: 1, salts: expect.stringMatching(/^[0-9a-f]{16}$/) },
+      },
+    });
+    await writes.rotate();
+    const place = { epoch: log?.epoch, generation: 2, frames: 0, salts: null };
+    expect(lastCommitted()).toEqual({ kind: 'committed', standing: { position: 2, log: place } });
+    const copy = await writes.copyBase();
+    expect(copy).toMatchObject({ epoch: log?.epoch, generation: 2 });
+    expect(withRawDatabase(copy.path, (raw) => raw.get('SELECT count(*) AS n FROM event'))).toEqual(
+      {
+        n: 1,
+      },
+    );
   });
 
   it('carries refusals across as what they are, and records them', async () => {

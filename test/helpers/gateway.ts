@@ -75,9 +75,12 @@ export class TestGateway {
         | 'callbackAllow'
         | 'callbackDeadlineMs'
         | 'clock'
+        | 'openProjectsMax'
+        | 'openWriters'
         | 'people'
         | 'steady'
         | 'ratePerMinute'
+        | 'signIn'
         | 'checkAnswers'
       >
     > & {
@@ -90,20 +93,17 @@ export class TestGateway {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { folder: _folder, ...given } = options;
     const gateway = await Gateway.open({
       dataFolder: temporary.path,
       urls: { api: url, mcp: `${url}/mcp`, hooks: url },
-      ratePerMinute: options.ratePerMinute ?? 0,
-      checkAnswers: options.checkAnswers ?? true,
+      ratePerMinute: 0,
+      checkAnswers: true,
       log: pino({ level: process.env['SVC_TEST_LOG'] ?? 'fatal' }),
       onFatal: () => undefined,
-      steady: options.steady ?? { waitMs: () => 0 },
+      steady: { waitMs: () => 0 },
       openWriters: cloningWriters,
-      ...(options.clock && { clock: options.clock }),
-      ...(options.blobs && { blobs: options.blobs }),
-      ...(options.people && { people: options.people }),
-      ...(options.callbackAllow && { callbackAllow: options.callbackAllow }),
-      ...(options.callbackDeadlineMs && { callbackDeadlineMs: options.callbackDeadlineMs }),
+      ...given,
     });
     const listener = getRequestListener(gateway.app.fetch, {
       overrideGlobalObjects: false,

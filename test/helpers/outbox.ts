@@ -14,9 +14,12 @@ export function mailsOf(dataFolder: string): string[] {
     .map((name) => readFileSync(join(folder, name), 'utf8'));
 }
 
-/** The tokens of all links in mails so far: `a` decides, `c` confirms an address. */
-export function tokensOf(dataFolder: string, kind: 'a' | 'c'): string[] {
-  const link = new RegExp(`/${kind}/([0-9a-zA-Z]{40})`, 'g');
+/** What a link in a mail is for: `a` decides, `c` confirms an address, `s` a sign-in. */
+type LinkKind = 'a' | 'c' | 's';
+
+/** The tokens of all links in mails so far. */
+export function tokensOf(dataFolder: string, kind: LinkKind): string[] {
+  const link = new RegExp(`/${kind}/([0-9a-zA-Z]{32,40})`, 'g');
   return mailsOf(dataFolder).flatMap((mail) =>
     // Where a line is long, a link may be broken in two on the way.
     [...parsedMail(mail).text.matchAll(link)].map((found) => found[1] ?? ''),
@@ -26,7 +29,7 @@ export function tokensOf(dataFolder: string, kind: 'a' | 'c'): string[] {
 /** Waits until so many links have come, and answers the newest. */
 export async function linkToken(
   dataFolder: string,
-  kind: 'a' | 'c' = 'a',
+  kind: LinkKind = 'a',
   count = 1,
 ): Promise<string> {
   const until = performance.now() + PATIENCE_MS;

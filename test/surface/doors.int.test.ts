@@ -18,7 +18,7 @@ let receiver: Receiver;
 let world: World;
 
 beforeAll(async () => {
-  gateway = await TestGateway.start({ callbackAllow: LOOPBACK });
+  gateway = await TestGateway.start({ callbackAllow: LOOPBACK, signIn: true });
   receiver = await startReceiver();
   world = new World(gateway, receiver.url());
 });

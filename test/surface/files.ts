@@ -25,7 +25,7 @@ export function helpText(): string {
 
 /** The OpenAPI document. */
 export function openApiText(): string {
-  return json(openApiDocument(operations, SERVER));
+  return json(openApiDocument(operations, SERVER, { signIn: true }));
 }
 
 /** The tools that a key with every scope sees. */

@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { Gateway } from '../../../gateway/gateway.ts';
 import type { Project } from '../../../gateway/project.ts';
-import { InProcessWriters } from '../../../gateway/writes/in-process.ts';
 import type { Caller } from '../../../shared/context.ts';
 import { operations } from '../../../shared/operations/index.ts';
 import { CHAIN_START, verifyChunk, type LedgerEntry } from '../../../shared/rules/ledger-chain.ts';
-import { writerOf } from '../../helpers/writers.ts';
+import { directWriters, writerOf } from '../../helpers/writers.ts';
 import { quantile } from '../stats.ts';
 import { answerCalls } from './rpc.ts';
 import { SEEDED, seedHistory, type History } from './seed.ts';
@@ -65,7 +64,7 @@ function openGateway(dataFolder: string): Promise<Gateway> {
     ratePerMinute: 0,
     log: pino({ level: 'error' }, pino.destination(2)),
     // What it costs to cross to another thread is the same whatever the history, and would hide a part of the growth.
-    openWriters: (options) => new InProcessWriters(options),
+    openWriters: (options) => directWriters(options),
     onFatal: (error) => {
       throw error;
     },
@@ -184,7 +183,8 @@ async function openLedger(wanted: { folder: string; entries: number }): Promise<
   const { project: info, apiKey } = await gateway.createProject({ name: 'ledger', slug: 'ledger' });
   ledgerKeeper = await open(gateway, info.id, apiKey);
   const { project } = ledgerKeeper;
-  const digest = project.recorder.digest('an input');
+  const recorder = await project.recorder();
+  const digest = recorder.digest('an input');
   for (let done = 1; done < wanted.entries; done += APPENDED_TOGETHER) {
     const count = Math.min(APPENDED_TOGETHER, wanted.entries - done);
     await writerOf(project).write(async (store) => {
@@ -194,7 +194,7 @@ async function openLedger(wanted: { folder: string; entries: number }): Promise<
           subject: `evt_${done + number}`,
           inputDigest: digest,
         };
-        await project.recorder.record(store, action, Date.now());
+        await recorder.record(store, action, Date.now());
       }
     });
   }

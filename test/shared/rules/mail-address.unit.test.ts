@@ -4,6 +4,7 @@ import {
   comparableAddress,
   domainOf,
   isMailAddress,
+  likelyMailbox,
   maskedAddress,
 } from '../../../shared/rules/mail-address.ts';
 
@@ -99,5 +100,17 @@ describe('an address', () => {
   it('is masked to its first character and its domain', () => {
     expect(maskedAddress('Ana.Lovelace@Example.COM')).toBe('A***@example.com');
     expect(maskedAddress('a@b')).toBe('a***@b');
+  });
+});
+
+describe('likelyMailbox', () => {
+  it.each([
+    ['Ana@Example.COM', 'ana@example.com'],
+    ['ana+tag@example.com', 'ana@example.com'],
+    ['ana+a+b@example.com', 'ana@example.com'],
+    ['+a@example.com', '+a@example.com'],
+    ['a.b@example.com', 'a.b@example.com'],
+  ])('of %s is %s', (address, mailbox) => {
+    expect(likelyMailbox(address)).toBe(mailbox);
   });
 });

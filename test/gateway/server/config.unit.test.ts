@@ -1,0 +1,236 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readServerConfig, type ServerConfig } from '../../../gateway/server/config.ts';
+import { StartRefused } from '../../../shared/start-refused.ts';
+import { temporaryFolder } from '../../helpers/gateway.ts';
+
+let folder: ReturnType<typeof temporaryFolder>;
+let file: string;
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  file = join(folder.path, 'gateway.env');
+});
+afterEach(() => folder.remove());
+
+function problemsOf(env: NodeJS.ProcessEnv, text?: string): readonly string[] {
+  try {
+    configOf(env, text);
+  } catch (error) {
+    if (error instanceof StartRefused) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+function configOf(env: NodeJS.ProcessEnv, text?: string): ServerConfig {
+  if (text !== undefined) writeFileSync(file, text, { mode: 0o600 });
+  return readServerConfig(env, text === undefined ? null : file);
+}
+
+/** Whether a file of settings is remarked on for being open to everybody. */
+function isOpenToAll(): boolean {
+  const { warnings } = readServerConfig({}, file);
+  return warnings.some((text) => text.includes('chmod 600'));
+}
+
+/** What is remarked on where mail is sent. */
+function warningsOf(env: NodeJS.ProcessEnv, text?: string): readonly string[] {
+  const mail = { SVC_SMTP_URL: 'smtp://127.0.0.1', SVC_MAIL_FROM: 'a@example.com' };
+  return configOf({ ...mail, ...env }, text).warnings;
+}
+
+describe('the settings', () => {
+  it('need nothing to be said for a try on one machine', () => {
+    const config = configOf({ HOME: '/home/ana' });
+    expect(config).toMatchObject({
+      listen: { kind: 'tcp', host: '127.0.0.1', port: 4780 },
+      publicUrl: null,
+      hooksUrl: null,
+      masterKeyFile: null,
+      ratePerMinute: 600,
+      openProjectsMax: 256,
+      logLevel: 'info',
+      metricsToken: null,
+      settings: { blobs: { kind: 'file' }, people: { mail: { kind: 'outbox' }, telegram: null } },
+    });
+    expect(config.settings.callbackAllow.isEmpty).toBe(true);
+    expect(config.trustedProxies.has('127.0.0.1')).toBe(true);
+    expect(config.trustedProxies.has('::1')).toBe(true);
+    expect(config.trustedProxies.has('10.0.0.1')).toBe(false);
+  });
+
+  it('keep data of root with the system, and of others with the user', () => {
+    const isRoot = process.geteuid?.() === 0;
+    const shared = '/home/ana/.local/share/svc-gateway';
+    expect(configOf({ HOME: '/home/ana' }).dataFolder).toBe(
+      isRoot ? '/var/lib/svc-gateway' : shared,
+    );
+    expect(configOf({ SVC_DATA: '/srv/x/' }).dataFolder).toBe('/srv/x');
+  });
+
+  it('are all told at once where they are wrong', () => {
+    const problems = problemsOf({
+      SVC_LISTEN: '0.0.0.0',
+      SVC_PUBLIC_URL: 'https://svc.example.com/path',
+      SVC_HOOKS_URL: 'hooks.example.com',
+      SVC_RATE_LIMIT: 'many',
+      SVC_OPEN_PROJECTS: '0',
+      SVC_LOG_LEVEL: 'loud',
+      SVC_METRICS_TOKEN: 'short',
+      SVC_TRUSTED_PROXIES: '10.0.0.1/8,nonsense',
+      SVC_CALLBACK_ALLOW: '999/8',
+      SVC_BLOBS: 'ftp://x',
+      SVC_SMTP_URL: 'mail.example.com',
+      SVC_TELEGRAM_TOKEN: 'nonsense',
+      SVC_TELEGRAM_MODE: 'push',
+    });
+    const named = problems.flatMap((problem) => problem.match(/SVC_[A-Z_]+/g) ?? []);
+    expect([...new Set(named)].toSorted()).toEqual([
+      'SVC_BLOBS',
+      'SVC_CALLBACK_ALLOW',
+      'SVC_HOOKS_URL',
+      'SVC_LISTEN',
+      'SVC_LOG_LEVEL',
+      'SVC_MAIL_FROM',
+      'SVC_METRICS_TOKEN',
+      'SVC_OPEN_PROJECTS',
+      'SVC_PUBLIC_URL',
+      'SVC_RATE_LIMIT',
+      'SVC_SMTP_URL',
+      'SVC_TELEGRAM_MODE',
+      'SVC_TELEGRAM_TOKEN',
+      'SVC_TRUSTED_PROXIES',
+    ]);
+  });
+
+  it.each(['0.0.0.0:4780', '[::]:4780', '192.0.2.1:80', 'unix:/run/svc.sock'])(
+    'need a public address to listen on %s',
+    (listen) => {
+      expect(problemsOf({ SVC_LISTEN: listen })).toEqual([
+        'SVC_PUBLIC_URL is not set: links and webhook addresses begin with it, such as `https://svc.example.com`.',
+      ]);
+      const named = { SVC_LISTEN: listen, SVC_PUBLIC_URL: 'https://SVC.example.com/' };
+      expect(configOf(named).publicUrl).toBe('https://svc.example.com');
+    },
+  );
+
+  it.each(['127.0.0.1:0', '[::1]:4780', 'localhost:80'])('need none for %s', (listen) => {
+    expect(configOf({ SVC_LISTEN: listen }).publicUrl).toBeNull();
+  });
+
+  it.each([
+    'https://user@svc.example.com',
+    'https://svc.example.com?x=1',
+    'https://svc.example.com#x',
+    'https://svc.example.com/svc',
+    'ws://svc.example.com',
+    'svc.example.com',
+  ])('take no public address like %s', (url) => {
+    expect(problemsOf({ SVC_PUBLIC_URL: url })).toHaveLength(1);
+  });
+
+  it('let Telegram call https alone', () => {
+    const env = { SVC_TELEGRAM_TOKEN: '123456:abcdefgh', SVC_TELEGRAM_MODE: 'webhook' };
+    expect(problemsOf(env)).toHaveLength(1);
+    expect(problemsOf({ ...env, SVC_PUBLIC_URL: 'https://svc.example.com' })).toEqual([]);
+  });
+
+  it('show no value of theirs', () => {
+    const secret = 'hunter2-hunter2';
+    const problems = problemsOf({
+      SVC_SMTP_URL: `smtp://ana:${secret}@mail.example.com:0`,
+      SVC_TELEGRAM_TOKEN: secret,
+      SVC_METRICS_TOKEN: `${secret} with a space`,
+      SVC_BLOBS: `s3://${secret}?endpoint=nowhere`,
+    });
+    expect(problems.length).toBeGreaterThan(4);
+    expect(problems.join('\n')).not.toContain(secret);
+  });
+});
+
+describe('a file of settings', () => {
+  it('is read line by line, and gives way to the environment', () => {
+    const text = [
+      '# a comment',
+      '',
+      'SVC_DATA=/srv/of-file',
+      'SVC_RATE_LIMIT=5',
+      "SVC_LOG_LEVEL='debug'",
+      '  SVC_METRICS_TOKEN="a-token=with-a-$sign"  ',
+    ].join('\r\n');
+    const config = configOf({ SVC_RATE_LIMIT: '7' }, text);
+    expect(config).toMatchObject({
+      dataFolder: '/srv/of-file',
+      ratePerMinute: 7,
+      logLevel: 'debug',
+      metricsToken: 'a-token=with-a-$sign',
+    });
+  });
+
+  it('may be named by SVC_CONFIG', () => {
+    writeFileSync(file, 'SVC_RATE_LIMIT=9\n', { mode: 0o600 });
+    expect(readServerConfig({ SVC_CONFIG: file }, null).ratePerMinute).toBe(9);
+  });
+
+  it('has its wrong lines told, by number and without what stands there', () => {
+    expect(problemsOf({}, 'nonsense s3cret\nSVC_DATA=/a\n=x\nSVC_DATA=/b\n')).toEqual([
+      `${file}, line 1: not of the form NAME=value.`,
+      `${file}, line 3: not of the form NAME=value.`,
+      `${file}, line 4: SVC_DATA stands there twice.`,
+    ]);
+  });
+
+  it('has to be there', () => {
+    expect(() => readServerConfig({}, join(folder.path, 'none'))).toThrow(StartRefused);
+    expect(problemsOf({ SVC_CONFIG: '/nonexistent/file' })).toEqual([
+      'The settings file /nonexistent/file cannot be read (ENOENT).',
+    ]);
+  });
+
+  it('takes names that objects have, too', () => {
+    expect(configOf({}, '__proto__=1\nconstructor=2\n').warnings).toEqual(
+      expect.arrayContaining([expect.stringContaining('__proto__ is no setting')]),
+    );
+  });
+
+  it('should not be open to everybody', () => {
+    writeFileSync(file, '', { mode: 0o600 });
+    expect(isOpenToAll()).toBe(false);
+    chmodSync(file, 0o644);
+    expect(isOpenToAll()).toBe(true);
+  });
+});
+
+describe('warnings', () => {
+  it('name settings that there are not, and the nearest one', () => {
+    expect(warningsOf({ SVC_RATE_LIMT: '1', SVC_LISTN: 'x', SVC_ZZZZZZZZZZ: '' })).toEqual([
+      'SVC_RATE_LIMT is no setting of the gateway. Did you mean SVC_RATE_LIMIT?',
+      'SVC_LISTN is no setting of the gateway. Did you mean SVC_LISTEN?',
+      'SVC_ZZZZZZZZZZ is no setting of the gateway.',
+    ]);
+    expect(warningsOf({}, 'RATE_LIMIT=1\nAWS_ACCESS_KEY_ID=x\n')).toEqual([
+      expect.stringContaining('RATE_LIMIT is no setting of the gateway.'),
+    ]);
+  });
+
+  it('leave alone what other parts of svc read, and other programs', () => {
+    const env = {
+      SVC_HOME: '/x',
+      SVC_API_KEY: 'x',
+      SVC_AGENT: 'a',
+      SVC_TEST_REQUIRE: 'all',
+      PATH: '',
+    };
+    expect(warningsOf(env)).toEqual([]);
+  });
+
+  it('tell what is seldom meant', () => {
+    expect(warningsOf({ SVC_PUBLIC_URL: 'http://svc.example.com' })).toHaveLength(1);
+    expect(warningsOf({ SVC_CALLBACK_ALLOW: '127.0.0.0/8' })).toHaveLength(1);
+    expect(warningsOf({ SVC_SMTP_URL: '', SVC_MAIL_FROM: '' })).toEqual([
+      'SVC_SMTP_URL is not set: mail to people stays in the folder `outbox` beside the data.',
+    ]);
+  });
+});

@@ -1,0 +1,58 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The server that the README shows, moved to ports of this test and freed of its certificate. */
+export function serverOfReadme(port: number, gateway: string): string {
+  const shown = /```nginx\n([\s\S]*?)```/.exec(readFileSync('README.md', 'utf8'))?.[1] ?? '';
+  const moved = shown
+    .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
+    .replace('http://127.0.0.1:4780', gateway)
+    .replaceAll(/^\s*ssl_certificate.*\n/gm, '');
+  if (!moved.includes(`listen 127.0.0.1:${port};`) || !moved.includes(`proxy_pass ${gateway};`)) {
+    throw new Error('The README shows no nginx server as this test knows it.');
+  }
+  return moved;
+}
+
+/** An nginx of this test alone, everything of it in one folder. Resolves when it answers. */
+export async function startNginx(
+  program: string,
+  { folder, server, url }: { folder: string; server: string; url: string },
+): Promise<{ end(): Promise<void> }> {
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, 'nginx.conf');
+  writeFileSync(file, configuration(folder, server));
+  const child: ChildProcess = spawn(program, ['-e', join(folder, 'error.log'), '-c', file], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const deadline = performance.now() + 10_000;
+  while (!(await fetch(url).catch(() => null))) {
+    if (performance.now() > deadline) throw new Error('nginx does not answer.');
+    await new Promise((done) => setTimeout(done, 20));
+  }
+  return {
+    async end() {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+function configuration(folder: string, server: string): string {
+  const temporary = ['proxy', 'fastcgi', 'uwsgi', 'scgi', 'client_body'].map(
+    (kind) => `${kind}_temp_path ${folder}/${kind};`,
+  );
+  return `daemon off;
+master_process off;
+pid ${folder}/nginx.pid;
+events { worker_connections 256; }
+http {
+  access_log off;
+  ${temporary.join('\n  ')}
+${server}
+}
+`;
+}

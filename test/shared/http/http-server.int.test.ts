@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HttpServer } from '../../../shared/http/http-server.ts';
+
+const MIB = 1024 * 1024;
+const REFUSAL = 'this body is refused';
+const LARGE = '*'.repeat(16 * MIB);
+
+let server: HttpServer;
+let release = (): void => undefined;
+
+beforeEach(async () => {
+  server = await HttpServer.listen({ host: '127.0.0.1', port: 0 }, () => (request, response) => {
+    if (request.url === '/refuse') {
+      response.writeHead(413, { Connection: 'close' });
+      response.end(REFUSAL);
+    } else if (request.url === '/early') {
+      response.end('early');
+    } else if (request.url === '/large') {
+      response.writeHead(200, { 'Content-Length': LARGE.length });
+      response.end(LARGE);
+    } else {
+      release = () => response.end('held');
+    }
+  });
+});
+afterEach(() => server.close(0));
+
+/** A client that goes on sending when the other side has said all. */
+async function open(): Promise<Socket> {
+  const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
+  await once(socket, 'connect');
+  return socket.on('error', () => undefined);
+}
+
+/** Sends a body to where it is refused, a piece at a time, and answers how much of it was taken. */
+async function pour(socket: Socket, bytes: number): Promise<number> {
+  socket.write(`POST /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`);
+  let sent = 0;
+  while (sent < bytes && !socket.destroyed) {
+    const more = await new Promise<boolean>((done) => {
+      socket.write(Buffer.alloc(64 * 1024), (error) => done(!error));
+    });
+    if (!more) break;
+    sent += 64 * 1024;
+  }
+  return sent;
+}
+
+describe('a body that is refused', () => {
+  it('is read on for a moment, so that the answer is not lost with the connection', async () => {
+    const socket = await open();
+    socket.pause();
+    expect(await pour(socket, 8 * MIB)).toBe(8 * MIB);
+    const answer = await text(socket);
+    expect(answer).toContain('HTTP/1.1 413 ');
+    expect(answer).toContain(REFUSAL);
+  });
+
+  it('is not read on for ever', async () => {
+    const socket = await open();
+    socket.resume();
+    expect(await pour(socket, 400 * MIB)).toBeLessThan(100 * MIB);
+    expect(socket.destroyed).toBe(true);
+  });
+
+  it('is not waited for either', async () => {
+    const socket = await open();
+    socket.write('POST /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx');
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toContain('HTTP/1.1 413 ');
+    // Its own side is still open: it is the server whose patience ends, and who resets what is sent then.
+    await expect
+      .poll(() => socket.destroyed || (socket.write('x'), false), { timeout: 5000, interval: 100 })
+      .toBe(true);
+  });
+});
+
+describe('a connection on which a body came late', () => {
+  it('serves the next request, whole', async () => {
+    const socket = await open();
+    let answers = '';
+    socket.on('data', (bytes: Buffer) => {
+      answers += bytes.toString('latin1');
+    });
+    socket.write('POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n12');
+    await expect.poll(() => answers).toContain('early');
+    socket.write('34GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    // More than the kernel takes at once, and a client that is in no hurry.
+    socket.pause();
+    await sleep(200);
+    socket.resume();
+    await once(socket, 'end');
+    socket.end();
+    expect(answers.match(/[*]/g)?.length).toBe(LARGE.length);
+  });
+});
+
+describe('a server that ends', () => {
+  it('takes no further request of a client that has one under way', async () => {
+    const socket = await open();
+    const answer = text(socket);
+    socket.write('GET /hold HTTP/1.1\r\nHost: x\r\n\r\n');
+    await sleep(50);
+    const closed = server.close(5000);
+    release();
+    await closed;
+    expect(await answer).toContain('held');
+  });
+
+  it('tells a client whose connection is never idle to close it', async () => {
+    const socket = await open();
+    let answers = '';
+    socket.on('data', (bytes: Buffer) => {
+      answers += bytes.toString();
+    });
+    const ended = once(socket, 'end');
+    socket.write('GET /hold HTTP/1.1\r\nHost: x\r\n\r\n');
+    await sleep(50);
+    const closed = server.close(5000);
+    // Sent before it knew.
+    socket.write('GET /hold HTTP/1.1\r\nHost: x\r\n\r\n');
+    release();
+    await sleep(50);
+    release();
+    await ended;
+    socket.end();
+    await closed;
+    expect(answers.match(/held/g)?.length).toBeGreaterThanOrEqual(1);
+    expect(answers).toMatch(/Connection: close/i);
+  });
+});

@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildBundle } from '../helpers/bundle.ts';
+import { TestGateway, temporaryFolder } from '../helpers/gateway.ts';
+import { LOOPBACK } from '../gateway/callback-receiver.ts';
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Something that answers, and the executable as it is shipped, which calls it. */
+export class Stand {
+  readonly bundle: string;
+  readonly env: Record<string, string>;
+  readonly #folder = temporaryFolder();
+  #gateway: TestGateway | null = null;
+  #url = '';
+  #apiKey = '';
+
+  private constructor(agent: string) {
+    this.bundle = buildBundle(join(this.#folder.path, 'build'));
+    this.env = {
+      PATH: process.env['PATH'] ?? '',
+      SVC_HOME: join(this.#folder.path, 'home'),
+      SVC_AGENT: agent,
+    };
+  }
+
+  /** A daemon that has the project itself. */
+  static async local(agent: string): Promise<Stand> {
+    const stand = new Stand(agent);
+    stand.env['SVC_CALLBACK_ALLOW'] = '127.0.0.0/8';
+    await stand.#up();
+    stand.#apiKey = (await stand.svc('auth', 'token')).out.trim();
+    return stand;
+  }
+
+  /** A gateway, and no daemon. */
+  static async gateway(agent: string): Promise<Stand> {
+    const stand = new Stand(agent);
+    const { url, apiKey } = await stand.#open();
+    Object.assign(stand.env, { SVC_GATEWAY: url, SVC_API_KEY: apiKey });
+    stand.#url = url;
+    return stand;
+  }
+
+  /** A daemon over a copy of a gateway's project. */
+  static async replica(agent: string): Promise<Stand> {
+    const stand = new Stand(agent);
+    const { url: gateway, apiKey: api_key, projectId: project } = await stand.#open();
+    const home = stand.env['SVC_HOME'] ?? '';
+    mkdirSync(home, { mode: 0o700 });
+    const credentials = { profiles: { team: { gateway, api_key, project } }, current: 'team' };
+    writeFileSync(join(home, 'credentials.json'), JSON.stringify(credentials), { mode: 0o600 });
+    await stand.#up();
+    return stand;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  get apiKey(): string {
+    return this.#apiKey;
+  }
+
+  /** A place in the folder that goes with it. */
+  placeFor(name: string): string {
+    return join(this.#folder.path, name);
+  }
+
+  svc(...args: string[]): Promise<Ran> {
+    return new Promise((resolve) => {
+      execFile(process.execPath, [this.bundle, ...args], { env: this.env }, (error, out, err) => {
+        resolve({ code: error ? Number(error.code) : 0, out, err });
+      });
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.svc('down');
+    await this.#gateway?.stop();
+    this.#folder.remove();
+  }
+
+  async #open(): Promise<TestGateway> {
+    this.#gateway = await TestGateway.start({ callbackAllow: LOOPBACK });
+    this.#apiKey = this.#gateway.apiKey;
+    return this.#gateway;
+  }
+
+  async #up(): Promise<void> {
+    const { code, out, err } = await this.svc('up', '--port', '0', '--json');
+    if (code !== 0) {
+      await this.stop();
+      throw new Error(err);
+    }
+    this.#url = (JSON.parse(out) as { base_url: string }).base_url;
+  }
+}
