@@ -214,7 +214,7 @@ describe('whether a call that failed may have had its effect', () => {
   it.each([
     ['no daemon listens', {}],
     ['no gateway listens', { SVC_GATEWAY: 'http://127.0.0.1:1' }],
-    ['there is no such host', { SVC_GATEWAY: 'http://nobody.invalid' }],
+    ['there is no such host', { SVC_GATEWAY: 'https://nobody.invalid' }],
   ])('is not where %s', async (_, env) => {
     const { client } = clientOf(
       start(() => {}),
@@ -249,6 +249,52 @@ describe('the gateway and the key', () => {
     expect(keyFor('https://evil.example')).toBe('');
     expect(keyFor('https://svc.example/', 'work')).toBe('svc_live_work');
     expect(keyFor('https://evil.example', 'work')).toBe('');
+  });
+
+  it('a stored key goes over http to another machine only where the sign-in went there', async () => {
+    const fake = start(() => {});
+    const lan = { gateway: 'http://svc.lan:4780', api_key: 'svc_live_lan', project: 'prj_n' };
+    const work = { gateway: 'https://svc.example', api_key: 'svc_live_work', project: 'prj_w' };
+    fake.write('credentials.json', { profiles: { lan, work }, current: 'lan' });
+    const { client } = clientOf(fake, { SVC_GATEWAY: 'http://svc.lan:4780' });
+    expect(client.apiKey).toBe('svc_live_lan');
+    const env = { SVC_GATEWAY: 'http://svc.example' };
+    const refused = clientOf(fake, env, 'work');
+    expect(refused.client.apiKey).toBe('');
+    await expect(refused.client.call('GET', '/v1/whoami')).rejects.toMatchObject({
+      code: 'USAGE',
+      exit: 2,
+      message:
+        'SVC_GATEWAY is http to another machine: a stored key would cross the network in clear.',
+      hint: 'Try: SVC_GATEWAY=https://svc.example. If that network is yours alone: svc login --gateway http://svc.example --insecure',
+    });
+  });
+
+  it('a key in SVC_API_KEY goes there, with one warning', async () => {
+    const fake = start(() => {});
+    const env = { SVC_GATEWAY: 'http://nobody.invalid:99', SVC_API_KEY: 'svc_live_env' };
+    const { client, warnings } = clientOf(fake, env);
+    expect(client.apiKey).toBe('svc_live_env');
+    expect(warnings).toEqual([]);
+    await failureOf(client.call('GET', '/v1/whoami'));
+    await failureOf(client.call('GET', '/v1/whoami'));
+    expect(warnings).toEqual([
+      'SVC_API_KEY crosses the network in clear. If nobody.invalid:99 speaks TLS: SVC_GATEWAY=https://nobody.invalid:99',
+    ]);
+  });
+
+  it.each([
+    ['https to another machine', 'https://nobody.invalid'],
+    ['http to this machine', 'http://127.0.0.1:1'],
+    ['http to this machine by IPv6', 'http://[::1]:1'],
+  ])('a key in SVC_API_KEY is not warned of: %s', async (_, gateway) => {
+    const env = { SVC_GATEWAY: gateway, SVC_API_KEY: 'svc_live_env' };
+    const { client, warnings } = clientOf(
+      start(() => {}),
+      env,
+    );
+    await failureOf(client.call('GET', '/v1/whoami'));
+    expect(warnings).toEqual([]);
   });
 
   it.each([

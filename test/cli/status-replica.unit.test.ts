@@ -156,6 +156,45 @@ describe('svc status over a gateway', () => {
   });
 });
 
+/** Runs `svc up` over a daemon whose copy has a backlog, and is done with it at the asked status of this number. */
+async function upWhile(isTTY: boolean, askedOften: number): Promise<TextSink> {
+  const backlog = {
+    state: 'catching-up',
+    reads: 'gateway',
+    position: 12_000,
+    behind: 88_000,
+  } as const;
+  daemon = new FakeDaemon((_, response) => {
+    const isDone = (daemon?.seen.length ?? 0) >= askedOften;
+    json(response, statusWith(isDone ? {} : backlog));
+  });
+  const team = { gateway: GATEWAY, api_key: daemon.apiKey, project: 'prj_1' };
+  daemon.write('credentials.json', { profiles: { team }, current: 'team' });
+  await daemon.listen();
+  const [stdout, stderr] = [new TextSink(isTTY, 120), new TextSink(isTTY, 120)];
+  const around = { env: { ...daemon.env, NO_COLOR: '1' }, stdout, stderr };
+  const code = await run(['up'], { ...around, signal: new AbortController().signal });
+  expect(code).toBe(0);
+  return stderr;
+}
+
+describe('svc up over a copy that catches up', () => {
+  it('shows how far it is on a terminal, until it is there', async () => {
+    const { text } = await upWhile(true, 20);
+    expect(text).toContain('catching up: 12,000 of 100,000 commits');
+    expect(text).not.toContain('not ready');
+    // Nothing of it stays on the line.
+    expect(text.endsWith('\r\u001b[K')).toBe(true);
+  });
+
+  it('says how far it is on a line, where that takes longer and nobody looks on', async () => {
+    const { text } = await upWhile(false, Infinity);
+    expect(text).toBe(
+      'The replica is not ready (catching up: 12,000 of 100,000 commits). It goes on by itself; until then reads come from the gateway. See: svc status\n',
+    );
+  });
+});
+
 describe('what svc up says of the copy', () => {
   it('is nothing while all is well', () => {
     expect(replicaNote(statusWith({}))).toBeNull();
@@ -165,11 +204,11 @@ describe('what svc up says of the copy', () => {
   it('is how far it is', () => {
     expect(copyText(null)).toBe('connecting');
     expect(copyText({ ...LIVE, state: 'copying' })).toBe('copying');
-    expect(copyText({ ...LIVE, state: 'catching-up', behind: 12_000 })).toBe(
-      'catching up: 12,000 commits behind',
-    );
-    expect(replicaNote(statusWith({ state: 'catching-up', behind: 5 }))).toBe(
-      'The replica is not ready (catching up: 5 commits behind). It goes on by itself; until then reads come from the gateway. See: svc status',
+    expect(copyText({ ...LIVE, state: 'catching-up', position: null })).toBe('catching up');
+    const report = { state: 'catching-up', position: 12_000, behind: 88_000 } as const;
+    expect(copyText({ ...LIVE, ...report })).toBe('catching up: 12,000 of 100,000 commits');
+    expect(replicaNote(statusWith(report))).toBe(
+      'The replica is not ready (catching up: 12,000 of 100,000 commits). It goes on by itself; until then reads come from the gateway. See: svc status',
     );
   });
 });

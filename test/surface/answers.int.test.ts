@@ -15,7 +15,7 @@ let world: World;
 let contract: Contract;
 
 beforeAll(async () => {
-  gateway = await TestGateway.start({ callbackAllow: LOOPBACK });
+  gateway = await TestGateway.start({ callbackAllow: LOOPBACK, signIn: true });
   receiver = await startReceiver();
   world = new World(gateway, receiver.url());
   // No key: the document is for everyone.

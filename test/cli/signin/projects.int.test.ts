@@ -231,7 +231,7 @@ describe('svc logout', () => {
     machine.store({ profiles: { default: LOCAL, acme }, current: 'acme' });
     machine.runsFor(acme.project);
     expect((await machine.svc(['logout'])).stderr).toContain(
-      'The daemon still runs for it. To end it: svc down. To restart it for default: svc up',
+      'The daemon still runs for it. To end it: svc down. To restart it for default, which removes the copy: svc up',
     );
   });
 

@@ -73,6 +73,22 @@ describe('a copy', () => {
     }
   });
 
+  it('that lacks more than is remembered apart is late until it has the last of it', () => {
+    live(0);
+    for (let position = 1; position <= 3000; position += 1) {
+      clock.advance(60);
+      judge.heard(position);
+    }
+    expect(judge.judge().usable).toBe('no');
+    judge.has(2999);
+    expect(judge.judge().usable).toBe('no');
+    judge.has(3000);
+    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0, stale: false });
+    clock.advance(60);
+    judge.heard(3001);
+    expect(judge.judge().usable).toBe('live');
+  });
+
   it('is as old as what it had last, not as what it hears', () => {
     live(10);
     clock.advance(1000);

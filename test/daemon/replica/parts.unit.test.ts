@@ -26,7 +26,11 @@ describe('backoff', () => {
   });
 });
 
-async function eventsOf(...chunks: string[]): Promise<unknown[]> {
+function eventsOf(...chunks: string[]): Promise<unknown[]> {
+  return eventsIn(chunks);
+}
+
+async function eventsIn(chunks: Iterable<string>): Promise<unknown[]> {
   const bytes = (async function* () {
     for (const chunk of chunks) yield Buffer.from(chunk);
   })();
@@ -50,6 +54,29 @@ describe('a stream of events', () => {
   it('leaves out what is not whole, and refuses what never ends', async () => {
     expect(await eventsOf('data: 1\n\ndata: 2')).toEqual([{ name: 'message', data: '1' }]);
     await expect(eventsOf('data: ', 'x'.repeat(2_000_000))).rejects.toThrow('too long');
+    const lines = Array.from({ length: 2000 }, () => `data: ${'x'.repeat(1000)}\n`);
+    await expect(eventsOf(...lines)).rejects.toThrow('too long');
+  });
+
+  it('is no harder to read in very small pieces', async () => {
+    // A million characters, four at a time: looked at anew for each piece, that would take minutes.
+    const data = '{"a":1} '.repeat(125_000);
+    const pieces = `data: ${data}\n\ndata: 2\n\n`.match(/[^]{1,4}/g) ?? [];
+    expect(await eventsIn(pieces)).toEqual([
+      { name: 'message', data },
+      { name: 'message', data: '2' },
+    ]);
+  });
+
+  it('may hold what ends a line elsewhere, and lasts for as long as it likes', async () => {
+    expect(await eventsOf('data: a\u2028b\rc\n\n')).toEqual([
+      { name: 'message', data: 'a\u2028b\rc' },
+    ]);
+    const events = Array.from(
+      { length: 3000 },
+      () => `: here\nid: 7\ndata: ${'x'.repeat(1000)}\n\n`,
+    );
+    expect(await eventsOf(...events)).toHaveLength(3000);
   });
 });
 
@@ -91,6 +118,11 @@ describe('what a gateway says', () => {
     [{ position: -1 }],
     [{ position: '7' }],
     [{ time: 'soon' }],
+    [{ time: '+275760-09-13T00:00:00.000Z' }],
+    [{ time: '9999-01-01T00:00:00.000Z' }],
+    [{ time: '1969-12-31T23:59:59.999Z' }],
+    [{ time: 8.64e15 }],
+    [{ time: -1 }],
     [{ project: null }],
     [{ server: { ...place.server, urls: {} } }],
     [{ server: { ...place.server, channels: [1] } }],
@@ -195,6 +227,66 @@ describe('arrivals', () => {
   });
 });
 
+/** Counts how often something that concerns nothing but the unknown looks again. */
+function looksOf(waits: Waits, ending: AbortSignal): () => number {
+  let looks = 0;
+  const look = (): Promise<null> => {
+    looks += 1;
+    return Promise.resolve(null);
+  };
+  const caller = { keyId: 'key_1', counted: false, timeoutMs: 20_000, signal: ending };
+  waits.wait({ ...caller, concerns: () => false, look }).catch(() => undefined);
+  return () => looks;
+}
+
+describe('arrivals that are told of faster than the copy has them', () => {
+  it('are no more than that something may have changed, all the way', async () => {
+    const ending = new AbortController();
+    const waits = new Waits();
+    const looks = looksOf(waits, ending.signal);
+    const arrivals = new Arrivals(waits);
+    arrivals.has(0);
+    const changes: Change[] = [{ kind: 'request', id: 'req_1' }];
+    for (let position = 1; position <= 600; position += 1) {
+      arrivals.tell({ position, changes, all: false });
+    }
+    const seen: number[] = [];
+    const reaches = async (position: number): Promise<void> => {
+      const before = looks();
+      arrivals.has(position);
+      await new Promise((resolve) => setImmediate(resolve));
+      seen.push(looks() - before);
+    };
+    await new Promise((resolve) => setImmediate(resolve));
+    // 501 of them, with a change each, are more than a thousand; the rest are known one by one.
+    await reaches(0);
+    await reaches(1);
+    await reaches(300);
+    await reaches(300);
+    await reaches(501);
+    await reaches(600);
+    ending.abort();
+    expect(seen).toEqual([0, 1, 1, 0, 1, 0]);
+  });
+
+  it('are forgotten with their history', async () => {
+    const ending = new AbortController();
+    const waits = new Waits();
+    const looks = looksOf(waits, ending.signal);
+    const arrivals = new Arrivals(waits);
+    for (let position = 1; position <= 2000; position += 1) {
+      arrivals.tell({ position, changes: [], all: true });
+    }
+    arrivals.restart(5000);
+    await new Promise((resolve) => setImmediate(resolve));
+    const before = looks();
+    arrivals.has(1500);
+    await new Promise((resolve) => setImmediate(resolve));
+    ending.abort();
+    expect(looks() - before).toBe(0);
+  });
+});
+
 describe('what was written', () => {
   it('is settled when the copy has it', async () => {
     const arrivals = new Arrivals(new Waits());
@@ -225,8 +317,21 @@ describe('what was written', () => {
     const arrivals = new Arrivals(new Waits());
     const written = new Written(arrivals, () => Promise.resolve(0));
     written.note(100);
-    written.met(3, true);
+    written.met({ position: 3, isOtherHistory: true, lost: 0 });
     arrivals.has(3);
     expect(await written.settled(0)).toBe(true);
+  });
+
+  it('and lost while the gateway is asked how far it is, is still to be asked for', async () => {
+    const arrivals = new Arrivals(new Waits());
+    const written = new Written(arrivals, () => Promise.reject(new Error('Gone.')));
+    arrivals.has(9);
+    written.note(null);
+    const { lost } = written;
+    written.note(null);
+    written.met({ position: 5, isOtherHistory: false, lost });
+    expect(await written.settled(50)).toBe(false);
+    written.met({ position: 9, isOtherHistory: false, lost: written.lost });
+    expect(await written.settled(50)).toBe(true);
   });
 });

@@ -1,7 +1,11 @@
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ReplicaFolder, type ReplicaRecord } from '../../../daemon/replica/replica-folder.ts';
+import {
+  isOutdated,
+  ReplicaFolder,
+  type ReplicaRecord,
+} from '../../../daemon/replica/replica-folder.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 
 let temporary: ReturnType<typeof temporaryFolder>;
@@ -53,6 +57,10 @@ describe('the folder of a copy', () => {
     '{}',
     '[]',
     '{"gateway":"x","epoch":"e","position":1,"contactAt":1,"aheadMs":0}',
+    JSON.stringify({ ...record, contactAt: 8.64e15 }),
+    JSON.stringify({ ...record, contactAt: -1 }),
+    JSON.stringify({ ...record, completeAt: 'today' }),
+    JSON.stringify({ ...record, aheadMs: null }),
   ])('takes no record from %j', (text) => {
     writeFileSync(join(folder.path, 'replica.json'), text);
     expect(folder.readRecord()).toBeNull();
@@ -80,9 +88,18 @@ describe('the folder of a copy', () => {
     folder.writeSyncedTo({ generation: 1, frames: 0 });
     folder.writeRecord(record);
     writeFileSync(folder.witnessPath, '{}');
-    expect(folder.hasCopy()).toBe(true);
+    expect([folder.hasCopy(), folder.hasTraces()]).toEqual([true, true]);
     folder.erase();
+    expect([folder.hasCopy(), folder.hasTraces()]).toEqual([false, false]);
     expect(readdirSync(folder.path)).toEqual(['witness.json']);
+  });
+
+  it('is outdated after a week, and when it was written under a clock that was wrong', () => {
+    const contactAt = Date.UTC(2026, 0, 2);
+    const weekMs = 7 * 24 * 3_600_000;
+    const isOld = (now: number): boolean => isOutdated({ ...record, contactAt }, now);
+    expect([isOld(contactAt), isOld(contactAt + weekMs)]).toEqual([false, false]);
+    expect([isOld(contactAt + weekMs + 1), isOld(contactAt - weekMs - 1)]).toEqual([true, true]);
   });
 
   it('tells whether anybody wrote to the files', () => {

@@ -48,6 +48,35 @@ describe('a reader of a copy', () => {
     expect(damage).toEqual([]);
   });
 
+  it.each([
+    ['a view', 'CREATE VIEW other AS SELECT 1'],
+    ['a view in the place of a table', 'DROP TABLE meta; CREATE VIEW meta AS SELECT 1 AS value'],
+    ['a trigger', 'CREATE TRIGGER other AFTER INSERT ON meta BEGIN SELECT 1; END'],
+    ['a virtual table', 'CREATE VIRTUAL TABLE other USING fts5(x)'],
+  ])('takes %s for damage', async (_, sql) => {
+    expect(await value()).toBe(7);
+    writer.exec(sql);
+    await expect(value()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(reader.standing()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(damage.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^It has "(other|meta)", which is no plain table and no index\.$/),
+      expect.stringMatching(/^It has "(other|meta)", which is no plain table and no index\.$/),
+    ]);
+  });
+
+  it('takes tables and indexes as they come', async () => {
+    writer.exec(
+      'CREATE TABLE t (x INTEGER PRIMARY KEY AUTOINCREMENT, y UNIQUE); CREATE UNIQUE INDEX i ON t (x, y); ANALYZE',
+    );
+    expect(await value()).toBe(7);
+    expect(damage).toEqual([]);
+  });
+
+  it('trusts no schema', async () => {
+    const trusted = reader.read((tx) => tx.get('PRAGMA trusted_schema'));
+    expect(await trusted).toEqual({ trusted_schema: 0 });
+  });
+
   it('writes nothing', async () => {
     const write = reader.read((tx) => tx.run('UPDATE meta SET value = 9'));
     await expect(write).rejects.toThrow('readonly');
