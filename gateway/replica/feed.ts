@@ -5,8 +5,12 @@ import { CHANGE_STREAMS_PER_PROJECT } from '../../shared/limits.ts';
 import type { Standing } from '../../shared/store/driver.ts';
 import type { Effect } from '../writes/job.ts';
 
-/** However much happens, followers are told this seldom; what comes alone is told at once. */
+/**
+ * However much happens, followers are told this seldom, and the more there are the seldomer: to tell them takes time that
+ * the gateway needs for what happens. What comes alone is told at once.
+ */
 const PAUSE_MS = 5;
+const PAUSE_MS_A_FOLLOWER = 1;
 /** A change of more than this many kinds is told as one of everything. */
 const CHANGES_MAX = 50;
 /** Followers who hear nothing for longer than this may take it that the connection is dead. */
@@ -122,7 +126,8 @@ export class Feed {
   #tellSoon(): void {
     if (this.#isDue) return;
     this.#isDue = true;
-    const pauseMs = this.#toldAt + PAUSE_MS - performance.now();
+    const apartMs = PAUSE_MS + (this.size - 1) * PAUSE_MS_A_FOLLOWER;
+    const pauseMs = this.#toldAt + apartMs - performance.now();
     if (pauseMs <= 0) setImmediate(() => this.#tell());
     else setTimeout(() => this.#tell(), pauseMs);
   }

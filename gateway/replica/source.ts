@@ -8,6 +8,7 @@ import type { LogPlace } from '../../shared/store/driver.ts';
 import { isMissing } from '../blobs/blob-store.ts';
 import type { Project } from '../project.ts';
 import { FRAME_BYTES, readArchived, readLive, type FrameRange } from './log-file.ts';
+import { RecentFrames } from './recent-frames.ts';
 
 /** How often a project's log is told that it is still followed. */
 const FOLLOW_MS = 3_600_000;
@@ -17,6 +18,8 @@ const FRAMES_MAX = 256;
 const SENDING_MAX_BYTES = 32 * 1024 * 1024;
 /** Copies of the file on their way to the clients of one project. Each holds a file open for as long as it is taken. */
 const COPIES_MAX = 64;
+/** Of frames that were read lately, for the next replica that asks for them. */
+const RECENT_MAX_BYTES = 16 * 1024 * 1024;
 /** The log is begun anew within this time, though the news of it may come a little later. */
 const LOOKS = 6;
 const FIRST_PAUSE_MS = 2;
@@ -55,6 +58,7 @@ const statFile = promisify(fstat);
 export class ReplicaSource {
   readonly #clock: Clock;
   readonly #following = new WeakMap<Project, Following>();
+  readonly #recent = new RecentFrames(RECENT_MAX_BYTES);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -117,13 +121,20 @@ export class ReplicaSource {
   async frames(project: Project, wanted: WantedFrames): Promise<FoundFrames> {
     const log = await this.place(project);
     // Most ask for far more than the few that there are. What comes meanwhile can wait.
-    const end = wanted.generation === log.generation ? log.frames + 1 : wanted.to;
+    const isNewest = log.epoch === wanted.epoch && log.generation === wanted.generation;
+    const end = isNewest ? log.frames + 1 : wanted.to;
     const last = Math.min(wanted.to, wanted.from + FRAMES_MAX, end);
     const to = Math.max(last, wanted.from + 1);
     const release = this.#take(project, (to - wanted.from) * FRAME_BYTES);
+    const place = [wanted.epoch, wanted.generation, wanted.from, to].join(' ');
+    const known = isNewest && this.#recent.get(place);
+    if (known) return { frames: known, release };
     try {
       const found = await this.#look(project, { ...wanted, to });
-      if (Buffer.isBuffer(found)) return { frames: found, release };
+      if (Buffer.isBuffer(found)) {
+        if (found.length === (to - wanted.from) * FRAME_BYTES) this.#recent.set(place, found);
+        return { frames: found, release };
+      }
       release();
       return { newest: found };
     } catch (error) {

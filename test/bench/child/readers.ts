@@ -70,31 +70,35 @@ class Reader {
     if (this.#busy) return;
     this.#busy = true;
     try {
-      for (let wanted = -1; wanted !== this.#position;) {
-        wanted = this.#position;
-        while (await this.#fetchSome());
-        this.reached.set(wanted, performance.timeOrigin + performance.now());
+      for (;;) {
+        // What was told of before frames are asked for is among them, unless they are more than one answer holds.
+        const told = this.#position;
+        const there = await this.#fetchSome();
+        if (there === 'more') continue;
+        this.reached.set(told, performance.timeOrigin + performance.now());
+        if (there === 'nothing' && told === this.#position) return;
       }
     } finally {
       this.#busy = false;
     }
   }
 
-  /** False when there is nothing newer. */
-  async #fetchSome(): Promise<boolean> {
+  /** Whether there is more, or this was all, or nothing newer. */
+  async #fetchSome(): Promise<'more' | 'all' | 'nothing'> {
     const from = this.#nextFrame;
     const path = `/v1/replica/${this.#epoch}/sync/${this.#generation}/${from}/${from + BATCH}`;
     const { status, bytes, text } = await this.#get(path);
     if (status === 200) {
-      this.#nextFrame += bytes / FRAME_BYTES;
-      return true;
+      const frames = bytes / FRAME_BYTES;
+      this.#nextFrame += frames;
+      return frames < BATCH ? 'all' : 'more';
     }
     if (status !== 400) throw new Error(`Status ${status}: ${text}`);
     const { generation } = JSON.parse(text) as { generation: number };
-    if (generation <= this.#generation) return false;
+    if (generation <= this.#generation) return 'nothing';
     this.#generation += 1;
     this.#nextFrame = 1;
-    return true;
+    return 'more';
   }
 
   #get(path: string): Promise<{ status: number; bytes: number; text: string }> {
