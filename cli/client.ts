@@ -46,7 +46,7 @@ export interface ClientOptions {
   readonly profile?: string | undefined;
   /** Where calls go, and with which key, whatever is stored or set: to sign in and out. */
   readonly connection?: Connection | undefined;
-  /** Told once when the other side is of another version. */
+  /** Told once when the other side is of another version, and other things of that kind. */
   readonly warn: (text: string) => void;
 }
 
@@ -82,6 +82,7 @@ interface Tries {
 export class HttpClient implements Client {
   readonly #options: ClientOptions;
   #connection: Connection;
+  #hasCalled = false;
   #warned = false;
   #saidStale = false;
 
@@ -111,7 +112,10 @@ export class HttpClient implements Client {
   }
 
   async raw(method: string, path: string, options: CallOptions = {}): Promise<IncomingMessage> {
-    if (this.#connection.refusal) throw this.#connection.refusal;
+    const { refusal, warning } = this.#connection;
+    if (refusal) throw refusal;
+    if (warning !== undefined && !this.#hasCalled) this.#options.warn(warning);
+    this.#hasCalled = true;
     const headers = this.#headers(method, options);
     const body = bodyOf(options);
     const tries: Tries = { broken: 0, lost: false, startingUntil: Date.now() + STARTING_MS };

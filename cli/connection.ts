@@ -13,13 +13,16 @@ export interface Connection {
   readonly apiKey: string;
   /** What to look at when nobody answers there. */
   readonly hint?: string;
+  /** What is to be said before the first call. */
+  readonly warning?: string;
   /** Why there is nobody to call. */
   readonly refusal?: CliError;
 }
 
 /**
  * SVC_GATEWAY and SVC_API_KEY win over what is stored. With a gateway's profile calls go to the daemon when it has that
- * project, and else to the gateway itself.
+ * project, and else to the gateway itself. A stored key goes over http to another machine only where the sign-in consented
+ * to that; one in SVC_API_KEY is whoever set both to answer for, and is warned of.
  */
 export function resolveConnection(
   home: Pick<Home, 'credentialsFile' | 'daemonFile'>,
@@ -29,14 +32,35 @@ export function resolveConnection(
   const gateway = gatewayUrl(env['SVC_GATEWAY']);
   const given = env['SVC_API_KEY'];
   if (given && profileName === undefined) {
-    return { gateway, apiKey: given, hint: 'Check SVC_GATEWAY.' };
+    const warning = isInClear(gateway) ? inClear(gateway) : null;
+    return { gateway, apiKey: given, hint: 'Check SVC_GATEWAY.', ...(warning && { warning }) };
   }
   const profile = storedProfile(home.credentialsFile, profileName);
-  if (gateway !== null) {
-    const apiKey = profile && mayGoTo(profile, gateway) ? profile.api_key : '';
-    return { gateway, apiKey, hint: 'Check SVC_GATEWAY.' };
-  }
+  if (gateway !== null) return namedGateway(gateway, profile);
   return profile ? connectionOf(profile, home.daemonFile) : { gateway, apiKey: '' };
+}
+
+function namedGateway(gateway: URL, profile: Profile | undefined): Connection {
+  const apiKey = profile && mayGoTo(profile, gateway) ? profile.api_key : '';
+  const isRefused = apiKey === '' && isInClear(gateway);
+  const hint = 'Check SVC_GATEWAY.';
+  return { gateway, apiKey, hint, ...(isRefused && { refusal: notInClear(gateway) }) };
+}
+
+/** Over http to another machine, which anybody on the way can read. */
+function isInClear(gateway: URL | null): gateway is URL {
+  return gateway?.protocol === 'http:' && !isLoopback(gateway.hostname);
+}
+
+function inClear(gateway: URL): string {
+  return `SVC_API_KEY crosses the network in clear. If ${gateway.host} speaks TLS: SVC_GATEWAY=https://${gateway.host}`;
+}
+
+function notInClear(gateway: URL): CliError {
+  return usageError(
+    'SVC_GATEWAY is http to another machine: a stored key would cross the network in clear.',
+    `Try: SVC_GATEWAY=https://${gateway.host}. If that network is yours alone: svc login --gateway ${gateway.origin} --insecure`,
+  );
 }
 
 function connectionOf(profile: Profile, daemonFile: string): Connection {
@@ -93,8 +117,7 @@ function read(file: string): Credentials | null {
 }
 
 /** A stored key goes to the gateway it came from, and that of local mode stays on this machine. */
-function mayGoTo(profile: Profile, gateway: URL | null): boolean {
-  if (gateway === null) return true;
+function mayGoTo(profile: Profile, gateway: URL): boolean {
   if (profile.gateway === null) return isLoopback(gateway.hostname);
   return URL.canParse(profile.gateway) && new URL(profile.gateway).origin === gateway.origin;
 }

@@ -12,6 +12,7 @@ import { chosenProfile, type GatewayProfile } from './chosen-profile.ts';
 import { makePrivateFolder } from './files.ts';
 import type { Home } from './home.ts';
 import { Listener, type Backend } from './listener.ts';
+import { removeOldCopies } from './old-copies.ts';
 import type { Local } from './local.ts';
 import { takeLock, type Lock } from '../shared/store/lock.ts';
 import { askStatus, describeHolder, OWNER_PATH, STATUS_PATH, STOP_PATH } from './probe.ts';
@@ -109,6 +110,7 @@ export class Daemon {
   async #open(): Promise<void> {
     const { home } = this.#options;
     const profile = chosenProfile(home.credentialsFile, this.#options.profile);
+    removeOldCopies(home, systemClock().now(), this.log);
     await (profile ? this.#openRemote(profile) : this.#openLocal());
     this.#update({ state: 'ready' });
     const { base_url, project, mode } = this.#record;

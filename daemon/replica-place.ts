@@ -3,9 +3,14 @@ import { join } from 'node:path';
 import type { Home } from './home.ts';
 import { ReplicaFolder } from './replica/replica-folder.ts';
 
+/** Where copies are kept, a folder for each project. */
+export function replicasPath({ dataFolder }: Pick<Home, 'dataFolder'>): string {
+  return join(dataFolder, 'replicas');
+}
+
 /** Where the copy of a gateway's project is kept. */
-export function replicaPath({ dataFolder }: Pick<Home, 'dataFolder'>, projectId: string): string {
-  return join(dataFolder, 'replicas', projectId);
+export function replicaPath(home: Pick<Home, 'dataFolder'>, projectId: string): string {
+  return join(replicasPath(home), projectId);
 }
 
 /** Removes the copy of a project, if there is one. No daemon may run for it. */

@@ -47,14 +47,16 @@ export async function run(context: CommandContext): Promise<void> {
 
 /** Removes the copy of the project, unless it is still wanted here. */
 function endCopy({ home, output }: CommandContext, { project }: Profile, current: string | null) {
-  if (runningProject(home.daemonFile) === project) {
-    output.note(
-      `The daemon still runs for it. To end it: svc down. To restart it for ${current ?? 'this machine'}: svc up`,
-    );
-    return;
-  }
   const others = Object.values(storedProfiles(home.credentialsFile).profiles);
-  if (!others.some((one) => one.project === project)) removeReplica(home, project);
+  const isWanted = others.some((one) => one.project === project);
+  if (runningProject(home.daemonFile) === project) {
+    const effect = isWanted ? '' : ', which removes the copy';
+    output.note(
+      `The daemon still runs for it. To end it: svc down. To restart it for ${current ?? 'this machine'}${effect}: svc up`,
+    );
+  } else if (!isWanted) {
+    removeReplica(home, project);
+  }
 }
 
 const KEY_ENDS: Readonly<Record<KeyEnd, string>> = {

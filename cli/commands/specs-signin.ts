@@ -39,9 +39,9 @@ export const signInCommands: readonly CommandSpec[] = [
   },
   {
     words: ['logout'],
-    summary: 'Revoke the key of a profile and remove the profile.',
+    summary: 'Revoke the key of a profile, and remove the profile and the copy.',
     description:
-      'Where the gateway cannot be reached, the profile is removed all the same, and the key goes on working. Without a name it is the current profile.',
+      'The copy of the project goes with the last profile that has it; where a daemon still runs for it, with the next svc up. Where the gateway cannot be reached, the profile is removed all the same, and the key goes on working. Without a name it is the current profile.',
     args: [{ name: 'profile', required: false, summary: 'Which profile', stored: 'profiles' }],
     options: [{ flag: 'keep-key', summary: 'Leave the key as it is at the gateway' }],
     examples: ['logout', 'logout shop', 'logout shop --keep-key'],

@@ -44,7 +44,7 @@ function stateText(replica: ReplicaReport): string {
   }
 }
 
-/** How far a copy is: `copying 34 MB of 120 MB`, `catching up: 12,000 commits behind`. */
+/** How far a copy is: `copying 34 MB of 120 MB`, `catching up: 12,000 of 100,000 commits`. */
 export function copyText(replica: ReplicaReport | null): string {
   if (replica?.state === 'copying' && replica.copied) {
     const { done, total } = replica.copied;
@@ -52,7 +52,9 @@ export function copyText(replica: ReplicaReport | null): string {
   }
   if (replica?.state === 'copying') return 'copying';
   if (replica?.state === 'catching-up') {
-    return `catching up: ${grouped(replica.behind)} commits behind`;
+    const { position, behind } = replica;
+    if (position === null) return 'catching up';
+    return `catching up: ${grouped(position)} of ${grouped(position + behind)} commits`;
   }
   return 'connecting';
 }

@@ -14,10 +14,16 @@ interface Told {
   readonly all: boolean;
 }
 
+/** So many changes are remembered one by one; of more it is only known between which positions they lie. */
+const TOLD_MAX = 1000;
+
 /** What the gateway told of, until the copy has it: then waits wake, and reads that need it go on. */
 export class Arrivals {
   readonly #waits: Waits;
   #told: Told[] = [];
+  #toldCount = 0;
+  /** Anything may have changed between these positions, both included. */
+  #blurred: { from: number; readonly to: number } | null = null;
   readonly #awaited = new Set<Awaited>();
   #position: number | null = null;
   #target = 0;
@@ -48,23 +54,27 @@ export class Arrivals {
   /** These changes will be in the copy as soon as it has this position; with `all`, and others that are not known. */
   tell(told: Told): void {
     this.aim(told.position);
-    if (told.all || told.changes.length > 0) this.#told.push(told);
+    if (!told.all && told.changes.length === 0) return;
+    this.#told.push(told);
+    this.#toldCount += weightOf(told);
+    if (this.#toldCount > TOLD_MAX) this.#blur();
   }
 
   /** The history is another one: positions that were heard before mean nothing. */
   restart(target: number): void {
     this.#target = target;
     this.#position = null;
-    this.#told = [{ position: target, changes: [], all: true }];
+    this.#blurred = null;
+    this.#keep([{ position: target, changes: [], all: true }]);
   }
 
   has(position: number): void {
     this.#position = position;
     for (const one of this.#awaited) if (one.position <= position) one.arrived();
     const there = this.#told.filter((one) => one.position <= position);
-    if (there.length === 0) return;
-    this.#told = this.#told.filter((one) => one.position > position);
-    if (there.some(({ all }) => all)) this.#waits.notifyAll();
+    if (there.length > 0) this.#keep(this.#told.filter((one) => one.position > position));
+    const isBlurred = this.#passBlurred(position);
+    if (isBlurred || there.some(({ all }) => all)) this.#waits.notifyAll();
     else for (const change of there.flatMap(({ changes }) => changes)) this.#waits.notify(change);
   }
 
@@ -83,4 +93,29 @@ export class Arrivals {
       this.#awaited.add(one);
     });
   }
+
+  #keep(told: Told[]): void {
+    this.#told = told;
+    this.#toldCount = told.reduce((count, one) => count + weightOf(one), 0);
+  }
+
+  #blur(): void {
+    const positions = this.#told.map((one) => one.position);
+    const { from, to } = this.#blurred ?? { from: Infinity, to: 0 };
+    this.#blurred = { from: Math.min(from, ...positions), to: Math.max(to, ...positions) };
+    this.#keep([]);
+  }
+
+  /** True when some of what is blurred is in the copy now. */
+  #passBlurred(position: number): boolean {
+    const blurred = this.#blurred;
+    if (!blurred || position < blurred.from) return false;
+    if (position >= blurred.to) this.#blurred = null;
+    else blurred.from = position + 1;
+    return true;
+  }
+}
+
+function weightOf({ changes }: Told): number {
+  return 1 + changes.length;
 }

@@ -5,14 +5,12 @@ import { copyDatabase, type Progress } from './first-copy.ts';
 import type { FreshnessJudge } from './freshness.ts';
 import type { LocalCopy } from './local-copy.ts';
 import type { Place } from './place.ts';
-import type { ReplicaFolder, ReplicaRecord } from './replica-folder.ts';
+import { isOutdated, type ReplicaFolder, type ReplicaRecord } from './replica-folder.ts';
 import type { CopyStanding } from './replica-reader.ts';
 import type { ReplicaSource } from './source.ts';
 import { SyncError } from './sync-failure.ts';
 import type { Witness } from './witness.ts';
 
-/** A copy that nobody brought up to date for so long is removed: what was deleted at the gateway is to be gone. */
-const KEEP_MS = 7 * 24 * 3_600_000;
 const SAVE_MS = 5000;
 /** Where only time has passed. */
 const SAVE_IDLE_MS = 60_000;
@@ -141,8 +139,7 @@ export class CopyKeeper {
     const { folder, gateway, clock } = this.#parts;
     if (!record || !folder.hasCopy()) return record ? 'It is not whole.' : null;
     if (record.gateway !== gateway) return 'It comes from another gateway.';
-    const isOld = clock.now() - record.contactAt > KEEP_MS;
-    return isOld ? 'It was not brought up to date for a week.' : null;
+    return isOutdated(record, clock.now()) ? 'It was not brought up to date for a week.' : null;
   }
 
   #whyAnew(place: Place): string | null {

@@ -1,19 +1,23 @@
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ReplicaFolder } from './replica-folder.ts';
 import { SourceError } from './source-error.ts';
 import type { ReplicaSource } from './source.ts';
+import { SyncError } from './sync-failure.ts';
 
 /** Told of a copy as it goes on, in bytes. */
 export type Progress = (done: number, total: number) => void;
 
 /** A generation may end while its copy is being asked for. */
 const ATTEMPTS = 5;
+/** Left free on the disk: for the log of the copy, and for everybody else. */
+const SPARE_BYTES = 100 * 1024 * 1024;
 
 /**
  * Copies the gateway's database file into an empty folder, a chunk at a time: the client of the database would hold it in
- * memory whole. It stands there whole or not at all.
+ * memory whole. It stands there whole or not at all. Rejects with `SourceError`, and with `SyncError` where the disk has
+ * no room.
  */
 export async function copyDatabase(
   source: ReplicaSource,
@@ -24,9 +28,11 @@ export async function copyDatabase(
 ): Promise<void> {
   const { generation, sizeBytes, body } = await begin(source, epoch, signal);
   try {
+    await requireRoom(folder.path, sizeBytes);
     await writeWhole(folder.downloadPath, body, sizeBytes, (done) => onProgress(done, sizeBytes));
     signal.throwIfAborted();
   } catch (error) {
+    body.destroy();
     await rm(folder.downloadPath, { force: true });
     throw error;
   }
@@ -50,6 +56,22 @@ async function begin(
       if (attempt === ATTEMPTS) throw new SourceError('unavailable', error.message);
     }
   }
+}
+
+/** Rejects with `SyncError` before anything is written: a disk that is filled up hurts more than this copy. */
+async function requireRoom(path: string, sizeBytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(path);
+  const freeBytes = bavail * bsize;
+  if (sizeBytes + SPARE_BYTES <= freeBytes) return;
+  const [needed, free] = [megabytes(sizeBytes + SPARE_BYTES), megabytes(freeBytes)];
+  throw new SyncError(
+    'full',
+    `The disk has no room for the copy: it takes ${needed} MB, ${free} MB are free at ${path}. Make room there.`,
+  );
+}
+
+function megabytes(bytes: number): string {
+  return Math.round(bytes / (1024 * 1024)).toLocaleString('en-US');
 }
 
 async function writeWhole(

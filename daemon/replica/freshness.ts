@@ -9,6 +9,8 @@ const GRACE_MS = 5000;
 export const STALE_MAX_MS = 24 * 3_600_000;
 /** What is heard within this time counts as heard together. */
 const TOGETHER_MS = 50;
+/** So many positions are remembered apart, which is many times the grace. */
+const MISSING_MAX = 1000;
 
 /** Judges from what was heard of the gateway, and what the copy has of it, whether the copy may answer. */
 export class FreshnessJudge {
@@ -47,8 +49,12 @@ export class FreshnessJudge {
       return;
     }
     const last = this.#missing.at(-1);
-    if (last && at - last.at < TOGETHER_MS) last.position = Math.max(last.position, position);
-    else this.#missing.push({ position, at });
+    const isFull = this.#missing.length === MISSING_MAX;
+    if (last && (isFull || at - last.at < TOGETHER_MS)) {
+      last.position = Math.max(last.position, position);
+    } else {
+      this.#missing.push({ position, at });
+    }
   }
 
   streamEnded(): void {
@@ -70,6 +76,9 @@ export class FreshnessJudge {
 
   /** There is no copy, or another one. */
   forget(): void {
+    // Positions of another history mean nothing: the next stream begins with where the gateway stands.
+    this.#missing = [];
+    this.#heard = null;
     this.#position = -1;
     this.#completeAt = null;
   }

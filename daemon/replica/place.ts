@@ -2,6 +2,9 @@ import type { Change } from '../../shared/context.ts';
 import { isObject } from '../../shared/untyped.ts';
 import type { ReplicaInfo } from './status.ts';
 
+/** The year after it is the last one that can be written, and left for what is reckoned from a time. */
+const TIMES_END_MS = Date.UTC(9999, 0);
+
 /** Where a gateway stands, and what it is. */
 export interface Place extends ReplicaInfo {
   readonly epoch: string;
@@ -88,7 +91,12 @@ function isChange(value: unknown): value is Change {
 /** Milliseconds, from a number or from ISO text. */
 function readTime(value: unknown): number | null {
   const ms = typeof value === 'string' ? Date.parse(value) : value;
-  return typeof ms === 'number' && Number.isFinite(ms) ? ms : null;
+  return isTime(ms) ? ms : null;
+}
+
+/** Milliseconds since 1970 that make a date. */
+export function isTime(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value < TIMES_END_MS;
 }
 
 function isCount(value: unknown): value is number {

@@ -27,6 +27,7 @@ export function prepareCopy(folder: ReplicaFolder, check: boolean): Prepared {
     if (reason !== null) return { state: 'damaged', reason };
     const connection = new Connection(readOnlyAddress(folder.databasePath));
     kept.push(lock, connection);
+    connection.exec('PRAGMA trusted_schema=OFF');
     const isSmall = statSync(folder.databasePath).size <= CHECK_MAX_BYTES;
     const found = connection.get(
       check && isSmall ? 'PRAGMA quick_check(1)' : 'PRAGMA user_version',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { isObject, parseObject } from '../../shared/untyped.ts';
 import { makePrivateFolder, readIfThere, writePrivateFile } from '../files.ts';
-import { readInfo } from './place.ts';
+import { isTime, readInfo } from './place.ts';
 import type { ReplicaInfo } from './status.ts';
 
 /** How far the client of the database has come: frames of a generation of the log. */
@@ -28,6 +28,9 @@ export interface ReplicaRecord {
   /** Sizes and times of the files when they were last closed in order; tells whether anybody wrote to them since. */
   readonly closedAs: string | null;
 }
+
+/** A copy that nobody brought up to date for so long is removed: what was deleted at the gateway is to be gone. */
+const KEEP_MS = 7 * 24 * 3_600_000;
 
 /** Of the format of `replica.db-info`, which is the client's. */
 const INFO_VERSION = 0;
@@ -61,17 +64,18 @@ export class ReplicaFolder {
     return existsSync(this.databasePath) && existsSync(this.#infoPath);
   }
 
+  /** True when there is anything of a copy, whole or not. */
+  hasTraces(): boolean {
+    return this.#files.some((path) => existsSync(path));
+  }
+
   /** Null when there is no record, or one that is damaged. */
   readRecord(): ReplicaRecord | null {
     const value = parseObject(readIfThere(this.#recordPath) ?? '');
     const info = isObject(value?.['info']) ? storedInfo(value['info']) : null;
-    const isOurs =
-      typeof value?.['gateway'] === 'string' &&
-      typeof value['epoch'] === 'string' &&
-      Number.isFinite(value['position']) &&
-      Number.isFinite(value['contactAt']) &&
-      Number.isFinite(value['aheadMs']);
-    return isOurs && info ? ({ ...value, info } as unknown as ReplicaRecord) : null;
+    return value && isWhole(value) && info
+      ? ({ ...value, info } as unknown as ReplicaRecord)
+      : null;
   }
 
   writeRecord(record: ReplicaRecord): void {
@@ -103,12 +107,28 @@ export class ReplicaFolder {
 
   /** Removes the copy. What the witness has seen stays: whoever shows another history must not be rid of it so easily. */
   erase(): void {
-    // The notes last: without them there is no copy, and without the record nobody believes in one.
-    rmSync(this.#recordPath, { force: true });
-    for (const suffix of ['', '-wal', '-shm', '-info', '.part']) {
-      rmSync(`${this.databasePath}${suffix}`, { force: true });
-    }
+    for (const path of this.#files) rmSync(path, { force: true });
   }
+
+  /** The record first: without it nobody believes in a copy. The notes last: without them there is none. */
+  get #files(): readonly string[] {
+    const { databasePath } = this;
+    const files = [databasePath, `${databasePath}-wal`, `${databasePath}-shm`, this.downloadPath];
+    return [this.#recordPath, ...files, this.#infoPath];
+  }
+}
+
+/** True for a copy whose gateway was not heard of for a week before `now`, in milliseconds since 1970. */
+export function isOutdated({ contactAt }: ReplicaRecord, now: number): boolean {
+  // A time to come was written under a clock that was wrong, and says nothing.
+  return Math.abs(now - contactAt) > KEEP_MS;
+}
+
+function isWhole(value: Record<string, unknown>): boolean {
+  const { gateway, epoch, position, completeAt, contactAt, aheadMs } = value;
+  const areTexts = typeof gateway === 'string' && typeof epoch === 'string';
+  const areTimes = (completeAt === null || isTime(completeAt)) && isTime(contactAt);
+  return areTexts && areTimes && Number.isFinite(position) && Number.isFinite(aheadMs);
 }
 
 /** The checksum over the client's notes: CRC-32 of three numbers, little-endian. */

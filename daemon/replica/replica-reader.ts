@@ -4,6 +4,9 @@ import type { Reader, Tx } from '../../shared/store/driver.ts';
 import { MetaRepository } from '../../shared/store/meta.ts';
 import { EmbeddedReader } from '../../shared/store/reader.ts';
 
+/** There is something in the copy that no gateway of ours makes. */
+class StrangeSchemaError extends Error {}
+
 /** How far a copy is, and which tables it has. */
 export interface CopyStanding {
   readonly position: number;
@@ -12,12 +15,15 @@ export interface CopyStanding {
 
 /**
  * Snapshots of the copy. Each looks first whether the tables are those this release knows: what comes from the gateway may
- * change them at any time. Where they are not, or the file is damaged, it rejects with UNAVAILABLE: the gateway knows better.
+ * change them at any time. Where they are not, or the file is damaged, it rejects with UNAVAILABLE: the gateway knows
+ * better. So is a file with views, triggers or virtual tables.
  */
 export class ReplicaReader implements Reader {
   readonly #reader: EmbeddedReader;
   readonly #schemaVersion: number;
   readonly #onDamage: (error: Error) => void;
+  /** Of the schema that was found to be of tables and indexes alone. */
+  #plainCookie: number | null = null;
 
   constructor(path: string, schemaVersion: number, onDamage: (error: Error) => void) {
     this.#reader = new EmbeddedReader(path, { readOnly: true });
@@ -48,11 +54,26 @@ export class ReplicaReader implements Reader {
 
   async #guard<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
     try {
-      return await this.#reader.read(fn);
+      return await this.#reader.read(async (tx) => {
+        await this.#requirePlain(new MetaRepository(tx));
+        return fn(tx);
+      });
     } catch (error) {
-      if (!isDiskFailure(error)) throw error;
+      if (!isDiskFailure(error) && !(error instanceof StrangeSchemaError)) throw error;
       this.#onDamage(error as Error);
       throw unavailable(1, error);
     }
+  }
+
+  /** A view or a virtual table in the place of a table would run what somebody else wrote, and as long as they like. */
+  async #requirePlain(meta: MetaRepository): Promise<void> {
+    const cookie = await meta.schemaCookie();
+    if (cookie === this.#plainCookie) return;
+    this.#plainCookie = null;
+    const name = await meta.strangeName();
+    if (name !== null) {
+      throw new StrangeSchemaError(`It has "${name}", which is no plain table and no index.`);
+    }
+    this.#plainCookie = cookie;
   }
 }

@@ -11,7 +11,7 @@ import { CopyKeeper } from './copy-keeper.ts';
 import { FreshnessJudge } from './freshness.ts';
 import { KeepUp } from './keep-up.ts';
 import { LocalCopy, type Link } from './local-copy.ts';
-import type { Heard, Place } from './place.ts';
+import { isTime, type Heard, type Place } from './place.ts';
 import { obstacleOf, UnsupportedError } from './obstacle.ts';
 import { ReplicaFolder } from './replica-folder.ts';
 import type { CopyStanding } from './replica-reader.ts';
@@ -221,7 +221,8 @@ export class Replica {
     const standing = await this.#keeper.openRemembered();
     const { record } = this.#keeper;
     this.#info = record?.info ?? null;
-    this.#aheadMs = record?.aheadMs ?? 0;
+    const aheadMs = record?.aheadMs ?? 0;
+    this.#aheadMs = isTime(this.#clock.now() + aheadMs) ? aheadMs : 0;
     if (!standing) return;
     this.#copySchema = standing.schemaVersion;
     if (standing.schemaVersion !== this.#schemaVersion) {
@@ -235,8 +236,9 @@ export class Replica {
     const session = new AbortController();
     const signal = AbortSignal.any([this.#closing.signal, session.signal]);
     this.#session = session;
+    const { lost } = this.#written;
     const place = await this.#source.place(signal);
-    this.#meet(place);
+    this.#meet(place, lost);
     const link = this.#linkTo(place.epoch);
     const { copy, arrivals, log } = {
       copy: this.#copy,
@@ -271,14 +273,14 @@ export class Replica {
     };
   }
 
-  /** The gateway has answered. */
-  #meet(place: Place): void {
+  /** The gateway has answered; `lost` answers to writes were missing when it was asked. */
+  #meet(place: Place, lost: number): void {
     const { project, server, schemaVersion } = place;
     this.#info = { project, server, schemaVersion };
     this.#aheadMs = place.time - this.#clock.now();
     this.#freshness.reachable(true);
     const isOtherHistory = this.#keeper.record?.epoch !== place.epoch;
-    this.#written.met(place.position, isOtherHistory);
+    this.#written.met({ position: place.position, isOtherHistory, lost });
     if (schemaVersion !== this.#schemaVersion) {
       throw new UnsupportedError(this.#otherTables(schemaVersion));
     }

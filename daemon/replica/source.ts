@@ -7,6 +7,8 @@ import { SourceError } from './source-error.ts';
 
 const CONNECT_MS = 5000;
 const ANSWER_MS = 30_000;
+/** Of an answer that is read whole. */
+const ANSWER_MAX_BYTES = 1024 * 1024;
 
 /** A database file on its way. */
 export interface Download {
@@ -127,8 +129,20 @@ export class ReplicaSource {
   }
 
   async #text(body: Dispatcher.ResponseData['body']): Promise<string> {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
     try {
-      return await body.text();
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        bytes += chunk.byteLength;
+        if (bytes > ANSWER_MAX_BYTES) {
+          throw new SourceError(
+            'unknown',
+            'The gateway answers more than 1 MB where it should not.',
+          );
+        }
+        chunks.push(chunk);
+      }
+      return Buffer.concat(chunks).toString('utf8');
     } catch (error) {
       throw asSourceError(error, null);
     }

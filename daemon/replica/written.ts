@@ -1,5 +1,11 @@
 import type { Arrivals } from './arrivals.ts';
 
+interface Met {
+  readonly position: number;
+  readonly isOtherHistory: boolean;
+  readonly lost: number;
+}
+
 /** What this daemon has written through the gateway: its own later reads are to see it. */
 export class Written {
   readonly #arrivals: Arrivals;
@@ -28,10 +34,15 @@ export class Written {
     this.#arrivals.aim(position);
   }
 
-  /** The gateway is as far as this now: whatever was written before is not above it. */
-  met(position: number, isOtherHistory: boolean): void {
+  /** So many answers were lost until now: to be taken before the gateway is asked how far it is, for `met`. */
+  get lost(): number {
+    return this.#lost;
+  }
+
+  /** The gateway is as far as this: whatever was written before it was asked, when `lost` was taken, is not above it. */
+  met({ position, isOtherHistory, lost }: Met): void {
     this.#position = isOtherHistory ? position : Math.max(this.#position, position);
-    this.#found = this.#lost;
+    this.#found = Math.max(this.#found, lost);
   }
 
   /** True as soon as the copy has all that was noted; false after `withinMs`. */

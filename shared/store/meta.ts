@@ -1,5 +1,11 @@
 import type { SqlValue, Tx } from './driver.ts';
 
+/** By the statement too, in the form SQLite keeps it: a virtual table is of the type `table`. */
+const STRANGE_SQL = `SELECT substr(name, 1, 100) AS name FROM sqlite_schema WHERE (
+    (type = 'table' AND sql GLOB 'CREATE TABLE *') OR
+    (type = 'index' AND (sql IS NULL OR sql GLOB 'CREATE INDEX *' OR sql GLOB 'CREATE UNIQUE INDEX *'))
+  ) IS NOT TRUE LIMIT 1`;
+
 /** Named single values of a database. */
 export class MetaRepository {
   readonly #tx: Tx;
@@ -22,6 +28,17 @@ export class MetaRepository {
   /** How many migrations have made the tables what they are. */
   async schemaVersion(): Promise<number> {
     return Number((await this.#tx.get('PRAGMA user_version'))?.['user_version']);
+  }
+
+  /** Goes up whenever tables or indexes change. */
+  async schemaCookie(): Promise<number> {
+    return Number((await this.#tx.get('PRAGMA schema_version'))?.['schema_version']);
+  }
+
+  /** The name of something that is neither a plain table nor an index, of which we have none; null when there is none. */
+  async strangeName(): Promise<string | null> {
+    const row = await this.#tx.get(STRANGE_SQL);
+    return row ? String(row['name']) : null;
   }
 }
 

@@ -16,7 +16,7 @@ export class EmbeddedReader implements Reader {
   constructor(path: string, { readOnly = false } = {}) {
     this.#connection = new Connection(readOnly ? readOnlyAddress(path) : path);
     this.#connection.exec(
-      'PRAGMA busy_timeout=200; PRAGMA query_only=ON; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-16000',
+      'PRAGMA busy_timeout=200; PRAGMA query_only=ON; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-16000; PRAGMA trusted_schema=OFF',
     );
     assertPragma(this.#connection, 'query_only', 1);
   }

@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ReplicaFolder } from '../../../daemon/replica/replica-folder.ts';
 import { takeLock } from '../../../shared/store/lock.ts';
 import { caughtUp, collectingLog, until, untilState } from './open-replica.ts';
-import { Stage, valueOf } from './stage.ts';
+import { Stage, tamper, valueOf } from './stage.ts';
 
 let stage: Stage;
 
@@ -176,6 +176,21 @@ describe('a gateway with another history', () => {
     await untilState(stage.replica({ log }), 'live');
     expect(lines[0]).toMatchObject({ reason: 'It has lost commits.' });
     expect(stage.copies).toBe(2);
+  });
+});
+
+describe('a gateway whose database has more than tables', () => {
+  it('is not copied from into what is read, and said to be so', async () => {
+    const endless =
+      'CREATE VIEW endless AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT i FROM n';
+    await stage.restart(() => tamper(`${stage.projectFolder}/project.db`, endless));
+    const replica = stage.replica();
+    const { detail } = await until(
+      () => replica.status,
+      (status) => status.detail !== null,
+    );
+    expect(detail).toBe('It has "endless", which is no plain table and no index.');
+    expect(replica.store).toBeNull();
   });
 });
 

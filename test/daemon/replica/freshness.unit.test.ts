@@ -128,6 +128,17 @@ describe('a copy', () => {
     expect(judge.judge()).toEqual({ usable: 'no', ageMs: Infinity, stale: false });
   });
 
+  it('of another history is not held to positions of the one before', () => {
+    live(1000);
+    judge.heard(2000);
+    clock.advance(6000);
+    judge.forget();
+    judge.has(3);
+    expect(judge.judge().usable).toBe('no');
+    judge.heard(3);
+    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0, stale: false });
+  });
+
   it('is no younger than now when the clock is set back', () => {
     live();
     clock.advance(-3_600_000);

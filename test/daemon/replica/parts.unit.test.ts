@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { Arrivals } from '../../../daemon/replica/arrivals.ts';
 import { Backoff } from '../../../daemon/replica/backoff.ts';
 import { readEvents } from '../../../daemon/replica/event-stream.ts';
+import { obstacleOf } from '../../../daemon/replica/obstacle.ts';
 import { readHeard, readPlace } from '../../../daemon/replica/place.ts';
 import { SourceError } from '../../../daemon/replica/source-error.ts';
-import { syncErrorOf } from '../../../daemon/replica/sync-failure.ts';
+import { SyncError, syncErrorOf } from '../../../daemon/replica/sync-failure.ts';
 import { Written } from '../../../daemon/replica/written.ts';
 import type { Change } from '../../../shared/context.ts';
 import { Waits } from '../../../shared/waits.ts';
@@ -180,6 +181,18 @@ describe('the words of the client', () => {
     ['database disk image is malformed', 'damaged'],
   ])('%s is %s', (words, failure) => {
     expect(syncErrorOf(words).failure).toBe(failure);
+  });
+});
+
+describe('what is in the way', () => {
+  it('is told as it is, and a disk without room is tried again later', () => {
+    const message = 'The disk has no room for the copy.';
+    expect(obstacleOf(new SyncError('full', message))).toEqual({
+      state: 'connecting',
+      detail: message,
+      code: null,
+      remedy: 'repair',
+    });
   });
 });
 

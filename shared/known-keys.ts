@@ -1,4 +1,4 @@
-import type { FoundKey } from '../shared/store/keys.ts';
+import type { FoundKey } from './store/keys.ts';
 
 /** A project has twenty active keys; those revoked and rotated since the last change are few. */
 const KEYS_MAX = 200;
