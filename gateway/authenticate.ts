@@ -1,9 +1,8 @@
-import { callerWith, presentedKey } from '../shared/authentication.ts';
-import { isoTime, type Clock } from '../shared/clock.ts';
+import { callerWith, findKey, presentedKey } from '../shared/authentication.ts';
+import type { Clock } from '../shared/clock.ts';
 import type { Caller } from '../shared/context.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { Credentials } from '../shared/executor.ts';
-import type { FoundKey } from '../shared/store/keys.ts';
 import type { KeyUse } from './key-use.ts';
 import type { Project } from './project.ts';
 import type { Projects } from './projects.ts';
@@ -41,7 +40,7 @@ export class Authenticator {
     const project = await this.#projects.find(projectId);
     if (!project) throw new ServiceError('UNAUTHENTICATED');
     const now = this.#clock.now();
-    const found = await find(project, hash, now);
+    const found = await findKey(project, hash, now);
     const caller = callerWith(found, { projectId: project.info.id, credentials, now });
     return { caller, project, expiresAt: found.key?.expires_at ?? null };
   }
@@ -49,16 +48,4 @@ export class Authenticator {
   note({ caller, project }: KnownCaller): void {
     this.#keyUse.note(project, caller.keyId, this.#clock.now());
   }
-}
-
-async function find(project: Project, hash: string, now: number): Promise<FoundKey> {
-  const known = project.knownKeys.get(hash);
-  if (known) return known;
-  const { stamp } = project.knownKeys;
-  const { key, session, isPrevious } = await project.store.read((store) =>
-    store.keys.present(hash, isoTime(now)),
-  );
-  // A secret before its rotation holds for a time only, and junk must not fill the memory.
-  if (key && !isPrevious) project.knownKeys.set(hash, { key, session }, stamp);
-  return { key, session };
 }

@@ -10,7 +10,7 @@ import { S3BlobStore } from './blobs/s3-blob-store.ts';
 import type { S3Client } from './blobs/s3-client.ts';
 import type { OutboundCallbacks } from './callbacks/callbacks.ts';
 import type { Deliveries } from './callbacks/deliveries.ts';
-import { KnownKeys } from './known-keys.ts';
+import { KnownKeys } from '../shared/known-keys.ts';
 import { Transfer } from './links/transfer.ts';
 import type { Letters } from './people/letters.ts';
 import type { People } from './people/people.ts';

@@ -3,9 +3,11 @@ import type { Caller } from './context.ts';
 import { ServiceError } from './errors.ts';
 import type { Credentials } from './executor.ts';
 import { hashApiKey, parseApiKey } from './ids.ts';
+import type { KnownKeys } from './known-keys.ts';
 import { SESSION_MS } from './limits.ts';
 import { checkedIdempotencyKey, identifyAgent } from './rules/caller.ts';
 import type { FoundKey, KeyRecord, SessionRecord } from './store/keys.ts';
+import type { ProjectReader } from './store/project-store.ts';
 
 /** A key that may be one: its form is right and its checksum fits. */
 interface PresentedKey {
@@ -25,6 +27,29 @@ export function presentedKey({ authorization }: Credentials): PresentedKey {
 function bearer(authorization: string | undefined): string | null {
   const scheme = authorization?.slice(0, 7).toLowerCase();
   return authorization && scheme === 'bearer ' ? authorization.slice(7).trim() : null;
+}
+
+/** Where a project's keys are, and which of them were found before. */
+interface KeyPlace {
+  readonly store: ProjectReader;
+  readonly knownKeys: KnownKeys;
+}
+
+/** What there is of a key; remembered until a key changes. */
+export async function findKey(
+  { store, knownKeys }: KeyPlace,
+  hash: string,
+  now: number,
+): Promise<FoundKey> {
+  const known = knownKeys.get(hash);
+  if (known) return known;
+  const { stamp } = knownKeys;
+  const { key, session, isPrevious } = await store.read((one) =>
+    one.keys.present(hash, isoTime(now)),
+  );
+  // A secret before its rotation holds for a time only, and junk must not fill the memory.
+  if (key && !isPrevious) knownKeys.set(hash, { key, session }, stamp);
+  return { key, session };
 }
 
 /**

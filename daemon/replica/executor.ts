@@ -1,5 +1,4 @@
-import { callerWith, presentedKey } from '../../shared/authentication.ts';
-import { isoTime } from '../../shared/clock.ts';
+import { callerWith, findKey, presentedKey } from '../../shared/authentication.ts';
 import type { Caller } from '../../shared/context.ts';
 import { ServiceError, unavailable, type ErrorCode } from '../../shared/errors.ts';
 import type { Answer, Credentials, Executor } from '../../shared/executor.ts';
@@ -16,7 +15,7 @@ import type { Replica } from './replica.ts';
 /** What is asked of the copy. */
 export type ReadableReplica = Pick<
   Replica,
-  'freshness' | 'info' | 'noteWritten' | 'now' | 'settled' | 'store' | 'waits'
+  'freshness' | 'info' | 'knownKeys' | 'noteWritten' | 'now' | 'settled' | 'store' | 'waits'
 >;
 
 export interface ReplicaExecutorParts {
@@ -206,9 +205,8 @@ export class ReplicaExecutor implements Executor {
     const { replica } = readable ?? {};
     if (!replica?.store) return null;
     const now = replica.now();
-    const found = await replica.store
-      .read((store) => store.keys.present(hash, isoTime(now)))
-      .catch(nothingIfLost);
+    const { knownKeys, store } = replica;
+    const found = await findKey({ knownKeys, store }, hash, now).catch(nothingIfLost);
     if (!found?.key) return null;
     const { projectId } = this.#parts;
     return { ...callerWith(found, { projectId, credentials, now }), credentials, isInCopy: true };

@@ -24,6 +24,8 @@ export class ReplicaReader implements Reader {
   readonly #onDamage: (error: Error) => void;
   /** Of the schema that was found to be of tables and indexes alone. */
   #plainCookie: number | null = null;
+  /** Of the schema that has the version of this release. */
+  #knownCookie: number | null = null;
 
   constructor(path: string, schemaVersion: number, onDamage: (error: Error) => void) {
     this.#reader = new EmbeddedReader(path, { readOnly: true });
@@ -33,15 +35,15 @@ export class ReplicaReader implements Reader {
 
   read<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#guard(async (tx) => {
-      if ((await new MetaRepository(tx).schemaVersion()) !== this.#schemaVersion) {
-        throw unavailable(1, new Error('The copy has other tables than this release knows.'));
-      }
+      const cookie = await this.#requirePlain(tx);
+      if (cookie !== this.#knownCookie) await this.#requireKnown(tx, cookie);
       return fn(tx);
     });
   }
 
   standing(): Promise<CopyStanding> {
     return this.#guard(async (tx) => {
+      await this.#requirePlain(tx);
       const meta = new MetaRepository(tx);
       const schemaVersion = await meta.schemaVersion();
       return { position: Number(await meta.get('commit_seq')), schemaVersion };
@@ -54,10 +56,7 @@ export class ReplicaReader implements Reader {
 
   async #guard<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
     try {
-      return await this.#reader.read(async (tx) => {
-        await this.#requirePlain(new MetaRepository(tx));
-        return fn(tx);
-      });
+      return await this.#reader.read(fn);
     } catch (error) {
       if (!isDiskFailure(error) && !(error instanceof StrangeSchemaError)) throw error;
       this.#onDamage(error as Error);
@@ -66,14 +65,24 @@ export class ReplicaReader implements Reader {
   }
 
   /** A view or a virtual table in the place of a table would run what somebody else wrote, and as long as they like. */
-  async #requirePlain(meta: MetaRepository): Promise<void> {
+  async #requirePlain(tx: Tx): Promise<number> {
+    const meta = new MetaRepository(tx);
     const cookie = await meta.schemaCookie();
-    if (cookie === this.#plainCookie) return;
+    if (cookie === this.#plainCookie) return cookie;
     this.#plainCookie = null;
     const name = await meta.strangeName();
     if (name !== null) {
       throw new StrangeSchemaError(`It has "${name}", which is no plain table and no index.`);
     }
     this.#plainCookie = cookie;
+    return cookie;
+  }
+
+  /** A release that changes tables changes the number of the schema, too: one look a snapshot tells of both. */
+  async #requireKnown(tx: Tx, cookie: number): Promise<void> {
+    if ((await new MetaRepository(tx).schemaVersion()) !== this.#schemaVersion) {
+      throw unavailable(1, new Error('The copy has other tables than this release knows.'));
+    }
+    this.#knownCookie = cookie;
   }
 }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { systemClock, type Clock } from '../../shared/clock.ts';
 import { newestSchema } from '../../shared/store/migrate.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
+import { KnownKeys } from '../../shared/known-keys.ts';
 import { Waits } from '../../shared/waits.ts';
 import { rememberHead } from '../ledger-heads.ts';
 import { Arrivals } from './arrivals.ts';
@@ -48,6 +49,8 @@ const STEADY_COPY_MS = 600_000;
 export class Replica {
   /** Wakes waits after the copy has what they wait for. */
   readonly waits = new Waits();
+  /** Keys by the hash of their secret, as the copy has them. */
+  readonly knownKeys = new KnownKeys();
   readonly #options: ReplicaOptions;
   readonly #timing: ReplicaTiming;
   readonly #clock: Clock;
@@ -315,6 +318,7 @@ export class Replica {
     if (schemaVersion !== this.#schemaVersion) {
       throw new UnsupportedError(this.#otherTables(schemaVersion));
     }
+    this.knownKeys.clear();
     this.#freshness.has(position);
     this.#arrivals.has(position);
     this.#keeper.saveSoon(false);

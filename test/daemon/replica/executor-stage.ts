@@ -5,6 +5,7 @@ import type { UpstreamCall } from '../../../daemon/upstream/upstream.ts';
 import type { Caller } from '../../../shared/context.ts';
 import type { Answer, Credentials } from '../../../shared/executor.ts';
 import type { ProjectReader } from '../../../shared/store/project-store.ts';
+import { KnownKeys } from '../../../shared/known-keys.ts';
 import { Waits } from '../../../shared/waits.ts';
 import { TestGateway } from '../../helpers/gateway.ts';
 import { operationNamed } from '../../surface/scenario.ts';
@@ -15,6 +16,7 @@ const ORIGIN = 'https://gateway.example';
 /** A copy that is as fresh as a test says. Its rows are real. */
 class FakeReplica implements ReadableReplica {
   readonly waits = new Waits();
+  readonly knownKeys = new KnownKeys();
   readonly written: (number | null)[] = [];
   readonly info: ReadableReplica['info'];
   store: ProjectReader | null;

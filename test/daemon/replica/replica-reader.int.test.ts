@@ -42,7 +42,7 @@ describe('a reader of a copy', () => {
 
   it('stops when the tables become others, which may be at any time', async () => {
     expect(await value()).toBe(7);
-    writer.exec('PRAGMA user_version=4');
+    writer.exec('CREATE TABLE newer (x); PRAGMA user_version=4');
     await expect(value()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(await reader.standing()).toEqual({ position: 7, schemaVersion: 4 });
     expect(damage).toEqual([]);
