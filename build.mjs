@@ -36,6 +36,8 @@ await Promise.all([
     outfile: 'dist/cli.cjs',
     format: 'cjs',
     minify: true,
+    // The executable runs it as a script, where `import()` does not work: `require` is put in its place.
+    supported: { 'dynamic-import': false },
   }),
   // The processes keep their packages outside: libsql is native, and one copy of the others serves all.
   build({
