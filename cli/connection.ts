@@ -5,6 +5,10 @@ import { readRecord } from '../daemon/record.ts';
 import { EXIT } from './exit.ts';
 import { CliError, unreachable, usageError } from './errors.ts';
 
+/** How a machine without any key gets one. */
+export const NO_KEY_HINT =
+  'For a project of this machine: svc up. For that of a team: svc login --gateway URL';
+
 /** Where calls go and with which key. */
 export interface Connection {
   /** Null is the daemon's socket. */
@@ -128,7 +132,10 @@ export function isLoopback(host: string): boolean {
 }
 
 /** The refusal when nobody listens where calls go. */
-export function notListening({ gateway, hint }: Connection, reason: string): CliError {
+export function notListening({ gateway, apiKey, hint }: Connection, reason: string): CliError {
+  if (gateway === null && apiKey === '') {
+    return unreachable('The daemon is not running, and no key is stored here.', NO_KEY_HINT);
+  }
   if (gateway === null) return unreachable('The daemon is not running. Start it with: svc up');
   return unreachable(`${gateway.origin} cannot be reached (${reason}).`, hint ?? null);
 }

@@ -2,6 +2,7 @@ import {
   isHead,
   readHeads,
   rememberHead as remember,
+  replaceHead,
   type LedgerHead,
 } from '../daemon/ledger-heads.ts';
 import { isObject } from '../shared/untyped.ts';
@@ -30,6 +31,12 @@ export function rememberedHead(file: string, project: string): LedgerHead | null
 export function rememberHead(file: string, project: string, head: LedgerHead): void {
   undamagedHeads(file);
   remember(file, project, head);
+}
+
+/** Remembers a head in the place of any other, also of a newer one; null forgets. */
+export function acceptHead(file: string, project: string, head: LedgerHead | null): void {
+  undamagedHeads(file);
+  replaceHead(file, project, head);
 }
 
 function undamagedHeads(file: string): Record<string, unknown> {
@@ -81,7 +88,7 @@ export function ledgerAlarm(witness: Extract<Witness, { ok: false }>): CliError 
   return new CliError({
     code: reason === 'truncated' ? 'LEDGER TRUNCATED' : 'LEDGER REWRITTEN',
     message: `${seen} ${now}`,
-    hint: 'A ledger only ever grows: somebody changed its database, or put an old copy back. Keep both copies and find out.',
+    hint: 'A ledger only ever grows: somebody changed its database, or put an old copy back. Keep both copies and find out. Once that is explained: svc ledger verify --accept',
     exit: EXIT.refused,
   });
 }

@@ -6,7 +6,7 @@ import { CliError, usageError } from './errors.ts';
 import { TerminalOutput, wantsColor, type Sink } from './view/output.ts';
 import { typedProblem } from './view/typed-names.ts';
 import { GLOBAL_OPTIONS, parseLine, type OptionValues } from './input/parse.ts';
-import { allCommands, commandsUnder, findCommand, singular } from './tree.ts';
+import { allCommands, commandsUnder, findCommand, singular, type Found } from './tree.ts';
 
 /** What a run takes from its process. */
 export interface Surroundings {
@@ -57,7 +57,7 @@ async function dispatch(
     return EXIT.done;
   }
   const found = findCommand(words, commands);
-  if (!found) {
+  if (!found || namesNothing(found, commands)) {
     output.page(await groupPage(words, commands, around));
     return EXIT.done;
   }
@@ -112,6 +112,13 @@ async function helpFor(
   const found = findCommand(named, commands);
   if (!found) return groupPage(named, commands, around);
   return commandHelp(found.command, below(found.command, commands), columns);
+}
+
+/** `svc gateway bakup`: the word behind a command that takes none, and that others go on from, was to be one of those. */
+function namesNothing({ command, rest }: Found, commands: readonly CommandSpec[]): boolean {
+  const [next] = rest;
+  if (next === undefined || next.startsWith('-') || command.args.length > 0) return false;
+  return commandsUnder(command.words, commands).length > 1;
 }
 
 /** Help for a noun alone; anything else that names no command is refused with what was meant. */

@@ -2,6 +2,7 @@ import type { CommandSpec } from './command.ts';
 import { daemonCommands } from './commands/specs-daemon.ts';
 import { withDiskCommands } from './commands/specs-disk.ts';
 import { gatewayCommands } from './commands/specs-gateway.ts';
+import { withLedgerCommands } from './commands/specs-ledger.ts';
 import { SHELL_NAMES } from './commands/specs-names.ts';
 import { ownCommands } from './commands/specs-own.ts';
 import { signInCommands } from './commands/specs-signin.ts';
@@ -15,7 +16,9 @@ import { operationSpec } from './operation-spec.ts';
 export function allCommands(): readonly CommandSpec[] {
   return [
     ...withPeopleCommands(
-      withDiskCommands(operationShapes.map((shape) => operationSpec(shape, loaderOf(shape)))),
+      withLedgerCommands(
+        withDiskCommands(operationShapes.map((shape) => operationSpec(shape, loaderOf(shape)))),
+      ),
     ),
     ...signInCommands,
     ...daemonCommands,

@@ -15,7 +15,14 @@ import { Listener, type Backend } from './listener.ts';
 import { removeOldCopies } from './old-copies.ts';
 import type { Local } from './local.ts';
 import { takeLock, type Lock } from '../shared/store/lock.ts';
-import { askStatus, describeHolder, OWNER_PATH, STATUS_PATH, STOP_PATH } from './probe.ts';
+import {
+  ACCEPT_LEDGER_PATH,
+  askStatus,
+  describeHolder,
+  OWNER_PATH,
+  STATUS_PATH,
+  STOP_PATH,
+} from './probe.ts';
 import { portOwner } from '../shared/processes.ts';
 import { isMailAddress } from '../shared/rules/mail-address.ts';
 import type { Remote } from './remote.ts';
@@ -195,10 +202,21 @@ export class Daemon {
     } else if (method === 'POST' && path === OWNER_PATH) {
       const address = new URLSearchParams(query).get('address') ?? '';
       void this.#setOwner(address).then((done) => answerJson(response, done ? 200 : 400, { done }));
+    } else if (method === 'POST' && url === ACCEPT_LEDGER_PATH) {
+      void this.#acceptLedger().then((done) => answerJson(response, done ? 200 : 503, { done }));
     } else {
       return false;
     }
     return true;
+  }
+
+  async #acceptLedger(): Promise<boolean> {
+    try {
+      return (await this.#remote?.acceptLedger()) ?? false;
+    } catch (error) {
+      this.log.error({ err: error }, 'the ledger was not accepted');
+      return false;
+    }
   }
 
   async #setOwner(address: string): Promise<boolean> {

@@ -1,18 +1,11 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from '../shared/make-folder.ts';
 import { errorCode } from '../shared/untyped.ts';
 
 /** Creates a folder, and the folders above it, for this user alone. */
 export function makePrivateFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeFolder(path);
 }
 
 /** Replaces a file in one step, mode 0600: a reader or a crash sees the old text or the new one. */

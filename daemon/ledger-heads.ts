@@ -29,9 +29,22 @@ export function rememberHead(file: string, project: string, head: LedgerHead): v
   const heads = readHeads(file);
   const before = heads?.[project];
   if (!heads || (isHead(before) && before.seq >= head.seq)) return;
-  const { seq, hash, at } = head;
-  writePrivateFile(
-    file,
-    `${JSON.stringify({ ...heads, [project]: { seq, hash, at } }, null, 2)}\n`,
-  );
+  writeHeads(file, heads, project, head);
+}
+
+/** Remembers a head in the place of any other; null forgets. A damaged file stays as it is. */
+export function replaceHead(file: string, project: string, head: LedgerHead | null): void {
+  const heads = readHeads(file);
+  if (heads) writeHeads(file, heads, project, head);
+}
+
+function writeHeads(
+  file: string,
+  heads: Record<string, unknown>,
+  project: string,
+  head: LedgerHead | null,
+): void {
+  // JSON leaves out what is undefined.
+  const kept = head ? { seq: head.seq, hash: head.hash, at: head.at } : undefined;
+  writePrivateFile(file, `${JSON.stringify({ ...heads, [project]: kept }, null, 2)}\n`);
 }

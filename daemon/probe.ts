@@ -9,6 +9,8 @@ export const STATUS_PATH = '/_daemon/status';
 export const STOP_PATH = '/_daemon/stop';
 /** With `?address=`. */
 export const OWNER_PATH = '/_daemon/owner';
+/** The ledger at hand is the one that later ones are compared with. */
+export const ACCEPT_LEDGER_PATH = '/_daemon/accept-ledger';
 
 const ASK_MS = 2000;
 
@@ -30,6 +32,11 @@ export async function askStop(socketPath: string): Promise<boolean> {
 export async function askOwner(socketPath: string, address: string): Promise<boolean> {
   const path = `${OWNER_PATH}?address=${encodeURIComponent(address)}`;
   return (await ask(socketPath, 'POST', path, ASK_MS)) !== null;
+}
+
+/** Has a running daemon accept the ledger at hand. False when nobody answers, or the daemon has no copy. */
+export async function askAcceptLedger(socketPath: string): Promise<boolean> {
+  return (await ask(socketPath, 'POST', ACCEPT_LEDGER_PATH, ASK_MS)) !== null;
 }
 
 /**

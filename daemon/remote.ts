@@ -27,6 +27,8 @@ export interface Remote {
   /** Where senders deliver to, without a slash at the end: as the gateway says, once it has said so. */
   readonly hooksUrl: string;
   replica(): ReplicaReport;
+  /** Has the copy take its ledger for the one to compare with. False while there is no copy. */
+  acceptLedger(): Promise<boolean>;
   endWaits(): Promise<void>;
   close(): Promise<void>;
 }
@@ -58,6 +60,7 @@ export async function openRemote(options: RemoteOptions): Promise<Remote> {
       return copy.hooksUrl;
     },
     replica: () => copy.report(),
+    acceptLedger: () => copy.acceptLedger(),
     endWaits: async () => executor.endWaits(),
     close: async () => {
       await copy.close();
@@ -115,6 +118,11 @@ class CurrentCopy {
     return this.#replica ? reportOf(this.#replica) : CONNECTING;
   }
 
+  async acceptLedger(): Promise<boolean> {
+    await this.#replica?.acceptLedger();
+    return this.#replica !== null;
+  }
+
   async close(): Promise<void> {
     this.#stopWatching();
     await this.#work;
@@ -169,9 +177,10 @@ const READS = { live: 'local', stale: 'stale', no: 'gateway' } as const;
 function reportOf(replica: Replica): ReplicaReport {
   const { state, position, behind, ageMs, offlineSince, copied, detail, code, witness } =
     replica.status;
+  const { usable, stale } = replica.freshness();
   return {
     state,
-    reads: READS[replica.freshness().usable],
+    reads: stale ? 'stale' : READS[usable],
     position,
     behind,
     age_ms: ageMs === null ? null : Math.round(ageMs),

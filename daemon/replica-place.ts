@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Home } from './home.ts';
 import { ReplicaFolder } from './replica/replica-folder.ts';
@@ -17,4 +17,9 @@ export function replicaPath(home: Pick<Home, 'dataFolder'>, projectId: string): 
 export function removeReplica(home: Pick<Home, 'dataFolder'>, projectId: string): void {
   const path = replicaPath(home, projectId);
   if (existsSync(path)) new ReplicaFolder(path).erase();
+}
+
+/** Forgets what was seen of the ledger of a project. No daemon may run for it. */
+export function forgetWitness(home: Pick<Home, 'dataFolder'>, projectId: string): void {
+  rmSync(new ReplicaFolder(replicaPath(home, projectId)).witnessPath, { force: true });
 }

@@ -4,6 +4,17 @@ import { parseAddress } from './callbacks/address-classes.ts';
 
 type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
+/** Ranges that are none: a sentence for each, which names the setting. */
+export class AddressRangesError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join(' '));
+    this.name = 'AddressRangesError';
+    this.problems = problems;
+  }
+}
+
 /** A set of addresses, written as CIDRs. */
 export class AddressRanges {
   readonly #ranges: readonly Range[];
@@ -12,7 +23,7 @@ export class AddressRanges {
     this.#ranges = ranges;
   }
 
-  /** Reads CIDRs separated by commas; none from empty text. Throws an Error that names the setting and all the wrong ones. */
+  /** Reads CIDRs separated by commas; none from empty text. Throws an `AddressRangesError` with all the wrong ones. */
   static parse(text: string, setting: string): AddressRanges {
     const ranges: Range[] = [];
     const problems: string[] = [];
@@ -21,7 +32,7 @@ export class AddressRanges {
       if (typeof range === 'string') problems.push(`${setting}: \`${item}\` ${range}.`);
       else ranges.push(range);
     }
-    if (problems.length > 0) throw new Error(problems.join(' '));
+    if (problems.length > 0) throw new AddressRangesError(problems);
     return new AddressRanges(ranges);
   }
 

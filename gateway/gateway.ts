@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
@@ -7,6 +6,7 @@ import { steadiness, systemClock, type Clock, type Steadiness } from '../shared/
 import type { ProjectInfo, ServerInfo, Vault } from '../shared/context.ts';
 import type { Executor } from '../shared/executor.ts';
 import { hashApiKey, last4, newApiKey, newId } from '../shared/ids.ts';
+import { makeFolder } from '../shared/make-folder.ts';
 import { ControlStore } from '../shared/store/control-store.ts';
 import { VERSION } from '../shared/version.ts';
 import { Authenticator } from './authenticate.ts';
@@ -201,7 +201,7 @@ const UNUSED_MS = 600_000;
 async function assemble(options: GatewayOptions): Promise<Parts> {
   const { dataFolder, urls, log, onFatal, observer } = options;
   const clock = options.clock ?? systemClock();
-  mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
+  makeFolder(dataFolder);
   const masterKey = loadMasterKey(options.masterKeyFile ?? join(dataFolder, 'master.key'));
   const vault = createVault(masterKey);
   const people = await People.open({

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import { StartRefused } from '../shared/start-refused.ts';
 import { readServerConfig } from './server/config.ts';
+import { tryDataFolder } from './server/data-folder.ts';
 import { createServerLog } from './server/log.ts';
 import { GatewayServer } from './server/server.ts';
 
@@ -17,7 +18,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { config: { type: 'string' }, json: { type: 'boolean', default: false } },
   });
-  const config = readServerConfig(process.env, values.config ?? null);
+  const config = readServerConfig(process.env, values.config ?? null, tryDataFolder);
   const output = createServerLog({ level: config.logLevel, secrets: config.secrets });
   const { log } = output;
   let server: GatewayServer | null = null;

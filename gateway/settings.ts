@@ -1,3 +1,4 @@
+import { AddressRangesError } from './address-ranges.ts';
 import { BlobsConfigError, readBlobsConfig, type BlobsConfig } from './blobs/blobs-config.ts';
 import { CallbackAllow } from './callbacks/callback-allow.ts';
 import { MailConfigError, readMailConfig } from './mail/mail-config.ts';
@@ -31,7 +32,11 @@ export function readOr<T>(reader: () => T, complain: (problem: string) => void):
   try {
     return reader();
   } catch (error) {
-    if (error instanceof MailConfigError || error instanceof BlobsConfigError) {
+    if (
+      error instanceof MailConfigError ||
+      error instanceof BlobsConfigError ||
+      error instanceof AddressRangesError
+    ) {
       error.problems.forEach(complain);
     } else {
       complain(error instanceof Error ? error.message : String(error));

@@ -24,15 +24,15 @@ const DISK_WARNS_BYTES = 1024 ** 3;
 const DISK_FAILS_BYTES = 100 * 1024 ** 2;
 const CHECK_WITHIN_MS = 120_000;
 
-function ok(check: string, detail: string): Finding {
+export function ok(check: string, detail: string): Finding {
   return { check, status: 'ok', detail, fix: null };
 }
 
-function warning(check: string, detail: string, fix: string): Finding {
+export function warning(check: string, detail: string, fix: string): Finding {
   return { check, status: 'warning', detail, fix };
 }
 
-function failed(check: string, detail: string, fix: string): Finding {
+export function failed(check: string, detail: string, fix: string): Finding {
   return { check, status: 'error', detail, fix };
 }
 
@@ -64,6 +64,8 @@ export function checkCredentials(home: Home): Finding {
     const stored = readCredentials(home.credentialsFile);
     if (!stored) return warning('key', 'none stored yet', 'svc up makes one.');
     const known = Object.keys(stored.profiles).join(', ');
+    if (known === '')
+      return warning('key', 'no profile left', 'svc login, or svc up for one here.');
     return ok('key', `stored for: ${known}`);
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);

@@ -11,6 +11,7 @@ import {
   checkPort,
   type Finding,
 } from './doctor-checks.ts';
+import { checkGateway, checkReplica } from './doctor-gateway.ts';
 
 const MARKS = { ok: '✓', warning: '!', error: '✗' } as const;
 
@@ -23,7 +24,8 @@ export async function run(context: CommandContext): Promise<number> {
   return findings.some(({ status }) => status === 'error') ? EXIT.refused : EXIT.done;
 }
 
-async function lookAtAll({ home, env }: CommandContext): Promise<Finding[]> {
+async function lookAtAll(context: CommandContext): Promise<Finding[]> {
+  const { home, env } = context;
   const status = await askStatus(home.socketPath);
   return [
     checkNode(),
@@ -31,6 +33,8 @@ async function lookAtAll({ home, env }: CommandContext): Promise<Finding[]> {
     checkCredentials(home),
     checkDaemon(home, status),
     ...(await checkPort(status)),
+    ...(await checkGateway(context)),
+    ...checkReplica(status),
     await checkDisk(home),
     ...(status ? [] : [await checkIntegrity(home, env)]),
   ];

@@ -1,9 +1,14 @@
 import { isHead } from '../../daemon/ledger-heads.ts';
+import { askAcceptLedger, askStatus } from '../../daemon/probe.ts';
+import { forgetWitness } from '../../daemon/replica-place.ts';
 import { isObject } from '../../shared/untyped.ts';
 import { parseApiKey } from '../../shared/ids.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
+import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
+import { switchOption } from '../input/option-values.ts';
 import {
+  acceptHead,
   compareWithRemembered,
   ledgerAlarm,
   rememberedHead,
@@ -12,11 +17,14 @@ import {
 } from '../ledger-heads.ts';
 import { callOperation } from '../operation-command.ts';
 import type { OperationShape } from '../operation-shape.ts';
-import { verdictView } from '../view/verdict.ts';
+import { acceptedView, verdictView } from '../view/verdict.ts';
 
 /** `ledger verify` as a witness: it also compares with the head this machine saw last. */
 export function ledgerVerify(shape: OperationShape): CommandModule {
-  return { run: (context) => verify(shape, context) };
+  return {
+    run: (context) =>
+      switchOption(context, 'accept') ? accept(shape, context) : verify(shape, context),
+  };
 }
 
 async function verify(shape: OperationShape, context: CommandContext): Promise<number> {
@@ -40,6 +48,44 @@ async function verify(shape: OperationShape, context: CommandContext): Promise<n
   }
   if (head && reachesFromRemembered(answer, witness)) rememberHead(file, project, head);
   return EXIT.done;
+}
+
+/** Makes the history at hand the remembered one, of this machine and of its replica, where its chain holds. */
+async function accept(shape: OperationShape, context: CommandContext): Promise<number> {
+  const { home, output, options } = context;
+  if (shape.fields.some(({ name }) => options[name.replaceAll('_', '-')] !== undefined)) {
+    throw usageError('--accept is for the whole ledger: leave out --from-seq and --to-seq.');
+  }
+  const answer = await callOperation(shape, context);
+  const project = parseApiKey(context.client().apiKey)?.projectId;
+  if (!isObject(answer) || project === undefined || answer['ok'] !== true) {
+    output.answer(answer, verdictView(answer, null));
+    output.note('Nothing was accepted: the chain of this ledger is broken.');
+    return EXIT.refused;
+  }
+  const now = isHead(answer['head']) ? answer['head'] : null;
+  const before = rememberedHead(home.ledgerHeadsFile, project);
+  await acceptInReplica(context, project);
+  acceptHead(home.ledgerHeadsFile, project, now);
+  const accepted = { before, now };
+  output.answer({ ...answer, accepted }, acceptedView(answer, accepted));
+  return EXIT.done;
+}
+
+/** A running daemon has what it remembers in memory; without one its file is all there is. */
+async function acceptInReplica({ home }: CommandContext, project: string): Promise<void> {
+  const status = await askStatus(home.socketPath);
+  if (status?.project !== project || status.mode !== 'replica') {
+    forgetWitness(home, project);
+    return;
+  }
+  if (await askAcceptLedger(home.socketPath)) return;
+  throw new CliError({
+    code: 'NOT_ACCEPTED',
+    message: 'The daemon does not accept the ledger now. Nothing was changed.',
+    hint: 'Stop it and try again: svc down && svc ledger verify --accept && svc up',
+    exit: EXIT.refused,
+  });
 }
 
 /** Whether the verified stretch joins what was seen before to the head, without a hole between. */

@@ -1,6 +1,6 @@
 import type { CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { messageOf, usageError } from '../errors.ts';
+import { CallError, messageOf, usageError } from '../errors.ts';
 import { EventFeed, timeThere, type FeedEvent } from '../work/event-feed.ts';
 import { forwardEvent, forwardUrl, type Signing } from '../work/forward.ts';
 import { Lease, takeEvent, type Verdict } from '../work/lease.ts';
@@ -10,6 +10,7 @@ import { schemeInput, secretInput } from '../input/secret-input.ts';
 import { safeJson } from '../view/terminal-text.ts';
 import { StandardInput } from '../input/values.ts';
 import { checkSecret } from '../../shared/rules/signature.ts';
+import { isObject } from '../../shared/untyped.ts';
 
 const WAIT_SECONDS = 60;
 const LEASE_SECONDS = 60;
@@ -36,16 +37,38 @@ export async function run(context: CommandContext): Promise<number> {
 }
 
 /** Prints without taking: each wait goes on behind the event before. */
-async function print(context: CommandContext, feed: EventFeed, since: string | undefined) {
+async function print(context: CommandContext, feed: EventFeed, from: string | undefined) {
   const { output } = context;
+  let since = from;
   let after: string | undefined;
   for (;;) {
-    const waited = await feed.next({ seconds: WAIT_SECONDS, since, after });
+    const waited = await feed.next({ seconds: WAIT_SECONDS, since, after }).catch(lostPlace);
+    if (waited === 'lost') {
+      output.note(
+        `${LOST_PLACE} (${after ?? ''} is not in it). Going on with what comes from now on.`,
+      );
+      since = await timeThere(context.client());
+      after = undefined;
+      continue;
+    }
     if (waited === null) return;
     const { event } = waited;
     after = event?.id ?? after;
     if (event) output.line(output.json ? safeJson(event, 0) : readable(event));
   }
+}
+
+const LOST_PLACE = 'The gateway has another history now, as after a restore';
+
+/** The event that was printed last is not there any more; anything else is thrown. */
+function lostPlace(error: unknown): 'lost' {
+  const fields = error instanceof CallError ? error.details?.['fields'] : null;
+  if (Array.isArray(fields) && fields.some(isAfter)) return 'lost';
+  throw error;
+}
+
+function isAfter(field: unknown): boolean {
+  return isObject(field) && field['path'] === 'after';
 }
 
 interface Forwarding {

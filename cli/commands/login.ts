@@ -6,14 +6,22 @@ import type { Wish } from '../signin/choose-project.ts';
 import { tellSignedIn } from '../signin/next-steps.ts';
 import { storedProfiles } from '../signin/profiles.ts';
 import { signIn } from '../signin/sign-in.ts';
+import { signInWithKey } from '../signin/with-key.ts';
 
-/** `svc login`: a key of a gateway's project, by a link that is mailed. */
+const USAGE = 'svc login --gateway URL --email EMAIL [--project SLUG | --create NAME]';
+
+/** `svc login`: a key of a gateway's project, by a link that is mailed, or one that somebody else made. */
 export async function run(context: CommandContext): Promise<void> {
   if (textOption(context, 'profile') !== undefined) {
     throw usageError('svc login makes a profile.', 'Its name is given with: --name NAME');
   }
   const fallback = context.env['SVC_GATEWAY'] || currentGateway(context);
-  tellSignedIn(context, await signIn(context, { wish: wishOf(context), fallback }));
+  const source = textOption(context, 'with-key');
+  const signedIn =
+    source === undefined
+      ? await signIn(context, { wish: wishOf(context), fallback, usage: USAGE })
+      : await signInWithKey(context, { source, fallback });
+  tellSignedIn(context, signedIn);
 }
 
 function wishOf(context: CommandContext): Wish {

@@ -8,7 +8,7 @@ import type { CommandContext } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { textArgument } from '../input/option-values.ts';
-import { WHY_HERE } from '../view/outbox.ts';
+import { whyEmpty } from '../people/outbox-hint.ts';
 
 const NEWEST = 'latest';
 
@@ -21,8 +21,9 @@ export function chosenLetter(context: CommandContext): OutboxLetter {
   if (letter) return letter;
   throw new CliError({
     code: 'NOT_FOUND',
-    message: id === undefined ? 'The outbox is empty.' : `There is no letter \`${id}\`.`,
-    hint: id === undefined ? WHY_HERE : 'See what is there: svc outbox list',
+    message:
+      id === undefined ? 'The outbox of this machine is empty.' : `There is no letter \`${id}\`.`,
+    hint: id === undefined ? whyEmpty(context) : 'See what is there: svc outbox list',
     exit: EXIT.nothing,
   });
 }

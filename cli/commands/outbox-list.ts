@@ -2,6 +2,7 @@ import { outboxEntries, outboxFolder } from '../../daemon/outbox.ts';
 import type { CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { integerOption } from '../input/option-values.ts';
+import { whyEmpty } from '../people/outbox-hint.ts';
 import { emptyView, WHY_HERE } from '../view/outbox.ts';
 
 const LIMIT_DEFAULT = 20;
@@ -15,7 +16,10 @@ export async function run(context: CommandContext): Promise<number> {
   const items = entries
     .slice(0, limit)
     .map(({ id, sentAt, to, subject }) => ({ id, sent_at: sentAt, to, subject }));
-  output.answer({ items }, items.length === 0 ? emptyView : { columns: COLUMNS });
+  output.answer(
+    { items },
+    items.length === 0 ? emptyView(whyEmpty(context)) : { columns: COLUMNS },
+  );
   const more = entries.length - items.length;
   if (more > 0) output.note(`${more} older. See them with: --limit ${entries.length}`);
   if (items.length > 0 && !output.json) output.note(WHY_HERE);

@@ -6,12 +6,14 @@ import { tellSignedIn } from '../signin/next-steps.ts';
 import { existing, storedProfiles } from '../signin/profiles.ts';
 import { signIn } from '../signin/sign-in.ts';
 
+const USAGE = 'svc project create NAME --gateway URL --email EMAIL';
+
 /** `svc project create`: a new project at a gateway, confirmed by a mailed link as a sign-in is. */
 export async function run(context: CommandContext): Promise<void> {
   const create = textArgument(context, 'name')?.trim() ?? '';
   if (create === '') throw usageError('<name> is empty.', 'For example: svc project create Shop');
   const fallback = gatewayOf(context);
-  tellSignedIn(context, await signIn(context, { wish: { create }, fallback }));
+  tellSignedIn(context, await signIn(context, { wish: { create }, fallback, usage: USAGE }));
 }
 
 /** Where `--gateway` does not say: that of the environment, or of the profile. */

@@ -32,6 +32,7 @@ export async function run(context: CommandContext): Promise<number> {
   const port = portOf(context.options['port']);
   const owner = ownerOf(textOption(context, 'owner'));
   const profile = textOption(context, 'profile');
+  tellIgnored(context);
   if (context.options['foreground'] === true) {
     return runHere(context, { port: port ?? DEFAULT_PORT, owner, profile });
   }
@@ -39,6 +40,15 @@ export async function run(context: CommandContext): Promise<number> {
   remark(launched, port, context);
   show(await withCopy(launched.status, context), context);
   return EXIT.done;
+}
+
+/** Variables that win over the profile everywhere else. */
+function tellIgnored({ env, output }: CommandContext): void {
+  const set = ['SVC_API_KEY', 'SVC_GATEWAY'].filter((name) => env[name]);
+  if (set.length === 0) return;
+  output.note(
+    `The daemon works for the stored profile; for commands alone, and set here: ${set.join(', ')}.`,
+  );
 }
 
 /** Starts the daemon for a command that needs it, unless one runs. */

@@ -142,7 +142,8 @@ function notGateway(message: string, hint: string): CliError {
   return new CliError({ code: 'NOT_A_GATEWAY', message, hint, exit: EXIT.refused });
 }
 
-function projectOf(value: unknown): ProjectRef {
+/** A project as the gateway names it; throws where something is missing. */
+export function projectOf(value: unknown): ProjectRef {
   return { id: textIn(value, 'id'), slug: textIn(value, 'slug'), name: textIn(value, 'name') };
 }
 

@@ -24,6 +24,8 @@ interface Situation {
 }
 
 const NEW = 'n';
+const OF_OTHERS =
+  'A project of somebody else takes a key that its owner gives you: svc login --gateway URL --with-key -';
 
 /** One project is taken, several are asked about, and without any a new one is made. */
 export async function chooseProject(wish: Wish, situation: Situation): Promise<Choice> {
@@ -54,8 +56,8 @@ function wanted(text: string, projects: readonly ProjectRef[]): ProjectRef {
     message: `This account has no project "${text}".${meant === null ? '' : ` Did you mean "${meant}"?`}`,
     hint:
       projects.length > 0
-        ? `It has: ${slugsOf(projects)}. Repeat the command with another one; no other mail is sent.`
-        : 'It has none yet. Repeat the command with --create NAME; no other mail is sent.',
+        ? `It has: ${slugsOf(projects)}. Repeat the command with another one; no other mail is sent. ${OF_OTHERS}`
+        : `It has none yet. Repeat the command with --create NAME; no other mail is sent. ${OF_OTHERS}`,
     exit: EXIT.refused,
   });
 }

@@ -1,5 +1,7 @@
+import type { CommandContext } from '../command.ts';
 import { CallError, CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
+import { switchOption } from '../input/option-values.ts';
 import type { Output } from '../view/output.ts';
 import { sleep } from '../work/patience.ts';
 import { SteadyCalls } from '../work/steady.ts';
@@ -43,14 +45,29 @@ export async function confirmedProjects(
   throw expired();
 }
 
-/** What the person has to do now. The code tells the mail of this sign-in from one that somebody else began. */
-export function tellCode({ user_code, email_masked }: PendingLogin, output: Output): void {
-  output.note(
-    `Mail sent to ${email_masked}. Open the link, check that the code is the same, confirm.`,
+/**
+ * What the person has to do now. The code tells the mail of this sign-in from one that somebody else began, so it is shown
+ * with --quiet, too. With --json it is a line of JSON: `user_code`, `email_masked`, `expires_at`.
+ */
+export function tellCode(
+  { user_code, email_masked, until }: PendingLogin,
+  begun: 'new' | 'resumed',
+  context: CommandContext,
+): void {
+  const { output } = context;
+  if (switchOption(context, 'json')) {
+    const expires_at = new Date(until).toISOString();
+    output.tell(JSON.stringify({ user_code, email_masked, expires_at }));
+    return;
+  }
+  output.tell(
+    begun === 'new'
+      ? `Mail sent to ${email_masked}. Open the link, check that the code is the same, confirm.`
+      : `Open the link in the mail to ${email_masked}, check that the code is the same, confirm.`,
   );
-  output.note('');
-  output.note(`    ${user_code}`);
-  output.note('');
+  output.tell('');
+  output.tell(`    ${user_code}`);
+  output.tell('');
 }
 
 /** Minutes that are left, as a person is told. */
@@ -65,7 +82,7 @@ export function isEnd(error: unknown): boolean {
 
 /** The end of a sign-in as the person is told it. */
 export function endOf(error: CallError): CliError {
-  if (error.code !== 'LOGIN_CONSUMED') return expired();
+  if (error.code !== 'LOGIN_CONSUMED') return isDenied(error) ? denied() : expired();
   return new CliError({
     code: error.code,
     message: 'This sign-in was already used, perhaps by the same command elsewhere.',
@@ -74,10 +91,24 @@ export function endOf(error: CallError): CliError {
   });
 }
 
+/** One code is for both ends, and what the gateway hints at tells them apart. */
+function isDenied({ hint }: CallError): boolean {
+  return /\bdenied\b/.test(hint ?? '');
+}
+
+function denied(): CliError {
+  return new CliError({
+    code: 'LOGIN_EXPIRED',
+    message: 'The sign-in was refused on the page behind the link.',
+    hint: 'If that was a mistake, start again with the same command: it sends another mail.',
+    exit: EXIT.denied,
+  });
+}
+
 function expired(): CliError {
   return new CliError({
     code: 'LOGIN_EXPIRED',
-    message: 'The sign-in was not confirmed in time, or it was refused.',
+    message: 'The sign-in was not confirmed in time.',
     hint: 'Start again with the same command: it sends another mail.',
     exit: EXIT.denied,
   });

@@ -1,6 +1,6 @@
 import { runningProject } from '../connection.ts';
 import type { CommandContext } from '../command.ts';
-import type { SignedIn } from './sign-in.ts';
+import type { SignedIn } from './signed-in.ts';
 
 /** Says what was stored, and what comes next; with JSON it is the answer of the command. The key is in neither. */
 export function tellSignedIn(context: CommandContext, { email, ...signedIn }: SignedIn): void {
@@ -14,7 +14,7 @@ export function tellSignedIn(context: CommandContext, { email, ...signedIn }: Si
   const running = runningProject(context.home.daemonFile);
   const isOther = running !== null && running !== project.id;
   const lines = [
-    `Signed in to ${project.name} (${project.slug}) at ${gateway} as ${email}.`,
+    `Signed in to ${project.name} (${project.slug}) at ${gateway}${email === null ? '' : ` as ${email}`}.`,
     `The key is stored under the profile ${profile}, which commands use from now on.`,
     '',
     'Next:',

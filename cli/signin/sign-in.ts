@@ -1,36 +1,28 @@
 import { basename } from 'node:path';
 import { isMailAddress } from '../../shared/rules/mail-address.ts';
 import type { CommandContext } from '../command.ts';
-import { CallError, usageError } from '../errors.ts';
+import { CallError, CliError, usageError } from '../errors.ts';
 import { switchOption, textOption } from '../input/option-values.ts';
 import { isPassing } from '../work/patience.ts';
 import { askerOf, type Asker } from './asker.ts';
-import {
-  machineName,
-  SignInCalls,
-  type Granted,
-  type LoginUse,
-  type Polled,
-  type ProjectRef,
-} from './calls.ts';
+import { machineName, SignInCalls, type Granted, type LoginUse, type Polled } from './calls.ts';
 import { chooseProject, type Choice, type Wish } from './choose-project.ts';
 import { confirmedProjects, endOf, isEnd, minutesLeft, tellCode } from './confirmation.ts';
-import { addressText, gatewayAddress } from './gateway-address.ts';
+import { addressText } from './gateway-address.ts';
 import { gatewayClient } from './gateway-client.ts';
 import { PendingLogins, type PendingLogin } from './pending-logins.ts';
-import { checkName, checkStorable, storedProfiles, storeProfile } from './profiles.ts';
+import { checkName, checkStorable, storedProfiles } from './profiles.ts';
+import { gatewayOf, storeSignedIn, type SignedIn } from './signed-in.ts';
 
-/** The flags that a sign-in cannot do without where nobody can be asked. */
-const FLAGS = 'svc login --gateway URL --email EMAIL [--project SLUG | --create NAME]';
 const NAME_MAX_CHARS = 100;
 
-export interface SignedIn {
-  /** Its profile, which is the current one now. */
-  readonly profile: string;
-  readonly project: ProjectRef;
-  readonly gateway: string;
-  /** Masked. */
-  readonly email: string;
+/** What a sign-in is for, and what its command says of it. */
+interface SignInOptions {
+  readonly wish: Wish;
+  /** The address of the gateway where `--gateway` does not say. */
+  readonly fallback: string | null;
+  /** The command line that needs no question, for hints. */
+  readonly usage: string;
 }
 
 /**
@@ -39,33 +31,22 @@ export interface SignedIn {
  */
 export async function signIn(
   context: CommandContext,
-  { wish, fallback }: { readonly wish: Wish; readonly fallback: string | null },
+  { wish, fallback, usage }: SignInOptions,
 ): Promise<SignedIn> {
   const asker = askerOf(context);
   try {
-    const gateway = await gatewayOf(context, fallback, asker);
-    return await new SignIn(context, { gateway, wish, asker }).run();
+    const gateway = await gatewayOf(context, { fallback, asker, usage });
+    return await new SignIn(context, { gateway, wish, asker, usage }).run();
   } finally {
     asker?.close();
   }
-}
-
-async function gatewayOf(
-  context: CommandContext,
-  fallback: string | null,
-  asker: Asker | null,
-): Promise<URL> {
-  const given = textOption(context, 'gateway') ?? fallback;
-  const insecure = switchOption(context, 'insecure');
-  if (given !== null) return gatewayAddress(given, { insecure });
-  if (!asker) throw usageError('--gateway is missing.', `Write it as: ${FLAGS}`);
-  return gatewayAddress(await asker.ask('Address of the gateway:'), { insecure });
 }
 
 interface Wanted {
   readonly gateway: URL;
   readonly wish: Wish;
   readonly asker: Asker | null;
+  readonly usage: string;
 }
 
 class SignIn {
@@ -118,10 +99,13 @@ class SignIn {
     const email = textOption(this.#context, 'email');
     if (email === undefined) {
       if (this.#wanted.asker) return null;
-      throw usageError('--email is missing.', `Write it as: ${FLAGS}`);
+      throw usageError('--email is missing.', `Write it as: ${this.#wanted.usage}`);
     }
     if (isMailAddress(email)) return email;
-    throw usageError(`--email is no email address: "${email}".`, `Write it as: ${FLAGS}`);
+    throw usageError(
+      `--email is no email address: "${email}".`,
+      `Write it as: ${this.#wanted.usage}`,
+    );
   }
 
   async #askedEmail(): Promise<string> {
@@ -148,12 +132,14 @@ class SignIn {
     }
     const login = await this.#begin();
     const waitSeconds = login.interval_seconds;
+    tellCode(login, 'new', this.#context);
     return this.#ended(this.#finish(login, { status: 'waiting', waitSeconds }));
   }
 
   async #begin(): Promise<PendingLogin> {
     const { output } = this.#context;
-    const begun = await output.spin('Sending the mail', this.#calls.start(this.#email));
+    const sending = this.#calls.start(this.#email).catch((error: unknown) => this.#notSent(error));
+    const begun = await output.spin('Sending the mail', sending);
     const login: PendingLogin = {
       login_id: begun.loginId,
       user_code: begun.userCode,
@@ -166,6 +152,24 @@ class SignIn {
     return login;
   }
 
+  /** Too many mails were asked for: one that was sent before may be as good. */
+  async #notSent(error: unknown): Promise<never> {
+    const before = this.#logins.find(this.#gateway, this.#email);
+    if (!before || !(error instanceof CallError) || error.code !== 'RATE_LIMITED') throw error;
+    try {
+      await this.#calls.poll(before.login_id, before.interval_seconds);
+    } catch {
+      throw error;
+    }
+    throw new CliError({
+      code: error.code,
+      message: error.message,
+      hint: `The mail sent before still works for ${minutesLeft(before)}: the same command without --resend goes on with it.`,
+      details: error.details,
+      exit: error.exit,
+    });
+  }
+
   /** Throws the end of a sign-in as the gateway tells it when nothing can be made of this one any more. */
   async #resume({ use, wish, ...login }: PendingLogin): Promise<Granted> {
     this.#pending = login;
@@ -174,13 +178,13 @@ class SignIn {
       `Going on with the sign-in begun before, good for ${minutesLeft(login)} more. For another mail: --resend`,
     );
     const polled = await this.#calls.poll(login.login_id, login.interval_seconds);
+    if (polled.status === 'waiting') tellCode(login, 'resumed', this.#context);
     return this.#ended(this.#finish(login, polled));
   }
 
   async #finish(login: PendingLogin, polled: Polled): Promise<Granted> {
     const { output, signal } = this.#context;
     const { wish, asker } = this.#wanted;
-    if (polled.status === 'waiting') tellCode(login, output);
     const confirming = { calls: this.#calls, output, signal };
     const projects = await confirmedProjects(login, polled, confirming);
     const folderName = basename(process.cwd()).slice(0, NAME_MAX_CHARS) || 'project';
@@ -212,23 +216,11 @@ class SignIn {
     }
   }
 
-  #store({ project, apiKey }: Granted): SignedIn {
-    const { home, output } = this.#context;
+  #store(granted: Granted): SignedIn {
     const email = this.#pending?.email_masked ?? '';
-    const profile = {
-      gateway: this.#gateway,
-      api_key: apiKey,
-      project: project.id,
-      slug: project.slug,
-      name: project.name,
-      email,
-    };
-    const { name, replaced } = storeProfile(home.credentialsFile, profile, this.#profileName);
+    const signedIn = storeSignedIn(this.#context, { ...granted, gateway: this.#gateway, email });
     this.#forget();
-    if (replaced) {
-      output.note('The key stored before still works. To revoke it: svc key list, svc key revoke');
-    }
-    return { profile: name, project, gateway: this.#gateway, email };
+    return signedIn;
   }
 
   #wishText(): string {

@@ -8,8 +8,14 @@ import { safeText } from './terminal-text.ts';
 export const WHY_HERE =
   'Letters to people are kept here, and not sent, while the daemon runs without SVC_SMTP_URL.';
 
-/** An outbox with nothing in it. */
-export const emptyView: View = { lines: () => ['The outbox is empty.', WHY_HERE] };
+/** Why letters of a gateway's project are not here. */
+export const WHY_NOT_HERE =
+  'Letters of this project are sent by its gateway. One without a mail server keeps them in the folder outbox of its data, on its host.';
+
+/** An outbox with nothing in it, and why. */
+export function emptyView(why: string): View {
+  return { lines: () => ['The outbox of this machine is empty.', why] };
+}
 
 /** A letter as its reader would see it. */
 export function letterView({ from, to, sentAt, subject, text }: OutboxLetter): View {

@@ -24,6 +24,8 @@ export interface Output {
   bytes(chunk: Uint8Array): void;
   /** One line to standard error. */
   note(text: string): void;
+  /** One line to standard error, with --quiet as well: nobody can go on without it. */
+  tell(text: string): void;
   /** A spinner on standard error while something takes long; silent where that is no terminal. */
   spin<T>(text: string | (() => string), work: Promise<T>): Promise<T>;
   /** On a terminal, prints `kept` for good and below it `live`, which the next call replaces. Safe lines, please. */
@@ -96,7 +98,11 @@ export class TerminalOutput implements Output {
   }
 
   note(text: string): void {
-    if (!this.#options.quiet) this.#complain(safeLine(text));
+    if (!this.#options.quiet) this.tell(text);
+  }
+
+  tell(text: string): void {
+    this.#complain(safeLine(text));
   }
 
   /** Text that is our own, with its headings in bold: help. */

@@ -83,12 +83,20 @@ export function replicaAdvice({ gateway, replica }: DaemonStatus): string[] {
   const advice: string[] = [];
   if (!witness.ok) {
     advice.push(
-      `${gateway} shows another ledger than before (${WITNESS[witness.reason]} at entry ${witness.seq}). Ask whoever runs it. Once that is explained, remove ${witness.file}`,
+      `${witnessAlarm(gateway, witness)}. Ask whoever runs it. Once that is explained: svc ledger verify --accept`,
     );
   }
   const note = noteOf(replica, gateway);
   if (note !== null) advice.push(note);
   return advice;
+}
+
+/** What is wrong with the ledger that the gateway shows, without a full stop. */
+export function witnessAlarm(
+  gateway: string | null,
+  { reason, seq }: Extract<ReplicaReport['witness'], { ok: false }>,
+): string {
+  return `${gateway} shows another ledger than before (${WITNESS[reason]} at entry ${seq})`;
 }
 
 const WITNESS: Readonly<Record<string, string>> = {
@@ -100,7 +108,10 @@ const WITNESS: Readonly<Record<string, string>> = {
 };
 
 /** What `svc up` says beside the addresses; null while all is well. */
-export function replicaNote({ gateway, replica }: DaemonStatus): string | null {
+export function replicaNote({
+  gateway,
+  replica,
+}: Pick<DaemonStatus, 'gateway' | 'replica'>): string | null {
   return replica && noteOf(replica, gateway);
 }
 

@@ -1,5 +1,5 @@
 import { isObject } from '../../shared/untyped.ts';
-import { isHead } from '../../daemon/ledger-heads.ts';
+import { isHead, type LedgerHead } from '../../daemon/ledger-heads.ts';
 import type { Witness } from '../ledger-heads.ts';
 import type { View } from './output.ts';
 import { age, type Look } from './table.ts';
@@ -13,6 +13,19 @@ const HASH_CHARS = 12;
 export function verdictView(answer: unknown, witness: Witness | null): View {
   if (!isObject(answer)) return {};
   return { lines: (look) => verdictLines(answer, witness, look) };
+}
+
+/** The verdict, and which end of the ledger took the place of which. */
+export function acceptedView(
+  answer: Answer,
+  { before, now }: { readonly before: LedgerHead | null; readonly now: LedgerHead | null },
+): View {
+  const text = `Accepted: remembered was ${endText(before)}, now it is ${endText(now)}.`;
+  return { lines: (look) => [...verdictLines(answer, null, look), safeLine(text)] };
+}
+
+function endText(head: LedgerHead | null): string {
+  return head ? `${place(head.seq)} ${head.hash.slice(0, HASH_CHARS)}…` : 'nothing';
 }
 
 function verdictLines(answer: Answer, witness: Witness | null, look: Look): string[] {

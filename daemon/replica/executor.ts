@@ -163,10 +163,10 @@ export class ReplicaExecutor implements Executor {
       const { ageMs } = replica.freshness();
       throw stale && mayBeBehind(error) ? inAnOldCopy(error, ageMs) : error;
     });
-    const { ageMs, usable } = replica.freshness();
+    const { ageMs, usable, stale: isStale } = replica.freshness();
     // It was lost meanwhile, and with it how old the answer is.
     if (!Number.isFinite(ageMs)) throw unavailable(1);
-    return { value, replica: { ageMs, stale: stale || usable !== 'live' } };
+    return { value, replica: { ageMs, stale: stale || isStale || usable !== 'live' } };
   }
 
   /** The copy when it may answer now: with all that was written through this daemon, or because nobody else can. */

@@ -87,7 +87,7 @@ export class FreshnessJudge {
     const now = this.#clock.now();
     const ageMs = this.#completeAt === null ? Infinity : Math.max(0, now - this.#completeAt);
     if (this.#completeAt !== null && this.#isLive(now))
-      return { usable: 'live', ageMs, stale: false };
+      return { usable: 'live', ageMs, stale: !this.#reachable };
     const stale = !this.#reachable && ageMs <= STALE_MAX_MS;
     return { usable: stale ? 'stale' : 'no', ageMs, stale };
   }

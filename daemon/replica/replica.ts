@@ -8,6 +8,7 @@ import { Waits } from '../../shared/waits.ts';
 import { rememberHead } from '../ledger-heads.ts';
 import { Arrivals } from './arrivals.ts';
 import { Backoff } from './backoff.ts';
+import { logContact } from './contact-log.ts';
 import { CopyKeeper } from './copy-keeper.ts';
 import { FreshnessJudge } from './freshness.ts';
 import { KeepUp } from './keep-up.ts';
@@ -82,6 +83,7 @@ export class Replica {
     this.#timing = { ...TIMING, ...options.timing };
     this.#clock = options.clock ?? systemClock();
     this.#board = new StatusBoard(this.#clock);
+    logContact(this.#board, gateway.origin, log);
     this.#gatewayClock = systemClock(() => this.#clock.now() + this.#aheadMs);
     this.#connectPauses = new Backoff(this.#timing.connect);
     this.#repairPauses = new Backoff(this.#timing.repair);
@@ -188,6 +190,12 @@ export class Replica {
     return this.#written.settled(withinMs);
   }
 
+  /** Makes the history at hand the one that later ones are compared with, once all of it was checked. */
+  async acceptLedger(): Promise<void> {
+    await this.#witness.startOver();
+    this.#lookAtLedger();
+  }
+
   /** Calls back when `status` tells something new, other than position and age. Answers how to stop it. */
   onChange(listener: () => void): () => void {
     return this.#board.onChange(listener);
@@ -208,16 +216,21 @@ export class Replica {
     while (!signal.aborted) {
       const startedAt = performance.now();
       const pauseMs = await this.#follow()
+        .finally(() => this.#forgive(performance.now() - startedAt))
         .then(
           () => this.#connectPauses.nextMs(),
           (error: unknown) => (signal.aborted ? 0 : this.#explain(error)),
         )
         .catch((error: unknown) => this.#giveUp(error));
       this.#freshness.streamEnded();
-      if (performance.now() - startedAt > STEADY_MS) this.#connectPauses.reset();
-      if (performance.now() - startedAt > STEADY_COPY_MS) this.#repairPauses.reset();
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
+  }
+
+  /** What held for so long was no failure, so that the first pause after it is a short one. */
+  #forgive(heldMs: number): void {
+    if (heldMs > STEADY_MS) this.#connectPauses.reset();
+    if (heldMs > STEADY_COPY_MS) this.#repairPauses.reset();
   }
 
   async #openRemembered(): Promise<void> {
@@ -323,6 +336,10 @@ export class Replica {
     this.#arrivals.has(position);
     this.#keeper.saveSoon(false);
     this.#judgeState();
+    this.#lookAtLedger();
+  }
+
+  #lookAtLedger(): void {
     const { store } = this;
     if (store && this.#arrivals.behind === 0) this.#witness.look(store);
   }

@@ -19,7 +19,7 @@ export type ReplicaState =
 export type WitnessStatus =
   /** `seq` is the newest entry that was checked; 0 before the first. */
   | { readonly ok: true; readonly seq: number }
-  /** The ledger is not what was seen before, from the entry `seq` on. Stays until somebody removes `file`. */
+  /** The ledger is not what was seen before, from the entry `seq` on. Stays, in `file` as well, until somebody accepts it. */
   | {
       readonly ok: false;
       readonly seq: number;
@@ -56,6 +56,7 @@ export interface Freshness {
   readonly usable: 'live' | 'stale' | 'no';
   /** Since the copy was known to have everything, in milliseconds; Infinity when it never was. */
   readonly ageMs: number;
+  /** The gateway is known to be out of reach; true of a `live` copy for a moment after it was lost. */
   readonly stale: boolean;
 }
 

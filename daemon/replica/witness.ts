@@ -17,7 +17,7 @@ interface Alarm {
 
 export interface WitnessOptions {
   readonly projectId: string;
-  /** Where the head is remembered, and an alarm until somebody removes the file. */
+  /** Where the head is remembered, and an alarm until somebody accepts the history at hand. */
   readonly file: string;
   readonly log: Logger;
   /** Told of the newest entry that was checked, now and then. */
@@ -25,7 +25,7 @@ export interface WitnessOptions {
 }
 
 const ADVICE =
-  'The ledger that the gateway shows is not the one seen before: keep both and find out. Then remove this file.';
+  'The ledger that the gateway shows is not the one seen before: keep both and find out. Once that is explained: svc ledger verify --accept';
 
 /**
  * Checks the ledger as it comes in, entry by entry, and remembers its newest one. A gateway that later shows another
@@ -61,6 +61,20 @@ export class Witness {
   /** There is another copy: what was seen is to be looked for in it. */
   restart(): void {
     this.#isConfirmed = false;
+  }
+
+  /** Somebody accepted the history at hand: what was seen before no longer counts, and all of it is to be checked. */
+  async startOver(): Promise<void> {
+    while (this.#look) await this.#look;
+    this.#options.log.warn(
+      { seen: this.#head, alarm: this.#alarm },
+      'witness: the history at hand was accepted',
+    );
+    this.#head = null;
+    this.#alarm = null;
+    this.#chain = CHAIN_START;
+    this.#isConfirmed = false;
+    this.#write();
   }
 
   /** Looks at what is new in a copy that has all the gateway has. Called again meanwhile, it looks once more. */

@@ -1,20 +1,22 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../../shared/make-folder.ts';
 import { ControlStore } from '../../shared/store/control-store.ts';
 import { takeLock } from '../../shared/store/lock.ts';
 import { structureProblems } from '../../shared/store/snapshot.ts';
+import { errorCode } from '../../shared/untyped.ts';
 import { syncFile } from '../blobs/blob-files.ts';
+import { RESTORE_STAGE } from '../server/data-folder.ts';
 import { loadMasterKey } from '../vault.ts';
 import { AdminError } from './admin-error.ts';
 import { blobFile, checkFile, copyTo, databaseFile, syncFolders } from './copies.ts';
 import { readManifest, type Manifest, type ProjectEntry } from './manifest.ts';
 import { ProjectCopy } from './project-copy.ts';
 
+const LOCK_FILES = ['lock', 'lock-journal'];
 /** What may be in the data folder beforehand: the key, which is not part of most backups, and our own lock. */
-const EXPECTED = ['master.key', 'lock', 'lock-journal'];
-/** Where everything lies until all of it is there. One that was cut short is begun anew. */
-const STAGE = 'restoring';
+const EXPECTED = ['master.key', ...LOCK_FILES];
 
 export interface RestoreOptions {
   /** The backup. Nothing in it is changed. */
@@ -31,7 +33,7 @@ export interface RestoreOptions {
 
 /**
  * Puts a backup into an empty data folder, after checking every file of it. Replicas of the projects copy them afresh.
- * Throws an `AdminError` that names what is damaged or in the way; there is no control database then, so nothing starts on half of it.
+ * Throws an `AdminError` that names what is damaged or in the way; the data folder is then as it was before.
  */
 export async function restore(options: RestoreOptions): Promise<Manifest> {
   const { folder, dataFolder, bucket } = options;
@@ -40,41 +42,94 @@ export async function restore(options: RestoreOptions): Promise<Manifest> {
     const where = manifest.bucket ?? 'the backup itself';
     throw new AdminError(`The blobs of this backup are in ${where}, and SVC_BLOBS says otherwise.`);
   }
-  await mkdir(dataFolder, { recursive: true, mode: 0o700 });
+  const made = makeData(dataFolder);
+  const newLocks = LOCK_FILES.map((name) => join(dataFolder, name)).filter(
+    (file) => !existsSync(file),
+  );
   const lock = takeLock(join(dataFolder, 'lock'));
   if (!lock) throw new AdminError(`Another process has the data in ${dataFolder}. End it first.`);
+  let isDone = false;
   try {
     await refuseUsed(dataFolder);
-    const masterKey = await keyOf(options, manifest);
-    const stage = join(dataFolder, STAGE);
-    await rm(stage, { recursive: true, force: true });
-    await mkdir(join(stage, 'projects'), { recursive: true, mode: 0o700 });
-    await copyAll(options, manifest, masterKey, stage);
-    await putInPlace(stage, dataFolder);
+    await fill(options, manifest);
+    isDone = true;
     return manifest;
   } finally {
+    // While the lock is held, so that no other process comes to rely on it.
+    if (!isDone) await removeAll(newLocks);
     lock.release();
+    if (!isDone) await removeEmpty(made);
   }
 }
 
+/** Where something came to lie in the meantime it stays. */
+async function removeEmpty(folders: readonly string[]): Promise<void> {
+  for (const folder of folders) await rmdir(folder).catch(() => undefined);
+}
+
+/** The folders that were made, the deepest first. */
+function makeData(dataFolder: string): string[] {
+  try {
+    return makeFolder(dataFolder);
+  } catch (error) {
+    const code = errorCode(error) ?? String(error);
+    throw new AdminError(
+      `${dataFolder} cannot be made (${code}). Name another folder by --data or SVC_DATA.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Removes what it made when it fails. */
+async function fill(options: RestoreOptions, manifest: Manifest): Promise<void> {
+  const { dataFolder, keyFile } = options;
+  const stage = join(dataFolder, RESTORE_STAGE);
+  const inPlace = ['projects', 'control.db'].map((name) => join(dataFolder, name));
+  const key = keyFile ?? join(dataFolder, 'master.key');
+  const made = [...inPlace, stage, ...(existsSync(key) ? [] : [key])];
+  try {
+    // One that was cut short is begun anew.
+    await removeAll([join(dataFolder, 'projects'), stage]);
+    await mkdir(stage, { mode: 0o700 });
+    await mkdir(join(stage, 'projects'), { mode: 0o700 });
+    const keySource = await keyOf(options, manifest);
+    await copyAll(options, manifest, loadMasterKey(keySource), stage);
+    // Late, so that a restore which is killed leaves no key behind that looks like one of before.
+    if (keySource !== key) await copyTo(keySource, key, false);
+    await putInPlace(stage, dataFolder);
+  } catch (error) {
+    // What went wrong first is what to tell.
+    await removeAll(made).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function removeAll(paths: readonly string[]): Promise<void> {
+  for (const path of paths) await rm(path, { recursive: true, force: true });
+}
+
+/** Projects without a control database beside the stage are of a restore that was cut short while it put them in place. */
 async function refuseUsed(dataFolder: string): Promise<void> {
-  const found = (await readdir(dataFolder)).filter((name) => !EXPECTED.includes(name));
-  const [other] = found.filter((name) => name !== STAGE);
+  const found = await readdir(dataFolder);
+  const isCutShort = found.includes(RESTORE_STAGE);
+  const allowed = [...EXPECTED, ...(isCutShort ? [RESTORE_STAGE, 'projects'] : [])];
+  const other = found.find((name) => !allowed.includes(name));
   if (other === undefined) return;
   throw new AdminError(
     `${dataFolder} is not empty: there is ${other}. Name a new folder by --data or SVC_DATA.`,
   );
 }
 
-/** The key stays where it is, or comes out of the backup into the data folder. */
-async function keyOf(options: RestoreOptions, { key }: Manifest): Promise<Uint8Array> {
+/** The file with the key: where the gateway looks for it, or else in the backup. */
+async function keyOf(options: RestoreOptions, { key }: Manifest): Promise<string> {
   const { folder, dataFolder, keyFile } = options;
   const place = keyFile ?? join(dataFolder, 'master.key');
-  if (!existsSync(place) && key) {
-    await checkFile(join(folder, 'master.key'), key);
-    await copyTo(join(folder, 'master.key'), place, false);
+  if (existsSync(place)) return place;
+  const own = join(folder, 'master.key');
+  if (key) {
+    await checkFile(own, key);
+    return own;
   }
-  if (existsSync(place)) return loadMasterKey(place);
   throw new AdminError(
     `The master key is missing, and this backup does not hold it. Put it at ${place}, or name it by SVC_MASTER_KEY_FILE.`,
   );

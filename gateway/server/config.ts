@@ -42,21 +42,27 @@ const PROXIES_DEFAULT = '127.0.0.0/8,::1/128';
 /** Short enough to be typed, and too long to be guessed. */
 const METRICS_TOKEN = /^[\x21-\x7e]{16,512}$/;
 
-/** Reads the settings file, if there is one, and the environment, which wins. Throws a `StartRefused` with all problems. */
-export function readServerConfig(processEnv: Env, configFile: string | null): ServerConfig {
+/**
+ * Reads the settings file, if there is one, and the environment, which wins. `tryFolder` throws when the data folder cannot be
+ * used. Throws a `StartRefused` with all problems, and with the names that nothing reads: most often one of them is the cause.
+ */
+export function readServerConfig(
+  processEnv: Env,
+  configFile: string | null,
+  tryFolder: (folder: string) => void = () => undefined,
+): ServerConfig {
   const problems: string[] = [];
   const complain: Complain = (problem) => problems.push(problem);
   const path = configFile ?? (processEnv['SVC_CONFIG'] || null);
   const file = path === null ? {} : readConfigFile(path, complain);
   const env: Env = { ...file, ...processEnv };
   const config = readAll(env, complain);
+  readOr(() => tryFolder(dataFolderOf(env)), complain);
+  const unknown = unknownSettings(Object.keys(processEnv), Object.keys(file));
   if (config === null || problems.length > 0) {
-    throw new StartRefused('The settings are wrong.', 'settings', problems);
+    throw new StartRefused('The settings are wrong.', 'settings', [...problems, ...unknown]);
   }
-  const warnings = [
-    ...unknownSettings(Object.keys(processEnv), Object.keys(file)),
-    ...remarks(config, path),
-  ];
+  const warnings = [...unknown, ...remarks(config, path)];
   return { ...config, warnings, secrets: secretsOf(env) };
 }
 
@@ -74,7 +80,7 @@ function readAll(env: Env, complain: Complain): Read | null {
   const settings = readSettings(env, complain);
   refuseWebhook(settings, publicUrl, complain);
   const rest = {
-    dataFolder: resolve(env['SVC_DATA'] || defaultDataFolder(env)),
+    dataFolder: dataFolderOf(env),
     masterKeyFile: env['SVC_MASTER_KEY_FILE'] ? resolve(env['SVC_MASTER_KEY_FILE']) : null,
     hooksUrl: readBase('SVC_HOOKS_URL', env, complain),
     ratePerMinute: readCount('SVC_RATE_LIMIT', { env, ordinary: RATE, min: 0 }, complain),
@@ -99,6 +105,10 @@ function refuseWebhook(
 ): void {
   if (settings?.people.telegram?.mode !== 'webhook' || publicUrl?.startsWith('https://')) return;
   complain('SVC_TELEGRAM_MODE: `webhook` needs a SVC_PUBLIC_URL that begins with https://.');
+}
+
+function dataFolderOf(env: Env): string {
+  return resolve(env['SVC_DATA'] || defaultDataFolder(env));
 }
 
 /** Of the system for root, of the user for anybody else. */

@@ -1,18 +1,24 @@
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../../shared/make-folder.ts';
 import { lockHolder } from '../../shared/processes.ts';
 import { StartRefused } from '../../shared/start-refused.ts';
 import { takeLock, type Lock } from '../../shared/store/lock.ts';
 import { errorCode } from '../../shared/untyped.ts';
 import { claimMode } from '../data-mode.ts';
 
+/** Where a restore keeps everything until all of it is there. */
+export const RESTORE_STAGE = 'restoring';
+
 /**
  * Makes the data folder this process's own for as long as it runs. Throws a `StartRefused` when it cannot be made or
- * written, when another process has it, when it is a local daemon's, or when the key of its secrets is missing.
+ * written, when another process has it, when a restore did not finish there, when it is a local daemon's, or when the key of
+ * its secrets is missing.
  */
 export function claimDataFolder(folder: string, masterKeyFile: string | null): Lock {
   const lock = lockFolder(folder);
   try {
+    refuseHalfRestored(folder);
     claimMode(folder, 'hosted');
     refuseWithoutKey(folder, masterKeyFile ?? join(folder, 'master.key'));
     return lock;
@@ -22,21 +28,46 @@ export function claimDataFolder(folder: string, masterKeyFile: string | null): L
   }
 }
 
+/** Throws a `StartRefused` when the folder cannot be made or written. Leaves nothing that was not there. */
+export function tryDataFolder(folder: string): void {
+  try {
+    const made = makeFolder(folder);
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    for (const one of made) rmdirSync(one);
+  } catch (error) {
+    throw unwritable(folder, error);
+  }
+}
+
+function unwritable(folder: string, error: unknown): StartRefused {
+  return new StartRefused(
+    `SVC_DATA: ${folder} cannot be written (${errorCode(error) ?? String(error)}). Name a folder that can.`,
+    'settings',
+  );
+}
+
 function lockFolder(folder: string): Lock {
   const file = join(folder, 'lock');
   try {
     const lock = takeLock(file);
     if (lock) return lock;
   } catch (error) {
-    throw new StartRefused(
-      `SVC_DATA: ${folder} cannot be written (${errorCode(error) ?? String(error)}).`,
-      'settings',
-    );
+    throw unwritable(folder, error);
   }
   const pid = lockHolder(file);
   throw new StartRefused(
     `Another process${pid === null ? '' : ` (pid ${pid})`} has the data in ${folder}. End it, or set SVC_DATA to another folder.`,
     'held',
+  );
+}
+
+/** What is there of it looks like an empty gateway, and whoever waits for the data would find none. */
+function refuseHalfRestored(folder: string): void {
+  const stage = join(folder, RESTORE_STAGE);
+  if (!existsSync(stage)) return;
+  throw new StartRefused(
+    `A restore did not finish in ${folder}. Repeat it with \`svc gateway restore\`, or remove ${stage} to begin without it.`,
+    'settings',
   );
 }
 

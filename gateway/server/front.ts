@@ -24,6 +24,12 @@ interface FrontParts {
 /** The client left before its answer began. Only the log and the metrics know this status, which nginx made up. */
 const CLIENT_LEFT = 499;
 
+/** Refusals that callers meet as they should: asking for a sign-in not yet confirmed, and for frames past the end of a log. */
+const EXPECTED: ReadonlyMap<string, number> = new Map([
+  ['/v1/auth/poll', 409],
+  ['/v1/replica/{epoch}/sync/{generation}/{from}/{to}', 400],
+]);
+
 /** What every request passes: the probes, the gateway once it is open, and then the log and the counters. */
 export class Front {
   readonly #parts: FrontParts;
@@ -74,8 +80,10 @@ export class Front {
     const { method = '' } = request;
     const status = response.headersSent ? response.statusCode : CLIENT_LEFT;
     const route = this.#routes.of(path);
-    metrics.answered({ method, route, status, seconds, delivery: visit.delivery });
-    const level = levelOf(status, route);
+    const isExpected = EXPECTED.get(route) === status;
+    const { delivery } = visit;
+    metrics.answered({ method, route, status, isExpected, seconds, delivery });
+    const level = isExpected ? 'debug' : levelOf(status, route);
     if (!log.isLevelEnabled(level)) return;
     // What was refused for want of a key, or was found nowhere, belongs to no project.
     const isKnown = status !== 401 && status !== 404;

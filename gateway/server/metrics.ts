@@ -9,6 +9,8 @@ interface Answered {
   /** The pattern of its path. */
   readonly route: string;
   readonly status: number;
+  /** Whether the status is part of how the callers of this route work, and no failure. */
+  readonly isExpected: boolean;
   readonly seconds: number;
   readonly delivery: 'accepted' | 'duplicate' | null;
 }
@@ -79,10 +81,10 @@ export class Metrics implements Observer {
     }
   }
 
-  answered({ method, route, status, seconds, delivery }: Answered): void {
+  answered({ method, route, status, isExpected, seconds, delivery }: Answered): void {
     // Anybody may invent a method, and each would make a series.
     const known = METHODS.has(method) ? method : 'other';
-    this.#requests.inc({ method: known, route, status });
+    this.#requests.inc({ method: known, route, status: isExpected ? 'expected' : status });
     this.#seconds.observe({ route }, seconds);
     if (route === INGRESS_ROUTE) this.#ingress.inc({ outcome: delivery ?? ingressOutcome(status) });
   }

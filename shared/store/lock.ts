@@ -1,6 +1,6 @@
 import Libsql from 'libsql';
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 import { errorCode } from '../untyped.ts';
 
 /** A lock that ends with the process, however that ends. */
@@ -14,7 +14,7 @@ export interface Lock {
  * stale. Open the file nowhere else in this process: closing any handle of it would drop the lock.
  */
 export function takeLock(lockFile: string): Lock | null {
-  mkdirSync(dirname(lockFile), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(lockFile));
   const database = new Libsql(lockFile);
   try {
     database.exec('PRAGMA busy_timeout=0; PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE');

@@ -55,7 +55,7 @@ describe('an empty outbox', () => {
     const { code, stdout, stderr } = await svc('outbox list', true);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toBe(
-      'The outbox is empty.\nLetters to people are kept here, and not sent, while the daemon runs without SVC_SMTP_URL.\n',
+      'The outbox of this machine is empty.\nLetters to people are kept here, and not sent, while the daemon runs without SVC_SMTP_URL.\n',
     );
     expect(await svc('outbox list')).toEqual({ code: 0, stdout: '{"items":[]}\n', stderr: '' });
   });
@@ -65,9 +65,25 @@ describe('an empty outbox', () => {
     async (line) => {
       const { code, stdout, stderr } = await svc(line);
       expect([code, stdout]).toEqual([3, '']);
-      expect(stderr).toMatch(/^NOT_FOUND: The outbox is empty\.\nLetters to people/);
+      expect(stderr).toMatch(
+        /^NOT_FOUND: The outbox of this machine is empty\.\nLetters to people/,
+      );
     },
   );
+
+  it.each(['a profile', 'a variable'])('sends to the gateway that %s names', async (where) => {
+    const acme = { gateway: 'https://gw.example', api_key: 'svc_live_1', project: 'prj_1' };
+    const stored = JSON.stringify({ profiles: { acme }, current: 'acme' });
+    if (where === 'a profile') writeFileSync(join(folder, 'credentials.json'), stored);
+    const env = where === 'a profile' ? {} : { SVC_GATEWAY: 'https://gw.example' };
+    const list = await svc('outbox list', true, env);
+    expect(list.stdout).toBe(
+      'The outbox of this machine is empty.\nLetters of this project are sent by its gateway. One without a mail server keeps them in the folder outbox of its data, on its host.\n',
+    );
+    const open = await svc('outbox open', true, env);
+    expect([open.code, open.stderr]).toEqual([3, expect.stringContaining('sent by its gateway')]);
+    expect(open.stderr).not.toContain('SVC_SMTP_URL');
+  });
 });
 
 describe('svc outbox list', () => {

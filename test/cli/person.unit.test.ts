@@ -238,6 +238,32 @@ describe('ledger verify', () => {
     expect([piped.code, piped.stderr]).toEqual([1, 'THE LEDGER IS BROKEN at seq 17.\n']);
   });
 
+  it('does not accept what is broken', async () => {
+    let answer: Record<string, unknown> = good;
+    const fake = await answering(() => answer);
+    await svc('ledger verify', fake);
+    answer = { ...good, ok: false, first_bad_seq: 17, reason: 'hash_mismatch' };
+    expect(await svc('ledger verify --accept', fake)).toEqual({
+      code: 1,
+      stdout: 'BROKEN at #17: hash mismatch\n',
+      stderr: 'Nothing was accepted: the chain of this ledger is broken.\n',
+    });
+    answer = good;
+    expect((await svc('ledger verify', fake)).stdout).toContain('is still as it was.');
+  });
+
+  it('says what it accepted', async () => {
+    let head = good.head;
+    const fake = await answering(() => ({ ...good, to_seq: head.seq, head }));
+    await svc('ledger verify', fake);
+    head = { seq: 12, hash: '0123456789abcdef', at };
+    const { code, stdout } = await svc('ledger verify --accept', fake);
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      'Accepted: remembered was #1234 abcdef012345…, now it is #12 0123456789ab….\n',
+    );
+  });
+
   it('does not say OK beside an alarm', async () => {
     let head = good.head;
     const fake = await answering(() => ({ ...good, to_seq: head.seq, head }));

@@ -1,5 +1,5 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { run } from '../../cli/run.ts';
 import { FakeDaemon, json, refuse } from './fake-daemon.ts';
@@ -118,10 +118,13 @@ describe('a command of the interface', () => {
     expect([code, stdout, stderr]).toEqual([130, '', '']);
   });
 
-  it('ends with 7 without a daemon', async () => {
+  it('ends with 7 without a daemon and without a key, and names both ways to get one', async () => {
     const { code, stderr } = await svc('whoami');
     expect(code).toBe(7);
-    expect(stderr).toContain('The daemon is not running. Start it with: svc up');
+    expect(stderr).toBe(
+      'UNREACHABLE: The daemon is not running, and no key is stored here.\n' +
+        'For a project of this machine: svc up. For that of a team: svc login --gateway URL\n',
+    );
   });
 });
 
@@ -129,6 +132,7 @@ describe('a wrong command line', () => {
   it.each([
     ['inbxo list', 'Unknown command "inbxo list". Did you mean "inbox list"?'],
     ['inbox lst', 'Unknown command "inbox lst". Did you mean "inbox list"?'],
+    ['gateway bakup', 'Unknown command "gateway bakup". Did you mean "gateway backup"?'],
     ['frobnicate', 'Unknown command "frobnicate".'],
     ['--frob', 'Unknown flag --frob.'],
     ['inbox list --limt 3', 'Unknown flag --limt. Did you mean --limit?'],
@@ -297,6 +301,36 @@ describe('the witness of the ledger', () => {
       witness: { ok: false, reason, remembered: entry(2) },
     });
     expect(readFileSync(file, 'utf8')).toBe(before);
+  });
+
+  it('accepts another history when told to, and then compares with that', async () => {
+    const { fake, ledger, file } = await withLedger([entry(1), entry(2), entry(3)]);
+    await svc('ledger verify', fake);
+    const witness = join(fake.folder, 'data', 'replicas', fake.project, 'witness.json');
+    mkdirSync(dirname(witness), { recursive: true });
+    writeFileSync(witness, '{}');
+    ledger.entries = [entry(1), entry(2, 'other')];
+    const alarm = await svc('ledger verify', fake);
+    expect(alarm.stderr).toContain('Once that is explained: svc ledger verify --accept');
+    const { code, stdout } = await svc('ledger verify --accept', fake);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: true,
+      accepted: { before: entry(3), now: entry(2, 'other') },
+    });
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ [fake.project]: entry(2, 'other') });
+    expect(existsSync(witness)).toBe(false);
+    expect((await svc('ledger verify', fake)).code).toBe(0);
+    ledger.entries = [];
+    expect((await svc('ledger verify --accept', fake)).code).toBe(0);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({});
+  });
+
+  it('accepts the whole ledger only', async () => {
+    const { fake } = await withLedger([entry(1)]);
+    const { code, stderr } = await svc('ledger verify --accept --to-seq 1', fake);
+    expect(code).toBe(2);
+    expect(stderr).toContain('leave out --from-seq and --to-seq');
   });
 
   it('does not judge by a part of the ledger', async () => {

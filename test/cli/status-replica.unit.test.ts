@@ -121,7 +121,7 @@ describe('svc status over a gateway', () => {
     const shown = await lines({ witness });
     expect(shown).toContain('  Ledger    NOT what was seen before, from entry 77 on');
     expect(shown.slice(5).join(' ')).toBe(
-      `${GATEWAY} shows another ledger than before (entries were rewritten at entry 77). Ask whoever runs it. Once that is explained, remove ${file}`,
+      `${GATEWAY} shows another ledger than before (entries were rewritten at entry 77). Ask whoever runs it. Once that is explained: svc ledger verify --accept`,
     );
   });
 

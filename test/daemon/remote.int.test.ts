@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { askStatus } from '../../daemon/probe.ts';
+import { askAcceptLedger, askStatus } from '../../daemon/probe.ts';
 import { newApiKey, newProjectId } from '../../shared/ids.ts';
 import { TestGateway } from '../helpers/gateway.ts';
 import { LossyProxy } from '../helpers/lossy-proxy.ts';
@@ -139,6 +139,21 @@ describe('a wait', () => {
     await sleep(200);
     await daemon.down();
     expect(await waiting).toMatchObject({ status: 200, body: { event: null } });
+  });
+});
+
+describe('the ledger', () => {
+  it('is accepted over the socket, and then checked from its first entry on', async () => {
+    await daemon.until('local');
+    await daemon.call('PUT', '/v1/kv/color', { body: 'blue' });
+    const { body } = await gateway.call<{ items: { seq: number }[] }>('GET', '/v1/ledger?limit=1');
+    const seq = body.items[0]?.seq;
+    const checked = async () => (await daemon.replica()).witness;
+    await expect.poll(checked).toEqual({ ok: true, seq });
+    expect(await askAcceptLedger(daemon.home.socketPath)).toBe(true);
+    await expect.poll(checked).toEqual({ ok: true, seq });
+    await daemon.down();
+    expect(await askAcceptLedger(daemon.home.socketPath)).toBe(false);
   });
 });
 

@@ -138,7 +138,7 @@ describe('the call', () => {
   it('fails at once where there is no daemon', async () => {
     const { code, stderr } = await svc(ASK, { env: { SVC_HOME: '/nonexistent' } });
     expect(code).toBe(7);
-    expect(stderr).toContain('Start it with: svc up');
+    expect(stderr).toContain('The daemon is not running, and no key is stored here.');
   });
 });
 

@@ -86,7 +86,7 @@ describe('request watch', () => {
 
   it('fails at once where there is none', async () => {
     const { code, stderr } = await svc(['request', 'watch'], { env: { SVC_HOME: '/nonexistent' } });
-    expect([code, stderr]).toEqual([7, expect.stringContaining('Start it with: svc up')]);
+    expect([code, stderr]).toEqual([7, expect.stringContaining('no key is stored here')]);
   });
 
   it('--once shows what there is, and ends', async () => {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { newApiKey, newProjectId } from '../../../shared/ids.ts';
+import { newApiKey, newProjectId, parseApiKey } from '../../../shared/ids.ts';
 import { parseObject } from '../../../shared/untyped.ts';
 import { VERSION } from '../../../shared/version.ts';
 import { json } from '../fake-daemon.ts';
@@ -158,7 +158,8 @@ export class FakeGateway {
 
   #whoami(call: Call, response: ServerResponse): void {
     if (!this.keys.has(bearer(call))) return fail(response, 401, 'UNAUTHENTICATED');
-    json(response, { key: { id: 'key_1' } });
+    const project = this.projects.find(({ id }) => id === parseApiKey(bearer(call))?.projectId);
+    json(response, { key: { id: 'key_1' }, project });
   }
 }
 

@@ -64,6 +64,26 @@ describe('svc login', () => {
     expect(stdout + stderr).not.toContain('lgn_');
   });
 
+  it('shows the code with --quiet, as it is what tells this mail from another', async () => {
+    const { code, stderr } = await login('--create', 'Shop', '--quiet');
+    expect([code, stderr]).toEqual([
+      0,
+      'Mail sent to a***@example.com. Open the link, check that the code is the same, confirm.\n' +
+        '\n    ENJOY-RIVER-42\n\n',
+    ]);
+  });
+
+  it('gives a script the code as a line of JSON on standard error', async () => {
+    const { code, stdout, stderr } = await login('--create', 'Shop', '--json', '--quiet');
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { profile: 'shop' }]);
+    expect(stderr.split('\n')).toHaveLength(2);
+    expect(JSON.parse(stderr)).toEqual({
+      user_code: 'ENJOY-RIVER-42',
+      email_masked: 'a***@example.com',
+      expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    });
+  });
+
   it('says to the gateway who asks, and sends no stored key there', async () => {
     const apiKey = newApiKey(newProjectId());
     const other = { gateway: gateway.url, api_key: apiKey, project: 'prj_other' };
@@ -119,6 +139,7 @@ describe('svc login', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('This account has no project "bokks". Did you mean "books"?');
     expect(stderr).toContain('It has: acme, books.');
+    expect(stderr.replaceAll('\n', ' ')).toContain('svc login --gateway URL --with-key -');
   });
 
   it('waits as long as the gateway says, until the link is confirmed', async () => {
@@ -210,7 +231,37 @@ describe('a sign-in that was interrupted', () => {
       polls += 1;
       if (polls === 2) one.state = 'confirmed';
     };
-    expect((await login()).stderr).toContain('\n    ENJOY-RIVER-42\n');
+    const { stderr } = await login();
+    expect(stderr).toContain(
+      'Open the link in the mail to a***@example.com, check that the code is the same, confirm.\n' +
+        '\n    ENJOY-RIVER-42\n\n',
+    );
+    expect(stderr).not.toContain('Mail sent');
+  });
+
+  it.each([
+    ['still works', true],
+    ['is over', false],
+  ])('of which the mail %s, where no other may be sent', async (_, works) => {
+    await machine.svc(['login', '--gateway', gateway.url, '--email', EMAIL], {
+      signal: interruptAtPoll(),
+    });
+    gateway.onPoll = () => undefined;
+    for (const one of gateway.logins.values()) if (!works) one.state = 'expired';
+    gateway.meddle = ({ route }, response) => {
+      if (route !== 'POST /v1/auth/start') return false;
+      response.writeHead(429, { 'content-type': 'application/json' });
+      const error = { code: 'RATE_LIMITED', message: 'Too many.', hint: 'Wait.' };
+      response.end(JSON.stringify({ error }));
+      return true;
+    };
+    const { code, stderr } = await login('--resend');
+    expect(code).toBe(1);
+    expect(stderr.replaceAll(/\s+/g, ' ')).toBe(
+      works
+        ? 'RATE_LIMITED: Too many. The mail sent before still works for 15 min: the same command without --resend goes on with it. '
+        : 'RATE_LIMITED: Too many. Wait. ',
+    );
   });
 
   it.each([
@@ -281,7 +332,7 @@ describe('a sign-in that was interrupted', () => {
 
 describe('a sign-in that ends', () => {
   it.each([
-    ['expired', 5, 'LOGIN_EXPIRED: The sign-in was not confirmed in time, or it was refused.'],
+    ['expired', 5, 'LOGIN_EXPIRED: The sign-in was not confirmed in time.\n'],
     ['used', 1, 'LOGIN_CONSUMED: This sign-in was already used'],
   ] as const)('%s says how to start again, and is forgotten', async (state, exit, text) => {
     gateway.confirmsAtOnce = false;

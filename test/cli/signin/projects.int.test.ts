@@ -150,6 +150,15 @@ describe('svc project create', () => {
     expect(stderr).toContain('The daemon of this machine has one project');
     expect(stderr).toContain('svc project create NAME --gateway URL');
   });
+
+  it('names itself where a flag is missing', async () => {
+    machine.store({ profiles: { acme: signedIn() }, current: 'acme' });
+    const { code, stderr } = await machine.svc(['project', 'create', 'Shop']);
+    expect([code, stderr]).toEqual([
+      2,
+      'USAGE: --email is missing.\nWrite it as: svc project create NAME --gateway URL --email EMAIL\n',
+    ]);
+  });
 });
 
 describe('svc logout', () => {

@@ -93,6 +93,24 @@ describe('signing in to a real gateway', () => {
     expect(first.credentials.profiles).toEqual({});
   });
 
+  it('lets somebody else in with a key that the owner made', async () => {
+    const owner = new Process(first, ['login', '--gateway', gateway.url, '--email', EMAIL]);
+    const made = owner.ended();
+    await press('Confirm', 1, () => owner.stderr);
+    expect(await made).toBe(0);
+    const scopes = ['--scopes', 'inbox:read,disk'];
+    const created = await first.svc(['key', 'create', '--name', 'bob', ...scopes]);
+    const { api_key: key } = JSON.parse(created.stdout) as { api_key: string };
+
+    const bob = new Process(second, ['login', '--gateway', gateway.url, '--with-key', '-']);
+    bob.child.stdin?.end(`${key}\n`);
+    expect([await bob.ended(), bob.stderr]).toEqual([0, '']);
+    expect(bob.stdout).toBe(owner.stdout);
+    expect(keyOf(second, second.credentials.current)).toBe(key);
+    const { stdout } = await second.svc(['whoami']);
+    expect(JSON.parse(stdout)).toMatchObject({ key: { name: 'bob' } });
+  });
+
   it('says so when the person behind the address says that it was somebody else', async () => {
     const argv = ['login', '--gateway', gateway.url, '--email', EMAIL];
     const signing = new Process(first, argv);
@@ -100,7 +118,7 @@ describe('signing in to a real gateway', () => {
     await press('This was not me', 1, () => signing.stderr);
     expect(await ended).toBe(5);
     expect(signing.stderr).toContain(
-      'LOGIN_EXPIRED: The sign-in was not confirmed in time, or it was refused.',
+      'LOGIN_EXPIRED: The sign-in was refused on the page behind the link.\n',
     );
     expect(first.pending).toEqual([]);
   });

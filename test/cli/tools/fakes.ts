@@ -142,6 +142,7 @@ export function fakeContext(given: {
       },
       bytes: (chunk) => void printed.lines.push(Buffer.from(chunk).toString('utf8')),
       note: (text) => void printed.notes.push(text),
+      tell: (text) => void printed.notes.push(text),
       spin: (_text, work) => work,
       redraw: () => undefined,
     },

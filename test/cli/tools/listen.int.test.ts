@@ -3,7 +3,15 @@ import { run } from '../../../cli/commands/listen.ts';
 import { forwardUrl, payloadBytes } from '../../../cli/work/forward.ts';
 import { headerRecord } from '../../../shared/rules/stored-headers.ts';
 import { verifySignature } from '../../../shared/rules/signature.ts';
-import { event, fakeContext, fakeInbox, FakeClient, parsedLine, receiver } from './fakes.ts';
+import {
+  event,
+  fakeContext,
+  fakeInbox,
+  FakeClient,
+  parsedLine,
+  receiver,
+  refusal,
+} from './fakes.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -32,6 +40,7 @@ async function listenFor(lines: number, given: Parameters<typeof fakeContext>[0]
   return {
     code,
     printed: printed.lines.map((line) => parsedLine(line)),
+    notes: printed.notes,
   };
 }
 
@@ -54,6 +63,40 @@ describe('svc listen', () => {
     ]);
     expect(client.calls.every(({ route }) => route === 'GET /v1/inbox/wait')).toBe(true);
     expect(code).toBe(130);
+  });
+
+  it('goes on from now where the gateway no longer knows the last event, and says so once', async () => {
+    const asked: unknown[] = [];
+    const later = [event('evt_1'), 'lost', event('evt_2')] as const;
+    const client = new FakeClient({
+      'GET /v1/inbox/wait': ({ query }) => {
+        asked.push(query);
+        const next = later[asked.length - 1];
+        const fields = [{ path: 'after', message: 'There is no such event.' }];
+        if (next === 'lost') throw refusal('VALIDATION_FAILED', { fields });
+        return { event: next ?? null };
+      },
+    });
+    const { printed, notes } = await listenFor(2, { client, options: { backlog: true } });
+    expect(printed.map(({ id }) => id)).toEqual(['evt_1', 'evt_2']);
+    expect(asked.slice(0, 3)).toMatchObject([
+      { since: undefined, after: undefined },
+      { after: 'evt_1' },
+      { since: expect.stringMatching(/Z$/), after: undefined },
+    ]);
+    expect(notes.filter((note) => note.includes('another history'))).toEqual([
+      'The gateway has another history now, as after a restore (evt_1 is not in it). Going on with what comes from now on.',
+    ]);
+  });
+
+  it('dies of another refusal', async () => {
+    const fields = [{ path: 'source', message: 'Too long.' }];
+    const client = new FakeClient({
+      'GET /v1/inbox/wait': () => {
+        throw refusal('VALIDATION_FAILED', { fields });
+      },
+    });
+    await expect(listenFor(1, { client })).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
   });
 
   it('begins with the backlog when told to', async () => {

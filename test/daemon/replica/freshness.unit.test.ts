@@ -114,6 +114,16 @@ describe('a copy', () => {
     expect(judge.judge().stale).toBe(false);
   });
 
+  it('is marked stale as soon as the gateway is known to be out of reach, and answers on', () => {
+    live();
+    judge.streamEnded();
+    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0, stale: false });
+    judge.reachable(false);
+    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0, stale: true });
+    judge.reachable(true);
+    expect(judge.judge().stale).toBe(false);
+  });
+
   it('of an earlier run is stale as well', () => {
     judge.remember(clock.now() - 60_000);
     judge.has(10);

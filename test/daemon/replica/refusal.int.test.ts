@@ -20,7 +20,8 @@ describe('a key', () => {
     const answer = await stage.gateway.call<{ id: string; api_key: string }>('POST', '/v1/keys', {
       body: { name: 'laptop', scopes: NEEDED },
     });
-    const replica = stage.replica({ apiKey: answer.body.api_key });
+    const { log, lines } = collectingLog();
+    const replica = stage.replica({ apiKey: answer.body.api_key, log });
     await caughtUp(replica, await stage.write('a'));
     expect(existsSync(stage.databasePath)).toBe(true);
     await stage.gateway.call('DELETE', `/v1/keys/${answer.body.id}`);
@@ -28,6 +29,9 @@ describe('a key', () => {
     expect(status).toMatchObject({ code: 'KEY_REVOKED', position: null, epoch: null });
     expect(replica.store).toBeNull();
     expect(replica.freshness().usable).toBe('no');
+    const refusals = lines.filter(({ msg }) => String(msg).includes('refuses the key'));
+    expect(refusals).toMatchObject([{ level: 40, code: 'KEY_REVOKED' }]);
+    expect(JSON.stringify(lines)).not.toContain(answer.body.api_key);
     const left = readdirSync(stage.replicaFolder).filter((name) => name.startsWith('replica'));
     expect(left).toEqual([]);
   });
@@ -59,12 +63,14 @@ describe('a key', () => {
 
 describe('a gateway that is gone', () => {
   it('leaves a copy that answers, marked stale, and is found again', async () => {
-    const replica = stage.replica();
+    const { log, lines } = collectingLog();
+    const replica = stage.replica({ log });
     await caughtUp(replica, await stage.write('a'));
     await stage.door.shut();
     const { offlineSince, detail } = await untilState(replica, 'offline');
     expect(offlineSince).toBeGreaterThan(0);
     expect(detail).toContain('ECONNREFUSED');
+    expect(replica.freshness().stale).toBe(true);
     await until(
       () => replica.freshness().usable,
       (usable) => usable === 'stale',
@@ -74,6 +80,12 @@ describe('a gateway that is gone', () => {
     await stage.door.reopen();
     await caughtUp(replica, await stage.write('b'));
     expect(replica.status.offlineSince).toBeNull();
+    // One line each, however often it was tried.
+    const contact = lines.filter(({ msg }) => String(msg).includes('the gateway is'));
+    expect(contact).toMatchObject([
+      { level: 40, msg: 'replica: the gateway is lost', gateway: stage.door.url },
+      { level: 30, msg: 'replica: the gateway is back', gateway: stage.door.url },
+    ]);
   }, 60_000);
 
   it('may be gone at the start: what is there answers, for a day', async () => {

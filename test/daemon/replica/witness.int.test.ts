@@ -52,7 +52,7 @@ describe('the witness', () => {
     });
   });
 
-  it('finds out that an old copy was put back, and says so until the file is removed', async () => {
+  it('finds out that an old copy was put back, and says so until that is accepted', async () => {
     const { log, lines } = collectingLog();
     const replica = stage.replica({ log });
     await caughtUp(replica, await stage.write('a'));
@@ -69,16 +69,19 @@ describe('the witness', () => {
     expect(alarm).toEqual({ ok: false, seq, reason: 'truncated', file: expect.any(String) });
     const errors = lines.filter(({ level }) => level === 50);
     expect(errors).toEqual([expect.objectContaining({ seq, reason: 'truncated' })]);
-    expect(errors[0]?.['msg']).toContain('remove this file');
+    expect(errors[0]?.['msg']).toContain('Once that is explained: svc ledger verify --accept');
     await stage.close(replica);
     const second = stage.replica();
     expect(second.status.witness).toEqual(alarm);
     await stage.close(second);
-    if (!alarm.ok) rmSync(alarm.file);
     const third = stage.replica();
     await caughtUp(third, await stage.write('b'));
+    expect(third.status.witness).toEqual(alarm);
+    await third.acceptLedger();
     const now = await headSeq();
     await untilWitness(third, (witness) => witness.ok && witness.seq === now);
+    await stage.close(third);
+    expect(stage.replica().status.witness).toEqual({ ok: true, seq: now });
   });
 
   it('finds out that the ledger was written anew', async () => {

@@ -180,9 +180,11 @@ describe('a damaged backup', () => {
       const refused = await operator(['restore', copy, '--data', target]);
       expect([refused.code, refused.out]).toEqual([1, '']);
       expect(refused.err).toContain(`${join(copy, file)} is damaged`);
-      expect(existsSync(join(target, 'control.db'))).toBe(false);
+      expect(readdirSync(target)).toEqual(['master.key']);
     }
-    // What is left of those attempts does not stand in the way of a good one.
+    // As a restore leaves it that was killed while it put everything in place.
+    for (const left of ['restoring', 'projects'])
+      mkdirSync(join(target, left, 'half'), { recursive: true });
     const good = await operator(['restore', backup, '--data', target, '--json']);
     expect([good.code, JSON.parse(good.out)]).toMatchObject([0, { data: target, projects: 4 }]);
   }, 120_000);
@@ -193,6 +195,17 @@ describe('a damaged backup', () => {
     rmSync(join(copy, blob ?? ''));
     const refused = await operator(['restore', copy, '--data', target]);
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('is missing') });
+  });
+
+  it('with the key in it leaves neither a key nor a folder where it was to go', async () => {
+    const copy = join(root.path, 'damaged-with-key');
+    const made = await operator(['backup', copy, '--data', data, '--include-key']);
+    expect(made.code).toBe(0);
+    flipByte(join(copy, 'control.db'));
+    const target = join(root.path, 'new', 'folder');
+    const refused = await operator(['restore', copy, '--data', target]);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('is damaged') });
+    expect(existsSync(join(root.path, 'new'))).toBe(false);
   });
 });
 
@@ -211,6 +224,12 @@ describe('a restore', () => {
     expect(wrong.err).toContain('This is not the master key that the secrets of project');
     const right = { SVC_MASTER_KEY_FILE: join(data, 'master.key') };
     expect((await operator(['restore', backup, '--data', target], right)).code).toBe(0);
+  });
+
+  it('is refused where no folder can be made', async () => {
+    const refused = await operator(['restore', backup, '--data', '/proc/nope/data']);
+    expect(refused.code).toBe(1);
+    expect(refused.err).toMatch(/\/proc\/nope\/data cannot be made \(E\w+\)/);
   });
 
   it('is refused into a folder with anything in it, and from one that is no backup', async () => {

@@ -105,6 +105,22 @@ describe('the settings', () => {
     ]);
   });
 
+  it('are told together with the names that nothing reads', () => {
+    const env = { SVC_LISEN: '0.0.0.0:1', SVC_MAIL_FORM: 'a@example.com' };
+    expect(problemsOf({ ...env, SVC_SMTP_URL: 'smtp://127.0.0.1' })).toEqual([
+      expect.stringContaining('SVC_MAIL_FROM'),
+      'SVC_LISEN is no setting of the gateway. Did you mean SVC_LISTEN?',
+      'SVC_MAIL_FORM is no setting of the gateway. Did you mean SVC_MAIL_FROM?',
+    ]);
+  });
+
+  it('have every wrong range on a line of its own', () => {
+    expect(problemsOf({ SVC_TRUSTED_PROXIES: '10.0.0.1/8,nonsense' })).toEqual([
+      'SVC_TRUSTED_PROXIES: `10.0.0.1/8` does not begin its range, which is `10.0.0.0/8`.',
+      expect.stringMatching(/^SVC_TRUSTED_PROXIES: `nonsense` is not a range/),
+    ]);
+  });
+
   it.each(['0.0.0.0:4780', '[::]:4780', '192.0.2.1:80', 'unix:/run/svc.sock'])(
     'need a public address to listen on %s',
     (listen) => {

@@ -7,6 +7,8 @@ import { temporaryFolder } from '../../helpers/gateway.ts';
 import { newProject, type TeamProject } from '../../helpers/team.ts';
 import { Hosted } from './hosted.ts';
 
+/** A page of the database, and its header in the log. */
+const FRAME_BYTES = 24 + 4096;
 const SECRET = 'a secret of the source';
 const folder = temporaryFolder();
 let project: TeamProject;
@@ -93,6 +95,24 @@ it('counts deliveries, events, pushes and letters by outcome', async () => {
   await expect
     .poll(counted, { timeout: 10_000 })
     .toContain('svc_letters_total{channel="email",outcome="sent"} 1');
+});
+
+it('counts a replica that came to the end of a log as no failure', async () => {
+  const { epoch, generation } = await call('/v1/replica');
+  const log = `/v1/replica/${String(epoch)}/sync/${String(generation)}`;
+  const headers = { authorization: `Bearer ${project.apiKey}` };
+  let answer: Response;
+  let from = 1;
+  for (;;) {
+    answer = await fetch(`${url}${log}/${from}/${from + 128}`, { headers });
+    if (answer.status !== 200) break;
+    from += (await answer.arrayBuffer()).byteLength / FRAME_BYTES;
+  }
+  expect([answer.status, await answer.json()]).toEqual([400, { generation }]);
+  expect(await counted()).toContain(
+    'svc_http_requests_total{method="GET",route="/v1/replica/{epoch}/sync/{generation}/{from}/{to}",status="expected"} 1',
+  );
+  expect(hosted.log.some((line) => String(line['path']).startsWith(log))).toBe(false);
 });
 
 it('shows what is held at the moment', async () => {

@@ -1,4 +1,12 @@
-import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -102,6 +110,37 @@ describe('a gateway that cannot start', () => {
     const { code, err } = await Hosted.refused(settings());
     expect(code).toBe(1);
     expect(err).toMatch(/SVC_DATA: .* cannot be written \(E\w+\)/);
+  });
+
+  it('says so beside the other problems where no folder can be made', async () => {
+    const env = { SVC_DATA: '/proc/nope/data', SVC_LISTEN: 'nowhere' };
+    const { code, err } = await Hosted.refused(env);
+    expect(code).toBe(1);
+    expect(err.trim().split('\n')).toEqual([
+      'svc: The settings are wrong.',
+      expect.stringMatching(/^ {2}SVC_LISTEN /),
+      expect.stringMatching(/^ {2}SVC_DATA: \/proc\/nope\/data cannot be written \(E\w+\)\./),
+    ]);
+  });
+
+  it('makes no folder while its settings are wrong', async () => {
+    const env = settings({ SVC_DATA: join(folder.path, 'a', 'data'), SVC_LISTEN: 'nowhere' });
+    expect((await Hosted.refused(env)).err).not.toContain('SVC_DATA');
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  it('begins nothing where a restore did not finish', async () => {
+    const data = join(folder.path, 'data');
+    const stage = join(data, 'restoring');
+    mkdirSync(stage, { recursive: true });
+    const { code, err } = await Hosted.refused(settings());
+    expect(code).toBe(1);
+    expect(err).toContain(`A restore did not finish in ${data}. Repeat it with`);
+    expect(err).toContain(`remove ${stage}`);
+    // Nothing that would stand in the way of the next restore.
+    expect(readdirSync(data).toSorted()).toEqual(['lock', 'restoring']);
+    rmSync(stage, { recursive: true });
+    await start();
   });
 });
 
@@ -285,6 +324,24 @@ describe('health, readiness and metrics', () => {
         ms: expect.any(Number),
       });
     expect(hosted.log.some(({ path }) => String(path).includes('wp-login'))).toBe(false);
+  });
+
+  it('counts and logs what callers ask until it is so as no failure', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const email = JSON.stringify({ email: 'ana@example.com' });
+    const begun = await fetch(`${url}/v1/auth/start`, { method: 'POST', headers, body: email });
+    const { login_id } = (await begun.json()) as { login_id: string };
+    const body = JSON.stringify({ login_id });
+    const polled = await fetch(`${url}/v1/auth/poll`, { method: 'POST', headers, body });
+    expect(polled.status).toBe(409);
+    expect(await polled.json()).toMatchObject({ error: { code: 'LOGIN_NOT_VERIFIED' } });
+    const lines = (await (await get('/metrics')).text()).split('\n');
+    expect(lines.filter((line) => line.includes('"/v1/auth/poll",status'))).toEqual([
+      'svc_http_requests_total{method="POST",route="/v1/auth/poll",status="expected"} 1',
+    ]);
+    await get('/v1/policy');
+    await expect.poll(() => hosted.log.some(({ path }) => path === '/v1/policy')).toBe(true);
+    expect(hosted.log.some(({ path }) => path === '/v1/auth/poll')).toBe(false);
   });
 
   it('gives the log the request id of the answer', async () => {

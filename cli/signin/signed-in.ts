@@ -1,0 +1,60 @@
+import { profileOf } from '../../daemon/credentials.ts';
+import type { CommandContext } from '../command.ts';
+import { usageError } from '../errors.ts';
+import { switchOption, textOption } from '../input/option-values.ts';
+import type { Asker } from './asker.ts';
+import type { Granted, ProjectRef } from './calls.ts';
+import { gatewayAddress } from './gateway-address.ts';
+import { storedProfiles, storeProfile } from './profiles.ts';
+
+export interface SignedIn {
+  /** Its profile, which is the current one now. */
+  readonly profile: string;
+  readonly project: ProjectRef;
+  readonly gateway: string;
+  /** Masked; null where a key was given. */
+  readonly email: string | null;
+}
+
+interface WhereFrom {
+  /** Where `--gateway` does not say. */
+  readonly fallback: string | null;
+  readonly asker: Asker | null;
+  /** The command line that needs no question. */
+  readonly usage: string;
+}
+
+/** The address of the gateway: that of `--gateway`, or the fallback, or asked for. */
+export async function gatewayOf(
+  context: CommandContext,
+  { fallback, asker, usage }: WhereFrom,
+): Promise<URL> {
+  const given = textOption(context, 'gateway') ?? fallback;
+  const insecure = switchOption(context, 'insecure');
+  if (given !== null) return gatewayAddress(given, { insecure });
+  if (!asker) throw usageError('--gateway is missing.', `Write it as: ${usage}`);
+  return gatewayAddress(await asker.ask('Address of the gateway:'), { insecure });
+}
+
+/** Stores a key under the name of `--name` or that of its project, as the current profile. */
+export function storeSignedIn(
+  context: CommandContext,
+  { gateway, project, apiKey, email }: Granted & Pick<SignedIn, 'gateway' | 'email'>,
+): SignedIn {
+  const { home, output } = context;
+  const before = storedProfiles(home.credentialsFile);
+  const profile = {
+    gateway,
+    api_key: apiKey,
+    project: project.id,
+    slug: project.slug,
+    name: project.name,
+    ...(email !== null && { email }),
+  };
+  const wish = textOption(context, 'name') ?? null;
+  const { name, replaced } = storeProfile(home.credentialsFile, profile, wish);
+  if (replaced && profileOf(before, name)?.api_key !== apiKey) {
+    output.note('The key stored before still works. To revoke it: svc key list, svc key revoke');
+  }
+  return { profile: name, project, gateway, email };
+}

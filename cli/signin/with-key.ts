@@ -1,0 +1,93 @@
+import { parseApiKey } from '../../shared/ids.ts';
+import { isObject } from '../../shared/untyped.ts';
+import type { CommandContext } from '../command.ts';
+import { badAnswer, CallError, CliError, usageError } from '../errors.ts';
+import { EXIT } from '../exit.ts';
+import { textOption } from '../input/option-values.ts';
+import { bytesOf, StandardInput } from '../input/values.ts';
+import { projectOf, SignInCalls, type ProjectRef } from './calls.ts';
+import { addressText } from './gateway-address.ts';
+import { gatewayClient } from './gateway-client.ts';
+import { checkName, checkStorable, storedProfiles } from './profiles.ts';
+import { gatewayOf, storeSignedIn, type SignedIn } from './signed-in.ts';
+
+const FLAG = '--with-key';
+const USAGE = `svc login --gateway URL ${FLAG} - (or ${FLAG} @FILE)`;
+/** What only a mailed link needs. */
+const FLAGS_OF_MAIL = ['email', 'project', 'create', 'resend'] as const;
+const CHECK_MS = 10_000;
+
+/**
+ * Stores a key that somebody else made, as a sign-in stores its own. `source` is `-` or `@file`: other users of the machine
+ * can read arguments. The gateway is asked first whether it takes the key, and which project it is of.
+ */
+export async function signInWithKey(
+  context: CommandContext,
+  { source, fallback }: { readonly source: string; readonly fallback: string | null },
+): Promise<SignedIn> {
+  const { home, output, signal } = context;
+  checkFlags(context, source);
+  const gateway = await gatewayOf(context, { fallback, asker: null, usage: USAGE });
+  const place = { gateway: addressText(gateway) };
+  checkStorable(home.credentialsFile);
+  const name = textOption(context, 'name');
+  const stored = storedProfiles(home.credentialsFile);
+  if (name !== undefined) checkName(name, stored, place);
+  const apiKey = await keyFrom(source, context);
+  // Asked without the key, so that it goes to nobody but a gateway of ours.
+  const calls = new SignInCalls(gatewayClient(context, gateway), gateway, signal);
+  await output.spin('Looking for the gateway', calls.check());
+  const project = await output.spin('Checking the key', projectBehind(context, gateway, apiKey));
+  if (name !== undefined) checkName(name, stored, { ...place, project: project.id });
+  return storeSignedIn(context, { gateway: place.gateway, project, apiKey, email: null });
+}
+
+function checkFlags({ options }: CommandContext, source: string): void {
+  const other = FLAGS_OF_MAIL.find((flag) => options[flag] !== undefined);
+  if (other !== undefined) {
+    throw usageError(`${FLAG} and --${other} exclude each other.`, `Write it as: ${USAGE}`);
+  }
+  if (source === '-' || source.startsWith('@')) return;
+  throw usageError(
+    `${FLAG} takes no key itself: other users of this machine can read arguments.`,
+    `Write it as: ${USAGE}. A key that was typed here may be in the history of your shell.`,
+  );
+}
+
+async function keyFrom(source: string, { output, signal }: CommandContext): Promise<string> {
+  if (source === '-' && process.stdin.isTTY) {
+    output.note('Paste the key, then press Enter and Ctrl-D.');
+  }
+  const bytes = await bytesOf(source, FLAG, new StandardInput(signal));
+  const key = bytes.toString('utf8').trim();
+  if (parseApiKey(key)) return key;
+  throw usageError(
+    `What ${FLAG} reads is no API key.`,
+    'A key begins with svc_live_ and stands there alone. An owner makes one: svc key create --name NAME --scopes …',
+  );
+}
+
+async function projectBehind(
+  context: CommandContext,
+  gateway: URL,
+  apiKey: string,
+): Promise<ProjectRef> {
+  const client = gatewayClient(context, gateway, apiKey);
+  const { signal } = context;
+  const call = client.call('GET', '/v1/whoami', { signal, timeoutMs: CHECK_MS });
+  const answer = await call.catch(toldApart);
+  const project = projectOf(isObject(answer) ? answer['project'] : null);
+  if (parseApiKey(apiKey)?.projectId === project.id) return project;
+  throw badAnswer('The gateway answered with a project that the key is not of.');
+}
+
+/** What the gateway hints at is for whoever writes the call. */
+function toldApart(error: unknown): never {
+  if (!(error instanceof CallError) || error.code !== 'UNAUTHENTICATED') throw error;
+  throw new CliError({
+    code: error.code,
+    message: 'This gateway does not know the key.',
+    hint: 'Is it the gateway that the key was made at? An owner of the project makes another: svc key create --name NAME --scopes …',
+    exit: EXIT.signedOut,
+  });
+}
