@@ -3,8 +3,7 @@ import type { Caller, LongContext, ServerInfo, Vault } from '../shared/context.t
 import { ServiceError } from '../shared/errors.ts';
 import type { Answer, Credentials, Executor } from '../shared/executor.ts';
 import { longContext } from '../shared/long-context.ts';
-import { parseInput, type Operation } from '../shared/operation.ts';
-import { mayCall } from '../shared/scopes.ts';
+import { admit, type Operation } from '../shared/operation.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Project } from './project.ts';
 import type { Projects } from './projects.ts';
@@ -44,10 +43,7 @@ export class Authority implements Executor {
     caller: Caller,
     signal: AbortSignal,
   ): Promise<Answer> {
-    if (!mayCall(caller.scopes, operation.scope)) {
-      throw new ServiceError('SCOPE_MISSING', { details: { scope: operation.scope } });
-    }
-    const checked = parseInput(operation, input);
+    const checked = admit(operation, input, caller.scopes);
     const project = await this.#parts.projects.find(caller.projectId);
     if (!project) throw new ServiceError('UNAUTHENTICATED');
     const value = await this.#run(operation, checked, { caller, project, signal });

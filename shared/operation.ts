@@ -6,8 +6,8 @@ import type {
   ReadContext,
   WriteContext,
 } from './context.ts';
-import { invalid, type ErrorCode, type FieldProblem } from './errors.ts';
-import type { Scope } from './scopes.ts';
+import { invalid, ServiceError, type ErrorCode, type FieldProblem } from './errors.ts';
+import { mayCall, type Scope } from './scopes.ts';
 
 type Effect = 'read' | 'write' | 'wait';
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -165,6 +165,14 @@ export function mayWait({ handler }: Operation): boolean {
 
 /** Nobody reads more, and a hostile input has a hundred thousand. */
 const PROBLEMS_MAX = 20;
+
+/** The first thing every executor does: SCOPE_MISSING where the key may not call this, else the input as `parseInput` says. */
+export function admit(operation: Operation, input: unknown, scopes: readonly Scope[]): unknown {
+  if (!mayCall(scopes, operation.scope)) {
+    throw new ServiceError('SCOPE_MISSING', { details: { scope: operation.scope } });
+  }
+  return parseInput(operation, input);
+}
 
 /** Checks an input against the declaration; VALIDATION_FAILED lists the first problems with their paths. */
 export function parseInput(operation: Operation, input: unknown): unknown {

@@ -2,8 +2,7 @@ import { callerWith, findKey, presentedKey } from '../../shared/authentication.t
 import type { Caller } from '../../shared/context.ts';
 import { ServiceError, unavailable, type ErrorCode } from '../../shared/errors.ts';
 import type { Answer, Credentials, Executor } from '../../shared/executor.ts';
-import { mayWait, parseInput, type Operation } from '../../shared/operation.ts';
-import { mayCall } from '../../shared/scopes.ts';
+import { admit, mayWait, type Operation } from '../../shared/operation.ts';
 import { UpstreamFailed } from '../upstream/upstream-failed.ts';
 import { UpstreamKeys } from '../upstream/upstream-keys.ts';
 import type { Upstream } from '../upstream/upstream.ts';
@@ -119,10 +118,7 @@ export class ReplicaExecutor implements Executor {
     caller: Caller,
     signal: AbortSignal,
   ): Promise<Answer> {
-    if (!mayCall(caller.scopes, operation.scope)) {
-      throw new ServiceError('SCOPE_MISSING', { details: { scope: operation.scope } });
-    }
-    const checked = parseInput(operation, input);
+    const checked = admit(operation, input, caller.scopes);
     const call = { operation, input, checked, caller: relayed(caller), signal };
     if (operation.effect === 'write') return this.#write(call);
     const isLocal = operation.replica === 'local' && call.caller.isInCopy;

@@ -9,6 +9,7 @@ import { DeadLoginPage, LoginPage } from './login-page.tsx';
 import {
   bodyOf,
   failed,
+  FORM_PROBLEMS,
   foreign,
   isForm,
   notAllowed,
@@ -65,11 +66,11 @@ async function press(pages: Pages, c: Ctx): Promise<Response> {
   if (token === null || login === null) return page(c, 404, <DeadLoginPage />);
   const refuse = (status: 400 | 403 | 415, problem: string): Promise<Response> =>
     show(pages, c, { token, login, status, problem });
-  if (!isForm(c)) return refuse(415, 'That was not a form of this page.');
+  if (!isForm(c)) return refuse(415, FORM_PROBLEMS.noForm);
   const form = readForm(await bodyOf(c));
-  if (form === null) return refuse(400, 'The form was not clear. Please choose again.');
+  if (form === null) return refuse(400, FORM_PROBLEMS.unclear);
   if (!isSigned(pages.vault, signInText(token), form.csrf ?? '')) {
-    return refuse(403, 'The page was out of date. Please look once more, then choose again.');
+    return refuse(403, FORM_PROBLEMS.outdated);
   }
   if (form.verb === 'confirm') await pages.desk.confirm(token);
   else if (form.verb === 'deny') await pages.desk.deny(token);

@@ -109,3 +109,10 @@ export async function page(
 export function seeOther(c: Ctx, location: string): Response {
   return reply(c, null, 303, { ...PAGE_HEADERS, Location: location });
 }
+
+/** What the pages say of a form that cannot be taken. */
+export const FORM_PROBLEMS = {
+  noForm: 'That was not a form of this page.',
+  unclear: 'The form was not clear. Please choose again.',
+  outdated: 'The page was out of date. Please look once more, then choose again.',
+} as const;

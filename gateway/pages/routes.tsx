@@ -11,6 +11,7 @@ import { DeadLinkPage } from './message-page.tsx';
 import {
   bodyOf,
   failed,
+  FORM_PROBLEMS,
   foreign,
   isForm,
   notAllowed,
@@ -32,7 +33,6 @@ interface Pages {
 }
 
 const NO_FORM: Form = {};
-const OUTDATED = 'The page was out of date. Please look once more, then choose again.';
 
 /** The pages that links in messages lead to: a request to decide on, and an address to confirm. Looking never decides. */
 export function pageRoutes(desk: Desk, options: PagesOptions): Hono<HttpEnv> {
@@ -94,7 +94,7 @@ async function decide(pages: Pages, c: Ctx): Promise<Response> {
       token,
       opened,
       status: 415,
-      problem: 'That was not a form of this page.',
+      problem: FORM_PROBLEMS.noForm,
     });
   }
   const form = readForm(await bodyOf(c));
@@ -103,11 +103,11 @@ async function decide(pages: Pages, c: Ctx): Promise<Response> {
       token,
       opened,
       status: 400,
-      problem: 'The form was not clear. Please choose again.',
+      problem: FORM_PROBLEMS.unclear,
     });
   }
   if (!isSigned(pages.vault, decisionText(token, opened), form.csrf ?? '')) {
-    return show(pages, c, { token, opened, status: 403, problem: OUTDATED, form });
+    return show(pages, c, { token, opened, status: 403, problem: FORM_PROBLEMS.outdated, form });
   }
   const read =
     form.confirm === undefined ? readChoice(form) : confirmed(pages, token, opened, form);
@@ -120,7 +120,7 @@ async function decide(pages: Pages, c: Ctx): Promise<Response> {
 /** The choice of the first step, as the page of the second showed it. */
 function confirmed(pages: Pages, token: string, opened: Opened, form: Form): ReadChoice {
   const choice = openStep(pages.vault, token, opened, form.confirm);
-  return choice === null ? { choice, problem: OUTDATED } : { choice };
+  return choice === null ? { choice, problem: FORM_PROBLEMS.outdated } : { choice };
 }
 
 interface Taken {
@@ -168,7 +168,11 @@ async function confirmChannel(pages: Pages, c: Ctx): Promise<Response> {
   const form = isForm(c) ? readForm(await bodyOf(c)) : null;
   if (!isSigned(pages.vault, addressText(token), form?.csrf ?? '')) {
     const csrf = pages.vault.sign(addressText(token));
-    return page(c, 403, <ChannelPage channel={channel} csrf={csrf} problem={OUTDATED} />);
+    return page(
+      c,
+      403,
+      <ChannelPage channel={channel} csrf={csrf} problem={FORM_PROBLEMS.outdated} />,
+    );
   }
   const verified = await pages.desk.verifyEmail(token);
   return verified === null ? page(c, 404, <DeadLinkPage />) : seeOther(c, token);
