@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ReplicaFolder } from '../../../daemon/replica/replica-folder.ts';
@@ -19,11 +19,16 @@ beforeEach(async () => {
 
 afterEach(() => stage.end());
 
-/** Writes, and rotates now and then, until it is stopped. Answers the number of the last write. */
+/** Writes, and rotates now and then, from the first copy on until it is stopped. Answers the number of the last write. */
 function writing(): { stop: () => Promise<number> } {
   const ending = new AbortController();
   let last = 0;
   const work = (async () => {
+    // Not sooner: when a generation ends while its copy is asked for, the next one's is, and `stage.copies` counts both.
+    await until(
+      () => existsSync(stage.databasePath),
+      (isThere) => isThere,
+    );
     while (!ending.signal.aborted) {
       last += 1;
       await stage.write('n', last);

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -75,5 +75,46 @@ describe('a database that the disk has no room for', () => {
     });
     expect(readdirSync(copy.path)).toEqual([]);
     expect(told).toEqual([]);
+  });
+});
+
+/** The server is at a later generation each time it is asked, and has the copy of one alone. Answers what it was asked. */
+function rotating(copied: number): string[] {
+  const asked: string[] = [];
+  let generation = 0;
+  answer = ({ url = '' }, response) => {
+    asked.push(url.replace('/v1/replica/abc', ''));
+    if (url.endsWith('/info')) {
+      generation += 1;
+      response.end(JSON.stringify({ current_generation: generation }));
+    } else if (url.endsWith(`/export/${copied}`)) {
+      response.writeHead(200, { 'content-length': '15' }).end('SQLite format 3');
+    } else {
+      response.writeHead(404).end('{"error":{"code":"NOT_FOUND","message":"It is gone."}}');
+    }
+  };
+  return asked;
+}
+
+describe('a generation that ends while its copy is asked for', () => {
+  it('gives way to the next one', async () => {
+    const asked = rotating(2);
+    const copy = new ReplicaFolder(join(folder.path, 'prj_1'));
+    await copyDatabase(source, copy, 'abc', () => undefined, NEVER);
+    expect(asked).toEqual(['/info', '/export/1', '/info', '/export/2']);
+    expect(copy.readSyncedTo()).toEqual({ generation: 2, frames: 0 });
+    expect(readFileSync(copy.databasePath, 'utf8')).toBe('SQLite format 3');
+  });
+
+  it('again and again is tried five times, and leaves nothing', async () => {
+    const asked = rotating(6);
+    const copy = new ReplicaFolder(join(folder.path, 'prj_1'));
+    const copying = copyDatabase(source, copy, 'abc', () => undefined, NEVER);
+    await expect(copying).rejects.toMatchObject({
+      fault: 'unavailable',
+      message: 'The gateway answered 404: It is gone.',
+    });
+    expect(asked.filter((path) => path.startsWith('/export/'))).toHaveLength(5);
+    expect(readdirSync(copy.path)).toEqual([]);
   });
 });
