@@ -47,6 +47,7 @@ await Promise.all([
       gateway: 'gateway/main.ts',
       'gateway-admin': 'gateway/admin/main.ts',
       'replica-child': 'daemon/replica/child.ts',
+      'mail-reader': 'gateway/mail/inbound/reader/reader-main.ts',
     },
     outdir: 'dist',
     format: 'esm',

@@ -115,8 +115,8 @@ function queryText(value: unknown): string | string[] {
   return plainText(value);
 }
 
-/** Statuses of a request after which the work does not go on. */
-const STOPPING: ReadonlySet<unknown> = new Set(['denied', 'expired', 'needs_context']);
+/** Statuses of a request, or of mail that needed one, after which the work does not go on. */
+const STOPPING: ReadonlySet<unknown> = new Set(['denied', 'expired', 'needs_context', 'cancelled']);
 
 /** Whether what was asked of a person is decided, and how. */
 export function exitOf(answer: unknown): number {

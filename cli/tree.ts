@@ -56,6 +56,14 @@ function loaderOf(shape: OperationShape): CommandSpec['load'] {
     return async () => (await import('./people/commands.ts')).peopleCommand(shape);
   }
   switch (shape.name) {
+    case 'email_send':
+      return async () => (await import('./commands/email-send.ts')).emailSend(shape);
+    case 'email_status':
+      return async () => (await import('./commands/email-status.ts')).emailStatus(shape);
+    case 'inbox_claim':
+    case 'inbox_list':
+    case 'inbox_wait':
+      return async () => (await import('./commands/inbox-read.ts')).inboxRead(shape);
     case 'key_rotate':
       return async () => (await import('./commands/key-rotate.ts')).keyRotate(shape);
     case 'ledger_query':

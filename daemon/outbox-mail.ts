@@ -7,14 +7,30 @@ export interface OutboxMail {
   readonly date: number | null;
   /** The part in plain text. */
   readonly text: string;
+  readonly attachments: readonly OutboxAttachment[];
   /** The one link of a letter of ours, or null. */
   readonly link: string | null;
+}
+
+/** A file that goes with a mail. */
+interface OutboxAttachment {
+  readonly name: string;
+  readonly content_type: string;
+  readonly size_bytes: number;
 }
 
 /** Header values by their names in lower case; of a name that stands there twice the first. */
 type Headers = ReadonlyMap<string, string>;
 
+/** A mail, or a part of one; texts hold a byte a character here. */
+interface Part {
+  readonly headers: Headers;
+  readonly body: string;
+}
+
 const DEPTH_MAX = 4;
+/** More than our mailer writes beside each other. */
+const PARTS_MAX = 20;
 const YEAR_10000_MS = Date.UTC(10_000, 0, 1);
 
 // The command line loads no package, so what our own mailer writes is read here, and nothing more: UTF-8, and the encodings
@@ -23,13 +39,16 @@ const YEAR_10000_MS = Date.UTC(10_000, 0, 1);
 /** Reads a mail, or the beginning of one. */
 export function readMail(bytes: Buffer): OutboxMail {
   const { headers, body } = headersAndBody(bytes.toString('latin1'));
-  const text = plainPart(headers, body, 0) ?? '';
+  const parts = partsOf({ headers, body }, 0);
+  const plain = parts.find((part) => isPlainText(part) && !isAttached(part));
+  const text = plain ? utf8(decodedBody(plain)).replaceAll('\r\n', '\n') : '';
   return {
     from: decodedHeader(headers, 'from'),
     to: decodedHeader(headers, 'to'),
     subject: decodedHeader(headers, 'subject'),
     date: dateOf(headers.get('date') ?? ''),
     text,
+    attachments: parts.filter(isAttached).map(attachmentOf),
     link: headers.get('auto-submitted') === 'auto-generated' ? onlyLink(text) : null,
   };
 }
@@ -45,8 +64,7 @@ function onlyLink(text: string): string | null {
   return links.length === 1 ? (links[0] ?? null) : null;
 }
 
-/** Texts hold a byte a character here. */
-function headersAndBody(text: string): { headers: Headers; body: string } {
+function headersAndBody(text: string): Part {
   const gap = /\r?\n\r?\n/.exec(text);
   const head = gap ? text.slice(0, gap.index) : text;
   const headers = new Map<string, string>();
@@ -58,25 +76,41 @@ function headersAndBody(text: string): { headers: Headers; body: string } {
   return { headers, body: gap ? text.slice(gap.index + gap[0].length) : '' };
 }
 
-function plainPart(headers: Headers, body: string, depth: number): string | null {
-  const type = headers.get('content-type') ?? 'text/plain';
-  if (/^text\/plain\b/i.test(type)) {
-    return utf8(decodedBody(body, headers)).replaceAll('\r\n', '\n');
-  }
+/** What a mail consists of, in order: the parts that have no parts themselves. */
+function partsOf(part: Part, depth: number): Part[] {
+  const { headers, body } = part;
+  const type = headers.get('content-type') ?? '';
   const boundary = /^multipart\/[^;]+;.*\bboundary="?([^";]+)"?/i.exec(type)?.[1];
-  if (boundary === undefined || depth >= DEPTH_MAX) return null;
+  if (boundary === undefined) return /^multipart\//i.test(type) ? [] : [part];
+  if (depth >= DEPTH_MAX) return [];
   // Before the first boundary stands nothing, and behind the last one nothing that counts.
-  const [, ...parts] = `\r\n${body}`.split(`\r\n--${boundary}`);
-  for (const part of parts) {
-    if (part.startsWith('--')) break;
-    const inner = headersAndBody(part.replace(/^\r?\n/, ''));
-    const text = plainPart(inner.headers, inner.body, depth + 1);
-    if (text !== null) return text;
-  }
-  return null;
+  const [, ...pieces] = `\r\n${body}`.split(`\r\n--${boundary}`);
+  const end = pieces.findIndex((piece) => piece.startsWith('--'));
+  return pieces
+    .slice(0, end === -1 ? PARTS_MAX : Math.min(end, PARTS_MAX))
+    .flatMap((piece) => partsOf(headersAndBody(piece.replace(/^\r?\n/, '')), depth + 1));
 }
 
-function decodedBody(body: string, headers: Headers): string {
+function isPlainText({ headers }: Part): boolean {
+  return /^text\/plain\b/i.test(headers.get('content-type') ?? 'text/plain');
+}
+
+function isAttached({ headers }: Part): boolean {
+  return /^attachment\b/i.test(headers.get('content-disposition') ?? '');
+}
+
+/** Our mailer writes the name of a file beside its type as well, where it is not split as RFC 2231 wants it. */
+function attachmentOf(part: Part): OutboxAttachment {
+  const type = part.headers.get('content-type') ?? '';
+  const [, quoted, bare] = /;\s*name=(?:"((?:[^"\\]|\\.)*)"|([^\s";]+))/i.exec(type) ?? [];
+  return {
+    name: decodedWords(quoted?.replace(/\\(.)/g, '$1') ?? bare ?? ''),
+    content_type: /^[^\s;]+/.exec(type)?.[0] ?? '',
+    size_bytes: decodedBody(part).length,
+  };
+}
+
+function decodedBody({ headers, body }: Part): string {
   switch (headers.get('content-transfer-encoding')?.toLowerCase()) {
     case 'quoted-printable':
       return hexDecoded(body.replace(/=[ \t]*\r?\n/g, ''));
@@ -89,9 +123,12 @@ function decodedBody(body: string, headers: Headers): string {
 
 const ENCODED_WORD = /=\?utf-8\?([bq])\?([^?\s]*)\?=/gi;
 
-/** Blanks between encoded words belong to neither; a character may be split between two. */
 function decodedHeader(headers: Headers, name: string): string {
-  const value = headers.get(name) ?? '';
+  return decodedWords(headers.get(name) ?? '');
+}
+
+/** Blanks between encoded words belong to neither; a character may be split between two. */
+function decodedWords(value: string): string {
   const joined = value.replace(/(=\?utf-8\?[bq]\?[^?\s]*\?=)[ \t]+(?==\?utf-8\?)/gi, '$1');
   return utf8(
     joined.replace(ENCODED_WORD, (_, kind: string, text: string) =>

@@ -5,12 +5,20 @@ import { errorCode } from '../shared/untyped.ts';
 import type { Home } from './home.ts';
 import { readMail, type OutboxMail } from './outbox-mail.ts';
 
-/** A letter that was kept here instead of being sent. */
+/** A letter to a person, or a mail of an agent, that was kept here instead of being sent. */
 export interface OutboxLetter extends Omit<OutboxMail, 'date'> {
   readonly id: string;
   /** ISO 8601. */
   readonly sentAt: string;
   readonly file: string;
+}
+
+/** Ids of letters that ask or tell a person something. What agents send has others, and no link in it is ours. */
+const LETTER_ID = /^ntc_/;
+
+/** Whether it is a letter of ours, and no mail that an agent sent. */
+export function isLetter({ id }: Pick<OutboxLetter, 'id'>): boolean {
+  return LETTER_ID.test(id);
 }
 
 /** What a list shows of it. */
@@ -70,9 +78,10 @@ function read(folder: string, id: string, maxBytes: number): Found | null {
     if (!stat.isFile()) return null;
     const bytes = Buffer.alloc(Math.min(stat.size, maxBytes));
     const length = readSync(handle, bytes, 0, bytes.length, 0);
-    const { date, ...mail } = readMail(bytes.subarray(0, length));
+    const { date, link, ...mail } = readMail(bytes.subarray(0, length));
     const sentAt = isoTime(Math.floor(date ?? stat.mtimeMs));
-    return { letter: { id, sentAt, file, ...mail }, writtenMs: stat.mtimeMs };
+    const ours = isLetter({ id }) ? link : null;
+    return { letter: { id, sentAt, file, ...mail, link: ours }, writtenMs: stat.mtimeMs };
   } finally {
     closeSync(handle);
   }

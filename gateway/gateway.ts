@@ -21,9 +21,12 @@ import { People, type PeopleConfig } from './people/people.ts';
 import { PeopleDesk } from './people/people-desk.ts';
 import { Ingress } from './ingress.ts';
 import { KeyUse } from './key-use.ts';
-import { readMailConfig } from './mail/mail-config.ts';
+import { InboundMail } from './mail/inbound/inbound-mail.ts';
+import { readMailConfig } from './mail/read-mail-config.ts';
+import { mailInfo } from './mail/mail-info.ts';
 import type { Census, Observer } from './observer.ts';
 import type { OpenFilesOptions } from './open-files.ts';
+import { OperatorDesk } from './operator/operator-desk.ts';
 import { PayloadLinks } from './links/payload-links.ts';
 import { Projects } from './projects.ts';
 import { ReplicaSource } from './replica/source.ts';
@@ -86,8 +89,10 @@ interface Parts {
   readonly bucket: S3Client | null;
   readonly callbacks: OutboundCallbacks;
   readonly people: People;
+  readonly mail: InboundMail;
   readonly signIn: SignIn | null;
   readonly desk: Desk;
+  readonly operator: OperatorDesk;
   readonly keyUse: KeyUse;
   readonly executor: Executor;
   readonly app: Hono<HttpEnv>;
@@ -106,6 +111,7 @@ export class Gateway {
     try {
       await gateway.#parts.signIn?.start();
       await gateway.#parts.projects.start();
+      await gateway.#parts.mail.start();
     } catch (error) {
       await gateway.#parts.writers.close();
       throw error;
@@ -125,6 +131,11 @@ export class Gateway {
   /** Where decisions of people arrive. */
   get desk(): Desk {
     return this.#parts.desk;
+  }
+
+  /** Where orders of whoever runs it arrive. */
+  get operator(): OperatorDesk {
+    return this.#parts.operator;
   }
 
   get projects(): Projects {
@@ -171,8 +182,14 @@ export class Gateway {
 
   /** What it holds at this moment. */
   get census(): Census {
-    const { projects, writers } = this.#parts;
-    return { ...projects.census, writes: writers.waiting ?? 0 };
+    const { mail, projects, writers } = this.#parts;
+    const mailbox = mail.status;
+    return {
+      ...projects.census,
+      writes: writers.waiting ?? 0,
+      mailbox: mailbox?.connected ? 1 : 0,
+      mailboxBacklog: mailbox?.backlog ?? 0,
+    };
   }
 
   /** Answers every wait as at its timeout, so that the server can finish its connections. */
@@ -181,9 +198,10 @@ export class Gateway {
   }
 
   async close(): Promise<void> {
-    const { bucket, callbacks, clock, control, keyUse, people, projects, writers } = this.#parts;
+    const { bucket, callbacks, clock, control, keyUse, mail, people, projects, writers } =
+      this.#parts;
     await projects.endWaits();
-    await Promise.all([callbacks.close(), people.close()]);
+    await Promise.all([callbacks.close(), people.close(), mail.close()]);
     await keyUse.flush(clock.now());
     await projects.close();
     await writers.close();
@@ -204,12 +222,15 @@ async function assemble(options: GatewayOptions): Promise<Parts> {
   makeFolder(dataFolder);
   const masterKey = loadMasterKey(options.masterKeyFile ?? join(dataFolder, 'master.key'));
   const vault = createVault(masterKey);
+  const config = options.people ?? { mail: readMailConfig({}), telegram: null };
+  const addresses = mailInfo(config.mail, options.signIn === true);
   const people = await People.open({
-    config: options.people ?? { mail: readMailConfig({}), telegram: null },
+    config,
     dataFolder,
     publicUrl: urls.api,
     clock,
     vault,
+    addresses,
     onTrouble: ({ kind, message, cause }) => log.warn({ kind, err: cause }, message),
     observer,
   });
@@ -217,6 +238,7 @@ async function assemble(options: GatewayOptions): Promise<Parts> {
     version: VERSION,
     urls,
     channels: people.kinds,
+    mail: addresses,
     get telegramBot() {
       return people.telegramBot;
     },
@@ -232,10 +254,15 @@ async function assemble(options: GatewayOptions): Promise<Parts> {
   const projects = new Projects(control, host, (project, error) =>
     log.error({ err: error, project }, 'upkeep failed'),
   );
-  const middle = { clock, vault, server, projects, people };
+  const mail = new InboundMail({ config: config.mail, projects, control, clock, log, observer });
+  const middle = { clock, vault, server, projects, people, mail };
   const signIn = options.signIn ? openSignIn(options, { ...middle, control }) : null;
   const doors = await openDoors(options, { ...middle, signIn });
-  return { clock, control, projects, writers, bucket, callbacks, people, signIn, ...doors };
+  const onError = (project: string, error: unknown): void =>
+    log.error({ err: error, project }, 'a project cannot be read');
+  const operator = new OperatorDesk({ control, projects, vault, clock, onError });
+  const inner = { clock, control, projects, writers, bucket, callbacks, people, mail };
+  return { ...inner, signIn, operator, ...doors };
 }
 
 function openFilesOptions(max: number | undefined): OpenFilesOptions {
@@ -264,6 +291,7 @@ function openCallbacks(options: GatewayOptions, middle: Middle): OutboundCallbac
 interface Inside extends Middle {
   readonly projects: Projects;
   readonly people: People;
+  readonly mail: InboundMail;
 }
 
 function openSignIn(
@@ -284,7 +312,7 @@ async function openDoors(
   middle: Inside & { readonly signIn: SignIn | null },
 ): Promise<Pick<Parts, 'keyUse' | 'executor' | 'desk' | 'app'>> {
   const { log } = options;
-  const { clock, vault, server, projects, people, signIn } = middle;
+  const { clock, vault, server, projects, people, mail, signIn } = middle;
   const keyUse = new KeyUse(clock, {
     onRejected: (project, { source, count, reason }) =>
       log.warn({ project, source, count, reason }, 'deliveries were refused'),
@@ -304,7 +332,14 @@ async function openDoors(
   await people.connect(desk);
   const app = httpApp({
     executor,
-    ingress: new Ingress({ projects, vault, clock, keyUse }),
+    ingress: new Ingress({
+      projects,
+      vault,
+      clock,
+      keyUse,
+      mailReader: mail.reader,
+      mailDomain: server.mail.domain,
+    }),
     payloadLinks: new PayloadLinks({ projects, vault, clock }),
     uploads: new Uploads({ projects, clock }),
     downloads: new Downloads({ projects, vault, clock }),

@@ -46,6 +46,7 @@ export function httpApp(doors: Doors): Hono<HttpEnv> {
   const app = emptyApp(onInternal);
   app.all('/w/:token', (c) => ingress(doors, c));
   app.all('/l/:project/:event/:expires/:signature', (c) => payload(doors, c));
+  app.all('/m/:project/:event/:expires/:signature', (c) => mailHtml(doors, c));
   app.all('/u/:token', (c) => upload(doors, c));
   app.all('/f/:token', (c) =>
     download(c, onInternal, (wanted) => doors.downloads.byToken(c.req.param('token'), wanted)),
@@ -106,13 +107,34 @@ async function ingress(doors: Doors, c: Context<HttpEnv>): Promise<Response> {
   return reply(c, JSON.stringify(answer), 200, { 'Content-Type': 'application/json' });
 }
 
-/** Sent as a download that no browser will run: the bytes are a stranger's. */
-async function payload(doors: Doors, c: Context<HttpEnv>): Promise<Response> {
+/** The parts of a signed link to something of an event. */
+function linkParts(c: Context<HttpEnv>): string[] {
   const { method } = c.req;
   if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD']);
   const { project, event, expires, signature } = c.req.param() as Record<string, string>;
-  const parts = [project, event, expires, signature].map((part) => part ?? '');
-  const { bytes, eventId } = await doors.payloadLinks.open(parts);
+  return [project, event, expires, signature].map((part) => part ?? '');
+}
+
+/** A stranger's HTML: shown as it looks, without scripts, forms, frames or a single request to anywhere. */
+const MAIL_HTML_CSP =
+  "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+async function mailHtml(doors: Doors, c: Context<HttpEnv>): Promise<Response> {
+  const { bytes } = await doors.payloadLinks.openHtml(linkParts(c));
+  return reply(c, bytes as Uint8Array<ArrayBuffer>, 200, {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': MAIL_HTML_CSP,
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'X-Robots-Tag': 'noindex',
+    'Cache-Control': 'no-store',
+  });
+}
+
+/** Sent as a download that no browser will run: the bytes are a stranger's. */
+async function payload(doors: Doors, c: Context<HttpEnv>): Promise<Response> {
+  const { bytes, eventId } = await doors.payloadLinks.open(linkParts(c));
   return reply(c, bytes as Uint8Array<ArrayBuffer>, 200, {
     'Content-Type': 'application/octet-stream',
     'Content-Disposition': `attachment; filename="${eventId}"`,

@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { readBody, refuseEncoded } from '../shared/bindings/read-body.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Vault } from '../shared/context.ts';
-import { ServiceError } from '../shared/errors.ts';
+import { invalid, ServiceError } from '../shared/errors.ts';
 import { parseToken } from '../shared/ids.ts';
-import { PAYLOAD_ROW_MAX_BYTES, WEBHOOK_BODY_MAX_BYTES } from '../shared/limits.ts';
+import { MAIL_MAX_BYTES, PAYLOAD_ROW_MAX_BYTES, WEBHOOK_BODY_MAX_BYTES } from '../shared/limits.ts';
 import { sourcePlace } from '../shared/operations/source/view.ts';
 import { bodyHash, providerId } from '../shared/rules/delivery-key.ts';
 import { eventType } from '../shared/rules/event-type.ts';
@@ -15,6 +15,8 @@ import { verifySignature, type HeaderRecord } from '../shared/rules/signature.ts
 import { headerRecord, storedHeaders } from '../shared/rules/stored-headers.ts';
 import type { SourceRow } from '../shared/store/sources.ts';
 import type { KeyUse } from './key-use.ts';
+import { deliverMail } from './mail/inbound/deliver.ts';
+import type { MailReader } from './mail/inbound/read-mail.ts';
 import type { OpenSource, Project } from './project.ts';
 import type { Projects } from './projects.ts';
 import type { Recorder } from './recorder.ts';
@@ -28,28 +30,41 @@ interface Received {
   readonly now: number;
 }
 
-/** Takes webhooks: verify the raw bytes, understand, deduplicate and insert in one transaction, answer after it. */
-export class Ingress {
-  readonly #projects: Projects;
-  readonly #vault: Vault;
-  readonly #clock: Clock;
-  readonly #keyUse: KeyUse;
+/** What the sender is told; a report about a mail of ours makes no event of its own. */
+export type IngressAnswer =
+  | DeliveryAnswer
+  | { readonly status: 'accepted'; readonly event_id: null };
 
-  constructor(parts: { projects: Projects; vault: Vault; clock: Clock; keyUse: KeyUse }) {
-    this.#projects = parts.projects;
-    this.#vault = parts.vault;
-    this.#clock = parts.clock;
-    this.#keyUse = parts.keyUse;
+interface IngressParts {
+  readonly projects: Projects;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly keyUse: KeyUse;
+  readonly mailReader: MailReader;
+  /** Behind the `@` of the addresses of projects. */
+  readonly mailDomain: string | null;
+}
+
+/**
+ * Takes webhooks: verify the raw bytes, understand, deduplicate and insert in one transaction, answer after it. A source of
+ * mail takes whole mails (RFC 5322) in the same way, from mail servers that can post them.
+ */
+export class Ingress {
+  readonly #parts: IngressParts;
+
+  constructor(parts: IngressParts) {
+    this.#parts = parts;
   }
 
   /** One POST to a hook URL. Unknown and removed tokens are NOT_FOUND, with nothing more said. */
-  async receive(token: string, request: IncomingMessage): Promise<DeliveryAnswer> {
-    await this.#find(token);
+  async receive(token: string, request: IncomingMessage): Promise<IngressAnswer> {
+    const isMail = (await this.#find(token)).source.row.type === 'email';
     refuseEncoded(request);
-    const body = await readBody(request, WEBHOOK_BODY_MAX_BYTES);
+    const body = await readBody(request, isMail ? MAIL_MAX_BYTES : WEBHOOK_BODY_MAX_BYTES);
     // A body may take its time: what counts is the source that is there now.
     const { project, source } = await this.#find(token);
-    const now = this.#clock.now();
+    const now = this.#parts.clock.now();
+    if (isMail) return this.#takeMail(project, source, { raw: body, now });
     const received = { request, headers: headerRecord(request.rawHeaders), body, now };
     this.#verify(project, source, received);
     const delivery = understand(await project.recorder(), source.row, received);
@@ -62,9 +77,24 @@ export class Ingress {
     }
   }
 
+  async #takeMail(
+    project: Project,
+    { row }: OpenSource,
+    { raw, now }: { readonly raw: Buffer; readonly now: number },
+  ): Promise<IngressAnswer> {
+    const { mailReader, mailDomain } = this.#parts;
+    if (raw.length === 0)
+      throw invalid({ path: 'body', message: 'Send a mail (RFC 5322) as it is.' });
+    const mail = await mailReader.read(raw, { now, whole: true, sizeBytes: raw.length });
+    const recipients = [...mail.delivered_to, ...mail.addressed_to];
+    const domain = mailDomain ?? '';
+    const done = await deliverMail(project, { mail, recipients, domain, source: row, now });
+    return done === null || done === 'report' ? { status: 'accepted', event_id: null } : done;
+  }
+
   async #find(token: string): Promise<{ project: Project; source: OpenSource }> {
     const parsed = parseToken(token);
-    const project = parsed && (await this.#projects.find(parsed.projectId));
+    const project = parsed && (await this.#parts.projects.find(parsed.projectId));
     if (!project) throw new ServiceError('NOT_FOUND');
     const known = project.sourceCache.get(token);
     if (known) return { project, source: known };
@@ -73,7 +103,8 @@ export class Ingress {
     );
     if (!row) throw new ServiceError('NOT_FOUND');
     const place = sourcePlace('secret', project.info.id, row.id);
-    const secret = row.secret && Buffer.from(this.#vault.open(place, row.secret)).toString('utf8');
+    const secret =
+      row.secret && Buffer.from(this.#parts.vault.open(place, row.secret)).toString('utf8');
     const source = { row, secret };
     project.sourceCache.set(token, source);
     return { project, source };
@@ -96,7 +127,7 @@ export class Ingress {
     const { verification, signature_header: signatureHeader } = row;
     const { headers, now: nowMs } = received;
     const reason = signatureProblem({ verification, signatureHeader, headers, nowMs });
-    this.#keyUse.noteRejected(project, row, reason);
+    this.#parts.keyUse.noteRejected(project, row, reason);
     throw new ServiceError('INGRESS_SIGNATURE_INVALID');
   }
 }

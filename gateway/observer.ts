@@ -1,5 +1,7 @@
 import type { AttemptOutcome } from '../shared/rules/retry-schedule.ts';
 import type { ChannelKind } from '../shared/store/channels.ts';
+import type { MailOutcome } from './mail/inbound/mail-taker.ts';
+import type { MailFate } from './writes/mails.ts';
 import type { Carrier, Sent } from './people/desk.ts';
 
 /** Is told of what happens, to count it. Called often: it is quick, and never throws. */
@@ -10,6 +12,10 @@ export interface Observer {
   pushed(outcome: AttemptOutcome): void;
   /** A letter was handed to its carrier. */
   posted(kind: ChannelKind, outcome: Sent['outcome']): void;
+  /** A mail was taken from the mailbox. */
+  mailTaken(outcome: MailOutcome): void;
+  /** An attempt to send a mail of an agent has ended. */
+  mailSent(outcome: MailFate['outcome']): void;
 }
 
 /** What a gateway holds at this moment. */
@@ -21,6 +27,10 @@ export interface Census {
   readonly streams: number;
   /** Writes that were asked for and are not answered. */
   readonly writes: number;
+  /** 1 while the mailbox can be reached; 0 without one, too. */
+  readonly mailbox: number;
+  /** Mails that wait there, as of the last look. */
+  readonly mailboxBacklog: number;
 }
 
 /** The carrier, with how its letters fare told. */

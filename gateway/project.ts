@@ -12,6 +12,7 @@ import type { OutboundCallbacks } from './callbacks/callbacks.ts';
 import type { Deliveries } from './callbacks/deliveries.ts';
 import { KnownKeys } from '../shared/known-keys.ts';
 import { Transfer } from './links/transfer.ts';
+import type { Mails } from './mail/outbound/mails.ts';
 import type { Letters } from './people/letters.ts';
 import type { People } from './people/people.ts';
 import { Feed } from './replica/feed.ts';
@@ -67,6 +68,8 @@ export class Project {
   readonly transfer: Transfer;
   /** What people are sent. */
   readonly letters: Letters;
+  /** What agents send. */
+  readonly mails: Mails;
   readonly waits = new Waits();
   /** Those who are told of every commit. */
   readonly feed: Feed;
@@ -101,6 +104,7 @@ export class Project {
     this.blobs = host.bucket
       ? new S3BlobStore(host.bucket, info.id, onFree)
       : new FileBlobStore(join(folder, 'blobs'), onFree);
+    this.mails = host.people.mailsOf(this);
     this.directUploads =
       this.blobs instanceof S3BlobStore ? new BucketUploads(this, this.blobs, host.clock) : null;
   }
@@ -171,9 +175,11 @@ export class Project {
 
   /** What would open the files again at once if they were closed, or must not wait until they are open. */
   get #isHeld(): boolean {
-    const { waits, feed, deliveries, letters, transfer } = this;
+    const { waits, feed, deliveries, letters, mails, transfer } = this;
     return (
-      waits.size > 0 || feed.size > 0 || deliveries.isBusy || letters.isBusy || transfer.isBusy
+      waits.size > 0 ||
+      feed.size > 0 ||
+      [deliveries, letters, mails, transfer].some(({ isBusy }) => isBusy)
     );
   }
 
@@ -204,6 +210,7 @@ const APPLIERS: Appliers = {
   event_ready: ({ waits }, effect) => waits.notify({ ...effect, kind: 'event' }),
   request_ended: ({ waits }, { id }) => waits.notify({ kind: 'request', id }),
   notices_due: ({ letters }) => letters.wake(),
+  mails_due: ({ mails }) => mails.wake(),
   due: (project, { at }) => project.atLatest(at),
   sources_changed: ({ sourceCache }) => sourceCache.clear(),
   callbacks_changed: ({ deliveries }) => deliveries.forget(),

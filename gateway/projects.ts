@@ -75,13 +75,19 @@ export class Projects {
     return finding;
   }
 
+  /** The project with this slug, or null. */
+  async findBySlug(slug: string): Promise<Project | null> {
+    const record = await this.#control.findProjectBySlug(slug);
+    return record?.state === 'active' ? this.find(record.id) : null;
+  }
+
   /** How many databases are open. */
   get openCount(): number {
     return this.#openFiles.size;
   }
 
   /** What all of them hold at this moment. */
-  get census(): Omit<Census, 'writes'> {
+  get census(): Pick<Census, 'openProjects' | 'waits' | 'streams'> {
     const known = [...this.#known.values()];
     return {
       openProjects: this.openCount,

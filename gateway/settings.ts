@@ -1,7 +1,8 @@
 import { AddressRangesError } from './address-ranges.ts';
 import { BlobsConfigError, readBlobsConfig, type BlobsConfig } from './blobs/blobs-config.ts';
 import { CallbackAllow } from './callbacks/callback-allow.ts';
-import { MailConfigError, readMailConfig } from './mail/mail-config.ts';
+import { MailConfigError } from './mail/mail-config.ts';
+import { readMailConfig } from './mail/read-mail-config.ts';
 import type { PeopleConfig } from './people/people.ts';
 import { readTelegramSettings } from './telegram/telegram-env.ts';
 

@@ -15,7 +15,8 @@ interface Drop {
     | 'dropKeys'
     | 'dropLinks'
     | 'dropUploads'
-    | 'forgetAnswers';
+    | 'forgetAnswers'
+    | 'forgetMails';
 }
 
 const DROPS: readonly Drop[] = [
@@ -23,6 +24,7 @@ const DROPS: readonly Drop[] = [
   { nextExpiry: (store) => store.kv.nextExpiry(), procedure: 'dropKeys' },
   { nextExpiry: (store) => store.uploads.nextExpiry(), procedure: 'dropUploads' },
   { nextExpiry: (store) => store.fileLinks.nextExpiry(), procedure: 'dropLinks' },
+  { nextExpiry: (store) => store.emails.nextForget(), procedure: 'forgetMails' },
   { nextExpiry: deliveryExpiry, procedure: 'dropDeliveries' },
   { nextExpiry: (store) => store.channels.nextTokenExpiry(), procedure: 'dropChannelLinks' },
 ];
@@ -66,6 +68,7 @@ export async function keepUp(
   await inPortions((now) => releaseRoutes(project, now));
   await project.deliveries.wakeDue();
   project.letters.wake();
+  project.mails.wake();
   await inPortions((now) => moveOverdue(project, now));
   await inPortions((now) => expireRequests(project, now));
   const purged = await inPortions(async (now) => (isHeld() ? 0 : purgeOld(project, now)));
@@ -97,6 +100,7 @@ async function dueTimes(store: Repositories, after: number) {
       await store.deliveries.nextDueAfter(after),
       await store.requests.nextExpiry(),
       await store.notices.nextDueAfter(after),
+      await store.emails.nextDueAfter(after),
     ],
     deletions: [
       // Kept for the whole of its last millisecond.

@@ -35,6 +35,15 @@ export interface ServerInfo {
   readonly channels: readonly string[];
   /** The name of the Telegram bot; null without one, or until Telegram has told it. */
   readonly telegramBot: string | null;
+  readonly mail: MailInfo;
+}
+
+/** The addresses of projects. */
+export interface MailInfo {
+  /** Behind the `@` of every project's address; null where no mail comes in. */
+  readonly domain: string | null;
+  /** From which all mail goes out where it cannot go out from the addresses of projects; else null. */
+  readonly from: string | null;
 }
 
 /** Secrets in rows: sealed for one place (table, column, row id) and opened only there. */
@@ -167,11 +176,13 @@ export interface PeopleContext {
   readonly dueAt: (ms: number) => void;
   /** After the commit is durable: there is something to tell people. */
   readonly noticesDue: () => void;
+  /** After the commit is durable: there is mail to send. */
+  readonly mailsDue: () => void;
   /** After the commit is durable: a request is decided, or expired. */
   readonly requestEnded: (requestId: string) => void;
 }
 
-type NewIdPrefix = 'key' | 'lse' | 'upl' | 'lnk' | 'req' | 'rte' | 'chn' | 'ntc';
+type NewIdPrefix = 'key' | 'lse' | 'upl' | 'lnk' | 'req' | 'rte' | 'chn' | 'ntc' | 'msg' | 'bat';
 
 /** A write: the open transaction. Await nothing but `store` and `emit`. */
 export interface WriteContext extends BaseContext, PeopleContext {

@@ -1,10 +1,27 @@
 import * as z from 'zod';
+import { mailParts } from './rules/mail-parts.ts';
 import type { EventRow } from './store/events.ts';
 import { PAYLOAD_INLINE_MAX_BYTES } from './limits.ts';
 import { effective } from './rules/event-state.ts';
 import { decodePayload } from './rules/payload.ts';
 import { isoTime } from './clock.ts';
 import { queueRow } from './rules/queue-row.ts';
+
+const attachment = z.object({
+  name: z.string(),
+  content_type: z.string(),
+  size_bytes: z.int(),
+  content_id: z.string().nullable(),
+  inline: z.boolean(),
+  sha256: z.string(),
+});
+
+const blockedAttachment = z.object({
+  name: z.string(),
+  content_type: z.string(),
+  size_bytes: z.int(),
+  reason: z.enum(['executable', 'encrypted_archive', 'too_large', 'too_many']),
+});
 
 export const EVENT_STATUSES = ['pending', 'claimed', 'done', 'failed', 'dead'] as const;
 
@@ -25,6 +42,9 @@ export const eventSchema = z.object({
   payload_url: z.string().nullable(),
   payload_truncated: z.boolean(),
   payload_purged: z.boolean(),
+  html_url: z.string().nullable().optional(),
+  attachments: z.array(attachment).optional(),
+  attachments_blocked: z.array(blockedAttachment).optional(),
   status: z.enum(EVENT_STATUSES),
   attempts: z.int(),
   retry_at: z.string().nullable(),
@@ -35,9 +55,9 @@ export type Envelope = z.output<typeof eventSchema>;
 interface EnvelopeOptions {
   readonly project: string;
   readonly now: number;
-  /** Whole: the payload whatever its size, or its link. Brief: payloads over the inline size are left out. */
+  /** Whole: the payload whatever its size, or its link, and the link to the HTML of a mail. Brief: payloads over the inline size are left out. */
   readonly payload:
-    | { readonly whole: true; readonly url: string | null }
+    | { readonly whole: true; readonly url: string | null; readonly htmlUrl: string | null }
     | { readonly whole: false };
 }
 
@@ -59,10 +79,19 @@ export function toEnvelope(row: EventRow, options: EnvelopeOptions): Envelope {
       headers: JSON.parse(row.headers) as Record<string, string>,
     }),
     ...payloadFields(row, options.payload),
+    ...(row.channel === 'email' && mailFields(row, options.payload)),
     status: queue.status,
     attempts: queue.attempts,
     retry_at: queue.status === 'failed' && queue.due_at !== null ? isoTime(queue.due_at) : null,
   };
+}
+
+function mailFields(
+  row: EventRow,
+  wanted: EnvelopeOptions['payload'],
+): Pick<Envelope, 'html_url' | 'attachments' | 'attachments_blocked'> {
+  const { attachments, attachments_blocked } = mailParts(row.headers);
+  return { html_url: wanted.whole ? wanted.htmlUrl : null, attachments, attachments_blocked };
 }
 
 function payloadFields(

@@ -105,3 +105,19 @@ export const LOGIN_KEPT_MS = DAY_MS;
 export const PROJECTS_PER_ACCOUNT = 5;
 /** Streams of changes that one project has open at a time. */
 export const CHANGE_STREAMS_PER_PROJECT = 1000;
+
+export const EMAIL_RECIPIENTS_MAX = 50;
+export const EMAIL_SUBJECT_MAX_CHARS = 255;
+/** Of the text, and of the HTML. */
+export const EMAIL_BODY_MAX_BYTES = 256 * KIB;
+/** Bodies of calls that send: a text of 256 KB may have three times that as JSON. */
+export const EMAIL_CALL_MAX_BYTES = 2 * MIB;
+export const EMAIL_ATTACHMENTS_MAX = 10;
+export const EMAIL_ATTACHMENTS_MAX_BYTES = 10 * MIB;
+/** Messages that a project may send in a day, and in a calendar month (UTC). */
+export const EMAILS_PER_DAY = 50;
+export const EMAILS_PER_MONTH = 1000;
+/** The text, HTML and attachments of a mail that was sent are kept for this long. */
+export const EMAIL_RETENTION_MS = 30 * DAY_MS;
+/** A mail that came in is read whole up to this. */
+export const MAIL_MAX_BYTES = 25 * MIB;

@@ -18,6 +18,22 @@ export function payloadLink(
   return `${context.server.urls.api}/l/${projectBody(projectId)}/${eventId}/${expiresAtMs}/${signature}`;
 }
 
+/** What a link to the HTML of a mail is signed over. */
+export function mailHtmlText(projectId: string, eventId: string, expiresAtMs: number): string {
+  return `GET|mail|1|${projectId}|${eventId}|${expiresAtMs}`;
+}
+
+/** A link to the HTML of a mail, on a page that runs and loads nothing, valid until a time, with no key needed. */
+export function mailHtmlLink(
+  context: { readonly vault: Vault; readonly server: ServerInfo },
+  projectId: string,
+  eventId: string,
+  expiresAtMs: number,
+): string {
+  const signature = context.vault.sign(mailHtmlText(projectId, eventId, expiresAtMs));
+  return `${context.server.urls.api}/m/${projectBody(projectId)}/${eventId}/${expiresAtMs}/${signature}`;
+}
+
 /** One version of a file. */
 interface FileVersion {
   readonly path: string;

@@ -20,6 +20,8 @@ interface RestShape {
   readonly params?: Readonly<Record<string, string>>;
   /** 200 unless a named resource is created. */
   readonly status?: 200 | 201;
+  /** The answers that say of something that it will be done: 202. */
+  readonly accepted?: (answer: Readonly<Record<string, unknown>>) => boolean;
   /** The longest body, where API_BODY_DEFAULT_MAX_BYTES is too little. */
   readonly bodyMaxBytes?: number;
   /** The whole body is one field; the others stand in the query. Otherwise it is a JSON object of all fields. */

@@ -2,6 +2,7 @@ import {
   outboxEntries,
   outboxFolder,
   outboxLetter,
+  type OutboxEntry,
   type OutboxLetter,
 } from '../../daemon/outbox.ts';
 import type { CommandContext } from '../command.ts';
@@ -12,11 +13,16 @@ import { whyEmpty } from '../people/outbox-hint.ts';
 
 const NEWEST = 'latest';
 
-/** The letter that a command names, or the newest one. Exit code 3 when there is none. */
-export function chosenLetter(context: CommandContext): OutboxLetter {
+/** The letter that a command names, or the newest one of those that will do. Exit code 3 when there is none. */
+export function chosenLetter(
+  context: CommandContext,
+  willDo: (entry: OutboxEntry) => boolean = () => true,
+): OutboxLetter {
   const folder = outboxFolder(context.home);
   const name = textArgument(context, 'id') ?? NEWEST;
-  const id = name === NEWEST ? outboxEntries(folder)[0]?.id : name;
+  const entries = outboxEntries(folder);
+  // Where none will do, the newest one says why.
+  const id = name === NEWEST ? (entries.find(willDo) ?? entries[0])?.id : name;
   const letter = id === undefined ? null : outboxLetter(folder, id);
   if (letter) return letter;
   throw new CliError({

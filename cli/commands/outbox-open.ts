@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { platform } from 'node:os';
+import { isLetter } from '../../daemon/outbox.ts';
 import { askStatus } from '../../daemon/probe.ts';
 import type { CommandContext } from '../command.ts';
 import { CliError } from '../errors.ts';
@@ -13,11 +14,15 @@ const OPENER_PATIENCE_MS = 3000;
 /** `svc outbox open`: the page behind the link of a letter, in the browser or as an address. */
 export async function run(context: CommandContext): Promise<number> {
   const { env, output } = context;
-  const { id, link: written, subject } = chosenLetter(context);
+  // A mail of an agent that came later is not what a person wants to answer.
+  const letter = chosenLetter(context, isLetter);
+  const { id, link: written, subject } = letter;
   if (written === null) {
     throw new CliError({
       code: 'NO_LINK',
-      message: 'There is nothing to open: the letter only tells something.',
+      message: isLetter(letter)
+        ? 'There is nothing to open: the letter only tells something.'
+        : 'There is nothing to open: an agent sent this mail, and its links are not ours.',
       hint: `Read it with: svc outbox show ${id}`,
       exit: EXIT.refused,
     });

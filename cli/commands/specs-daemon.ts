@@ -71,9 +71,9 @@ export const daemonCommands: readonly CommandSpec[] = [
   },
   {
     words: ['outbox', 'list'],
-    summary: 'List letters to people that were kept here, newest first.',
+    summary: 'List mail that was kept here instead of being sent, newest first.',
     description:
-      'While the daemon runs without SVC_SMTP_URL, what it would mail to people is kept here: questions, approvals, addresses to confirm. The oldest beyond 1,000 are removed.',
+      'While the daemon runs without SVC_SMTP_URL, its mail is kept here: letters to people with questions, approvals and addresses to confirm, and what svc email send sends. The oldest beyond 1,000 are removed.',
     args: [],
     options: [{ flag: 'limit', value: 'N', summary: 'How many at most (20)' }],
     examples: ['outbox list', "outbox list --json | jq -r '.items[].id'"],
@@ -81,8 +81,9 @@ export const daemonCommands: readonly CommandSpec[] = [
   },
   {
     words: ['outbox', 'show'],
-    summary: 'Show a letter as its reader would see it.',
-    description: 'Lines marked with ">" were written by an agent. Exit code 3 when there is none.',
+    summary: 'Show a letter or a mail as its reader would see it.',
+    description:
+      'In a letter to a person, lines marked with ">" were written by an agent. Exit code 3 when there is none.',
     args: [letterArgument],
     options: [],
     examples: ['outbox show', 'outbox show latest --json | jq -r .text'],
@@ -90,9 +91,9 @@ export const daemonCommands: readonly CommandSpec[] = [
   },
   {
     words: ['outbox', 'open'],
-    summary: 'Open the page behind the link of a letter.',
+    summary: 'Open the page behind the link of a letter to a person.',
     description:
-      'Opening the page decides nothing. Without a desktop the link is printed. Exit code 3 when there is no such letter.',
+      'Opening the page decides nothing, and no link is opened that an agent wrote. Without a desktop the link is printed. Exit code 3 when there is no such letter.',
     args: [letterArgument],
     options: [{ flag: 'print', summary: 'Print the link and open nothing' }],
     examples: ['outbox open', 'outbox open latest --print'],

@@ -1,9 +1,15 @@
-import type { CommandSpec } from '../command.ts';
+import type { ArgumentSpec, CommandSpec } from '../command.ts';
 
 const DATA_OPTIONS: CommandSpec['options'] = [
   { flag: 'data', value: 'FOLDER', summary: 'The data folder of the gateway (SVC_DATA)' },
   { flag: 'config', value: 'FILE', summary: 'File with settings (SVC_CONFIG)' },
 ];
+
+const PROJECT_ARGUMENT: ArgumentSpec = {
+  name: 'name',
+  required: true,
+  summary: 'Its slug, or its id',
+};
 
 /** Commands for whoever runs a gateway. */
 export const gatewayCommands: readonly CommandSpec[] = [
@@ -42,5 +48,38 @@ export const gatewayCommands: readonly CommandSpec[] = [
     options: DATA_OPTIONS,
     examples: ['gateway restore /backup/2026-01-02 --data /var/lib/svc-gateway'],
     load: () => import('./gateway-restore.ts'),
+  },
+  {
+    words: ['gateway', 'project', 'list'],
+    summary: 'List the projects of the gateway that runs here.',
+    description:
+      'Which there are, who owns them, what they sent in this calendar month (UTC), and which must not send. Asks the running gateway by the socket in its data folder, so run it as the user that the gateway runs as. It looks into each project in turn; with thousands of them that takes a while.',
+    args: [],
+    options: DATA_OPTIONS,
+    examples: ['gateway project list', 'gateway project list --data /var/lib/svc-gateway --json'],
+    load: () => import('./gateway-project-list.ts'),
+  },
+  {
+    words: ['gateway', 'project', 'block'],
+    summary: 'Let a project send no mail.',
+    description:
+      'Its calls to send are refused with SEND_BLOCKED and the reason, and what waits to be sent fails. A project is blocked by itself when too many of its messages bounce or are complained about.',
+    args: [PROJECT_ARGUMENT],
+    options: [
+      { flag: 'reason', value: 'TEXT', summary: 'Why; the project is told (up to 200 characters)' },
+      ...DATA_OPTIONS,
+    ],
+    examples: ['gateway project block shop --reason "Complaints of customers"'],
+    load: () => import('./gateway-project-block.ts'),
+  },
+  {
+    words: ['gateway', 'project', 'unblock'],
+    summary: 'Let a blocked project send again.',
+    description:
+      'Lifts a block, whoever set it. Bounces and complaints up to now count no longer, so that the next one does not block it at once.',
+    args: [PROJECT_ARGUMENT],
+    options: DATA_OPTIONS,
+    examples: ['gateway project unblock shop'],
+    load: () => import('./gateway-project-unblock.ts'),
   },
 ];

@@ -25,6 +25,9 @@ export const SAMPLE_NAMES = [
   'stripe.charge.refunded',
   'stripe.charge.dispute.created',
   'webhook',
+  'email',
+  'email.reply',
+  'email.bounce',
 ];
 
 /** What `svc mcp install` can set up. */

@@ -34,6 +34,10 @@ const PATIENT: Readonly<Record<string, Patience>> = {
     description: `Whoever has the link can read the file without a key until it expires; replacing or deleting the file ends it. A person may have to allow it. Denied, expired or more context needed: exit code 5. ${ENDS}`,
     options: [],
   },
+  'email send': {
+    description: `Each recipient gets a message of its own. The policy may ask a person first; what waits goes out on its own once approved. Sent or queued: exit code 0. Denied or expired: 5. ${ENDS} Replies come into the inbox as email.received with reply_to set, failures as email.failed and email.bounced.`,
+    options: [UNTIL_DECIDED],
+  },
 };
 
 const watch: CommandSpec = {

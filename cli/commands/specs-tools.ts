@@ -96,9 +96,9 @@ const listen: CommandSpec = {
 
 const trigger: CommandSpec = {
   words: ['trigger'],
-  summary: 'Send a realistic signed sample to a source.',
+  summary: 'Send a realistic sample, signed where that is due, to a source.',
   description:
-    'Makes a delivery as the provider would, with fresh ids and times, has it signed with the secret of the source and sends it to the address of the source. Needs an admin key. Without --source the only source that verifies as the sample needs is taken.',
+    'Makes a delivery as the provider would, with fresh ids and times, has it signed with the secret of the source and sends it to the address of the source. Needs an admin key. Without --source the only source that verifies as the sample needs is taken. Mails need no mail server: they are posted to the email source as they are, and without a DKIM signature they come in as not verified. Of a mail --set takes subject, from and text; email.reply needs in_reply_to, and email.bounce message_id: the message_id of a message that was sent.',
   args: [
     {
       name: 'kind',
@@ -127,6 +127,8 @@ const trigger: CommandSpec = {
     'trigger github.pull_request.opened',
     'trigger stripe.invoice.paid --set data.object.amount_paid=9900',
     'trigger webhook --source build-bot --count 5',
+    'trigger email --set subject="Where is my order?"',
+    'trigger email.reply --set in_reply_to=msg_01j9z3k4m5n6p7q8r9s0t1v2w3',
     'trigger --list',
   ],
   load: () => import('./trigger.ts'),

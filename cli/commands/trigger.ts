@@ -1,8 +1,7 @@
 import type { CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { isObject } from '../../shared/untyped.ts';
-import { badAnswer, CliError, messageOf, unreachable, usageError } from '../errors.ts';
-import { postBytes, type Sent } from '../work/http-send.ts';
+import { badAnswer, usageError } from '../errors.ts';
 import {
   integerOption,
   listOption,
@@ -11,28 +10,75 @@ import {
   textOption,
 } from '../input/option-values.ts';
 import { setPath } from '../input/set-path.ts';
-import { safeJson } from '../view/terminal-text.ts';
 import { nearest } from '../../shared/suggest.ts';
-import type { Sample, SampleKind } from './samples/fresh.ts';
-import { sampleKinds } from './samples/kinds.ts';
+import { deliver, projectSources } from './samples/deliver.ts';
+import type { Sample, WebhookKind } from './samples/fresh.ts';
+import { webhookKinds } from './samples/kinds.ts';
+import { mailKinds, type MailKind } from './samples/mail.ts';
+import { triggerMail } from './trigger-mail.ts';
 
 const COUNT_MAX = 10_000;
-const SEND_TIMEOUT_MS = 30_000;
 
 interface Source {
   readonly name: string;
   readonly verification: string;
 }
 
-/** Sends fresh, signed samples of a provider's deliveries to one of the project's sources. */
+/** Sends fresh samples to one of the project's sources: webhooks as their providers sign them, and mails. */
 export async function run(context: CommandContext): Promise<number> {
-  const { output } = context;
   if (switchOption(context, 'list')) {
     listKinds(context);
     return EXIT.done;
   }
   const kind = findKind(textArgument(context, 'kind'));
   const count = integerOption(context, 'count', { min: 1, max: COUNT_MAX }) ?? 1;
+  return 'verification' in kind
+    ? triggerWebhook(context, kind, count)
+    : triggerMail(context, kind, count);
+}
+
+function listKinds({ output }: CommandContext): void {
+  const webhooks = webhookKinds.map(({ kind, verification, summary }) => ({
+    kind,
+    type: 'webhook',
+    verification: verification ?? 'any',
+    summary,
+  }));
+  const mails = mailKinds.map(({ kind, summary }) => ({
+    kind,
+    type: 'email',
+    verification: 'none',
+    summary,
+  }));
+  output.answer(
+    { items: [...webhooks, ...mails], next_cursor: null },
+    { columns: ['kind', 'type', 'verification', 'summary'] },
+  );
+}
+
+function findKind(name: string | undefined): WebhookKind | MailKind {
+  if (name === undefined) {
+    throw usageError(
+      'Name what to send.',
+      'For example: svc trigger github.push. All: svc trigger --list',
+    );
+  }
+  const all = [...webhookKinds, ...mailKinds];
+  const found = all.find((candidate) => candidate.kind === name);
+  if (found) return found;
+  const kinds = all.map(({ kind }) => kind);
+  const near = kinds.filter((kind) => kind.startsWith(`${name}.`) || kind.endsWith(`.${name}`));
+  const meant = near.length > 0 ? near.join(', ') : nearest(name, kinds);
+  const hint = meant === null ? 'See them all: svc trigger --list' : `Did you mean: ${meant}?`;
+  throw usageError(`There is no sample \`${name}\`.`, hint);
+}
+
+async function triggerWebhook(
+  context: CommandContext,
+  kind: WebhookKind,
+  count: number,
+): Promise<number> {
+  const { output } = context;
   if (switchOption(context, 'dry-run')) {
     for (let made = 0; made < count; made += 1) {
       const { headers, payload } = makeSample(context, kind);
@@ -51,53 +97,28 @@ export async function run(context: CommandContext): Promise<number> {
   return EXIT.done;
 }
 
-function listKinds({ output }: CommandContext): void {
-  const items = sampleKinds.map(({ kind, verification, summary }) => ({
-    kind,
-    verification: verification ?? 'any',
-    summary,
-  }));
-  output.answer({ items, next_cursor: null }, { columns: ['kind', 'verification', 'summary'] });
-}
-
-function findKind(name: string | undefined): SampleKind {
-  if (name === undefined) {
-    throw usageError(
-      'Name what to send.',
-      'For example: svc trigger github.push. All: svc trigger --list',
-    );
-  }
-  const found = sampleKinds.find((candidate) => candidate.kind === name);
-  if (found) return found;
-  const kinds = sampleKinds.map(({ kind }) => kind);
-  const near = kinds.filter((kind) => kind.startsWith(`${name}.`) || kind.endsWith(`.${name}`));
-  const meant = near.length > 0 ? near.join(', ') : nearest(name, kinds);
-  const hint = meant === null ? 'See them all: svc trigger --list' : `Did you mean: ${meant}?`;
-  throw usageError(`There is no sample \`${name}\`.`, hint);
-}
-
-function makeSample(context: CommandContext, kind: SampleKind): Sample {
+function makeSample(context: CommandContext, kind: WebhookKind): Sample {
   const sample = kind.build();
   for (const assignment of listOption(context, 'set')) setPath(sample.payload, assignment);
   return sample;
 }
 
-async function findSource(context: CommandContext, kind: SampleKind): Promise<Source> {
-  const answer = await context.client().call('GET', '/v1/sources');
-  const items = isObject(answer) && Array.isArray(answer['items']) ? answer['items'] : [];
-  const sources = items.filter((item) => isWebhookSource(item));
+async function findSource(context: CommandContext, kind: WebhookKind): Promise<Source> {
+  const sources = (await projectSources(context)).filter(isWebhookSource);
   const wanted = textOption(context, 'source');
   return wanted === undefined ? onlyFitting(sources, kind) : named(sources, wanted, kind, context);
 }
 
-function isWebhookSource(item: unknown): item is Source {
-  return isObject(item) && item['type'] === 'webhook' && typeof item['name'] === 'string';
+function isWebhookSource(
+  source: Record<string, unknown>,
+): source is Record<string, unknown> & Source {
+  return source['type'] === 'webhook' && typeof source['name'] === 'string';
 }
 
 function named(
   sources: readonly Source[],
   name: string,
-  kind: SampleKind,
+  kind: WebhookKind,
   context: CommandContext,
 ): Source {
   const source = sources.find((candidate) => candidate.name === name);
@@ -115,7 +136,7 @@ function named(
   return source;
 }
 
-function onlyFitting(sources: readonly Source[], kind: SampleKind): Source {
+function onlyFitting(sources: readonly Source[], kind: WebhookKind): Source {
   const fitting = sources.filter(({ verification }) =>
     kind.verification === null
       ? verification !== 'github' && verification !== 'stripe'
@@ -132,13 +153,13 @@ function onlyFitting(sources: readonly Source[], kind: SampleKind): Source {
 }
 
 /** The command that makes a source for this kind. */
-function addLine(kind: SampleKind, name: string = kind.verification ?? 'webhook'): string {
+function addLine(kind: WebhookKind, name: string = kind.verification ?? 'webhook'): string {
   return kind.verification === null
     ? `svc source add ${name}`
     : `svc source add ${name} --verification ${kind.verification} --secret @secret.txt`;
 }
 
-async function sendOne(context: CommandContext, kind: SampleKind, source: Source): Promise<void> {
+async function sendOne(context: CommandContext, kind: WebhookKind, source: Source): Promise<void> {
   const { headers, payload } = makeSample(context, kind);
   const body = Buffer.from(JSON.stringify(payload));
   // The secret never leaves the server, so the signature is made there.
@@ -149,59 +170,17 @@ async function sendOne(context: CommandContext, kind: SampleKind, source: Source
       signal: context.signal,
     });
   const { url, signature } = signedParts(signed);
-  const sent = await post(url, { ...headers, ...signature }, body, context.signal);
-  const { status, event_id } = answerOf(sent);
-  const line = { status, event_id, kind: kind.kind, source: source.name };
-  const { output } = context;
-  output.line(
-    output.json ? safeJson(line, 0) : `${status}  ${event_id}  ${kind.kind}  ${source.name}`,
-  );
+  const all = { ...headers, ...signature };
+  await deliver(context, { kind: kind.kind, source: source.name, url, headers: all, body });
 }
 
-function signedParts(answer: unknown): { url: URL; signature: Record<string, string> } {
+function signedParts(answer: unknown): { url: unknown; signature: Record<string, string> } {
   const url = isObject(answer) ? answer['url'] : undefined;
   const headers = isObject(answer) ? answer['headers'] : undefined;
-  if (typeof url !== 'string' || !URL.canParse(url) || !isObject(headers)) {
+  if (!isObject(headers)) {
     throw badAnswer('The signature was answered in a form this version does not know.');
   }
   const signature: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) signature[name] = String(value);
-  return { url: new URL(url), signature };
-}
-
-async function post(
-  url: URL,
-  headers: Record<string, string>,
-  body: Uint8Array,
-  signal: AbortSignal,
-): Promise<Sent> {
-  try {
-    return await postBytes(url, { headers, body, timeoutMs: SEND_TIMEOUT_MS, signal });
-  } catch (error) {
-    throw unreachable(`The delivery to ${url.origin} failed: ${messageOf(error)}`);
-  }
-}
-
-function answerOf({ status, body }: Sent): { status: string; event_id: string } {
-  const answer = parsed(body);
-  if (status === 200 && isObject(answer) && typeof answer['event_id'] === 'string') {
-    return { status: String(answer['status']), event_id: answer['event_id'] };
-  }
-  const error = isObject(answer) ? answer['error'] : undefined;
-  const code =
-    isObject(error) && typeof error['code'] === 'string' ? error['code'] : `HTTP_${status}`;
-  const message = isObject(error) && typeof error['message'] === 'string' ? error['message'] : '';
-  throw new CliError({
-    code,
-    message: message || `The delivery was answered with ${status}.`,
-    exit: EXIT.refused,
-  });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return { url, signature };
 }

@@ -17,19 +17,27 @@ export function askPeople(shape: OperationShape): CommandModule {
   return { run: async (context) => ask(shape, context, await readCall(shape, context)) };
 }
 
+/** What a command that asks does in a way of its own. */
+interface Manner {
+  readonly show: (context: CommandContext, ended: Ended) => Promise<void>;
+  /** The answer as it is once the request of a pending one is decided. */
+  readonly afterwards: (context: CommandContext, pending: Asked, record: Asked) => Promise<unknown>;
+}
+
 /** Asks, waits, says how it ended, and answers with the exit code for it. */
 export async function ask(
   shape: OperationShape,
   context: CommandContext,
   call: OperationCall,
+  manner: Manner = { show: showDecision, afterwards: withDecision },
 ): Promise<number> {
   const { output, signal } = context;
   const waiting = new Waiting(context, shape.name, call.input);
   try {
-    const deciding = decided(context, call, waiting);
+    const deciding = decided(context, call, { waiting, manner });
     const answer = await output.spin(() => waiting.text, deciding);
     if (signal.aborted) throw new Error('Interrupted.');
-    await show(shape, context, { call, answer, waiting });
+    await manner.show(context, { shape, call, answer, waiting });
     return exitOf(answer);
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -41,7 +49,7 @@ export async function ask(
 async function decided(
   context: CommandContext,
   call: OperationCall,
-  waiting: Waiting,
+  { waiting, manner }: { readonly waiting: Waiting; readonly manner: Manner },
 ): Promise<unknown> {
   const { output, signal } = context;
   const held = heldAnswer({
@@ -56,7 +64,7 @@ async function decided(
   if (!isLong || !isPending(answer)) return answer;
   waiting.knownAs(String(answer['request_id']));
   const record = await untilDecided(context, String(answer['request_id']));
-  return record && { ...answer, ...decisionOf(record) };
+  return record && manner.afterwards(context, answer, record);
 }
 
 function awayText({ gateway }: Client): string {
@@ -66,24 +74,30 @@ function awayText({ gateway }: Client): string {
 }
 
 /** What changes in an answer when a request is decided. */
-function decisionOf({ status, decision, comment, hint, decided_by }: Asked): Asked {
-  return { status, decision, comment, hint, decided_by, poll_after_seconds: null };
+function withDecision(
+  _context: CommandContext,
+  pending: Asked,
+  { status, decision, comment, hint, decided_by }: Asked,
+): Promise<Asked> {
+  const known = { status, decision, comment, hint, decided_by, poll_after_seconds: null };
+  return Promise.resolve({ ...pending, ...known });
 }
 
 function isPending(answer: unknown): answer is Record<string, unknown> {
   return isObject(answer) && answer['status'] === 'pending' && 'request_id' in answer;
 }
 
-interface Ended {
+/** What was asked, and how that ended for now. */
+export interface Ended {
+  readonly shape: OperationShape;
   readonly call: OperationCall;
   readonly answer: unknown;
   readonly waiting: Waiting;
 }
 
-async function show(
-  shape: OperationShape,
+async function showDecision(
   context: CommandContext,
-  { call, answer, waiting }: Ended,
+  { shape, call, answer, waiting }: Ended,
 ): Promise<void> {
   const { options, output, signal } = context;
   if (!isObject(answer)) return output.answer(answer);

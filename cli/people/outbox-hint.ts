@@ -6,13 +6,17 @@ import { storedProfiles } from '../signin/profiles.ts';
 import { WHY_HERE, WHY_NOT_HERE } from '../view/outbox.ts';
 
 /** Says that a mail lies in the outbox of this machine, where it does. `what` begins the sentence. */
-export async function tellOutbox(context: CommandContext, what: string): Promise<void> {
+export async function tellOutbox(
+  context: CommandContext,
+  what: string,
+  how: 'open' | 'show' = 'open',
+): Promise<void> {
   const { client, home, options, output } = context;
   // With --json nobody reads notes, and a gateway keeps its outbox to itself.
   if (options['json'] === true || client().gateway) return;
   const status = await askStatus(home.socketPath);
   if (status?.people?.mail !== 'outbox') return;
-  output.note(`${what} is in the outbox of this machine. See it with: svc outbox open`);
+  output.note(`${what} is in the outbox of this machine. See it with: svc outbox ${how}`);
 }
 
 /** Why the outbox of this machine may be empty: a gateway sends the letters of its projects itself. */

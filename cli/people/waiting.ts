@@ -1,3 +1,4 @@
+import { summaryOf } from '../../shared/operations/email/words.ts';
 import { pathOf } from '../../shared/rules/disk-name.ts';
 import { isObject } from '../../shared/untyped.ts';
 import type { CommandContext } from '../command.ts';
@@ -111,6 +112,13 @@ function whatIsAsked(operation: string, input: Asked): (record: Asked) => boolea
       const path = pathOf(String(input['path']));
       return (record) =>
         record['kind'] === 'file_url' && String(record['summary']).startsWith(`Share ${path} by `);
+    }
+    case 'email_send': {
+      const summary = summaryOf({
+        subject: String(input['subject']),
+        to: Array.isArray(input['to']) ? input['to'].map(String) : [],
+      });
+      return (record) => record['kind'] === 'email_send' && record['summary'] === summary;
     }
     default:
       return () => false;

@@ -26,6 +26,7 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Events', ['inbox', 'listen']],
   ['Sources of events, and routes', ['source', 'route', 'trigger', 'webhook']],
   ['People and their decisions', ['ask', 'request', 'policy', 'channel', 'outbox']],
+  ['Mail', ['email']],
   ['The disk', ['kv', 'state', 'file', 'usage']],
   ['Keys and sessions', ['whoami', 'key', 'session', 'auth']],
   ['Ledger', ['ledger']],
@@ -52,7 +53,7 @@ export function overview(commands: readonly CommandSpec[], columns = HELP_COLUMN
     return section(heading, members.map(summaryPair), columns, width);
   });
   return join([
-    'svc — what software agents share: an inbox, people to ask, a disk, and a ledger of what was done.',
+    'svc — what software agents share: an inbox, people to ask, a disk, mail, and a ledger of it all.',
     section('From nothing to the first event', START, columns),
     ...sections,
     section('Flags of every command', globalPairs(), columns),

@@ -1,16 +1,17 @@
 import type { OutboxLetter } from '../../daemon/outbox.ts';
 import type { View } from './output.ts';
-import { pairLines } from './pairs.ts';
+import { pairLines, type Pair } from './pairs.ts';
+import { sizeText } from './sizes.ts';
 import { timeText } from './table.ts';
 import { safeText } from './terminal-text.ts';
 
-/** Why letters are here and not in the mail of their readers. */
+/** Why mail is here and not with its readers. */
 export const WHY_HERE =
-  'Letters to people are kept here, and not sent, while the daemon runs without SVC_SMTP_URL.';
+  'Mail is kept here, and not sent, while the daemon runs without SVC_SMTP_URL.';
 
-/** Why letters of a gateway's project are not here. */
+/** Why mail of a gateway's project is not here. */
 export const WHY_NOT_HERE =
-  'Letters of this project are sent by its gateway. One without a mail server keeps them in the folder outbox of its data, on its host.';
+  'Mail of this project is sent by its gateway. One without a mail server keeps it in the folder outbox of its data, on its host.';
 
 /** An outbox with nothing in it, and why. */
 export function emptyView(why: string): View {
@@ -18,7 +19,12 @@ export function emptyView(why: string): View {
 }
 
 /** A letter as its reader would see it. */
-export function letterView({ from, to, sentAt, subject, text }: OutboxLetter): View {
+export function letterView(letter: OutboxLetter): View {
+  const { from, to, sentAt, subject, text, attachments } = letter;
+  const files = attachments.map(({ name, size_bytes }): Pair => [
+    'Attached',
+    `${name} (${sizeText(size_bytes)})`,
+  ]);
   return {
     lines: (look) => [
       ...pairLines(
@@ -27,6 +33,7 @@ export function letterView({ from, to, sentAt, subject, text }: OutboxLetter): V
           ['To', to],
           ['Date', timeText(sentAt, look.now)],
           ['Subject', subject],
+          ...files,
         ],
         look,
       ),

@@ -43,6 +43,9 @@ export function readPlace(value: unknown): Place | null {
   return { ...info, epoch, position, time };
 }
 
+/** Whatever needs it is done by the gateway. */
+const NO_MAIL: ReplicaInfo['server']['mail'] = { domain: null, from: null };
+
 /** What a gateway tells of itself, as it tells it and as it is remembered; null for anything else. */
 export function readInfo(
   project: unknown,
@@ -59,7 +62,13 @@ export function readInfo(
   if (telegramBot !== null && typeof telegramBot !== 'string') return null;
   return {
     project: { id, slug, name } as ReplicaInfo['project'],
-    server: { version, urls: { api, mcp, hooks }, channels, telegramBot } as ReplicaInfo['server'],
+    server: {
+      version,
+      urls: { api, mcp, hooks },
+      channels,
+      telegramBot,
+      mail: NO_MAIL,
+    } as ReplicaInfo['server'],
     schemaVersion,
   };
 }

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
+import { readConfigFile } from '../../shared/config-file.ts';
+import { defaultDataFolder } from '../../shared/gateway-data.ts';
 import { readBlobsConfig } from '../blobs/blobs-config.ts';
-import { readConfigFile } from '../server/config-file.ts';
-import { defaultDataFolder } from '../server/config.ts';
 import { readOr } from '../settings.ts';
 import { AdminError } from './admin-error.ts';
 

@@ -205,7 +205,9 @@ export class Deliveries {
     const project = this.#project.info.id;
     const expires = now + PAYLOAD_LINK_SECONDS * 1000;
     const url = event.blob ? payloadLink({ vault, server }, project, event.id, expires) : null;
-    return JSON.stringify(toEnvelope(event, { project, now, payload: { whole: true, url } }));
+    return JSON.stringify(
+      toEnvelope(event, { project, now, payload: { whole: true, url, htmlUrl: null } }),
+    );
   }
 }
 

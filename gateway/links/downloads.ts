@@ -5,6 +5,7 @@ import type { Vault } from '../../shared/context.ts';
 import { invalid, ServiceError } from '../../shared/errors.ts';
 import { parseToken, projectIdFromBody } from '../../shared/ids.ts';
 import { fileLinkText, isSigned } from '../../shared/links.ts';
+import { findFile } from '../../shared/operations/file/find.ts';
 import { monthOf } from '../../shared/rules/month.ts';
 import type { FileRow } from '../../shared/store/files.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
@@ -183,7 +184,7 @@ async function findVersion(
   store: Repositories,
   { path, version }: { readonly path: string; readonly version: number },
 ): Promise<FileRow | null> {
-  const file = await store.files.find(path);
+  const file = await findFile(store, path);
   return file?.version === version ? file : null;
 }
 

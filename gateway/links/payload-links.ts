@@ -2,7 +2,9 @@ import type { Clock } from '../../shared/clock.ts';
 import type { Vault } from '../../shared/context.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { projectIdFromBody } from '../../shared/ids.ts';
-import { isSigned, payloadLinkText } from '../../shared/links.ts';
+import { isSigned, mailHtmlText, payloadLinkText } from '../../shared/links.ts';
+import { HTML_NAME } from '../../shared/store/event-files.ts';
+import type { Repositories } from '../../shared/store/repositories.ts';
 import { isMissing } from '../blobs/blob-store.ts';
 import type { Projects } from '../projects.ts';
 
@@ -12,7 +14,7 @@ interface LinkedPayload {
   readonly eventId: string;
 }
 
-/** Serves the bodies that were too large for an answer, by signed links with an end. */
+/** Serves the bodies that were too large for an answer, and the HTML of mails, by signed links with an end. */
 export class PayloadLinks {
   readonly #projects: Projects;
   readonly #vault: Vault;
@@ -25,18 +27,37 @@ export class PayloadLinks {
   }
 
   /** NOT_FOUND for anything but a genuine link in its time to a payload that is still kept. */
-  async open(parts: readonly string[]): Promise<LinkedPayload> {
+  open(parts: readonly string[]): Promise<LinkedPayload> {
+    return this.#open(parts, payloadLinkText, async (store, eventId) => {
+      const row = await store.events.findWhole(eventId);
+      return row?.blob ?? null;
+    });
+  }
+
+  /** The HTML of a mail, by the same rules. */
+  openHtml(parts: readonly string[]): Promise<LinkedPayload> {
+    return this.#open(parts, mailHtmlText, async (store, eventId) => {
+      const file = await store.eventFiles.find(eventId, HTML_NAME);
+      return file?.digest ?? null;
+    });
+  }
+
+  async #open(
+    parts: readonly string[],
+    signedText: typeof payloadLinkText,
+    digestOf: (store: Repositories, eventId: string) => Promise<string | null>,
+  ): Promise<LinkedPayload> {
     const [body = '', eventId = '', expires = '', signature = ''] = parts;
     const expiresAtMs = /^\d{1,15}$/.test(expires) ? Number(expires) : 0;
     const projectId = projectIdOf(body);
-    const text = payloadLinkText(projectId, eventId, expiresAtMs);
+    const text = signedText(projectId, eventId, expiresAtMs);
     if (!isSigned(this.#vault, text, signature) || this.#clock.now() >= expiresAtMs) {
       throw new ServiceError('NOT_FOUND');
     }
     const project = await this.#projects.find(projectId);
-    const row = await project?.store.read((store) => store.events.findWhole(eventId));
-    if (!project || !row?.blob) throw new ServiceError('NOT_FOUND');
-    const bytes = await project.blobs.read(row.blob).catch((error: unknown) => {
+    const digest = await project?.store.read((store) => digestOf(store, eventId));
+    if (!project || !digest) throw new ServiceError('NOT_FOUND');
+    const bytes = await project.blobs.read(digest).catch((error: unknown) => {
       // Its time was up between the row and the file.
       throw isMissing(error) ? new ServiceError('NOT_FOUND') : error;
     });

@@ -1,44 +1,138 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { domainOf, isMailAddress } from '../../shared/rules/mail-address.ts';
-import type { OutgoingMail } from './mailer.ts';
+import type { OutgoingFile, OutgoingMail } from './mailer.ts';
+import { oneLine } from './plain-text.ts';
 
 /** A mail as it travels. */
 export interface ComposedMail {
   /** With its angle brackets. */
   readonly messageId: string;
-  readonly from: string;
-  readonly to: string;
   /** RFC 5322 in bytes, every line ended by CR LF, and nothing in it but ASCII. */
   readonly raw: Buffer;
 }
 
 const MAIL_ID = /^[A-Za-z0-9_-]{1,128}$/;
+const NAME_CHARS_MAX = 80;
+const FILE_NAME_CHARS_MAX = 200;
+/** So much of a file is encoded at a time: other work has its turn in between. A multiple of 3, as base64 has it. */
+const SLICE_BYTES = 48 * 1024;
+
+const TOKEN = "[A-Za-z0-9!#$%&'*+.^_`{|}~-]{1,100}";
+const MEDIA_TYPE = new RegExp(`^(${TOKEN}/${TOKEN})\\s*(?:;|$)`);
+const CHARSET = /;\s*charset\s*=\s*"?([A-Za-z0-9._:+-]{1,40})"?\s*(?:;|$)/i;
+const ANY_TYPE = 'application/octet-stream';
+
+/** Loaded with the first mail: most processes never send one. */
+let composer: ReturnType<typeof loadComposer> | null = null;
+
+async function loadComposer() {
+  return (await import('nodemailer/lib/mail-composer')).default;
+}
 
 /**
- * The bytes of a mail, the same for a server and for a folder but for the date. It says of itself that a machine wrote it,
- * so that no absence notice answers it. Throws TypeError for an id or an address that is none.
+ * The bytes of a mail, the same for a server and for a folder but for the date. Throws TypeError for an id or an address
+ * that is none.
  */
 export async function composeMail(mail: OutgoingMail, now: number): Promise<ComposedMail> {
-  const { id, from, to, subject, text } = mail;
+  const { id, from, to, subject, text, html, replyTo } = mail;
   if (!MAIL_ID.test(id)) throw new TypeError('Not the id of a mail.');
-  if (!isMailAddress(from) || !isMailAddress(to)) throw new TypeError('Not a mail address.');
+  const addresses = [from, to, replyTo ?? from, mail.returnPath ?? from];
+  if (!addresses.every(isMailAddress)) throw new TypeError('Not a mail address.');
   const messageId = `<${id}@${domainOf(from)}>`;
-  // Loaded with the first mail: most processes never send one.
-  const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
-  const composer = new MailComposer({
+  const MailComposer = await (composer ??= loadComposer());
+  const content = {
     messageId,
     // As objects they are taken as they are; a text would be parsed as a list.
-    from: { name: '', address: from },
+    from: { name: shown(mail.fromName ?? '', NAME_CHARS_MAX), address: from },
     to: { name: '', address: to },
-    subject: withoutEncodedWords(subject),
-    // A line end of another kind could end a mail where a server reads it as one.
-    text: text.replace(/\r\n?/g, '\n'),
+    // Where a relay puts a Message-ID of its own, answers still refer to this one.
+    ...(replyTo !== undefined && {
+      replyTo: { name: '', address: replyTo },
+      references: messageId,
+    }),
+    subject: withoutEncodedWords(withoutControls(subject)),
+    text: withLineEnds(text),
+    ...(html !== undefined && { html: withLineEnds(html) }),
+    attachments: (mail.attachments ?? []).map(toAttachment),
     date: new Date(now),
-    headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
-    newline: 'windows',
+    headers: automatic(mail),
+    baseBoundary: boundaryOf(mail),
     disableFileAccess: true,
     disableUrlAccess: true,
-  });
-  return { messageId, from, to, raw: await composer.compile().build() };
+  };
+  return { messageId, raw: await new MailComposer(content).compile().build() };
+}
+
+/**
+ * Every mail says that a machine wrote it, those of agents too, because it is so (RFC 3834 section 5.1): what answers by
+ * itself stays silent, and two machines do not write to each other for ever. Exchange looks at a header of its own
+ * ([MS-OXCMAIL] section 2.1.3.2.12). There nothing is kept back that finds its way to somebody: reports about a mail that
+ * did not arrive, and notes of absence.
+ */
+function automatic({ replyTo, returnPath }: OutgoingMail): Record<string, string> {
+  const unwanted = [
+    'DR',
+    'RN',
+    'NRN',
+    'AutoReply',
+    ...(returnPath === undefined ? ['NDR'] : []),
+    ...(replyTo === undefined ? ['OOF'] : []),
+  ];
+  return {
+    'Auto-Submitted': 'auto-generated',
+    'X-Auto-Response-Suppress': unwanted.length === 6 ? 'All' : unwanted.join(', '),
+  };
+}
+
+/** What separates the parts. It depends on all that stands between them unencoded, so no text can contain it. */
+function boundaryOf({ id, text, html = '' }: OutgoingMail): string {
+  return createHash('sha256')
+    .update(JSON.stringify([id, text, html]))
+    .digest('hex')
+    .slice(0, 32);
+}
+
+function toAttachment({ name, contentType, bytes }: OutgoingFile) {
+  return {
+    // A slash would lead whoever saves it elsewhere.
+    filename: shown(name.replace(/[/\\]/g, '_'), FILE_NAME_CHARS_MAX),
+    contentType: mediaTypeOf(contentType),
+    contentDisposition: 'attachment' as const,
+    contentTransferEncoding: 'base64' as const,
+    content: Readable.from(slices(bytes), { objectMode: false }),
+  };
+}
+
+/** A part that is a mail or has parts itself may not be encoded (RFC 2046 section 5), so it goes as bytes like others. */
+function mediaTypeOf(contentType: string): string {
+  const type = MEDIA_TYPE.exec(contentType.trim())?.[1]?.toLowerCase() ?? ANY_TYPE;
+  if (/^(?:multipart|message)\//.test(type)) return ANY_TYPE;
+  const charset = CHARSET.exec(contentType)?.[1];
+  return charset === undefined ? type : `${type}; charset=${charset}`;
+}
+
+async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+    yield bytes.subarray(at, at + SLICE_BYTES);
+    await nextTurn();
+  }
+}
+
+/** A line end of another kind could end a mail where a server reads it as one. */
+function withLineEnds(text: string): string {
+  return text.replace(/\r\n?|\n/g, '\r\n');
+}
+
+function withoutControls(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- these are the characters to be removed
+  return text.toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
+}
+
+/** A name on one line, with nothing in it that cannot be seen. */
+function shown(name: string, maxChars: number): string {
+  return withoutEncodedWords(oneLine(name, maxChars));
 }
 
 /** An encoded word that came with the text would be sent as it is, and decoded by whoever reads it: into anything. */

@@ -44,7 +44,7 @@ export function askLetter({ request, channel }: Opened, url: string): LetterText
         ...whoAndWhat(request),
         ['Expires', `${timeText(request.expiresAt)}${words.expiry}`],
       ]),
-      remarkLines(request.warnings),
+      remarkLines(request),
       [`${words.next} on this page. It shows the same fingerprint:`],
       [url],
       [
@@ -167,10 +167,11 @@ function reachedBy(label: string, project: RequestView['project']): string {
   return `You are the channel ${nameText(label)} of the project ${projectText(project)}.`;
 }
 
-/** What the linter has to say of a policy is ours, but it may name rules. */
-function remarkLines(warnings: readonly string[]): string[] {
+/** What our own look at it found is ours, but it may name rules, or addresses. */
+function remarkLines({ kind, warnings }: RequestView): string[] {
   if (warnings.length === 0) return [];
-  return ['Mind in this policy:', ...warnings.map((one) => `- ${oneLine(one, REMARK_CHARS_MAX)}`)];
+  const what = kind === 'policy' ? 'Mind in this policy:' : 'Mind:';
+  return [what, ...warnings.map((one) => `- ${oneLine(one, REMARK_CHARS_MAX)}`)];
 }
 
 /** The rest of what the agent wrote, each piece under a heading. */

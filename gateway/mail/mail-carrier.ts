@@ -2,7 +2,7 @@ import type { Carrier, Letter, Sent } from '../people/desk.ts';
 import { isMailAddress } from '../../shared/rules/mail-address.ts';
 import { askLetter, tellLetter, verifyLetter, type LetterText } from './letters.ts';
 import { LOCAL_FROM } from './mail-config.ts';
-import { later, type Mailer } from './mailer.ts';
+import { later, orAgain, type Mailer } from './mailer.ts';
 
 interface MailCarrierOptions {
   /** Base of the links to pages. */
@@ -31,7 +31,8 @@ export class MailCarrier implements Carrier {
     }
     try {
       const text = this.#textOf(letter);
-      return await this.#mailer.send({ id: to.id, from: this.#from, to: to.address, ...text });
+      const mail = { id: to.id, from: this.#from, to: to.address, ...text };
+      return orAgain(await this.#mailer.send(mail));
     } catch (error) {
       return later(`The mail could not be written (${error instanceof Error ? error.name : '?'}).`);
     }

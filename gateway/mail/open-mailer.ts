@@ -4,11 +4,11 @@ import type { Mailer } from './mailer.ts';
 import { OutboxMailer } from './outbox-mailer.ts';
 import { SmtpMailer } from './smtp-mailer.ts';
 
-/** The mailer of a configuration. */
+/** The mailer of a configuration. What stays in the outbox is not signed. */
 export async function openMailer(
   config: MailConfig,
   { outboxFolder, clock }: { readonly outboxFolder: string; readonly clock: Clock },
 ): Promise<Mailer> {
-  if (config.kind === 'smtp') return SmtpMailer.open({ place: config, clock });
+  if (config.kind === 'smtp') return SmtpMailer.open({ place: config, clock, dkim: config.dkim });
   return new OutboxMailer({ folder: outboxFolder, clock });
 }

@@ -4,9 +4,8 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../../shared/clock.ts';
 import { errorCode } from '../../shared/untyped.ts';
 import { listing, makeFolder, syncFile } from '../blobs/blob-files.ts';
-import type { Sent } from '../people/desk.ts';
 import { composeMail, type ComposedMail } from './compose.ts';
-import { later, type Mailer, type OutgoingMail } from './mailer.ts';
+import { heldBack, later, type Mailer, type MailSent, type OutgoingMail } from './mailer.ts';
 
 const FILES_MAX = 1000;
 const MAIL = '.eml';
@@ -38,7 +37,7 @@ export class OutboxMailer implements Mailer {
     this.#filesMax = filesMax;
   }
 
-  async send(mail: OutgoingMail): Promise<Sent> {
+  async send(mail: OutgoingMail): Promise<MailSent> {
     if (this.#isClosed) return later('The service is stopping.');
     const turn = this.#last.then(() => this.#keep(mail));
     this.#last = turn;
@@ -50,10 +49,11 @@ export class OutboxMailer implements Mailer {
     await this.#last;
   }
 
-  async #keep(mail: OutgoingMail): Promise<Sent> {
+  async #keep(mail: OutgoingMail): Promise<MailSent> {
     try {
       const composed = await composeMail(mail, this.#clock.now());
       await this.#prepare();
+      if (!(await mayGo(mail))) return heldBack();
       await this.#write(mail.id, composed);
       return { outcome: 'sent', messageId: composed.messageId };
     } catch (error) {
@@ -110,5 +110,14 @@ export class OutboxMailer implements Mailer {
 
   async #remove(names: readonly string[]): Promise<void> {
     await Promise.all(names.map((name) => rm(join(this.#folder, name), { force: true })));
+  }
+}
+
+async function mayGo({ beforeData }: OutgoingMail): Promise<boolean> {
+  try {
+    await beforeData?.();
+    return true;
+  } catch {
+    return false;
   }
 }

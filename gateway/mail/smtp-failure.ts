@@ -1,7 +1,7 @@
 import { isObject } from '../../shared/untyped.ts';
-import type { Sent } from '../people/desk.ts';
+import type { Sent, SmtpReply } from '../people/desk.ts';
 import type { SmtpPlace } from './mail-config.ts';
-import { later } from './mailer.ts';
+import { later, type MailSent } from './mailer.ts';
 import { oneLine } from './plain-text.ts';
 
 const REPLY_CHARS_MAX = 200;
@@ -9,6 +9,10 @@ const REPLY_CHARS_MAX = 200;
 const NOT_LOGGED_IN: readonly number[] = [530, 534, 535, 538];
 /** Not a refusal, but a conversation out of step. */
 const OUT_OF_STEP = 503;
+/** The mail is larger than any that the server takes (RFC 1870 section 6.1). */
+const TOO_LARGE = 552;
+/** RFC 2034 section 4. */
+const ENHANCED = /^([245])\d\d[ -](\1\.\d{1,3}\.\d{1,3})(?![\d.])/;
 /** What TLS and its certificates fail with. */
 const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO|ALTNAME|^ERR_(?:TLS|SSL)|^EPROTO$/;
 
@@ -25,14 +29,21 @@ interface Failure {
   readonly message: string;
 }
 
+interface Circumstances {
+  /** Bytes of the mail went out. */
+  readonly hasBegun: boolean;
+  readonly credentials: SmtpPlace['credentials'];
+}
+
 /**
- * What to make of a mail that was not sent. Final is only a lasting refusal of the recipient or of the mail itself; all
- * else may be mended, on the way or in the settings, and then the mail still reaches its reader. What is said of it holds
- * nothing of what we logged in with, also where the server repeats that.
+ * What to make of a mail that was not seen to be taken. Final is only a lasting refusal of the recipient or of the mail
+ * itself; all else may be mended, on the way or in the settings, and then the mail still reaches its reader. What is said
+ * of it holds nothing of what we logged in with, also where the server repeats that.
  */
-export function smtpFailure(error: unknown, credentials: SmtpPlace['credentials']): Sent {
+export function smtpFailure(error: unknown, { hasBegun, credentials }: Circumstances): MailSent {
   const failure = failureOf(error);
   const { code, originalCode, responseCode } = failure;
+  if (hasBegun && responseCode < 400) return { outcome: 'unknown', reason: silence(failure) };
   if (code === 'EAUTH' || code === 'ENOAUTH' || NOT_LOGGED_IN.includes(responseCode)) {
     // Not a word of the reply, which may repeat what it was told.
     return later(`The mail server does not accept who we say we are (${responseCode || code}).`);
@@ -41,14 +52,20 @@ export function smtpFailure(error: unknown, credentials: SmtpPlace['credentials'
     const detail = originalCode || oneLine(failure.message, REPLY_CHARS_MAX);
     return later(`The connection to the mail server could not be secured (${detail}).`);
   }
-  return responseCode === 0 ? later(silence(failure)) : answered(failure, credentials);
+  if (responseCode > 0) return answered(failure, credentials);
+  // The server said in advance how much it takes.
+  if (code === 'EMESSAGE') {
+    return { outcome: 'refused', reason: 'The mail is larger than the mail server takes.' };
+  }
+  return later(silence(failure));
 }
 
-function answered(
-  { command, response, responseCode }: Failure,
-  credentials: SmtpPlace['credentials'],
-): Sent {
-  const reply = oneLine(withoutSecrets(response, credentials), REPLY_CHARS_MAX);
+function answered(failure: Failure, credentials: SmtpPlace['credentials']): Sent {
+  const { command, response, responseCode } = failure;
+  const reply = {
+    text: oneLine(withoutSecrets(response, credentials), REPLY_CHARS_MAX),
+    codes: { smtpCode: responseCode, enhancedCode: ENHANCED.exec(response)?.[2] ?? null },
+  };
   const isFinal = responseCode >= 500 && responseCode !== OUT_OF_STEP;
   switch (command) {
     case 'RCPT TO':
@@ -56,15 +73,26 @@ function answered(
     case 'DATA':
       return refusal(isFinal, 'the mail', reply);
     case 'MAIL FROM':
-      return later(`The mail server does not take mail from us: ${reply}`);
+      if (responseCode === TOO_LARGE) return refusal(true, 'the mail', reply);
+      return notNow('does not take mail from us', reply);
     default:
-      return later(`The mail server does not serve us: ${reply}`);
+      return notNow('does not serve us', reply);
   }
 }
 
-function refusal(isFinal: boolean, what: string, reply: string): Sent {
-  if (isFinal) return { outcome: 'refused', reason: `The mail server refuses ${what}: ${reply}` };
-  return later(`The mail server does not take ${what} now: ${reply}`);
+interface Reply {
+  readonly text: string;
+  readonly codes: SmtpReply;
+}
+
+function refusal(isFinal: boolean, what: string, reply: Reply): Sent {
+  if (!isFinal) return notNow(`does not take ${what} now`, reply);
+  const reason = `The mail server refuses ${what}: ${reply.text}`;
+  return { outcome: 'refused', reason, ...reply.codes };
+}
+
+function notNow(what: string, { text, codes }: Reply): Sent {
+  return { ...later(`The mail server ${what}: ${text}`), ...codes };
 }
 
 /** Nobody refused anything: nothing was heard, or nothing more. */
@@ -72,6 +100,8 @@ function silence({ code, originalCode }: Failure): string {
   switch (code) {
     case 'ETIMEDOUT':
     case 'EABORT':
+    // Its time was over before its turn came.
+    case 'TimeoutError':
       return 'The mail server does not answer in time.';
     case 'EDNS':
       return `The name of the mail server leads nowhere (${originalCode || code}).`;

@@ -1,22 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type SMTPPool from 'nodemailer/lib/smtp-pool';
 import type { Clock } from '../../shared/clock.ts';
-import type { Sent } from '../people/desk.ts';
+import { domainOf } from '../../shared/rules/mail-address.ts';
+import { Slots } from '../callbacks/slots.ts';
 import { composeMail } from './compose.ts';
-import type { SmtpPlace } from './mail-config.ts';
-import type { Mailer, OutgoingMail } from './mailer.ts';
+import { dkimSignature } from './dkim.ts';
+import type { DkimConfig, SmtpPlace } from './mail-config.ts';
+import { heldBack, type Mailer, type MailSent, type OutgoingMail } from './mailer.ts';
+import { Flight } from './outbound/flight.ts';
 import { smtpFailure } from './smtp-failure.ts';
 
 /** How long any one step of a conversation may take. */
 const STEP_TIMEOUT_MS = 15_000;
 /** A mail that waits for its turn and then meets a server that answers each step late is given up after so many steps. */
 const STEPS_MAX = 6;
+const CONNECTIONS_MAX = 5;
 /** Connections are kept for a burst of mails, no longer. */
 const IDLE_MS = 20_000;
 const CLOSE_GRACE_MS = 3000;
+/** What mails in hand may hold, before they are encoded, until others wait. The last of them may go beyond it. */
+const IN_HAND_BYTES_MAX = 32 * 1024 * 1024;
+/** Headers, and what is kept for a mail in hand. */
+const MAIL_BYTES = 4096;
 
 interface SmtpMailerOptions {
   readonly place: SmtpPlace;
   readonly clock: Clock;
+  /** What every mail is signed with. */
+  readonly dkim?: DkimConfig | null;
   /** These are there for tests. */
   readonly stepTimeoutMs?: number;
   readonly ca?: string;
@@ -26,24 +37,27 @@ interface SmtpMailerOptions {
 export class SmtpMailer implements Mailer {
   readonly #place: SmtpPlace;
   readonly #clock: Clock;
+  readonly #dkim: DkimConfig | null;
   readonly #deadlineMs: number;
-  readonly #transport: Transport;
-  readonly #underWay = new Set<Promise<Sent>>();
+  readonly #pool: SMTPPool;
+  readonly #underWay = new Set<Promise<MailSent>>();
+  readonly #inHand = new Slots(IN_HAND_BYTES_MAX);
 
-  private constructor(options: SmtpMailerOptions, transport: Transport) {
+  private constructor(options: SmtpMailerOptions, pool: SMTPPool) {
     this.#place = options.place;
     this.#clock = options.clock;
+    this.#dkim = options.dkim ?? null;
     this.#deadlineMs = (options.stepTimeoutMs ?? STEP_TIMEOUT_MS) * STEPS_MAX;
-    this.#transport = transport;
+    this.#pool = pool;
   }
 
   /** Connects to nobody yet. */
   static async open(options: SmtpMailerOptions): Promise<SmtpMailer> {
-    return new SmtpMailer(options, await openTransport(options));
+    return new SmtpMailer(options, await openPool(options));
   }
 
-  async send(mail: OutgoingMail): Promise<Sent> {
-    const sending = this.#send(mail);
+  async send(mail: OutgoingMail): Promise<MailSent> {
+    const sending = this.#sendInTurn(mail);
     this.#underWay.add(sending);
     try {
       return await sending;
@@ -53,7 +67,7 @@ export class SmtpMailer implements Mailer {
   }
 
   async close(): Promise<void> {
-    this.#transport.close();
+    this.#pool.close();
     const grace = new AbortController();
     const signal = grace.signal;
     await Promise.race([
@@ -61,29 +75,90 @@ export class SmtpMailer implements Mailer {
       sleep(CLOSE_GRACE_MS, undefined, { signal }).catch(() => undefined),
     ]);
     grace.abort();
-    this.#transport.close({ force: true });
+    this.#pool.close({ force: true });
   }
 
-  async #send(mail: OutgoingMail): Promise<Sent> {
+  async #sendInTurn(mail: OutgoingMail): Promise<MailSent> {
+    const signal = AbortSignal.timeout(this.#deadlineMs);
+    const sizeBytes = sizeOf(mail);
+    await new Promise<void>((resolve) => {
+      const enter = (): void => {
+        if (this.#inHand.take(sizeBytes, enter)) resolve();
+      };
+      enter();
+    });
     try {
-      const { messageId, from, to, raw } = await composeMail(mail, this.#clock.now());
-      const signal = AbortSignal.timeout(this.#deadlineMs);
-      await this.#transport.sendMail({ envelope: { from, to: [to] }, raw, signal });
+      return await this.#send(mail, signal);
+    } finally {
+      this.#inHand.give(sizeBytes);
+    }
+  }
+
+  async #send(mail: OutgoingMail, signal: AbortSignal): Promise<MailSent> {
+    let flight: Flight | null = null;
+    try {
+      signal.throwIfAborted();
+      const { messageId, raw } = await composeMail(mail, this.#clock.now());
+      flight = new Flight([...(await this.#signatureOf(raw, mail)), raw], mail.beforeData);
+      const { from, to, returnPath = from } = mail;
+      await handOver(this.#pool, { envelope: { from: returnPath, to }, messageId, flight, signal });
       return { outcome: 'sent', messageId };
     } catch (error) {
-      return smtpFailure(error, this.#place.credentials);
+      // Whoever asked is not answered while what they do before the mail goes out is still under way.
+      await flight?.settled();
+      if (flight?.isHeldBack) return heldBack();
+      const hasBegun = flight?.hasBegun ?? false;
+      return smtpFailure(error, { hasBegun, credentials: this.#place.credentials });
     }
+  }
+
+  async #signatureOf(raw: Buffer, { from }: OutgoingMail): Promise<Buffer[]> {
+    if (!this.#dkim) return [];
+    const { selector, key } = this.#dkim;
+    return [await dkimSignature(raw, { domain: domainOf(from), selector, key }, this.#clock.now())];
   }
 }
 
-type Transport = Awaited<ReturnType<typeof openTransport>>;
+function sizeOf({ text, html = '', attachments = [] }: OutgoingMail): number {
+  const files = attachments.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  return MAIL_BYTES + text.length + html.length + files;
+}
 
-async function openTransport({ place, stepTimeoutMs = STEP_TIMEOUT_MS, ca }: SmtpMailerOptions) {
+interface Parcel {
+  readonly envelope: { readonly from: string; readonly to: string };
+  readonly messageId: string;
+  readonly flight: Flight;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Resolves when a server has taken it. The library's own way to here reads a mail as soon as it has a connection; what the
+ * pool is given by it, in the form of any transport, is given here by a mail that is read when the server is ready.
+ */
+function handOver(pool: SMTPPool, { envelope, messageId, flight, signal }: Parcel): Promise<void> {
+  const { from, to } = envelope;
+  const mail = {
+    data: { signal },
+    message: {
+      getEnvelope: () => ({ from, to: [to], size: flight.sizeBytes }),
+      getHeader: () => messageId,
+      messageId: () => messageId,
+      createReadStream: () => flight.open(),
+    },
+  } as unknown as Parameters<SMTPPool['send']>[0];
+  return new Promise((resolve, reject) => {
+    pool.send(mail, (error) => {
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}
+
+async function openPool({ place, stepTimeoutMs = STEP_TIMEOUT_MS, ca }: SmtpMailerOptions) {
   // Loaded only where there is a mail server.
-  const { createTransport } = await import('nodemailer');
+  const { default: Pool } = await import('nodemailer/lib/smtp-pool');
   const { host, port, tls, credentials } = place;
-  return createTransport({
-    pool: true,
+  return new Pool({
     host,
     port,
     secure: tls === 'from_start',
@@ -98,11 +173,10 @@ async function openTransport({ place, stepTimeoutMs = STEP_TIMEOUT_MS, ca }: Smt
     socketTimeout: stepTimeoutMs,
     dnsTimeout: stepTimeoutMs,
     idleTimeout: IDLE_MS,
+    maxConnections: CONNECTIONS_MAX,
     // For a mail of which no byte was sent over a kept connection that the server had closed by then.
     maxRequeues: 1,
     // Its log has names and addresses.
     logger: false,
-    disableFileAccess: true,
-    disableUrlAccess: true,
   });
 }

@@ -15,7 +15,7 @@ export function Subject({ request }: { readonly request: RequestView }): JSX.Ele
   return (
     <>
       <CautionNote texts={textsOf(request)} />
-      <Warnings warnings={request.warnings} />
+      <Warnings warnings={request.warnings} kind={request.kind} />
       <figure class="said">
         <WrittenBy label={agent.label} />
         <Summary request={request} />
@@ -100,15 +100,22 @@ function Passage({
   );
 }
 
-/** What our own look at a policy found. It names rules as the agent called them. */
-function Warnings({ warnings }: { readonly warnings: readonly string[] }): JSX.Element | null {
+interface WarningsProps {
+  readonly warnings: readonly string[];
+  readonly kind: RequestView['kind'];
+}
+
+/** What our own look found. It names rules and recipients as the agent called them. */
+function Warnings({ warnings, kind }: WarningsProps): JSX.Element | null {
   if (warnings.length === 0) return null;
   return (
     <div class="note warn">
       <Icon name="warn" />
       <div>
         <p>
-          <strong>Found when the rules were checked</strong>
+          <strong>
+            {kind === 'policy' ? 'Found when the rules were checked' : 'Mind before it is sent'}
+          </strong>
         </p>
         <ul>
           {warnings.map((warning) => (

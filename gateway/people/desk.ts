@@ -26,7 +26,7 @@ export interface RequestView {
   readonly note: string | null;
   /** For a policy: its change line by line, as `+ …`, `- …` and `  …`. */
   readonly diff: readonly string[];
-  /** For a policy: what the linter has to say of it. */
+  /** What our own look at it found: for a policy, and for a mail. */
   readonly warnings: readonly string[];
   /** The first 12 hex digits of what was asked: the same on every channel. */
   readonly fingerprint: string;
@@ -99,17 +99,24 @@ export type Letter =
   /** An address is to be confirmed. */
   | { readonly kind: 'verify'; readonly channel: ChannelView; readonly token: string };
 
+/** What a mail server answered that did not take a mail; missing where nothing was heard, or where it is not about the mail. */
+export interface SmtpReply {
+  readonly smtpCode?: number | null;
+  /** `5.1.1` (RFC 3463); null when the server told none. */
+  readonly enhancedCode?: string | null;
+}
+
 /** How a letter fared. `messageId` is what the channel calls the message, for `over`. */
 export type Sent =
   | { readonly outcome: 'sent'; readonly messageId: string | null }
   /** Not now: try again, at the earliest after so many seconds. */
-  | {
+  | ({
       readonly outcome: 'later';
       readonly retryAfterSeconds: number | null;
       readonly reason: string;
-    }
+    } & SmtpReply)
   /** Never: the address or chat refuses us. */
-  | { readonly outcome: 'refused'; readonly reason: string };
+  | ({ readonly outcome: 'refused'; readonly reason: string } & SmtpReply);
 
 /** A way to reach people, by its kind: email, Telegram. Never throws. */
 export interface Carrier {

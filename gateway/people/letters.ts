@@ -1,29 +1,17 @@
 import type { Clock } from '../../shared/clock.ts';
-import type { ProjectInfo, Vault } from '../../shared/context.ts';
+import type { Vault } from '../../shared/context.ts';
 import { channelPlace } from '../../shared/operations/channel/view.ts';
 import { noticePlace } from '../../shared/operations/request/notify.ts';
 import type { ChannelKind, ChannelRow } from '../../shared/store/channels.ts';
 import type { NoticeRow } from '../../shared/store/notices.ts';
-import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
+import { SendQueue, type SendingProject } from '../send-queue.ts';
 import type { LetterFate } from '../writes/people.ts';
-import type { ProjectWrites } from '../writes/writers.ts';
 import type { Carrier, Letter } from './desk.ts';
 import { channelViewFor, openedFor } from './view.ts';
 
 /** So many of a project are under way at once. */
 const UNDER_WAY_MAX = 16;
-const PAUSE_MS = 5_000;
-
-/** What sending letters needs of a project. */
-export interface LetterProject {
-  readonly info: ProjectInfo;
-  readonly store: ProjectReader;
-  readonly writes: ProjectWrites;
-  /** Asks to be woken at this time or before. */
-  atLatest(dueAt: number): void;
-  inBackground(work: () => Promise<void>): void;
-}
 
 export interface LetterParts {
   readonly clock: Clock;
@@ -45,81 +33,39 @@ const TAKEN_BACK: Made = { void: 'It was taken back.' };
  * decided meanwhile is not asked about. A crash between sending and writing it down sends again: under the same id.
  */
 export class Letters {
-  readonly #project: LetterProject;
+  readonly #project: SendingProject;
   readonly #parts: LetterParts;
-  readonly #underWay = new Set<string>();
-  #running = false;
-  #again = false;
-  #closed = false;
+  readonly #queue: SendQueue<NoticeRow>;
 
-  constructor(project: LetterProject, parts: LetterParts) {
+  constructor(project: SendingProject, parts: LetterParts) {
     this.#project = project;
     this.#parts = parts;
+    this.#queue = new SendQueue<NoticeRow>(project, parts.clock, {
+      underWayMax: UNDER_WAY_MAX,
+      due: (store, now, limit) => store.notices.due(now, limit),
+      send: (notice) => this.#sendOne(notice),
+    });
   }
 
   /** Something is being sent, or about to be. */
   get isBusy(): boolean {
-    return this.#running || this.#underWay.size > 0;
+    return this.#queue.isBusy;
   }
 
   /** There may be something to send. */
   wake(): void {
-    this.#again = true;
-    if (this.#running || this.#closed) return;
-    this.#running = true;
-    this.#project.inBackground(() => this.#run());
+    this.#queue.wake();
   }
 
   /** Begins nothing more; what is under way is found again by the next start. */
   close(): void {
-    this.#closed = true;
+    this.#queue.close();
   }
 
-  async #run(): Promise<void> {
-    try {
-      while (this.#again && !this.#closed) {
-        this.#again = false;
-        await this.#sendDue();
-      }
-    } catch (error) {
-      this.#wakeSoon();
-      throw error;
-    } finally {
-      this.#running = false;
-    }
-  }
-
-  async #sendDue(): Promise<void> {
-    const now = this.#parts.clock.now();
-    // As it was before the look: one that ends meanwhile still stands as due in what was seen.
-    const busy = new Set(this.#underWay);
-    const wanted = UNDER_WAY_MAX + busy.size;
-    const due = await this.#project.store.read((store) => store.notices.due(now, wanted));
-    const fresh = due.filter(({ id }) => !busy.has(id));
-    for (const notice of fresh.slice(0, UNDER_WAY_MAX - this.#underWay.size)) {
-      this.#underWay.add(notice.id);
-      this.#project.inBackground(() => this.#sendOne(notice));
-    }
-  }
-
-  /** A slow one holds up no other. */
   async #sendOne(notice: NoticeRow): Promise<void> {
-    try {
-      const fate = await this.#fateOf(notice);
-      const now = this.#parts.clock.now();
-      await this.#project.writes.run('recordLetters', [{ noticeId: notice.id, fate, now }]);
-    } catch (error) {
-      this.#wakeSoon();
-      throw error;
-    } finally {
-      this.#underWay.delete(notice.id);
-    }
-    this.wake();
-  }
-
-  /** What could not be written down is tried again, and not at once: the disk may be full. */
-  #wakeSoon(): void {
-    this.#project.atLatest(this.#parts.clock.now() + PAUSE_MS);
+    const fate = await this.#fateOf(notice);
+    const now = this.#parts.clock.now();
+    await this.#project.writes.run('recordLetters', [{ noticeId: notice.id, fate, now }]);
   }
 
   /** One that cannot be made, whyever, takes its turn as one that cannot be sent: it must not stand in the way of others. */

@@ -1,16 +1,18 @@
 import { join } from 'node:path';
 import type { Clock } from '../../shared/clock.ts';
-import type { Vault } from '../../shared/context.ts';
+import type { MailInfo, Vault } from '../../shared/context.ts';
 import type { ChannelKind } from '../../shared/store/channels.ts';
+import { Mails } from '../mail/outbound/mails.ts';
 import { MailCarrier } from '../mail/mail-carrier.ts';
 import type { MailConfig } from '../mail/mail-config.ts';
-import type { Mailer, OutgoingMail } from '../mail/mailer.ts';
+import { orAgain, type Mailer, type OutgoingMail } from '../mail/mailer.ts';
 import { openMailer } from '../mail/open-mailer.ts';
 import { observedCarrier, type Observer } from '../observer.ts';
 import type { TelegramBot, Trouble } from '../telegram/bot.ts';
 import type { Webhook } from '../telegram/webhook.ts';
 import type { Carrier, Desk, Sent } from './desk.ts';
-import { Letters, type LetterProject } from './letters.ts';
+import type { SendingProject } from '../send-queue.ts';
+import { Letters } from './letters.ts';
 
 /** How people are reached. */
 export interface PeopleConfig {
@@ -30,6 +32,7 @@ interface PeopleParts {
   readonly publicUrl: string;
   readonly clock: Clock;
   readonly vault: Vault;
+  readonly addresses: MailInfo;
   /** Something about Telegram that an operator should know. */
   readonly onTrouble: (trouble: Trouble) => void;
   readonly observer?: Observer | undefined;
@@ -40,7 +43,8 @@ export class People {
   readonly #parts: PeopleParts;
   readonly #mailer: Mailer;
   readonly #carriers: Partial<Record<ChannelKind, Carrier>>;
-  readonly #letters = new Set<Letters>();
+  /** The letters and mails of all projects. */
+  readonly #queues = new Set<{ close(): void }>();
   #bot: TelegramBot | null = null;
 
   private constructor(parts: PeopleParts, mailer: Mailer) {
@@ -74,15 +78,28 @@ export class People {
   }
 
   /** Hands on a mail that belongs to no project. */
-  mail(mail: Omit<OutgoingMail, 'from'>): Promise<Sent> {
-    return this.#mailer.send({ ...mail, from: this.#parts.config.mail.from });
+  async mail(mail: Omit<OutgoingMail, 'from'>): Promise<Sent> {
+    return orAgain(await this.#mailer.send({ ...mail, from: this.#parts.config.mail.from }));
   }
 
-  lettersOf(project: LetterProject): Letters {
+  lettersOf(project: SendingProject): Letters {
     const { clock, vault } = this.#parts;
     const letters = new Letters(project, { clock, vault, carriers: this.#carriers });
-    this.#letters.add(letters);
+    this.#queues.add(letters);
     return letters;
+  }
+
+  mailsOf(project: ConstructorParameters<typeof Mails>[0]): Mails {
+    const { clock, vault } = this.#parts;
+    const mails = new Mails(project, {
+      clock,
+      vault,
+      mailer: this.#mailer,
+      addresses: this.#parts.addresses,
+      observer: this.#parts.observer,
+    });
+    this.#queues.add(mails);
+    return mails;
   }
 
   /**
@@ -103,7 +120,7 @@ export class People {
 
   /** Begins no more letters, and ends what is under way soon: it is sent by the next start. */
   async close(): Promise<void> {
-    for (const letters of this.#letters) letters.close();
+    for (const queue of this.#queues) queue.close();
     await Promise.all([this.#mailer.close(), this.#bot?.stop()]);
   }
 }

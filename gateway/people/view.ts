@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ProjectInfo } from '../../shared/context.ts';
 import { isSuperseded, policyAt, proposalOf } from '../../shared/operations/policy/proposal.ts';
+import { warningsAbout } from '../../shared/operations/email/words.ts';
 import { texts } from '../../shared/operations/request/record.ts';
 import { diffPolicies } from '../../shared/rules/policy/diff.ts';
 import { shadowedRules } from '../../shared/rules/policy/shadowed.ts';
@@ -45,7 +46,7 @@ async function requestView(
     amount: row.amount,
     risk: row.risk as RequestView['risk'],
     options: texts(row.options),
-    ...(await policyPart(store, row)),
+    ...(await found(store, row)),
     fingerprint: fingerprintOf(row),
     createdAt: Date.parse(row.created_at),
     expiresAt: row.expires_at,
@@ -56,12 +57,25 @@ async function requestView(
   };
 }
 
-/** What a proposed policy changes in the one it was proposed against, which need not hold any more. */
-async function policyPart(
+/** What our own look at it found. */
+function found(
   store: Repositories,
   row: RequestRow,
 ): Promise<Pick<RequestView, 'note' | 'diff' | 'warnings'>> {
-  if (row.kind !== 'policy') return { note: null, diff: [], warnings: [] };
+  if (row.kind === 'policy') return foundInPolicy(store, row);
+  return foundInMail(store, row);
+}
+
+async function foundInMail(store: Repositories, { id, kind, status }: RequestRow) {
+  const isOpen = kind === 'email_send' && status === 'pending';
+  return { note: null, diff: [], warnings: isOpen ? await warningsAbout(store, id) : [] };
+}
+
+/** What a proposed policy changes in the one it was proposed against, which need not hold any more. */
+async function foundInPolicy(
+  store: Repositories,
+  row: RequestRow,
+): Promise<Pick<RequestView, 'note' | 'diff' | 'warnings'>> {
   const { rules, note, baseVersion } = proposalOf(row);
   const warnings = shadowedRules({ rules }).map(({ message }) => message);
   // A hint of a policy says that it could not be applied.

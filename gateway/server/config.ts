@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { pino } from 'pino';
+import { readConfigFile } from '../../shared/config-file.ts';
+import { defaultDataFolder } from '../../shared/gateway-data.ts';
 import { StartRefused } from '../../shared/start-refused.ts';
 import { AddressRanges } from '../address-ranges.ts';
+import type { MailConfig } from '../mail/mail-config.ts';
 import { readOr, readSettings, type Settings } from '../settings.ts';
-import { readConfigFile } from './config-file.ts';
 import { isLoopback, parseListenAddress, type ListenAddress } from './listen-address.ts';
 import { unknownSettings } from './setting-names.ts';
 
@@ -111,14 +112,6 @@ function dataFolderOf(env: Env): string {
   return resolve(env['SVC_DATA'] || defaultDataFolder(env));
 }
 
-/** Of the system for root, of the user for anybody else. */
-export function defaultDataFolder(env: Env): string {
-  if (process.geteuid?.() === 0) return '/var/lib/svc-gateway';
-  const { XDG_DATA_HOME: xdg } = env;
-  const user = env['HOME'] || homedir();
-  return join(xdg && isAbsolute(xdg) ? xdg : join(user, '.local', 'share'), 'svc-gateway');
-}
-
 function readPublicUrl(env: Env, listen: ListenAddress | null, complain: Complain): string | null {
   const base = readBase('SVC_PUBLIC_URL', env, complain);
   if (!env['SVC_PUBLIC_URL'] && listen && !isLoopback(listen)) {
@@ -178,12 +171,26 @@ function remarks({ publicUrl, settings }: Read, path: string | null): string[] {
     ...(publicUrl?.startsWith('http:')
       ? ['SVC_PUBLIC_URL is not https: keys and links travel in clear.']
       : []),
-    ...(settings.people.mail.kind === 'outbox'
-      ? ['SVC_SMTP_URL is not set: mail to people stays in the folder `outbox` beside the data.']
-      : []),
+    ...mailRemarks(settings.people.mail),
     ...(settings.callbackAllow.isEmpty
       ? []
       : ['SVC_CALLBACK_ALLOW is set: callbacks may call private addresses.']),
+  ];
+}
+
+function mailRemarks({ kind, domain, imap, dkim }: MailConfig): string[] {
+  const isOutbox = kind === 'outbox';
+  return [
+    ...(isOutbox
+      ? ['SVC_SMTP_URL is not set: mail to people stays in the folder `outbox` beside the data.']
+      : []),
+    ...(isOutbox && dkim
+      ? ['SVC_DKIM_KEY_FILE is set: only what SVC_SMTP_URL sends is signed.']
+      : []),
+    ...(domain !== null && imap === null
+      ? ['SVC_IMAP_URL is not set: mail to SVC_MAIL_DOMAIN is taken only over HTTP.']
+      : []),
+    ...(dkim?.remarks ?? []),
   ];
 }
 
@@ -192,11 +199,13 @@ function secretsOf(env: Env): string[] {
   const whole = [
     'SVC_TELEGRAM_TOKEN',
     'SVC_METRICS_TOKEN',
-    'SVC_SMTP_URL',
     'AWS_SECRET_ACCESS_KEY',
+    'AWS_SESSION_TOKEN',
   ];
-  const texts = [...whole, 'AWS_SESSION_TOKEN'].map((name) => env[name] ?? '');
-  const smtp = env['SVC_SMTP_URL'] ?? '';
-  const password = URL.canParse(smtp) ? new URL(smtp).password : '';
-  return [...texts, password, decodeURIComponent(password)].filter(({ length }) => length >= 6);
+  const urls = ['SVC_SMTP_URL', 'SVC_IMAP_URL'].map((name) => env[name] ?? '');
+  const passwords = urls.map((url) => (URL.canParse(url) ? new URL(url).password : ''));
+  const texts = whole.map((name) => env[name] ?? '');
+  return [...texts, ...urls, ...passwords, ...passwords.map(decodeURIComponent)].filter(
+    ({ length }) => length >= 6,
+  );
 }

@@ -1,13 +1,11 @@
 import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
+import { SOCKET_PATH_MAX_BYTES } from '../../shared/gateway-data.ts';
 
 /** Where to listen. */
 export type ListenAddress =
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
   | { readonly kind: 'unix'; readonly path: string };
-
-/** Linux takes 107 bytes in a socket address, macOS 103. */
-const SOCKET_PATH_MAX_BYTES = 103;
 
 /**
  * `127.0.0.1:4780`, `[::1]:4780`, `localhost:4780` or `unix:/path`; port 0 takes a free one. Throws an Error that says what

@@ -24,6 +24,8 @@ const GAUGES: readonly (readonly [name: string, help: string, key: keyof Census]
   ['svc_waits', 'Waits that are held.', 'waits'],
   ['svc_streams', 'Streams of changes that replicas follow.', 'streams'],
   ['svc_writes_waiting', 'Writes that were asked for and are not answered.', 'writes'],
+  ['svc_mailbox_connected', 'Whether the mailbox can be reached; 0 without one.', 'mailbox'],
+  ['svc_mailbox_backlog', 'Mails that wait in the mailbox.', 'mailboxBacklog'],
 ];
 
 /** What is counted, in the form of Prometheus. */
@@ -60,6 +62,16 @@ export class Metrics implements Observer {
     'svc_letters_total',
     'Letters to people, by channel and outcome.',
     ['channel', 'outcome'],
+  );
+  readonly #mailsIn = this.#counter(
+    'svc_mails_in_total',
+    'Mails taken from the mailbox, by what became of them.',
+    ['outcome'],
+  );
+  readonly #mailsOut = this.#counter(
+    'svc_mails_out_total',
+    'Attempts to send mails of agents, by outcome.',
+    ['outcome'],
   );
 
   constructor() {
@@ -99,6 +111,14 @@ export class Metrics implements Observer {
 
   posted(channel: string, outcome: string): void {
     this.#letters.inc({ channel, outcome });
+  }
+
+  mailTaken(outcome: string): void {
+    this.#mailsIn.inc({ outcome });
+  }
+
+  mailSent(outcome: string): void {
+    this.#mailsOut.inc({ outcome });
   }
 
   get contentType(): string {

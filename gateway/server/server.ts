@@ -8,6 +8,7 @@ import type { Lock } from '../../shared/store/lock.ts';
 import { errorCode } from '../../shared/untyped.ts';
 import { VERSION } from '../../shared/version.ts';
 import { Gateway } from '../gateway.ts';
+import { OperatorSocket } from '../operator/operator-socket.ts';
 import type { ServerConfig } from './config.ts';
 import { claimDataFolder } from './data-folder.ts';
 import { DiskProbe } from './disk-probe.ts';
@@ -48,6 +49,7 @@ export class GatewayServer {
   #phase: Phase = 'opening';
   #http: HttpServer | null = null;
   #gateway: Gateway | null = null;
+  #operator: OperatorSocket | null = null;
   #stopped: Promise<void> | null = null;
 
   private constructor(options: ServerOptions, lock: Lock) {
@@ -103,7 +105,7 @@ export class GatewayServer {
     const wasOpen = this.#phase === 'open';
     this.#phase = 'closing';
     if (wasOpen) this.#options.log.info('ending');
-    const closing = this.#http?.close(FINISH_MS);
+    const closing = Promise.all([this.#http?.close(FINISH_MS), this.#operator?.close(FINISH_MS)]);
     await this.#gateway?.endWaits();
     await closing;
     await this.#gateway?.close();
@@ -135,6 +137,7 @@ export class GatewayServer {
     const gateway = this.#gateway;
     this.#metrics.gauge(() => gateway.census);
     this.#front.open(gateway.app);
+    this.#operator = await OperatorSocket.open({ dataFolder, desk: gateway.operator, log });
     if (this.#phase === 'opening') this.#phase = 'open';
   }
 }

@@ -23,7 +23,7 @@ export function shownPath(path: string): string {
 export function namedProject(path: string, authorization: string | undefined): string | null {
   const key = authorization?.slice('Bearer '.length).trim() ?? '';
   const token = /^\/[a-z]\/([0-9A-Za-z]+)$/.exec(path)?.[1] ?? '';
-  const body = /^\/[dl]\/([0-9a-hjkmnp-tv-z]{16})\//.exec(path)?.[1];
+  const body = /^\/[dlm]\/([0-9a-hjkmnp-tv-z]{16})\//.exec(path)?.[1];
   if (body !== undefined) return `prj_${body}`;
   return (parseApiKey(key) ?? parseToken(token))?.projectId ?? null;
 }

@@ -13,7 +13,7 @@ import { hashApiKey, last4, newApiKey, newId, newProjectId } from '../../shared/
 import { PROJECTS_PER_ACCOUNT } from '../../shared/limits.ts';
 import { toChannelView } from '../../shared/operations/channel/view.ts';
 import { canonicalJson } from '../../shared/rules/canonical-json.ts';
-import { slugsFor } from '../../shared/rules/slug.ts';
+import { isReservedSlug, slugsFor } from '../../shared/rules/slug.ts';
 import { SCOPES, type Scope } from '../../shared/scopes.ts';
 import type { ControlStore } from '../../shared/store/control-store.ts';
 import type { AccountRow, OwnedProject } from '../../shared/store/control/accounts.ts';
@@ -88,6 +88,7 @@ export class Founding {
     { name, slug, key_name }: z.output<typeof projectInput>,
   ): Promise<ProjectAnswer> {
     const { control, server } = this.#parts;
+    if (slug !== undefined && isReservedSlug(slug)) throw new ServiceError('SLUG_TAKEN');
     const id = newProjectId();
     const createdAt = isoTime(use.now);
     this.#making.add(id);

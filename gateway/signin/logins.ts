@@ -8,7 +8,7 @@ import type {
 } from '../../shared/bindings/sign-in.ts';
 import { isoTime, type Clock } from '../../shared/clock.ts';
 import type { Vault } from '../../shared/context.ts';
-import { ServiceError } from '../../shared/errors.ts';
+import { invalid, ServiceError } from '../../shared/errors.ts';
 import { newId, newSecret } from '../../shared/ids.ts';
 import {
   LOGIN_KEPT_MS,
@@ -20,6 +20,7 @@ import {
 } from '../../shared/limits.ts';
 import { effectiveLoginState, type LoginState } from '../../shared/rules/login-state.ts';
 import {
+  domainOf,
   comparableAddress,
   likelyMailbox,
   maskedAddress,
@@ -44,6 +45,8 @@ export interface LoginParts {
   readonly vault: Vault;
   /** Base of the links in mails. */
   readonly publicUrl: string;
+  /** Behind the `@` of the addresses of projects. */
+  readonly mailDomain: string | null;
   readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
   /** The projects of an account that can be used. */
   readonly projectsOf: (accountId: string) => Promise<OwnedProject[]>;
@@ -78,7 +81,11 @@ export class Logins implements LoginDesk {
     input: z.output<typeof startInput>,
     { address, userAgent }: Beginner,
   ): Promise<z.output<typeof startAnswer>> {
-    const { clock, store, vault } = this.#parts;
+    const { clock, mailDomain, store, vault } = this.#parts;
+    if (domainOf(input.email) === mailDomain) {
+      // Agents read what comes to the addresses of projects.
+      throw invalid({ path: 'email', message: 'Addresses of this service cannot sign in.' });
+    }
     const now = clock.now();
     this.#starts.take(address, now);
     const [loginId, token] = [`lgn_${newSecret()}`, newSecret()];

@@ -25,6 +25,7 @@ export class SignIn {
       clock,
       vault,
       publicUrl: server.urls.api,
+      mailDomain: server.mail.domain,
       mail,
       projectsOf: (accountId) => this.founding.projectsOf(accountId),
       onTrouble,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/clock.ts';
 import type { Carrier, Desk } from '../people/desk.ts';
-import { backoffMs, pause, PAUSES, type Pauses } from './backoff.ts';
+import { backoffMs, pause, PAUSES, type Pauses } from '../backoff.ts';
 import { BotApi } from './bot-api.ts';
 import { telegramCarrier } from './carrier.ts';
 import { Conversation } from './conversation.ts';

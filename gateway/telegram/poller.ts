@@ -1,4 +1,4 @@
-import { backoffMs, pause, type Pauses } from './backoff.ts';
+import { backoffMs, pause, type Pauses } from '../backoff.ts';
 import type { BotApi } from './bot-api.ts';
 import { TelegramFailure } from './failure.ts';
 import { updateId } from './update.ts';

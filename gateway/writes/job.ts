@@ -15,6 +15,8 @@ export type Effect =
   | { readonly kind: 'request_ended'; readonly id: string }
   /** There is something to tell people. */
   | { readonly kind: 'notices_due' }
+  /** There is mail to send. */
+  | { readonly kind: 'mails_due' }
   /** Something falls due at this time. */
   | { readonly kind: 'due'; readonly at: number }
   | { readonly kind: 'sources_changed' }

@@ -22,6 +22,7 @@ export function peopleContext(job: Job, now: number): DecidingContext {
     emit: (event) => emit(job, event, now),
     dueAt: (at) => tell({ kind: 'due', at }),
     noticesDue: () => tell({ kind: 'notices_due' }),
+    mailsDue: () => tell({ kind: 'mails_due' }),
     requestEnded: (id) => tell({ kind: 'request_ended', id }),
   };
 }

@@ -1,5 +1,7 @@
 import { delivery } from './delivery.ts';
 import { adminKey, noteUse } from './keys.ts';
+import { mailDelivery, mailReports } from './mail-delivery.ts';
+import { forgetMails, handMail, recordMail } from './mails.ts';
 import { operation } from './operation.ts';
 import {
   confirmChannel,
@@ -11,6 +13,7 @@ import {
 } from './people.ts';
 import { dropDeliveries, recordAttempts, releaseRoutes } from './push.ts';
 import { foundProject, signInKey } from './sign-in.ts';
+import { setStanding } from './standing.ts';
 import { refundTransfer, reserveTransfer } from './transfers.ts';
 import {
   dropKeys,
@@ -35,17 +38,23 @@ export const procedures = {
   dropUploads,
   expireRequests,
   forgetAnswers,
+  forgetMails,
   foundProject,
+  handMail,
+  mailDelivery,
+  mailReports,
   moveOverdue,
   noteUse,
   operation,
   purgePayloads,
   recordAttempts,
   recordLetters,
+  recordMail,
   refundTransfer,
   releaseRoutes,
   reserveTransfer,
   setOwner,
+  setStanding,
   signInKey,
   uploadReceived,
 };

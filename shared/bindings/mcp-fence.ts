@@ -11,7 +11,14 @@ export interface FencedAnswer {
 type Fields = Record<string, unknown>;
 
 /** What the sender of an event writes; everything else in it is ours. */
-const SENDER_FIELDS = new Set(['type', 'subject', 'headers', 'payload']);
+const SENDER_FIELDS = new Set([
+  'type',
+  'subject',
+  'headers',
+  'payload',
+  'attachments',
+  'attachments_blocked',
+]);
 
 /** The answer with its foreign events fenced, or null when it holds none. */
 export function fenceAnswer(kind: 'event' | 'events', answer: Fields): FencedAnswer | null {

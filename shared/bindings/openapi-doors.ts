@@ -116,12 +116,13 @@ const INGRESS = {
   summary: 'Deliver a webhook.',
   description:
     'Where the sender of a source posts to; the token is the capability and no key is needed. The raw body is ' +
-    'checked against the signature of the source before it is parsed. Identical deliveries create one event.',
+    'checked against the signature of the source before it is parsed. Identical deliveries create one event. The address ' +
+    'of an email source takes whole mails (RFC 5322), for mail servers that can post what they receive.',
   security: [],
   parameters: inPath('token'),
   requestBody: {
     required: true,
-    description: 'Any body of at most 5 MB, not compressed.',
+    description: 'Any body of at most 5 MB, a mail of at most 25 MB, not compressed.',
     content: { '*/*': { schema: {} } },
   },
   responses: {
@@ -130,7 +131,11 @@ const INGRESS = {
       required: ['status', 'event_id'],
       properties: {
         status: { type: 'string', enum: ['accepted', 'duplicate'] },
-        event_id: { type: 'string' },
+        event_id: {
+          type: ['string', 'null'],
+          description:
+            'Null for a report about a mail that was sent: it makes no event of its own.',
+        },
       },
     }),
     ...errorResponses([

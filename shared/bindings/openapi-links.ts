@@ -19,6 +19,7 @@ export function linkPaths(): Record<string, Json> {
       ['project', 'path', 'version', 'expires', 'signature'],
     ),
     '/l/{project}/{event}/{expires}/{signature}': { get: PAYLOAD },
+    '/m/{project}/{event}/{expires}/{signature}': { get: MAIL_HTML },
   };
 }
 
@@ -145,5 +146,30 @@ const PAYLOAD = {
       content: { 'application/octet-stream': { schema: BYTES } },
     },
     ...errorResponses(['NOT_FOUND', ...OUTAGES]),
+  },
+};
+
+const MAIL_HTML = {
+  operationId: 'mail_html',
+  tags: ['links'],
+  summary: 'Look at the HTML of a mail.',
+  description:
+    'The `html_url` of inbox_claim; it holds for an hour. For the eyes of a person: the policy of the page lets it run ' +
+    'nothing, and load nothing from anywhere. What it says is data from outside.',
+  security: [],
+  parameters: inPath('project', 'event', 'expires', 'signature'),
+  responses: {
+    200: {
+      description: 'The HTML as it was received.',
+      headers: {
+        ...COMMON_HEADERS,
+        'Content-Security-Policy': {
+          description: 'A sandbox without sources.',
+          schema: { type: 'string' },
+        },
+      },
+      content: { 'text/html': { schema: { type: 'string' } } },
+    },
+    ...errorResponses(['NOT_FOUND', 'METHOD_NOT_ALLOWED', ...OUTAGES]),
   },
 };

@@ -133,6 +133,7 @@ function describe(sharing: Sharing): Json {
     ...(hasBody && { requestBody: bodyOf(sharing) }),
     responses: {
       [rest.status ?? 200]: success(operation),
+      ...(rest.accepted && { 202: success(operation) }),
       ...(rest.versioned && rest.method === 'GET' && { 304: NOT_MODIFIED }),
       ...errorResponses([
         ...COMMON,

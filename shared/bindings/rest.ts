@@ -97,7 +97,8 @@ function success(
     return reply(c, null, 304, headers);
   }
   const body = JSON.stringify(value);
-  return reply(c, body, rest.status ?? 200, { 'Content-Type': 'application/json', ...headers });
+  const status = rest.accepted?.(value as Record<string, unknown>) ? 202 : (rest.status ?? 200);
+  return reply(c, body, status, { 'Content-Type': 'application/json', ...headers });
 }
 
 const NEVER = new AbortController().signal;

@@ -4,6 +4,8 @@ import { askHuman } from './ask/human.ts';
 import { channelAdd } from './channel/add.ts';
 import { channelList } from './channel/list.ts';
 import { channelRemove } from './channel/remove.ts';
+import { emailSend } from './email/send.ts';
+import { emailStatus } from './email/status.ts';
 import { fileDelete } from './file/delete.ts';
 import { fileGet } from './file/get.ts';
 import { fileList } from './file/list.ts';
@@ -97,6 +99,8 @@ export const operations: readonly Operation[] = [
   filePut,
   fileDelete,
   fileUrl,
+  emailSend,
+  emailStatus,
   usage,
   ledgerQuery,
   ledgerVerify,

@@ -1,14 +1,22 @@
 import * as z from 'zod';
 import { isoTime } from '../clock.ts';
-import { DISK_KEYS_MAX, DISK_MAX_BYTES, TRANSFER_MONTH_MAX_BYTES } from '../limits.ts';
+import {
+  DISK_KEYS_MAX,
+  DISK_MAX_BYTES,
+  EMAILS_PER_DAY,
+  EMAILS_PER_MONTH,
+  TRANSFER_MONTH_MAX_BYTES,
+} from '../limits.ts';
 import { defineOperation } from '../operation.ts';
 import { usedBytes } from '../rules/disk-quota.ts';
 import { monthEnd, monthOf } from '../rules/month.ts';
+import { sendBlocked, sendUse } from './email/room.ts';
 
 export const usage = defineOperation({
   name: 'usage',
   summary: 'What the project uses of its limits.',
-  description: 'Bytes on the disk, keys, and the transfer of the calendar month (UTC).',
+  description:
+    'Bytes on the disk, keys, the transfer of the calendar month (UTC), and the messages asked to be sent in this day and month.',
   scope: 'any',
   input: z.strictObject({}),
   output: z.object({
@@ -26,6 +34,13 @@ export const usage = defineOperation({
       limit_bytes: z.int(),
       resets_at: z.string(),
     }),
+    emails: z.object({
+      today: z.int(),
+      day_limit: z.int(),
+      this_month: z.int(),
+      month_limit: z.int(),
+      blocked: z.string().nullable().describe('Why nothing may be sent; null when it may.'),
+    }),
   }),
   errors: [],
   effect: 'read',
@@ -37,6 +52,7 @@ export const usage = defineOperation({
 }).read(async ({ store, now, unspentTransfer }) => {
   const use = await store.disk.use();
   const month = monthOf(now);
+  const emails = await sendUse(store, now);
   return {
     disk: {
       used_bytes: usedBytes(use),
@@ -51,6 +67,13 @@ export const usage = defineOperation({
       used_bytes: (await store.disk.transferred(month)) - unspentTransfer(month),
       limit_bytes: TRANSFER_MONTH_MAX_BYTES,
       resets_at: isoTime(monthEnd(now)),
+    },
+    emails: {
+      today: emails.today,
+      day_limit: EMAILS_PER_DAY,
+      this_month: emails.thisMonth,
+      month_limit: EMAILS_PER_MONTH,
+      blocked: (await sendBlocked(store))?.reason ?? null,
     },
   };
 });

@@ -3,6 +3,31 @@ export const SLUG_MAX_CHARS = 40;
 /** Lower-case letters, digits and single hyphens between them: it stands in addresses and subjects. */
 export const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
+/** Mail to these is for whoever runs a domain (RFC 2142), or comes from the service itself. */
+const RESERVED: ReadonlySet<string> = new Set([
+  'abuse',
+  'admin',
+  'administrator',
+  'approvals',
+  'hostmaster',
+  'info',
+  'mailer-daemon',
+  'no-reply',
+  'noc',
+  'noreply',
+  'postmaster',
+  'root',
+  'security',
+  'support',
+  'svc',
+  'webmaster',
+]);
+
+/** Whether no project may have it: it would be its address. */
+export function isReservedSlug(slug: string): boolean {
+  return RESERVED.has(slug);
+}
+
 /** Where nothing of a name is left. */
 const NAMELESS = 'project';
 /** So many are tried with a number before a random end is taken. */
@@ -22,7 +47,8 @@ export function slugOf(name: string): string {
 export function slugsFor(name: string, random: string): string[] {
   const slug = slugOf(name);
   const ends = Array.from({ length: NUMBERED - 1 }, (_, index) => String(index + 2));
-  return [slug, ...[...ends, random].map((end) => `${room(slug, end)}-${end}`)];
+  const numbered = [...ends, random].map((end) => `${room(slug, end)}-${end}`);
+  return isReservedSlug(slug) ? numbered : [slug, ...numbered];
 }
 
 function room(slug: string, end: string): string {

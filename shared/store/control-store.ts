@@ -1,5 +1,6 @@
 import { AccountStore } from './control/accounts.ts';
 import { LoginStore } from './control/logins.ts';
+import { MailboxStore } from './control/mailboxes.ts';
 import { RestStore } from './control/rests.ts';
 import type { Reader, Row, Writer } from './driver.ts';
 import { POSITION_SQL } from './meta.ts';
@@ -26,6 +27,7 @@ const ALL = `SELECT ${COLUMNS} FROM project ORDER BY created_at, id`;
 export class ControlStore {
   readonly accounts: AccountStore;
   readonly logins: LoginStore;
+  readonly mailboxes: MailboxStore;
   readonly rests: RestStore;
   readonly #reader: Reader;
   readonly #writer: Writer;
@@ -38,12 +40,19 @@ export class ControlStore {
     this.#reader = new EmbeddedReader(path);
     this.accounts = new AccountStore(this.#reader, this.#writer);
     this.logins = new LoginStore(this.#reader, this.#writer);
+    this.mailboxes = new MailboxStore(this.#reader, this.#writer);
     this.rests = new RestStore(this.#reader, this.#writer);
   }
 
   findProject(id: string): Promise<ProjectRecord | undefined> {
     return this.#reader.read((tx) =>
       tx.get<ProjectRecord>(`SELECT ${COLUMNS} FROM project WHERE id = ?`, [id]),
+    );
+  }
+
+  findProjectBySlug(slug: string): Promise<ProjectRecord | undefined> {
+    return this.#reader.read((tx) =>
+      tx.get<ProjectRecord>(`SELECT ${COLUMNS} FROM project WHERE slug = ?`, [slug]),
     );
   }
 

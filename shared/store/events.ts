@@ -47,8 +47,10 @@ export interface NewEvent {
   readonly sizeBytes: number;
   readonly providerId: string | null;
   readonly bodyHash: Uint8Array | null;
+  /** The message of ours that a mail answers. */
+  readonly replyTo?: string | null;
   readonly content: {
-    /** JSON text of the stored headers. */
+    /** JSON text of the stored headers; of a mail, of what came with it. */
     readonly headers: string;
     readonly contentType: string | null;
     readonly kind: PayloadKind;
@@ -63,6 +65,9 @@ interface EventPlace {
   readonly seq: number;
   readonly receivedAt: string;
 }
+
+/** The content type of an event that is a mail: what its headers say of its files goes with them. */
+export const MAIL_CONTENT_TYPE = 'message/rfc822';
 
 /** Under this name the newest event is carried from job to job. */
 const LAST = 'event.last';
@@ -146,6 +151,18 @@ export class EventRepository {
     return row?.id ?? null;
   }
 
+  /** The same with what tells a copy from a forgery. */
+  async deliveredMail(
+    sourceId: string,
+    providerId: string,
+    sinceIso: string,
+  ): Promise<{ id: string; verified: number; body_hash: Uint8Array } | undefined> {
+    return this.#tx.get<{ id: string; verified: number; body_hash: Uint8Array }>(
+      'SELECT id, verified, body_hash FROM event WHERE source_id = ? AND provider_id = ? AND received_at >= ? ORDER BY seq DESC LIMIT 1',
+      [sourceId, providerId, sinceIso],
+    );
+  }
+
   /** The event of a source that brought the same bytes without an id since a time, or null. */
   async deliveredBody(
     sourceId: string,
@@ -188,8 +205,8 @@ export class EventRepository {
     const { content } = event;
     await this.#tx.run(
       `INSERT INTO event (seq, id, source_id, source, channel, type, received_at, verified, trust, suspected_replay,
-         size_bytes, provider_id, body_hash, status)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')`,
+         size_bytes, provider_id, body_hash, reply_to, status)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')`,
       [
         seq,
         event.id,
@@ -204,6 +221,7 @@ export class EventRepository {
         event.sizeBytes,
         event.providerId,
         event.bodyHash,
+        event.replyTo ?? null,
       ],
     );
     await this.#tx.run(
@@ -252,11 +270,15 @@ export class EventRepository {
     const upTo = Math.min(end - 1, oldest.seq + limit - 1);
     const range: SqlValue[] = [oldest.seq, upTo];
     const blobs = await this.#tx.all(
-      'SELECT blob FROM event_content WHERE seq BETWEEN ? AND ? AND blob IS NOT NULL',
+      `SELECT blob FROM event_content WHERE seq BETWEEN ?1 AND ?2 AND blob IS NOT NULL
+       UNION ALL SELECT digest AS blob FROM event_file WHERE event_seq BETWEEN ?1 AND ?2`,
       range,
     );
+    await this.#tx.run('DELETE FROM event_file WHERE event_seq BETWEEN ? AND ?', range);
     const count = await this.#tx.run(
-      'UPDATE event_content SET kind = NULL, body = NULL, blob = NULL WHERE seq BETWEEN ? AND ?',
+      `UPDATE event_content SET kind = NULL, body = NULL, blob = NULL,
+         headers = CASE content_type WHEN '${MAIL_CONTENT_TYPE}' THEN '{}' ELSE headers END
+       WHERE seq BETWEEN ? AND ?`,
       range,
     );
     await this.#tx.run(

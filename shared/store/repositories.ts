@@ -3,6 +3,9 @@ import { CallbackSecretRepository } from './callback-secret.ts';
 import { ChannelRepository } from './channels.ts';
 import { DeliveryRepository } from './deliveries.ts';
 import { DiskRepository } from './disk.ts';
+import { EmailAddressRepository } from './email-addresses.ts';
+import { EmailRepository } from './emails.ts';
+import { EventFileRepository } from './event-files.ts';
 import { EventRepository } from './events.ts';
 import { FileLinkRepository } from './file-links.ts';
 import { FileRepository } from './files.ts';
@@ -44,6 +47,9 @@ export class Repositories {
   #routes: RouteRepository | undefined;
   #deliveries: DeliveryRepository | undefined;
   #callbackSecret: CallbackSecretRepository | undefined;
+  #emails: EmailRepository | undefined;
+  #emailAddresses: EmailAddressRepository | undefined;
+  #eventFiles: EventFileRepository | undefined;
   #meta: MetaRepository | undefined;
 
   constructor(tx: Tx, projectId: string) {
@@ -121,6 +127,18 @@ export class Repositories {
 
   get callbackSecret(): CallbackSecretRepository {
     return (this.#callbackSecret ??= new CallbackSecretRepository(this.#tx));
+  }
+
+  get emails(): EmailRepository {
+    return (this.#emails ??= new EmailRepository(this.#tx));
+  }
+
+  get emailAddresses(): EmailAddressRepository {
+    return (this.#emailAddresses ??= new EmailAddressRepository(this.#tx));
+  }
+
+  get eventFiles(): EventFileRepository {
+    return (this.#eventFiles ??= new EventFileRepository(this.#tx));
   }
 
   get meta(): MetaRepository {

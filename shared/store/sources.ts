@@ -47,6 +47,13 @@ export class SourceRepository {
     );
   }
 
+  /** The source of mail: a project has one or none. */
+  email(): Promise<SourceRow | undefined> {
+    return this.#tx.get<SourceRow>(
+      `SELECT ${COLUMNS} FROM source WHERE type = 'email' AND removed_at IS NULL`,
+    );
+  }
+
   /** An active source by the SHA-256 of its hook token. */
   findByTokenHash(tokenHash: string): Promise<SourceRow | undefined> {
     return this.#tx.get<SourceRow>(

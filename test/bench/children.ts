@@ -9,7 +9,7 @@ import { daemonCommand } from '../../daemon/launch.ts';
 export const REPOSITORY = resolve(import.meta.dirname, '../..');
 const END_WITHIN_MS = 5000;
 
-const ROLES = ['gateway', 'store', 'pg-boss', 'receiver', 'readers'] as const;
+const ROLES = ['gateway', 'store', 'pg-boss', 'receiver', 'readers', 'mail-sender'] as const;
 
 type Role = (typeof ROLES)[number];
 

@@ -10,6 +10,9 @@ import { idle } from './cases/idle.ts';
 import { ingest, queue } from './cases/ingest.ts';
 import { kv, kvHistory } from './cases/kv.ts';
 import { ledger } from './cases/ledger.ts';
+import { mailBacklog } from './cases/mail-backlog.ts';
+import { mailSend } from './cases/mail-send.ts';
+import { mailWake } from './cases/mail-wake.ts';
 import { mcp } from './cases/mcp.ts';
 import { decide, policy } from './cases/people.ts';
 import { projects } from './cases/projects.ts';
@@ -44,6 +47,9 @@ const BENCHES: Readonly<Record<string, RunBench>> = {
   'fan-out': fanOut,
   copy,
   projects,
+  'mail-wake': mailWake,
+  'mail-backlog': mailBacklog,
+  'mail-send': mailSend,
 };
 
 const TMPFS = 0x01021994;

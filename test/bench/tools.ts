@@ -6,6 +6,7 @@ const PACKAGES = {
   postgres: 'postgresql-15',
   etcd: 'etcd-server',
   nginx: 'nginx-light libnginx-mod-http-dav-ext',
+  'smtp-sink': 'postfix',
 } as const;
 
 type Tool = keyof typeof PACKAGES;

@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { sampleKinds } from '../../cli/commands/samples/kinds.ts';
+import { webhookKinds } from '../../cli/commands/samples/kinds.ts';
+import { mailKinds } from '../../cli/commands/samples/mail.ts';
 import { MCP_CLIENT_NAMES, SAMPLE_NAMES, SHELL_NAMES } from '../../cli/commands/specs-names.ts';
 import { allCommands } from '../../cli/tree.ts';
 import { bashScript, fishScript, zshScript } from '../../cli/view/completion-scripts.ts';
@@ -87,6 +88,9 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion of %s', (shell) => {
       ['values of an argument', ['completion', ''], ['bash', 'fish', 'zsh']],
       ['those of another', ['mcp', 'install', ''], ['claude-code', 'codex', 'cursor']],
       ['those that begin so', ['trigger', 'github.pu'], GITHUB_PU],
+      ['mails', ['trigger', 'ema'], ['email', 'email.bounce', 'email.reply']],
+      ['what mail can be done with', ['email', ''], ['send', 'status']],
+      ['flags of a mail', ['email', 'send', '--re'], ['--reply-to-inbox']],
       ['kinds of channels', ['channel', 'add', ''], ['email', 'telegram']],
       ['ways a request stands', ['request', 'watch', '--status', 'an'], ['answered']],
       ['risks', ['ask', 'approval', 'a', 'b', '--risk', ''], ['high', 'low', 'medium']],
@@ -112,7 +116,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion of %s', (shell) => {
 
 describe('the names that completion offers', () => {
   it('are those of the samples', () => {
-    expect(SAMPLE_NAMES).toEqual(sampleKinds.map(({ kind }) => kind));
+    expect(SAMPLE_NAMES).toEqual([...webhookKinds, ...mailKinds].map(({ kind }) => kind));
   });
 
   it('stand with the arguments', () => {

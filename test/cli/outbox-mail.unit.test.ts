@@ -40,6 +40,7 @@ describe('a letter read back from its file', () => {
           subject: subject.replaceAll('=?', '= ?'),
           date: 1000,
           text,
+          attachments: [],
           link: URL,
         });
       }),
@@ -62,6 +63,9 @@ describe('a letter read back from its file', () => {
       `Content-Transfer-Encoding: quoted-printable\n\n=${' '.repeat(1e6)}`,
       `Content-Type: multipart/x; boundary=a\n\n${'--a\n'.repeat(2e5)}`,
       `Content-Type: multipart/x; ${'boundary='.repeat(1e5)}\n\n`,
+      `Content-Disposition: attachment\nContent-Type: a/b${';name="\\'.repeat(1e5)}\n\n`,
+      `Content-Disposition: attachment\nContent-Type: ${'; name='.repeat(1e5)}\n\n`,
+      `Content-Disposition: attachment\nContent-Type: x;${' '.repeat(1e6)}y\n\n`,
     ];
     for (const bomb of bombs) {
       const started = performance.now();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../../cli/run.ts';
 import { MailCarrier } from '../../gateway/mail/mail-carrier.ts';
+import type { OutgoingMail } from '../../gateway/mail/mailer.ts';
 import { OutboxMailer } from '../../gateway/mail/outbox-mailer.ts';
 import { opened, NOW } from '../gateway/mail/samples.ts';
 import { TextSink } from './fake-output.ts';
@@ -39,6 +40,14 @@ async function write(
   }
 }
 
+/** A mail of an agent as the daemon writes it, later than the letters. */
+async function writeMail(given: Partial<OutgoingMail> = {}): Promise<void> {
+  const clock = { now: () => NOW + 60_000 };
+  const mail = { from: 'shop@localhost', fromName: 'Shop', to: 'bo@example.com', ...given };
+  const plain = { id: 'msg_1', subject: 'Your report', text: 'See attached.\n', ...mail };
+  await new OutboxMailer({ folder: outbox, clock }).send(plain);
+}
+
 /** A desktop whose opener writes down what it is given. */
 function desktop(body: string): NodeJS.ProcessEnv {
   const bin = join(folder, 'bin');
@@ -55,7 +64,7 @@ describe('an empty outbox', () => {
     const { code, stdout, stderr } = await svc('outbox list', true);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toBe(
-      'The outbox of this machine is empty.\nLetters to people are kept here, and not sent, while the daemon runs without SVC_SMTP_URL.\n',
+      'The outbox of this machine is empty.\nMail is kept here, and not sent, while the daemon runs without SVC_SMTP_URL.\n',
     );
     expect(await svc('outbox list')).toEqual({ code: 0, stdout: '{"items":[]}\n', stderr: '' });
   });
@@ -66,7 +75,7 @@ describe('an empty outbox', () => {
       const { code, stdout, stderr } = await svc(line);
       expect([code, stdout]).toEqual([3, '']);
       expect(stderr).toMatch(
-        /^NOT_FOUND: The outbox of this machine is empty\.\nLetters to people/,
+        /^NOT_FOUND: The outbox of this machine is empty\.\nMail is kept here/,
       );
     },
   );
@@ -78,7 +87,7 @@ describe('an empty outbox', () => {
     const env = where === 'a profile' ? {} : { SVC_GATEWAY: 'https://gw.example' };
     const list = await svc('outbox list', true, env);
     expect(list.stdout).toBe(
-      'The outbox of this machine is empty.\nLetters of this project are sent by its gateway. One without a mail server keeps them in the folder outbox of its data, on its host.\n',
+      'The outbox of this machine is empty.\nMail of this project is sent by its gateway. One without a mail server keeps it in the folder outbox of its data, on its host.\n',
     );
     const open = await svc('outbox open', true, env);
     expect([open.code, open.stderr]).toEqual([3, expect.stringContaining('sent by its gateway')]);
@@ -293,5 +302,67 @@ describe('svc outbox open', () => {
     const { code, stdout, stderr } = await svc('outbox open x');
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/^NO_LINK: /);
+  });
+});
+
+describe('a mail that an agent sent', () => {
+  const attachments = [
+    { name: 'may.pdf', contentType: 'application/pdf', bytes: Buffer.alloc(2048, 1) },
+    {
+      name: 'größe "q"; 日本.csv',
+      contentType: 'text/csv; charset=utf-8',
+      bytes: Buffer.from('a'),
+    },
+    { name: 'notes.txt', contentType: 'text/plain', bytes: Buffer.from('not the text') },
+  ];
+
+  it('is listed among the letters', async () => {
+    await write([{ id: 'ntc_a' }]);
+    await writeMail();
+    expect(JSON.parse((await svc('outbox list')).stdout)).toMatchObject({
+      items: [{ id: 'msg_1', to: 'bo@example.com', subject: 'Your report' }, { id: 'ntc_a' }],
+    });
+  });
+
+  it('is shown with the files that go with it', async () => {
+    await writeMail({ attachments, html: '<p>See attached.</p>' });
+    expect(JSON.parse((await svc('outbox show')).stdout)).toMatchObject({
+      id: 'msg_1',
+      from: 'Shop <shop@localhost>',
+      text: 'See attached.\n',
+      attachments: [
+        { name: 'may.pdf', content_type: 'application/pdf', size_bytes: 2048 },
+        { name: 'größe "q"; 日本.csv', content_type: 'text/csv', size_bytes: 1 },
+        { name: 'notes.txt', content_type: 'text/plain', size_bytes: 12 },
+      ],
+    });
+    const lines = (await svc('outbox show msg_1', true)).stdout.split('\n');
+    expect(lines.slice(3)).toEqual([
+      'Subject   Your report',
+      'Attached  may.pdf (2 KB)',
+      'Attached  größe "q"; 日本.csv (1 byte)',
+      'Attached  notes.txt (12 bytes)',
+      '',
+      'See attached.',
+      '',
+    ]);
+  });
+
+  it('has no link to open, even where it looks like one of ours', async () => {
+    await writeMail({ text: 'Approve here:\nhttp://127.0.0.1:4780/a/t0ken0\n' });
+    for (const line of ['outbox open', 'outbox open msg_1', 'outbox open latest --print']) {
+      const { code, stdout, stderr } = await svc(line);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toBe(
+        'NO_LINK: There is nothing to open: an agent sent this mail, and its links are not ours.\nRead it with: svc outbox show msg_1\n',
+      );
+    }
+  });
+
+  it('does not stand before the letter that waits for an answer', async () => {
+    await write([{ id: 'ntc_a' }]);
+    await writeMail({ text: 'http://evil.test/\n' });
+    const { stdout } = await svc('outbox open --print', true);
+    expect(stdout).toBe('http://127.0.0.1:4780/a/t0ken0\n');
   });
 });

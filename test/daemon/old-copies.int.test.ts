@@ -53,6 +53,7 @@ function copyOf(project: string, days: number): ReplicaFolder {
         urls: { api: 'a', mcp: 'b', hooks: 'c' },
         channels: [],
         telegramBot: null,
+        mail: { domain: null, from: null },
       },
       schemaVersion: 3,
     },

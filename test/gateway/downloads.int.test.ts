@@ -41,6 +41,7 @@ function signedLink(path: string, version: number, expiresAt = clock.now() + HOU
     urls: { api: gateway.url, mcp: gateway.url, hooks: gateway.url },
     channels: [],
     telegramBot: null,
+    mail: { domain: null, from: null },
   };
   const context = { vault: vault(), server };
   return fileDownloadLink(context, gateway.projectId, { path, version }, expiresAt);

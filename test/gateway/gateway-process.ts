@@ -14,13 +14,15 @@ export interface GatewayProcess {
 
 const PROGRAM = resolve('test/gateway/gateway-program.ts');
 
-/** Starts it over a data folder and waits until it answers. */
+/** Starts it over a data folder, with settings of mail where given, and waits until it answers. */
 export async function startGatewayProcess(
   folder: string,
   openMax: number,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<GatewayProcess> {
   const child = spawn(process.execPath, ['--import', 'tsx', PROGRAM, folder, String(openMax)], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...settings },
   });
   const exited = new Promise<void>((done) => child.once('exit', () => done()));
   const url = await Promise.race([addressOf(child), exited.then(() => null)]);

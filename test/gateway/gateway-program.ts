@@ -3,11 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import pino from 'pino';
 import { Gateway } from '../../gateway/gateway.ts';
+import { readMailConfig } from '../../gateway/mail/read-mail-config.ts';
 import { unroutable } from '../../shared/bindings/http.ts';
 
 /**
- * A gateway in a process of its own, which can be killed: `gateway-program.ts FOLDER OPEN_MAX`. Prints its address as soon as
- * it answers.
+ * A gateway in a process of its own, which can be killed: `gateway-program.ts FOLDER OPEN_MAX`, with the settings of mail in
+ * the environment. Prints its address as soon as it answers.
  */
 const [folder = '', max = '256'] = process.argv.slice(2);
 const server = createServer();
@@ -19,6 +20,7 @@ const gateway = await Gateway.open({
   ratePerMinute: 0,
   openProjectsMax: Number(max),
   steady: { waitMs: () => 0 },
+  people: { mail: readMailConfig(process.env), telegram: null },
   log: pino({ level: 'error' }, pino.destination(2)),
   onFatal: () => process.exit(1),
 });

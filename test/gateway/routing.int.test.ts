@@ -15,7 +15,13 @@ let routing: Routing;
 
 beforeEach(async () => {
   const urls = { api: '', mcp: '', hooks: '' };
-  const server = { version: '0', urls, channels: [], telegramBot: null };
+  const server = {
+    version: '0',
+    urls,
+    channels: [],
+    telegramBot: null,
+    mail: { domain: null, from: null },
+  };
   const writers = new InProcessWriters({
     masterKey: randomBytes(32),
     server,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readMailConfig } from '../../gateway/mail/mail-config.ts';
+import { readMailConfig } from '../../gateway/mail/read-mail-config.ts';
 import { FakeTelegram } from '../helpers/fake-telegram.ts';
 import { TestGateway } from '../helpers/gateway.ts';
 import { linkToken } from '../helpers/outbox.ts';

@@ -22,7 +22,13 @@ afterAll(() => built.remove());
 
 const info = { id: 'prj_0000000000000000', slug: 'one', name: 'One' };
 const urls = { api: 'http://x', mcp: 'http://x/mcp', hooks: 'http://x' };
-const server = { version: '0', urls, channels: [], telegramBot: null };
+const server = {
+  version: '0',
+  urls,
+  channels: [],
+  telegramBot: null,
+  mail: { domain: null, from: null },
+};
 const caller = {
   projectId: info.id,
   keyId: 'key_a',

@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 
-/** Where in a conversation something may go wrong; `end` is what answers the last dot of a mail. */
-type Step = 'connect' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'end';
+/** Where in a conversation something may go wrong; `body` is the first line of a mail, `end` answers its last dot. */
+type Step = 'connect' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'body' | 'end';
 
 /** A reply instead of the good one, no reply, a reply byte by byte without an end, or the end of the connection. */
 type Act = { readonly reply: string } | 'hang' | 'trickle' | 'close';
+
+type Script = Partial<Record<Step, Act>>;
 
 export interface ReceivedMail {
   readonly from: string;
@@ -20,10 +22,12 @@ export interface ReceivedMail {
 
 interface FakeSmtpOptions {
   /** What goes wrong, and where. It may be changed while the server runs. */
-  readonly script?: Partial<Record<Step, Act>>;
+  readonly script?: Script;
   /** Only who logs in like this may send. */
   readonly login?: { readonly user: string; readonly password: string };
   readonly tls?: { readonly mode: 'from_start' | 'starttls'; readonly certificate: Certificate };
+  /** What else it can do, such as `SIZE 1000`. */
+  readonly extensions?: readonly string[];
 }
 
 interface Certificate {
@@ -55,8 +59,12 @@ export class FakeSmtp {
   readonly received: ReceivedMail[] = [];
   /** Every line that came outside of mails, in order. */
   readonly commands: string[] = [];
+  /** Mails of which something came. */
+  begun = 0;
   connections = 0;
-  script: Partial<Record<Step, Act>>;
+  script: Script;
+  /** The same for mails to one address, from `rcpt` on. */
+  readonly scripts = new Map<string, Script>();
   readonly options: FakeSmtpOptions;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -112,6 +120,8 @@ class Conversation {
   #from = '';
   #to: string[] = [];
   #mail: string[] | null = null;
+  /** Of whom the last RCPT spoke. */
+  #recipient = '';
 
   constructor(fake: FakeSmtp, socket: Socket) {
     this.#fake = fake;
@@ -120,7 +130,7 @@ class Conversation {
   }
 
   act(step: Step, good: string, then: () => void = () => undefined): void {
-    const act = this.#fake.script[step] ?? { reply: good };
+    const act = this.#actAt(step) ?? { reply: good };
     if (act === 'hang') return;
     if (act === 'close') {
       this.#socket.destroy();
@@ -131,6 +141,10 @@ class Conversation {
       this.#socket.write(`${act.reply}\r\n`);
       if (act.reply === good) then();
     }
+  }
+
+  #actAt(step: Step): Act | undefined {
+    return this.#fake.scripts.get(this.#recipient)?.[step] ?? this.#fake.script[step];
   }
 
   #listen(socket: Socket): void {
@@ -147,14 +161,19 @@ class Conversation {
   }
 
   #mailLine(line: string, mail: string[]): void {
+    const isFirst = mail.length === 0;
+    if (isFirst) this.#fake.begun += 1;
     if (line !== '.') {
       mail.push(line.startsWith('.') ? line.slice(1) : line);
+      if (isFirst && this.#actAt('body')) this.act('body', '');
       return;
     }
+    // Who said nothing to a mail says nothing to its end.
+    if (this.#actAt('body') === 'hang') return;
     const raw = mail.map((one) => `${one}\r\n`).join('');
     this.#mail = null;
     const received = { from: this.#from, to: this.#to, raw };
-    const act = this.#fake.script.end ?? 'accept';
+    const act = this.#actAt('end') ?? 'accept';
     // A server that dies has the mail; one that refuses has not.
     if (typeof act === 'string') this.#fake.received.push(received);
     this.act('end', '250 2.0.0 Taken');
@@ -172,6 +191,7 @@ class Conversation {
       case 'MAIL':
         return this.#sender(line);
       case 'RCPT':
+        this.#recipient = addressIn(line);
         return this.act('rcpt', '250 OK', () => this.#to.push(addressIn(line)));
       case 'DATA':
         return this.act('data', '354 Go on', () => {
@@ -186,13 +206,14 @@ class Conversation {
   }
 
   #greeting(): string {
-    const { login, tls } = this.#fake.options;
+    const { extensions = [], login, tls } = this.#fake.options;
     const offersTls = tls?.mode === 'starttls' && !(this.#socket instanceof TLSSocket);
     const lines = [
       'fake.test',
       ...(offersTls ? ['STARTTLS'] : []),
       ...(login ? ['AUTH PLAIN LOGIN'] : []),
       '8BITMIME',
+      ...extensions,
     ];
     return lines
       .map((line, index) => `250${index === lines.length - 1 ? ' ' : '-'}${line}`)
@@ -226,6 +247,7 @@ class Conversation {
       this.#socket.write('530 5.7.0 Log in first\r\n');
       return;
     }
+    this.#recipient = '';
     this.act('mail', '250 OK', () => {
       this.#from = addressIn(line);
       this.#to = [];

@@ -19,8 +19,12 @@ export interface TeamProject {
 }
 
 /** Makes a project where no gateway runs just now, as signing in would. */
-export async function newProject(dataFolder: string, slug: string): Promise<TeamProject> {
-  return withGateway(dataFolder, (gateway) => create(gateway, slug));
+export async function newProject(
+  dataFolder: string,
+  slug: string,
+  owner?: string,
+): Promise<TeamProject> {
+  return withGateway(dataFolder, (gateway) => create(gateway, slug, owner));
 }
 
 /** Makes many of them. */
@@ -32,8 +36,9 @@ export function newProjects(dataFolder: string, count: number): Promise<TeamProj
   });
 }
 
-async function create(gateway: Gateway, slug: string): Promise<TeamProject> {
-  const { project, apiKey } = await gateway.createProject({ name: slug, slug });
+async function create(gateway: Gateway, slug: string, owner?: string): Promise<TeamProject> {
+  const wanted = { name: slug, slug, ...(owner !== undefined && { owner }) };
+  const { project, apiKey } = await gateway.createProject(wanted);
   return { id: project.id, apiKey };
 }
 

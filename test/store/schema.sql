@@ -1,4 +1,4 @@
--- control, schema 3
+-- control, schema 4
 
 CREATE TABLE account (
   id TEXT PRIMARY KEY,
@@ -22,6 +22,13 @@ CREATE TABLE login (
   answer BLOB,
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE mailbox (
+  name TEXT PRIMARY KEY,
+  uid_validity INTEGER NOT NULL,
+  uid INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE meta (
@@ -50,7 +57,7 @@ CREATE INDEX login_rate ON login (rate_hash, created_at);
 
 CREATE INDEX project_account ON project (account_id) WHERE account_id IS NOT NULL;
 
--- project, schema 3
+-- project, schema 4
 
 CREATE TABLE blob (
   digest TEXT PRIMARY KEY,
@@ -121,6 +128,51 @@ CREATE TABLE disk (
   value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE email_address (
+  address TEXT PRIMARY KEY,
+  sent_at TEXT,
+  received_at TEXT,
+  suppressed_at TEXT,
+  suppressed_by TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE email_batch (
+  id TEXT PRIMARY KEY,
+  key_id TEXT NOT NULL,
+  request_id TEXT,
+  sender TEXT NOT NULL,
+  reply_to_inbox INTEGER NOT NULL,
+  subject TEXT NOT NULL,
+  text TEXT,
+  html TEXT,
+  attachments TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  -- Milliseconds; null once it is forgotten.
+  forget_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE email_day (
+  day TEXT PRIMARY KEY,
+  asked INTEGER NOT NULL DEFAULT 0,
+  sent INTEGER NOT NULL DEFAULT 0,
+  bounced INTEGER NOT NULL DEFAULT 0,
+  complained INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE email_message (
+  id TEXT PRIMARY KEY,
+  batch_id TEXT NOT NULL,
+  recipient TEXT NOT NULL,
+  token_hash TEXT NOT NULL UNIQUE,
+  status TEXT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  due_at INTEGER,
+  handed_at INTEGER,
+  code TEXT,
+  reason TEXT,
+  sent_at TEXT
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE event (
   seq INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
@@ -157,6 +209,15 @@ CREATE TABLE event_content (
   body BLOB,
   blob TEXT
 ) STRICT;
+
+CREATE TABLE event_file (
+  event_seq INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  content_type TEXT NOT NULL,
+  PRIMARY KEY (event_seq, name)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE file (
   path TEXT PRIMARY KEY,
@@ -363,6 +424,14 @@ CREATE INDEX delivery_due ON delivery (destination, due_at) WHERE status = 'pend
 CREATE INDEX delivery_event ON delivery (event_seq);
 
 CREATE INDEX delivery_route ON delivery (route_id, status, id) WHERE route_id IS NOT NULL;
+
+CREATE INDEX email_batch_forget ON email_batch (forget_at) WHERE forget_at IS NOT NULL;
+
+CREATE UNIQUE INDEX email_batch_request ON email_batch (request_id) WHERE request_id IS NOT NULL;
+
+CREATE INDEX email_message_batch ON email_message (batch_id);
+
+CREATE INDEX email_message_due ON email_message (due_at) WHERE status = 'queued';
 
 CREATE INDEX event_body_hash ON event (source_id, body_hash) WHERE body_hash IS NOT NULL AND provider_id IS NULL;
 

@@ -11,6 +11,7 @@ const SERVER = {
   version: VERSION,
   channels: [],
   telegramBot: null,
+  mail: { domain: null, from: null },
   urls: {
     api: 'http://127.0.0.1:4780',
     mcp: 'http://127.0.0.1:4780/mcp',

@@ -50,6 +50,14 @@ describe('the fields of operations', () => {
       expires_in: 3600,
       wait_seconds: 45,
     });
+    expect(input('email_send').parse({ to: ['a@b.example'], subject: 'a', text: 'b' })).toEqual({
+      to: ['a@b.example'],
+      subject: 'a',
+      text: 'b',
+      attachments: [],
+      reply_to_inbox: true,
+      wait_seconds: 45,
+    });
     expect(input('ledger_query').parse({})).toEqual({ limit: 50 });
     expect(input('ledger_verify').parse({})).toEqual({ from_seq: 1 });
   });
@@ -200,6 +208,16 @@ describe('limits', () => {
       LOGINS_WINDOW_MS: 3_600_000,
       LOGIN_KEPT_MS: 86_400_000,
       PROJECTS_PER_ACCOUNT: 5,
+      EMAIL_RECIPIENTS_MAX: 50,
+      EMAIL_SUBJECT_MAX_CHARS: 255,
+      EMAIL_BODY_MAX_BYTES: 262_144,
+      EMAIL_ATTACHMENTS_MAX: 10,
+      EMAIL_ATTACHMENTS_MAX_BYTES: 10_485_760,
+      EMAILS_PER_DAY: 50,
+      EMAILS_PER_MONTH: 1000,
+      EMAIL_RETENTION_MS: 2_592_000_000,
+      MAIL_MAX_BYTES: 26_214_400,
+      EMAIL_CALL_MAX_BYTES: 2_097_152,
     });
   });
 

@@ -192,6 +192,7 @@ describe('tools', () => {
       'channel_add',
       'policy_set',
       'file_url',
+      'email_send',
     ]);
   });
 });

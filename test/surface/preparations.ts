@@ -97,6 +97,19 @@ async function withChannel(world: World): Promise<Json> {
   return { channel_id: (channel as Json)['id'] };
 }
 
+const withEmailSource = async (world: World): Promise<Json> => {
+  const { status, body } = await world.run('source_add', { type: 'email', name: 'mail' });
+  if (status !== 201 && status !== 409) throw new Error(JSON.stringify(body));
+  return {};
+};
+
+/** A mail that waits for a person, the same each time. */
+async function withMail(world: World): Promise<Json> {
+  await withEmailSource(world);
+  const { batch_id } = await world.get('email_send', operationNamed('email_send').example);
+  return { batch_id };
+}
+
 /** What each operation needs before its example can be called, and the ids that then stand in it. */
 const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = {
   key_revoke: async (world) => ({ key_id: (await world.newKey('disk')).id }),
@@ -135,6 +148,8 @@ const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = 
   file_get: withFile,
   file_delete: withFile,
   file_url: withFile,
+  email_send: withEmailSource,
+  email_status: withMail,
 };
 
 /** The example of an operation in a world that is ready for it. */

@@ -2,6 +2,7 @@ import type { ErrorCode } from '../../shared/errors.ts';
 import {
   DISK_KEYS_MAX,
   DISK_MAX_BYTES,
+  EMAILS_PER_DAY,
   FILE_INLINE_MAX_BYTES,
   KV_VALUE_MAX_BYTES,
   PENDING_REQUESTS_MAX,
@@ -15,6 +16,7 @@ import type { Refuse, Stage } from './stage.ts';
 const NO_EVENT = 'evt_00000000000000000000000000';
 const NO_KEY = 'key_00000000000000000000000000';
 const NO_UPLOAD = 'upl_00000000000000000000000000';
+const NO_BATCH = 'bat_00000000000000000000000000';
 const NO_REQUEST = 'req_00000000000000000000000000';
 
 /** The refusals that the queue has for whoever works on a claimed event. */
@@ -53,6 +55,13 @@ function linkFor(n: number) {
   return { path: FILE.path, expires_in: 60 + n, wait_seconds: 0 };
 }
 
+const MAIL = { to: ['ana@example.com'], subject: 'Hello', text: 'Hello.', wait_seconds: 0 };
+
+async function withSource(stage: Stage, call: () => Promise<Answer>): Promise<Answer> {
+  await stage.run('source_add', { type: 'email', name: 'mail' });
+  return call();
+}
+
 /** How to make each operation refuse with each code it declares. */
 export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>>>> = {
   key_create: {
@@ -76,6 +85,10 @@ export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>
     SOURCE_NAME_TAKEN: async (stage) => {
       await stage.hook('twice');
       return stage.run('source_add', { type: 'webhook', name: 'twice' });
+    },
+    EMAIL_SOURCE_EXISTS: async (stage) => {
+      await stage.run('source_add', { type: 'email', name: 'mail' });
+      return stage.run('source_add', { type: 'email', name: 'more-mail' });
     },
   },
   source_remove: { NOT_FOUND: (stage) => stage.run('source_remove', { name: 'nobody' }) },
@@ -167,4 +180,25 @@ export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>
       return stage.run('file_url', linkFor(PENDING_REQUESTS_MAX));
     },
   },
+  email_send: {
+    EMAIL_SOURCE_REQUIRED: async (stage) => {
+      await stage.run('source_remove', { name: 'mail' });
+      return stage.run('email_send', MAIL);
+    },
+    SEND_BLOCKED: (stage) =>
+      withSource(stage, () => stage.whileBlocked(() => stage.run('email_send', MAIL))),
+    SEND_LIMIT_REACHED: (stage) =>
+      withSource(stage, () => stage.whileSent(EMAILS_PER_DAY, () => stage.run('email_send', MAIL))),
+    POLICY_DENIED: (stage) =>
+      withSource(stage, () => {
+        const rules = [{ id: 'nobody', effect: 'deny', tool: 'email_send' }];
+        return stage.whilePolicy(rules, () => stage.run('email_send', MAIL));
+      }),
+    TOO_MANY_PENDING_REQUESTS: (stage) =>
+      withSource(stage, async () => {
+        await stage.untilRefused('ask_approval', { action: 'a', summary: 'b', wait_seconds: 0 });
+        return stage.run('email_send', { ...MAIL, subject: 'One too many' });
+      }),
+  },
+  email_status: { NOT_FOUND: (stage) => stage.run('email_status', { batch_id: NO_BATCH }) },
 };

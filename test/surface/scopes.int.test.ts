@@ -58,7 +58,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'file_delete',
     'file_url',
   ],
-  send: [],
+  send: ['email_send', 'email_status'],
 };
 const FOR_ANY = ['whoami', 'session_hello', 'key_list', 'key_revoke', 'key_rotate', 'usage'];
 
@@ -76,6 +76,8 @@ afterAll(() => gateway.stop());
 /** Nothing is changed: what gets past the scope stops at an input nobody would take. */
 const UNKNOWN = {
   event_id: 'x',
+  batch_id: 'x',
+  to: [],
   key_id: 'x',
   route_id: 'x',
   callback_url: 'x',

@@ -99,6 +99,25 @@ export class Stage extends World {
     return answer;
   }
 
+  /** The answer of a call while so many messages seem to have been asked for today. */
+  async whileSent(messages: number, call: () => Promise<Answer>): Promise<Answer> {
+    const day = new Date(this.clock.now()).toISOString().slice(0, 10);
+    this.#change(`INSERT INTO email_day (day, asked) VALUES ('${day}', ${messages})
+      ON CONFLICT DO UPDATE SET asked = asked + excluded.asked`);
+    const answer = await call();
+    this.#change(`UPDATE email_day SET asked = asked - ${messages} WHERE day = '${day}'`);
+    return answer;
+  }
+
+  /** The answer of a call while the project must not send. */
+  async whileBlocked(call: () => Promise<Answer>): Promise<Answer> {
+    const blocked = JSON.stringify({ reason: 'a test says so', at: '2026-01-01T00:00:00.000Z' });
+    this.#change(`INSERT INTO meta (name, value) VALUES ('send_blocked', '${blocked}')`);
+    const answer = await call();
+    this.#change("DELETE FROM meta WHERE name = 'send_blocked'");
+    return answer;
+  }
+
   #change(sql: string): void {
     const { folder, projectId } = this.gateway;
     withRawDatabase(join(folder, 'projects', projectId, 'project.db'), (connection) =>

@@ -8,8 +8,8 @@ export interface Sample {
   readonly payload: Record<string, unknown>;
 }
 
-/** One thing that `svc trigger` can send. */
-export interface SampleKind {
+/** A webhook that `svc trigger` can send. */
+export interface WebhookKind {
   /** `github.push` */
   readonly kind: string;
   /** How the provider signs; null where any source will do. */
@@ -47,4 +47,9 @@ export function isoSeconds(secondsAgo = 0): string {
 
 export function unixSeconds(secondsAgo = 0): number {
   return Math.floor(Date.now() / 1000) - secondsAgo;
+}
+
+/** A time as mails carry it (RFC 5322 section 3.3), some seconds ago. */
+export function mailDate(secondsAgo = 0): string {
+  return new Date(Date.now() - secondsAgo * 1000).toUTCString().replace('GMT', '+0000');
 }

@@ -5,7 +5,7 @@ import {
   unixSeconds,
   uuid,
   type Sample,
-  type SampleKind,
+  type WebhookKind,
 } from './fresh.ts';
 import {
   hookTarget,
@@ -22,7 +22,7 @@ const HOOK_ID = 498_203_771;
 const ISSUE_NUMBER = 214;
 const PULL_NUMBER = 231;
 
-function kind(name: string, summary: string, fields: () => Record<string, unknown>): SampleKind {
+function kind(name: string, summary: string, fields: () => Record<string, unknown>): WebhookKind {
   const [event = name, action] = name.split('.');
   const build = (): Sample => {
     const { repository: own = repository(), ...rest } = fields();
@@ -253,7 +253,7 @@ const mergedPull = () => ({
 });
 
 /** Deliveries as GitHub makes them for a repository's webhook. */
-export const githubKinds: readonly SampleKind[] = [
+export const githubKinds: readonly WebhookKind[] = [
   kind('ping', 'A new webhook says hello.', ping),
   kind('push', 'A commit is pushed to main.', push),
   kind('pull_request.opened', 'A pull request is opened.', openPull),

@@ -1,8 +1,8 @@
-import { isoSeconds, uuid, type SampleKind } from './fresh.ts';
+import { isoSeconds, uuid, type WebhookKind } from './fresh.ts';
 import { githubKinds } from './github.ts';
 import { stripeKinds } from './stripe.ts';
 
-const generic: SampleKind = {
+const generic: WebhookKind = {
   kind: 'webhook',
   verification: null,
   summary: 'Any other sender: a small JSON document.',
@@ -22,5 +22,5 @@ const generic: SampleKind = {
   }),
 };
 
-/** Everything that `svc trigger` can send. */
-export const sampleKinds: readonly SampleKind[] = [...githubKinds, ...stripeKinds, generic];
+/** The webhooks that `svc trigger` can send. */
+export const webhookKinds: readonly WebhookKind[] = [...githubKinds, ...stripeKinds, generic];

@@ -1,4 +1,4 @@
-import { stripeId, unixSeconds, uuid, type Sample, type SampleKind } from './fresh.ts';
+import { stripeId, unixSeconds, uuid, type Sample, type WebhookKind } from './fresh.ts';
 import {
   charge,
   checkoutSession,
@@ -16,7 +16,7 @@ interface Change {
   readonly previous?: Record<string, unknown>;
 }
 
-function kind(type: string, summary: string, change: () => Change): SampleKind {
+function kind(type: string, summary: string, change: () => Change): WebhookKind {
   const build = (): Sample => {
     const { object, previous } = change();
     return {
@@ -43,7 +43,7 @@ function kind(type: string, summary: string, change: () => Change): SampleKind {
 }
 
 /** Events as Stripe sends them to a webhook endpoint in test mode. */
-export const stripeKinds: readonly SampleKind[] = [
+export const stripeKinds: readonly WebhookKind[] = [
   kind('checkout.session.completed', 'A customer pays at the checkout.', () => ({
     object: checkoutSession(),
   })),

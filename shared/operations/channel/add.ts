@@ -12,7 +12,12 @@ import {
   CHANNELS_MAX,
 } from '../../limits.ts';
 import { defineOperation } from '../../operation.ts';
-import { comparableAddress, isMailAddress, maskedAddress } from '../../rules/mail-address.ts';
+import {
+  comparableAddress,
+  domainOf,
+  isMailAddress,
+  maskedAddress,
+} from '../../rules/mail-address.ts';
 import type { ChannelRow } from '../../store/channels.ts';
 import { label } from '../fields.ts';
 import { notifyVerify } from '../request/notify.ts';
@@ -58,7 +63,7 @@ export const channelAdd = defineOperation({
 }).write({
   prepare: async ({ server }, { kind, address }) => {
     if (!server.channels.includes(kind)) throw new ServiceError('CHANNEL_KIND_UNAVAILABLE');
-    if (kind === 'email') return checkedAddress(address);
+    if (kind === 'email') return checkedAddress(address, server.mail.domain);
     if (address !== undefined) throw invalid({ path: 'address', message: 'Only for kind email.' });
     // Its name is part of the link; it is known once Telegram has answered.
     if (server.telegramBot === null) throw unavailable(5);
@@ -72,9 +77,12 @@ export const channelAdd = defineOperation({
   }),
 });
 
-function checkedAddress(address: string | undefined): string {
+function checkedAddress(address: string | undefined, ownDomain: string | null): string {
   if (address === undefined) throw invalid({ path: 'address', message: 'Needed for kind email.' });
-  if (!isMailAddress(address)) throw new ServiceError('CHANNEL_ADDRESS_REJECTED');
+  // An agent reads what comes to the addresses of projects: it must not decide about itself.
+  if (!isMailAddress(address) || domainOf(address) === ownDomain) {
+    throw new ServiceError('CHANNEL_ADDRESS_REJECTED');
+  }
   return address;
 }
 

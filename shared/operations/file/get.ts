@@ -7,6 +7,7 @@ import { fileDownloadLink } from '../../links.ts';
 import { defineOperation } from '../../operation.ts';
 import type { FileRow } from '../../store/files.ts';
 import { filePath } from '../disk-fields.ts';
+import { findFile } from './find.ts';
 import { fileView, toFileView } from './view.ts';
 
 export const fileGet = defineOperation({
@@ -48,14 +49,14 @@ async function find(
   path: string,
 ): Promise<{ row: FileRow; bytes: Uint8Array | null }> {
   for (;;) {
-    const row = await read((store) => store.files.find(path));
+    const row = await read((store) => findFile(store, path));
     if (!row) throw new ServiceError('NOT_FOUND');
     if (row.size_bytes > FILE_INLINE_MAX_BYTES) return { row, bytes: null };
     try {
       return { row, bytes: await blobs.read(row.digest) };
     } catch (error) {
       // Bytes go when their file is replaced or deleted, which may be between the two looks.
-      const again = await read((store) => store.files.find(path));
+      const again = await read((store) => findFile(store, path));
       if (again?.version === row.version) throw error;
     }
   }

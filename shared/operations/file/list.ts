@@ -4,12 +4,14 @@ import { defineOperation } from '../../operation.ts';
 import { pathOf, pathProblem } from '../../rules/disk-name.ts';
 import { prefixField } from '../disk-fields.ts';
 import { listCursor, listLimit } from '../fields.ts';
+import { attachmentsBelow } from './find.ts';
 import { fileView, toFileView } from './view.ts';
 
 export const fileList = defineOperation({
   name: 'file_list',
   summary: 'List files in byte order of their paths.',
-  description: 'The cursor holds its place while files come and go.',
+  description:
+    'The cursor holds its place while files come and go. The prefix `evt_…/` lists the attachments of a mail.',
   scope: 'disk',
   input: z.strictObject({ prefix: prefixField('paths'), cursor: listCursor, limit: listLimit }),
   output: z.object({ items: z.array(fileView), next_cursor: z.string().nullable() }),
@@ -27,7 +29,10 @@ export const fileList = defineOperation({
 }).read(async ({ store }, { prefix: given, cursor, limit }) => {
   const prefix = pathOf(given);
   const after = decodeTextCursor(cursor, pathProblem);
-  const rows = await store.files.page({ prefix, after, limit: limit + 1 });
+  const attached = await attachmentsBelow(store, prefix);
+  const rows =
+    attached?.filter(({ path }) => isBehind(path, after)).slice(0, limit + 1) ??
+    (await store.files.page({ prefix, after, limit: limit + 1 }));
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return {
@@ -35,3 +40,8 @@ export const fileList = defineOperation({
     next_cursor: rows.length > limit && last ? encodeCursor(last.path) : null,
   };
 });
+
+/** In the order of bytes, which is not that of JavaScript's texts. */
+function isBehind(path: string, after: string | undefined): boolean {
+  return after === undefined || Buffer.compare(Buffer.from(path), Buffer.from(after)) > 0;
+}

@@ -19,6 +19,7 @@ import { effectiveRequestStatus } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { filePath } from '../disk-fields.ts';
 import { judge, openRequest } from '../request/open.ts';
+import { findFile } from './find.ts';
 import { waitForDecision } from '../request/wait.ts';
 
 const input = z.strictObject({
@@ -79,7 +80,7 @@ export const fileUrl = defineOperation({
   commit: async (context, value): Promise<Answer> => {
     const { path, expires_in: expiresIn, approval } = value;
     const { store, caller } = context;
-    const file = await store.files.find(path);
+    const file = await findFile(store, path);
     if (!file) throw new ServiceError('NOT_FOUND');
     // A person allows what stands there now: another content is another question.
     const subject = canonicalJson({ path, expires_in: expiresIn, digest: file.digest });

@@ -9,8 +9,9 @@ import {
   PAYLOAD_LINK_SECONDS,
 } from '../../limits.ts';
 import { defineOperation } from '../../operation.ts';
-import { payloadLink } from '../../links.ts';
+import { mailHtmlLink, payloadLink } from '../../links.ts';
 import { claim } from '../../rules/event-state.ts';
+import { mailParts } from '../../rules/mail-parts.ts';
 import { eventId } from '../fields.ts';
 import { moveEvent } from './move.ts';
 
@@ -57,7 +58,9 @@ export const inboxClaim = defineOperation({
     if (!row) throw new ServiceError('NOT_FOUND');
     const expires = now + PAYLOAD_LINK_SECONDS * 1000;
     const url = row.blob ? payloadLink({ vault, server }, project.id, event_id, expires) : null;
-    const payload = { whole: true, url } as const;
+    const isHtml = row.channel === 'email' && mailParts(row.headers).html;
+    const htmlUrl = isHtml ? mailHtmlLink({ vault, server }, project.id, event_id, expires) : null;
+    const payload = { whole: true, url, htmlUrl } as const;
     return { ...toEnvelope(row, { project: project.id, now, payload }), ...lease };
   },
 });

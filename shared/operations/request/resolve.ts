@@ -3,6 +3,7 @@ import type { PeopleContext } from '../../context.ts';
 import type { Resolution } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { removeChannel } from '../channel/removal.ts';
+import { settleMail } from '../email/settle.ts';
 import { applyPolicy, isSuperseded } from '../policy/proposal.ts';
 import { notifyOver } from './notify.ts';
 import { toRecord } from './record.ts';
@@ -68,6 +69,7 @@ async function applyDecision(context: PeopleContext, request: RequestRow): Promi
   const { store, now, recordService } = context;
   const { kind, status, subject } = request;
   if (kind === 'policy' && status === 'approved') await applyPolicy(context, request);
+  if (kind === 'email_send') await settleMail(context, request);
   if (kind !== 'channel') return;
   if (status === 'approved') {
     await store.channels.setActive(subject, isoTime(now));

@@ -4,7 +4,7 @@ import { isoTime } from '../../clock.ts';
 import { invalid, ServiceError, type FieldProblem } from '../../errors.ts';
 import { newToken } from '../../ids.ts';
 import { defineOperation } from '../../operation.ts';
-import { checkSecret } from '../../rules/signature.ts';
+import { checkSecret, type Verification } from '../../rules/signature.ts';
 import { sourcePlace, sourceView, toSourceView, VERIFICATIONS } from './view.ts';
 
 const input = z.strictObject({
@@ -38,11 +38,11 @@ export const sourceAdd = defineOperation({
   name: 'source_add',
   summary: 'Add a source and get the address to send to.',
   description:
-    'A webhook source answers with a URL to give to the sender. Name how its deliveries are signed, and the secret: `stripe`, `github`, `hmac_sha256`, `standard_webhooks`, or `none`.',
+    'A webhook source answers with a URL to give to the sender. Name how its deliveries are signed, and the secret: `stripe`, `github`, `hmac_sha256`, `standard_webhooks`, or `none`. An email source answers with the address of the project; there is at most one.',
   scope: 'admin',
   input,
   output: sourceView,
-  errors: ['SOURCE_NAME_TAKEN'],
+  errors: ['SOURCE_NAME_TAKEN', 'EMAIL_SOURCE_EXISTS'],
   effect: 'write',
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/sources', status: 201 },
@@ -53,6 +53,7 @@ export const sourceAdd = defineOperation({
     examples: [
       'source add github --verification github --secret @secret.txt',
       'source add stripe --verification stripe --secret "$STRIPE_WEBHOOK_SECRET"',
+      'source add mail --type email',
       'source add build-bot --verification hmac_sha256 --secret @secret.txt --signature-header x-build-signature',
     ],
   },
@@ -60,8 +61,11 @@ export const sourceAdd = defineOperation({
   example: { type: 'webhook', name: 'github', verification: 'github', secret: 'a-shared-secret' },
 }).write({
   commit: async ({ store, vault, server, project, now }, wanted) => {
-    refuseBadCombination(wanted);
+    refuseBadCombination(wanted, server.mail.domain !== null);
     if (await store.sources.findByName(wanted.name)) throw new ServiceError('SOURCE_NAME_TAKEN');
+    if (wanted.type === 'email' && (await store.sources.email())) {
+      throw new ServiceError('EMAIL_SOURCE_EXISTS');
+    }
     const token = newToken(project.id);
     // The token is as good as an id: it is random, and it is what the row is about.
     const id = `src_${hash('sha256', token).slice(0, 24)}`;
@@ -81,7 +85,7 @@ export const sourceAdd = defineOperation({
       ...row,
       token_hash: hash('sha256', token),
     });
-    return toSourceView(row, { vault, server, projectId: project.id });
+    return toSourceView(row, { vault, server, project });
   },
 });
 
@@ -90,22 +94,34 @@ function signatureHeader(wanted: z.output<typeof input>): string | null {
   return (wanted.signature_header ?? 'x-signature').toLowerCase();
 }
 
-function refuseBadCombination(wanted: z.output<typeof input>): void {
+function refuseBadCombination(wanted: z.output<typeof input>, takesMail: boolean): void {
   const problems: FieldProblem[] = [];
   const { type, verification, secret, signature_header } = wanted;
-  if (type === 'email') {
-    problems.push({ path: 'type', message: 'This server takes no mail; use `webhook`.' });
-  }
-  if (verification === 'none' && secret !== undefined) {
-    problems.push({ path: 'secret', message: 'A secret needs a verification that uses it.' });
-  }
-  if (verification !== 'none') {
-    const problem =
-      secret === undefined ? 'Required for this verification.' : checkSecret(verification, secret);
-    if (problem) problems.push({ path: 'secret', message: problem });
-  }
+  if (type === 'email') problems.push(...mailProblems(wanted, takesMail));
+  const problem = secretProblem(verification, secret);
+  if (problem !== null) problems.push({ path: 'secret', message: problem });
   if (signature_header !== undefined && verification !== 'hmac_sha256') {
     problems.push({ path: 'signature_header', message: 'Only for `hmac_sha256`.' });
   }
   if (problems.length > 0) throw invalid(...problems);
+}
+
+function mailProblems(
+  { verification }: z.output<typeof input>,
+  takesMail: boolean,
+): FieldProblem[] {
+  if (!takesMail) {
+    return [{ path: 'type', message: 'This server takes no mail; use `webhook`.' }];
+  }
+  if (verification === 'none') return [];
+  return [{ path: 'verification', message: 'Mail is verified by DKIM; leave this out.' }];
+}
+
+function secretProblem(verification: Verification, secret: string | undefined): string | null {
+  if (verification === 'none') {
+    return secret === undefined ? null : 'A secret needs a verification that uses it.';
+  }
+  return secret === undefined
+    ? 'Required for this verification.'
+    : checkSecret(verification, secret);
 }

@@ -27,14 +27,23 @@ export const sourceList = defineOperation({
   cli: {
     usage: 'source list',
     examples: ['source list'],
-    columns: ['name', 'verification', 'url', 'last_event_at', 'events_24h', 'rejected_24h'],
+    columns: [
+      'name',
+      'type',
+      'verification',
+      'address',
+      'url',
+      'last_event_at',
+      'events_24h',
+      'rejected_24h',
+    ],
   },
   example: {},
 }).read(async ({ store, vault, server, project, now }) => {
   const items = [];
   for (const row of await store.sources.list()) {
     const activity = await store.sources.activity(row.id, now);
-    items.push({ ...toSourceView(row, { vault, server, projectId: project.id }), ...activity });
+    items.push({ ...toSourceView(row, { vault, server, project }), ...activity });
   }
   return { items, next_cursor: null };
 });

@@ -33,7 +33,7 @@ export const sourceSign = defineOperation({
   commit: async ({ store, vault, server, project, now }, { name, body_base64 }) => {
     const source = await store.sources.findByName(name);
     if (!source) throw new ServiceError('NOT_FOUND');
-    const { url } = toSourceView(source, { vault, server, projectId: project.id });
+    const { url } = toSourceView(source, { vault, server, project });
     if (url === null) throw invalid({ path: 'name', message: 'Not a webhook source.' });
     if (source.secret === null) return { url, headers: {} };
     const place = sourcePlace('secret', project.id, source.id);

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { SourceRow } from '../../store/sources.ts';
-import type { ServerInfo, Vault } from '../../context.ts';
+import type { ProjectInfo, ServerInfo, Vault } from '../../context.ts';
+import { projectAddress } from '../../rules/project-address.ts';
 
 export const VERIFICATIONS = [
   'stripe',
@@ -16,7 +17,10 @@ export const sourceView = z.object({
   type: z.enum(['webhook', 'email']),
   verification: z.enum(VERIFICATIONS),
   signature_header: z.string().nullable(),
+  /** Where webhooks are sent; of a source of mail, where a mail server may POST whole mails. */
   url: z.string().nullable(),
+  /** The address of the project; of a source of mail alone. */
+  address: z.string().nullable(),
   created_at: z.string(),
 });
 
@@ -28,16 +32,17 @@ export function sourcePlace(column: 'secret' | 'token', projectId: string, id: s
 /** The public fields of a stored source. */
 export function toSourceView(
   row: SourceRow,
-  context: { readonly vault: Vault; readonly server: ServerInfo; readonly projectId: string },
+  context: { readonly vault: Vault; readonly server: ServerInfo; readonly project: ProjectInfo },
 ): z.input<typeof sourceView> {
-  const { vault, server, projectId } = context;
-  const token = row.token && vault.open(sourcePlace('token', projectId, row.id), row.token);
+  const { vault, server, project } = context;
+  const token = row.token && vault.open(sourcePlace('token', project.id, row.id), row.token);
   return {
     name: row.name,
     type: row.type,
     verification: row.verification,
     signature_header: row.signature_header,
     url: token ? `${server.urls.hooks}/w/${Buffer.from(token).toString('utf8')}` : null,
+    address: row.type === 'email' ? projectAddress(server.mail, project.slug) : null,
     created_at: row.created_at,
   };
 }

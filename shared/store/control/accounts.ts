@@ -29,6 +29,12 @@ export interface UnfinishedProject extends Row {
   address: Uint8Array;
 }
 
+/** A project with the address of its account, sealed; null where it has none. */
+export interface ListedProject extends OwnedProject {
+  account_id: string | null;
+  address: Uint8Array | null;
+}
+
 interface Wanted {
   readonly id: string;
   readonly name: string;
@@ -63,6 +69,19 @@ export class AccountStore {
       tx.all<OwnedProject>(
         "SELECT id, slug, name, created_at FROM project WHERE account_id = ? AND state = 'active' ORDER BY created_at, id",
         [accountId],
+      ),
+    );
+  }
+
+  /** All projects but those still being made, the oldest first: so many behind the one with this id, or from the start. */
+  listProjects(limit: number, afterId: string | null): Promise<ListedProject[]> {
+    return this.#reader.read((tx) =>
+      tx.all<ListedProject>(
+        `SELECT project.id, slug, name, project.created_at, account_id, address
+         FROM project LEFT JOIN account ON account.id = account_id
+         WHERE state = 'active' AND (?1 IS NULL OR (project.created_at, project.id) > (SELECT created_at, id FROM project WHERE id = ?1))
+         ORDER BY project.created_at, project.id LIMIT ?2`,
+        [afterId, limit],
       ),
     );
   }

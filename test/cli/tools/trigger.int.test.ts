@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { sampleKinds } from '../../../cli/commands/samples/kinds.ts';
+import { webhookKinds } from '../../../cli/commands/samples/kinds.ts';
 import { run } from '../../../cli/commands/trigger.ts';
 import { eventType } from '../../../shared/rules/event-type.ts';
 import { providerId } from '../../../shared/rules/delivery-key.ts';
@@ -128,6 +128,8 @@ describe('svc trigger', () => {
       ['github.pul_request.opened', 'github.pull_request.opened'],
       ['stripe.customer', 'stripe.customer.created'],
       ['invoice.paid', 'stripe.invoice.paid'],
+      ['mail', 'email'],
+      ['bounce', 'email.bounce'],
       ['xyzzy', 'svc trigger --list'],
     ] as const) {
       const failure: unknown = await run(fakeContext({ args: { kind } }).context).catch(
@@ -151,7 +153,13 @@ describe('svc trigger', () => {
   it('lists its kinds and shows a sample without sending it', async () => {
     const list = fakeContext({ options: { list: true } });
     await run(list.context);
-    expect(list.printed.answers[0]).toMatchObject({ next_cursor: null });
+    const { items } = fieldsOf(list.printed.answers[0]);
+    expect(items).toContainEqual(
+      expect.objectContaining({ kind: 'github.ping', type: 'webhook', verification: 'github' }),
+    );
+    expect(items).toContainEqual(
+      expect.objectContaining({ kind: 'email.reply', type: 'email', verification: 'none' }),
+    );
     const dry = fakeContext({ args: { kind: 'github.ping' }, options: { 'dry-run': true } });
     await run(dry.context);
     expect(dry.printed.answers[0]).toMatchObject({ kind: 'github.ping', payload: { zen: /./ } });
@@ -190,7 +198,7 @@ function strangePaths(ours: unknown, theirs: readonly unknown[], path = ''): str
 }
 
 describe('samples', () => {
-  const github = sampleKinds.filter(({ verification }) => verification === 'github');
+  const github = webhookKinds.filter(({ verification }) => verification === 'github');
 
   it.each(github.map((kind) => [kind.kind, kind] as const))(
     '%s has fields GitHub sends',
@@ -204,7 +212,7 @@ describe('samples', () => {
     },
   );
 
-  it.each(sampleKinds.map((kind) => [kind.kind, kind] as const))(
+  it.each(webhookKinds.map((kind) => [kind.kind, kind] as const))(
     '%s is fresh each time',
     (_, kind) => {
       const [one, other] = [kind.build(), kind.build()];
@@ -213,7 +221,7 @@ describe('samples', () => {
     },
   );
 
-  const providers = sampleKinds.filter(({ verification }) => verification !== null);
+  const providers = webhookKinds.filter(({ verification }) => verification !== null);
 
   it.each(providers.map((kind) => [kind.kind, kind] as const))(
     '%s has the type and an id of its provider',

@@ -26,7 +26,13 @@ class FakeReplica implements ReadableReplica {
 
   constructor({ url, projectId: id }: TestGateway, store: ProjectReader) {
     const urls = { api: url, mcp: `${url}/mcp`, hooks: url };
-    const server = { version: '0.0.0', urls, channels: [], telegramBot: null };
+    const server = {
+      version: '0.0.0',
+      urls,
+      channels: [],
+      telegramBot: null,
+      mail: { domain: null, from: null },
+    };
     this.info = { project: { id, slug: 'test', name: 'Test' }, server, schemaVersion: 1 };
     this.store = store;
   }

@@ -44,6 +44,7 @@ function locally(operation: Operation, input: unknown, reader: ProjectReader | n
     urls: { api: url, mcp: `${url}/mcp`, hooks: url },
     channels: ['email'],
     telegramBot: null,
+    mail: { domain: null, from: null },
   };
   const project = { id: gateway.projectId, slug: 'test', name: 'Test' };
   const info = { project, server, schemaVersion: 1 };

@@ -108,6 +108,7 @@ describe('what a gateway says', () => {
         urls: place.server.urls,
         channels: ['email'],
         telegramBot: null,
+        mail: { domain: null, from: null },
       },
       schemaVersion: 3,
     });

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isMailAddress } from '../../../shared/rules/mail-address.ts';
 import { composeMail } from '../../../gateway/mail/compose.ts';
 import { MailCarrier } from '../../../gateway/mail/mail-carrier.ts';
+import type { Mailer } from '../../../gateway/mail/mailer.ts';
 import { OutboxMailer } from '../../../gateway/mail/outbox-mailer.ts';
 import { parsedMail, valuesOf } from './parsed-mail.ts';
 import { channel, NOW, opened } from './samples.ts';
@@ -65,6 +66,20 @@ describe('a letter by mail', () => {
     const sent = await local.send({ kind: 'ask', opened: opened(), token: 't' }, TO);
     expect(sent).toEqual({ outcome: 'sent', messageId: '<ntc_1@localhost>' });
     expect(valuesOf(written('ntc_1'), 'from')).toEqual(['svc@localhost']);
+  });
+
+  it('is to be sent again when it may have arrived', async () => {
+    const reason = 'The mail server does not answer in time.';
+    const silent: Mailer = {
+      send: async () => ({ outcome: 'unknown', reason }),
+      close: async () => undefined,
+    };
+    const unsure = new MailCarrier(silent, { publicUrl: 'https://svc.example.com' });
+    expect(await unsure.send({ kind: 'tell', opened: opened() }, TO)).toEqual({
+      outcome: 'later',
+      retryAfterSeconds: null,
+      reason,
+    });
   });
 
   it('is not written again when its request is over', async () => {

@@ -35,6 +35,8 @@ const mail = (id: string, subject = 'Subject') => ({
 const read = (id: string) => readFileSync(join(folder, `${id}.eml`), 'utf8');
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
+const refused = () => Promise.reject(new Error('It was taken back.'));
+
 describe('the outbox', () => {
   it('has a file for each mail, for its user alone', async () => {
     const mailer = new OutboxMailer({ folder, clock });
@@ -106,6 +108,24 @@ describe('the outbox', () => {
       reason: 'The outbox folder could not be written (ENOTDIR).',
     });
     expect(existsSync(join(file, 'outbox'))).toBe(false);
+  });
+
+  it('asks before it keeps a mail, as a server is asked', async () => {
+    const mailer = new OutboxMailer({ folder, clock });
+    let seen: string[] | null = null;
+    const note = async (): Promise<void> => {
+      seen = readdirSync(folder);
+    };
+    expect(await mailer.send({ ...mail('a'), beforeData: note })).toMatchObject({
+      outcome: 'sent',
+    });
+    expect(seen).toEqual([]);
+    expect(await mailer.send({ ...mail('b'), beforeData: refused })).toEqual({
+      outcome: 'later',
+      retryAfterSeconds: null,
+      reason: 'The mail was held back before any of it was sent.',
+    });
+    expect(readdirSync(folder)).toEqual(['a.eml']);
   });
 
   it('takes nothing more once it is closed, and ends what it began', async () => {

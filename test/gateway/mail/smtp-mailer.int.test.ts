@@ -3,10 +3,11 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Password, readMailConfig, type SmtpPlace } from '../../../gateway/mail/mail-config.ts';
+import { Password, type SmtpPlace } from '../../../gateway/mail/mail-config.ts';
 import { openMailer } from '../../../gateway/mail/open-mailer.ts';
+import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
 import { SmtpMailer } from '../../../gateway/mail/smtp-mailer.ts';
-import type { Sent } from '../../../gateway/people/desk.ts';
+import type { MailSent } from '../../../gateway/mail/mailer.ts';
 import { FakeSmtp, selfSigned } from '../../helpers/fake-smtp.ts';
 import { parsedMail, valuesOf } from './parsed-mail.ts';
 import { NOW } from './samples.ts';
@@ -62,7 +63,7 @@ async function connect(
   });
 }
 
-const reasonOf = (sent: Sent): string => ('reason' in sent ? sent.reason : '');
+const reasonOf = (sent: MailSent): string => ('reason' in sent ? sent.reason : '');
 
 describe('a mail to a server that is well', () => {
   it('arrives as it is, at this address and no other', async () => {
@@ -111,24 +112,31 @@ describe('a mail to a server that is well', () => {
 
 describe('a mail that is refused', () => {
   it.each([
-    ['connect', '421 4.3.2 Too busy', 'later'],
-    ['connect', '554 5.3.2 Go away', 'later'],
-    ['ehlo', '421 4.3.2 Closing', 'later'],
-    ['mail', '451 4.3.0 Try again', 'later'],
-    ['mail', '553 5.1.8 Sender unknown', 'later'],
-    ['mail', '530 5.7.0 Log in first', 'later'],
-    ['rcpt', '450 4.2.1 Greylisted', 'later'],
-    ['rcpt', '503 5.5.1 Out of step', 'later'],
-    ['rcpt', '535 5.7.8 Log in first', 'later'],
-    ['rcpt', '550 5.1.1 Nobody here', 'refused'],
-    ['data', '451 4.3.0 Try again', 'later'],
-    ['data', '554 5.6.0 No', 'refused'],
-    ['end', '452 4.3.1 Disk full', 'later'],
-    ['end', '550-5.7.1 This is\r\n550 5.7.1 spam', 'refused'],
-  ] as const)('at %s with %s is %s', async (step, reply, outcome) => {
+    ['connect', '421 4.3.2 Too busy', 'later', 421, '4.3.2'],
+    ['connect', '554 5.3.2 Go away', 'later', 554, '5.3.2'],
+    ['ehlo', '421 4.3.2 Closing', 'later', 421, '4.3.2'],
+    ['mail', '451 4.3.0 Try again', 'later', 451, '4.3.0'],
+    ['mail', '553 5.1.8 Sender unknown', 'later', 553, '5.1.8'],
+    ['mail', '552 5.3.4 Too large', 'refused', 552, '5.3.4'],
+    ['mail', '530 5.7.0 Log in first', 'later', undefined, undefined],
+    ['rcpt', '450 4.2.1 Greylisted', 'later', 450, '4.2.1'],
+    ['rcpt', '503 5.5.1 Out of step', 'later', 503, '5.5.1'],
+    ['rcpt', '535 5.7.8 Log in first', 'later', undefined, undefined],
+    ['rcpt', '550 5.1.1 Nobody here', 'refused', 550, '5.1.1'],
+    ['rcpt', '550 Nobody at 5.1.1', 'refused', 550, null],
+    ['rcpt', '550 4.1.1 Which is it', 'refused', 550, null],
+    ['rcpt', '450 4.2.1.7 Not a code', 'later', 450, null],
+    ['data', '451 4.3.0 Try again', 'later', 451, '4.3.0'],
+    ['data', '554 5.6.0 No', 'refused', 554, '5.6.0'],
+    ['end', '421 4.3.2 Closing', 'later', 421, '4.3.2'],
+    ['end', '452 4.3.1 Disk full', 'later', 452, '4.3.1'],
+    ['end', '550-5.7.1 This is\r\n550 5.7.1 spam', 'refused', 550, '5.7.1'],
+  ] as const)('at %s with %s is %s', async (step, reply, outcome, smtpCode, enhancedCode) => {
     await open({ script: { [step]: { reply } } });
     const sent = await mailer.send(mail);
-    expect(sent.outcome).toBe(outcome);
+    expect(sent).toMatchObject({ outcome });
+    expect('smtpCode' in sent ? sent.smtpCode : undefined).toBe(smtpCode);
+    expect('enhancedCode' in sent ? sent.enhancedCode : undefined).toBe(enhancedCode);
     expect(reasonOf(sent)).toContain(reply.slice(0, 3));
     expect(reasonOf(sent)).not.toMatch(/[\r\n]/);
     expect(server.received).toEqual([]);
@@ -154,11 +162,9 @@ describe('a server that is not well', () => {
     const started = performance.now();
     const sent = await mailer.send(mail);
     expect(performance.now() - started).toBeLessThan(STEP_MS * 5);
-    expect(sent).toEqual({
-      outcome: 'later',
-      retryAfterSeconds: null,
-      reason: 'The mail server does not answer in time.',
-    });
+    const reason = 'The mail server does not answer in time.';
+    const now = { outcome: 'later', retryAfterSeconds: null, reason };
+    expect(sent).toEqual(step === 'end' ? { outcome: 'unknown', reason } : now);
   });
 
   it.each(['connect', 'rcpt', 'end'] as const)(
@@ -170,16 +176,16 @@ describe('a server that is not well', () => {
     },
   );
 
-  it.each(steps)('and hangs up at %s: the mail has to come again', async (step) => {
+  it.each(steps)('and hangs up at %s: what became of the mail is told', async (step) => {
     await open({ script: { [step]: 'close' } });
     const sent = await mailer.send(mail);
-    expect(sent).toMatchObject({ outcome: 'later', retryAfterSeconds: null });
+    expect(sent.outcome).toBe(step === 'end' ? 'unknown' : 'later');
     expect(reasonOf(sent)).toMatch(/^The mail server is not there, or hung up \(\w+\)\.$/);
   });
 
   it('and dies after it took a mail gets it once an attempt, under the same Message-ID', async () => {
     await open({ script: { end: 'close' } });
-    expect(await mailer.send(mail)).toMatchObject({ outcome: 'later' });
+    expect(await mailer.send(mail)).toMatchObject({ outcome: 'unknown' });
     expect(server.received).toHaveLength(1);
     server.script = {};
     expect(await mailer.send(mail)).toMatchObject({ outcome: 'sent' });
@@ -344,7 +350,7 @@ describe('the end', () => {
     await expect.poll(() => server.commands.includes('DATA')).toBe(true);
     const started = performance.now();
     await mailer.close();
-    expect(await sending).toMatchObject({ outcome: 'later' });
+    expect(await sending).toMatchObject({ outcome: 'unknown' });
     expect(performance.now() - started).toBeLessThan(6000);
   });
 });

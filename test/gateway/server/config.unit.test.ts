@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -247,6 +248,43 @@ describe('warnings', () => {
     expect(warningsOf({ SVC_CALLBACK_ALLOW: '127.0.0.0/8' })).toHaveLength(1);
     expect(warningsOf({ SVC_SMTP_URL: '', SVC_MAIL_FROM: '' })).toEqual([
       'SVC_SMTP_URL is not set: mail to people stays in the folder `outbox` beside the data.',
+    ]);
+  });
+
+  it('tell what is seldom meant of mail', () => {
+    const SVC_MAIL_DOMAIN = 'agents.example.com';
+    expect(warningsOf({ SVC_MAIL_DOMAIN })).toEqual([
+      'SVC_IMAP_URL is not set: mail to SVC_MAIL_DOMAIN is taken only over HTTP.',
+    ]);
+    const SVC_IMAP_URL = 'imaps://ana:hunter2@mail.example.com';
+    expect(warningsOf({ SVC_MAIL_DOMAIN, SVC_IMAP_URL })).toEqual([]);
+    const key = join(folder.path, 'key.pem');
+    const { privateKey } = generateKeyPairSync('ed25519');
+    writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o644 });
+    const dkim = { SVC_DKIM_KEY_FILE: key, SVC_DKIM_SELECTOR: 'svc1' };
+    const open = 'SVC_DKIM_KEY_FILE: the file can be read by others on this machine. chmod 600 it.';
+    expect(warningsOf(dkim)).toEqual([open]);
+    expect(configOf(dkim).warnings).toEqual([
+      'SVC_SMTP_URL is not set: mail to people stays in the folder `outbox` beside the data.',
+      'SVC_DKIM_KEY_FILE is set: only what SVC_SMTP_URL sends is signed.',
+      open,
+    ]);
+  });
+
+  it('keep the passwords of mail servers out of the log', () => {
+    const { secrets } = configOf({
+      SVC_SMTP_URL: 'smtps://ana:smtp%40pass@mail.example.com',
+      SVC_MAIL_FROM: 'a@example.com',
+      SVC_IMAP_URL: 'imaps://ana:imap%40pass@mail.example.com',
+      SVC_MAIL_DOMAIN: 'agents.example.com',
+    });
+    expect(secrets).toEqual([
+      'smtps://ana:smtp%40pass@mail.example.com',
+      'imaps://ana:imap%40pass@mail.example.com',
+      'smtp%40pass',
+      'imap%40pass',
+      'smtp@pass',
+      'imap@pass',
     ]);
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
 import { FakeSmtp } from '../../helpers/fake-smtp.ts';
 import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { Contract } from '../../surface/contract.ts';
@@ -107,7 +108,7 @@ describe('every answer of signing in is as promised', () => {
   it('where no mail goes out', async () => {
     const smtp = await FakeSmtp.start({ script: { mail: { reply: '451 Later' } } });
     const place = { kind: 'smtp', host: '127.0.0.1', port: smtp.port, tls: 'off' } as const;
-    const mail = { ...place, credentials: null, from: 'svc@example.com' };
+    const mail = { ...readMailConfig({}), ...place, credentials: null, from: 'svc@example.com' };
     const to = await TestGateway.start({ signIn: true, people: { mail, telegram: null } });
     try {
       const body = { email: 'ana@example.com' };

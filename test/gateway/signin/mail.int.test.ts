@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
 import { Logins } from '../../../gateway/signin/logins.ts';
 import { createVault } from '../../../gateway/vault.ts';
 import { ControlStore } from '../../../shared/store/control-store.ts';
@@ -19,6 +20,7 @@ describe('a mail server', () => {
       signIn: true,
       people: {
         mail: {
+          ...readMailConfig({}),
           kind: 'smtp',
           host: '127.0.0.1',
           port: smtp.port,
@@ -89,6 +91,7 @@ describe('a mail that is not handed over in time', () => {
       mail: () => new Promise(() => undefined),
       projectsOf: async () => [],
       onTrouble: (reason) => troubles.push(reason),
+      mailDomain: null,
       mailDeadlineMs: 5,
     });
     const start = () =>

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backoffMs } from '../../../gateway/telegram/backoff.ts';
+import { backoffMs } from '../../../gateway/backoff.ts';
 import { askButtons, parseTap, tapData, type Tap } from '../../../gateway/telegram/buttons.ts';
 import { Errands } from '../../../gateway/telegram/errands.ts';
 import { pageLink } from '../../../gateway/telegram/page-link.ts';

@@ -50,6 +50,7 @@ const server = {
   urls: { api: 'https://api.test', mcp: 'https://mcp.test/mcp', hooks: 'https://hooks.test' },
   channels: [],
   telegramBot: null,
+  mail: { domain: null, from: null },
 };
 
 function documentOf(list: readonly Operation[]): Document {

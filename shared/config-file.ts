@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { errorCode } from '../../shared/untyped.ts';
+import { errorCode } from './untyped.ts';
 
 type Complain = (problem: string) => void;
 

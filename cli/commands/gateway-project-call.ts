@@ -1,0 +1,126 @@
+import { request, type IncomingMessage } from 'node:http';
+import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { readConfigFile } from '../../shared/config-file.ts';
+import {
+  defaultDataFolder,
+  operatorSocketPath,
+  SOCKET_PATH_MAX_BYTES,
+} from '../../shared/gateway-data.ts';
+import { errorCode } from '../../shared/untyped.ts';
+import type { CommandContext } from '../command.ts';
+import { badAnswer, CallError, LostAnswer, unreachable, usageError } from '../errors.ts';
+import { textOption } from '../input/option-values.ts';
+
+interface OperatorCall {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+}
+
+const SILENCE_MS = 60_000;
+/** Nobody listens there, or nothing is there. */
+const NOBODY: readonly string[] = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'];
+const NOT_ALLOWED: readonly string[] = ['EACCES', 'EPERM'];
+
+/** Gives an order to the gateway that runs over a data folder of this machine, by its socket; the parsed answer. */
+export async function callOperator(context: CommandContext, call: OperatorCall): Promise<unknown> {
+  const folder = dataFolderOf(context);
+  const socketPath = operatorSocketPath(folder);
+  const bytes = Buffer.byteLength(socketPath);
+  if (bytes > SOCKET_PATH_MAX_BYTES) {
+    throw unreachable(
+      `The path of ${socketPath} is too long for a socket (${bytes} bytes, ${SOCKET_PATH_MAX_BYTES} at most).`,
+      'Start the gateway with a shorter SVC_DATA, such as a symbolic link to the folder, and name that one here.',
+    );
+  }
+  const response = await send(socketPath, call, context.signal).catch((error: unknown) => {
+    throw context.signal.aborted ? error : asFailure(error, { folder, socketPath });
+  });
+  const answer = parsed(await text(response).catch(lost));
+  const status = response.statusCode ?? 0;
+  if (status < 200 || status > 299) throw new CallError(status, answer);
+  if (answer === undefined) throw badAnswer('The answer is not JSON.');
+  return answer;
+}
+
+/** As the gateway reads it: what was typed wins, then the environment, then the settings file. */
+function dataFolderOf(context: CommandContext): string {
+  const typed = textOption(context, 'data');
+  if (typed !== undefined) return resolve(typed);
+  const path = textOption(context, 'config') ?? (context.env['SVC_CONFIG'] || null);
+  const problems: string[] = [];
+  const file = path === null ? {} : readConfigFile(path, (problem) => problems.push(problem));
+  const env = { ...file, ...context.env };
+  const [problem] = problems;
+  if (problem !== undefined) throw usageError(problem, 'Or name the data folder: --data FOLDER');
+  return resolve(env['SVC_DATA'] || defaultDataFolder(env));
+}
+
+function send(
+  socketPath: string,
+  { method, path, body }: OperatorCall,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const bytes = body === undefined ? '' : JSON.stringify(body);
+  const headers = {
+    host: 'localhost',
+    ...(bytes !== '' && { 'content-type': 'application/json' }),
+    'content-length': String(Buffer.byteLength(bytes)),
+  };
+  return new Promise((done, fail) => {
+    const options = { socketPath, method, path, headers, timeout: SILENCE_MS, signal };
+    const sent = request({ ...options, agent: false }, done);
+    sent.on('timeout', () => sent.destroy(silent()));
+    sent.on('error', fail);
+    sent.end(bytes);
+  });
+}
+
+function asFailure(
+  error: unknown,
+  { folder, socketPath }: { readonly folder: string; readonly socketPath: string },
+): unknown {
+  const code = errorCode(error) ?? '';
+  if (NOBODY.includes(code)) {
+    return unreachable(
+      `No gateway runs with the data in ${folder}.`,
+      'Start it (svc gateway), or name its folder: --data FOLDER. Nothing is changed while it does not run.',
+    );
+  }
+  if (NOT_ALLOWED.includes(code)) {
+    return unreachable(
+      `This user may not open ${socketPath}.`,
+      'Run it as the user that the gateway runs as: sudo -u USER svc gateway project …',
+    );
+  }
+  return error instanceof LostAnswer || code === '' ? error : lostBy(code);
+}
+
+function lost(error: unknown): never {
+  throw lostBy(errorCode(error) ?? 'unknown');
+}
+
+function lostBy(code: string): LostAnswer {
+  return new LostAnswer(
+    `The connection to the gateway broke (${code}).`,
+    'See what is so now: svc gateway project list',
+  );
+}
+
+function silent(): LostAnswer {
+  return new LostAnswer(
+    `No answer within ${SILENCE_MS / 1000} s.`,
+    'See what is so now: svc gateway project list',
+  );
+}
+
+/** Undefined for what is no JSON. */
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,53 @@
+import { isObject } from '../../shared/untyped.ts';
+import type { CommandContext } from '../command.ts';
+import { badAnswer } from '../errors.ts';
+import { EXIT } from '../exit.ts';
+import { age, table, type Look } from '../view/table.ts';
+import { plainText, safeLine } from '../view/terminal-text.ts';
+import { callOperator } from './gateway-project-call.ts';
+
+type Item = Readonly<Record<string, unknown>>;
+
+const COLUMNS = ['slug', 'name', 'sending', 'this_month', 'owner', 'created_at', 'id'];
+
+/** `svc gateway project list`: all of them. Exit code 3 when there are none. */
+export async function run(context: CommandContext): Promise<number> {
+  const items: Item[] = [];
+  const text = () => `Reading the projects: ${items.length} so far`;
+  await context.output.spin(text, readAll(context, items));
+  context.output.answer({ items, next_cursor: null }, { lines: (look) => linesOf(items, look) });
+  return items.length > 0 ? EXIT.done : EXIT.nothing;
+}
+
+async function readAll(context: CommandContext, items: Item[]): Promise<void> {
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const query: string = cursor === '' ? '' : `?cursor=${encodeURIComponent(cursor)}`;
+    const page = await callOperator(context, { method: 'GET', path: `/projects${query}` });
+    const list: unknown = isObject(page) ? page['items'] : null;
+    if (!isObject(page) || !Array.isArray(list)) throw badAnswer('The answer is no list.');
+    items.push(...list.filter(isObject));
+    cursor = typeof page['next_cursor'] === 'string' ? page['next_cursor'] : null;
+  }
+}
+
+function linesOf(items: readonly Item[], look: Look): string[] {
+  if (items.length === 0) return ['No projects yet. The first comes with: svc login --gateway URL'];
+  const rows = items.map((item) => ({ ...item, ...sending(item) }));
+  const blocked = items.flatMap((item) => blockLine(item, look.now));
+  return [...table(rows, COLUMNS, look), ...(blocked.length > 0 ? ['', ...blocked] : [])];
+}
+
+function sending({ emails }: Item): { sending: string; this_month: unknown } {
+  if (!isObject(emails)) return { sending: 'unreadable', this_month: null };
+  const { blocked, this_month } = emails;
+  return { sending: blocked === null ? 'allowed' : 'blocked', this_month };
+}
+
+/** Below the table, where a reason has room. */
+function blockLine({ slug, emails }: Item, now: number): string[] {
+  const blocked = isObject(emails) ? emails['blocked'] : null;
+  if (!isObject(blocked)) return [];
+  const { reason, since } = blocked;
+  const text = `${plainText(slug)}: blocked ${age(plainText(since), now)}: ${plainText(reason)}`;
+  return [safeLine(text)];
+}

@@ -1,0 +1,82 @@
+import { isObject } from '../../shared/untyped.ts';
+import type { View } from './output.ts';
+import { pairLines, type Pair } from './pairs.ts';
+import { table, timeText, type Look } from './table.ts';
+import { plainText, safeLine, wrapText } from './terminal-text.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const WIDEST_TEXT = 96;
+
+/** A call that sends mail: how it stands, each of its messages, and what to type next. */
+export function emailView(answer: unknown): View {
+  if (!isObject(answer) || !Array.isArray(answer['messages'])) return {};
+  const messages: readonly unknown[] = answer['messages'];
+  return { lines: (look) => emailLines(answer, messages.filter(isObject), look) };
+}
+
+function emailLines(answer: Fields, messages: readonly Fields[], look: Look): string[] {
+  const { subject, from, created_at: at, batch_id: id, status } = answer;
+  const about: Pair[] =
+    typeof subject === 'string' && typeof at === 'string'
+      ? [
+          ['Subject', subject],
+          ['From', plainText(from)],
+          ['Asked', timeText(at, look.now)],
+        ]
+      : [];
+  const isOpen = status === 'pending' || status === 'queued';
+  const next: Pair[] = isOpen ? [['Next', `svc email status ${plainText(id)}`]] : [];
+  return [
+    sentence(answer, messages, look),
+    '',
+    ...pairLines(about, look),
+    ...(about.length > 0 ? [''] : []),
+    ...table(messages, ['to', 'status', 'message_id'], look),
+    ...errorLines(messages, look),
+    ...(isOpen ? ['', ...pairLines(next, look)] : ['', look.faint(safeLine(plainText(id)))]),
+  ];
+}
+
+/** How it stands, in one line. */
+function sentence(answer: Fields, messages: readonly Fields[], look: Look): string {
+  const { status, request_id: request } = answer;
+  switch (status) {
+    case 'pending': {
+      const command = safeLine(`svc request status ${plainText(request)}`);
+      return `${look.yellow('…')} Waits for a person: ${command}`;
+    }
+    case 'queued':
+      return `${look.yellow('…')} Queued: ${countText(messages)}.`;
+    case 'cancelled':
+      return `${look.red('✗')} Cancelled: it was not approved, so nothing was sent.`;
+    default: {
+      const [first, ...others] = new Set(messages.map((message) => message['status']));
+      const isWell = first === 'sent' && others.length === 0;
+      const word = others.length === 0 ? plainText(first ?? 'sent') : 'done';
+      const said = safeLine(word.slice(0, 1).toUpperCase() + word.slice(1));
+      return `${look[isWell ? 'green' : 'red'](isWell ? '✓' : '✗')} ${said}: ${countText(messages)}.`;
+    }
+  }
+}
+
+/** `1 message`, or what became of each: `2 sent, 1 bounced`. */
+function countText(messages: readonly Fields[]): string {
+  const counts = new Map<string, number>();
+  for (const { status } of messages) {
+    const name = safeLine(plainText(status));
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  if (counts.size > 1) return [...counts].map(([name, count]) => `${count} ${name}`).join(', ');
+  return messages.length === 1 ? '1 message' : `${messages.length} messages`;
+}
+
+/** Why messages were not sent: a mail server may have written it. */
+function errorLines(messages: readonly Fields[], { columns }: Look): string[] {
+  const lines = messages.flatMap(({ to, error }) => {
+    if (!isObject(error)) return [];
+    const text = `${plainText(to)}: ${plainText(error['code'])}. ${plainText(error['message'])}`;
+    return wrapText(safeLine(text), Math.min(columns, WIDEST_TEXT));
+  });
+  return lines.length > 0 ? ['', ...lines] : [];
+}

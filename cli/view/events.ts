@@ -1,0 +1,46 @@
+import { isObject } from '../../shared/untyped.ts';
+import { mailBlocks } from './mail.ts';
+import type { View } from './output.ts';
+import { table, type Look } from './table.ts';
+import { readableView } from './view.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** With mails among the events: who wrote about what. */
+const COLUMNS = ['id', 'from', 'about', 'verified', 'received_at'];
+/** What is shown of a mail in a way of its own. */
+const APART: ReadonlySet<string> = new Set(['payload', 'attachments', 'attachments_blocked']);
+
+/** Events in a table: with mails among them, another one. */
+export function eventListView(answer: unknown): View {
+  const items: unknown = isObject(answer) ? answer['items'] : null;
+  const events = Array.isArray(items) ? items.filter(isObject) : [];
+  if (!events.some(isMail)) return {};
+  const rows = events.map((event) => ({ ...event, ...toldOf(event) }));
+  return { lines: (look) => table(rows, COLUMNS, look) };
+}
+
+/** One event, by itself or as `{event}`. */
+export function eventView(answer: unknown): View {
+  const event = isObject(answer) && isObject(answer['event']) ? answer['event'] : answer;
+  if (!isObject(event) || !isMail(event)) return {};
+  return { lines: (look) => mailEventLines(event, look) };
+}
+
+function mailEventLines(event: Fields, look: Look): string[] {
+  const own = Object.fromEntries(Object.entries(event).filter(([name]) => !APART.has(name)));
+  return [...readableView(own, undefined, look), ...mailBlocks(event, look)];
+}
+
+function isMail({ channel }: Fields): boolean {
+  return channel === 'email';
+}
+
+/** Of a mail its sender and subject; of any other event its source and type. */
+function toldOf(event: Fields): { readonly from: unknown; readonly about: unknown } {
+  const { payload, source, type } = event;
+  if (!isMail(event)) return { from: source, about: type };
+  if (!isObject(payload)) return { from: null, about: null };
+  const { from, subject } = payload;
+  return { from: isObject(from) ? from['address'] : null, about: subject };
+}

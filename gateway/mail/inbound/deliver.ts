@@ -1,0 +1,159 @@
+import { hash } from 'node:crypto';
+import { isoTime } from '../../../shared/clock.ts';
+import type { PinnedBlob } from '../../../shared/context.ts';
+import { DEDUP_BODY_MS, DEDUP_ID_MS, PAYLOAD_ROW_MAX_BYTES } from '../../../shared/limits.ts';
+import { messageIdOf, readProjectAddress } from '../../../shared/rules/project-address.ts';
+import { HTML_NAME, type EventFileRow } from '../../../shared/store/event-files.ts';
+import type { EmailMessageRow } from '../../../shared/store/emails.ts';
+import type { Repositories } from '../../../shared/store/repositories.ts';
+import type { Project } from '../../project.ts';
+import type { DeliveryAnswer } from '../../writes/delivery.ts';
+import type { MailDelivery } from '../../writes/mail-delivery.ts';
+import type { ReadMail } from './read-mail.ts';
+
+/** The source of mail that a mail came to. */
+interface MailSource {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A mail for one project. */
+export interface ArrivedMail {
+  readonly mail: ReadMail;
+  /** The addresses of the project that it came to. */
+  readonly recipients: readonly string[];
+  /** Behind the `@` of these addresses. */
+  readonly domain: string;
+  /** Null where the project takes no mail: then only reports about its own are of use. */
+  readonly source: MailSource | null;
+  readonly now: number;
+}
+
+/**
+ * What became of a mail, once that is durable: an event, known before, or a report that was written down. Null when it is
+ * none of these, as the project takes no mail.
+ */
+export async function deliverMail(
+  project: Project,
+  arrived: ArrivedMail,
+): Promise<DeliveryAnswer | 'report' | null> {
+  const { mail, now, source } = arrived;
+  const ours = await project.store.read((store) => answered(store, project, arrived));
+  if (mail.report && ours) {
+    const messageId = ours.id;
+    const reports = mail.report.recipients.map((recipient) => ({ messageId, recipient }));
+    await project.writes.run('mailReports', { reports, now });
+    return 'report';
+  }
+  if (source === null) return null;
+  const { message_id: messageId } = mail.payload;
+  const providerId = messageId ?? `sha256:${mail.digest}`;
+  const knownSince = isoTime(now - (messageId === null ? DEDUP_BODY_MS : DEDUP_ID_MS));
+  const known = await project.store.read((store) =>
+    store.events.deliveredMail(source.id, providerId, knownSince),
+  );
+  const pins: PinnedBlob[] = [];
+  try {
+    // What is known for sure leaves no bytes; whoever comes at the same time is told apart by the transaction.
+    const isCopy =
+      known !== undefined && Buffer.from(known.body_hash).toString('hex') === mail.digest;
+    if (isCopy) return { status: 'duplicate', event_id: known.id };
+    const delivery = await putAway(project, mail, pins);
+    const recorder = await project.recorder();
+    return await project.writes.run('mailDelivery', {
+      ...delivery,
+      sourceId: source.id,
+      source: source.name,
+      providerId,
+      knownSince,
+      replyTo: ours?.takesReplies ? ours.id : null,
+      now,
+      digest: recorder.digest({ source: source.name, mail: mail.digest }),
+    });
+  } finally {
+    for (const { release } of pins) release();
+  }
+}
+
+/** A message of ours; replies to it are marked as such where they were wanted. */
+interface Answered {
+  readonly id: string;
+  readonly takesReplies: boolean;
+}
+
+/** The message of ours that a mail answers, or reports on: by the address it came to, else by the ids it refers to. */
+async function answered(
+  store: Repositories,
+  { info }: Project,
+  arrived: ArrivedMail,
+): Promise<Answered | null> {
+  const message = await findAnswered(store, info.slug, arrived);
+  const batch = message && (await store.emails.findBatch(message.batch_id));
+  return batch ? { id: message.id, takesReplies: batch.reply_to_inbox === 1 } : null;
+}
+
+async function findAnswered(
+  { emails }: Repositories,
+  slug: string,
+  { mail, recipients, domain }: ArrivedMail,
+): Promise<EmailMessageRow | null> {
+  for (const recipient of recipients) {
+    const read = readProjectAddress(recipient, domain);
+    if (read?.slug !== slug || read.token === null) continue;
+    const found = await emails.findByToken(hash('sha256', read.token));
+    if (found) return found;
+  }
+  const { in_reply_to, references } = mail.payload;
+  const original = mail.report?.original_message_id ?? null;
+  const ids = [original, in_reply_to, ...references.toReversed()];
+  for (const id of ids) {
+    const messageId = id === null ? null : messageIdOf(id);
+    const found = messageId === null ? undefined : await emails.find(messageId);
+    if (found) return found;
+  }
+  return null;
+}
+
+type Stored = Omit<
+  MailDelivery,
+  'sourceId' | 'source' | 'providerId' | 'knownSince' | 'replyTo' | 'now' | 'digest'
+>;
+
+/** Puts what is large beside the database. The pins keep it until its rows are there. */
+async function putAway(project: Project, mail: ReadMail, pins: PinnedBlob[]): Promise<Stored> {
+  const put = async (bytes: Uint8Array, digest?: string): Promise<string> => {
+    const pin = await project.blobs.put(bytes, digest);
+    pins.push(pin);
+    return pin.digest;
+  };
+  const files: EventFileRow[] = [];
+  for (const { name, content_type, sha256, bytes } of mail.files) {
+    const digest = await put(bytes, sha256);
+    files.push({ name, content_type, digest, size_bytes: bytes.length });
+  }
+  if (mail.html) {
+    const digest = await put(mail.html);
+    files.push({
+      name: HTML_NAME,
+      content_type: 'text/html',
+      digest,
+      size_bytes: mail.html.length,
+    });
+  }
+  const payload = Buffer.from(JSON.stringify(mail.payload));
+  const isLarge = payload.length > PAYLOAD_ROW_MAX_BYTES;
+  return {
+    verified: mail.verified,
+    body: isLarge ? null : payload,
+    blob: isLarge ? await put(payload) : null,
+    sizeBytes: payload.length,
+    hash: Buffer.from(mail.digest, 'hex'),
+    sender: mail.verified ? (mail.payload.from?.address ?? null) : null,
+    parts: {
+      attachments: mail.files.map(({ bytes, ...file }) => ({ ...file, size_bytes: bytes.length })),
+      attachments_blocked: [...mail.blocked],
+      html: mail.html !== null,
+    },
+    files,
+  };
+}

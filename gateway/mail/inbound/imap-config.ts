@@ -1,0 +1,55 @@
+import type { Password } from '../mail-config.ts';
+import { readServerUrl, type Complain } from '../server-url.ts';
+
+/** A mailbox that mail is taken from, and how to get at it. */
+export interface ImapPlace {
+  readonly host: string;
+  readonly port: number;
+  /** `from_start` is TLS from the first byte; with `starttls` nothing is sent before the connection is secured. */
+  readonly tls: 'from_start' | 'starttls' | 'off';
+  readonly user: string;
+  readonly password: Password;
+  /** `INBOX`, or the name of a folder with the separators of its server. */
+  readonly mailbox: string;
+}
+
+const SETTING = 'SVC_IMAP_URL';
+const IMAP_PORT = 143;
+const IMAPS_PORT = 993;
+/** No control characters, as in any name of a folder (RFC 9051 section 5.1). */
+const MAILBOX = /^[^\p{Cc}]{1,255}$/u;
+
+/**
+ * Reads SVC_IMAP_URL, `imaps://user:password@host:993/INBOX` or `imap://…` (RFC 5092), with TLS as SVC_SMTP_URL has it.
+ * Null after a problem was told.
+ */
+export function readImapPlace(text: string, complain: Complain): ImapPlace | null {
+  const server = readServerUrl(
+    text,
+    {
+      setting: SETTING,
+      scheme: 'imap',
+      ports: [IMAP_PORT, IMAPS_PORT],
+      example: 'imap://user:password@host:143/INBOX',
+    },
+    complain,
+  );
+  if (!server) return null;
+  const { credentials, path, ...place } = server;
+  const mailbox = readMailbox(path, complain);
+  if (!/^[^/]*\/\/[^/]*@/.test(text)) complain(`${SETTING} has no user name and password.`);
+  return credentials && mailbox !== null ? { ...place, ...credentials, mailbox } : null;
+}
+
+function readMailbox(path: string, complain: Complain): string | null {
+  try {
+    const mailbox = decodeURIComponent(path.replace(/^\//, '')) || 'INBOX';
+    if (!path.includes('#') && MAILBOX.test(mailbox)) return mailbox;
+  } catch {
+    // Told below.
+  }
+  complain(
+    `${SETTING}: behind the host stands the name of one mailbox, with % and # as %25 and %23.`,
+  );
+  return null;
+}

@@ -1,0 +1,73 @@
+import type { Clock } from '../../../shared/clock.ts';
+import { readProjectAddress } from '../../../shared/rules/project-address.ts';
+import type { Project } from '../../project.ts';
+import type { Projects } from '../../projects.ts';
+import { deliverMail } from './deliver.ts';
+import type { Observer } from '../../observer.ts';
+import type { MailOutcome, MailTaker } from './mail-taker.ts';
+import type { MailReader, ReadMail } from './read-mail.ts';
+
+interface MailRoomParts {
+  readonly projects: Projects;
+  readonly reader: MailReader;
+  readonly clock: Clock;
+  /** Behind the `@` of every address that mail comes to. */
+  readonly domain: string;
+  readonly observer?: Observer | undefined;
+}
+
+/** Brings mails to the projects that they are for. */
+export class MailRoom implements MailTaker {
+  readonly #parts: MailRoomParts;
+
+  constructor(parts: MailRoomParts) {
+    this.#parts = parts;
+  }
+
+  async take(came: Parameters<MailTaker['take']>[0]): Promise<MailOutcome> {
+    const outcome = await this.#take(came);
+    this.#parts.observer?.mailTaken(outcome);
+    return outcome;
+  }
+
+  async #take(came: Parameters<MailTaker['take']>[0]): Promise<MailOutcome> {
+    const { reader, clock } = this.#parts;
+    const { raw, whole, sizeBytes } = came;
+    const now = clock.now();
+    const mail = await reader.read(raw, { now, whole, sizeBytes });
+    const outcomes = new Set<MailOutcome>();
+    for (const [project, recipients] of await this.#addressees(mail)) {
+      outcomes.add(await this.#deliver(project, { mail, recipients, now }));
+    }
+    if (outcomes.has('delivered')) return 'delivered';
+    return outcomes.has('duplicate') ? 'duplicate' : 'unknown_recipient';
+  }
+
+  async #deliver(
+    project: Project,
+    came: { readonly mail: ReadMail; readonly recipients: readonly string[]; readonly now: number },
+  ): Promise<MailOutcome> {
+    const source = await project.store.read((store) => store.sources.email());
+    const { domain } = this.#parts;
+    const done = await deliverMail(project, { ...came, domain, source: source ?? null });
+    if (done === null) return 'unknown_recipient';
+    return done === 'report' || done.status === 'accepted' ? 'delivered' : 'duplicate';
+  }
+
+  /** The projects this copy is for: as our servers noted it, or where they did not, as the mail itself says. */
+  async #addressees(mail: ReadMail): Promise<Map<Project, string[]>> {
+    const noted = await this.#projectsOf(mail.delivered_to);
+    return noted.size > 0 ? noted : this.#projectsOf(mail.addressed_to);
+  }
+
+  async #projectsOf(addresses: readonly string[]): Promise<Map<Project, string[]>> {
+    const { projects, domain } = this.#parts;
+    const found = new Map<Project, string[]>();
+    for (const address of addresses) {
+      const read = readProjectAddress(address, domain);
+      const project = read && (await projects.findBySlug(read.slug));
+      if (project) found.set(project, [...(found.get(project) ?? []), address]);
+    }
+    return found;
+  }
+}

@@ -1,0 +1,212 @@
+import type { Clock } from '../../../../shared/clock.ts';
+import type { MailOutcome, MailTaker } from '../mail-taker.ts';
+import type { FetchedMail, ImapConnection, ListedMail } from './imap-connection.ts';
+import type { Progress } from './progress.ts';
+
+/** Where mails go that are taken, and those that were for nobody here. */
+const FOLDERS: Readonly<Record<MailOutcome, string>> = {
+  delivered: 'svc-done',
+  duplicate: 'svc-done',
+  unknown_recipient: 'svc-unknown',
+};
+
+/** So many are asked for in one command: several to save time on the way, few to begin with the first soon. */
+const LISTED_AT_ONCE = 200;
+const FETCHED_AT_ONCE = 4;
+const FETCHED_AT_ONCE_BYTES = 8 * 1024 * 1024;
+/** What is in memory at a time, unless one mail is larger. */
+const IN_FLIGHT_MAX = 8;
+const IN_FLIGHT_MAX_BYTES = 32 * 1024 * 1024;
+/** So many are put away together, while others come in. */
+const PUT_AWAY_AT = 64;
+
+interface IntakeParts {
+  readonly connection: ImapConnection;
+  readonly progress: Progress;
+  readonly taker: MailTaker;
+  readonly clock: Clock;
+  readonly onLooked: () => void;
+  readonly saveCursor: () => Promise<void>;
+  readonly onTaken: (outcome: MailOutcome) => void;
+  readonly onRejected: (error: unknown) => void;
+  /** Told once for a folder. */
+  readonly onImmovable: (folder: string) => void;
+}
+
+/** Takes what is in a mailbox, over one connection. */
+export class Intake {
+  readonly #parts: IntakeParts;
+  readonly #inFlight = new Set<Promise<void>>();
+  #inFlightBytes = 0;
+  readonly #immovable = new Set<string>();
+  #isRejected = false;
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Looks once, and takes what is there in the order of arrival. Ends early, with false, when a mail is rejected that was
+   * not rejected before: the next would be too, as the disk is full or the service ends.
+   */
+  async pass(signal: AbortSignal): Promise<boolean> {
+    const { connection, progress, clock, onLooked } = this.#parts;
+    this.#isRejected = false;
+    progress.list(await connection.beyond(progress.cursor.uid));
+    onLooked();
+    const due = progress.due(clock.now());
+    try {
+      for (const batch of this.#inBatches(due)) {
+        if (this.#isOver(signal)) break;
+        await this.#takeAll(batch, signal);
+      }
+    } finally {
+      // Also when the connection is lost: no mail is given again while it is being taken.
+      await Promise.all(this.#inFlight);
+    }
+    await this.#putAway();
+    return !this.#isRejected;
+  }
+
+  #isOver(signal: AbortSignal): boolean {
+    return signal.aborted || this.#isRejected;
+  }
+
+  /** A mail that was set aside is alone: what it does to the connection, it does to no other. */
+  #inBatches(uids: readonly number[]): number[][] {
+    const { progress } = this.#parts;
+    const inTurn = uids.filter((uid) => !progress.isAside(uid));
+    const aside = uids.filter((uid) => progress.isAside(uid)).map((uid) => [uid]);
+    const count = Math.ceil(inTurn.length / LISTED_AT_ONCE);
+    const batches = Array.from({ length: count }, (_, index) =>
+      inTurn.slice(index * LISTED_AT_ONCE, (index + 1) * LISTED_AT_ONCE),
+    );
+    return [...batches, ...aside];
+  }
+
+  async #takeAll(uids: readonly number[], signal: AbortSignal): Promise<void> {
+    const { progress } = this.#parts;
+    for (const group of inGroups(await this.#list(uids))) {
+      await this.#room(group);
+      if (this.#isOver(signal)) return;
+      await this.#fetch(group);
+      if (progress.taken.size >= PUT_AWAY_AT) await this.#putAway();
+    }
+  }
+
+  /** In the order they were asked for. */
+  async #list(uids: readonly number[]): Promise<ListedMail[]> {
+    const { connection, progress } = this.#parts;
+    const found = new Map<number, ListedMail>();
+    await this.#blame(uids, found, () =>
+      connection.list(uids, (mail) => found.set(mail.uid, mail)),
+    );
+    const there = uids.flatMap((uid) => found.get(uid) ?? []);
+    // From a time when they could not be moved, with an earlier mail in the way of the cursor.
+    progress.putAway(there.filter(({ isMarked }) => isMarked).map(({ uid }) => uid));
+    return there.filter(({ isMarked }) => !isMarked);
+  }
+
+  async #fetch(group: readonly ListedMail[]): Promise<void> {
+    const { connection } = this.#parts;
+    const sizes = new Map(group.map(({ uid, sizeBytes }) => [uid, sizeBytes]));
+    const found = new Map<number, FetchedMail>();
+    await this.#blame([...sizes.keys()], found, () =>
+      connection.fetch(group, (mail) => {
+        found.set(mail.uid, mail);
+        this.#take(mail, sizes.get(mail.uid) ?? mail.raw.length);
+      }),
+    );
+  }
+
+  /**
+   * A mail over which the server stumbles each time must not stop the mailbox: the first that did not come did it. Others
+   * that did not come are gone, or are tried again.
+   */
+  async #blame(
+    uids: readonly number[],
+    found: ReadonlyMap<number, unknown>,
+    ask: () => Promise<void>,
+  ): Promise<void> {
+    const { progress, clock } = this.#parts;
+    const missing = (): number[] => uids.filter((uid) => !found.has(uid));
+    try {
+      await ask();
+    } catch (error) {
+      for (const uid of missing().slice(0, 1)) progress.fail(uid, clock.now());
+      throw error;
+    }
+    for (const uid of missing()) progress.fail(uid, clock.now());
+  }
+
+  async #room(group: readonly ListedMail[]): Promise<void> {
+    const bytes = sizeOf(group);
+    while (
+      this.#inFlight.size > 0 &&
+      (this.#inFlight.size + group.length > IN_FLIGHT_MAX ||
+        this.#inFlightBytes + bytes > IN_FLIGHT_MAX_BYTES)
+    ) {
+      await Promise.race(this.#inFlight);
+    }
+  }
+
+  #take(mail: FetchedMail, listedBytes: number): void {
+    const bytes = mail.raw.length;
+    const taking: Promise<void> = this.#give(mail, listedBytes).finally(() => {
+      this.#inFlight.delete(taking);
+      this.#inFlightBytes -= bytes;
+    });
+    this.#inFlight.add(taking);
+    this.#inFlightBytes += bytes;
+  }
+
+  async #give({ uid, raw, whole }: FetchedMail, listedBytes: number): Promise<void> {
+    const { progress, taker, clock, onTaken, onRejected } = this.#parts;
+    try {
+      const sizeBytes = whole ? raw.length : Math.max(listedBytes, raw.length);
+      const outcome = await taker.take({ raw, whole, sizeBytes });
+      progress.take(uid, outcome);
+      onTaken(outcome);
+    } catch (error) {
+      this.#isRejected ||= !progress.isAside(uid);
+      progress.fail(uid, clock.now());
+      onRejected(error);
+    }
+  }
+
+  /** Moves what is taken out of the way, and the cursor beyond it. */
+  async #putAway(): Promise<void> {
+    const { connection, progress, saveCursor, onImmovable } = this.#parts;
+    for (const folder of new Set(Object.values(FOLDERS))) {
+      const uids = [...progress.taken].filter(([, outcome]) => FOLDERS[outcome] === folder);
+      const range = uids.map(([uid]) => uid);
+      if (range.length === 0) continue;
+      if (!this.#immovable.has(folder) && !(await connection.move(range, folder))) {
+        this.#immovable.add(folder);
+        onImmovable(folder);
+      }
+      if (this.#immovable.has(folder)) await connection.mark(range);
+      progress.putAway(range);
+    }
+    if (progress.advance()) await saveCursor();
+  }
+}
+
+function inGroups(mails: readonly ListedMail[]): ListedMail[][] {
+  const groups: ListedMail[][] = [];
+  let group: ListedMail[] = [];
+  for (const mail of mails) {
+    const isFull =
+      group.length >= FETCHED_AT_ONCE || sizeOf([...group, mail]) > FETCHED_AT_ONCE_BYTES;
+    if (isFull && group.length > 0) {
+      groups.push(group);
+      group = [];
+    }
+    group.push(mail);
+  }
+  return group.length > 0 ? [...groups, group] : groups;
+}
+
+function sizeOf(mails: readonly ListedMail[]): number {
+  return mails.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+}

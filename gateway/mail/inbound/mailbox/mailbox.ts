@@ -1,0 +1,211 @@
+import type { Clock } from '../../../../shared/clock.ts';
+import type { MailboxStore } from '../../../../shared/store/control/mailboxes.ts';
+import { backoffMs, pause, PAUSES, type Pauses } from '../../../backoff.ts';
+import type { ImapPlace } from '../imap-config.ts';
+import type { MailTaker } from '../mail-taker.ts';
+import { ImapConnection, type Patience } from './imap-connection.ts';
+import { Intake } from './intake.ts';
+import { isLoginRefused, MailboxLog, type Log } from './mailbox-log.ts';
+import { Progress } from './progress.ts';
+
+/** How long things take. */
+interface Timings {
+  /** After so long without news it is looked all the same. */
+  readonly pollMs: number;
+  /** Between attempts to connect, and while mails are rejected. */
+  readonly pauses: Pauses;
+  /** Between attempts to log in that are refused, and for a mail that was set aside. */
+  readonly longPauses: Pauses;
+  /** Altogether, for a stop. */
+  readonly closeMs: number;
+  readonly patience: Patience;
+}
+
+const TIMINGS: Timings = {
+  pollMs: 60_000,
+  pauses: PAUSES,
+  longPauses: { firstMs: 2000, maxMs: 300_000 },
+  closeMs: 2000,
+  patience: { connectMs: 15_000, silenceMs: 60_000, noopMs: 15_000, farewellMs: 300 },
+};
+
+interface MailboxOptions {
+  readonly place: ImapPlace;
+  readonly store: MailboxStore;
+  readonly taker: MailTaker;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** These are there for tests. */
+  readonly timings?: Partial<Timings>;
+  readonly ca?: string;
+}
+
+interface MailboxStatus {
+  readonly connected: boolean;
+  /** When the mailbox was looked into last, in milliseconds; null before the first time. */
+  readonly lastSeenAt: number | null;
+  /** Mails that wait there, as of the last look. */
+  readonly backlog: number;
+  /** Mails for nobody here, since the start. */
+  readonly unknown: number;
+}
+
+/**
+ * A mailbox on a server, whose mails are given to a taker as they come: each at least once, and never lost. Those that are
+ * taken are moved out of it. Started once and closed once.
+ */
+export class Mailbox {
+  readonly #options: MailboxOptions;
+  readonly #timings: Timings;
+  readonly #log: MailboxLog;
+  readonly #progress: Progress;
+  readonly #stopping = new AbortController();
+  #connection: ImapConnection | null = null;
+  #lastSeenAt: number | null = null;
+  #unknown = 0;
+  #work: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  private constructor(options: MailboxOptions, timings: Timings, progress: Progress) {
+    this.#options = options;
+    this.#timings = timings;
+    this.#log = new MailboxLog(options.log, options.clock);
+    this.#progress = progress;
+  }
+
+  /** Connects to nobody yet. */
+  static async open(options: MailboxOptions): Promise<Mailbox> {
+    const timings = { ...TIMINGS, ...options.timings };
+    const cursor = await options.store.cursor(nameOf(options.place));
+    return new Mailbox(options, timings, new Progress(cursor, timings.longPauses));
+  }
+
+  start(): void {
+    this.#work = this.#run(this.#stopping.signal);
+  }
+
+  status(): MailboxStatus {
+    return {
+      connected: this.#connection !== null,
+      lastSeenAt: this.#lastSeenAt,
+      backlog: this.#progress.backlog,
+      unknown: this.#unknown,
+    };
+  }
+
+  /** Finishes the mails at hand, for so long as that is quick. A mail that is not finished will be given again. */
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    const patience = new AbortController();
+    await Promise.race([this.#work, pause(this.#timings.closeMs, patience.signal)]);
+    patience.abort();
+    this.#isClosed = true;
+    this.#connection?.drop();
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    let failures = 0;
+    while (!signal.aborted) {
+      let pauses = this.#timings.pauses;
+      try {
+        await this.#connected(signal, () => {
+          failures = 0;
+        });
+      } catch (error) {
+        failures += 1;
+        if (isLoginRefused(error)) pauses = this.#timings.longPauses;
+      }
+      await pause(backoffMs(Math.max(1, failures), pauses), signal);
+    }
+  }
+
+  /** Over one connection, until it is lost or the mailbox is closed. */
+  async #connected(signal: AbortSignal, onSuccess: () => void): Promise<void> {
+    const connection = await this.#connect(signal);
+    this.#connection = connection;
+    this.#log.connected();
+    if (this.#progress.meet(connection.uidValidity)) this.#log.begunAnew();
+    try {
+      await this.#attend(connection, signal, onSuccess);
+      await connection.close();
+    } catch (error) {
+      if (!signal.aborted) this.#log.lost(error);
+      throw error;
+    } finally {
+      this.#connection = null;
+      connection.drop();
+    }
+  }
+
+  async #connect(signal: AbortSignal): Promise<ImapConnection> {
+    const { place, ca } = this.#options;
+    const { patience } = this.#timings;
+    const options = { place, patience, ...(ca !== undefined && { ca }) };
+    try {
+      return await ImapConnection.open(options, signal);
+    } catch (error) {
+      if (!signal.aborted) this.#log.notConnected(error);
+      throw error;
+    }
+  }
+
+  async #attend(
+    connection: ImapConnection,
+    signal: AbortSignal,
+    onSuccess: () => void,
+  ): Promise<void> {
+    const { pollMs, pauses } = this.#timings;
+    const intake = this.#intake(connection);
+    for (let rejections = 0; !signal.aborted;) {
+      const isAccepted = await intake.pass(signal);
+      this.#log.counts();
+      onSuccess();
+      rejections = isAccepted ? 0 : rejections + 1;
+      // News cannot be taken either while mails are rejected.
+      if (!isAccepted) await pause(backoffMs(rejections, pauses), signal);
+      else await connection.news(Math.min(pollMs, this.#untilDue()), signal);
+    }
+  }
+
+  #untilDue(): number {
+    const { nextDueAt } = this.#progress;
+    return nextDueAt === null ? Infinity : Math.max(0, nextDueAt - this.#options.clock.now());
+  }
+
+  #intake(connection: ImapConnection): Intake {
+    const { taker, clock } = this.#options;
+    return new Intake({
+      connection,
+      progress: this.#progress,
+      taker,
+      clock,
+      onLooked: () => {
+        this.#lastSeenAt = clock.now();
+      },
+      saveCursor: () => this.#saveCursor(),
+      onTaken: (outcome) => {
+        if (outcome !== 'unknown_recipient') return;
+        this.#unknown += 1;
+        this.#log.unknown();
+      },
+      onRejected: (error) => this.#log.rejected(error),
+      onImmovable: (folder) => this.#log.immovable(folder),
+    });
+  }
+
+  /** A cursor that stays behind costs a second look at mails, no more. */
+  async #saveCursor(): Promise<void> {
+    const { place, store, clock } = this.#options;
+    if (this.#isClosed) return;
+    try {
+      await store.move(nameOf(place), this.#progress.cursor, clock.now());
+    } catch (error) {
+      this.#log.failed(error);
+    }
+  }
+}
+
+/** Under which it is known how far it was read: without the password, which may change. */
+function nameOf({ host, user, mailbox }: ImapPlace): string {
+  return `${host}/${user}/${mailbox}`;
+}

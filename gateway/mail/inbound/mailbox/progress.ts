@@ -1,0 +1,124 @@
+import type { MailboxCursor } from '../../../../shared/store/control/mailboxes.ts';
+import { backoffMs, type Pauses } from '../../../backoff.ts';
+import type { MailOutcome } from '../mail-taker.ts';
+
+/** So often a mail is tried in its turn. Then it is set aside, so that it does not stand in the way of others. */
+const TRIES_IN_TURN = 3;
+
+interface Failed {
+  readonly tries: number;
+  /** In milliseconds; what is still tried in its turn is due at once. */
+  readonly dueAt: number;
+}
+
+/**
+ * What is known of the mails of one mailbox. A mail is open, then taken (it is durable with us), then put away (it is also
+ * where nobody looks for new mail). The cursor moves over mails that are put away and never over another: whatever is cut
+ * off in between is given again, and its taker knows it.
+ */
+export class Progress {
+  #cursor: MailboxCursor;
+  /** In ascending order. */
+  readonly #open = new Set<number>();
+  readonly #taken = new Map<number, MailOutcome>();
+  /** Beyond the cursor. */
+  readonly #putAway = new Set<number>();
+  readonly #failed = new Map<number, Failed>();
+  readonly #pauses: Pauses;
+
+  constructor(cursor: MailboxCursor | undefined, pauses: Pauses) {
+    this.#cursor = cursor ?? { uidValidity: 0, uid: 0 };
+    this.#pauses = pauses;
+  }
+
+  get cursor(): MailboxCursor {
+    return this.#cursor;
+  }
+
+  /** Mails that are not taken. */
+  get backlog(): number {
+    return this.#open.size;
+  }
+
+  /** Mails that are taken and not put away. */
+  get taken(): ReadonlyMap<number, MailOutcome> {
+    return this.#taken;
+  }
+
+  /** When a mail that was set aside is due next, in milliseconds; null when there is none. */
+  get nextDueAt(): number | null {
+    const times = [...this.#failed.values()].filter(isAside).map(({ dueAt }) => dueAt);
+    return times.length > 0 ? Math.min(...times) : null;
+  }
+
+  /** Begins anew where UIDs mean something else than they did. True when there was something before. */
+  meet(uidValidity: number): boolean {
+    const known = this.#cursor.uidValidity;
+    if (known === uidValidity) return false;
+    this.#cursor = { uidValidity, uid: 0 };
+    for (const each of [this.#open, this.#taken, this.#putAway, this.#failed]) each.clear();
+    return known !== 0;
+  }
+
+  /** All mails of the mailbox beyond the cursor, in ascending order. What is not among them any more needs nothing. */
+  list(uids: readonly number[]): void {
+    this.#open.clear();
+    for (const uid of uids) {
+      if (!this.#taken.has(uid) && !this.#putAway.has(uid)) this.#open.add(uid);
+    }
+    for (const uid of this.#failed.keys()) if (!this.#open.has(uid)) this.#failed.delete(uid);
+  }
+
+  /** What to try now, in the order of arrival; what was set aside comes last. */
+  due(now: number): number[] {
+    const open = [...this.#open];
+    const aside = open.filter((uid) => this.isAside(uid));
+    const overdue = aside.filter((uid) => (this.#failed.get(uid)?.dueAt ?? 0) <= now);
+    return [...open.filter((uid) => !this.isAside(uid)), ...overdue];
+  }
+
+  isAside(uid: number): boolean {
+    const failed = this.#failed.get(uid);
+    return failed !== undefined && isAside(failed);
+  }
+
+  take(uid: number, outcome: MailOutcome): void {
+    this.#open.delete(uid);
+    this.#failed.delete(uid);
+    this.#taken.set(uid, outcome);
+  }
+
+  fail(uid: number, now: number): void {
+    const tries = (this.#failed.get(uid)?.tries ?? 0) + 1;
+    const dueAt = tries < TRIES_IN_TURN ? 0 : now + backoffMs(tries, this.#pauses);
+    this.#failed.set(uid, { tries, dueAt });
+  }
+
+  /** Also for mails that were found put away. */
+  putAway(uids: readonly number[]): void {
+    for (const uid of uids) {
+      this.#open.delete(uid);
+      this.#taken.delete(uid);
+      this.#putAway.add(uid);
+    }
+  }
+
+  /** Moves the cursor as far as it may. True when it moved. */
+  advance(): boolean {
+    const { uidValidity, uid: before } = this.#cursor;
+    const [firstOpen = Infinity] = this.#open;
+    const inTheWay = Math.min(firstOpen, ...this.#taken.keys());
+    let uid = before;
+    for (const each of this.#putAway) {
+      if (each > inTheWay) continue;
+      this.#putAway.delete(each);
+      uid = Math.max(uid, each);
+    }
+    this.#cursor = { uidValidity, uid };
+    return uid > before;
+  }
+}
+
+function isAside({ tries }: Failed): boolean {
+  return tries >= TRIES_IN_TURN;
+}

@@ -1,0 +1,149 @@
+import { domainToASCII } from 'node:url';
+import { addressParser, decodeWords, type Header } from 'postal-mime';
+import { comparableAddress, isMailAddress } from '../../../../shared/rules/mail-address.ts';
+import type { MailAddress } from '../read-mail.ts';
+import { cleanLine } from './texts.ts';
+
+const SUBJECT_MAX_CHARS = 2000;
+const NAME_MAX_CHARS = 500;
+const ADDRESS_MAX_CHARS = 500;
+const ADDRESSES_MAX = 500;
+const ADDRESSED_MAX = 200;
+const IDS_MAX = 500;
+/** A line of a mail is at most so long (RFC 5322 section 2.1.1). */
+const ID_MAX_CHARS = 998;
+const DATE_MAX_CHARS = 100;
+
+/** The servers that deliver a mail write these; in the order in which they are believed. */
+const TRACE_FIELDS = ['x-original-to', 'delivered-to', 'envelope-to', 'x-envelope-to', 'x-rcpt-to'];
+
+/** What the header of a mail says of it. */
+export interface HeaderFacts {
+  readonly message_id: string | null;
+  readonly from: MailAddress | null;
+  readonly to: readonly MailAddress[];
+  readonly cc: readonly MailAddress[];
+  readonly reply_to: readonly MailAddress[];
+  readonly subject: string;
+  readonly date: string | null;
+  readonly in_reply_to: string | null;
+  readonly references: readonly string[];
+}
+
+export class MailHeader {
+  readonly #headers: readonly Header[];
+
+  constructor(headers: readonly Header[]) {
+    this.#headers = headers;
+  }
+
+  facts(): HeaderFacts {
+    return {
+      message_id: this.#ids('message-id')[0] ?? null,
+      from: this.#addresses('from')[0] ?? null,
+      to: this.#addresses('to').slice(0, ADDRESSES_MAX),
+      cc: this.#addresses('cc').slice(0, ADDRESSES_MAX),
+      reply_to: this.#addresses('reply-to').slice(0, ADDRESSES_MAX),
+      subject: cleanLine(decodeWords(this.first('subject')), SUBJECT_MAX_CHARS),
+      date: isoDate(this.first('date')),
+      in_reply_to: this.#ids('in-reply-to')[0] ?? null,
+      // The last ones are the nearest (RFC 5322 section 3.6.4).
+      references: this.#ids('references').slice(-IDS_MAX),
+    };
+  }
+
+  /** The one address in From, its domain in ASCII, and how many From has: only one can be checked. */
+  claim(): { readonly address: string | null; readonly froms: number } {
+    const fields = this.#all('from').length;
+    const addresses = this.#addresses('from');
+    const froms = Math.max(fields, addresses.length);
+    const only = addresses[0]?.address ?? '';
+    const at = only.lastIndexOf('@');
+    const domain = domainToASCII(only.slice(at + 1));
+    // What stands before the `@` may be anything; only the domain is asked for.
+    const readable = at > 0 && !/[\s<>,;]/.test(only) && isMailAddress(`a@${domain}`);
+    return { address: froms === 1 && readable ? `a@${domain}` : null, froms };
+  }
+
+  deliveredTo(): string[] {
+    const topmost = TRACE_FIELDS.map((field) =>
+      this.first(field)
+        .trim()
+        .replace(/^<(.*)>$/, '$1'),
+    );
+    return unique(topmost.filter(isMailAddress));
+  }
+
+  addressedTo(): string[] {
+    const named = ['to', 'cc', 'bcc', 'resent-to'].flatMap((field) => this.#addresses(field));
+    return unique(named.map(({ address }) => address).filter(isMailAddress)).slice(
+      0,
+      ADDRESSED_MAX,
+    );
+  }
+
+  /** RFC 3834 section 5, and what was in use before it. */
+  isAutoSubmitted(): boolean {
+    const keyword = (field: string) =>
+      /^[a-z_-]*/i.exec(this.first(field).trim())?.[0].toLowerCase();
+    const submitted = keyword('auto-submitted') ?? '';
+    return (
+      (submitted !== '' && submitted !== 'no') ||
+      ['bulk', 'list', 'junk', 'auto_reply'].includes(keyword('precedence') ?? '') ||
+      ['list-id', 'x-autoreply', 'x-autorespond'].some((field) => this.#all(field).length > 0) ||
+      this.first('return-path').trim() === '<>' ||
+      /^multipart\/report\b/i.test(this.first('content-type').trim())
+    );
+  }
+
+  /** Of a multipart/report (RFC 6522), in lower case; null for any other mail. */
+  reportType(): string | null {
+    const contentType = this.first('content-type').trim();
+    if (!/^multipart\/report\b/i.test(contentType)) return null;
+    return /;\s*report-type\s*=\s*"?([\w-]+)/i.exec(contentType)?.[1]?.toLowerCase() ?? null;
+  }
+
+  /** The topmost value of a field; empty when there is none. */
+  first(field: string): string {
+    return this.#headers.find(({ key }) => key === field)?.value ?? '';
+  }
+
+  #all(field: string): string[] {
+    return this.#headers.filter(({ key }) => key === field).map(({ value }) => value);
+  }
+
+  #addresses(field: string): MailAddress[] {
+    return this.#all(field)
+      .flatMap((value) => addressParser(value, { flatten: true }))
+      .map(({ address = '', name }) => ({
+        address: cleanLine(address, ADDRESS_MAX_CHARS),
+        name: cleanLine(name, NAME_MAX_CHARS),
+      }))
+      .filter(({ address, name }) => address !== '' || name !== '');
+  }
+
+  #ids(field: string): string[] {
+    return this.#all(field).flatMap(messageIds);
+  }
+}
+
+/** The ids in a text, with their angle brackets (RFC 5322 section 3.6.4). */
+export function messageIds(text: string): string[] {
+  const found = text.match(/<[^<>\s]+>/g) ?? [];
+  return found
+    .filter((id) => id.length <= ID_MAX_CHARS)
+    .map((id) => cleanLine(id, ID_MAX_CHARS))
+    .filter((id) => !/\s/.test(id));
+}
+
+function isoDate(value: string): string | null {
+  const date = new Date(value.slice(0, DATE_MAX_CHARS));
+  // Years of more than four digits are written in another way, which few can read.
+  return Number.isNaN(date.getTime()) || !/^\d/.test(date.toISOString())
+    ? null
+    : date.toISOString();
+}
+
+function unique(addresses: readonly string[]): string[] {
+  return [...new Map(addresses.map((one) => [comparableAddress(one), one])).values()];
+}

@@ -1,0 +1,45 @@
+// The thread that reads mails. What it parses comes from anybody, so that it may be ended at any time.
+import { parentPort, workerData } from 'node:worker_threads';
+import type { ReadMail } from '../read-mail.ts';
+import { TxtRecords } from './dns.ts';
+import type { ReaderData, ReaderMessage, ReadRequest } from './messages.ts';
+import { Pieces } from './pieces.ts';
+import { understand, understandHeader } from './understand.ts';
+
+if (parentPort === null) throw new Error('This is the entry of a thread.');
+const port = parentPort;
+
+// Nothing else in this thread uses it.
+Object.assign(globalThis, { Blob: Pieces });
+
+const { dnsServers } = workerData as ReaderData;
+const records = new TxtRecords(dnsServers);
+
+port.on('message', (request: ReadRequest) => void answer(request));
+say({ kind: 'ready' });
+
+async function answer({ id, bytes, seen, headerOnly }: ReadRequest): Promise<void> {
+  try {
+    const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const mail = headerOnly
+      ? await understandHeader(raw, seen)
+      : await understand(raw, seen, records);
+    say({ kind: 'read', id, mail }, buffersOf(mail));
+  } catch {
+    say({ kind: 'failed', id });
+  }
+}
+
+function say(message: ReaderMessage, transfer: readonly ArrayBuffer[] = []): void {
+  port.postMessage(message, transfer);
+}
+
+/** Those whose bytes belong to the mail alone, and need not be copied. */
+function buffersOf({ html, files }: ReadMail): ArrayBuffer[] {
+  const all = [html, ...files.map(({ bytes }) => bytes)];
+  const owned = all
+    .filter((bytes) => bytes !== null && bytes.byteLength === bytes.buffer.byteLength)
+    .map((bytes) => bytes?.buffer)
+    .filter((buffer) => buffer instanceof ArrayBuffer);
+  return [...new Set(owned)];
+}

@@ -1,0 +1,165 @@
+/** Longer lines are text that somebody wrote, or no text. */
+const MARK_MAX_CHARS = 500;
+/** How many lines an introduction is broken over. */
+const INTRODUCTION_LINES_MAX = 3;
+/** How many lines behind its first one a block of headers may take. */
+const BLOCK_LINES_MAX = 8;
+/** Without its blank, a line of two dashes is a signature only shortly before the end. */
+const SIGNATURE_LINES_MAX = 10;
+
+/** How an introduction such as `On Monday, Ana wrote:` says it, in the languages of common mail programs. */
+const WROTE = [
+  'wrote',
+  'schrieb',
+  'écrit',
+  'escribió',
+  'scritto',
+  'schreef',
+  'escreveu',
+  'skrev',
+  'kirjoitti',
+  'napisał',
+  'napsal',
+  'napísal',
+  'написал',
+  'пишет',
+  'написав',
+  'yazdı',
+  'írta',
+  'a scris',
+  'έγραψε',
+  '写道',
+  '寫道',
+  '작성',
+  'のメール',
+];
+const OPENS = /^(?:on|am|le|el|il|op|em|den|dnia|w dniu|dne|pe|στις|在|于|於)[\s\d]/i;
+
+/** `-----Original Message-----`, and what a forwarded mail has in its place. */
+const SEPARATOR =
+  /^[-_*\s]{0,20}(?:original message|original appointment|forwarded message|begin forwarded message|ursprüngliche nachricht|weitergeleitete nachricht|message d.origine|message transféré|mensaje original|mensaje reenviado|messaggio originale|messaggio inoltrato|mensagem original|oorspronkelijk bericht|ursprungligt meddelande|oprindelig meddelelse|пересылаемое сообщение|исходное сообщение|原始邮件|原始郵件)[-_*:\s]{0,20}$/i;
+
+const FROM = /^\*?(?:from|von|de|da|van|från|fra|lähettäjä|od|от|kimden|发件人|寄件者|差出人)\s*:/i;
+const OTHER_FIELD =
+  /^\*?(?:sent|date|to|subject|cc|gesendet|datum|an|betreff|envoyé|à|objet|enviado|enviado el|fecha|para|asunto|data|inviato|a|oggetto|verzonden|aan|onderwerp|assunto|skickat|till|ämne|sendt|til|emne|wysłano|do|temat|дата|кому|тема|发送时间|收件人|主题|日期)\s*:/i;
+
+/**
+ * What is new in a text: without the mails that are quoted above or below it and without its signature. What is quoted
+ * between answers stays, as they make no sense without it. The whole text where nothing is left. Takes a time in
+ * proportion to the text, whatever it says.
+ */
+export function strippedText(text: string): string {
+  const lines = text.split(/\r?\n/);
+  const own = withoutQuotes(withoutAppended(lines));
+  const signature = signatureAt(own);
+  const kept = signature === -1 ? own : own.slice(0, signature);
+  const stripped = withoutQuotes(kept).join('\n').trim();
+  return stripped === '' ? text.trim() || text : stripped;
+}
+
+/** Without a mail that stands at the end as it was, not quoted line by line. */
+function withoutAppended(lines: readonly string[]): readonly string[] {
+  const end = lines.findIndex((_line, index) => isAppended(lines, index));
+  return end === -1 ? lines : lines.slice(0, end);
+}
+
+function isAppended(lines: readonly string[], index: number): boolean {
+  const line = markIn(lines, index);
+  if (line === '') return false;
+  if (SEPARATOR.test(line)) return true;
+  if (FROM.test(line)) return startsHeaders(lines, index);
+  const introduction = introductionAt(lines, index);
+  if (introduction === null || isQuoted(nextText(lines, introduction.end))) return false;
+  // Nothing tells that the rest is quoted, so the line itself must leave no doubt.
+  return OPENS.test(line) && /\d[:.h]\d\d|@/.test(introduction.text);
+}
+
+/** The header block that Outlook puts above a mail: `From:`, then two more at least. */
+function startsHeaders(lines: readonly string[], index: number): boolean {
+  const next = lines.slice(index + 1, index + 1 + BLOCK_LINES_MAX);
+  const fields = next.filter(
+    (line) => line.length <= MARK_MAX_CHARS && OTHER_FIELD.test(line.trim()),
+  );
+  return fields.length >= 2;
+}
+
+/** Without the quoted lines at the beginning and at the end, and the lines that introduce them. */
+function withoutQuotes(lines: readonly string[]): readonly string[] {
+  let end = lines.length;
+  while (end > 0 && (isEmpty(lines[end - 1]) || isQuoted(lines[end - 1]))) end -= 1;
+  const quotesEnd = lines.slice(end).some(isQuoted);
+  if (quotesEnd) end = beforeIntroduction(lines, end);
+  let start = 0;
+  const introduction = introductionAt(lines, firstText(lines));
+  const quotes = introduction === null ? firstText(lines) : introduction.end;
+  if (isQuoted(nextText(lines, quotes))) {
+    start = quotes;
+    while (start < end && (isEmpty(lines[start]) || isQuoted(lines[start]))) start += 1;
+  }
+  return lines.slice(start, end);
+}
+
+/** Where the introduction that ends before this line begins; the line itself when there is none. */
+function beforeIntroduction(lines: readonly string[], end: number): number {
+  const starts = Array.from({ length: INTRODUCTION_LINES_MAX }, (_, back) => end - 1 - back).filter(
+    (from) => from >= 0 && introductionAt(lines, from)?.end === end,
+  );
+  // The part of it behind a line end may look like one too.
+  return starts.find((from) => OPENS.test(markIn(lines, from))) ?? starts[0] ?? end;
+}
+
+interface Introduction {
+  readonly text: string;
+  /** The line behind it. */
+  readonly end: number;
+}
+
+/** `On Monday, Ana <ana@example.com>⏎wrote:` */
+function introductionAt(lines: readonly string[], index: number): Introduction | null {
+  let text = '';
+  for (let at = index; at < index + INTRODUCTION_LINES_MAX; at += 1) {
+    const line = markIn(lines, at);
+    if (line === '' || isQuoted(line)) return null;
+    text = `${text} ${line}`.trim();
+    if (/[:：]$/.test(line)) return isIntroduction(text) ? { text, end: at + 1 } : null;
+  }
+  return null;
+}
+
+function isIntroduction(text: string): boolean {
+  if (text.length > MARK_MAX_CHARS || !/\d|@/.test(text)) return false;
+  const lower = text.toLowerCase();
+  return WROTE.some((verb) => lower.includes(verb)) || /<[^<>\s]+@[^<>\s]+>\s*[:：]$/.test(text);
+}
+
+/** RFC 3676 section 4.3. Many programs take the blank away. */
+function signatureAt(lines: readonly string[]): number {
+  return lines.findIndex(
+    (line, index) =>
+      line === '-- ' || (line === '--' && lines.length - index - 1 <= SIGNATURE_LINES_MAX),
+  );
+}
+
+/** A line that may be a mark of something; empty where it is too long to be one, or not there. */
+function markIn(lines: readonly string[], index: number): string {
+  const line = lines[index] ?? '';
+  return line.length > MARK_MAX_CHARS ? '' : line.trim();
+}
+
+function firstText(lines: readonly string[]): number {
+  const found = lines.findIndex((line) => !isEmpty(line));
+  return found === -1 ? lines.length : found;
+}
+
+/** The first line with anything on it, from here on, of a few. */
+function nextText(lines: readonly string[], index: number): string | undefined {
+  return lines.slice(index, index + INTRODUCTION_LINES_MAX).find((line) => !isEmpty(line));
+}
+
+function isEmpty(line: string | undefined): boolean {
+  return line === undefined || line.trim() === '';
+}
+
+function isQuoted(line: string | undefined): boolean {
+  return line?.startsWith('>') ?? false;
+}

@@ -1,0 +1,261 @@
+import { Worker } from 'node:worker_threads';
+import { unavailable } from '../../../../shared/errors.ts';
+import type { MailReader, ReadMail } from '../read-mail.ts';
+import type { ReaderData, ReaderMessage, ReadRequest } from './messages.ts';
+import type { Seen } from './understand.ts';
+import { unreadMail } from './unread.ts';
+
+/** Beside the bundle when this is one; from source, in development, beside this file. */
+const ENTRY = new URL(
+  import.meta.url.endsWith('.ts') ? './reader-source.mjs' : './mail-reader.js',
+  import.meta.url,
+);
+/** While one waits for the DNS another is taken apart. */
+const AT_ONCE = 2;
+const READ_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 20_000;
+const IDLE_MS = 60_000;
+const MEMORY = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 48 };
+const RETRY_SECONDS = 5;
+
+/**
+ * How a mail is tried: first beside another one; alone, when the thread came to an end and it may have been the other's
+ * fault; its header alone, when it was its own.
+ */
+type Care = 'beside' | 'alone' | 'header';
+
+interface Job {
+  readonly id: number;
+  readonly raw: Uint8Array;
+  readonly seen: Seen;
+  readonly resolve: (mail: ReadMail) => void;
+  readonly reject: (error: unknown) => void;
+  care: Care;
+  timer: NodeJS.Timeout | null;
+}
+
+interface ReaderOptions {
+  /** `host:port` of each server to ask for keys and policies; the system's own when there are none. */
+  readonly dnsServers: readonly string[];
+  /** These are there for tests. */
+  readonly entry?: URL;
+  readonly readTimeoutMs?: number;
+  readonly idleMs?: number;
+}
+
+/**
+ * Reads mails in a thread of their own: nothing that is in a mail holds up this one, and what ends that thread costs a
+ * mail its parts and nothing else. It starts with the first mail and ends when there was none for a while.
+ */
+export class ThreadMailReader implements MailReader {
+  readonly #entry: URL;
+  readonly #data: ReaderData;
+  readonly #readTimeoutMs: number;
+  readonly #idleMs: number;
+  /** Those that were tried before come first. */
+  readonly #queue: Job[] = [];
+  readonly #underWay = new Map<number, Job>();
+  #thread: ReaderThread | null = null;
+  readonly #ending = new Set<Promise<unknown>>();
+  #idle: NodeJS.Timeout | null = null;
+  #lastId = 0;
+  #closed = false;
+
+  constructor(options: ReaderOptions) {
+    this.#entry = options.entry ?? ENTRY;
+    this.#data = { dnsServers: options.dnsServers };
+    this.#readTimeoutMs = options.readTimeoutMs ?? READ_TIMEOUT_MS;
+    this.#idleMs = options.idleMs ?? IDLE_MS;
+  }
+
+  read(raw: Uint8Array, seen: Seen): Promise<ReadMail> {
+    if (this.#closed) return Promise.reject(unavailable(RETRY_SECONDS));
+    return new Promise((resolve, reject) => {
+      this.#lastId += 1;
+      this.#queue.push({
+        id: this.#lastId,
+        raw,
+        seen,
+        resolve,
+        reject,
+        care: 'beside',
+        timer: null,
+      });
+      this.#next();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#endThread();
+    this.#refuseAll(new Error('The reader of mails was closed.'));
+    await Promise.all(this.#ending);
+  }
+
+  /** Whether a thread is running. */
+  get isAwake(): boolean {
+    return this.#thread !== null;
+  }
+
+  #next(): void {
+    for (let [job] = this.#queue; job !== undefined && this.#hasRoomFor(job); [job] = this.#queue) {
+      this.#queue.shift();
+      this.#underWay.set(job.id, job);
+      this.#thread ??= this.#startThread();
+      if (this.#thread.isReady) this.#send(this.#thread, job);
+    }
+    this.#rest();
+  }
+
+  #hasRoomFor(job: Job): boolean {
+    const others = [...this.#underWay.values()];
+    if (others.length === 0) return true;
+    return [...others, job].every(({ care }) => care === 'beside') && others.length < AT_ONCE;
+  }
+
+  #startThread(): ReaderThread {
+    const thread: ReaderThread = new ReaderThread(this.#entry, this.#data, {
+      onReady: () => {
+        for (const job of this.#underWay.values()) this.#send(thread, job);
+      },
+      onMessage: (message) => {
+        if (thread === this.#thread) this.#take(message);
+      },
+      onEnd: (error) => {
+        if (thread === this.#thread) this.#threadEnded(thread, error);
+      },
+    });
+    return thread;
+  }
+
+  #send(thread: ReaderThread, job: Job): void {
+    thread.ask({
+      id: job.id,
+      bytes: job.raw,
+      seen: job.seen,
+      headerOnly: job.care === 'header',
+    });
+    job.timer = setTimeout(() => this.#replaceThread(), this.#readTimeoutMs);
+  }
+
+  #take(message: Exclude<ReaderMessage, { kind: 'ready' }>): void {
+    const job = this.#underWay.get(message.id);
+    if (job === undefined) return;
+    this.#underWay.delete(job.id);
+    if (job.timer !== null) clearTimeout(job.timer);
+    if (message.kind === 'read') job.resolve(message.mail);
+    else this.#tryAgain(job, true);
+    this.#next();
+  }
+
+  #replaceThread(): void {
+    this.#endThread();
+    this.#retryAll();
+  }
+
+  #threadEnded(thread: ReaderThread, error: unknown): void {
+    this.#thread = null;
+    // It never came to a mail, so that none is to blame.
+    if (!thread.isReady) this.#refuseAll(error);
+    else this.#retryAll();
+  }
+
+  /** Whoever was alone in the thread has ended it. */
+  #retryAll(): void {
+    const jobs = [...this.#underWay.values()];
+    this.#underWay.clear();
+    for (const job of jobs) {
+      if (job.timer !== null) clearTimeout(job.timer);
+      this.#tryAgain(job, jobs.length === 1);
+    }
+    this.#next();
+  }
+
+  #tryAgain(job: Job, isToBlame: boolean): void {
+    if (job.care === 'header') {
+      unreadMail(job.raw, job.seen).then(job.resolve, job.reject);
+      return;
+    }
+    job.care = isToBlame ? 'header' : 'alone';
+    this.#queue.unshift(job);
+  }
+
+  #refuseAll(error: unknown): void {
+    for (const job of [...this.#underWay.values(), ...this.#queue]) {
+      if (job.timer !== null) clearTimeout(job.timer);
+      job.reject(unavailable(RETRY_SECONDS, error));
+    }
+    this.#underWay.clear();
+    this.#queue.length = 0;
+  }
+
+  #endThread(): void {
+    if (this.#idle !== null) clearTimeout(this.#idle);
+    const thread = this.#thread;
+    this.#thread = null;
+    if (thread === null) return;
+    const ended = thread.end().finally(() => this.#ending.delete(ended));
+    this.#ending.add(ended);
+  }
+
+  /** Without work, the thread neither keeps the process alive nor stays for long. */
+  #rest(): void {
+    if (this.#idle !== null) clearTimeout(this.#idle);
+    this.#idle = null;
+    const idle = this.#underWay.size === 0;
+    this.#thread?.hold(!idle);
+    if (idle && this.#thread !== null) {
+      this.#idle = setTimeout(() => this.#endThread(), this.#idleMs).unref();
+    }
+  }
+}
+
+interface ThreadEvents {
+  readonly onReady: () => void;
+  readonly onMessage: (message: Exclude<ReaderMessage, { kind: 'ready' }>) => void;
+  readonly onEnd: (error: unknown) => void;
+}
+
+/** One thread, from its start to its end. */
+class ReaderThread {
+  isReady = false;
+  readonly #worker: Worker;
+  #error: unknown = new Error('The thread that reads mails has ended.');
+
+  constructor(entry: URL, data: ReaderData, { onReady, onMessage, onEnd }: ThreadEvents) {
+    this.#worker = new Worker(entry, {
+      workerData: data,
+      name: 'mail-reader',
+      resourceLimits: MEMORY,
+    });
+    const starting = setTimeout(() => void this.end(), START_TIMEOUT_MS);
+    this.#worker.on('message', (message: ReaderMessage) => {
+      if (message.kind !== 'ready') return onMessage(message);
+      clearTimeout(starting);
+      this.isReady = true;
+      onReady();
+    });
+    this.#worker.on('error', (error) => {
+      this.#error = error;
+    });
+    this.#worker.once('exit', () => {
+      clearTimeout(starting);
+      onEnd(this.#error);
+    });
+  }
+
+  /** The bytes go over as a copy that is handed on: those of the caller stay as they are. */
+  ask(request: ReadRequest): void {
+    const bytes = new Uint8Array(request.bytes);
+    this.#worker.postMessage({ ...request, bytes }, [bytes.buffer]);
+  }
+
+  hold(on: boolean): void {
+    if (on) this.#worker.ref();
+    else this.#worker.unref();
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}

@@ -1,0 +1,172 @@
+import PostalMime, { type Email } from 'postal-mime';
+import type { MailAuthentication, MailPayload, ReadMail } from '../read-mail.ts';
+import { filesOf, sha256 } from './attachments.ts';
+import { HEADERS_MAX_BYTES, shapeOf, topHeader } from './caps.ts';
+import type { TxtRecords } from './dns.ts';
+import { MailHeader } from './headers.ts';
+import { htmlToText } from './html-text.ts';
+import { reportOf } from './report.ts';
+import { strippedText } from './stripped.ts';
+import { cleanText, cutText } from './texts.ts';
+import { unverified } from './unread.ts';
+import { verifyMail } from './verify.ts';
+
+const TEXT_MAX_CHARS = 1_000_000;
+const HTML_AS_TEXT_MAX_CHARS = 5_000_000;
+/** The cap itself is held before a mail is parsed; this one is for what the parser sees otherwise. */
+const PARSER_DEPTH_MAX = 32;
+
+/** What is asked of a mail besides its bytes. */
+export interface Seen {
+  readonly now: number;
+  readonly whole: boolean;
+  readonly sizeBytes: number;
+}
+
+const PARSING = {
+  forceRfc822Attachments: true,
+  maxNestingDepth: PARSER_DEPTH_MAX,
+  maxHeadersSize: HEADERS_MAX_BYTES,
+};
+
+/** Checks and understands a mail. Throws for nothing that is in it. */
+export async function understand(
+  bytes: Buffer,
+  seen: Seen,
+  records: TxtRecords,
+): Promise<ReadMail> {
+  const shape = shapeOf(bytes);
+  const parsed = seen.whole && shape.incomplete === null ? await parse(bytes) : null;
+  if (parsed === null) {
+    const incomplete = seen.whole ? (shape.incomplete ?? 'malformed') : 'too_large';
+    const header = await headerOf(bytes);
+    const checkable = seen.whole && shape.headerEnd !== null;
+    const authentication = checkable
+      ? await authenticate(bytes, header, seen.now, records)
+      : uncheckable(header);
+    return withHeaderOnly(bytes, seen, header, { incomplete, authentication });
+  }
+  const header = new MailHeader(parsed.headers);
+  const authentication = await authenticate(bytes, header, seen.now, records);
+  return withParts(bytes, seen, { parsed, header, authentication });
+}
+
+/** The same of a mail that cannot be read without harm: from the top of its header, unchecked. */
+export async function understandHeader(bytes: Buffer, seen: Seen): Promise<ReadMail> {
+  const header = await headerOf(bytes);
+  const authentication = unverified('temperror', 'temperror');
+  const incomplete = seen.whole ? 'malformed' : 'too_large';
+  return withHeaderOnly(bytes, seen, header, { incomplete, authentication });
+}
+
+async function parse(bytes: Buffer): Promise<Email | null> {
+  try {
+    const email = await PostalMime.parse(bytes, PARSING);
+    return isLost(email) ? null : email;
+  } catch {
+    return null;
+  }
+}
+
+/** Nothing was found where parts were announced, so that all of it would be gone. */
+function isLost({ headers, text, html, attachments }: Email): boolean {
+  const type = headers.find(({ key }) => key === 'content-type')?.value ?? '';
+  const isEmpty = text === undefined && html === undefined && attachments.length === 0;
+  return isEmpty && /^multipart\//i.test(type);
+}
+
+async function headerOf(bytes: Buffer): Promise<MailHeader> {
+  try {
+    return new MailHeader((await PostalMime.parse(topHeader(bytes), PARSING)).headers);
+  } catch {
+    return new MailHeader([]);
+  }
+}
+
+function authenticate(
+  bytes: Buffer,
+  header: MailHeader,
+  now: number,
+  records: TxtRecords,
+): Promise<MailAuthentication> {
+  return verifyMail(bytes, { ...header.claim(), now }, records);
+}
+
+/** A signature is over all of a mail, and that is not there. */
+function uncheckable(header: MailHeader): MailAuthentication {
+  return unverified(header.first('dkim-signature') === '' ? 'none' : 'neutral', 'none');
+}
+
+interface Parts {
+  readonly parsed: Email;
+  readonly header: MailHeader;
+  readonly authentication: MailAuthentication;
+}
+
+function withParts(bytes: Buffer, seen: Seen, { parsed, header, authentication }: Parts): ReadMail {
+  const html = parsed.html === undefined ? null : cleanText(parsed.html);
+  const whole = textOf(parsed.text, html);
+  const text = whole === null ? null : cutText(whole, TEXT_MAX_CHARS);
+  const isCut =
+    (whole ?? '').length > TEXT_MAX_CHARS || (html ?? '').length > HTML_AS_TEXT_MAX_CHARS;
+  // What was cut off is still in the mail itself.
+  const itself = isCut ? { bytes, sizeBytes: seen.sizeBytes } : null;
+  return {
+    ...known(bytes, seen, header, authentication),
+    payload: payloadOf(header, authentication, { text, incomplete: isCut ? 'too_large' : null }),
+    html: html === null ? null : new TextEncoder().encode(html),
+    ...filesOf(parsed.attachments, itself),
+    report: reportOf(header, parsed.attachments),
+  };
+}
+
+interface Missing {
+  readonly incomplete: MailPayload['incomplete'];
+  readonly authentication: MailAuthentication;
+}
+
+function withHeaderOnly(
+  bytes: Buffer,
+  seen: Seen,
+  header: MailHeader,
+  { incomplete, authentication }: Missing,
+): ReadMail {
+  return {
+    ...known(bytes, seen, header, authentication),
+    payload: payloadOf(header, authentication, { text: null, incomplete }),
+    html: null,
+    ...filesOf([], { bytes: seen.whole ? bytes : null, sizeBytes: seen.sizeBytes }),
+    report: null,
+  };
+}
+
+function known(bytes: Buffer, seen: Seen, header: MailHeader, checked: MailAuthentication) {
+  return {
+    digest: sha256(bytes),
+    size_bytes: seen.sizeBytes,
+    verified: checked.dkim === 'pass' && checked.aligned && checked.dmarc === 'pass',
+    delivered_to: header.deliveredTo(),
+    addressed_to: header.addressedTo(),
+  };
+}
+
+function payloadOf(
+  header: MailHeader,
+  authentication: MailAuthentication,
+  { text, incomplete }: Pick<MailPayload, 'text' | 'incomplete'>,
+): MailPayload {
+  return {
+    ...header.facts(),
+    text,
+    text_stripped: text === null ? null : strippedText(text),
+    authentication,
+    auto_submitted: header.isAutoSubmitted(),
+    incomplete,
+  };
+}
+
+function textOf(plain: string | undefined, html: string | null): string | null {
+  if (plain !== undefined && plain.trim() !== '') return cleanText(plain);
+  if (html === null) return plain === undefined ? null : cleanText(plain);
+  return cleanText(htmlToText(cutText(html, HTML_AS_TEXT_MAX_CHARS), TEXT_MAX_CHARS));
+}

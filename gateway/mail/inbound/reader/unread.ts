@@ -1,0 +1,48 @@
+import { webcrypto } from 'node:crypto';
+import type { MailAuthentication, ReadMail } from '../read-mail.ts';
+import type { Seen } from './understand.ts';
+
+const WHOLE = { name: 'message.eml', content_type: 'message/rfc822' };
+
+/** Of a mail whose sender could not be checked. */
+export function unverified(
+  dkim: MailAuthentication['dkim'],
+  dmarc: MailAuthentication['dmarc'],
+): MailAuthentication {
+  return { dkim, dmarc, spf: 'none', from_domain: null, aligned: false };
+}
+
+/** A mail that not even its header could be taken from: it is kept as it is, and nothing is said of it. */
+export async function unreadMail(raw: Uint8Array, seen: Seen): Promise<ReadMail> {
+  // By the threads of Node: a large mail would hold up this one.
+  const digest = Buffer.from(await webcrypto.subtle.digest('SHA-256', raw)).toString('hex');
+  const size_bytes = seen.sizeBytes;
+  const file = { ...WHOLE, content_id: null, inline: false, sha256: digest, bytes: raw };
+  return {
+    digest,
+    size_bytes,
+    verified: false,
+    payload: {
+      message_id: null,
+      from: null,
+      to: [],
+      cc: [],
+      reply_to: [],
+      subject: '',
+      date: null,
+      in_reply_to: null,
+      references: [],
+      text: null,
+      text_stripped: null,
+      authentication: unverified('temperror', 'temperror'),
+      auto_submitted: false,
+      incomplete: seen.whole ? 'malformed' : 'too_large',
+    },
+    html: null,
+    files: seen.whole ? [file] : [],
+    blocked: seen.whole ? [] : [{ ...WHOLE, size_bytes, reason: 'too_large' }],
+    delivered_to: [],
+    addressed_to: [],
+    report: null,
+  };
+}

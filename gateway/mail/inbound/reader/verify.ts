@@ -1,0 +1,198 @@
+import { finished } from 'node:stream/promises';
+import { DkimVerifier, type DkimResult, type HeaderRows } from 'mailauth/lib/dkim/dkim-verifier.js';
+import { dmarc } from 'mailauth/lib/dmarc/index.js';
+import { getAlignment } from 'mailauth/lib/tools.js';
+import { domainOf } from '../../../../shared/rules/mail-address.ts';
+import type { MailAuthentication } from '../read-mail.ts';
+import type { TxtRecords, TxtResolver } from './dns.ts';
+import { keyRefusal, readSignature, type Refusal, type Signature } from './signature-tags.ts';
+import { unverified } from './unread.ts';
+
+const RSA_MIN_BITS = 1024;
+/** RFC 6376 section 6.1 lets a verifier stop somewhere: each costs a question to the DNS. */
+const SIGNATURES_MAX = 8;
+/**
+ * Fields that a mail has once (RFC 5322 section 3.6, RFC 2045 section 3). Who adds a second one to a signed mail has
+ * readers shown what nobody signed (RFC 6376 section 8.15).
+ */
+const ONCE = [
+  'from',
+  'sender',
+  'reply-to',
+  'to',
+  'cc',
+  'date',
+  'subject',
+  'message-id',
+  'in-reply-to',
+  'references',
+  'mime-version',
+  'content-type',
+  'content-transfer-encoding',
+];
+
+type DkimVerdict = MailAuthentication['dkim'];
+type DmarcVerdict = MailAuthentication['dmarc'];
+
+/** What says most about a mail comes first; `pass` is only of a signature that counts. */
+const BY_WEIGHT: readonly DkimVerdict[] = [
+  'pass',
+  'temperror',
+  'policy',
+  'fail',
+  'neutral',
+  'permerror',
+  'none',
+];
+
+interface Checked {
+  readonly domain: string;
+  readonly verdict: DkimVerdict;
+}
+
+/** `address` is the one in From; null when there is none, or more than one, which `froms` tells. */
+interface Claim {
+  readonly address: string | null;
+  readonly froms: number;
+  readonly now: number;
+}
+
+/**
+ * Checks the signatures of a mail (RFC 6376, RFC 8463) and the policy of its sender's domain (RFC 7489). Headers that
+ * claim a result are not looked at. What the DNS does not answer in time is a temporary error; nothing is thrown.
+ */
+export async function verifyMail(
+  bytes: Buffer,
+  { address, froms, now }: Claim,
+  records: TxtRecords,
+): Promise<MailAuthentication> {
+  const { resolver, end } = records.forOneMail();
+  try {
+    const checked = await checkSignatures(bytes, now, resolver);
+    const verdict = BY_WEIGHT.find((one) => checked.some((by) => by.verdict === one)) ?? 'none';
+    if (address === null) {
+      return unverified(verdict, froms > 1 ? 'permerror' : 'none');
+    }
+    const domain = domainOf(address);
+    const passed = checked.filter((one) => one.verdict === 'pass');
+    const aligned = passed.filter((one) => isAligned(domain, one.domain));
+    const waiting = checked.some(
+      (one) => one.verdict === 'temperror' && isAligned(domain, one.domain),
+    );
+    const policy = await applyPolicy(address, passed, resolver);
+    return {
+      dkim: verdict,
+      dmarc: policy === 'fail' && waiting ? 'temperror' : policy,
+      spf: 'none',
+      from_domain: domain,
+      aligned: aligned.length > 0,
+    };
+  } finally {
+    end();
+  }
+}
+
+async function checkSignatures(
+  bytes: Buffer,
+  now: number,
+  resolver: TxtResolver,
+): Promise<readonly Checked[]> {
+  const verifier = new Verifier(now, resolver);
+  try {
+    // In one piece: a long line that comes in many would be gone over for each.
+    verifier.end(withCrLf(bytes));
+    await finished(verifier);
+  } catch {
+    return [{ domain: '', verdict: 'permerror' }];
+  }
+  return verifier.checked();
+}
+
+/** Shows mailauth the signatures that may count, and the whole header to check them against. */
+class Verifier extends DkimVerifier {
+  readonly #now: number;
+  readonly #accepted: Signature[] = [];
+  readonly #refused: Refusal[] = [];
+
+  constructor(now: number, resolver: TxtResolver) {
+    super({ resolver, minBitLength: RSA_MIN_BITS, curTime: new Date(now) });
+    this.#now = now;
+  }
+
+  override async messageHeaders(headers: HeaderRows): Promise<void> {
+    const signed = headers.parsed.filter(({ key }) => key === 'dkim-signature');
+    const doubtful = isDoubtful(headers);
+    const shown = signed.slice(0, SIGNATURES_MAX).filter(({ line }) => {
+      const read = doubtful ? 'policy' : readSignature(line.toString('latin1'), this.#now);
+      if (typeof read === 'string') this.#refused.push(read);
+      else this.#accepted.push(read);
+      return typeof read !== 'string';
+    });
+    await super.messageHeaders({ ...headers, parsed: shown });
+    this.headers = headers;
+  }
+
+  checked(): readonly Checked[] {
+    const refused = this.#refused.map((verdict) => ({ domain: '', verdict }));
+    const accepted = this.#accepted.map((signature, index) => ({
+      domain: signature.domain,
+      verdict: verdictOn(signature, this.results[index]),
+    }));
+    return [...accepted, ...refused];
+  }
+}
+
+/** A field that is there twice, or a line end that another reader may see elsewhere. */
+function isDoubtful({ parsed, original }: HeaderRows): boolean {
+  const keys = parsed.map(({ key }) => key ?? '').filter((key) => ONCE.includes(key));
+  const text = original.toString('latin1');
+  return new Set(keys).size < keys.length || /\r(?!\n)|\0/.test(text) || /^\s/.test(text);
+}
+
+function verdictOn(signature: Signature, result: DkimResult | undefined): DkimVerdict {
+  // mailauth read the same field in another way.
+  if (result?.signature !== signature.value) return 'permerror';
+  if (result.signingDomain?.toLowerCase() !== signature.domain) return 'permerror';
+  if (result.status.result !== 'pass') return result.status.result;
+  return keyRefusal(result.rr ?? '', signature) ?? 'pass';
+}
+
+/** mailauth does not hold to `adkim=s`, so its own word is only taken for whether there is a policy. */
+async function applyPolicy(
+  address: string,
+  passed: readonly Checked[],
+  resolver: TxtResolver,
+): Promise<DmarcVerdict> {
+  const found = await dmarc({ headerFrom: address, spfDomains: [], dkimDomains: [], resolver });
+  if (found === false || found.status.result === 'none') return 'none';
+  if (found.status.result === 'temperror') return 'temperror';
+  const domain = domainOf(address);
+  const strict = /(?:^|;)\s*adkim\s*=\s*s\s*(?:;|$)/i.test(found.rr ?? '');
+  const passes = passed.some((one) =>
+    strict ? one.domain === domain : isAligned(domain, one.domain),
+  );
+  return passes ? 'pass' : 'fail';
+}
+
+function isAligned(domain: string, signer: string): boolean {
+  return signer !== '' && getAlignment(domain, [signer]) !== false;
+}
+
+/** Signatures are made over lines that end with CR LF. mailauth adds what is missing too, but a line at a time. */
+function withCrLf(bytes: Buffer): Buffer {
+  const bare: number[] = [];
+  for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) {
+    if (bytes[at - 1] !== 0x0d) bare.push(at);
+  }
+  if (bare.length === 0) return bytes;
+  const whole = Buffer.allocUnsafe(bytes.length + bare.length);
+  let [from, to] = [0, 0];
+  for (const at of bare) {
+    to += bytes.copy(whole, to, from, at);
+    whole[to] = 0x0d;
+    to += 1;
+    from = at;
+  }
+  bytes.copy(whole, to, from);
+  return whole;
+}

@@ -1,0 +1,194 @@
+import type { Clock } from '../../../shared/clock.ts';
+import type { BlobStore, MailInfo, Vault } from '../../../shared/context.ts';
+import { attachmentsOf } from '../../../shared/operations/email/attachments.ts';
+import { sendBlocked } from '../../../shared/operations/email/room.ts';
+import { replyToken, tokenAddresses } from '../../../shared/rules/project-address.ts';
+import type { EmailBatchRow, EmailMessageRow } from '../../../shared/store/emails.ts';
+import type { Repositories } from '../../../shared/store/repositories.ts';
+import type { Observer } from '../../observer.ts';
+import { SendQueue, type SendingProject } from '../../send-queue.ts';
+import type { MailFailure, MailFate } from '../../writes/mails.ts';
+import type { Mailer, OutgoingFile, OutgoingMail } from '../mailer.ts';
+
+/** So many of a project are under way at once. */
+const UNDER_WAY_MAX = 16;
+
+/** A batch whose content is still there. */
+type KeptBatch = EmailBatchRow & { readonly text: string };
+
+interface MailsProject extends SendingProject {
+  readonly blobs: Pick<BlobStore, 'read'>;
+}
+
+interface MailsParts {
+  readonly clock: Clock;
+  readonly vault: Vault;
+  readonly mailer: Mailer;
+  readonly addresses: MailInfo;
+  readonly observer?: Observer | undefined;
+}
+
+const VOID: MailFate = { outcome: 'void' };
+
+/** Another process, or this one before it stopped, was handing it over: it may have arrived, and is not sent twice. */
+const INTERRUPTED = failure(
+  'unknown',
+  'The service stopped while it was handed over: it may have arrived. It was not sent again.',
+);
+
+/** The service was away for so long that what was in it is gone. */
+const FORGOTTEN = failure('gave_up', 'Its content was deleted before it could be sent.');
+
+/**
+ * Sends the mails of one project from their rows: each under a Message-ID that was fixed before its first attempt. Before
+ * the first byte of one leaves, that is written down; a crash after it leaves a message that may have arrived, which is
+ * told and never sent twice.
+ */
+export class Mails {
+  readonly #project: MailsProject;
+  readonly #parts: MailsParts;
+  readonly #queue: SendQueue<EmailMessageRow>;
+  /** How sending fared, where that could not be written down yet. */
+  readonly #unwritten = new Map<string, MailFate>();
+
+  constructor(project: MailsProject, parts: MailsParts) {
+    this.#project = project;
+    this.#parts = parts;
+    this.#queue = new SendQueue<EmailMessageRow>(project, parts.clock, {
+      underWayMax: UNDER_WAY_MAX,
+      due: (store, now, limit) => store.emails.due(now, limit),
+      send: (message) => this.#sendOne(message),
+    });
+  }
+
+  /** Something is being sent, or about to be. */
+  get isBusy(): boolean {
+    return this.#queue.isBusy;
+  }
+
+  /** There may be something to send. */
+  wake(): void {
+    this.#queue.wake();
+  }
+
+  /** Begins nothing more. */
+  close(): void {
+    this.#queue.close();
+  }
+
+  async #sendOne({ id: messageId }: EmailMessageRow): Promise<void> {
+    const fate = this.#unwritten.get(messageId) ?? (await this.#tried(messageId));
+    const now = this.#parts.clock.now();
+    await this.#project.writes.run('recordMail', { messageId, fate, now });
+    this.#unwritten.delete(messageId);
+  }
+
+  async #tried(messageId: string): Promise<MailFate> {
+    const fate = await this.#fateOf(messageId);
+    this.#unwritten.set(messageId, fate);
+    this.#parts.observer?.mailSent(fate.outcome);
+    return fate;
+  }
+
+  /** One that cannot be made, whyever, takes its turn as one that cannot be sent. */
+  async #fateOf(messageId: string): Promise<MailFate> {
+    try {
+      const made = await this.#project.store.read((store) => look(store, messageId));
+      if ('outcome' in made) return made;
+      return await this.#send(made.message, made.batch);
+    } catch (error) {
+      // For the log.
+      this.#project.inBackground(() => Promise.reject(error));
+      const name = error instanceof Error ? error.name : 'unknown';
+      return later(`It could not be made (${name}).`);
+    }
+  }
+
+  async #send(message: EmailMessageRow, batch: KeptBatch): Promise<MailFate> {
+    const { mailer } = this.#parts;
+    const sent = await mailer.send({
+      ...(await this.#compose(message, batch)),
+      beforeData: () => this.#hand(message.id),
+    });
+    switch (sent.outcome) {
+      case 'sent':
+        return { outcome: 'sent' };
+      case 'unknown':
+        return failure('unknown', `${sent.reason} It may have arrived, and was not sent again.`);
+      case 'later':
+      case 'refused': {
+        const { reason, smtpCode = null, enhancedCode = null } = sent;
+        const reply = { reason, smtpCode, enhancedCode };
+        if (sent.outcome === 'refused') return { outcome: 'failed', code: 'refused', ...reply };
+        return { outcome: 'later', retryAfterSeconds: sent.retryAfterSeconds, ...reply };
+      }
+    }
+  }
+
+  /** Durable before a byte of it leaves. */
+  async #hand(messageId: string): Promise<void> {
+    const now = this.#parts.clock.now();
+    const isToGo = await this.#project.writes.run('handMail', { messageId, now });
+    if (!isToGo) throw new Error('It is not to be sent any more.');
+  }
+
+  async #compose(message: EmailMessageRow, batch: KeptBatch): Promise<OutgoingMail> {
+    const { info } = this.#project;
+    const { vault, addresses } = this.#parts;
+    // Where mail goes out from one address for all, nothing finds its way back.
+    const domain = addresses.from === null ? addresses.domain : null;
+    const token = replyToken(vault, info.id, message.id);
+    const back = domain === null ? null : tokenAddresses(domain, info.slug, token);
+    return {
+      id: message.id,
+      from: batch.sender,
+      fromName: info.name,
+      to: message.recipient,
+      ...(back !== null && { returnPath: back.returnPath }),
+      ...(back !== null && batch.reply_to_inbox === 1 && { replyTo: back.replyTo }),
+      subject: batch.subject,
+      text: batch.text,
+      ...(batch.html !== null && { html: batch.html }),
+      attachments: await this.#files(batch),
+    };
+  }
+
+  #files(batch: KeptBatch): Promise<OutgoingFile[]> {
+    return Promise.all(
+      attachmentsOf(batch).map(async ({ name, content_type, digest }) => ({
+        name,
+        contentType: content_type,
+        bytes: await this.#project.blobs.read(digest),
+      })),
+    );
+  }
+}
+
+/** The message as it stands by now, or why it does not go out. */
+async function look(
+  store: Repositories,
+  messageId: string,
+): Promise<MailFate | { readonly message: EmailMessageRow; readonly batch: KeptBatch }> {
+  const message = await store.emails.find(messageId);
+  const batch = message && (await store.emails.findBatch(message.batch_id));
+  if (!batch || message.status !== 'queued') return VOID;
+  if (message.handed_at !== null) return INTERRUPTED;
+  const { text } = batch;
+  if (text === null) return FORGOTTEN;
+  const blocked = await sendBlocked(store);
+  if (blocked) return failure('send_blocked', `Sending is blocked: ${blocked.reason}.`);
+  const known = await store.emailAddresses.find(message.recipient);
+  if (known?.suppressed_at) {
+    const what = known.suppressed_by === 'complaint' ? 'complained' : 'bounced';
+    return failure('suppressed', `Mail to this address ${what} before, so nothing is sent there.`);
+  }
+  return { message, batch: { ...batch, text } };
+}
+
+function failure(code: MailFailure['code'], reason: string): MailFailure {
+  return { outcome: 'failed', code, reason, smtpCode: null, enhancedCode: null };
+}
+
+function later(reason: string): MailFate {
+  return { outcome: 'later', retryAfterSeconds: null, reason, smtpCode: null, enhancedCode: null };
+}

@@ -1,0 +1,90 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import { Password, type SmtpPlace } from './mail-config.ts';
+
+/** A server as a setting names it, `scheme://user:password@host:port`, and what stands behind that. */
+interface ServerUrl extends Pick<SmtpPlace, 'host' | 'port' | 'tls' | 'credentials'> {
+  /** From its slash on, as it was written. */
+  readonly path: string;
+}
+
+/** What such a setting looks like. */
+interface ServerUrlForm {
+  readonly setting: string;
+  /** Of the scheme without TLS from the first byte; the other one has an `s` behind it. */
+  readonly scheme: 'smtp' | 'imap';
+  /** Where none is said, without TLS from the first byte and with it. */
+  readonly ports: readonly [number, number];
+  readonly example: string;
+}
+
+export type Complain = (problem: string) => void;
+
+const HOST = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9])?$/;
+
+/**
+ * Reads one. Without TLS from the first byte the connection is secured by STARTTLS before anything is sent; not so to this
+ * machine, or with `?tls=off` in a network of one's own. Problems name the setting and show no value.
+ */
+export function readServerUrl(
+  text: string,
+  { setting, scheme, ports, example }: ServerUrlForm,
+  complain: Complain,
+): ServerUrl | null {
+  const tell: Complain = (problem) => complain(`${setting}${problem}`);
+  if (!new RegExp(`^${scheme}s?://`, 'i').test(text) || !URL.canParse(text)) {
+    tell(
+      ` is not of the form \`${example}\` or \`${scheme}s://…\`. In name and password write special characters as %XX.`,
+    );
+    return null;
+  }
+  const url = new URL(text);
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  if (!HOST.test(host) && !isIPv6(host)) tell(' has no host that could be one.');
+  if (url.port === '0') tell(': 0 is no port.');
+  const isSecure = url.protocol === `${scheme}s:`;
+  return {
+    host,
+    port: Number(url.port) || ports[isSecure ? 1 : 0],
+    tls: readTls(url, { host, isSecure }, tell),
+    credentials: readCredentials(url, tell),
+    path: url.pathname + url.hash,
+  };
+}
+
+function readTls(
+  url: URL,
+  { host, isSecure }: { readonly host: string; readonly isSecure: boolean },
+  tell: Complain,
+): SmtpPlace['tls'] {
+  const names = [...url.searchParams.keys()];
+  const choice = url.searchParams.get('tls');
+  if (names.some((name) => name !== 'tls') || names.length > 1) {
+    tell(' knows no option but `tls`, once.');
+  } else if (choice !== null && choice !== 'required' && choice !== 'off') {
+    tell(': tls is neither `required` nor `off`.');
+  }
+  if (isSecure) {
+    if (choice === 'off') tell(`: ${url.protocol}// is never without TLS.`);
+    return 'from_start';
+  }
+  return choice === 'off' || (choice === null && isThisMachine(host)) ? 'off' : 'starttls';
+}
+
+function isThisMachine(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+}
+
+function readCredentials(url: URL, tell: Complain): SmtpPlace['credentials'] {
+  if (url.username === '' && url.password === '') return null;
+  if (url.username === '' || url.password === '') {
+    tell(' has a user name or a password without the other.');
+    return null;
+  }
+  try {
+    const password = new Password(decodeURIComponent(url.password));
+    return { user: decodeURIComponent(url.username), password };
+  } catch {
+    tell(': a % in name or password is written as %25.');
+    return null;
+  }
+}

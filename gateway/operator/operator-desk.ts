@@ -1,0 +1,137 @@
+import type { Clock } from '../../shared/clock.ts';
+import type { Vault } from '../../shared/context.ts';
+import { decodeIdCursor, encodeCursor } from '../../shared/cursor.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { sendBlocked, sendUse, type Blocked } from '../../shared/operations/email/room.ts';
+import { maskedAddress } from '../../shared/rules/mail-address.ts';
+import type { ControlStore, ProjectRecord } from '../../shared/store/control-store.ts';
+import type { ListedProject } from '../../shared/store/control/accounts.ts';
+import type { Projects } from '../projects.ts';
+import { accountPlace } from '../signin/logins.ts';
+
+interface DeskParts {
+  readonly control: ControlStore;
+  readonly projects: Projects;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  /** A project could not be read. */
+  readonly onError: (projectId: string, error: unknown) => void;
+}
+
+/** Why and since when (ISO) a project must not send. */
+interface Block {
+  readonly reason: string;
+  readonly since: string;
+}
+
+/** A project as the operator sees it. */
+interface ProjectLine {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly created_at: string;
+  /** The address of the account, masked; null for a project that nobody signed in for. */
+  readonly owner: string | null;
+  /** Null when the database of the project cannot be read. */
+  readonly emails: {
+    /** Messages asked to be sent in this calendar month (UTC). */
+    readonly this_month: number;
+    /** Null when it may send. */
+    readonly blocked: Block | null;
+  } | null;
+}
+
+interface ProjectPage {
+  readonly items: readonly ProjectLine[];
+  readonly next_cursor: string | null;
+}
+
+/** What came of an order. */
+export interface Obeyed {
+  readonly project: { readonly id: string; readonly slug: string; readonly name: string };
+  readonly blocked: Block | null;
+  /** False where it was so before. */
+  readonly changed: boolean;
+}
+
+/** What whoever runs the gateway may see of its projects, and do about them. */
+export class OperatorDesk {
+  readonly #parts: DeskParts;
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * A page of all projects, the oldest first. Each is opened for it, one after the other and as calls open them: there are
+   * never more databases open than usual, though one that was not used just now may have to be opened again.
+   */
+  async list(limit: number, cursor: string | undefined): Promise<ProjectPage> {
+    const after = decodeIdCursor(cursor, PROJECT_ID);
+    const { accounts } = this.#parts.control;
+    const rows = await accounts.listProjects(limit + 1, after === '' ? null : after);
+    const shown = rows.slice(0, limit);
+    const items: ProjectLine[] = [];
+    for (const row of shown) items.push(await this.#line(row));
+    const last = rows.length > limit ? shown.at(-1) : undefined;
+    return { items, next_cursor: last ? encodeCursor(last.id) : null };
+  }
+
+  /**
+   * Blocks sending for this reason, which callers are told, or with null lets the project send again. `name` is its slug or
+   * id; NOT_FOUND when no project has it.
+   */
+  async setStanding(name: string, reason: string | null): Promise<Obeyed> {
+    const { projects, clock } = this.#parts;
+    const { id, slug, name: title } = await this.#named(name);
+    const project = await projects.find(id);
+    // Only while the gateway ends.
+    if (!project) throw new ServiceError('UNAVAILABLE', { details: { retry_after: 5 } });
+    const order = { reason, now: clock.now() };
+    const { blocked, changed } = await project.writes.run('setStanding', order);
+    return { project: { id, slug, name: title }, blocked: toBlock(blocked), changed };
+  }
+
+  async #line(row: ListedProject): Promise<ProjectLine> {
+    const { id, slug, name, created_at } = row;
+    const owner = this.#owner(row);
+    return { id, slug, name, created_at, owner, emails: await this.#emails(id) };
+  }
+
+  #owner({ account_id, address }: ListedProject): string | null {
+    if (account_id === null || address === null) return null;
+    const opened = this.#parts.vault.open(accountPlace(account_id), address);
+    return maskedAddress(Buffer.from(opened).toString('utf8'));
+  }
+
+  /** One that is damaged must not hide the others. */
+  async #emails(projectId: string): Promise<ProjectLine['emails']> {
+    const { projects, clock, onError } = this.#parts;
+    try {
+      const project = await projects.find(projectId);
+      if (!project) return null;
+      return await project.store.read(async (store) => ({
+        this_month: (await sendUse(store, clock.now())).thisMonth,
+        blocked: toBlock(await sendBlocked(store)),
+      }));
+    } catch (error) {
+      onError(projectId, error);
+      return null;
+    }
+  }
+
+  async #named(name: string): Promise<ProjectRecord> {
+    const { control } = this.#parts;
+    const record = (await control.findProjectBySlug(name)) ?? (await control.findProject(name));
+    if (record?.state === 'active') return record;
+    throw new ServiceError('NOT_FOUND', {
+      hint: 'No project has this slug or id. See: svc gateway project list',
+    });
+  }
+}
+
+const PROJECT_ID = /^prj_[0-9a-z]+$/;
+
+function toBlock(blocked: Blocked | null): Block | null {
+  return blocked && { reason: blocked.reason, since: blocked.at };
+}

@@ -1,0 +1,63 @@
+import { chmodSync, rmSync, statSync } from 'node:fs';
+import type { Logger } from 'pino';
+import { operatorSocketPath, SOCKET_PATH_MAX_BYTES } from '../../shared/gateway-data.ts';
+import { HttpServer } from '../../shared/http/http-server.ts';
+import { errorCode } from '../../shared/untyped.ts';
+import type { OperatorDesk } from './operator-desk.ts';
+import { operatorRoutes } from './operator-routes.ts';
+
+interface SocketOptions {
+  readonly dataFolder: string;
+  readonly desk: OperatorDesk;
+  readonly log: Logger;
+}
+
+/**
+ * Where the operator gives orders to a running gateway: HTTP on the socket `operator.sock` in its data folder. There is no
+ * token: whoever may open the socket may read the data, too. To be opened by whoever holds the lock of the folder.
+ */
+export class OperatorSocket {
+  readonly #http: HttpServer;
+
+  private constructor(http: HttpServer) {
+    this.#http = http;
+  }
+
+  /** Null, and a warning, where there can be none: a gateway does its work without. */
+  static async open(options: SocketOptions): Promise<OperatorSocket | null> {
+    const { dataFolder, log } = options;
+    const path = operatorSocketPath(dataFolder);
+    const bytes = Buffer.byteLength(path);
+    // Longer ones are cut off by the system, or refused.
+    if (bytes > SOCKET_PATH_MAX_BYTES) {
+      const limit = `${bytes} bytes, ${SOCKET_PATH_MAX_BYTES} at most`;
+      log.warn(
+        `SVC_DATA: the path of ${path} is too long for a socket (${limit}), so that \`svc gateway project\` cannot reach this gateway. Give the folder a shorter path, such as a symbolic link.`,
+      );
+      return null;
+    }
+    try {
+      return new OperatorSocket(await listenAt(path, options));
+    } catch (error) {
+      const code = errorCode(error);
+      if (code === null) throw error;
+      log.warn(
+        `${path} cannot be made (${code}), so that \`svc gateway project\` cannot reach this gateway.`,
+      );
+      return null;
+    }
+  }
+
+  /** Accepts no more orders and removes the socket. What is not answered by then is cut off. */
+  close(withinMs: number): Promise<void> {
+    return this.#http.close(withinMs);
+  }
+}
+
+async function listenAt(path: string, { desk, log }: SocketOptions): Promise<HttpServer> {
+  // Of a process that was killed: nobody else has the folder now.
+  if (statSync(path, { throwIfNoEntry: false })?.isSocket()) rmSync(path, { force: true });
+  const http = await HttpServer.listen({ path }, () => operatorRoutes({ desk, log }));
+  chmodSync(path, 0o600);
+  return http;
+}

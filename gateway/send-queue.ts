@@ -1,0 +1,110 @@
+import type { Clock } from '../shared/clock.ts';
+import type { ProjectInfo } from '../shared/context.ts';
+import type { ProjectReader } from '../shared/store/project-store.ts';
+import type { Repositories } from '../shared/store/repositories.ts';
+import type { ProjectWrites } from './writes/writers.ts';
+
+const PAUSE_MS = 5_000;
+
+/** What sending needs of a project. */
+export interface SendingProject {
+  readonly info: ProjectInfo;
+  readonly store: ProjectReader;
+  readonly writes: ProjectWrites;
+  /** Asks to be woken at this time or before. */
+  atLatest(dueAt: number): void;
+  inBackground(work: () => Promise<void>): void;
+}
+
+/** What is sent, and how. */
+interface Sending<T> {
+  /** So many are under way at once. */
+  readonly underWayMax: number;
+  /** What is due, in the order in which it is to go. */
+  due(store: Repositories, now: number, limit: number): Promise<T[]>;
+  /** Sends one and writes down how it fared. It rejects only when that could not be written. */
+  send(item: T): Promise<void>;
+}
+
+/**
+ * Rows that are due are sent, several at a time, each once at a time: a slow one holds up no other. What is under way when
+ * the process ends is found again by the next start, as its row still stands.
+ */
+export class SendQueue<T extends { readonly id: string }> {
+  readonly #project: SendingProject;
+  readonly #clock: Clock;
+  readonly #sending: Sending<T>;
+  readonly #underWay = new Set<string>();
+  #running = false;
+  #again = false;
+  #closed = false;
+
+  constructor(project: SendingProject, clock: Clock, sending: Sending<T>) {
+    this.#project = project;
+    this.#clock = clock;
+    this.#sending = sending;
+  }
+
+  /** Something is being sent, or about to be. */
+  get isBusy(): boolean {
+    return this.#running || this.#underWay.size > 0;
+  }
+
+  /** There may be something to send. */
+  wake(): void {
+    this.#again = true;
+    if (this.#running || this.#closed) return;
+    this.#running = true;
+    this.#project.inBackground(() => this.#run());
+  }
+
+  /** Begins nothing more. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#again && !this.#closed) {
+        this.#again = false;
+        await this.#sendDue();
+      }
+    } catch (error) {
+      this.#wakeSoon();
+      throw error;
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  async #sendDue(): Promise<void> {
+    const now = this.#clock.now();
+    const { underWayMax } = this.#sending;
+    // As it was before the look: one that ends meanwhile still stands as due in what was seen.
+    const busy = new Set(this.#underWay);
+    const wanted = underWayMax + busy.size;
+    const due = await this.#project.store.read((store) => this.#sending.due(store, now, wanted));
+    const fresh = due.filter(({ id }) => !busy.has(id));
+    for (const item of fresh.slice(0, underWayMax - this.#underWay.size)) {
+      this.#underWay.add(item.id);
+      this.#project.inBackground(() => this.#sendOne(item));
+    }
+  }
+
+  async #sendOne(item: T): Promise<void> {
+    try {
+      await this.#sending.send(item);
+    } catch (error) {
+      this.#wakeSoon();
+      throw error;
+    } finally {
+      this.#underWay.delete(item.id);
+    }
+    this.wake();
+  }
+
+  /** What could not be written down is tried again, and not at once: the disk may be full. */
+  #wakeSoon(): void {
+    this.#project.atLatest(this.#clock.now() + PAUSE_MS);
+  }
+}

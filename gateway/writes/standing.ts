@@ -1,0 +1,35 @@
+import { isoTime } from '../../shared/clock.ts';
+import {
+  sendBlocked,
+  setSendBlocked,
+  unblockSending,
+  type Blocked,
+} from '../../shared/operations/email/room.ts';
+import type { Procedure } from './job.ts';
+
+interface Order {
+  /** Why nothing may be sent, as callers are told; null lets the project send again. */
+  readonly reason: string | null;
+  readonly now: number;
+}
+
+interface Standing {
+  readonly blocked: Blocked | null;
+  /** False where it was so before. */
+  readonly changed: boolean;
+}
+
+/** The operator blocks sending, or lifts a block, whoever set it. Another reason replaces the one that stands. */
+export const setStanding: Procedure<Order, Standing> = {
+  async run({ store, project, recorder }, { reason, now }) {
+    const before = await sendBlocked(store);
+    if (reason === (before?.reason ?? null)) return { blocked: before, changed: false };
+    const blocked = reason === null ? null : { reason, at: before?.at ?? isoTime(now) };
+    if (blocked === null) await unblockSending(store, now);
+    else await setSendBlocked(store, blocked);
+    const op = blocked === null ? 'send.unblocked' : 'send.blocked';
+    const inputDigest = recorder.digest({ reason });
+    await recorder.record(store, { op, subject: project.id, inputDigest }, now);
+    return { blocked, changed: true };
+  },
+};

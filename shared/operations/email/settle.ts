@@ -1,0 +1,19 @@
+import type { PeopleContext } from '../../context.ts';
+import { giveSendRoomBack } from './room.ts';
+
+/** What a decision does to the mail that waited for it: it goes out, or it never will. */
+export async function settleMail(
+  { store, now, mailsDue, recordService }: PeopleContext,
+  request: { readonly id: string; readonly status: string },
+): Promise<void> {
+  const batch = await store.emails.findByRequest(request.id);
+  if (!batch) return;
+  if (request.status === 'approved') {
+    await store.emails.decide(batch.id, 'queued', now);
+    mailsDue();
+    return;
+  }
+  const cancelled = await store.emails.decide(batch.id, 'cancelled', null);
+  await giveSendRoomBack(store, batch.created_at, cancelled);
+  await recordService('email.cancelled', batch.id);
+}

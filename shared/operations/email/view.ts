@@ -1,0 +1,54 @@
+import * as z from 'zod';
+import { effectiveRequestStatus } from '../../rules/request-state.ts';
+import type { EmailBatchRow, EmailMessageRow } from '../../store/emails.ts';
+import type { Repositories } from '../../store/repositories.ts';
+
+const messageView = z.object({
+  message_id: z.string(),
+  to: z.string(),
+  status: z.enum(['queued', 'pending', 'sent', 'failed', 'bounced', 'cancelled']),
+  error: z.object({ code: z.string(), message: z.string() }).optional(),
+});
+
+/** A call that sends, as callers see it; `sent` once nothing is left to be tried. */
+export const batchView = z.object({
+  status: z.enum(['queued', 'pending', 'cancelled', 'sent']),
+  batch_id: z.string(),
+  request_id: z.string().nullable(),
+  messages: z.array(messageView),
+});
+
+export type BatchView = z.infer<typeof batchView>;
+
+/** A batch with what became of each message, as of a time. */
+export async function toBatchView(
+  store: Repositories,
+  { id, request_id }: Pick<EmailBatchRow, 'id' | 'request_id'>,
+  now: number,
+): Promise<BatchView> {
+  const request = request_id === null ? undefined : await store.requests.find(request_id);
+  // Its time may be over without that being written down yet.
+  const isOver = request !== undefined && effectiveRequestStatus(request, now) === 'expired';
+  const messages = (await store.emails.messagesOf(id)).map((row) =>
+    isOver && row.status === 'pending' ? { ...row, status: 'cancelled' as const } : row,
+  );
+  return {
+    status: statusOf(messages),
+    batch_id: id,
+    request_id,
+    messages: messages.map(({ id: message_id, recipient, status, code, reason }) => ({
+      message_id,
+      to: recipient,
+      status,
+      ...(code !== null && { error: { code, message: reason ?? '' } }),
+    })),
+  };
+}
+
+/** A decision is for all of them. */
+function statusOf(messages: readonly EmailMessageRow[]): BatchView['status'] {
+  const has = (status: string): boolean => messages.some((one) => one.status === status);
+  if (has('pending')) return 'pending';
+  if (has('queued')) return 'queued';
+  return has('cancelled') ? 'cancelled' : 'sent';
+}

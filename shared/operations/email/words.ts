@@ -1,0 +1,130 @@
+import type { EmailAddressRow } from '../../store/email-addresses.ts';
+import type { Repositories } from '../../store/repositories.ts';
+import type { StoredAttachment } from './attachments.ts';
+
+/** A mail that waits to be sent, as whoever decides about it must see it. */
+export interface ProposedMail {
+  readonly sender: string;
+  readonly to: readonly string[];
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string | undefined;
+  readonly attachments: readonly StoredAttachment[];
+}
+
+const NAMED_MAX = 2;
+const WARNED_MAX = 5;
+const NAMES_MAX_CHARS = 140;
+const SUBJECT_SHOWN_CHARS = 120;
+const TEXT_SHOWN_CHARS = 1000;
+const HTML_SHOWN_CHARS = 500;
+/** Of this much HTML the words are looked for. */
+const HTML_READ_CHARS = 20_000;
+
+/** `Send "Subject" to ana@example.com and 3 more`. */
+export function summaryOf({ subject, to }: Pick<ProposedMail, 'subject' | 'to'>): string {
+  const named = to.slice(0, NAMED_MAX).join(', ');
+  const others = to.length > NAMED_MAX ? ` and ${to.length - NAMED_MAX} more` : '';
+  // An address may be longer than anybody reads in one line; the details have them all.
+  const whom = named.length > NAMES_MAX_CHARS ? `${to.length} long addresses` : named + others;
+  return `Send "${beginning(subject, SUBJECT_SHOWN_CHARS)}" to ${whom}`;
+}
+
+/**
+ * Recipients, subject, the beginning of the text and what goes with it. A recipient nobody here has written to is marked:
+ * an agent that was talked into sending something writes to somebody new.
+ */
+export async function detailsOf(store: Repositories, mail: ProposedMail): Promise<string> {
+  const recipients: string[] = [];
+  for (const address of mail.to) {
+    recipients.push(`  ${address}${remark(await store.emailAddresses.find(address))}`);
+  }
+  return [
+    `From: ${mail.sender}`,
+    mail.to.length === 1 ? 'To:' : `To ${mail.to.length} recipients, one message each:`,
+    ...recipients,
+    `Subject: ${mail.subject}`,
+    ...attachmentLines(mail.attachments),
+    '',
+    beginning(mail.text, TEXT_SHOWN_CHARS),
+    ...htmlLines(mail.html),
+  ].join('\n');
+}
+
+/** What whoever decides must mind, in our words: recipients nobody here has written to, and HTML that says more. */
+export async function warningsAbout(store: Repositories, requestId: string): Promise<string[]> {
+  const batch = await store.emails.findByRequest(requestId);
+  const messages = batch ? await store.emails.messagesOf(batch.id) : [];
+  const unknown: string[] = [];
+  const onlyHeardOf: string[] = [];
+  for (const { recipient } of messages) {
+    const known = await store.emailAddresses.find(recipient);
+    if (known?.sent_at) continue;
+    (known?.received_at ? onlyHeardOf : unknown).push(recipient);
+  }
+  return [
+    ...line('Never written to before', unknown),
+    ...line('Known only from mail that came in', onlyHeardOf),
+    ...(batch?.html ? ['Most readers will be shown the HTML of this mail, not its text.'] : []),
+  ];
+}
+
+function line(what: string, addresses: readonly string[]): string[] {
+  if (addresses.length === 0) return [];
+  const named = addresses.slice(0, WARNED_MAX).join(', ');
+  const others = addresses.length - WARNED_MAX;
+  return [`${what}: ${named}${others > 0 ? ` and ${others} more` : ''}`];
+}
+
+function remark(known: EmailAddressRow | undefined): string {
+  if (known?.suppressed_by === 'complaint') return '  (complained before: nothing will be sent)';
+  if (known?.suppressed_by) return '  (bounced before: nothing will be sent)';
+  if (known?.sent_at) return '';
+  return known?.received_at
+    ? '  (NEW: never written to; known only from mail that came in)'
+    : '  (NEW: never written to before)';
+}
+
+function attachmentLines(attachments: readonly StoredAttachment[]): string[] {
+  if (attachments.length === 0) return [];
+  const lines = attachments.map(({ path, size_bytes }) => `  ${path} (${size_bytes} bytes)`);
+  return ['Attachments:', ...lines];
+}
+
+/** Most readers are shown the HTML and never the text, so what it says is part of the question. */
+function htmlLines(html: string | undefined): string[] {
+  if (html === undefined) return [];
+  const words = beginning(wordsOf(html), HTML_SHOWN_CHARS);
+  return [
+    '',
+    `Most readers will see its HTML instead (${html.length} characters), which says:`,
+    words,
+  ];
+}
+
+function beginning(text: string, chars: number): string {
+  const shown = Array.from(text.slice(0, 2 * chars))
+    .slice(0, chars)
+    .join('');
+  return shown.length < text.length ? `${shown}…` : shown;
+}
+
+/** What begins a tag or a comment; any other `<` is shown to readers as it is. */
+const TAG_BEGINS = /[a-z/!?]/i;
+
+/** The text between the tags of the beginning, in one pass. Nothing is judged by it. */
+function wordsOf(html: string): string {
+  const read = Array.from(html.slice(0, HTML_READ_CHARS).toWellFormed());
+  let text = '';
+  let isInTag = false;
+  for (const [index, character] of read.entries()) {
+    if (character === '<' && !isInTag) isInTag = TAG_BEGINS.test(read[index + 1] ?? '');
+    if (!isInTag) text += character;
+    else if (character === '>') {
+      isInTag = false;
+      text += ' ';
+    }
+  }
+  const more = html.length > HTML_READ_CHARS ? '…' : '';
+  return text.replaceAll(/\s+/g, ' ').trim() + more;
+}

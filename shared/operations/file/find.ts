@@ -1,0 +1,39 @@
+import type { FileRow } from '../../store/files.ts';
+import type { Repositories } from '../../store/repositories.ts';
+
+const ATTACHMENT = /^(evt_[0-9a-z]{26})\/([^/]*)$/;
+
+/** A file of the disk, or, as `evt_…/name`, one that came with a mail: those never change, so their version is 1. */
+export async function findFile(store: Repositories, path: string): Promise<FileRow | undefined> {
+  const [, eventId, name] = ATTACHMENT.exec(path) ?? [];
+  if (eventId === undefined || !name) return store.files.find(path);
+  const found = await store.eventFiles.find(eventId, name);
+  return found && asFile(path, found);
+}
+
+/** The attachments whose paths begin so, by path; null for a prefix that is none of theirs. A mail has at most 100 or so. */
+export async function attachmentsBelow(
+  store: Repositories,
+  prefix: string,
+): Promise<FileRow[] | null> {
+  const [, eventId, begin = ''] = ATTACHMENT.exec(prefix) ?? [];
+  if (eventId === undefined) return null;
+  const found = await store.eventFiles.list(eventId);
+  return found
+    .filter(({ name }) => name.startsWith(begin))
+    .map((file) => asFile(`${eventId}/${file.name}`, file));
+}
+
+interface Attached {
+  readonly digest: string;
+  readonly size_bytes: number;
+  readonly content_type: string;
+  readonly received_at: string;
+}
+
+function asFile(
+  path: string,
+  { digest, size_bytes, content_type, received_at }: Attached,
+): FileRow {
+  return { path, digest, size_bytes, content_type, version: 1, updated_at: received_at };
+}

@@ -1,0 +1,47 @@
+import { EMAILS_PER_DAY, EMAILS_PER_MONTH } from '../limits.ts';
+import { monthEnd, monthOf } from './month.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Messages that were asked for, and not cancelled. */
+export interface SendUse {
+  readonly today: number;
+  readonly thisMonth: number;
+}
+
+/** Why so many more messages are too many. */
+export interface SendLimit {
+  readonly window: 'day' | 'month';
+  readonly limit: number;
+  readonly used: number;
+  /** Seconds until the window is over. */
+  readonly retry_after: number;
+}
+
+/** The day of a time in UTC, `2026-01-31`. */
+export function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+/** The first and last day of the month of a time. */
+export function monthDays(ms: number): { readonly first: string; readonly last: string } {
+  const month = monthOf(ms);
+  return { first: `${month}-01`, last: `${month}-31` };
+}
+
+/** The limit that so many more messages would pass (spec section 8), or null. The month is looked at first: it is the longer wait. */
+export function limitPassed(use: SendUse, more: number, now: number): SendLimit | null {
+  if (use.thisMonth + more > EMAILS_PER_MONTH) {
+    const waitMs = monthEnd(now) - now;
+    return over('month', EMAILS_PER_MONTH, use.thisMonth, waitMs);
+  }
+  if (use.today + more > EMAILS_PER_DAY) {
+    const waitMs = DAY_MS - (now % DAY_MS);
+    return over('day', EMAILS_PER_DAY, use.today, waitMs);
+  }
+  return null;
+}
+
+function over(window: SendLimit['window'], limit: number, used: number, waitMs: number): SendLimit {
+  return { window, limit, used, retry_after: Math.ceil(waitMs / 1000) };
+}

@@ -1,0 +1,46 @@
+import type { Row, Tx } from './driver.ts';
+
+/** A file that came with a mail. */
+export interface EventFileRow extends Row {
+  /** Empty for the HTML of the mail. */
+  name: string;
+  digest: string;
+  size_bytes: number;
+  content_type: string;
+}
+
+/** The same as it is found by its path. */
+interface FoundEventFile extends EventFileRow {
+  received_at: string;
+}
+
+/** The HTML of a mail is kept beside its attachments, which all have names. */
+export const HTML_NAME = '';
+
+const SELECT = `SELECT f.name, f.digest, f.size_bytes, f.content_type, e.received_at
+  FROM event e JOIN event_file f ON f.event_seq = e.seq WHERE e.id = ?`;
+
+/** What came with mails, until it goes with their payload. */
+export class EventFileRepository {
+  readonly #tx: Tx;
+
+  constructor(tx: Tx) {
+    this.#tx = tx;
+  }
+
+  async insert(seq: number, file: EventFileRow): Promise<void> {
+    await this.#tx.run(
+      'INSERT INTO event_file (event_seq, name, digest, size_bytes, content_type) VALUES (?, ?, ?, ?, ?)',
+      [seq, file.name, file.digest, file.size_bytes, file.content_type],
+    );
+  }
+
+  find(eventId: string, name: string): Promise<FoundEventFile | undefined> {
+    return this.#tx.get<FoundEventFile>(`${SELECT} AND f.name = ?`, [eventId, name]);
+  }
+
+  /** The attachments of an event, by name. */
+  list(eventId: string): Promise<FoundEventFile[]> {
+    return this.#tx.all<FoundEventFile>(`${SELECT} AND f.name <> '' ORDER BY f.name`, [eventId]);
+  }
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { deliverMail, type ArrivedMail } from '../../../../gateway/mail/inbound/deliver.ts';
+import type {
+  MailFile,
+  MailPayload,
+  MailReport,
+  ReadMail,
+  ReportedRecipient,
+} from '../../../../gateway/mail/inbound/read-mail.ts';
+import { parsedMail, valuesOf } from '../parsed-mail.ts';
+import { DOMAIN, type TestSending } from '../outbound/sending.ts';
+
+const sha256 = (bytes: Uint8Array | string): string =>
+  createHash('sha256').update(bytes).digest('hex');
+
+let nth = 0;
+
+/** A mail as the reader understood it: from Ana, verified, with little in it. */
+export function mailWith(
+  payload: Partial<MailPayload> = {},
+  more: Partial<ReadMail> = {},
+): ReadMail {
+  nth += 1;
+  return {
+    digest: sha256(`mail ${nth}`),
+    size_bytes: 1234,
+    verified: true,
+    payload: {
+      message_id: `<${nth}@example.com>`,
+      from: { address: 'ana@example.com', name: 'Ana' },
+      to: [{ address: `shop@${DOMAIN}`, name: '' }],
+      cc: [],
+      reply_to: [],
+      subject: 'An order',
+      date: '2026-01-02T03:00:00.000Z',
+      in_reply_to: null,
+      references: [],
+      text: 'Two of them.\n\nAna',
+      text_stripped: 'Two of them.',
+      authentication: {
+        dkim: 'pass',
+        dmarc: 'pass',
+        spf: 'none',
+        from_domain: 'example.com',
+        aligned: true,
+      },
+      auto_submitted: false,
+      incomplete: null,
+      ...payload,
+    },
+    html: null,
+    files: [],
+    blocked: [],
+    delivered_to: [],
+    addressed_to: [],
+    report: null,
+    ...more,
+  };
+}
+
+export function fileWith(
+  name: string,
+  content: string | Uint8Array,
+  content_type = 'text/plain',
+): MailFile {
+  const bytes = Buffer.from(content);
+  return { name, content_type, content_id: null, inline: false, sha256: sha256(bytes), bytes };
+}
+
+/** A report about one recipient. */
+export function reportWith(
+  recipient: Partial<ReportedRecipient>,
+  original: string | null = null,
+): MailReport {
+  return {
+    kind: recipient.action === 'complaint' ? 'complaint' : 'delivery',
+    original_message_id: original,
+    recipients: [{ address: null, action: 'failed', status: null, diagnostic: null, ...recipient }],
+  };
+}
+
+/** Brings a mail to a project, as it came to these addresses. */
+export async function arrive(
+  { project, clock }: TestSending,
+  mail: ReadMail,
+  more: Partial<ArrivedMail> = {},
+): ReturnType<typeof deliverMail> {
+  const source = (await project.store.read((store) => store.sources.email())) ?? null;
+  const recipients = [`${project.info.slug}@${DOMAIN}`];
+  return deliverMail(project, {
+    mail,
+    recipients,
+    domain: DOMAIN,
+    source,
+    now: clock.now(),
+    ...more,
+  });
+}
+
+/** The id of the event that a mail became. */
+export async function arrived(...given: Parameters<typeof arrive>): Promise<string> {
+  const outcome = await arrive(...given);
+  if (outcome === null || outcome === 'report') throw new Error(`It became ${outcome}.`);
+  return outcome.event_id;
+}
+
+/** A message that was sent, with the addresses that answers to it and reports about it go to. */
+export async function sentMessage(
+  sending: TestSending,
+  to = 'ana@example.com',
+  more: Record<string, unknown> = {},
+): Promise<{ batchId: string; messageId: string; address: string; reportTo: string }> {
+  const batchId = await sending.sent({ to: [to], ...more });
+  const [message] = await sending.ended(batchId);
+  const messageId = message?.message_id ?? '';
+  const raw = sending.outbox().find((one) => one.includes(`<${messageId}@`)) ?? '';
+  const [address = ''] = valuesOf(parsedMail(raw), 'reply-to');
+  return { batchId, messageId, address, reportTo: address.replace('+r.', '+b.') };
+}

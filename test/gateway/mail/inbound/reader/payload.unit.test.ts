@@ -1,0 +1,234 @@
+import { describe, expect, it } from 'vitest';
+import { readOffline } from './read-offline.ts';
+import { mailOf } from './signed-mail.ts';
+
+/** The payload of a mail with these fields. Without From nobody is asked about its domain. */
+async function payloadOf(fields: Readonly<Record<string, string | null>>, body?: string) {
+  return (await readOffline(mailOf({ From: null, ...fields }, body))).payload;
+}
+
+describe('the payload of a mail', () => {
+  it('is what its header and its text say', async () => {
+    const payload = await payloadOf({
+      Cc: 'Bo <bo@b.example>, team: one@b.example, =?utf-8?q?Zo=C3=AB?= <two@b.example>;',
+      'Reply-To': 'help@shop.example',
+      Subject: '=?utf-8?b?UsOpc3Vtw6k=?=\r\n =?iso-8859-1?q?_No=2E_=A342?=',
+      'In-Reply-To': '<q1@inbox.example> (of May)',
+      References: '<q0@inbox.example>\r\n <q1@inbox.example>',
+    });
+    expect(payload).toEqual({
+      message_id: '<m1@shop.example>',
+      from: null,
+      to: [{ address: 'demo@inbox.example', name: '' }],
+      cc: [
+        { address: 'bo@b.example', name: 'Bo' },
+        { address: 'one@b.example', name: '' },
+        { address: 'two@b.example', name: 'Zoë' },
+      ],
+      reply_to: [{ address: 'help@shop.example', name: '' }],
+      subject: 'Résumé No. £42',
+      date: '2026-05-01T11:59:00.000Z',
+      in_reply_to: '<q1@inbox.example>',
+      references: ['<q0@inbox.example>', '<q1@inbox.example>'],
+      text: 'The invoice is attached.\n',
+      text_stripped: 'The invoice is attached.',
+      authentication: {
+        dkim: 'none',
+        dmarc: 'none',
+        spf: 'none',
+        from_domain: null,
+        aligned: false,
+      },
+      auto_submitted: false,
+      incomplete: null,
+    });
+  });
+
+  it('has nothing where there is nothing', async () => {
+    const nothing = { To: null, Subject: null, Date: null, 'Message-ID': null };
+    expect(await payloadOf(nothing, '')).toMatchObject({
+      message_id: null,
+      from: null,
+      to: [],
+      subject: '',
+      date: null,
+      in_reply_to: null,
+      references: [],
+      text: null,
+      text_stripped: null,
+    });
+  });
+
+  it('has no ids and dates that are none', async () => {
+    const bad = {
+      'Message-ID': 'm1@shop.example',
+      Date: 'soon',
+      'In-Reply-To': 'your mail',
+      References: '<a b>',
+    };
+    expect(await payloadOf(bad)).toMatchObject({
+      message_id: null,
+      date: null,
+      in_reply_to: null,
+      references: [],
+    });
+    expect(await payloadOf({ Date: 'Fri, 1 May 12026 11:59:00 +0000' })).toMatchObject({
+      date: null,
+    });
+    const pacific = { Date: 'Fri, 1 May 2026 04:59:00 -0700 (PDT)' };
+    expect(await payloadOf(pacific)).toMatchObject({ date: '2026-05-01T11:59:00.000Z' });
+  });
+
+  it('is bounded', async () => {
+    const payload = await payloadOf({
+      To: 'x@y.example,'.repeat(700),
+      Subject: `${'s'.repeat(1999)}\u{1f600}${'t'.repeat(100)}`.replace(
+        '\u{1f600}',
+        '=?utf-8?b?8J+YgA==?=',
+      ),
+      References: Array.from({ length: 600 }, (_, index) => `<${index}@x>`).join('\r\n '),
+      'Message-ID': `<${'m'.repeat(997)}>`,
+    });
+    expect(payload.to).toHaveLength(500);
+    expect(payload.subject).toBe('s'.repeat(1999));
+    expect(payload.references).toHaveLength(500);
+    expect(payload.references.at(-1)).toBe('<599@x>');
+    expect(payload.message_id).toBe(null);
+  });
+
+  it('has no line ends and controls in its fields', async () => {
+    const payload = await payloadOf({ Subject: '=?utf-8?q?a=0D=0ABcc:_b=00=1B[31m?=' });
+    expect(payload.subject).toBe('a Bcc: b [31m');
+  });
+});
+
+describe('the text of a mail', () => {
+  const html = { 'Content-Type': 'text/html; charset=utf-8' };
+
+  it('is made from the HTML where there is nothing else', async () => {
+    const { payload, html: kept } = await readOffline(
+      mailOf({ From: null, ...html }, '<p>Yes.</p><blockquote>Shall we?</blockquote>'),
+    );
+    expect(payload.text).toBe('Yes.\n\n> Shall we?');
+    expect(payload.text_stripped).toBe('Yes.');
+    expect(Buffer.from(kept ?? []).toString()).toBe(
+      '<p>Yes.</p><blockquote>Shall we?</blockquote>\n',
+    );
+  });
+
+  it('is the plain one where there are both', async () => {
+    const parts = ['plain; charset=iso-8859-1\r\n\r\ncaf\xe9', 'html\r\n\r\n<b>coffee</b>'];
+    const body = `${parts.map((part) => `--b\r\nContent-Type: text/${part}\r\n`).join('')}--b--\r\n`;
+    const type = { 'Content-Type': 'multipart/alternative; boundary=b' };
+    const { payload, html: kept } = await readOffline(mailOf({ From: null, ...type }, body));
+    expect(payload.text).toBe('café\n');
+    expect(Buffer.from(kept ?? []).toString()).toBe('<b>coffee</b>\n');
+  });
+
+  it('never becomes markup by its charset', async () => {
+    const utf7 = { 'Content-Type': 'text/html; charset=utf-7' };
+    const { html: kept } = await readOffline(mailOf({ From: null, ...utf7 }, '+ADw-script+AD4-'));
+    expect(Buffer.from(kept ?? []).toString()).toBe('+ADw-script+AD4-\n');
+  });
+
+  it('is cut where it is too long, and the mail is kept whole', async () => {
+    const mail = mailOf({ From: null }, `${'x'.repeat(999_999)}\u{1f600}\r\n`);
+    const raw = Buffer.from(mail).toString('latin1');
+    const { payload, files } = await readOffline(raw);
+    expect(payload).toMatchObject({ text: 'x'.repeat(999_999), incomplete: 'too_large' });
+    expect(files.map(({ name, content_type }) => ({ name, content_type }))).toEqual([
+      { name: 'message.eml', content_type: 'message/rfc822' },
+    ]);
+    expect(Buffer.from(files[0]?.bytes ?? []).toString('latin1')).toBe(raw);
+  });
+});
+
+describe('a mail of which only the beginning is there', () => {
+  it('is read by its header, and named as too large', async () => {
+    const beginning = mailOf({ From: null, 'DKIM-Signature': 'v=1' }, 'The invoi');
+    const mail = await readOffline(beginning, false, 40_000_000);
+    expect(mail).toMatchObject({
+      size_bytes: 40_000_000,
+      verified: false,
+      payload: {
+        subject: 'Invoice 42',
+        text: null,
+        incomplete: 'too_large',
+        authentication: { dkim: 'neutral', dmarc: 'none' },
+      },
+      files: [],
+      addressed_to: ['demo@inbox.example'],
+    });
+    expect(mail.blocked).toEqual([
+      {
+        name: 'message.eml',
+        content_type: 'message/rfc822',
+        size_bytes: 40_000_000,
+        reason: 'too_large',
+      },
+    ]);
+  });
+});
+
+describe('whom a mail is for', () => {
+  it('is told by the topmost of each trace of its delivery', async () => {
+    const mail = mailOf({
+      From: null,
+      'Delivered-To': 'demo@inbox.example\r\nDelivered-To: forged@inbox.example',
+      'X-Original-To': '<Other@Inbox.example>',
+      'X-Envelope-To': 'demo@INBOX.example',
+      'Envelope-To': 'two@inbox.example, three@inbox.example',
+      'X-RCPT-To': 'four@inbox.example',
+    });
+    expect((await readOffline(mail)).delivered_to).toEqual([
+      'Other@Inbox.example',
+      'demo@INBOX.example',
+      'four@inbox.example',
+    ]);
+  });
+
+  it('is told by those it names', async () => {
+    const mail = mailOf({
+      From: null,
+      To: 'Demo <demo@inbox.example>, demo@Inbox.example, "a b"@x.example, team: three@x.example;',
+      Bcc: 'two@x.example',
+      'Resent-To': 'four@x.example',
+    });
+    expect((await readOffline(mail)).addressed_to).toEqual([
+      'demo@Inbox.example',
+      'three@x.example',
+      'two@x.example',
+      'four@x.example',
+    ]);
+    const many = Array.from({ length: 300 }, (_, index) => `n${index}@x.example`).join(', ');
+    expect((await readOffline(mailOf({ From: null, To: many }))).addressed_to).toHaveLength(200);
+  });
+});
+
+describe('a mail that a machine wrote', () => {
+  it.each([
+    ['Auto-Submitted', 'auto-replied; owner-email="a@b"'],
+    ['Auto-Submitted', 'Auto-Generated'],
+    ['Precedence', 'bulk'],
+    ['Precedence', 'List'],
+    ['Precedence', 'junk'],
+    ['Precedence', 'auto_reply'],
+    ['List-Id', '<news.shop.example>'],
+    ['X-Autoreply', 'yes'],
+    ['X-Autorespond', 'away'],
+    ['Return-Path', '<>'],
+    ['Content-Type', 'multipart/report; report-type=disposition-notification; boundary=b'],
+  ])('says so: %s: %s', async (name, value) => {
+    expect(await payloadOf({ [name]: value })).toMatchObject({ auto_submitted: true });
+  });
+
+  it.each([
+    ['Auto-Submitted', 'no'],
+    ['Auto-Submitted', 'no (really)'],
+    ['Precedence', 'first-class'],
+    ['Return-Path', '<ana@shop.example>'],
+    ['X-Auto-Response-Suppress', 'All'],
+  ])('is not one with %s: %s', async (name, value) => {
+    expect(await payloadOf({ [name]: value })).toMatchObject({ auto_submitted: false });
+  });
+});

@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { OperatorSocket } from '../../../gateway/operator/operator-socket.ts';
+import { encodeCursor } from '../../../shared/cursor.ts';
+import { TestGateway } from '../../helpers/gateway.ts';
+import { askOperator } from './ask-operator.ts';
+
+let gateway: TestGateway;
+let socket: OperatorSocket | null;
+let socketPath: string;
+beforeAll(async () => {
+  gateway = await TestGateway.start();
+  const { folder: dataFolder } = gateway;
+  const log = pino({ level: 'silent' });
+  socket = await OperatorSocket.open({ dataFolder, desk: gateway.gateway.operator, log });
+  socketPath = join(dataFolder, 'operator.sock');
+});
+afterAll(async () => {
+  await socket?.close(0);
+  await gateway.stop();
+});
+
+it.each([
+  ['GET', '/', '', 404, 'NOT_FOUND'],
+  ['GET', '/v1/whoami', '', 404, 'NOT_FOUND'],
+  ['POST', '/projects', '', 405, 'METHOD_NOT_ALLOWED'],
+  ['GET', '/projects/{id}/block', '', 405, 'METHOD_NOT_ALLOWED'],
+  ['GET', '/projects?cursor=x', '', 400, 'VALIDATION_FAILED'],
+  ['POST', '/projects/nobody/unblock', '', 404, 'NOT_FOUND'],
+  ['POST', '/projects/%ff/unblock', '', 404, 'NOT_FOUND'],
+  ['POST', '/projects/{id}/block', '', 400, 'VALIDATION_FAILED'],
+  ['POST', '/projects/{id}/block', '{"reason":1}', 400, 'VALIDATION_FAILED'],
+  ['POST', '/projects/{id}/block', '{"reason":" "}', 400, 'VALIDATION_FAILED'],
+  ['POST', '/projects/{id}/block', '{"reason":"a\\nb"}', 400, 'VALIDATION_FAILED'],
+  ['POST', '/projects/{id}/block', '{"reason":"a","who":1}', 400, 'VALIDATION_FAILED'],
+  ['POST', '/projects/{id}/block', `{"reason":"${'a'.repeat(201)}"}`, 400, 'VALIDATION_FAILED'],
+  ['POST', '/projects/{id}/block', ' '.repeat(16_385), 413, 'PAYLOAD_TOO_LARGE'],
+])('%s %s with %j is refused', async (method, path, body, status, code) => {
+  const target = path.replace('{id}', gateway.projectId);
+  const answer = await askOperator(socketPath, method, target, body);
+  expect(answer).toMatchObject({ status, body: { error: { code } } });
+  const { items } = await gateway.gateway.operator.list(1, undefined);
+  expect(items).toMatchObject([{ emails: { blocked: null } }]);
+});
+
+it('the list goes on behind a cursor', async () => {
+  const cursor = encodeCursor(gateway.projectId);
+  expect(await askOperator(socketPath, 'GET', `/projects?cursor=${cursor}`)).toEqual({
+    status: 200,
+    body: { items: [], next_cursor: null },
+  });
+});
