@@ -5,6 +5,8 @@ import type { Repositories } from '../shared/store/repositories.ts';
 import type { ProjectWrites } from './writes/writers.ts';
 
 const PAUSE_MS = 5_000;
+/** So many are seen by one look beyond those that have a place: a look for each costs more than all else that is read. */
+const AHEAD = 64;
 
 /** What sending needs of a project. */
 export interface SendingProject {
@@ -35,6 +37,8 @@ export class SendQueue<T extends { readonly id: string }> {
   readonly #clock: Clock;
   readonly #sending: Sending<T>;
   readonly #underWay = new Set<string>();
+  /** Seen to be due when all places were taken, in order. */
+  #next: T[] = [];
   #running = false;
   #again = false;
   #closed = false;
@@ -82,10 +86,15 @@ export class SendQueue<T extends { readonly id: string }> {
     const { underWayMax } = this.#sending;
     // As it was before the look: one that ends meanwhile still stands as due in what was seen.
     const busy = new Set(this.#underWay);
-    const wanted = underWayMax + busy.size;
+    const wanted = underWayMax + busy.size + AHEAD;
     const due = await this.#project.store.read((store) => this.#sending.due(store, now, wanted));
-    const fresh = due.filter(({ id }) => !busy.has(id));
-    for (const item of fresh.slice(0, underWayMax - this.#underWay.size)) {
+    this.#next = due.filter(({ id }) => !busy.has(id));
+    this.#begin();
+  }
+
+  #begin(): void {
+    const room = this.#sending.underWayMax - this.#underWay.size;
+    for (const item of this.#next.splice(0, room)) {
       this.#underWay.add(item.id);
       this.#project.inBackground(() => this.#sendOne(item));
     }
@@ -100,7 +109,10 @@ export class SendQueue<T extends { readonly id: string }> {
     } finally {
       this.#underWay.delete(item.id);
     }
-    this.wake();
+    // What it made due, itself once more perhaps, is found by another look. While there is one, what was seen before is
+    // about to be replaced.
+    if (this.#running || this.#next.length === 0) this.wake();
+    else if (!this.#closed) this.#begin();
   }
 
   /** What could not be written down is tried again, and not at once: the disk may be full. */

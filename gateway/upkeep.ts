@@ -8,6 +8,8 @@ const PORTION = 100;
 
 /** Rows with a time of their own: the procedure deletes those that are past it. */
 interface Drop {
+  /** What people wrote goes with it, as with payloads: it is not to be found in the log either. */
+  readonly hasContent?: true;
   readonly nextExpiry: (store: Repositories) => Promise<number | null>;
   readonly procedure:
     | 'dropChannelLinks'
@@ -24,7 +26,11 @@ const DROPS: readonly Drop[] = [
   { nextExpiry: (store) => store.kv.nextExpiry(), procedure: 'dropKeys' },
   { nextExpiry: (store) => store.uploads.nextExpiry(), procedure: 'dropUploads' },
   { nextExpiry: (store) => store.fileLinks.nextExpiry(), procedure: 'dropLinks' },
-  { nextExpiry: (store) => store.emails.nextForget(), procedure: 'forgetMails' },
+  {
+    nextExpiry: (store) => store.emails.nextForget(),
+    procedure: 'forgetMails',
+    hasContent: true,
+  },
   { nextExpiry: deliveryExpiry, procedure: 'dropDeliveries' },
   { nextExpiry: (store) => store.channels.nextTokenExpiry(), procedure: 'dropChannelLinks' },
 ];
@@ -71,12 +77,13 @@ export async function keepUp(
   project.mails.wake();
   await inPortions((now) => moveOverdue(project, now));
   await inPortions((now) => expireRequests(project, now));
-  const purged = await inPortions(async (now) => (isHeld() ? 0 : purgeOld(project, now)));
+  let purged = await inPortions(async (now) => (isHeld() ? 0 : purgeOld(project, now)));
+  for (const drop of DROPS) {
+    const count = await inPortions(async (now) => (isHeld() ? 0 : dropExpired(project, drop, now)));
+    if (drop.hasContent) purged += count;
+  }
   // What was deleted is gone from the file, and still legible in the log.
   if (purged > 0) await project.writes.rotate();
-  for (const drop of DROPS) {
-    await inPortions(async (now) => (isHeld() ? 0 : dropExpired(project, drop, now)));
-  }
   await askForNext(project, clock, steady);
 }
 

@@ -1,21 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { ServerInfo, Vault } from './context.ts';
 import { projectBody } from './ids.ts';
+import { PAYLOAD_LINK_SECONDS } from './limits.ts';
+import { mailParts } from './rules/mail-parts.ts';
+import type { EventRow } from './store/events.ts';
 
 /** What a payload link is signed over: its purpose first, so that no signature fits another kind of link. */
 export function payloadLinkText(projectId: string, eventId: string, expiresAtMs: number): string {
   return `GET|payload|1|${projectId}|${eventId}|${expiresAtMs}`;
-}
-
-/** A link to the stored body of an event, valid until a time, with no key needed. */
-export function payloadLink(
-  context: { readonly vault: Vault; readonly server: ServerInfo },
-  projectId: string,
-  eventId: string,
-  expiresAtMs: number,
-): string {
-  const signature = context.vault.sign(payloadLinkText(projectId, eventId, expiresAtMs));
-  return `${context.server.urls.api}/l/${projectBody(projectId)}/${eventId}/${expiresAtMs}/${signature}`;
 }
 
 /** What a link to the HTML of a mail is signed over. */
@@ -23,15 +15,31 @@ export function mailHtmlText(projectId: string, eventId: string, expiresAtMs: nu
   return `GET|mail|1|${projectId}|${eventId}|${expiresAtMs}`;
 }
 
-/** A link to the HTML of a mail, on a page that runs and loads nothing, valid until a time, with no key needed. */
-export function mailHtmlLink(
+/** Where what an event does not hold itself can be read for an hour, with no key needed. */
+interface EventLinks {
+  /** The stored body, where that is too large. */
+  readonly url: string | null;
+  /** The HTML of a mail, on a page that runs and loads nothing. */
+  readonly htmlUrl: string | null;
+}
+
+/** The links of an event that is shown whole. */
+export function eventLinks(
   context: { readonly vault: Vault; readonly server: ServerInfo },
   projectId: string,
-  eventId: string,
-  expiresAtMs: number,
-): string {
-  const signature = context.vault.sign(mailHtmlText(projectId, eventId, expiresAtMs));
-  return `${context.server.urls.api}/m/${projectBody(projectId)}/${eventId}/${expiresAtMs}/${signature}`;
+  event: Pick<EventRow, 'id' | 'blob' | 'channel' | 'headers'>,
+  now: number,
+): EventLinks {
+  const expiresAt = now + PAYLOAD_LINK_SECONDS * 1000;
+  const link = (kind: 'l' | 'm', signedText: typeof payloadLinkText): string => {
+    const signature = context.vault.sign(signedText(projectId, event.id, expiresAt));
+    return `${context.server.urls.api}/${kind}/${projectBody(projectId)}/${event.id}/${expiresAt}/${signature}`;
+  };
+  const isHtml = event.channel === 'email' && mailParts(event.headers).html;
+  return {
+    url: event.blob === null ? null : link('l', payloadLinkText),
+    htmlUrl: isHtml ? link('m', mailHtmlText) : null,
+  };
 }
 
 /** One version of a file. */

@@ -1,8 +1,7 @@
 import type { Clock } from '../../shared/clock.ts';
 import type { CallbackMessage, ProjectInfo, ServerInfo, Vault } from '../../shared/context.ts';
 import { toEnvelope } from '../../shared/envelope.ts';
-import { PAYLOAD_LINK_SECONDS } from '../../shared/limits.ts';
-import { payloadLink } from '../../shared/links.ts';
+import { eventLinks } from '../../shared/links.ts';
 import { isSuccess, type AttemptOutcome } from '../../shared/rules/retry-schedule.ts';
 import type { DeliveryRow } from '../../shared/store/deliveries.ts';
 import type { EventRow } from '../../shared/store/events.ts';
@@ -203,11 +202,8 @@ export class Deliveries {
   #bodyOf(event: EventRow, now: number): string {
     const { vault, server } = this.#host;
     const project = this.#project.info.id;
-    const expires = now + PAYLOAD_LINK_SECONDS * 1000;
-    const url = event.blob ? payloadLink({ vault, server }, project, event.id, expires) : null;
-    return JSON.stringify(
-      toEnvelope(event, { project, now, payload: { whole: true, url, htmlUrl: null } }),
-    );
+    const links = eventLinks({ vault, server }, project, event, now);
+    return JSON.stringify(toEnvelope(event, { project, now, payload: { whole: true, ...links } }));
   }
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../shared/clock.ts';
 import type { MailInfo, Vault } from '../../shared/context.ts';
 import type { ChannelKind } from '../../shared/store/channels.ts';
+import { Slots } from '../callbacks/slots.ts';
 import { Mails } from '../mail/outbound/mails.ts';
 import { MailCarrier } from '../mail/mail-carrier.ts';
 import type { MailConfig } from '../mail/mail-config.ts';
@@ -13,6 +14,9 @@ import type { Webhook } from '../telegram/webhook.ts';
 import type { Carrier, Desk, Sent } from './desk.ts';
 import type { SendingProject } from '../send-queue.ts';
 import { Letters } from './letters.ts';
+
+/** Files of mails that are read at once, of all projects together. */
+const FILES_IN_HAND_MAX_BYTES = 32 * 1024 * 1024;
 
 /** How people are reached. */
 export interface PeopleConfig {
@@ -45,6 +49,7 @@ export class People {
   readonly #carriers: Partial<Record<ChannelKind, Carrier>>;
   /** The letters and mails of all projects. */
   readonly #queues = new Set<{ close(): void }>();
+  readonly #filesInHand = new Slots(FILES_IN_HAND_MAX_BYTES);
   #bot: TelegramBot | null = null;
 
   private constructor(parts: PeopleParts, mailer: Mailer) {
@@ -96,6 +101,7 @@ export class People {
       vault,
       mailer: this.#mailer,
       addresses: this.#parts.addresses,
+      filesInHand: this.#filesInHand,
       observer: this.#parts.observer,
     });
     this.#queues.add(mails);

@@ -66,7 +66,7 @@ interface EventPlace {
   readonly receivedAt: string;
 }
 
-/** The content type of an event that is a mail: what its headers say of its files goes with them. */
+/** The content type of an event that is a mail. */
 export const MAIL_CONTENT_TYPE = 'message/rfc822';
 
 /** Under this name the newest event is carried from job to job. */
@@ -277,7 +277,7 @@ export class EventRepository {
     await this.#tx.run('DELETE FROM event_file WHERE event_seq BETWEEN ? AND ?', range);
     const count = await this.#tx.run(
       `UPDATE event_content SET kind = NULL, body = NULL, blob = NULL,
-         headers = CASE content_type WHEN '${MAIL_CONTENT_TYPE}' THEN '{}' ELSE headers END
+         headers = CASE (SELECT channel FROM event e WHERE e.seq = event_content.seq) WHEN 'email' THEN '{}' ELSE headers END
        WHERE seq BETWEEN ? AND ?`,
       range,
     );

@@ -5,6 +5,7 @@ import { sendBlocked } from '../../../shared/operations/email/room.ts';
 import { replyToken, tokenAddresses } from '../../../shared/rules/project-address.ts';
 import type { EmailBatchRow, EmailMessageRow } from '../../../shared/store/emails.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
+import type { Slots } from '../../callbacks/slots.ts';
 import type { Observer } from '../../observer.ts';
 import { SendQueue, type SendingProject } from '../../send-queue.ts';
 import type { MailFailure, MailFate } from '../../writes/mails.ts';
@@ -25,6 +26,8 @@ interface MailsParts {
   readonly vault: Vault;
   readonly mailer: Mailer;
   readonly addresses: MailInfo;
+  /** Bytes of files that are read for mails of all projects; the others wait, unread. */
+  readonly filesInHand: Slots;
   readonly observer?: Observer | undefined;
 }
 
@@ -105,6 +108,23 @@ export class Mails {
   }
 
   async #send(message: EmailMessageRow, batch: KeptBatch): Promise<MailFate> {
+    const { filesInHand } = this.#parts;
+    const bytes = attachmentsOf(batch).reduce((sum, { size_bytes }) => sum + size_bytes, 0);
+    if (bytes === 0) return this.#handOver(message, batch);
+    await new Promise<void>((resolve) => {
+      const enter = (): void => {
+        if (filesInHand.take(bytes, enter)) resolve();
+      };
+      enter();
+    });
+    try {
+      return await this.#handOver(message, batch);
+    } finally {
+      filesInHand.give(bytes);
+    }
+  }
+
+  async #handOver(message: EmailMessageRow, batch: KeptBatch): Promise<MailFate> {
     const { mailer } = this.#parts;
     const sent = await mailer.send({
       ...(await this.#compose(message, batch)),

@@ -2,16 +2,10 @@ import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
 import { eventSchema, toEnvelope } from '../../envelope.ts';
 import { ServiceError } from '../../errors.ts';
-import {
-  LEASE_DEFAULT_SECONDS,
-  LEASE_MAX_SECONDS,
-  LEASE_MIN_SECONDS,
-  PAYLOAD_LINK_SECONDS,
-} from '../../limits.ts';
+import { LEASE_DEFAULT_SECONDS, LEASE_MAX_SECONDS, LEASE_MIN_SECONDS } from '../../limits.ts';
 import { defineOperation } from '../../operation.ts';
-import { mailHtmlLink, payloadLink } from '../../links.ts';
+import { eventLinks } from '../../links.ts';
 import { claim } from '../../rules/event-state.ts';
-import { mailParts } from '../../rules/mail-parts.ts';
 import { eventId } from '../fields.ts';
 import { moveEvent } from './move.ts';
 
@@ -56,11 +50,8 @@ export const inboxClaim = defineOperation({
   answer: async ({ store, project, server, vault, now }, { event_id }, lease) => {
     const row = await store.events.findWhole(event_id);
     if (!row) throw new ServiceError('NOT_FOUND');
-    const expires = now + PAYLOAD_LINK_SECONDS * 1000;
-    const url = row.blob ? payloadLink({ vault, server }, project.id, event_id, expires) : null;
-    const isHtml = row.channel === 'email' && mailParts(row.headers).html;
-    const htmlUrl = isHtml ? mailHtmlLink({ vault, server }, project.id, event_id, expires) : null;
-    const payload = { whole: true, url, htmlUrl } as const;
+    const links = eventLinks({ vault, server }, project.id, row, now);
+    const payload = { whole: true, ...links } as const;
     return { ...toEnvelope(row, { project: project.id, now, payload }), ...lease };
   },
 });

@@ -5,10 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '../../../shared/store/connection.ts';
 import { Program } from '../../helpers/mail-lab/program.ts';
 import { freePort } from '../../helpers/programs.ts';
-import { newProjects } from '../../helpers/team.ts';
+import { newProjects, type TeamGateway, type TeamProject } from '../../helpers/team.ts';
 import type { Bench, RunBench } from '../bench.ts';
 import { interleave } from '../bench.ts';
 import type { Letter, SendOptions } from '../child/mail-sender.ts';
+import type { Child } from '../children.ts';
 import { Caller, MAIL_DOMAIN, startMailGateway } from '../mail-gateway.ts';
 import { buildProduct } from '../product.ts';
 import { ratios, spread } from '../stats.ts';
@@ -42,12 +43,18 @@ export const mailSend: RunBench = async (bench) => {
   await buildProduct(bench.progress);
   const port = await startSink(bench, program);
   const key = signingKey(bench);
-  const runs = await interleave<'plain' | 'barePlain' | 'signed' | 'bareSigned', number>(bench, {
-    plain: () => ours(bench, port, {}),
-    barePlain: () => bare(bench, port, null),
-    signed: () => ours(bench, port, key.settings),
-    bareSigned: () => bare(bench, port, key.dkim),
-  });
+  const plain = await Sender.start(bench, port, {});
+  const signed = await Sender.start(bench, port, key.settings);
+  const child = await bench.workshop.child('mail-sender');
+  const sides = {
+    plain: () => plain.run(),
+    barePlain: () => bare(child, port, null),
+    signed: () => signed.run(),
+    bareSigned: () => bare(child, port, key.dkim),
+  };
+  await interleave<keyof typeof sides, number>({ rounds: 1, progress: () => undefined }, sides);
+  const runs = await interleave<keyof typeof sides, number>(bench, sides);
+  for (const one of [plain, signed, child]) await one.end();
   return [
     { ...PLAIN, ...against(runs.plain, runs.barePlain) },
     { ...SIGNED, ...against(runs.signed, runs.bareSigned) },
@@ -92,28 +99,48 @@ function signingKey({ workshop }: Bench): Key {
   };
 }
 
-/** Mails a second through a gateway with projects that have sent nothing today. */
-async function ours(
-  bench: Bench,
-  port: number,
-  settings: Readonly<Record<string, string>>,
-): Promise<number> {
-  const dataFolder = bench.workshop.place('mail-send');
-  const projects = await newProjects(dataFolder, PROJECTS);
-  for (const { id } of projects) allowSending(join(dataFolder, 'projects', id, 'project.db'));
-  const gateway = await startMailGateway(bench, dataFolder, {
-    SVC_SMTP_URL: `smtp://127.0.0.1:${port}`,
-    SVC_MAIL_FROM: `approvals@${MAIL_DOMAIN}`,
-    ...settings,
-  });
-  const callers = projects.map(({ apiKey }) => new Caller(gateway.url, apiKey));
-  for (const caller of callers) await caller.takeMail();
-  const start = performance.now();
-  await sendAll(callers);
-  const ms = performance.now() - start;
-  for (const caller of callers) caller.close();
-  await gateway.end();
-  return (MAILS * 1000) / ms;
+/** A gateway that sends, with projects for each round: none of them has sent anything today. */
+class Sender {
+  readonly #gateway: TeamGateway;
+  readonly #projects: TeamProject[];
+
+  private constructor(gateway: TeamGateway, projects: TeamProject[]) {
+    this.#gateway = gateway;
+    this.#projects = projects;
+  }
+
+  static async start(
+    bench: Bench,
+    port: number,
+    settings: Readonly<Record<string, string>>,
+  ): Promise<Sender> {
+    const dataFolder = bench.workshop.place('mail-send');
+    const projects = await newProjects(dataFolder, PROJECTS * (bench.rounds + 1));
+    for (const { id } of projects) allowSending(join(dataFolder, 'projects', id, 'project.db'));
+    const gateway = await startMailGateway(bench, dataFolder, {
+      SVC_SMTP_URL: `smtp://127.0.0.1:${port}`,
+      SVC_MAIL_FROM: `approvals@${MAIL_DOMAIN}`,
+      ...settings,
+    });
+    return new Sender(gateway, projects);
+  }
+
+  /** Mails a second. */
+  async run(): Promise<number> {
+    const callers = this.#projects
+      .splice(0, PROJECTS)
+      .map(({ apiKey }) => new Caller(this.#gateway.url, apiKey));
+    for (const caller of callers) await caller.takeMail();
+    const start = performance.now();
+    await sendAll(callers);
+    const ms = performance.now() - start;
+    for (const caller of callers) caller.close();
+    return (MAILS * 1000) / ms;
+  }
+
+  end(): Promise<void> {
+    return this.#gateway.end();
+  }
 }
 
 /** What a person would have approved, put into the closed database of a project. */
@@ -159,14 +186,11 @@ async function untilSent(caller: Caller, id: string): Promise<void> {
   }
 }
 
-/** Mails a second of the library alone, in a process that has as little behind it as the gateway. */
-async function bare(bench: Bench, port: number, dkim: SendOptions['dkim']): Promise<number> {
+/** Mails a second of the library alone. */
+async function bare(child: Child, port: number, dkim: SendOptions['dkim']): Promise<number> {
   const letters = Array.from({ length: PROJECTS }, (_, project) => lettersOf(project)).flat();
   const options: SendOptions = { port, connections: CONNECTIONS, letters, dkim };
-  const sender = await bench.workshop.child('mail-sender');
-  const ms = await sender.call<number>('send', options);
-  await sender.end();
-  return (MAILS * 1000) / ms;
+  return (MAILS * 1000) / (await child.call<number>('send', options));
 }
 
 function lettersOf(project: number): Letter[] {

@@ -93,6 +93,11 @@ export class ImapConnection {
     return this.#client.mailbox ? Number(this.#client.mailbox.uidValidity) : 0;
   }
 
+  /** Above every UID there is; without a bound where the server does not tell. */
+  get uidNext(): number {
+    return (this.#client.mailbox && this.#client.mailbox.uidNext) || Number.POSITIVE_INFINITY;
+  }
+
   /** The UIDs beyond one, in ascending order. */
   async beyond(uid: number): Promise<number[]> {
     this.#hasNews = false;
@@ -118,7 +123,8 @@ export class ImapConnection {
     // The size is what the server says: one byte more shows that it is wrong.
     const source = { start: 0, maxLength: MAIL_MAX_BYTES + 1 };
     await this.#fetch(uidsOf(others), { uid: true, source }, ({ uid, source: raw }) => {
-      if (raw && raw.length <= MAIL_MAX_BYTES) onEach({ uid, raw, whole: true });
+      if (!raw) return;
+      if (raw.length <= MAIL_MAX_BYTES) onEach({ uid, raw, whole: true });
       else tooLarge.add(uid);
     });
     const header = { key: 'HEADER', start: 0, maxLength: HEADERS_MAX_BYTES };
@@ -193,9 +199,11 @@ export class ImapConnection {
     onEach: (mail: FetchMessageObject) => void,
   ): Promise<void> {
     if (uids.length === 0) return;
+    const asked = new Set(uids);
     const all = async (): Promise<void> => {
       const mails = this.#client.fetch(uids.join(','), query, { uid: true });
-      for await (const mail of mails) onEach(mail);
+      // In between it is told what others do to mails, such as to read them (RFC 9051 section 7.5.2).
+      for await (const mail of mails) if (asked.has(mail.uid)) onEach(mail);
     };
     await this.#watch(all());
     if (!this.#client.usable) throw this.#lost('FETCH was cut off');

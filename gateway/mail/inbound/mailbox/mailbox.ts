@@ -124,7 +124,8 @@ export class Mailbox {
     const connection = await this.#connect(signal);
     this.#connection = connection;
     this.#log.connected();
-    if (this.#progress.meet(connection.uidValidity)) this.#log.begunAnew();
+    const { uidValidity, uidNext } = connection;
+    if (this.#progress.meet(uidValidity, uidNext)) this.#log.begunAnew();
     try {
       await this.#attend(connection, signal, onSuccess);
       await connection.close();

@@ -51,13 +51,16 @@ export class Progress {
     return times.length > 0 ? Math.min(...times) : null;
   }
 
-  /** Begins anew where UIDs mean something else than they did. True when there was something before. */
-  meet(uidValidity: number): boolean {
-    const known = this.#cursor.uidValidity;
-    if (known === uidValidity) return false;
+  /**
+   * Begins anew where UIDs mean something else than they did: also where the next one is not beyond the cursor, as in a
+   * mailbox that was restored. True when there was something before.
+   */
+  meet(uidValidity: number, uidNext = Number.POSITIVE_INFINITY): boolean {
+    const known = this.#cursor;
+    if (known.uidValidity === uidValidity && known.uid < uidNext) return false;
     this.#cursor = { uidValidity, uid: 0 };
     for (const each of [this.#open, this.#taken, this.#putAway, this.#failed]) each.clear();
-    return known !== 0;
+    return known.uidValidity !== 0;
   }
 
   /** All mails of the mailbox beyond the cursor, in ascending order. What is not among them any more needs nothing. */

@@ -108,7 +108,10 @@ function fieldsOf(text: string): Fields {
     const colon = line.indexOf(':');
     const name = line.slice(0, Math.max(colon, 0)).trim().toLowerCase();
     if (!/^[\w-]{1,80}$/.test(name)) continue;
-    fields.set(name, [...(fields.get(name) ?? []), line.slice(colon + 1).trim()]);
+    const value = line.slice(colon + 1).trim();
+    const known = fields.get(name);
+    if (known === undefined) fields.set(name, [value]);
+    else known.push(value);
   }
   return fields;
 }

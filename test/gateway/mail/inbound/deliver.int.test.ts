@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Envelope } from '../../../../shared/envelope.ts';
+import { LOOPBACK, Receiver } from '../../callback-receiver.ts';
 import { TestDisk } from '../../disk.ts';
 import { DOMAIN, TestSending } from '../outbound/sending.ts';
 import { arrive, arrived, fileWith, mailWith, sentMessage } from './arrivals.ts';
@@ -114,6 +115,23 @@ describe('a mail that came in', () => {
     const response = await fetch(event.payload_url ?? '');
     expect(await response.json()).toEqual(read.payload);
     expect(response.headers.get('content-disposition')).toContain('attachment');
+  });
+
+  it('is pushed to a route with all that, as whoever gets it cannot claim it', async () => {
+    const receiver = await Receiver.start();
+    await mail.stop();
+    mail = await TestSending.start({ callbackAllow: LOOPBACK });
+    try {
+      const route = { callback_url: receiver.url(), match_type: 'email.*' };
+      expect((await mail.call('POST', '/v1/routes', route)).status).toBe(201);
+      const read = mailWith({}, { files: [fileWith('a.txt', 'one')], html: Buffer.from('<p>Two') });
+      const id = await arrived(mail, read);
+      const [{ event } = {}] = await receiver.came(1);
+      expect(event).toMatchObject({ id, payload: read.payload, attachments: [{ name: 'a.txt' }] });
+      expect(await (await fetch(event?.html_url ?? '')).text()).toBe('<p>Two');
+    } finally {
+      await receiver.stop();
+    }
   });
 
   it('is nothing to a project that takes no mail', async () => {

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestDisk } from '../../disk.ts';
 import { TestPeople } from '../../people.ts';
@@ -195,6 +197,30 @@ describe('an attachment that was approved', () => {
       });
     },
   );
+});
+
+describe('what was in a mail, after 30 days', () => {
+  it('is nowhere in the files of the project', async () => {
+    await mail.allowAll();
+    const words = ['forget-me-not-in-text', 'forget-me-not-in-html', 'forget-me-not-in-file'];
+    const [text, html, content = ''] = words;
+    await mail.file('a.txt', content);
+    await mail.ended(await mail.sent({ text, html, attachments: ['a.txt'] }));
+    await mail.gateway.call('DELETE', '/v1/files/a.txt');
+    const folder = join(mail.gateway.folder, 'projects', mail.gateway.projectId);
+    const found = (): string[] => {
+      const files = readdirSync(folder, { recursive: true, withFileTypes: true });
+      const all = files
+        .filter((one) => one.isFile())
+        .map((one) => readFileSync(join(one.parentPath, one.name), 'latin1'));
+      return words.filter((word) => all.some((bytes) => bytes.includes(word)));
+    };
+    // What is looked for would be found.
+    expect(found()).toEqual(words);
+    mail.clock.advance(30 * DAY);
+    await mail.upkeep();
+    await expect.poll(found).toEqual([]);
+  });
 });
 
 describe('a mail whose content is gone before it could be sent', () => {

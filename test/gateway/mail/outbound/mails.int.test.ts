@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Slots } from '../../../../gateway/callbacks/slots.ts';
 import type { MailSent, OutgoingMail } from '../../../../gateway/mail/mailer.ts';
 import { Mails } from '../../../../gateway/mail/outbound/mails.ts';
 import type { ProjectWrites } from '../../../../gateway/writes/writers.ts';
 import { createVault, loadMasterKey } from '../../../../gateway/vault.ts';
 import { temporaryFolder } from '../../../helpers/gateway.ts';
 import { writerOf } from '../../../helpers/writers.ts';
+import { arrive, mailWith, reportWith } from '../inbound/arrivals.ts';
 import { DOMAIN, TestSending } from './sending.ts';
 
 let sending: TestSending;
@@ -23,7 +25,10 @@ afterEach(() => sending.stop());
 const SENT: MailSent = { outcome: 'sent', messageId: null };
 
 /** What sends, beside that of the gateway: over a disk that cannot be written to at these steps, so many times. */
-function mailsOver(full: Partial<Record<string, number>>, send = async () => SENT) {
+function mailsOver(
+  full: Partial<Record<string, number>>,
+  send: (mail: OutgoingMail) => Promise<MailSent> = async () => SENT,
+) {
   const { project, clock } = sending;
   const failures: unknown[] = [];
   const handed: OutgoingMail[] = [];
@@ -51,6 +56,8 @@ function mailsOver(full: Partial<Record<string, number>>, send = async () => SEN
       clock,
       vault,
       addresses: { domain: DOMAIN, from: null },
+      // Files of one mail at a time.
+      filesInHand: new Slots(1),
       mailer: {
         async send(mail) {
           try {
@@ -59,7 +66,7 @@ function mailsOver(full: Partial<Record<string, number>>, send = async () => SEN
             return { outcome: 'later', retryAfterSeconds: null, reason: 'It was held back.' };
           }
           handed.push(mail);
-          return send();
+          return send(mail);
         },
         close: async () => undefined,
       },
@@ -69,7 +76,7 @@ function mailsOver(full: Partial<Record<string, number>>, send = async () => SEN
     mails.wake();
     await expect.poll(() => mails.isBusy).toBe(false);
   };
-  return { tried, handed, failures, dueAt };
+  return { mails, tried, handed, failures, dueAt };
 }
 
 const message = async () => (await sending.status(batchId)).messages[0];
@@ -107,6 +114,51 @@ describe('a mail over a disk that is full', () => {
     expect(second.handed).toEqual([]);
     expect(await message()).toMatchObject({ status: 'failed', error: { code: 'unknown' } });
     expect(await sending.events('email.failed')).toHaveLength(1);
+  });
+});
+
+describe('a mail that bounces before its server has answered', () => {
+  it('has bounced, whatever the server says then', async () => {
+    const id = (await message())?.message_id ?? '';
+    const bounce = mailWith({}, { report: reportWith({ status: '5.1.1' }, `<${id}@${DOMAIN}>`) });
+    const { tried, handed } = mailsOver({}, async () => {
+      await arrive(sending, bounce);
+      return SENT;
+    });
+    await tried();
+    expect(handed).toHaveLength(1);
+    expect(await message()).toMatchObject({ status: 'bounced', error: { code: 'bounced' } });
+    expect(await sending.ledger('email.sent')).toEqual([]);
+  });
+});
+
+describe('files of mails', () => {
+  it('are read for some mails at a time, and no mail without files waits for them', async () => {
+    await sending.file('a.txt', 'one');
+    const to = ['bo@example.com', 'cy@example.com'];
+    const { body } = await sending.send({ to, attachments: ['a.txt'] });
+    await writerOf(sending.project).write((store) =>
+      store.emails.decide(body.batch_id, 'queued', sending.clock.now()),
+    );
+    const held: (() => void)[] = [];
+    const { mails, handed } = mailsOver({}, async ({ attachments }) => {
+      if (attachments?.length) await new Promise<void>((resolve) => held.push(resolve));
+      return SENT;
+    });
+    mails.wake();
+    await expect.poll(async () => (await message())?.status).toBe('sent');
+    expect(handed.map(({ to: one }) => one).toSorted()).toEqual([
+      'ana@example.com',
+      'bo@example.com',
+    ]);
+    held[0]?.();
+    await expect.poll(() => handed.length).toBe(3);
+    held[1]?.();
+    expect(await sending.ended(body.batch_id)).toMatchObject([
+      { status: 'sent' },
+      { status: 'sent' },
+    ]);
+    await expect.poll(() => mails.isBusy).toBe(false);
   });
 });
 

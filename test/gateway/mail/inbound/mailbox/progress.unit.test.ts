@@ -99,6 +99,14 @@ describe('how far a mailbox is read', () => {
     expect(progress.due(NOW)).toEqual([1, 2]);
   });
 
+  it('begins anew where the next UID is one that it has passed', () => {
+    const progress = progressAt(10);
+    expect(progress.meet(7, 11)).toBe(false);
+    expect(progress.meet(7, 10)).toBe(true);
+    expect(progress.cursor).toEqual({ uidValidity: 7, uid: 0 });
+    expect(progress.meet(7, 10)).toBe(false);
+  });
+
   it('knows of a mailbox that was never read that nothing changed', () => {
     const progress = new Progress(undefined, PAUSES);
     expect(progress.meet(8)).toBe(false);
