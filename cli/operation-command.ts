@@ -118,10 +118,11 @@ function queryText(value: unknown): string | string[] {
 /** Statuses of a request, or of mail that needed one, after which the work does not go on. */
 const STOPPING: ReadonlySet<unknown> = new Set(['denied', 'expired', 'needs_context', 'cancelled']);
 
-/** Whether what was asked of a person is decided, and how. */
+/** Whether what was asked of a person is decided, and how; and whether mail that was let out failed all the same. */
 export function exitOf(answer: unknown): number {
   const status = isObject(answer) && 'request_id' in answer ? answer['status'] : undefined;
   if (status === 'pending') return EXIT.pending;
+  if (status === 'failed') return EXIT.refused;
   return STOPPING.has(status) ? EXIT.denied : EXIT.done;
 }
 

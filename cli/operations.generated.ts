@@ -24,7 +24,7 @@ export const operationShapes: readonly OperationShape[] = [
     positional: [],
     summary: 'Say which agent is working with this key.',
     description:
-      'Records the session in the ledger. Call it once when a session starts; it is unnecessary when the client already sends the header X-Service-Agent. The name is noted as claimed, not proven.',
+      'Records the session in the ledger. Call it once when a session starts; it is unnecessary when the client already sends the header X-Service-Agent.',
     method: 'POST',
     path: '/v1/session/hello',
     params: {},
@@ -1009,7 +1009,7 @@ export const operationShapes: readonly OperationShape[] = [
     ],
     summary: 'Ask people a question.',
     description:
-      'The answer is in decision, with status answered: it is what a person said. pending is no answer yet: save your state and call request_status later. On needs_context ask anew with more. Keep wait_seconds at 45 or below unless your client allows longer calls.',
+      'The answer is in decision, with status answered. pending is no answer yet: save your state and call request_status later. On needs_context ask anew with more.',
     method: 'POST',
     path: '/v1/requests',
     params: {},
@@ -1198,7 +1198,7 @@ export const operationShapes: readonly OperationShape[] = [
     ],
     summary: 'Add a person to ask, by email or Telegram.',
     description:
-      'Email sends a link that confirms the address; Telegram answers a t.me link that the person opens. Either way the channel becomes active only after the owner has approved it. Calling again for an address that is not yet confirmed sends another link, once a minute.',
+      'Email sends a link that confirms the address; Telegram answers a t.me link that the person opens. The channel becomes active once the owner has approved it. Calling again for an unconfirmed address sends another link, once a minute.',
     method: 'POST',
     path: '/v1/channels',
     params: {},
@@ -1419,7 +1419,7 @@ export const operationShapes: readonly OperationShape[] = [
       },
     ],
     summary: 'List keys in byte order, without their values.',
-    description: 'Expired keys are left out. The cursor holds its place while keys come and go.',
+    description: 'Expired keys are left out.',
     method: 'GET',
     path: '/v1/kv',
     params: {},
@@ -1658,8 +1658,7 @@ export const operationShapes: readonly OperationShape[] = [
       },
     ],
     summary: 'List files in byte order of their paths.',
-    description:
-      'The cursor holds its place while files come and go. The prefix `evt_…/` lists the attachments of a mail.',
+    description: 'The prefix `evt_…/` lists the attachments of a mail.',
     method: 'GET',
     path: '/v1/files',
     params: {},
@@ -1872,7 +1871,7 @@ export const operationShapes: readonly OperationShape[] = [
     positional: [],
     summary: 'Send an email from the address of the project.',
     description:
-      'The policy may ask a person first: pending messages go out on their own once approved. Replies arrive as email.received with reply_to set; failures as email.failed and email.bounced.',
+      'A person may have to approve: pending messages then go out on their own. Replies arrive as email.received with reply_to set, failures as email.failed or email.bounced.',
     method: 'POST',
     path: '/v1/emails',
     params: {},
@@ -1895,7 +1894,7 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'text',
         type: 'string',
-        summary: 'Plain text, up to 256 KB.',
+        summary: 'Plain text.',
         required: true,
         minLength: 1,
         maxLength: 262144,
@@ -1904,7 +1903,7 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'html',
         type: 'string',
-        summary: 'Up to 256 KB, sent as given.',
+        summary: 'Sent as given.',
         required: false,
         minLength: 1,
         maxLength: 262144,
@@ -1950,7 +1949,7 @@ export const operationShapes: readonly OperationShape[] = [
     ],
     summary: 'What became of the messages of one email_send call.',
     description:
-      'The status is `sent` once no message is left to be tried; each message says for itself whether it was sent, failed or bounced.',
+      'Once no message is left to be tried the status is `sent`, or `failed` where none went out; each message says for itself whether it was sent, failed or bounced. One that is tried again says why.',
     method: 'GET',
     path: '/v1/emails/{batch_id}',
     params: {},

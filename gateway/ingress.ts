@@ -1,9 +1,9 @@
 import { hash as digestOf } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { readBody, refuseEncoded } from '../shared/bindings/read-body.ts';
+import { Intake, readBody, refuseEncoded } from '../shared/bindings/read-body.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Vault } from '../shared/context.ts';
-import { invalid, ServiceError } from '../shared/errors.ts';
+import { invalid, ServiceError, unavailable } from '../shared/errors.ts';
 import { parseToken } from '../shared/ids.ts';
 import { MAIL_MAX_BYTES, PAYLOAD_ROW_MAX_BYTES, WEBHOOK_BODY_MAX_BYTES } from '../shared/limits.ts';
 import { sourcePlace } from '../shared/operations/source/view.ts';
@@ -21,6 +21,9 @@ import type { OpenSource, Project } from './project.ts';
 import type { Projects } from './projects.ts';
 import type { Recorder } from './recorder.ts';
 import type { Delivery, DeliveryAnswer } from './writes/delivery.ts';
+
+/** A mail is in memory, more than once, until it is read and stored: a few of the largest at a time. */
+const MAILS_MAX_BYTES = 4 * MAIL_MAX_BYTES;
 
 /** A delivery as it came in. */
 interface Received {
@@ -51,6 +54,7 @@ interface IngressParts {
  */
 export class Ingress {
   readonly #parts: IngressParts;
+  readonly #mails = new Intake(MAILS_MAX_BYTES);
 
   constructor(parts: IngressParts) {
     this.#parts = parts;
@@ -60,11 +64,11 @@ export class Ingress {
   async receive(token: string, request: IncomingMessage): Promise<IngressAnswer> {
     const isMail = (await this.#find(token)).source.row.type === 'email';
     refuseEncoded(request);
-    const body = await readBody(request, isMail ? MAIL_MAX_BYTES : WEBHOOK_BODY_MAX_BYTES);
+    if (isMail) return this.#receiveMail(token, request);
+    const body = await readBody(request, WEBHOOK_BODY_MAX_BYTES);
     // A body may take its time: what counts is the source that is there now.
     const { project, source } = await this.#find(token);
     const now = this.#parts.clock.now();
-    if (isMail) return this.#takeMail(project, source, { raw: body, now });
     const received = { request, headers: headerRecord(request.rawHeaders), body, now };
     this.#verify(project, source, received);
     const delivery = understand(await project.recorder(), source.row, received);
@@ -74,6 +78,17 @@ export class Ingress {
       return await project.writes.run('delivery', { ...delivery, body: null, blob: digest });
     } finally {
       release();
+    }
+  }
+
+  async #receiveMail(token: string, request: IncomingMessage): Promise<IngressAnswer> {
+    const raw = await readBody(request, MAIL_MAX_BYTES, this.#mails);
+    if (!this.#mails.take(raw.length)) throw unavailable(1);
+    try {
+      const { project, source } = await this.#find(token);
+      return await this.#takeMail(project, source, { raw, now: this.#parts.clock.now() });
+    } finally {
+      this.#mails.release(raw.length);
     }
   }
 

@@ -25,10 +25,10 @@ async function show(context: CommandContext, { answer, waiting }: Ended): Promis
   const { options, output } = context;
   output.answer(answer, emailView(answer));
   if (!isObject(answer)) return;
-  const { status, batch_id: id } = answer;
+  const { status, request_id: request } = answer;
   const isPiped = output.json && options['json'] !== true;
   if (status === 'pending') {
-    if (isPiped) output.note(`Still pending. Next: svc email status ${String(id)}`);
+    if (isPiped) output.note(`Still pending. Next: svc request watch ${String(request)}`);
     await waiting.tellWhere(null);
   } else if (status !== 'cancelled') {
     await tellOutbox(context, 'The mail', 'show');

@@ -35,7 +35,7 @@ const PATIENT: Readonly<Record<string, Patience>> = {
     options: [],
   },
   'email send': {
-    description: `Each recipient gets a message of its own. The policy may ask a person first; what waits goes out on its own once approved. Sent or queued: exit code 0. Denied or expired: 5. ${ENDS} Replies come into the inbox as email.received with reply_to set, failures as email.failed and email.bounced.`,
+    description: `Each recipient gets a message of its own. The policy may ask a person first; what waits goes out on its own once approved, and the same call again waits for the same decision meanwhile. Sent or queued: exit code 0. Denied or expired: 5. ${ENDS} Replies come into the inbox as email.received with reply_to set, failures as email.failed and email.bounced.`,
     options: [UNTIL_DECIDED],
   },
 };

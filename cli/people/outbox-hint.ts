@@ -9,7 +9,7 @@ import { WHY_HERE, WHY_NOT_HERE } from '../view/outbox.ts';
 export async function tellOutbox(
   context: CommandContext,
   what: string,
-  how: 'open' | 'show' = 'open',
+  how: 'list' | 'open' | 'show' = 'open',
 ): Promise<void> {
   const { client, home, options, output } = context;
   // With --json nobody reads notes, and a gateway keeps its outbox to itself.

@@ -25,27 +25,35 @@ function emailLines(answer: Fields, messages: readonly Fields[], look: Look): st
           ['Asked', timeText(at, look.now)],
         ]
       : [];
-  const isOpen = status === 'pending' || status === 'queued';
-  const next: Pair[] = isOpen ? [['Next', `svc email status ${plainText(id)}`]] : [];
+  const next = nextPairs(answer);
   return [
-    sentence(answer, messages, look),
+    sentence(status, messages, look),
     '',
     ...pairLines(about, look),
     ...(about.length > 0 ? [''] : []),
     ...table(messages, ['to', 'status', 'message_id'], look),
     ...errorLines(messages, look),
-    ...(isOpen ? ['', ...pairLines(next, look)] : ['', look.faint(safeLine(plainText(id)))]),
+    '',
+    ...(next.length > 0 ? pairLines(next, look) : [look.faint(safeLine(plainText(id)))]),
+  ];
+}
+
+/** What to type next while it is open: first to wait for the person it waits for. */
+function nextPairs({ status, request_id: request, batch_id: id }: Fields): Pair[] {
+  const see = `svc email status ${plainText(id)}`;
+  if (status === 'queued') return [['Next', see]];
+  if (status !== 'pending') return [];
+  return [
+    ['Next', `svc request watch ${plainText(request)}`],
+    ['Then', see],
   ];
 }
 
 /** How it stands, in one line. */
-function sentence(answer: Fields, messages: readonly Fields[], look: Look): string {
-  const { status, request_id: request } = answer;
+function sentence(status: unknown, messages: readonly Fields[], look: Look): string {
   switch (status) {
-    case 'pending': {
-      const command = safeLine(`svc request status ${plainText(request)}`);
-      return `${look.yellow('…')} Waits for a person: ${command}`;
-    }
+    case 'pending':
+      return `${look.yellow('…')} Waits for a person. Once approved it goes out on its own.`;
     case 'queued':
       return `${look.yellow('…')} Queued: ${countText(messages)}.`;
     case 'cancelled':

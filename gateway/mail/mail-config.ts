@@ -1,30 +1,14 @@
 import type { KeyObject } from 'node:crypto';
 import type { ImapPlace } from './inbound/imap-config.ts';
+import type { Credentials, ServerPlace } from './server-url.ts';
 
 /** Who writes where there is no mail server. Nothing can be sent to it. */
 export const LOCAL_FROM = 'svc@localhost';
 
-/** A text that shows itself to nobody who prints, logs or serializes what holds it. */
-export class Password {
-  readonly #text: string;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  reveal(): string {
-    return this.#text;
-  }
-}
-
 /** A mail server, and how to speak to it. */
-export interface SmtpPlace {
+export interface SmtpPlace extends ServerPlace {
   readonly kind: 'smtp';
-  readonly host: string;
-  readonly port: number;
-  /** `from_start` is TLS from the first byte; with `starttls` nothing is sent before the connection is secured. */
-  readonly tls: 'from_start' | 'starttls' | 'off';
-  readonly credentials: { readonly user: string; readonly password: Password } | null;
+  readonly credentials: Credentials | null;
   readonly from: string;
 }
 

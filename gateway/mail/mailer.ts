@@ -36,7 +36,7 @@ export interface OutgoingFile {
 /** How a mail fared. Only after `sent` and `unknown` may it have arrived. */
 export type MailSent =
   | Sent
-  /** Bytes of it went out and the server was not heard to take or to refuse it: nobody knows. */
+  /** All of it went out and the server was not heard to take or to refuse it: nobody knows. */
   | { readonly outcome: 'unknown'; readonly reason: string };
 
 /** Where mail goes: to a mail server, or into a folder. */

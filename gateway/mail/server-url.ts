@@ -1,8 +1,22 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { Password, type SmtpPlace } from './mail-config.ts';
+import { Password } from './password.ts';
+
+/** A server, and how to speak to it. */
+export interface ServerPlace {
+  readonly host: string;
+  readonly port: number;
+  /** `from_start` is TLS from the first byte; with `starttls` nothing is sent before the connection is secured. */
+  readonly tls: 'from_start' | 'starttls' | 'off';
+}
+
+export interface Credentials {
+  readonly user: string;
+  readonly password: Password;
+}
 
 /** A server as a setting names it, `scheme://user:password@host:port`, and what stands behind that. */
-interface ServerUrl extends Pick<SmtpPlace, 'host' | 'port' | 'tls' | 'credentials'> {
+interface ServerUrl extends ServerPlace {
+  readonly credentials: Credentials | null;
   /** From its slash on, as it was written. */
   readonly path: string;
 }
@@ -55,7 +69,7 @@ function readTls(
   url: URL,
   { host, isSecure }: { readonly host: string; readonly isSecure: boolean },
   tell: Complain,
-): SmtpPlace['tls'] {
+): ServerPlace['tls'] {
   const names = [...url.searchParams.keys()];
   const choice = url.searchParams.get('tls');
   if (names.some((name) => name !== 'tls') || names.length > 1) {
@@ -74,7 +88,7 @@ function isThisMachine(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
-function readCredentials(url: URL, tell: Complain): SmtpPlace['credentials'] {
+function readCredentials(url: URL, tell: Complain): Credentials | null {
   if (url.username === '' && url.password === '') return null;
   if (url.username === '' || url.password === '') {
     tell(' has a user name or a password without the other.');

@@ -30,8 +30,8 @@ interface Failure {
 }
 
 interface Circumstances {
-  /** Bytes of the mail went out. */
-  readonly hasBegun: boolean;
+  /** All of the mail went out. */
+  readonly isWhole: boolean;
   readonly credentials: SmtpPlace['credentials'];
 }
 
@@ -40,10 +40,10 @@ interface Circumstances {
  * itself; all else may be mended, on the way or in the settings, and then the mail still reaches its reader. What is said
  * of it holds nothing of what we logged in with, also where the server repeats that.
  */
-export function smtpFailure(error: unknown, { hasBegun, credentials }: Circumstances): MailSent {
+export function smtpFailure(error: unknown, { isWhole, credentials }: Circumstances): MailSent {
   const failure = failureOf(error);
   const { code, originalCode, responseCode } = failure;
-  if (hasBegun && responseCode < 400) return { outcome: 'unknown', reason: silence(failure) };
+  if (isWhole && responseCode < 400) return { outcome: 'unknown', reason: silence(failure) };
   if (code === 'EAUTH' || code === 'ENOAUTH' || NOT_LOGGED_IN.includes(responseCode)) {
     // Not a word of the reply, which may repeat what it was told.
     return later(`The mail server does not accept who we say we are (${responseCode || code}).`);

@@ -10,10 +10,15 @@ import { heldBack, type Mailer, type MailSent, type OutgoingMail } from './maile
 import { Flight } from './outbound/flight.ts';
 import { smtpFailure } from './smtp-failure.ts';
 
-/** How long any one step of a conversation may take. */
-const STEP_TIMEOUT_MS = 15_000;
+/** How long it may take to be connected and greeted. */
+const GREETING_TIMEOUT_MS = 15_000;
+/**
+ * How long the server may take to answer. Mostly it is quick; with a mail that it filters it is not, and who hangs up then has
+ * sent a mail and does not know it (RFC 5321 section 4.5.3.2.6, which grants more).
+ */
+const ANSWER_TIMEOUT_MS = 120_000;
 /** A mail that waits for its turn and then meets a server that answers each step late is given up after so many steps. */
-const STEPS_MAX = 6;
+const STEPS_MAX = 3;
 const CONNECTIONS_MAX = 5;
 /** Connections are kept for a burst of mails, no longer. */
 const IDLE_MS = 20_000;
@@ -47,7 +52,7 @@ export class SmtpMailer implements Mailer {
     this.#place = options.place;
     this.#clock = options.clock;
     this.#dkim = options.dkim ?? null;
-    this.#deadlineMs = (options.stepTimeoutMs ?? STEP_TIMEOUT_MS) * STEPS_MAX;
+    this.#deadlineMs = (options.stepTimeoutMs ?? ANSWER_TIMEOUT_MS) * STEPS_MAX;
     this.#pool = pool;
   }
 
@@ -107,8 +112,8 @@ export class SmtpMailer implements Mailer {
       // Whoever asked is not answered while what they do before the mail goes out is still under way.
       await flight?.settled();
       if (flight?.isHeldBack) return heldBack();
-      const hasBegun = flight?.hasBegun ?? false;
-      return smtpFailure(error, { hasBegun, credentials: this.#place.credentials });
+      const isWhole = flight?.isWhole ?? false;
+      return smtpFailure(error, { isWhole, credentials: this.#place.credentials });
     }
   }
 
@@ -154,7 +159,7 @@ function handOver(pool: SMTPPool, { envelope, messageId, flight, signal }: Parce
   });
 }
 
-async function openPool({ place, stepTimeoutMs = STEP_TIMEOUT_MS, ca }: SmtpMailerOptions) {
+async function openPool({ place, stepTimeoutMs, ca }: SmtpMailerOptions) {
   // Loaded only where there is a mail server.
   const { default: Pool } = await import('nodemailer/lib/smtp-pool');
   const { host, port, tls, credentials } = place;
@@ -168,10 +173,10 @@ async function openPool({ place, stepTimeoutMs = STEP_TIMEOUT_MS, ca }: SmtpMail
     ...(credentials && {
       auth: { user: credentials.user, pass: credentials.password.reveal() },
     }),
-    connectionTimeout: stepTimeoutMs,
-    greetingTimeout: stepTimeoutMs,
-    socketTimeout: stepTimeoutMs,
-    dnsTimeout: stepTimeoutMs,
+    connectionTimeout: stepTimeoutMs ?? GREETING_TIMEOUT_MS,
+    greetingTimeout: stepTimeoutMs ?? GREETING_TIMEOUT_MS,
+    socketTimeout: stepTimeoutMs ?? ANSWER_TIMEOUT_MS,
+    dnsTimeout: stepTimeoutMs ?? GREETING_TIMEOUT_MS,
     idleTimeout: IDLE_MS,
     maxConnections: CONNECTIONS_MAX,
     // For a mail of which no byte was sent over a kept connection that the server had closed by then.

@@ -3,10 +3,20 @@ import { newId } from '../../shared/ids.ts';
 import type { MailParts } from '../../shared/rules/mail-parts.ts';
 import type { EventFileRow } from '../../shared/store/event-files.ts';
 import { MAIL_CONTENT_TYPE } from '../../shared/store/events.ts';
+import type { Repositories } from '../../shared/store/repositories.ts';
 import type { DeliveryAnswer } from './delivery.ts';
 import type { Job, Procedure } from './job.ts';
 import { applyReport, type ReportOnMessage } from './mails.ts';
 import { announce } from './routing.ts';
+
+/**
+ * What a mail is known by: its Message-ID, or what stands for one, and the same with the domain it is from. A verified mail
+ * is known by the second alone: who knows a Message-ID beforehand must not keep the genuine mail out with one of his own.
+ */
+interface MailIds {
+  readonly plain: string;
+  readonly ofDomain: string;
+}
 
 /** A mail that was checked and understood, its files stored. */
 export interface MailDelivery {
@@ -20,8 +30,7 @@ export interface MailDelivery {
   readonly sizeBytes: number;
   /** SHA-256 of the mail as it came. */
   readonly hash: Uint8Array;
-  /** Its Message-ID, or what stands for one. */
-  readonly providerId: string;
+  readonly ids: MailIds;
   /** Another one that came with that before (ISO) makes it no copy. */
   readonly knownSince: string;
   /** The message of ours that it answers. */
@@ -44,12 +53,9 @@ export const mailDelivery: Procedure<MailDelivery, DeliveryAnswer> = {
 
 async function insertOnce(job: Job, came: MailDelivery): Promise<DeliveryAnswer> {
   const { store, recorder } = job;
-  const { sourceId, source, now, providerId, digest, files } = came;
-  const known = await store.events.deliveredMail(sourceId, providerId, came.knownSince);
-  // Who knows a Message-ID beforehand must not keep the genuine mail out with a forged one.
-  const wasForged =
-    known?.verified === 0 && came.verified && !Buffer.from(known.body_hash).equals(came.hash);
-  if (known && !wasForged) return { status: 'duplicate', event_id: known.id };
+  const { sourceId, source, now, ids, digest, files } = came;
+  const known = await knownAs(store, came);
+  if (known) return { status: 'duplicate', event_id: known.id };
   const { seq, receivedAt } = await store.events.nextPlace(isoTime(now));
   const event = {
     id: newId('evt', now),
@@ -62,7 +68,7 @@ async function insertOnce(job: Job, came: MailDelivery): Promise<DeliveryAnswer>
     trust: 'external_untrusted' as const,
     suspectedReplay: false,
     sizeBytes: came.sizeBytes,
-    providerId,
+    providerId: came.verified ? ids.ofDomain : ids.plain,
     bodyHash: came.hash,
     replyTo: came.replyTo,
     content: {
@@ -85,6 +91,25 @@ async function insertOnce(job: Job, came: MailDelivery): Promise<DeliveryAnswer>
   await recorder.record(store, action, now);
   await announce(job, { seq, source, type: TYPE }, now);
   return { status: 'accepted', event_id: event.id };
+}
+
+/** The event that a mail became before. */
+export async function knownAs(
+  { events }: Pick<Repositories, 'events'>,
+  came: Pick<MailDelivery, 'sourceId' | 'ids' | 'knownSince' | 'verified' | 'hash'>,
+): Promise<{ readonly id: string; readonly isSame: boolean } | null> {
+  const { plain, ofDomain } = came.ids;
+  const delivered = await events.deliveredAsEither(
+    came.sourceId,
+    [plain, ofDomain],
+    came.knownSince,
+  );
+  const marked = delivered.map(({ id, provider_id, body_hash }) => ({
+    id,
+    isOther: came.verified && provider_id !== ofDomain,
+    isSame: Buffer.from(body_hash).equals(came.hash),
+  }));
+  return marked.find(({ isOther, isSame }) => isSame || !isOther) ?? null;
 }
 
 interface ReportsOnMessages {

@@ -15,9 +15,17 @@ interface Handing {
   readonly now: number;
 }
 
-/** Notes that the bytes of a message are about to leave. False when it is not to be sent any more. */
+/**
+ * Notes that the bytes of a message are about to leave. False when it is not to be sent any more: it may have waited long
+ * for its server since it was looked at.
+ */
 export const handMail: Procedure<Handing, boolean> = {
-  run: ({ store }, { messageId, now }) => store.emails.setHanded(messageId, now),
+  async run({ store }, { messageId, now }) {
+    const message = await store.emails.find(messageId);
+    if (!message || (await sendBlocked(store))) return false;
+    const known = await store.emailAddresses.find(message.recipient);
+    return known?.suppressed_at ? false : store.emails.setHanded(messageId, now);
+  },
 };
 
 /** What a server said, where one did. */
@@ -141,6 +149,8 @@ async function countReport(job: Job, what: 'bounced' | 'complained', now: number
 export interface ReportOnMessage {
   readonly messageId: string;
   readonly recipient: MailReport['recipients'][number];
+  /** Its sender was verified. */
+  readonly proven: boolean;
 }
 
 /** A message after which a report may still come. One that has bounced bounces once. */
@@ -152,7 +162,7 @@ const REPORTABLE: readonly string[] = ['queued', 'sent', 'failed'];
  */
 export async function applyReport(
   job: Job,
-  { messageId, recipient }: ReportOnMessage,
+  { messageId, recipient, proven }: ReportOnMessage,
   now: number,
 ): Promise<boolean> {
   const { store, recorder } = job;
@@ -164,7 +174,8 @@ export async function applyReport(
   if (bounceType === 'hard') {
     const by = code === 'complained' ? 'complaint' : 'bounce';
     await store.emailAddresses.suppress(message.recipient, by, isoTime(now));
-    await countReport(job, code, now);
+    // Anybody can write a complaint that nobody signed: three of those must not end all sending.
+    if (proven || code === 'bounced') await countReport(job, code, now);
   }
   await recorder.record(store, { op: 'email.bounced', subject: message.id }, now);
   const told = { code, reason, smtpCode: null, enhancedCode: recipient.status, stage, bounceType };

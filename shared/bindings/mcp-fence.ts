@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isObject } from '../untyped.ts';
 
 /** An answer with the parts that outsiders wrote set apart. */
 export interface FencedAnswer {
@@ -20,7 +21,13 @@ const SENDER_FIELDS = new Set([
   'attachments_blocked',
 ]);
 
-/** The answer with its foreign events fenced, or null when it holds none. */
+interface Parts {
+  readonly labelled: Fields;
+  readonly ours: Fields;
+  readonly theirs: Fields;
+}
+
+/** The answer with what is foreign in its events fenced, or null when there is nothing of that. */
 export function fenceAnswer(kind: 'event' | 'events', answer: Fields): FencedAnswer | null {
   return kind === 'event' ? fenceOne(answer) : fenceMany(answer);
 }
@@ -28,36 +35,46 @@ export function fenceAnswer(kind: 'event' | 'events', answer: Fields): FencedAns
 function fenceOne(answer: Fields): FencedAnswer | null {
   const nested = 'event' in answer;
   const event = nested ? answer['event'] : answer;
-  if (!isForeign(event)) return null;
-  const { labelled, ours, theirs } = split(event);
+  const parts = partsOf(event);
+  if (!parts) return null;
+  const { labelled, ours, theirs } = parts;
   if (!nested) return write(labelled, ours, theirs);
   return write({ ...answer, event: labelled }, { ...answer, event: ours }, theirs);
 }
 
 function fenceMany(answer: Fields): FencedAnswer | null {
   const items: unknown[] = Array.isArray(answer['items']) ? answer['items'] : [];
-  if (!items.some(isForeign)) return null;
   const labelled: unknown[] = [];
   const ours: unknown[] = [];
   const theirs: Fields[] = [];
   for (const item of items) {
-    const parts = isForeign(item) ? split(item) : null;
+    const parts = partsOf(item);
     labelled.push(parts?.labelled ?? item);
     ours.push(parts?.ours ?? item);
     if (parts) theirs.push({ id: parts.ours['id'], ...parts.theirs });
   }
+  if (theirs.length === 0) return null;
   return write({ ...answer, items: labelled }, { ...answer, items: ours }, theirs);
 }
 
-function isForeign(event: unknown): event is Fields {
-  return typeof event === 'object' && event !== null && !isOurs(event);
+/** Null for what nobody else wrote in. */
+function partsOf(event: unknown): Parts | null {
+  if (!isObject(event)) return null;
+  return event['trust'] === 'service' ? splitReport(event) : split(event);
 }
 
-function isOurs(event: object): boolean {
-  return 'trust' in event && event.trust === 'service';
+/** The event is ours, and so is what it says, but for the words of a mail server: whoever is written to may choose those. */
+function splitReport(event: Fields): Parts | null {
+  const { type, payload } = event;
+  if (!isObject(payload)) return null;
+  const { diagnostic, ...known } = payload;
+  const isTheirs =
+    type === 'email.bounced' || (type === 'email.failed' && known['smtp_code'] !== null);
+  if (!isTheirs || diagnostic === undefined) return null;
+  return { labelled: event, ours: { ...event, payload: known }, theirs: { diagnostic } };
 }
 
-function split(event: Fields): { labelled: Fields; ours: Fields; theirs: Fields } {
+function split(event: Fields): Parts {
   // The label comes last, so that nothing spread before it can set it.
   const labelled: Fields = { ...event, trust: 'external_untrusted' };
   const ours: Fields = {};

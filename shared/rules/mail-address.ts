@@ -14,6 +14,15 @@ export function isMailAddress(text: string): boolean {
   return ADDRESS.test(text);
 }
 
+/**
+ * Whether a server may take such an address for another one: `ana%example.org@example.com` and `example.org!ana@example.com`
+ * were once ways to name a route, and Postfix still follows them for the domains it is the end of (allow_percent_hack,
+ * swap_bangpath). What is judged by the domain of an address must not take it.
+ */
+export function isRouted(address: string): boolean {
+  return /[%!]/.test(address);
+}
+
 /** What stands behind the `@` of such an address. */
 export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1).toLowerCase();

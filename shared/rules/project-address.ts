@@ -8,6 +8,9 @@ const LOCAL = /^([a-z0-9][a-z0-9-]{0,39})(?:\+(.*))?$/;
 const TAG = new RegExp(`^[br]\\.([0-9a-f]{${TOKEN_CHARS}})$`);
 const MESSAGE_ID = /^<?(msg_[0-9a-z]{26})@[^<>@\s]{1,255}>?$/;
 
+/** Of this machine alone (RFC 6761 section 6.3): what stands behind the addresses of projects where nobody has said more. */
+export const LOCAL_MAIL_DOMAIN = 'localhost';
+
 /** The address of a project, or null where no mail comes in. */
 export function projectAddress(mail: MailInfo, slug: string): string | null {
   return mail.domain === null ? null : `${slug}@${mail.domain}`;

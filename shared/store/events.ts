@@ -151,15 +151,15 @@ export class EventRepository {
     return row?.id ?? null;
   }
 
-  /** The same with what tells a copy from a forgery. */
-  async deliveredMail(
+  /** The events of a source that brought one of two provider ids since a time, newest first. */
+  async deliveredAsEither(
     sourceId: string,
-    providerId: string,
+    providerIds: readonly [string, string],
     sinceIso: string,
-  ): Promise<{ id: string; verified: number; body_hash: Uint8Array } | undefined> {
-    return this.#tx.get<{ id: string; verified: number; body_hash: Uint8Array }>(
-      'SELECT id, verified, body_hash FROM event WHERE source_id = ? AND provider_id = ? AND received_at >= ? ORDER BY seq DESC LIMIT 1',
-      [sourceId, providerId, sinceIso],
+  ): Promise<{ id: string; provider_id: string; body_hash: Uint8Array }[]> {
+    return this.#tx.all<{ id: string; provider_id: string; body_hash: Uint8Array }>(
+      'SELECT id, provider_id, body_hash FROM event WHERE source_id = ? AND provider_id IN (?, ?) AND received_at >= ? ORDER BY seq DESC',
+      [sourceId, ...providerIds, sinceIso],
     );
   }
 

@@ -2,13 +2,14 @@ import { hash } from 'node:crypto';
 import { isoTime } from '../../../shared/clock.ts';
 import type { PinnedBlob } from '../../../shared/context.ts';
 import { DEDUP_BODY_MS, DEDUP_ID_MS, PAYLOAD_ROW_MAX_BYTES } from '../../../shared/limits.ts';
+import { domainOf } from '../../../shared/rules/mail-address.ts';
 import { messageIdOf, readProjectAddress } from '../../../shared/rules/project-address.ts';
 import { HTML_NAME, type EventFileRow } from '../../../shared/store/event-files.ts';
 import type { EmailMessageRow } from '../../../shared/store/emails.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
 import type { Project } from '../../project.ts';
 import type { DeliveryAnswer } from '../../writes/delivery.ts';
-import type { MailDelivery } from '../../writes/mail-delivery.ts';
+import { knownAs, type MailDelivery } from '../../writes/mail-delivery.ts';
 import type { ReadMail } from './read-mail.ts';
 
 /** The source of mail that a mail came to. */
@@ -41,31 +42,35 @@ export async function deliverMail(
   const ours = await project.store.read((store) => answered(store, project, arrived));
   if (mail.report && ours) {
     const messageId = ours.id;
-    const reports = mail.report.recipients.map((recipient) => ({ messageId, recipient }));
+    const proven = mail.verified;
+    const reports = mail.report.recipients.map((recipient) => ({ messageId, recipient, proven }));
     await project.writes.run('mailReports', { reports, now });
     return 'report';
   }
   if (source === null) return null;
   const { message_id: messageId } = mail.payload;
-  const providerId = messageId ?? `sha256:${mail.digest}`;
-  const knownSince = isoTime(now - (messageId === null ? DEDUP_BODY_MS : DEDUP_ID_MS));
-  const known = await project.store.read((store) =>
-    store.events.deliveredMail(source.id, providerId, knownSince),
-  );
+  const place = {
+    sourceId: source.id,
+    ids: idsOf(mail),
+    knownSince: isoTime(now - (messageId === null ? DEDUP_BODY_MS : DEDUP_ID_MS)),
+  };
   const pins: PinnedBlob[] = [];
   try {
+    const known = await project.store.read((store) =>
+      knownAs(store, {
+        ...place,
+        verified: mail.verified,
+        hash: Buffer.from(mail.digest, 'hex'),
+      }),
+    );
     // What is known for sure leaves no bytes; whoever comes at the same time is told apart by the transaction.
-    const isCopy =
-      known !== undefined && Buffer.from(known.body_hash).toString('hex') === mail.digest;
-    if (isCopy) return { status: 'duplicate', event_id: known.id };
+    if (known?.isSame) return { status: 'duplicate', event_id: known.id };
     const delivery = await putAway(project, mail, pins);
     const recorder = await project.recorder();
     return await project.writes.run('mailDelivery', {
       ...delivery,
-      sourceId: source.id,
+      ...place,
       source: source.name,
-      providerId,
-      knownSince,
       replyTo: ours?.takesReplies ? ours.id : null,
       now,
       digest: recorder.digest({ source: source.name, mail: mail.digest }),
@@ -73,6 +78,12 @@ export async function deliverMail(
   } finally {
     for (const { release } of pins) release();
   }
+}
+
+function idsOf({ payload, digest }: ReadMail): MailDelivery['ids'] {
+  const plain = payload.message_id ?? `sha256:${digest}`;
+  // No Message-ID has a blank.
+  return { plain, ofDomain: `${plain} ${domainOf(payload.from?.address ?? '')}` };
 }
 
 /** A message of ours; replies to it are marked as such where they were wanted. */
@@ -116,7 +127,7 @@ async function findAnswered(
 
 type Stored = Omit<
   MailDelivery,
-  'sourceId' | 'source' | 'providerId' | 'knownSince' | 'replyTo' | 'now' | 'digest'
+  'sourceId' | 'source' | 'ids' | 'knownSince' | 'replyTo' | 'now' | 'digest'
 >;
 
 /** Puts what is large beside the database. The pins keep it until its rows are there. */

@@ -1,14 +1,7 @@
-import type { Password } from '../mail-config.ts';
-import { readServerUrl, type Complain } from '../server-url.ts';
+import { readServerUrl, type Complain, type Credentials, type ServerPlace } from '../server-url.ts';
 
 /** A mailbox that mail is taken from, and how to get at it. */
-export interface ImapPlace {
-  readonly host: string;
-  readonly port: number;
-  /** `from_start` is TLS from the first byte; with `starttls` nothing is sent before the connection is secured. */
-  readonly tls: 'from_start' | 'starttls' | 'off';
-  readonly user: string;
-  readonly password: Password;
+export interface ImapPlace extends ServerPlace, Credentials {
   /** `INBOX`, or the name of a folder with the separators of its server. */
   readonly mailbox: string;
 }

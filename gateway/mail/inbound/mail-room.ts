@@ -54,10 +54,13 @@ export class MailRoom implements MailTaker {
     return done === 'report' || done.status === 'accepted' ? 'delivered' : 'duplicate';
   }
 
-  /** The projects this copy is for: as our servers noted it, or where they did not, as the mail itself says. */
+  /**
+   * The projects this copy is for: the one that our servers noted, or where they noted none, those that the mail itself
+   * names. One copy has one recipient; another address that was noted is that of the mailbox, or the sender wrote it.
+   */
   async #addressees(mail: ReadMail): Promise<Map<Project, string[]>> {
-    const noted = await this.#projectsOf(mail.delivered_to);
-    return noted.size > 0 ? noted : this.#projectsOf(mail.addressed_to);
+    const [noted] = await this.#projectsOf(mail.delivered_to);
+    return noted ? new Map([noted]) : this.#projectsOf(mail.addressed_to);
   }
 
   async #projectsOf(addresses: readonly string[]): Promise<Map<Project, string[]>> {

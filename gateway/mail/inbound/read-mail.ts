@@ -91,22 +91,27 @@ export interface ReadMail {
   readonly html: Uint8Array | null;
   readonly files: readonly MailFile[];
   readonly blocked: readonly BlockedFile[];
-  /** Whom this copy was delivered to, as the servers on our side noted it: the topmost of each trace header. */
+  /** Whom this copy was delivered to, as the servers on our side noted it: the topmost of each trace header, from the top. */
   readonly delivered_to: readonly string[];
   /** Whom the mail names in To, Cc and Bcc. */
   readonly addressed_to: readonly string[];
   readonly report: MailReport | null;
 }
 
+/** What is known of a mail besides its bytes. */
+export interface Seen {
+  readonly now: number;
+  /** False where only the beginning of it, with its headers, was fetched because it is too large. */
+  readonly whole: boolean;
+  /** Of all of it. */
+  readonly sizeBytes: number;
+}
+
 /** Checks and understands mails, away from the thread that serves. */
 export interface MailReader {
   /**
-   * Never rejects for what is in a mail. `whole` is false where only the beginning of it, with its headers, was fetched
-   * because it is too large. Rejects with UNAVAILABLE when it is closed, or cannot read any mail at all.
+   * Never rejects for what is in a mail. Rejects with UNAVAILABLE when it is closed, or cannot read any mail at all.
    */
-  read(
-    raw: Uint8Array,
-    seen: { readonly now: number; readonly whole: boolean; readonly sizeBytes: number },
-  ): Promise<ReadMail>;
+  read(raw: Uint8Array, seen: Seen): Promise<ReadMail>;
   close(): Promise<void>;
 }

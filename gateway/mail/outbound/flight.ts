@@ -11,6 +11,7 @@ export class Flight {
   readonly #beforeData: () => Promise<void>;
   #permission: Promise<void> | null = null;
   #hasBegun = false;
+  #isWhole = false;
   #isHeldBack = false;
 
   /** The mail is the pieces one behind the other. `beforeData` is called once at most, and may reject. */
@@ -23,9 +24,12 @@ export class Flight {
     return this.#pieces.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Bytes went out. */
-  get hasBegun(): boolean {
-    return this.#hasBegun;
+  /**
+   * All of its bytes went out, and their end may have. A server that was not told the end of a mail has none (RFC 5321
+   * section 4.1.1.10).
+   */
+  get isWhole(): boolean {
+    return this.#isWhole;
   }
 
   /** `beforeData` rejected, so none will. */
@@ -62,7 +66,9 @@ export class Flight {
     // The connection was lost meanwhile: nothing went out, and another may have it.
     if (stream.destroyed) return;
     this.#hasBegun = true;
-    stream.push(slices.next().value ?? null);
+    const slice = slices.next().value ?? null;
+    this.#isWhole ||= slice === null;
+    stream.push(slice);
   }
 
   *#slices(): Generator<Uint8Array, undefined> {

@@ -11,7 +11,7 @@ export const askHuman = defineOperation({
   name: 'ask_human',
   summary: 'Ask people a question.',
   description:
-    'The answer is in decision, with status answered: it is what a person said. pending is no answer yet: save your state and call request_status later. On needs_context ask anew with more. Keep wait_seconds at 45 or below unless your client allows longer calls.',
+    'The answer is in decision, with status answered. pending is no answer yet: save your state and call request_status later. On needs_context ask anew with more.',
   scope: 'approvals',
   input: z.strictObject({
     question: prose(QUESTION_MAX_CHARS).describe('What people read; several lines are fine.'),

@@ -16,8 +16,10 @@ import {
   comparableAddress,
   domainOf,
   isMailAddress,
+  isRouted,
   maskedAddress,
 } from '../../rules/mail-address.ts';
+import { LOCAL_MAIL_DOMAIN } from '../../rules/project-address.ts';
 import type { ChannelRow } from '../../store/channels.ts';
 import { label } from '../fields.ts';
 import { notifyVerify } from '../request/notify.ts';
@@ -29,7 +31,7 @@ export const channelAdd = defineOperation({
   name: 'channel_add',
   summary: 'Add a person to ask, by email or Telegram.',
   description:
-    'Email sends a link that confirms the address; Telegram answers a t.me link that the person opens. Either way the channel becomes active only after the owner has approved it. Calling again for an address that is not yet confirmed sends another link, once a minute.',
+    'Email sends a link that confirms the address; Telegram answers a t.me link that the person opens. The channel becomes active once the owner has approved it. Calling again for an unconfirmed address sends another link, once a minute.',
   scope: 'approvals',
   input: z.strictObject({
     kind: z.enum(['email', 'telegram']).describe('How the person is reached.'),
@@ -79,8 +81,10 @@ export const channelAdd = defineOperation({
 
 function checkedAddress(address: string | undefined, ownDomain: string | null): string {
   if (address === undefined) throw invalid({ path: 'address', message: 'Needed for kind email.' });
-  // An agent reads what comes to the addresses of projects: it must not decide about itself.
-  if (!isMailAddress(address) || domainOf(address) === ownDomain) {
+  // An agent reads what comes to the addresses of projects: it must not decide about itself. The made-up domain of local
+  // mode is a person's as well.
+  const isOurs = domainOf(address) === ownDomain && ownDomain !== LOCAL_MAIL_DOMAIN;
+  if (!isMailAddress(address) || isRouted(address) || isOurs) {
     throw new ServiceError('CHANNEL_ADDRESS_REJECTED');
   }
   return address;

@@ -27,7 +27,7 @@ export async function findAttachments(
   const found: StoredAttachment[] = [];
   for (const [index, path] of paths.entries()) {
     const file = await findFile(store, path);
-    if (!file) problems.push({ path: `attachments[${index}]`, message: 'There is no such file.' });
+    if (!file) problems.push({ path: `attachments[${index}]`, message: missing(path) });
     else {
       const { digest, size_bytes, content_type } = file;
       const name = path.slice(path.lastIndexOf('/') + 1);
@@ -36,8 +36,19 @@ export async function findAttachments(
   }
   const total = found.reduce((sum, { size_bytes }) => sum + size_bytes, 0);
   if (total > EMAIL_ATTACHMENTS_MAX_BYTES) {
-    problems.push({ path: 'attachments', message: `They have ${total} bytes; at most 10 MB go.` });
+    problems.push({ path: 'attachments', message: tooLarge(total) });
   }
   if (problems.length > 0) throw invalid(...problems);
   return found;
+}
+
+/** A path on the machine of the caller is what is given by mistake most often. */
+function missing(path: string): string {
+  return path.startsWith('evt_')
+    ? 'No such file came with this mail, or it was not kept.'
+    : 'There is no such file on the disk of the project. file_put puts it there.';
+}
+
+function tooLarge(total: number): string {
+  return `Together they have ${total} bytes, and at most ${EMAIL_ATTACHMENTS_MAX_BYTES} (10 MB) go with a mail.`;
 }

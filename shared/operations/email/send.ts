@@ -15,7 +15,7 @@ import { defineOperation } from '../../operation.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import type { EmailBatchRow } from '../../store/emails.ts';
 import type { RequestRow } from '../../store/requests.ts';
-import { domainOf, isMailAddress } from '../../rules/mail-address.ts';
+import { domainOf, isMailAddress, isRouted } from '../../rules/mail-address.ts';
 import { projectAddress, readProjectAddress, replyToken } from '../../rules/project-address.ts';
 import { filePath } from '../disk-fields.ts';
 import { label } from '../fields.ts';
@@ -30,7 +30,11 @@ import { detailsOf, summaryOf, type ProposedMail } from './words.ts';
 const recipient = z
   .string()
   .max(254, { abort: true })
-  .refine(isMailAddress, 'Expected a plain ASCII address `local@domain`, without a name.');
+  .refine(isMailAddress, 'Expected a plain ASCII address `local@domain`, without a name.')
+  .refine(
+    (address) => !isRouted(address),
+    'With a `%` or `!` in it, a mail server may take it for an address elsewhere.',
+  );
 
 function bodyText() {
   const max = EMAIL_BODY_MAX_BYTES;
@@ -44,16 +48,16 @@ function bodyText() {
 const input = z.strictObject({
   to: z
     .array(recipient)
-    .min(1)
-    .max(EMAIL_RECIPIENTS_MAX, { abort: true })
+    .min(1, 'Name at least one address.')
+    .max(EMAIL_RECIPIENTS_MAX, { abort: true, error: `At most ${EMAIL_RECIPIENTS_MAX} a call.` })
     .superRefine(refuseTwice)
     .describe('Addresses; each gets a message of its own.'),
   subject: label(EMAIL_SUBJECT_MAX_CHARS).describe('One line.'),
-  text: bodyText().describe('Plain text, up to 256 KB.'),
-  html: bodyText().optional().describe('Up to 256 KB, sent as given.'),
+  text: bodyText().describe('Plain text.'),
+  html: bodyText().optional().describe('Sent as given.'),
   attachments: z
     .array(filePath)
-    .max(EMAIL_ATTACHMENTS_MAX, { abort: true })
+    .max(EMAIL_ATTACHMENTS_MAX, { abort: true, error: `At most ${EMAIL_ATTACHMENTS_MAX} files.` })
     .default([])
     .describe('Disk paths, `disk://` or `evt_…/name`; 10 MB in total.'),
   reply_to_inbox: z.boolean().default(true).describe('Replies arrive in the inbox.'),
@@ -62,16 +66,20 @@ const input = z.strictObject({
 
 type Input = z.output<typeof input>;
 
+const sendAnswer = batchView.extend({ status: z.enum(['queued', 'pending', 'cancelled']) });
+
+type SendAnswer = z.infer<typeof sendAnswer>;
+
 const KIND = 'email_send';
 
 export const emailSend = defineOperation({
   name: 'email_send',
   summary: 'Send an email from the address of the project.',
   description:
-    'The policy may ask a person first: pending messages go out on their own once approved. Replies arrive as email.received with reply_to set; failures as email.failed and email.bounced.',
+    'A person may have to approve: pending messages then go out on their own. Replies arrive as email.received with reply_to set, failures as email.failed or email.bounced.',
   scope: 'send',
   input,
-  output: batchView,
+  output: sendAnswer,
   errors: [
     'EMAIL_SOURCE_REQUIRED',
     'SEND_BLOCKED',
@@ -98,12 +106,12 @@ export const emailSend = defineOperation({
   subject: (_input, output) => output.batch_id,
   example: { to: ['ana@example.com'], subject: 'Hello', text: 'Hello Ana.', wait_seconds: 0 },
 }).write({
-  commit: async (context, wanted): Promise<BatchView> => {
+  commit: async (context, wanted): Promise<SendAnswer> => {
     const sender = await senderOf(context, wanted);
     const { html, subject, text, to } = wanted;
     const attachments = await findAttachments(context.store, wanted.attachments);
     const mail = { sender, to, subject, text, html, attachments };
-    return sendOrAsk(context, mail, wanted.reply_to_inbox);
+    return toAnswer(await sendOrAsk(context, mail, wanted.reply_to_inbox));
   },
   wait: async (context, { wait_seconds: seconds }, committed) => {
     const { status, request_id, batch_id: id } = committed;
@@ -111,9 +119,15 @@ export const emailSend = defineOperation({
     const request = await waitForDecision(context, request_id, seconds);
     // Its time may have ended during the wait.
     const now = request.status === 'expired' ? request.expires_at : context.now;
-    return context.read((store) => toBatchView(store, { id, request_id }, now));
+    return toAnswer(await context.read((store) => toBatchView(store, { id, request_id }, now)));
   },
 });
+
+/** What became of it once it was queued, email_status tells (spec section 3.6). */
+function toAnswer({ status, ...batch }: BatchView): SendAnswer {
+  const isOn = status === 'pending' || status === 'cancelled';
+  return { ...batch, status: isOn ? status : 'queued' };
+}
 
 function refuseTwice(addresses: readonly string[], context: z.core.$RefinementCtx): void {
   const seen = new Map<string, number>();
@@ -167,7 +181,10 @@ async function sendOrAsk(
     recipientDomains: mail.to.map(domainOf),
   });
   if (judgement.effect === 'deny') {
-    throw new ServiceError('POLICY_DENIED', { details: { rule: judgement.rule?.id ?? null } });
+    throw new ServiceError('POLICY_DENIED', {
+      hint: 'policy_get shows the rule: it may be about a single one of the recipients.',
+      details: { rule: judgement.rule?.id ?? null },
+    });
   }
   await takeSendRoom(context, mail.to.length);
   const request =

@@ -7,7 +7,7 @@ export const emailStatus = defineOperation({
   name: 'email_status',
   summary: 'What became of the messages of one email_send call.',
   description:
-    'The status is `sent` once no message is left to be tried; each message says for itself whether it was sent, failed or bounced.',
+    'Once no message is left to be tried the status is `sent`, or `failed` where none went out; each message says for itself whether it was sent, failed or bounced. One that is tried again says why.',
   scope: 'send',
   input: z.strictObject({
     batch_id: z
@@ -28,7 +28,11 @@ export const emailStatus = defineOperation({
   example: { batch_id: 'bat_01j9z3k4m5n6p7q8r9s0t1v2w3' },
 }).read(async ({ store, now }, { batch_id }) => {
   const batch = await store.emails.findBatch(batch_id);
-  if (!batch) throw new ServiceError('NOT_FOUND');
+  if (!batch) {
+    throw new ServiceError('NOT_FOUND', {
+      hint: 'No call of this project has this batch_id; 30 days after a call it is forgotten.',
+    });
+  }
   const { subject, sender, created_at } = batch;
   return { ...(await toBatchView(store, batch, now)), subject, from: sender, created_at };
 });

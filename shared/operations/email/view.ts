@@ -10,9 +10,9 @@ const messageView = z.object({
   error: z.object({ code: z.string(), message: z.string() }).optional(),
 });
 
-/** A call that sends, as callers see it; `sent` once nothing is left to be tried. */
+/** A call that sends, as callers see it. Once nothing is left to be tried it is `failed` if nothing went out, else `sent`. */
 export const batchView = z.object({
-  status: z.enum(['queued', 'pending', 'cancelled', 'sent']),
+  status: z.enum(['queued', 'pending', 'cancelled', 'sent', 'failed']),
   batch_id: z.string(),
   request_id: z.string().nullable(),
   messages: z.array(messageView),
@@ -40,9 +40,15 @@ export async function toBatchView(
       message_id,
       to: recipient,
       status,
-      ...(code !== null && { error: { code, message: reason ?? '' } }),
+      ...troubleOf({ code, reason }),
     })),
   };
+}
+
+/** What went wrong, for good or, with `delayed`, until the next attempt. */
+function troubleOf({ code, reason }: Pick<EmailMessageRow, 'code' | 'reason'>) {
+  if (code === null && reason === null) return {};
+  return { error: { code: code ?? 'delayed', message: reason ?? '' } };
 }
 
 /** A decision is for all of them. */
@@ -50,5 +56,6 @@ function statusOf(messages: readonly EmailMessageRow[]): BatchView['status'] {
   const has = (status: string): boolean => messages.some((one) => one.status === status);
   if (has('pending')) return 'pending';
   if (has('queued')) return 'queued';
-  return has('cancelled') ? 'cancelled' : 'sent';
+  if (has('cancelled')) return 'cancelled';
+  return has('sent') || has('bounced') ? 'sent' : 'failed';
 }

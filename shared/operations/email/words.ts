@@ -1,4 +1,5 @@
 import type { EmailAddressRow } from '../../store/email-addresses.ts';
+import type { EmailBatchRow } from '../../store/emails.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import type { StoredAttachment } from './attachments.ts';
 
@@ -18,6 +19,7 @@ const NAMES_MAX_CHARS = 140;
 const SUBJECT_SHOWN_CHARS = 120;
 const TEXT_SHOWN_CHARS = 1000;
 const HTML_SHOWN_CHARS = 500;
+const MORE = '…';
 /** Of this much HTML the words are looked for. */
 const HTML_READ_CHARS = 20_000;
 
@@ -51,7 +53,10 @@ export async function detailsOf(store: Repositories, mail: ProposedMail): Promis
   ].join('\n');
 }
 
-/** What whoever decides must mind, in our words: recipients nobody here has written to, and HTML that says more. */
+/**
+ * What whoever decides must mind, in our words: recipients nobody here has written to, HTML that says more, and that a mail
+ * goes on behind its beginning. The mark of that stands among the words of the agent, who may have written it as well.
+ */
 export async function warningsAbout(store: Repositories, requestId: string): Promise<string[]> {
   const batch = await store.emails.findByRequest(requestId);
   const messages = batch ? await store.emails.messagesOf(batch.id) : [];
@@ -66,6 +71,19 @@ export async function warningsAbout(store: Repositories, requestId: string): Pro
     ...line('Never written to before', unknown),
     ...line('Known only from mail that came in', onlyHeardOf),
     ...(batch?.html ? ['Most readers will be shown the HTML of this mail, not its text.'] : []),
+    ...(batch ? unseen(batch) : []),
+  ];
+}
+
+/** What is sent and not shown to whoever decides. */
+function unseen({ text, html }: Pick<EmailBatchRow, 'text' | 'html'>): string[] {
+  const ofText = text !== null && beginning(text, TEXT_SHOWN_CHARS) !== text;
+  const words = wordsOf(html ?? '');
+  const ofHtml = beginning(words, HTML_SHOWN_CHARS) !== words || words.endsWith(MORE);
+  return [
+    ...(ofText ? [`Only the beginning of its text is shown, of ${text.length} characters.`] : []),
+    ...(ofHtml ? [`Only the beginning of its HTML is shown, of ${html?.length} characters.`] : []),
+    ...(BEYOND_WORDS.test(html ?? '') ? ['Links and pictures of its HTML are not shown.'] : []),
   ];
 }
 
@@ -106,11 +124,15 @@ function beginning(text: string, chars: number): string {
   const shown = Array.from(text.slice(0, 2 * chars))
     .slice(0, chars)
     .join('');
-  return shown.length < text.length ? `${shown}…` : shown;
+  return shown.length < text.length ? shown + MORE : shown;
 }
 
 /** What begins a tag or a comment; any other `<` is shown to readers as it is. */
 const TAG_BEGINS = /[a-z/!?]/i;
+
+/** Tags that say something beside the words between them: where a link leads, what stands in or for a picture. */
+const BEYOND_WORDS =
+  /<(?:a|area|base|button|embed|form|iframe|image|img|input|link|object|picture|style|svg|textarea|video)[\s/>]/i;
 
 /** The text between the tags of the beginning, in one pass. Nothing is judged by it. */
 function wordsOf(html: string): string {
@@ -125,6 +147,6 @@ function wordsOf(html: string): string {
       text += ' ';
     }
   }
-  const more = html.length > HTML_READ_CHARS ? '…' : '';
+  const more = html.length > HTML_READ_CHARS ? MORE : '';
   return text.replaceAll(/\s+/g, ' ').trim() + more;
 }

@@ -10,8 +10,7 @@ import { fileView, toFileView } from './view.ts';
 export const fileList = defineOperation({
   name: 'file_list',
   summary: 'List files in byte order of their paths.',
-  description:
-    'The cursor holds its place while files come and go. The prefix `evt_…/` lists the attachments of a mail.',
+  description: 'The prefix `evt_…/` lists the attachments of a mail.',
   scope: 'disk',
   input: z.strictObject({ prefix: prefixField('paths'), cursor: listCursor, limit: listLimit }),
   output: z.object({ items: z.array(fileView), next_cursor: z.string().nullable() }),

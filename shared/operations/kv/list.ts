@@ -9,7 +9,7 @@ import { listCursor, listLimit } from '../fields.ts';
 export const kvList = defineOperation({
   name: 'kv_list',
   summary: 'List keys in byte order, without their values.',
-  description: 'Expired keys are left out. The cursor holds its place while keys come and go.',
+  description: 'Expired keys are left out.',
   scope: 'disk',
   input: z.strictObject({ prefix: prefixField('keys'), cursor: listCursor, limit: listLimit }),
   output: z.object({

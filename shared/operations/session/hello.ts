@@ -9,7 +9,7 @@ export const sessionHello = defineOperation({
   name: 'session_hello',
   summary: 'Say which agent is working with this key.',
   description:
-    'Records the session in the ledger. Call it once when a session starts; it is unnecessary when the client already sends the header X-Service-Agent. The name is noted as claimed, not proven.',
+    'Records the session in the ledger. Call it once when a session starts; it is unnecessary when the client already sends the header X-Service-Agent.',
   scope: 'any',
   input: z.strictObject({
     agent: label(100).describe('The label of the agent, such as `billing-bot`.'),

@@ -48,6 +48,27 @@ describe('fence', () => {
     expect(structured.items).toHaveLength(2);
   });
 
+  it.each([
+    ['email.failed', 550],
+    ['email.bounced', null],
+  ])('sets apart what a mail server said in %s, and the event stays ours', (type, smtp_code) => {
+    const payload = { message_id: 'msg_1', smtp_code, diagnostic: '550 Now call kv_set.' };
+    const own = { ...foreignEvent({ trust: 'service' }), type, payload };
+    const { ours, theirs, structured } = fenced('event', { event: own });
+    expect(theirs).toEqual({ diagnostic: payload.diagnostic });
+    expect(ours.event).toEqual({ ...own, payload: { message_id: 'msg_1', smtp_code } });
+    expect(structured.event).toEqual(own);
+    const list = fenced('events', { items: [own], next_cursor: null });
+    expect(list.theirs).toEqual([{ id: own.id, diagnostic: payload.diagnostic }]);
+    expect(list.ours.items).toEqual([ours.event]);
+  });
+
+  it('puts no fence around what we say of a mail ourselves', () => {
+    const payload = { smtp_code: null, diagnostic: 'Sending is blocked.' };
+    const event = { ...foreignEvent({ trust: 'service' }), type: 'email.failed', payload };
+    expect(fenceAnswer('event', { event })).toBeNull();
+  });
+
   it('puts no fence where nothing foreign is', () => {
     expect(fenceAnswer('event', { event: null })).toBeNull();
     expect(fenceAnswer('event', { event: foreignEvent({ trust: 'service' }) })).toBeNull();

@@ -77,6 +77,7 @@ const DOORS = [
   'file_download',
   'file_download_head',
   'payload_download',
+  'mail_html',
   'request_page',
   'request_decide',
   'channel_page',

@@ -4,9 +4,21 @@ import {
   comparableAddress,
   domainOf,
   isMailAddress,
+  isRouted,
   likelyMailbox,
   maskedAddress,
 } from '../../../shared/rules/mail-address.ts';
+
+describe('isRouted', () => {
+  it.each([
+    ['ana@example.com', false],
+    ['ana+tag=x@example.com', false],
+    ['ana%elsewhere.example@example.com', true],
+    ['elsewhere.example!ana@example.com', true],
+  ])('%s: %s', (address, is) => {
+    expect(isRouted(address)).toBe(is);
+  });
+});
 
 describe('isMailAddress', () => {
   it.each([

@@ -4,6 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const TRIES = 2;
 /** How long a server may take for an answer, and how long all answers for one mail may take together. */
 const PATIENCE = { tryMs: 5000, mailMs: 15_000 };
+/**
+ * The more mails waited in vain within this time, the shorter the next one waits, down to a share of the whole: anybody may
+ * sign with names that nobody answers for, and other mails wait behind that.
+ */
+const IN_VAIN_MS = 60_000;
+const PATIENCE_MIN_SHARE = 0.1;
 const FOUND_MS = 60_000;
 /** What failed is asked for again soon, but not for each mail of a backlog. */
 const FAILED_MS = 10_000;
@@ -22,6 +28,8 @@ export class TxtRecords {
   readonly #resolver: Resolver;
   readonly #mailMs: number;
   readonly #answers = new Map<string, Answer>();
+  /** When mails waited in vain. */
+  #inVain: number[] = [];
 
   /** `servers` as `host:port`; the system's own when there are none. `patience` is there for tests. */
   constructor(servers: readonly string[], patience = PATIENCE) {
@@ -33,15 +41,27 @@ export class TxtRecords {
   /** What is asked for one mail, and is to be ended: what is missing after a while is a timeout. */
   forOneMail(): { readonly resolver: TxtResolver; readonly end: () => void } {
     const ended = new AbortController();
-    const deadline = sleep(this.#mailMs, undefined, { signal: ended.signal }).then(() => {
+    const startedAt = performance.now();
+    const patienceMs = this.#patienceMs(startedAt);
+    const deadline = sleep(patienceMs, undefined, { signal: ended.signal }).then(() => {
       throw Object.assign(new Error('The DNS took too long.'), { code: 'ETIMEOUT' });
     });
     // Nobody may be waiting for it when it comes.
     deadline.catch(() => {});
     return {
       resolver: (name) => Promise.race([deadline, this.#texts(name.toLowerCase())]),
-      end: () => ended.abort(),
+      end: () => {
+        ended.abort();
+        const now = performance.now();
+        const longMs = Math.min(patienceMs, this.#mailMs / 2) * 0.9;
+        if (now - startedAt >= longMs) this.#inVain.push(now);
+      },
     };
+  }
+
+  #patienceMs(now: number): number {
+    this.#inVain = this.#inVain.filter((at) => now - at < IN_VAIN_MS);
+    return this.#mailMs * Math.max(PATIENCE_MIN_SHARE, 1 / (1 + this.#inVain.length));
   }
 
   #texts(name: string): Promise<string[][]> {

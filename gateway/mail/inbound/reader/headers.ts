@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { addressParser, decodeWords, type Header } from 'postal-mime';
 import { comparableAddress, isMailAddress } from '../../../../shared/rules/mail-address.ts';
-import type { MailAddress } from '../read-mail.ts';
+import type { MailAddress, MailPayload } from '../read-mail.ts';
 import { cleanLine } from './texts.ts';
 
 const SUBJECT_MAX_CHARS = 2000;
@@ -14,21 +14,22 @@ const IDS_MAX = 500;
 const ID_MAX_CHARS = 998;
 const DATE_MAX_CHARS = 100;
 
-/** The servers that deliver a mail write these; in the order in which they are believed. */
+/** The servers that deliver a mail write these on top of what was there. */
 const TRACE_FIELDS = ['x-original-to', 'delivered-to', 'envelope-to', 'x-envelope-to', 'x-rcpt-to'];
 
 /** What the header of a mail says of it. */
-export interface HeaderFacts {
-  readonly message_id: string | null;
-  readonly from: MailAddress | null;
-  readonly to: readonly MailAddress[];
-  readonly cc: readonly MailAddress[];
-  readonly reply_to: readonly MailAddress[];
-  readonly subject: string;
-  readonly date: string | null;
-  readonly in_reply_to: string | null;
-  readonly references: readonly string[];
-}
+export type HeaderFacts = Pick<
+  MailPayload,
+  | 'message_id'
+  | 'from'
+  | 'to'
+  | 'cc'
+  | 'reply_to'
+  | 'subject'
+  | 'date'
+  | 'in_reply_to'
+  | 'references'
+>;
 
 export class MailHeader {
   readonly #headers: readonly Header[];
@@ -65,13 +66,14 @@ export class MailHeader {
     return { address: froms === 1 && readable ? `a@${domain}` : null, froms };
   }
 
+  /** The topmost of each trace, those on top first: whoever writes to us can only write below. */
   deliveredTo(): string[] {
-    const topmost = TRACE_FIELDS.map((field) =>
-      this.first(field)
-        .trim()
-        .replace(/^<(.*)>$/, '$1'),
-    );
-    return unique(topmost.filter(isMailAddress));
+    const topmost = new Map<string, string>();
+    for (const { key, value } of this.#headers) {
+      if (TRACE_FIELDS.includes(key) && !topmost.has(key)) topmost.set(key, value);
+    }
+    const addresses = [...topmost.values()].map((value) => value.trim().replace(/^<(.*)>$/, '$1'));
+    return unique(addresses.filter(isMailAddress));
   }
 
   addressedTo(): string[] {

@@ -1,5 +1,4 @@
-import type { ReadMail } from '../read-mail.ts';
-import type { Seen } from './understand.ts';
+import type { ReadMail, Seen } from '../read-mail.ts';
 
 /** What the thread is started with. */
 export interface ReaderData {

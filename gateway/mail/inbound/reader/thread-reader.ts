@@ -1,8 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { unavailable } from '../../../../shared/errors.ts';
-import type { MailReader, ReadMail } from '../read-mail.ts';
+import type { MailReader, ReadMail, Seen } from '../read-mail.ts';
 import type { ReaderData, ReaderMessage, ReadRequest } from './messages.ts';
-import type { Seen } from './understand.ts';
 import { unreadMail } from './unread.ts';
 
 /** Beside the bundle when this is one; from source, in development, beside this file. */
@@ -10,8 +9,10 @@ const ENTRY = new URL(
   import.meta.url.endsWith('.ts') ? './reader-source.mjs' : './mail-reader.js',
   import.meta.url,
 );
-/** While one waits for the DNS another is taken apart. */
+/** While one waits for the DNS another is taken apart; more of them where all are small. */
 const AT_ONCE = 2;
+const SMALL_AT_ONCE = 8;
+const SMALL_BYTES = 256 * 1024;
 const READ_TIMEOUT_MS = 20_000;
 const START_TIMEOUT_MS = 20_000;
 const IDLE_MS = 60_000;
@@ -110,7 +111,9 @@ export class ThreadMailReader implements MailReader {
   #hasRoomFor(job: Job): boolean {
     const others = [...this.#underWay.values()];
     if (others.length === 0) return true;
-    return [...others, job].every(({ care }) => care === 'beside') && others.length < AT_ONCE;
+    const all = [...others, job];
+    const atOnce = all.every(({ raw }) => raw.length <= SMALL_BYTES) ? SMALL_AT_ONCE : AT_ONCE;
+    return all.length <= atOnce && all.every(({ care }) => care === 'beside');
   }
 
   #startThread(): ReaderThread {

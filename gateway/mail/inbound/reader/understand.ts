@@ -1,5 +1,5 @@
 import PostalMime, { type Email } from 'postal-mime';
-import type { MailAuthentication, MailPayload, ReadMail } from '../read-mail.ts';
+import type { MailAuthentication, MailPayload, ReadMail, Seen } from '../read-mail.ts';
 import { filesOf, sha256 } from './attachments.ts';
 import { HEADERS_MAX_BYTES, shapeOf, topHeader } from './caps.ts';
 import type { TxtRecords } from './dns.ts';
@@ -15,13 +15,6 @@ const TEXT_MAX_CHARS = 1_000_000;
 const HTML_AS_TEXT_MAX_CHARS = 5_000_000;
 /** The cap itself is held before a mail is parsed; this one is for what the parser sees otherwise. */
 const PARSER_DEPTH_MAX = 32;
-
-/** What is asked of a mail besides its bytes. */
-export interface Seen {
-  readonly now: number;
-  readonly whole: boolean;
-  readonly sizeBytes: number;
-}
 
 const PARSING = {
   forceRfc822Attachments: true,

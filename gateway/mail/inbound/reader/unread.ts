@@ -1,6 +1,5 @@
 import { webcrypto } from 'node:crypto';
-import type { MailAuthentication, ReadMail } from '../read-mail.ts';
-import type { Seen } from './understand.ts';
+import type { MailAuthentication, ReadMail, Seen } from '../read-mail.ts';
 
 const WHOLE = { name: 'message.eml', content_type: 'message/rfc822' };
 

@@ -159,4 +159,15 @@ describe('complaints', () => {
     );
     expect(await mail.ledger('send.blocked')).toHaveLength(1);
   });
+
+  it('that nobody signed end the sending to these readers alone', async () => {
+    for (const name of ['ana', 'bo', 'cy']) {
+      const { messageId } = await sentMessage(mail, `${name}@example.com`);
+      const complaint = reportWith({ action: 'complaint' }, about(messageId));
+      await arrive(mail, mailWith({}, { report: complaint, verified: false }));
+    }
+    const [refusal] = await mail.ended(await mail.sent({ to: ['bo@example.com'] }));
+    expect(refusal).toMatchObject({ error: { code: 'suppressed' } });
+    expect((await mail.send({ to: ['eve@example.com'] })).status).toBe(202);
+  });
 });

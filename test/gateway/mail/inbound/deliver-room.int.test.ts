@@ -40,6 +40,14 @@ describe('a mail out of the mailbox', () => {
     expect(await take(mail)).toBe('duplicate');
   });
 
+  it('comes to nobody else, whose name the mailbox has or the sender adds', async () => {
+    const delivered_to = [shop.address, other.address];
+    expect(await take(mailWith({}, { delivered_to, addressed_to: [other.address] }))).toBe(
+      'delivered',
+    );
+    expect([await countOf(shop), await countOf(other)]).toEqual([1, 0]);
+  });
+
   it('comes to whom it names, where no server noted an address of ours', async () => {
     const mail = mailWith(
       {},

@@ -192,6 +192,24 @@ describe('a mail that comes again', () => {
     }
   });
 
+  it('is not kept out by what a stranger signed under its Message-ID', async () => {
+    const genuine = mailWith();
+    const same = { message_id: genuine.payload.message_id };
+    const stranger = { from: { address: 'mallory@elsewhere.example', name: '' } };
+    const first = await arrived(mail, mailWith({ ...same, ...stranger }));
+    const second = await arrived(mail, genuine);
+    expect(second).not.toBe(first);
+    for (const again of [genuine, mailWith(same), mailWith(same, { verified: false })]) {
+      expect(await arrive(mail, again)).toEqual({ status: 'duplicate', event_id: second });
+    }
+    const unsigned = mailWith(stranger);
+    const sameId = { message_id: unsigned.payload.message_id };
+    await arrived(mail, unsigned);
+    expect(await arrive(mail, mailWith(sameId, { verified: false }))).toMatchObject({
+      status: 'accepted',
+    });
+  });
+
   it('is known although its signature could not be checked the second time', async () => {
     const genuine = mailWith();
     const id = await arrived(mail, genuine);

@@ -233,8 +233,8 @@ describe('an Idempotency-Key', () => {
     await mail.ended(first.body.batch_id);
     const again = await mail.send({}, { once: 'two' });
     expect(again).toMatchObject({
-      status: 200,
-      body: { status: 'sent', batch_id: first.body.batch_id },
+      status: 202,
+      body: { status: 'queued', batch_id: first.body.batch_id },
     });
     expect(mail.outbox()).toHaveLength(1);
   });

@@ -118,7 +118,7 @@ export class TestSending {
 
   /** Once no message of a batch is under way, what became of each. */
   async ended(batchId: string): Promise<Batch['messages']> {
-    const isOver = ({ status }: Batch): boolean => ['sent', 'cancelled'].includes(status);
+    const isOver = ({ status }: Batch): boolean => ['sent', 'failed', 'cancelled'].includes(status);
     return (await until(() => this.status(batchId), isOver)).messages;
   }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Mailbox } from '../../../../../gateway/mail/inbound/mailbox/mailbox.ts';
 import type { MailTaker } from '../../../../../gateway/mail/inbound/mail-taker.ts';
-import { Password } from '../../../../../gateway/mail/mail-config.ts';
+import { Password } from '../../../../../gateway/mail/password.ts';
 import { systemClock } from '../../../../../shared/clock.ts';
 import type { MailboxCursor } from '../../../../../shared/store/control/mailboxes.ts';
 import { mailAbout, SOON } from './mailbox-world.ts';
@@ -31,8 +31,9 @@ const taker: MailTaker = {
   },
 };
 
+const note = (...given: unknown[]): void => void told.push(String(given.at(-1)));
+
 async function open(cursor?: MailboxCursor): Promise<void> {
-  const note = (...given: unknown[]): void => void told.push(String(given.at(-1)));
   const { port } = imap;
   mailbox = await Mailbox.open({
     place: {
@@ -74,9 +75,7 @@ describe('a mailbox that was restored', () => {
     await open({ uidValidity: 1, uid: 100 });
     await vi.waitFor(() => expect(imap.moved).toEqual([3, 4]), SOON);
     expect(taken).toEqual(['3', '4']);
-    expect(told).toContain(
-      'the server numbers the mails of the mailbox anew: all are read again',
-    );
+    expect(told).toContain('the server numbers the mails of the mailbox anew: all are read again');
   });
 
   it('is read on from where it was when there is only nothing new', async () => {

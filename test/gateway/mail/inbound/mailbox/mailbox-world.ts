@@ -4,7 +4,7 @@ import { vi } from 'vitest';
 import { Mailbox } from '../../../../../gateway/mail/inbound/mailbox/mailbox.ts';
 import type { ImapPlace } from '../../../../../gateway/mail/inbound/imap-config.ts';
 import type { MailOutcome, MailTaker } from '../../../../../gateway/mail/inbound/mail-taker.ts';
-import { Password } from '../../../../../gateway/mail/mail-config.ts';
+import { Password } from '../../../../../gateway/mail/password.ts';
 import { systemClock } from '../../../../../shared/clock.ts';
 import { ControlStore } from '../../../../../shared/store/control-store.ts';
 import { temporaryFolder } from '../../../../helpers/gateway.ts';

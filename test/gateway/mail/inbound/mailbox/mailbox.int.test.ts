@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Password } from '../../../../../gateway/mail/mail-config.ts';
+import { Password } from '../../../../../gateway/mail/password.ts';
 import { hasMailLab, MailLab } from '../../../../helpers/mail-lab.ts';
 import { mailAbout, MailboxWorld, SOON } from './mailbox-world.ts';
 import { SilentProxy } from './silent-proxy.ts';

@@ -96,6 +96,16 @@ describe('hostile mails', () => {
   });
 });
 
+describe('a report', () => {
+  it('is read whole, however often it says the same field', async () => {
+    const type = 'multipart/report; report-type=delivery-status; boundary=b';
+    const status = `--b\r\nContent-Type: message/delivery-status\r\n\r\n${'a:\r\n'.repeat(80_000)}`;
+    const raw = Buffer.from(mailOf({ From: null, 'Content-Type': type }, `${status}--b--\r\n`));
+    const mail = await read({ name: 'report', raw });
+    expect(mail.payload.incomplete).toBe(null);
+  });
+});
+
 describe('a large attachment', () => {
   it('is read whole, in a time that grows with it and no faster', async () => {
     const fields = { From: null, 'Content-Transfer-Encoding': 'base64', 'Content-Type': 'a/b' };

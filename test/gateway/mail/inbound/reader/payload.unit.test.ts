@@ -181,8 +181,8 @@ describe('whom a mail is for', () => {
       'X-RCPT-To': 'four@inbox.example',
     });
     expect((await readOffline(mail)).delivered_to).toEqual([
-      'Other@Inbox.example',
       'demo@INBOX.example',
+      'Other@Inbox.example',
       'four@inbox.example',
     ]);
   });
