@@ -149,8 +149,8 @@ async function countReport(job: Job, what: 'bounced' | 'complained', now: number
 export interface ReportOnMessage {
   readonly messageId: string;
   readonly recipient: MailReport['recipients'][number];
-  /** Its sender was verified. */
-  readonly proven: boolean;
+  /** Whoever answered to the return path of the message, where servers report; or somebody who knows its Message-ID. */
+  readonly by: 'return_path' | 'somebody_verified' | 'somebody';
 }
 
 /** A message after which a report may still come. One that has bounced bounces once. */
@@ -162,7 +162,7 @@ const REPORTABLE: readonly string[] = ['queued', 'sent', 'failed'];
  */
 export async function applyReport(
   job: Job,
-  { messageId, recipient, proven }: ReportOnMessage,
+  { messageId, recipient, by }: ReportOnMessage,
   now: number,
 ): Promise<boolean> {
   const { store, recorder } = job;
@@ -171,16 +171,23 @@ export async function applyReport(
   if (!meaning || !message || !REPORTABLE.includes(message.status)) return false;
   const { code, reason, stage, bounceType } = meaning;
   await store.emails.end(message.id, 'bounced', { code, reason });
-  if (bounceType === 'hard') {
-    const by = code === 'complained' ? 'complaint' : 'bounce';
-    await store.emailAddresses.suppress(message.recipient, by, isoTime(now));
-    // Anybody can write a complaint that nobody signed: three of those must not end all sending.
-    if (proven || code === 'bounced') await countReport(job, code, now);
+  if (bounceType === 'hard' && isBelieved(code, by)) {
+    const why = code === 'complained' ? 'complaint' : 'bounce';
+    await store.emailAddresses.suppress(message.recipient, why, isoTime(now));
+    await countReport(job, code, now);
   }
   await recorder.record(store, { op: 'email.bounced', subject: message.id }, now);
   const told = { code, reason, smtpCode: null, enhancedCode: recipient.status, stage, bounceType };
   await announce(job, message, { type: 'email.bounced', ...told }, now);
   return true;
+}
+
+/**
+ * Whether a report ends more than the message it is about. Everybody who was sent a copy of an answer knows a Message-ID, and
+ * could have an address suppressed, or all sending blocked. Feedback loops report by it, and sign what they write.
+ */
+function isBelieved(code: Meaning['code'], by: ReportOnMessage['by']): boolean {
+  return by === 'return_path' || (code === 'complained' && by === 'somebody_verified');
 }
 
 type Recipient = ReportOnMessage['recipient'];

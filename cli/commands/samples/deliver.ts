@@ -39,7 +39,7 @@ export async function deliver(
   const { status, event_id } = answerOf(sent);
   const line = { status, event_id, kind, source };
   output.line(
-    output.json ? safeJson(line, 0) : `${status}  ${event_id ?? 'no event'}  ${kind}  ${source}`,
+    output.json ? safeJson(line, 0) : `${status}  ${event_id ?? 'as a report'}  ${kind}  ${source}`,
   );
   return event_id;
 }

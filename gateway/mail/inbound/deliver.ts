@@ -10,6 +10,7 @@ import type { Repositories } from '../../../shared/store/repositories.ts';
 import type { Project } from '../../project.ts';
 import type { DeliveryAnswer } from '../../writes/delivery.ts';
 import { knownAs, type MailDelivery } from '../../writes/mail-delivery.ts';
+import type { ReportOnMessage } from '../../writes/mails.ts';
 import type { ReadMail } from './read-mail.ts';
 
 /** The source of mail that a mail came to. */
@@ -42,8 +43,8 @@ export async function deliverMail(
   const ours = await project.store.read((store) => answered(store, project, arrived));
   if (mail.report && ours) {
     const messageId = ours.id;
-    const proven = mail.verified;
-    const reports = mail.report.recipients.map((recipient) => ({ messageId, recipient, proven }));
+    const { by } = ours;
+    const reports = mail.report.recipients.map((recipient) => ({ messageId, recipient, by }));
     await project.writes.run('mailReports', { reports, now });
     return 'report';
   }
@@ -90,6 +91,8 @@ function idsOf({ payload, digest }: ReadMail): MailDelivery['ids'] {
 interface Answered {
   readonly id: string;
   readonly takesReplies: boolean;
+  /** Where it was not told by the address for reports, who told it. */
+  readonly by: ReportOnMessage['by'];
 }
 
 /** The message of ours that a mail answers, or reports on: by the address it came to, else by the ids it refers to. */
@@ -98,29 +101,35 @@ async function answered(
   { info }: Project,
   arrived: ArrivedMail,
 ): Promise<Answered | null> {
-  const message = await findAnswered(store, info.slug, arrived);
-  const batch = message && (await store.emails.findBatch(message.batch_id));
-  return batch ? { id: message.id, takesReplies: batch.reply_to_inbox === 1 } : null;
+  const found = await findAnswered(store, info.slug, arrived);
+  const batch = found && (await store.emails.findBatch(found.message.batch_id));
+  if (!batch) return null;
+  const others = arrived.mail.verified ? 'somebody_verified' : 'somebody';
+  return {
+    id: found.message.id,
+    takesReplies: batch.reply_to_inbox === 1,
+    by: found.isForReports ? 'return_path' : others,
+  };
 }
 
 async function findAnswered(
   { emails }: Repositories,
   slug: string,
   { mail, recipients, domain }: ArrivedMail,
-): Promise<EmailMessageRow | null> {
+): Promise<{ readonly message: EmailMessageRow; readonly isForReports: boolean } | null> {
   for (const recipient of recipients) {
     const read = readProjectAddress(recipient, domain);
     if (read?.slug !== slug || read.token === null) continue;
-    const found = await emails.findByToken(hash('sha256', read.token));
-    if (found) return found;
+    const message = await emails.findByToken(hash('sha256', read.token));
+    if (message) return { message, isForReports: read.isForReports };
   }
   const { in_reply_to, references } = mail.payload;
   const original = mail.report?.original_message_id ?? null;
   const ids = [original, in_reply_to, ...references.toReversed()];
   for (const id of ids) {
     const messageId = id === null ? null : messageIdOf(id);
-    const found = messageId === null ? undefined : await emails.find(messageId);
-    if (found) return found;
+    const message = messageId === null ? undefined : await emails.find(messageId);
+    if (message) return { message, isForReports: false };
   }
   return null;
 }

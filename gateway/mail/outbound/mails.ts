@@ -2,7 +2,7 @@ import type { Clock } from '../../../shared/clock.ts';
 import type { BlobStore, MailInfo, Vault } from '../../../shared/context.ts';
 import { attachmentsOf } from '../../../shared/operations/email/attachments.ts';
 import { sendBlocked } from '../../../shared/operations/email/room.ts';
-import { replyToken, tokenAddresses } from '../../../shared/rules/project-address.ts';
+import { reportToken, tokenAddresses } from '../../../shared/rules/project-address.ts';
 import type { EmailBatchRow, EmailMessageRow } from '../../../shared/store/emails.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
 import type { Slots } from '../../callbacks/slots.ts';
@@ -157,7 +157,7 @@ export class Mails {
     const { vault, addresses } = this.#parts;
     // Where mail goes out from one address for all, nothing finds its way back.
     const domain = addresses.from === null ? addresses.domain : null;
-    const token = replyToken(vault, info.id, message.id);
+    const token = reportToken(vault, info.id, message.id);
     const back = domain === null ? null : tokenAddresses(domain, info.slug, token);
     return {
       id: message.id,

@@ -16,7 +16,12 @@ import { canonicalJson } from '../../rules/canonical-json.ts';
 import type { EmailBatchRow } from '../../store/emails.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { domainOf, isMailAddress, isRouted } from '../../rules/mail-address.ts';
-import { projectAddress, readProjectAddress, replyToken } from '../../rules/project-address.ts';
+import {
+  projectAddress,
+  readProjectAddress,
+  replyTokenOf,
+  reportToken,
+} from '../../rules/project-address.ts';
 import { filePath } from '../disk-fields.ts';
 import { label } from '../fields.ts';
 import { prose, waitSeconds } from '../request/fields.ts';
@@ -257,7 +262,7 @@ async function insert(
       id,
       batch_id: batch.id,
       recipient: address,
-      token_hash: hash('sha256', replyToken(vault, project.id, id)),
+      token_hash: hash('sha256', replyTokenOf(reportToken(vault, project.id, id))),
       status,
       due_at: status === 'queued' ? now : null,
     });

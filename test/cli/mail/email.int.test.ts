@@ -30,21 +30,21 @@ function batch(status: string, messages = [message('ana@example.com', status)]):
 
 describe('svc email send', () => {
   it.each([
-    ['queued', 0, '… Queued: 1 message.', `Next  svc email status ${BATCH}`],
+    ['queued', 0, '… Queued: 1 message.', [`Next  svc email status ${BATCH}`]],
     [
       'pending',
       6,
-      `… Waits for a person: svc request status ${ID}`,
-      `Next  svc email status ${BATCH}`,
+      '… Waits for a person. Once approved it goes out on its own.',
+      [`Next  svc request watch ${ID}`, `Then  svc email status ${BATCH}`],
     ],
-    ['cancelled', 5, '✗ Cancelled: it was not approved, so nothing was sent.', BATCH],
+    ['cancelled', 5, '✗ Cancelled: it was not approved, so nothing was sent.', [BATCH]],
   ])('%s ends with %i', async (status, code, sentence, next) => {
     const fake = await given({ 'POST /v1/emails': batch(status) }, 'smtp');
     const line = [...SEND, '--wait-seconds', '0'];
     const person = await svc(line, fake, { terminal: true });
     expect(person.code).toBe(code);
     const lines = person.stdout.split('\n');
-    expect([lines[0], ...lines.slice(4)]).toEqual([sentence, '', next, '']);
+    expect([lines[0], ...lines.slice(4)]).toEqual([sentence, '', ...next, '']);
     expect(lines.slice(1, 4).map((text) => text.split(/ {2,}/))).toEqual([
       [''],
       ['TO', 'STATUS', 'MESSAGE ID'],
@@ -84,7 +84,7 @@ describe('svc email send', () => {
     queued.close();
     const pending = await given({ 'POST /v1/emails': batch('pending') });
     expect((await svc([...SEND, '--wait-seconds', '0'], pending)).stderr).toBe(
-      `Still pending. Next: svc email status ${BATCH}\nThe question is in the outbox of this machine. See it with: svc outbox open\n`,
+      `Still pending. Next: svc request watch ${ID}\nThe question is in the outbox of this machine. See it with: svc outbox open\n`,
     );
     pending.close();
     const cancelled = await given({ 'POST /v1/emails': batch('cancelled') });
@@ -224,11 +224,21 @@ describe('svc email status', () => {
     ['pending', 6],
     ['queued', 0],
     ['sent', 0],
+    ['failed', 1],
     ['cancelled', 5],
   ])('of one that is %s ends with %i', async (status, code) => {
     const whole = { ...batch(status), ...about };
     const fake = await given({ [`GET /v1/emails/${BATCH}`]: whole });
     const { stdout, ...ended } = await svc(STATUS, fake);
     expect([ended.code, JSON.parse(stdout)]).toEqual([code, whole]);
+  });
+
+  it.each([
+    ['outbox', 'The mail is in the outbox of this machine. See it with: svc outbox list\n'],
+    ['smtp', ''],
+  ] as const)('of one that was sent where mail goes to %s says %j', async (mail, note) => {
+    const fake = await given({ [`GET /v1/emails/${BATCH}`]: { ...batch('sent'), ...about } }, mail);
+    expect((await svc(STATUS, fake)).stderr).toBe(note);
+    expect((await svc([...STATUS, '--json'], fake)).stderr).toBe('');
   });
 });

@@ -207,7 +207,7 @@ describe('svc trigger email.bounce', () => {
     const { context, printed } = fakeContext({ client, args, options, json: false });
     await run(context);
     expect(printed.notes).toEqual(notes);
-    expect(printed.lines).toEqual([`accepted  ${event ?? 'no event'}  email.bounce  mail`]);
+    expect(printed.lines).toEqual([`accepted  ${event ?? 'as a report'}  email.bounce  mail`]);
   });
 
   it('takes nothing but the message', async () => {

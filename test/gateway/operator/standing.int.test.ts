@@ -35,7 +35,7 @@ async function report(ids: readonly string[], action: 'failed' | 'complaint'): P
   const reports = ids.map((messageId) => ({
     messageId,
     recipient: { address: null, action, status: '5.1.1', diagnostic: null },
-    proven: true,
+    by: 'return_path' as const,
   }));
   const now = mail.clock.now();
   expect(await mail.project.writes.run('mailReports', { reports, now })).toBe(ids.length);

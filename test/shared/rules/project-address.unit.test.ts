@@ -4,7 +4,8 @@ import {
   messageIdOf,
   projectAddress,
   readProjectAddress,
-  replyToken,
+  replyTokenOf,
+  reportToken,
   tokenAddresses,
 } from '../../../shared/rules/project-address.ts';
 
@@ -25,14 +26,19 @@ describe('the address of a project', () => {
   });
 
   it('with a token fits into a local part, whatever the slug', () => {
-    const token = replyToken(vaultWith('k'), 'prj_1', 'msg_1');
+    const token = reportToken(vaultWith('k'), 'prj_1', 'msg_1');
     const slug = 's'.repeat(40);
     const { replyTo, returnPath } = tokenAddresses(DOMAIN, slug, token);
-    expect(replyTo).toBe(`${slug}+r.${token}@${DOMAIN}`);
+    expect(replyTo).toBe(`${slug}+r.${replyTokenOf(token)}@${DOMAIN}`);
+    expect(replyTo).not.toContain(token);
     expect(returnPath).toBe(`${slug}+b.${token}@${DOMAIN}`);
-    for (const address of [replyTo, returnPath]) {
+    for (const [address, isForReports] of [
+      [replyTo, false],
+      [returnPath, true],
+    ] as const) {
       expect(address.indexOf('@')).toBeLessThanOrEqual(64);
-      expect(readProjectAddress(address, DOMAIN)).toEqual({ slug, token });
+      const named = { slug, token: replyTokenOf(token), isForReports };
+      expect(readProjectAddress(address, DOMAIN)).toEqual(named);
     }
   });
 });
@@ -40,13 +46,13 @@ describe('the address of a project', () => {
 describe('the token of a message', () => {
   it('is its own: of no other message, project or server', () => {
     const vault = vaultWith('k');
-    const token = replyToken(vault, 'prj_1', 'msg_1');
+    const token = reportToken(vault, 'prj_1', 'msg_1');
     expect(token).toMatch(/^[0-9a-f]{20}$/);
-    expect(replyToken(vault, 'prj_1', 'msg_1')).toBe(token);
+    expect(reportToken(vault, 'prj_1', 'msg_1')).toBe(token);
     const others = [
-      replyToken(vault, 'prj_1', 'msg_2'),
-      replyToken(vault, 'prj_2', 'msg_1'),
-      replyToken(vaultWith('other'), 'prj_1', 'msg_1'),
+      reportToken(vault, 'prj_1', 'msg_2'),
+      reportToken(vault, 'prj_2', 'msg_1'),
+      reportToken(vaultWith('other'), 'prj_1', 'msg_1'),
     ];
     expect(new Set([token, ...others]).size).toBe(4);
   });
@@ -57,7 +63,7 @@ describe('reading an address', () => {
     ['shop@agents.test', 'shop', null],
     ['SHOP@Agents.TEST', 'shop', null],
     [`shop+r.${TOKEN}@agents.test`, 'shop', TOKEN],
-    [`shop+b.${TOKEN}@agents.test`, 'shop', TOKEN],
+    [`shop+b.${TOKEN}@agents.test`, 'shop', replyTokenOf(TOKEN), true],
     [`shop+${TOKEN}@agents.test`, 'shop', null],
     [`Shop+R.${TOKEN.toUpperCase()}@AGENTS.test`, 'shop', TOKEN],
     ['web-shop-2@agents.test', 'web-shop-2', null],
@@ -67,8 +73,8 @@ describe('reading an address', () => {
     ['shop+@agents.test', 'shop', null],
     [`shop+r.a+${TOKEN}@agents.test`, 'shop', null],
     [`shop+r.${TOKEN}0@agents.test`, 'shop', null],
-  ])('%s', (address, slug, token) => {
-    expect(readProjectAddress(address, DOMAIN)).toEqual({ slug, token });
+  ])('%s', (address, slug, token, isForReports = false) => {
+    expect(readProjectAddress(address, DOMAIN)).toEqual({ slug, token, isForReports });
   });
 
   it.each([
@@ -99,6 +105,7 @@ describe('reading an address', () => {
     expect(readProjectAddress(`${'a+'.repeat(200_000)}@agents.test`, DOMAIN)).toEqual({
       slug: 'a',
       token: null,
+      isForReports: false,
     });
   });
 });

@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { createVault, loadMasterKey } from '../../../../gateway/vault.ts';
+import { reportToken, tokenAddresses } from '../../../../shared/rules/project-address.ts';
 import { deliverMail, type ArrivedMail } from '../../../../gateway/mail/inbound/deliver.ts';
 import type {
   MailFile,
@@ -115,5 +118,9 @@ export async function sentMessage(
   const messageId = message?.message_id ?? '';
   const raw = sending.outbox().find((one) => one.includes(`<${messageId}@`)) ?? '';
   const [address = ''] = valuesOf(parsedMail(raw), 'reply-to');
-  return { batchId, messageId, address, reportTo: address.replace('+r.', '+b.') };
+  const { info } = sending.project;
+  const vault = createVault(loadMasterKey(join(sending.gateway.folder, 'master.key')));
+  const token = reportToken(vault, info.id, messageId);
+  const { returnPath: reportTo } = tokenAddresses(DOMAIN, info.slug, token);
+  return { batchId, messageId, address, reportTo };
 }

@@ -150,11 +150,42 @@ describe('the attachments of a mail', () => {
     const answer = await mail.send({ attachments: ['half.bin', 'more.bin'] });
     expect(answer).toMatchObject(
       refused(400, 'VALIDATION_FAILED', {
-        fields: [{ path: 'attachments', message: 'They have 10485761 bytes; at most 10 MB go.' }],
+        fields: [
+          {
+            path: 'attachments',
+            message:
+              'Together they have 10485761 bytes, and at most 10485760 (10 MB) go with a mail.',
+          },
+        ],
       }),
     );
     const id = await mail.sent({ attachments: ['half.bin', 'disk://half.bin'] });
     expect(await mail.ended(id)).toMatchObject([{ status: 'sent' }]);
+  });
+});
+
+describe('a bad field', () => {
+  const event = 'evt_00000000000000000000000000';
+
+  it.each([
+    ['to', 'Name at least one address.', []],
+    ['to', 'At most 50 a call.', addresses(51)],
+    ['attachments', 'At most 10 files.', Array<string>(11).fill('a.txt')],
+    [
+      'attachments[0]',
+      'There is no such file on the disk of the project. file_put puts it there.',
+      ['here.txt'],
+    ],
+    [
+      'attachments[0]',
+      'No such file came with this mail, or it was not kept.',
+      [`disk://${event}/run.exe`],
+    ],
+  ])('%s says what would do: %s', async (path, message, value) => {
+    const answer = await mail.send({ [path.replace('[0]', '')]: value });
+    expect(answer).toMatchObject(
+      refused(400, 'VALIDATION_FAILED', { fields: [{ path, message }] }),
+    );
   });
 });
 

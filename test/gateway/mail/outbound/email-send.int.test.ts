@@ -56,7 +56,11 @@ describe('what the policy says of a mail', () => {
 
   it('deny: it is refused, and takes no room', async () => {
     await mail.policy({ id: 'no-mail', effect: 'deny', tool: ['email_send'] });
-    expect(await mail.send()).toMatchObject(refused(403, 'POLICY_DENIED', { rule: 'no-mail' }));
+    const answer = await mail.send();
+    expect(answer).toMatchObject(refused(403, 'POLICY_DENIED', { rule: 'no-mail' }));
+    expect(answer.body).toMatchObject({
+      error: { hint: 'policy_get shows the rule: it may be about a single one of the recipients.' },
+    });
     expect(await mail.asked()).toBe(0);
     expect(mail.outbox()).toEqual([]);
   });
@@ -259,7 +263,13 @@ describe('email_status', () => {
     await mail.allowAll();
     const id = await mail.sent();
     const other = await mail.neighbour('other');
-    expect(await other.call('GET', `/v1/emails/${id}`)).toMatchObject(refused(404, 'NOT_FOUND'));
+    const unknown = await other.call('GET', `/v1/emails/${id}`);
+    expect(unknown).toMatchObject(refused(404, 'NOT_FOUND'));
+    expect(unknown.body).toMatchObject({
+      error: {
+        hint: 'The batch_id is in the answer of email_send, and in what email.failed and email.bounced tell.',
+      },
+    });
     const key = await mail.gateway.key('disk');
     expect(await mail.gateway.call('GET', `/v1/emails/${id}`, { key })).toMatchObject(
       refused(403, 'SCOPE_MISSING'),

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeSmtp } from '../../../helpers/fake-smtp.ts';
+import { replyTokenOf } from '../../../../shared/rules/project-address.ts';
 import { parsedMail, valuesOf } from '../parsed-mail.ts';
 import { TestSending } from './sending.ts';
 
@@ -33,7 +34,10 @@ describe('a mail that is sent', () => {
       const parsed = parsedMail(got?.raw ?? '');
       expect(valuesOf(parsed, 'message-id')).toEqual([`<${messageId}@agents.test>`]);
       expect(valuesOf(parsed, 'from')[0]).toBe(`Test <${mail.address}>`);
-      expect(valuesOf(parsed, 'reply-to')).toEqual([got?.from.replace('+b.', '+r.')]);
+      const token = /\+b\.(.*)@/.exec(got?.from ?? '')?.[1] ?? '';
+      expect(valuesOf(parsed, 'reply-to')).toEqual([
+        `${user}+r.${replyTokenOf(token)}@${domain ?? ''}`,
+      ]);
       expect(valuesOf(parsed, 'auto-submitted')).toEqual(['auto-generated']);
       expect(valuesOf(parsed, 'to')).toEqual([to]);
       expect(parsed.text).toBe('Hi.\n');
