@@ -1871,7 +1871,7 @@ export const operationShapes: readonly OperationShape[] = [
     positional: [],
     summary: 'Send an email from the address of the project.',
     description:
-      'A person may have to approve: pending messages then go out on their own. Replies arrive as email.received with reply_to set, failures as email.failed or email.bounced.',
+      'A person may have to approve: pending messages then go out on their own. Replies arrive as email.received with reply_to set, failures as email.failed or email.bounced. Calling again sends again.',
     method: 'POST',
     path: '/v1/emails',
     params: {},

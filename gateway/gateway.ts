@@ -23,7 +23,7 @@ import { Ingress } from './ingress.ts';
 import { KeyUse } from './key-use.ts';
 import { InboundMail } from './mail/inbound/inbound-mail.ts';
 import { readMailConfig } from './mail/read-mail-config.ts';
-import { mailInfo } from './mail/mail-info.ts';
+import { mailInfo, ownNames } from './mail/mail-info.ts';
 import type { Census, Observer } from './observer.ts';
 import type { OpenFilesOptions } from './open-files.ts';
 import { OperatorDesk } from './operator/operator-desk.ts';
@@ -295,11 +295,12 @@ interface Inside extends Middle {
 }
 
 function openSignIn(
-  { log }: GatewayOptions,
+  { log, people: config }: GatewayOptions,
   { people, ...middle }: Inside & { readonly control: ControlStore },
 ): SignIn {
   return new SignIn({
     ...middle,
+    ownNames: config ? ownNames(config.mail) : [],
     mail: (mail) => people.mail(mail),
     onTrouble: (reason) => log.warn({ reason }, 'a sign-in mail was not sent'),
     onError: (error) => log.error({ err: error }, 'a project was not finished'),

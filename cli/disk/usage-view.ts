@@ -13,9 +13,13 @@ const BAR_COLUMNS = 20;
 /** How full everything is, for a person; an answer of another form is shown as any other. */
 export function usageView(answer: unknown): View {
   if (!isObject(answer)) return {};
-  const { disk, keys, transfer } = answer;
+  const { disk, keys, transfer, emails } = answer;
   if (!isObject(disk) || !isObject(keys) || !isObject(transfer)) return {};
-  return { lines: (look) => pairLines(usagePairs(disk, keys, transfer, look), look) };
+  // A gateway of an earlier release sends no mail.
+  const mails = isObject(emails) ? mailPairs(emails) : [];
+  return {
+    lines: (look) => pairLines([...usagePairs(disk, keys, transfer, look), ...mails], look),
+  };
 }
 
 function usagePairs(disk: Fields, keys: Fields, transfer: Fields, { now }: Look): Pair[] {
@@ -32,6 +36,14 @@ function usagePairs(disk: Fields, keys: Fields, transfer: Fields, { now }: Look)
     ['Keys', share(keys['used'], keys['limit'], countText)],
     ['Downloads', share(transfer['used_bytes'], transfer['limit_bytes'], sizeText)],
     ['  month', `${plainText(month ?? '–')}${anew}`],
+  ];
+}
+
+function mailPairs({ today, day_limit, this_month, month_limit, blocked }: Fields): Pair[] {
+  return [
+    ['Mails today', share(today, day_limit, countText)],
+    ['  month', share(this_month, month_limit, countText)],
+    ...(typeof blocked === 'string' ? [['  blocked', plainText(blocked)] as const] : []),
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { MailInfo } from '../../shared/context.ts';
+import { domainOf } from '../../shared/rules/mail-address.ts';
 import { LOCAL_MAIL_DOMAIN } from '../../shared/rules/project-address.ts';
 import type { MailConfig } from './mail-config.ts';
 
@@ -7,4 +8,11 @@ export function mailInfo(config: MailConfig, isHosted: boolean): MailInfo {
   if (config.domain !== null) return { domain: config.domain, from: null };
   if (isHosted) return { domain: null, from: config.from };
   return { domain: LOCAL_MAIL_DOMAIN, from: config.kind === 'smtp' ? config.from : null };
+}
+
+/** What stands before the `@` of addresses that the service has in the domain of its projects: its sender, its mailbox. */
+export function ownNames({ domain, from, imap }: MailConfig): string[] {
+  return [from, imap?.user ?? '']
+    .filter((address) => address.includes('@') && domainOf(address) === domain)
+    .map((address) => address.slice(0, address.lastIndexOf('@')).toLowerCase());
 }

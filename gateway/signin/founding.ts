@@ -28,6 +28,8 @@ export interface FoundingParts {
   readonly clock: Clock;
   readonly vault: Vault;
   readonly server: ServerInfo;
+  /** Slugs that would be addresses of the service itself. */
+  readonly ownNames: readonly string[];
   /** What an earlier attempt left half made could not be finished now. */
   readonly onError: (error: unknown) => void;
 }
@@ -88,7 +90,9 @@ export class Founding {
     { name, slug, key_name }: z.output<typeof projectInput>,
   ): Promise<ProjectAnswer> {
     const { control, server } = this.#parts;
-    if (slug !== undefined && isReservedSlug(slug)) throw new ServiceError('SLUG_TAKEN');
+    const { ownNames } = this.#parts;
+    const isOurs = (one: string): boolean => isReservedSlug(one) || ownNames.includes(one);
+    if (slug !== undefined && isOurs(slug)) throw new ServiceError('SLUG_TAKEN');
     const id = newProjectId();
     const createdAt = isoTime(use.now);
     this.#making.add(id);
@@ -97,7 +101,8 @@ export class Founding {
         id,
         name,
         // What is in an id is random enough to be the end of a slug.
-        slugs: slug === undefined ? slugsFor(name, id.slice(-8)) : [slug],
+        slugs:
+          slug === undefined ? slugsFor(name, id.slice(-8)).filter((one) => !isOurs(one)) : [slug],
         createdAt,
         projectsMax: PROJECTS_PER_ACCOUNT,
       });

@@ -47,8 +47,7 @@ export function slugOf(name: string): string {
 export function slugsFor(name: string, random: string): string[] {
   const slug = slugOf(name);
   const ends = Array.from({ length: NUMBERED - 1 }, (_, index) => String(index + 2));
-  const numbered = [...ends, random].map((end) => `${room(slug, end)}-${end}`);
-  return isReservedSlug(slug) ? numbered : [slug, ...numbered];
+  return [slug, ...[...ends, random].map((end) => `${room(slug, end)}-${end}`)];
 }
 
 function room(slug: string, end: string): string {

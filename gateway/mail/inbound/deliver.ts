@@ -152,20 +152,21 @@ async function putAway(project: Project, mail: ReadMail, pins: PinnedBlob[]): Pr
     files.push({ name, content_type, digest, size_bytes: bytes.length });
   }
   if (mail.html) {
-    const digest = await put(mail.html);
+    const { bytes, sha256 } = mail.html;
+    const digest = await put(bytes, sha256);
     files.push({
       name: HTML_NAME,
       content_type: 'text/html',
       digest,
-      size_bytes: mail.html.length,
+      size_bytes: bytes.length,
     });
   }
-  const payload = Buffer.from(JSON.stringify(mail.payload));
+  const { bytes: payload, sha256 } = mail.payload_json;
   const isLarge = payload.length > PAYLOAD_ROW_MAX_BYTES;
   return {
     verified: mail.verified,
     body: isLarge ? null : payload,
-    blob: isLarge ? await put(payload) : null,
+    blob: isLarge ? await put(payload, sha256) : null,
     sizeBytes: payload.length,
     hash: Buffer.from(mail.digest, 'hex'),
     sender: mail.verified ? (mail.payload.from?.address ?? null) : null,

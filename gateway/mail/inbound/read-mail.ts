@@ -79,6 +79,13 @@ export interface MailReport {
   readonly recipients: readonly ReportedRecipient[];
 }
 
+/** Bytes to be kept. */
+export interface HashedBytes {
+  readonly bytes: Uint8Array;
+  /** In hex. */
+  readonly sha256: string;
+}
+
 /** A mail, checked and understood. */
 export interface ReadMail {
   /** SHA-256 of its bytes, in hex. */
@@ -87,8 +94,10 @@ export interface ReadMail {
   /** DKIM and DMARC both passed (spec section 2.1, rule 2). */
   readonly verified: boolean;
   readonly payload: MailPayload;
+  /** The same as JSON in UTF-8: written where mails are read, as that of a large one takes time. */
+  readonly payload_json: HashedBytes;
   /** UTF-8; null where there is none. */
-  readonly html: Uint8Array | null;
+  readonly html: HashedBytes | null;
   readonly files: readonly MailFile[];
   readonly blocked: readonly BlockedFile[];
   /** Whom this copy was delivered to, as the servers on our side noted it: the topmost of each trace header, from the top. */

@@ -81,7 +81,7 @@ export const emailSend = defineOperation({
   name: 'email_send',
   summary: 'Send an email from the address of the project.',
   description:
-    'A person may have to approve: pending messages then go out on their own. Replies arrive as email.received with reply_to set, failures as email.failed or email.bounced.',
+    'A person may have to approve: pending messages then go out on their own. Replies arrive as email.received with reply_to set, failures as email.failed or email.bounced. Calling again sends again.',
   scope: 'send',
   input,
   output: sendAnswer,

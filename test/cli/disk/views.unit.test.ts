@@ -139,6 +139,13 @@ describe('answers on a terminal', () => {
         limit_bytes: 5120 * MB,
         resets_at: '2026-02-01T00:00:00.000Z',
       },
+      emails: {
+        today: 5,
+        day_limit: 50,
+        this_month: 5,
+        month_limit: 1000,
+        blocked: '3 recipients complained within a week',
+      },
     };
     output.answer(answer, usageView(answer));
     expect(stdout.text.split('\n')).toEqual([
@@ -149,6 +156,9 @@ describe('answers on a terminal', () => {
       'Keys            ░░░░░░░░░░░░░░░░░░░░   0%  12 of 10,000',
       'Downloads       ░░░░░░░░░░░░░░░░░░░░   0%  0 bytes of 5 GB',
       '  month         2026-01, begins anew 2026-02-01T00:00:00.000Z (in 29d)',
+      'Mails today     ██░░░░░░░░░░░░░░░░░░  10%  5 of 50',
+      '  month         ░░░░░░░░░░░░░░░░░░░░   0%  5 of 1,000',
+      '  blocked       3 recipients complained within a week',
       '',
     ]);
   });

@@ -35,11 +35,11 @@ function say(message: ReaderMessage, transfer: readonly ArrayBuffer[] = []): voi
 }
 
 /** Those whose bytes belong to the mail alone, and need not be copied. */
-function buffersOf({ html, files }: ReadMail): ArrayBuffer[] {
-  const all = [html, ...files.map(({ bytes }) => bytes)];
+function buffersOf({ html, payload_json, files }: ReadMail): ArrayBuffer[] {
+  const all = [payload_json, ...(html ? [html] : []), ...files];
   const owned = all
-    .filter((bytes) => bytes !== null && bytes.byteLength === bytes.buffer.byteLength)
-    .map((bytes) => bytes?.buffer)
+    .filter(({ bytes }) => bytes.byteLength === bytes.buffer.byteLength)
+    .map(({ bytes }) => bytes.buffer)
     .filter((buffer) => buffer instanceof ArrayBuffer);
   return [...new Set(owned)];
 }

@@ -8,6 +8,7 @@ import { htmlToText } from './html-text.ts';
 import { reportOf } from './report.ts';
 import { strippedText } from './stripped.ts';
 import { cleanText, cutText } from './texts.ts';
+import { hashed, written } from './hashed.ts';
 import { unverified } from './unread.ts';
 import { verifyMail } from './verify.ts';
 
@@ -106,8 +107,8 @@ function withParts(bytes: Buffer, seen: Seen, { parsed, header, authentication }
   const itself = isCut ? { bytes, sizeBytes: seen.sizeBytes } : null;
   return {
     ...known(bytes, seen, header, authentication),
-    payload: payloadOf(header, authentication, { text, incomplete: isCut ? 'too_large' : null }),
-    html: html === null ? null : new TextEncoder().encode(html),
+    ...written(payloadOf(header, authentication, { text, incomplete: isCut ? 'too_large' : null })),
+    html: html === null ? null : hashed(new TextEncoder().encode(html)),
     ...filesOf(parsed.attachments, itself),
     report: reportOf(header, parsed.attachments),
   };
@@ -126,7 +127,7 @@ function withHeaderOnly(
 ): ReadMail {
   return {
     ...known(bytes, seen, header, authentication),
-    payload: payloadOf(header, authentication, { text: null, incomplete }),
+    ...written(payloadOf(header, authentication, { text: null, incomplete })),
     html: null,
     ...filesOf([], { bytes: seen.whole ? bytes : null, sizeBytes: seen.sizeBytes }),
     report: null,

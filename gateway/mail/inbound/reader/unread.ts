@@ -1,4 +1,5 @@
 import { webcrypto } from 'node:crypto';
+import { written } from './hashed.ts';
 import type { MailAuthentication, ReadMail, Seen } from '../read-mail.ts';
 
 const WHOLE = { name: 'message.eml', content_type: 'message/rfc822' };
@@ -21,7 +22,7 @@ export async function unreadMail(raw: Uint8Array, seen: Seen): Promise<ReadMail>
     digest,
     size_bytes,
     verified: false,
-    payload: {
+    ...written({
       message_id: null,
       from: null,
       to: [],
@@ -36,7 +37,7 @@ export async function unreadMail(raw: Uint8Array, seen: Seen): Promise<ReadMail>
       authentication: unverified('temperror', 'temperror'),
       auto_submitted: false,
       incomplete: seen.whole ? 'malformed' : 'too_large',
-    },
+    }),
     html: null,
     files: seen.whole ? [file] : [],
     blocked: seen.whole ? [] : [{ ...WHOLE, size_bytes, reason: 'too_large' }],

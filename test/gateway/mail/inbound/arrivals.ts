@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { hashed, written } from '../../../../gateway/mail/inbound/reader/hashed.ts';
 import { createVault, loadMasterKey } from '../../../../gateway/vault.ts';
 import { reportToken, tokenAddresses } from '../../../../shared/rules/project-address.ts';
 import { deliverMail, type ArrivedMail } from '../../../../gateway/mail/inbound/deliver.ts';
@@ -21,14 +22,14 @@ let nth = 0;
 /** A mail as the reader understood it: from Ana, verified, with little in it. */
 export function mailWith(
   payload: Partial<MailPayload> = {},
-  more: Partial<ReadMail> = {},
+  { html = null, ...more }: Partial<Omit<ReadMail, 'html'>> & { html?: Uint8Array | null } = {},
 ): ReadMail {
   nth += 1;
   return {
     digest: sha256(`mail ${nth}`),
     size_bytes: 1234,
     verified: true,
-    payload: {
+    ...written({
       message_id: `<${nth}@example.com>`,
       from: { address: 'ana@example.com', name: 'Ana' },
       to: [{ address: `shop@${DOMAIN}`, name: '' }],
@@ -50,8 +51,8 @@ export function mailWith(
       auto_submitted: false,
       incomplete: null,
       ...payload,
-    },
-    html: null,
+    }),
+    html: html && hashed(html),
     files: [],
     blocked: [],
     delivered_to: [],

@@ -111,7 +111,7 @@ describe('the text of a mail', () => {
     );
     expect(payload.text).toBe('Yes.\n\n> Shall we?');
     expect(payload.text_stripped).toBe('Yes.');
-    expect(Buffer.from(kept ?? []).toString()).toBe(
+    expect(Buffer.from(kept?.bytes ?? []).toString()).toBe(
       '<p>Yes.</p><blockquote>Shall we?</blockquote>\n',
     );
   });
@@ -122,13 +122,13 @@ describe('the text of a mail', () => {
     const type = { 'Content-Type': 'multipart/alternative; boundary=b' };
     const { payload, html: kept } = await readOffline(mailOf({ From: null, ...type }, body));
     expect(payload.text).toBe('café\n');
-    expect(Buffer.from(kept ?? []).toString()).toBe('<b>coffee</b>\n');
+    expect(Buffer.from(kept?.bytes ?? []).toString()).toBe('<b>coffee</b>\n');
   });
 
   it('never becomes markup by its charset', async () => {
     const utf7 = { 'Content-Type': 'text/html; charset=utf-7' };
     const { html: kept } = await readOffline(mailOf({ From: null, ...utf7 }, '+ADw-script+AD4-'));
-    expect(Buffer.from(kept ?? []).toString()).toBe('+ADw-script+AD4-\n');
+    expect(Buffer.from(kept?.bytes ?? []).toString()).toBe('+ADw-script+AD4-\n');
   });
 
   it('is cut where it is too long, and the mail is kept whole', async () => {
