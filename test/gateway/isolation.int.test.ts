@@ -20,6 +20,9 @@ interface Facts {
   readonly requestId: string;
   readonly linkRequestId: string;
   readonly channelId: string;
+  /** A mail that came in, with a file `note.txt`. */
+  readonly mailEventId: string;
+  readonly batchId: string;
 }
 
 interface Project extends Facts {
@@ -40,6 +43,8 @@ const NOWHERE: Facts = {
   requestId: 'req_00000000000000000000000000',
   linkRequestId: 'req_00000000000000000000000001',
   channelId: 'chn_00000000000000000000000000',
+  mailEventId: 'evt_00000000000000000000000001',
+  batchId: 'bat_00000000000000000000000000',
 };
 
 let gateway: TestGateway;
@@ -78,6 +83,10 @@ async function fill(projectId: string, apiKey: string, name: string): Promise<Pr
   const content_base64 = Buffer.from(secret).toString('base64');
   await world.get('file_put', { path: `${name}/file`, content_base64 });
 
+  const source = await world.get('source_add', { type: 'email', name: `${name}-mail` });
+  const mail = await world.deliver(String(source['url']), mailWithNote(secret));
+  const { batch_id } = await world.get('email_send', { ...LETTER, subject: secret });
+
   const asked = { question: secret, wait_seconds: 0 };
   const { request_id } = await world.get('ask_human', asked);
   const link = await world.get('file_url', { path: `${name}/file`, wait_seconds: 0 });
@@ -95,8 +104,30 @@ async function fill(projectId: string, apiKey: string, name: string): Promise<Pr
     requestId: String(request_id),
     linkRequestId: String(link['request_id']),
     channelId: firstOf(channels, 'id'),
+    mailEventId: String(mail.body['event_id']),
+    batchId: String(batch_id),
     secrets: [secret, content_base64, projectId, apiKey, url, String(routeSecret)],
   };
+}
+
+const LETTER = { to: ['ana@example.com'], text: 'Hello.', wait_seconds: 0 };
+
+function mailWithNote(secret: string): string {
+  const lines = [
+    'From: eve@example.org',
+    'Subject: A note',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/mixed; boundary=b',
+    '',
+    '--b',
+    'Content-Type: text/plain; name=note.txt',
+    'Content-Disposition: attachment; filename=note.txt',
+    '',
+    secret,
+    '--b--',
+    '',
+  ];
+  return lines.join('\r\n');
 }
 
 function hasItems({ items }: Json): boolean {
@@ -146,13 +177,19 @@ function inputsOf(name: string, of: Facts, own: Facts): readonly Json[] {
     kv_list: [{ prefix: of.name }],
     kv_delete: [{ key: `${of.name}/key` }],
     state_load: [{ task_id: of.name }],
-    file_get: [{ path: `${of.name}/file` }],
-    file_list: [{ prefix: of.name }],
+    file_get: [{ path: `${of.name}/file` }, { path: `${of.mailEventId}/note.txt` }],
+    file_list: [{ prefix: of.name }, { prefix: `${of.mailEventId}/` }],
     file_delete: [{ path: `${of.name}/file` }],
     file_url: [
       { path: `${of.name}/file`, wait_seconds: 0 },
       { path: `${own.name}/file`, approval: of.linkRequestId, wait_seconds: 0 },
     ],
+    email_send: [`${of.name}/file`, `${of.mailEventId}/note.txt`].map((path) => ({
+      ...LETTER,
+      subject: 'Hello',
+      attachments: [path],
+    })),
+    email_status: [{ batch_id: of.batchId }],
     ledger_query: [{ subject: of.eventId }, { subject: of.requestId }],
   };
   return inputs[name] ?? [];
