@@ -84,6 +84,8 @@ const UNDECIDED: ReadonlySet<string> = new Set([
   'request_status',
   'policy_set',
   'file_url',
+  'email_send',
+  'email_status',
 ]);
 
 /** The answer of a command line that has to succeed. */
