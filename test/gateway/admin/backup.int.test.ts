@@ -263,9 +263,11 @@ describe('a backup', () => {
     const databases = (): (readonly [string, string])[] =>
       filesOf(data)
         .filter((file) => /\.db(?:-wal)?$/.test(file))
-        .map((file) => [file, readFileSync(join(data, file)).toString('base64')] as const);
+        .map((file) => [file, readFileSync(join(data, file)).toString('base64')] as const)
+        // Looking into a database that nobody has open leaves a log without anything in it.
+        .filter(([, text]) => text !== '');
     const before = databases();
-    expect(before.some(([file, text]) => file.endsWith('-wal') && text !== '')).toBe(true);
+    expect(before.some(([file]) => file.endsWith('-wal'))).toBe(true);
     const folder = join(root.path, 'of-killed');
     expect((await operator(['backup', folder, '--data', data])).code).toBe(0);
     expect(databases()).toEqual(before);
