@@ -18,24 +18,16 @@ export interface SendingProject {
   inBackground(work: () => Promise<void>): void;
 }
 
-/** What is sent, and how. */
-interface Sending<T> {
-  /** So many are under way at once. */
-  readonly underWayMax: number;
-  /** What is due, in the order in which it is to go. */
-  due(store: Repositories, now: number, limit: number): Promise<T[]>;
-  /** Sends one and writes down how it fared. It rejects only when that could not be written. */
-  send(item: T): Promise<void>;
-}
+/** So many of a project are under way at once. */
+const UNDER_WAY_MAX = 16;
 
 /**
  * Rows that are due are sent, several at a time, each once at a time: a slow one holds up no other. What is under way when
  * the process ends is found again by the next start, as its row still stands.
  */
-export class SendQueue<T extends { readonly id: string }> {
+export abstract class SendQueue<T extends { readonly id: string }> {
   readonly #project: SendingProject;
   readonly #clock: Clock;
-  readonly #sending: Sending<T>;
   readonly #underWay = new Set<string>();
   /** Seen to be due when all places were taken, in order. */
   #next: T[] = [];
@@ -43,11 +35,16 @@ export class SendQueue<T extends { readonly id: string }> {
   #again = false;
   #closed = false;
 
-  constructor(project: SendingProject, clock: Clock, sending: Sending<T>) {
+  constructor(project: SendingProject, clock: Clock) {
     this.#project = project;
     this.#clock = clock;
-    this.#sending = sending;
   }
+
+  /** What is due, in the order in which it is to go. */
+  protected abstract due(store: Repositories, now: number, limit: number): Promise<T[]>;
+
+  /** Sends one and writes down how it fared. It rejects only when that could not be written. */
+  protected abstract send(item: T): Promise<void>;
 
   /** Something is being sent, or about to be. */
   get isBusy(): boolean {
@@ -83,17 +80,16 @@ export class SendQueue<T extends { readonly id: string }> {
 
   async #sendDue(): Promise<void> {
     const now = this.#clock.now();
-    const { underWayMax } = this.#sending;
     // As it was before the look: one that ends meanwhile still stands as due in what was seen.
     const busy = new Set(this.#underWay);
-    const wanted = underWayMax + busy.size + AHEAD;
-    const due = await this.#project.store.read((store) => this.#sending.due(store, now, wanted));
+    const wanted = UNDER_WAY_MAX + busy.size + AHEAD;
+    const due = await this.#project.store.read((store) => this.due(store, now, wanted));
     this.#next = due.filter(({ id }) => !busy.has(id));
     this.#begin();
   }
 
   #begin(): void {
-    const room = this.#sending.underWayMax - this.#underWay.size;
+    const room = UNDER_WAY_MAX - this.#underWay.size;
     for (const item of this.#next.splice(0, room)) {
       this.#underWay.add(item.id);
       this.#project.inBackground(() => this.#sendOne(item));
@@ -102,7 +98,7 @@ export class SendQueue<T extends { readonly id: string }> {
 
   async #sendOne(item: T): Promise<void> {
     try {
-      await this.#sending.send(item);
+      await this.send(item);
     } catch (error) {
       this.#wakeSoon();
       throw error;

@@ -11,7 +11,7 @@ import type { ProjectWrites } from '../writes/writers.ts';
 import { AttemptLog } from './attempt-log.ts';
 import { DestinationQueue, type Attempted, type Page } from './destination-queue.ts';
 import { SigningSecrets } from './signing-secrets.ts';
-import { Slots } from './slots.ts';
+import { Slots } from '../slots.ts';
 
 /** Bodies of this size are read at once for one destination. */
 const PAGE_MAX_BYTES = 1024 * 1024;

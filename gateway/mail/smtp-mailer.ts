@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type SMTPPool from 'nodemailer/lib/smtp-pool';
 import type { Clock } from '../../shared/clock.ts';
 import { domainOf } from '../../shared/rules/mail-address.ts';
-import { Slots } from '../callbacks/slots.ts';
+import { Slots } from '../slots.ts';
 import { composeMail } from './compose.ts';
 import { dkimSignature } from './dkim.ts';
 import type { DkimConfig, SmtpPlace } from './mail-config.ts';
@@ -83,20 +83,9 @@ export class SmtpMailer implements Mailer {
     this.#pool.close({ force: true });
   }
 
-  async #sendInTurn(mail: OutgoingMail): Promise<MailSent> {
+  #sendInTurn(mail: OutgoingMail): Promise<MailSent> {
     const signal = AbortSignal.timeout(this.#deadlineMs);
-    const sizeBytes = sizeOf(mail);
-    await new Promise<void>((resolve) => {
-      const enter = (): void => {
-        if (this.#inHand.take(sizeBytes, enter)) resolve();
-      };
-      enter();
-    });
-    try {
-      return await this.#send(mail, signal);
-    } finally {
-      this.#inHand.give(sizeBytes);
-    }
+    return this.#inHand.within(sizeOf(mail), () => this.#send(mail, signal));
   }
 
   async #send(mail: OutgoingMail, signal: AbortSignal): Promise<MailSent> {

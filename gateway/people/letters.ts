@@ -10,9 +10,6 @@ import type { LetterFate } from '../writes/people.ts';
 import type { Carrier, Letter } from './desk.ts';
 import { channelViewFor, openedFor } from './view.ts';
 
-/** So many of a project are under way at once. */
-const UNDER_WAY_MAX = 16;
-
 export interface LetterParts {
   readonly clock: Clock;
   readonly vault: Vault;
@@ -32,37 +29,21 @@ const TAKEN_BACK: Made = { void: 'It was taken back.' };
  * Sends what is queued for the people of one project. What is to be said is read when it is sent, so a request that was
  * decided meanwhile is not asked about. A crash between sending and writing it down sends again: under the same id.
  */
-export class Letters {
+export class Letters extends SendQueue<NoticeRow> {
   readonly #project: SendingProject;
   readonly #parts: LetterParts;
-  readonly #queue: SendQueue<NoticeRow>;
 
   constructor(project: SendingProject, parts: LetterParts) {
+    super(project, parts.clock);
     this.#project = project;
     this.#parts = parts;
-    this.#queue = new SendQueue<NoticeRow>(project, parts.clock, {
-      underWayMax: UNDER_WAY_MAX,
-      due: (store, now, limit) => store.notices.due(now, limit),
-      send: (notice) => this.#sendOne(notice),
-    });
   }
 
-  /** Something is being sent, or about to be. */
-  get isBusy(): boolean {
-    return this.#queue.isBusy;
+  protected override due(store: Repositories, now: number, limit: number): Promise<NoticeRow[]> {
+    return store.notices.due(now, limit);
   }
 
-  /** There may be something to send. */
-  wake(): void {
-    this.#queue.wake();
-  }
-
-  /** Begins nothing more; what is under way is found again by the next start. */
-  close(): void {
-    this.#queue.close();
-  }
-
-  async #sendOne(notice: NoticeRow): Promise<void> {
+  protected override async send(notice: NoticeRow): Promise<void> {
     const fate = await this.#fateOf(notice);
     const now = this.#parts.clock.now();
     await this.#project.writes.run('recordLetters', [{ noticeId: notice.id, fate, now }]);

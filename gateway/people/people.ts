@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../shared/clock.ts';
 import type { MailInfo, Vault } from '../../shared/context.ts';
 import type { ChannelKind } from '../../shared/store/channels.ts';
-import { Slots } from '../callbacks/slots.ts';
+import { Slots } from '../slots.ts';
 import { Mails } from '../mail/outbound/mails.ts';
 import { MailCarrier } from '../mail/mail-carrier.ts';
 import type { MailConfig } from '../mail/mail-config.ts';

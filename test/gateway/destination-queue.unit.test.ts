@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DestinationQueue, type Attempted } from '../../gateway/callbacks/destination-queue.ts';
-import { Slots } from '../../gateway/callbacks/slots.ts';
+import { Slots } from '../../gateway/slots.ts';
 
 interface Item {
   readonly id: string;

@@ -54,16 +54,12 @@ export async function deliverMail(
     sourceId: source.id,
     ids: idsOf(mail),
     knownSince: isoTime(now - (messageId === null ? DEDUP_BODY_MS : DEDUP_ID_MS)),
+    verified: mail.verified,
+    hash: Buffer.from(mail.digest, 'hex'),
   };
   const pins: PinnedBlob[] = [];
   try {
-    const known = await project.store.read((store) =>
-      knownAs(store, {
-        ...place,
-        verified: mail.verified,
-        hash: Buffer.from(mail.digest, 'hex'),
-      }),
-    );
+    const known = await project.store.read((store) => knownAs(store, place));
     // What is known for sure leaves no bytes; whoever comes at the same time is told apart by the transaction.
     if (known?.isSame) return { status: 'duplicate', event_id: known.id };
     const delivery = await putAway(project, mail, pins);
@@ -136,7 +132,7 @@ async function findAnswered(
 
 type Stored = Omit<
   MailDelivery,
-  'sourceId' | 'source' | 'ids' | 'knownSince' | 'replyTo' | 'now' | 'digest'
+  'sourceId' | 'source' | 'ids' | 'knownSince' | 'verified' | 'hash' | 'replyTo' | 'now' | 'digest'
 >;
 
 /** Puts what is large beside the database. The pins keep it until its rows are there. */
@@ -164,11 +160,9 @@ async function putAway(project: Project, mail: ReadMail, pins: PinnedBlob[]): Pr
   const { bytes: payload, sha256 } = mail.payload_json;
   const isLarge = payload.length > PAYLOAD_ROW_MAX_BYTES;
   return {
-    verified: mail.verified,
     body: isLarge ? null : payload,
     blob: isLarge ? await put(payload, sha256) : null,
     sizeBytes: payload.length,
-    hash: Buffer.from(mail.digest, 'hex'),
     sender: mail.verified ? (mail.payload.from?.address ?? null) : null,
     parts: {
       attachments: mail.files.map(({ bytes, ...file }) => ({ ...file, size_bytes: bytes.length })),

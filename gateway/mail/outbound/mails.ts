@@ -5,14 +5,11 @@ import { sendBlocked } from '../../../shared/operations/email/room.ts';
 import { reportToken, tokenAddresses } from '../../../shared/rules/project-address.ts';
 import type { EmailBatchRow, EmailMessageRow } from '../../../shared/store/emails.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
-import type { Slots } from '../../callbacks/slots.ts';
+import type { Slots } from '../../slots.ts';
 import type { Observer } from '../../observer.ts';
 import { SendQueue, type SendingProject } from '../../send-queue.ts';
 import type { MailFailure, MailFate } from '../../writes/mails.ts';
 import type { Mailer, OutgoingFile, OutgoingMail } from '../mailer.ts';
-
-/** So many of a project are under way at once. */
-const UNDER_WAY_MAX = 16;
 
 /** A batch whose content is still there. */
 type KeptBatch = EmailBatchRow & { readonly text: string };
@@ -47,39 +44,27 @@ const FORGOTTEN = failure('gave_up', 'Its content was deleted before it could be
  * the first byte of one leaves, that is written down; a crash after it leaves a message that may have arrived, which is
  * told and never sent twice.
  */
-export class Mails {
+export class Mails extends SendQueue<EmailMessageRow> {
   readonly #project: MailsProject;
   readonly #parts: MailsParts;
-  readonly #queue: SendQueue<EmailMessageRow>;
   /** How sending fared, where that could not be written down yet. */
   readonly #unwritten = new Map<string, MailFate>();
 
   constructor(project: MailsProject, parts: MailsParts) {
+    super(project, parts.clock);
     this.#project = project;
     this.#parts = parts;
-    this.#queue = new SendQueue<EmailMessageRow>(project, parts.clock, {
-      underWayMax: UNDER_WAY_MAX,
-      due: (store, now, limit) => store.emails.due(now, limit),
-      send: (message) => this.#sendOne(message),
-    });
   }
 
-  /** Something is being sent, or about to be. */
-  get isBusy(): boolean {
-    return this.#queue.isBusy;
+  protected override due(
+    store: Repositories,
+    now: number,
+    limit: number,
+  ): Promise<EmailMessageRow[]> {
+    return store.emails.due(now, limit);
   }
 
-  /** There may be something to send. */
-  wake(): void {
-    this.#queue.wake();
-  }
-
-  /** Begins nothing more. */
-  close(): void {
-    this.#queue.close();
-  }
-
-  async #sendOne({ id: messageId }: EmailMessageRow): Promise<void> {
+  protected override async send({ id: messageId }: EmailMessageRow): Promise<void> {
     const fate = this.#unwritten.get(messageId) ?? (await this.#tried(messageId));
     const now = this.#parts.clock.now();
     await this.#project.writes.run('recordMail', { messageId, fate, now });
@@ -107,21 +92,10 @@ export class Mails {
     }
   }
 
-  async #send(message: EmailMessageRow, batch: KeptBatch): Promise<MailFate> {
-    const { filesInHand } = this.#parts;
+  #send(message: EmailMessageRow, batch: KeptBatch): Promise<MailFate> {
     const bytes = attachmentsOf(batch).reduce((sum, { size_bytes }) => sum + size_bytes, 0);
     if (bytes === 0) return this.#handOver(message, batch);
-    await new Promise<void>((resolve) => {
-      const enter = (): void => {
-        if (filesInHand.take(bytes, enter)) resolve();
-      };
-      enter();
-    });
-    try {
-      return await this.#handOver(message, batch);
-    } finally {
-      filesInHand.give(bytes);
-    }
+    return this.#parts.filesInHand.within(bytes, () => this.#handOver(message, batch));
   }
 
   async #handOver(message: EmailMessageRow, batch: KeptBatch): Promise<MailFate> {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Slots } from '../../../../gateway/callbacks/slots.ts';
+import { Slots } from '../../../../gateway/slots.ts';
 import type { MailSent, OutgoingMail } from '../../../../gateway/mail/mailer.ts';
 import { Mails } from '../../../../gateway/mail/outbound/mails.ts';
 import type { ProjectWrites } from '../../../../gateway/writes/writers.ts';

@@ -1,6 +1,6 @@
 /**
- * How much may be under way to all destinations together, and who waits for a place. What a project has is a share in that
- * of all, so that one of them cannot take everything.
+ * How much may be under way together, and who waits for a place. What a project has may be a share in that of all, so that
+ * one of them cannot take everything.
  */
 export class Slots {
   readonly #max: number;
@@ -15,7 +15,7 @@ export class Slots {
   }
 
   /**
-   * Takes `weight` slots while there is one left: a heavy delivery need not wait until there is room for all of it.
+   * Takes `weight` slots while there is one left: something heavy need not wait until there is room for all of it.
    * Otherwise `again` is called when it may try again; each waits once, however often it asks.
    */
   take(weight: number, again: () => void): boolean {
@@ -26,6 +26,21 @@ export class Slots {
     if (this.#ofAll?.take(weight, again) === false) return false;
     this.#used += weight;
     return true;
+  }
+
+  /** Does some work while it holds so many slots, as soon as it has them. */
+  async within<T>(weight: number, work: () => Promise<T>): Promise<T> {
+    await new Promise<void>((resolve) => {
+      const enter = (): void => {
+        if (this.take(weight, enter)) resolve();
+      };
+      enter();
+    });
+    try {
+      return await work();
+    } finally {
+      this.give(weight);
+    }
   }
 
   give(weight: number): void {
