@@ -1,17 +1,43 @@
 // Bundles the executable and its processes into dist/. Run by `npm run build`, and by `npm ci` through `prepare`.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 
 rmSync('dist', { recursive: true, force: true });
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+/** Each bundle with what it begins at. */
+const BUNDLES = {
+  cli: 'cli/main.ts',
+  daemon: 'daemon/main.ts',
+  gateway: 'gateway/main.ts',
+  'gateway-admin': 'gateway/admin/main.ts',
+  'replica-child': 'daemon/replica/child.ts',
+  'mail-reader': 'gateway/mail/inbound/reader/reader-main.ts',
+  writer: 'gateway/writes/thread-main.ts',
+};
+
+// CommonJS and files of plain ASCII, with all packages inside: the fastest thing for Node to start, and the only one
+// whose compiled code can be kept on Node 20. Libsql alone stays outside, as it is native.
 const common = {
   bundle: true,
   platform: 'node',
   target: 'node20.19',
-  logLevel: 'warning',
+  format: 'cjs',
+  external: ['libsql', 'libsql/*'],
+  // It is run as a script, where `import()` does not work: `require` is put in its place.
+  supported: { 'dynamic-import': false },
   legalComments: 'none',
+  logLevel: 'warning',
+};
+
+/** Names found beside a bundle are as they are beside its start, which stands one folder above. */
+const HERE = {
+  define: { 'import.meta.url': 'startUrl' },
+  banner: { js: "const startUrl = require('node:url').pathToFileURL(__filename).href;" },
 };
 
 /** The thread that writes checks nothing against schemas, so it does without the package: see the module put in its place. */
@@ -28,87 +54,71 @@ const withoutSchemas = {
   },
 };
 
-await Promise.all([
-  // CommonJS and one file of plain ASCII, with everything inside: the fastest thing for Node 20 to start.
-  build({
+/** The code of a bundle. That of processes keeps its names, which the stacks in their logs show. */
+function buildCode(name) {
+  return build({
     ...common,
-    entryPoints: ['cli/main.ts'],
-    outfile: 'dist/cli.cjs',
-    format: 'cjs',
-    minify: true,
-    // The executable runs it as a script, where `import()` does not work: `require` is put in its place.
-    supported: { 'dynamic-import': false },
-  }),
-  // The processes keep their packages outside: libsql is native, and one copy of the others serves all.
-  build({
-    ...common,
-    entryPoints: {
-      daemon: 'daemon/main.ts',
-      gateway: 'gateway/main.ts',
-      'gateway-admin': 'gateway/admin/main.ts',
-      'replica-child': 'daemon/replica/child.ts',
-      'mail-reader': 'gateway/mail/inbound/reader/reader-main.ts',
-    },
-    outdir: 'dist',
-    format: 'esm',
-    // What is loaded on demand stays apart.
-    splitting: true,
-    packages: 'external',
-    sourcemap: true,
-  }),
-  build({
-    ...common,
-    entryPoints: { writer: 'gateway/writes/thread-main.ts' },
-    outdir: 'dist',
-    format: 'esm',
-    external: ['libsql', 'libsql/*'],
-    plugins: [withoutSchemas],
-    sourcemap: true,
-  }),
-]);
-
-// Found beside the bundle as they are beside the source.
-cpSync('shared/store/migrations', 'dist/migrations', { recursive: true });
-
-// The executable: answers --version by itself, otherwise runs the bundle with the code that V8 compiled before.
-// V8 ignores a cache of another version of itself, so it can only be of no use, never wrong.
-writeFileSync(
-  'dist/svc.cjs',
-  `#!/usr/bin/env node
-'use strict';
-const args = process.argv;
-if (args.length === 3 && (args[2] === '--version' || args[2] === '-V')) {
-  process.stdout.write('${version}\\n');
-} else {
-  const { readFileSync } = require('node:fs');
-  const { Script } = require('node:vm');
-  const filename = __dirname + '/cli.cjs';
-  const source =
-    '(function (exports, require, module, __filename, __dirname) { ' +
-    readFileSync(filename, 'latin1') +
-    '\\n})';
-  let cachedData;
-  try {
-    cachedData = readFileSync(__dirname + '/cli.cache');
-  } catch {
-    // Only slower without it.
-  }
-  const script = new Script(source, { filename, cachedData });
-  script.runInThisContext()(exports, require, module, filename, __dirname);
-  if (process.env.SVC_BUILD_CACHE) {
-    process.once('exit', () =>
-      require('node:fs').writeFileSync(process.env.SVC_BUILD_CACHE, script.createCachedData()),
-    );
-  }
+    entryPoints: { [name]: BUNDLES[name] },
+    outdir: 'dist/code',
+    metafile: true,
+    ...(name === 'cli' ? { minify: true } : { minifyWhitespace: true, ...HERE }),
+    ...(name === 'writer' && { plugins: [withoutSchemas] }),
+  });
 }
-`,
-);
+
+/** The licenses of all packages inside, which they ask to be passed on. */
+function licensesOf(builds) {
+  const inputs = builds.flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  const folders = inputs.flatMap((path) => {
+    const inside = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path);
+    return inside ? [inside[1]] : [];
+  });
+  const texts = [...new Set(folders)].toSorted().map((folder) => {
+    const { name, version: its, license } = JSON.parse(readFileSync(join(folder, 'package.json')));
+    const file = readdirSync(folder).find((one) => /^licen[cs]e|^copying/i.test(one));
+    const text = file === undefined ? '' : `\n\n${readFileSync(join(folder, file), 'utf8').trim()}`;
+    return `${name} ${its} (${license})${text}\n`;
+  });
+  return texts.join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+/** The executable answers --version by itself, as that is asked for often. */
+const VERSION_ANSWER = `#!/usr/bin/env node
+if (process.argv.length === 3 && (process.argv[2] === '--version' || process.argv[2] === '-V')) {
+  process.stdout.write('${version}\\n');
+  return;
+}`;
+
+/** What is run: it loads the code, with what was compiled of it before. */
+function buildStart(name) {
+  const digest = createHash('sha256')
+    .update(readFileSync(`dist/code/${name}.js`))
+    .digest('hex');
+  return build({
+    ...common,
+    entryPoints: ['shared/bundle/start.ts'],
+    outfile: name === 'cli' ? 'dist/svc.cjs' : `dist/${name}.js`,
+    define: { BUNDLE_NAME: JSON.stringify(name), BUNDLE_DIGEST: JSON.stringify(digest) },
+    ...(name === 'cli' && { banner: { js: VERSION_ANSWER } }),
+  });
+}
+
+const made = await Promise.all(Object.keys(BUNDLES).map(buildCode));
+await Promise.all(Object.keys(BUNDLES).map(buildStart));
+
+writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licensesOf(made));
+
+// The package is of modules, what is built is not.
+writeFileSync('dist/package.json', '{ "type": "commonjs" }\n');
 chmodSync('dist/svc.cjs', 0o755);
 
-// Run once against nothing, so that what every command needs is compiled into the cache. It exits with "unreachable".
+// Found beside the starts as they are beside the source.
+cpSync('shared/store/migrations', 'dist/migrations', { recursive: true });
+
+// Run once against nothing, so that what every command needs is compiled and kept. It exits with "unreachable".
 try {
   execFileSync(process.execPath, ['dist/svc.cjs', 'inbox', 'list'], {
-    env: { PATH: process.env.PATH, SVC_HOME: '/nonexistent', SVC_BUILD_CACHE: 'dist/cli.cache' },
+    env: { PATH: process.env.PATH, SVC_HOME: '/nonexistent' },
     stdio: 'ignore',
   });
 } catch {

@@ -1,6 +1,7 @@
 import type { Client } from './client.ts';
 import type { Output } from './view/output.ts';
 import type { Home } from '../daemon/home.ts';
+import type { Stored } from './stored-names.ts';
 
 /** One `--flag`. `value` names its argument in help; without it the flag is a switch. */
 export interface OptionSpec {
@@ -12,8 +13,8 @@ export interface OptionSpec {
   readonly summary: string;
   /** Offered by completion, and the only values accepted. */
   readonly choices?: readonly string[];
-  /** Offered by completion: what this machine has stored of it. */
-  readonly stored?: 'profiles';
+  /** Offered by completion: what is stored of it. */
+  readonly stored?: Stored;
   readonly repeatable?: boolean;
 }
 
@@ -23,8 +24,8 @@ export interface ArgumentSpec {
   readonly summary: string;
   /** Offered by completion; whether there are others is for the command to say. */
   readonly choices?: readonly string[];
-  /** Offered by completion: what this machine has stored of it. */
-  readonly stored?: 'profiles';
+  /** Offered by completion: what is stored of it. */
+  readonly stored?: Stored;
   /** Takes all that is left. */
   readonly variadic?: boolean;
 }
@@ -37,6 +38,8 @@ export interface CommandSpec {
   readonly description?: string;
   readonly args: readonly ArgumentSpec[];
   readonly options: readonly OptionSpec[];
+  /** Exit codes that say more here than everywhere, with what they say. */
+  readonly exits?: readonly (readonly [string, string])[];
   /** Complete lines without the leading `svc`. */
   readonly examples: readonly string[];
   readonly load: () => Promise<CommandModule>;

@@ -63,9 +63,11 @@ async function readInput(
   const input: Record<string, unknown> = {};
   for (const field of shape.fields) {
     const flag = flagOf(field);
-    const given = args[field.name] ?? options[flag.slice(2)] ?? shape.defaults[field.name];
+    const argument = args[field.name];
+    const given = argument ?? options[flag.slice(2)] ?? shape.defaults[field.name];
     if (given !== undefined) {
-      input[field.name] = await fieldValue(field, given, stdin);
+      const typed = argument === undefined ? flag : `<${field.name}>`;
+      input[field.name] = await fieldValue(field, given, stdin, typed);
     } else if (field.required) {
       throw missing(`${flag} is missing.`, shape);
     }

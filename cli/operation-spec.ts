@@ -1,5 +1,14 @@
 import type { CommandSpec, OptionSpec } from './command.ts';
 import type { FieldShape, OperationShape } from './operation-shape.ts';
+import { storedOf } from './stored-names.ts';
+import { countText } from './view/sizes.ts';
+
+/** What exit code 3 says of an operation that may find nothing. */
+const NOTHING = {
+  wait: ['3', 'nothing came in time; nothing is lost, so call it again'],
+  read: ['3', 'there is none'],
+  write: ['3', 'there is none'],
+} as const;
 
 /** The command of an operation. */
 export function operationSpec(shape: OperationShape, load: CommandSpec['load']): CommandSpec {
@@ -14,21 +23,31 @@ export function operationSpec(shape: OperationShape, load: CommandSpec['load']):
         const summary = field
           ? remarked(field.summary, [...limitsOf(field), ...formsOf(field)])
           : '';
-        return { name, required, summary, ...(field?.choices && { choices: field.choices }) };
+        const stored = storedOf(shape.name, name);
+        return {
+          name,
+          required,
+          summary,
+          ...(field?.choices && { choices: field.choices }),
+          ...(stored && { stored }),
+        };
       });
     },
     get options() {
       const positional = new Set(shape.positional.map(({ name }) => name));
       return shape.fields
         .filter(({ name }) => !positional.has(name))
-        .map((field) => optionOf(field, shape.defaults[field.name]));
+        .map((field) => optionOf(shape, field));
     },
+    ...(shape.emptyWhenNull !== undefined && { exits: [NOTHING[shape.effect]] }),
     examples: shape.examples,
     load,
   };
 }
 
-function optionOf(field: FieldShape, filledIn: string | undefined): OptionSpec {
+function optionOf(shape: OperationShape, field: FieldShape): OptionSpec {
+  const filledIn = shape.defaults[field.name];
+  const stored = storedOf(shape.name, field.name);
   const choices = field.type === 'boolean' ? ['true', 'false'] : field.choices;
   const standard = filledIn ?? field.default;
   const limits = [...limitsOf(field), ...(standard === undefined ? [] : [`default ${standard}`])];
@@ -42,6 +61,7 @@ function optionOf(field: FieldShape, filledIn: string | undefined): OptionSpec {
     value: valueName(field),
     summary: remarked(field.summary, remarks),
     ...(choices && { choices }),
+    ...(stored && { stored }),
     ...(field.type === 'array' && { repeatable: true }),
   };
 }
@@ -66,8 +86,8 @@ function remarked(summary: string, remarks: readonly string[]): string {
 function limitsOf({ summary, minimum, maximum, minLength = 0, maxLength }: FieldShape): string[] {
   const range = maximum === undefined && minimum === 0 ? [] : rangeText(minimum, maximum);
   if (/\b(?:up to|at most) \d/i.test(summary)) return range;
-  const least = minLength > 1 ? minLength.toLocaleString('en-US') : undefined;
-  const length = rangeText(least, maxLength?.toLocaleString('en-US'));
+  const least = minLength > 1 ? countText(minLength) : undefined;
+  const length = rangeText(least, maxLength === undefined ? undefined : countText(maxLength));
   return [...range, ...length.map((text) => `${text} characters`)];
 }
 

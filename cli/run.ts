@@ -105,13 +105,16 @@ async function helpFor(
   commands: readonly CommandSpec[],
   around: Surroundings,
 ): Promise<string> {
-  const { below, commandHelp, helpColumns, overview } = await import('./view/help.ts');
+  const { commandHelp, helpColumns, overview, topicHelp } = await import('./view/help.ts');
+  const { TOPICS } = await import('./view/topics.ts');
   const columns = helpColumns(around.stdout.columns);
   const named = words.filter((word) => !word.startsWith('-'));
   if (named.length === 0) return overview(commands, columns);
+  const topic = TOPICS.find(({ name }) => name === named.join(' '));
+  if (topic) return topicHelp(topic, columns);
   const found = findCommand(named, commands);
   if (!found) return groupPage(named, commands, around);
-  return commandHelp(found.command, below(found.command, commands), columns);
+  return commandHelp(found.command, commands, columns);
 }
 
 /** `svc gateway bakup`: the word behind a command that takes none, and that others go on from, was to be one of those. */
@@ -134,10 +137,13 @@ async function groupPage(
   }
   const named = words.filter((word) => !word.startsWith('-')).slice(0, 2);
   if (named.length === 0) throw usageError(`Unknown flag ${words[0] ?? ''}.`, 'See: svc --help');
-  const meant = meantCommand(singular(named, commands), commands);
+  if (named[0] === 'version') throw usageError('Unknown command "version".', 'See: svc --version');
+  const [noun = '', ...others] = singular(named, commands);
+  const meant = meantCommand([noun, ...others], commands);
+  const known = commandsUnder([noun], commands).length > 0;
   throw usageError(
     `Unknown command "${named.join(' ')}".${meant === null ? '' : ` Did you mean "${meant}"?`}`,
-    'See: svc --help',
+    known ? `See: svc ${noun} --help` : 'See: svc --help',
   );
 }
 

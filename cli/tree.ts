@@ -11,6 +11,7 @@ import { toolCommands } from './commands/specs-tools.ts';
 import { operationShapes } from './operations.generated.ts';
 import type { OperationShape } from './operation-shape.ts';
 import { operationSpec } from './operation-spec.ts';
+import { STORED_NAMES } from './stored-names.ts';
 
 /** Every command: those of the interface first, then those written by hand. */
 export function allCommands(): readonly CommandSpec[] {
@@ -70,6 +71,8 @@ function loaderOf(shape: OperationShape): CommandSpec['load'] {
       return async () => (await import('./commands/ledger-query.ts')).ledgerQuery(shape);
     case 'ledger_verify':
       return async () => (await import('./commands/ledger-verify.ts')).ledgerVerify(shape);
+    case 'source_list':
+      return async () => (await import('./commands/source-list.ts')).sourceList(shape);
     case 'whoami':
       return async () => (await import('./commands/whoami.ts')).whoami(shape);
     default:
@@ -86,8 +89,15 @@ const completionCommand: CommandSpec = {
   summary: 'Print the completion script for your shell.',
   description:
     'Completes commands, flags and known values of flags and arguments. Write it once to where your shell looks for such scripts, or load it when a shell starts.',
-  args: [{ name: 'shell', required: true, summary: 'bash, zsh or fish', choices: SHELL_NAMES }],
-  options: [],
+  args: [{ name: 'shell', required: false, summary: 'bash, zsh or fish', choices: SHELL_NAMES }],
+  options: [
+    {
+      flag: 'values',
+      value: 'NAMES',
+      summary: 'Print what is stored of this instead, one a line: the scripts ask for it',
+      choices: STORED_NAMES,
+    },
+  ],
   examples: [
     'completion bash > ~/.local/share/bash-completion/completions/svc',
     'completion zsh > ~/.zfunc/_svc',

@@ -22,6 +22,8 @@ const SENT_TO = /^\/(?:[wu]\/[0-9A-Za-z]+|telegram\/updates)(?:\?|$)/;
 const LINK = /^\/[lfd]\/[\w/-]+(?:\?|$)/;
 /** Links to them are opened from mail programs on the web. They look themselves at who sends their forms. */
 const PAGE = /^\/[ac]\/[0-9A-Za-z]+(?:\?|$)/;
+/** The web inbox: never under a foreign name. Its links are opened from mail programs, and its forms tell no origin. */
+const INBOX = /^\/ui(?:\/[\w-]+)*(?:\/(?:style\.css|script\.js))?(?:\?|$)/;
 
 /**
  * Keeps web pages out of the local daemon. A page can make a browser on this machine send requests
@@ -40,6 +42,8 @@ export function refusal(request: GuardedRequest, door: Door): Refusal | null {
   if (!link && !SENT_TO.test(url) && !hosts.has((headers.host ?? '').toLowerCase())) {
     return refused('Host', `Call this daemon as 127.0.0.1:${door.port} or localhost:${door.port}.`);
   }
+  // It looks itself at who sends its forms, and its cookie comes with no page of others.
+  if (INBOX.test(url)) return null;
   if (headers.origin !== undefined && !isOwn(headers.origin, hosts)) {
     return refused('Origin', 'Web pages of other origins may not call this daemon.');
   }

@@ -1,5 +1,7 @@
+import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import { emptyApp, mountApi } from '../shared/bindings/api.ts';
+import { reply, type HttpEnv } from '../shared/bindings/http.ts';
 import { isoTime } from '../shared/clock.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { VERSION } from '../shared/version.ts';
@@ -53,6 +55,7 @@ export async function openRemote(options: RemoteOptions): Promise<Remote> {
   const app = emptyApp(onInternal, (path) => missing(path, gateway));
   const { baseUrl } = options;
   const urls = { api: baseUrl, mcp: `${baseUrl}/mcp`, hooks: copy.hooksUrl };
+  for (const path of ['/ui', '/ui/*']) app.get(path, (c) => toGateway(c, gateway));
   mountApi(app, { executor, server: { version: VERSION, urls }, onInternal });
   return {
     fetch: (request, env) => app.fetch(request, env),
@@ -192,9 +195,19 @@ function reportOf(replica: Replica): ReplicaReport {
   };
 }
 
+/** The web inbox is at the gateway. */
+function toGateway(c: Context<HttpEnv>, gateway: URL): Response {
+  const { pathname, search } = new URL(c.req.url);
+  const base = gateway.href.replace(/\/+$/, '');
+  return reply(c, null, 302, {
+    Location: `${base}${pathname}${search}`,
+    'Cache-Control': 'no-store',
+  });
+}
+
 /** Addresses that the gateway gives out, and that some ask this daemon for. */
 const AT_THE_GATEWAY =
-  /^\/(?:[wludfac]\/|telegram\/|v1\/(?:auth|replica)(?:\/|$)|v1\/projects(?:\/|$))/;
+  /^\/(?:[wludfac]\/|telegram\/|v1\/(?:auth|replica|ui)(?:\/|$)|v1\/projects(?:\/|$))/;
 
 function missing(path: string, gateway: URL): ServiceError {
   if (!AT_THE_GATEWAY.test(path)) return new ServiceError('NOT_FOUND');

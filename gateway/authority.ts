@@ -1,7 +1,7 @@
 import type { Clock } from '../shared/clock.ts';
 import type { Caller, LongContext, ServerInfo, Vault } from '../shared/context.ts';
 import { ServiceError } from '../shared/errors.ts';
-import type { Answer, Credentials, Executor } from '../shared/executor.ts';
+import type { Answer, Credentials, Executor, Follower } from '../shared/executor.ts';
 import { longContext } from '../shared/long-context.ts';
 import { admit, type Operation } from '../shared/operation.ts';
 import type { Authenticator } from './authenticate.ts';
@@ -49,6 +49,12 @@ export class Authority implements Executor {
     const value = await this.#run(operation, checked, { caller, project, signal });
     if (this.#parts.checkAnswers) operation.output.parse(value);
     return operation.effect === 'write' ? { value, position: project.position } : { value };
+  }
+
+  async follow(caller: Caller, follower: Follower): Promise<() => void> {
+    const project = await this.#parts.projects.find(caller.projectId);
+    if (!project) throw new ServiceError('UNAUTHENTICATED');
+    return project.waits.follow(caller.keyId, follower);
   }
 
   #run(

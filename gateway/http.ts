@@ -22,6 +22,8 @@ import { replicaRoutes, type ReplicaDoors } from './replica/routes.ts';
 import { signInRoutes } from './signin/routes.ts';
 import type { SignIn } from './signin/sign-in.ts';
 import type { Uploads } from './links/uploads.ts';
+import type { WebInbox } from './ui/inbox.ts';
+import { linkDoor } from './ui/link-door.ts';
 
 interface Doors {
   readonly executor: Executor;
@@ -32,6 +34,7 @@ interface Doors {
   readonly desk: Desk;
   /** Null where nobody signs in. */
   readonly signIn: SignIn | null;
+  readonly inbox: WebInbox;
   readonly vault: Vault;
   /** Null where Telegram's updates are fetched, or there is no bot. */
   readonly telegram: Webhook | null;
@@ -60,6 +63,7 @@ export function httpApp(doors: Doors): Hono<HttpEnv> {
   for (const path of ['/a/:token', '/c/:token']) {
     app.all(path, async (c) => (await pages()).fetch(c.req.raw, c.env));
   }
+  inboxDoors(app, doors);
   if (doors.signIn) signInDoors(app, doors, doors.signIn);
   if (doors.telegram) telegramDoor(app, doors.telegram);
   app.route('/', replicaRoutes({ ...doors.replicas, server, onInternal }));
@@ -74,6 +78,18 @@ function pagesOnDemand({ desk, vault, server, onInternal }: Doors): () => Promis
     const pages = pageRoutes(desk, { publicUrl: server.urls.api, onInternal, vault });
     return new Hono<HttpEnv>().use(identify).route('/', pages);
   });
+}
+
+/** The web inbox, loaded when it is first opened. */
+function inboxDoors(app: Hono<HttpEnv>, { inbox, onInternal }: Doors): void {
+  app.route('/', linkDoor(inbox, onInternal));
+  const pages = once(async () => {
+    const { uiRoutes } = await import('./ui/routes.tsx');
+    return new Hono<HttpEnv>().use(identify).route('/', uiRoutes(inbox, onInternal));
+  });
+  for (const path of ['/ui', '/ui/*']) {
+    app.all(path, async (c) => (await pages()).fetch(c.req.raw, c.env));
+  }
 }
 
 function signInDoors(
@@ -138,7 +154,8 @@ async function payload(doors: Doors, c: Context<HttpEnv>): Promise<Response> {
   return reply(c, bytes as Uint8Array<ArrayBuffer>, 200, {
     'Content-Type': 'application/octet-stream',
     'Content-Disposition': `attachment; filename="${eventId}"`,
-    'Content-Security-Policy': "sandbox; default-src 'none'",
+    'Content-Security-Policy':
+      "sandbox; default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
     'Cache-Control': 'no-store',

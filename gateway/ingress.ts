@@ -111,7 +111,7 @@ export class Ingress {
     const parsed = parseToken(token);
     const project = parsed && (await this.#parts.projects.find(parsed.projectId));
     if (!project) throw new ServiceError('NOT_FOUND');
-    const known = project.sourceCache.get(token);
+    const known = project.knownSource(token);
     if (known) return { project, source: known };
     const row = await project.store.read((store) =>
       store.sources.findByTokenHash(digestOf('sha256', token)),
@@ -121,7 +121,7 @@ export class Ingress {
     const secret =
       row.secret && Buffer.from(this.#parts.vault.open(place, row.secret)).toString('utf8');
     const source = { row, secret };
-    project.sourceCache.set(token, source);
+    project.rememberSource(token, source);
     return { project, source };
   }
 

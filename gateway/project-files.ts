@@ -1,11 +1,12 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { ProjectInfo } from '../shared/context.ts';
 import { unavailable } from '../shared/errors.ts';
+import { makeFolder } from '../shared/make-folder.ts';
 import type { BaseCopy, Reader, Standing } from '../shared/store/driver.ts';
+import type { DatabaseLocation } from '../shared/store/location.ts';
 import { ProjectReader } from '../shared/store/project-store.ts';
-import { EmbeddedReader } from '../shared/store/reader.ts';
+import { openReader } from '../shared/store/open.ts';
 import type { Occupant, OpenFiles } from './open-files.ts';
+import type { WriteGate } from './write-gate.ts';
 import type { Effect } from './writes/job.ts';
 import type { InputOf, OutputOf, ProcedureName } from './writes/procedures.ts';
 import type { OpenWrites, ProjectWrites, Writers } from './writes/writers.ts';
@@ -15,8 +16,15 @@ export interface FilesHost {
   readonly info: ProjectInfo;
   /** The project's own; made when it is not there. */
   readonly folder: string;
+  /** Of its database. */
+  readonly location: DatabaseLocation;
+  /** See `WritableProject`. */
+  readonly pinHolder: string | null;
+  /** The database was made before: see `WritableProject`. */
+  readonly isMade: boolean;
   readonly writers: Writers;
   readonly openFiles: OpenFiles;
+  readonly gate: WriteGate;
   /** Gets the effects of what was committed. */
   apply(effects: readonly Effect[]): void;
   /** Whether somebody waits on the project for longer than a call takes: its files stay open. */
@@ -92,24 +100,39 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
     return this.#ledgerKey ?? this.#use(async ({ writes }) => writes.ledgerKey);
   }
 
-  read: Reader['read'] = (fn) => this.#use(({ reader }) => reader.read(fn));
+  read: Reader['read'] = (fn) =>
+    this.#host.gate.read(() => this.#use(({ reader }) => reader.read(fn)));
 
   run<N extends ProcedureName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
-    return this.#use(({ writes }) =>
-      this.#isResting ? this.#work().then(() => writes.run(name, input)) : writes.run(name, input),
+    return this.#host.gate.write(name, () =>
+      this.#use(({ writes }) =>
+        this.#isResting
+          ? this.#work().then(() => writes.run(name, input))
+          : writes.run(name, input),
+      ),
     );
   }
 
   follow(): Promise<Standing> {
-    return this.#use(({ writes }) => writes.follow());
+    return this.#host.gate.read(() => this.#use(({ writes }) => writes.follow()));
   }
 
   copyBase(): Promise<BaseCopy> {
-    return this.#use(({ writes }) => writes.copyBase());
+    return this.#host.gate.read(() => this.#use(({ writes }) => writes.copyBase()));
   }
 
   rotate(): Promise<void> {
     return this.#use(({ writes }) => writes.rotate());
+  }
+
+  /** There is something to be written down, though nothing was written here. */
+  wake(): void {
+    this.#isResting = false;
+  }
+
+  /** As if it had come to rest: the next write is noted. */
+  rest(): void {
+    this.#isResting = true;
   }
 
   leave(): Promise<void> {
@@ -183,12 +206,13 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
   }
 
   async #openSides(): Promise<Open> {
-    const { info, folder, writers } = this.#host;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const path = join(folder, 'project.db');
-    const writes = await writers.open({ info, path }, (effects) => this.#host.apply(effects));
+    const { info, folder, location, pinHolder, isMade, writers } = this.#host;
+    makeFolder(folder);
+    const writes = await writers.open({ info, location, pinHolder, isMade }, (effects) =>
+      this.#host.apply(effects),
+    );
     try {
-      return { reader: new EmbeddedReader(path), writes };
+      return { reader: await openReader(location), writes };
     } catch (error) {
       await writes.close();
       throw error;

@@ -1,24 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isoTime, type Steadiness } from '../shared/clock.ts';
 import type { ProjectInfo } from '../shared/context.ts';
 import { newProjectId } from '../shared/ids.ts';
 import { IDEMPOTENCY_MS } from '../shared/limits.ts';
-import type { ControlStore } from '../shared/store/control-store.ts';
+import type { Adopted, MovingProject, Sole, Turned } from '../shared/store/control/moves.ts';
+import type { ProjectWork, RestNotes } from '../shared/store/control/rests.ts';
+import type { ControlStore, ProjectRecord } from '../shared/store/control-store.ts';
 import type { ProjectReader } from '../shared/store/project-store.ts';
 import type { Census } from './observer.ts';
 import { OpenFiles, type OpenFilesOptions } from './open-files.ts';
 import { Project, type ProjectHost } from './project.ts';
 import { Scheduler } from './scheduler.ts';
 import { firstDue, keepUp } from './upkeep.ts';
+import type { Whereabouts } from './write-gate.ts';
 
 type Host = Omit<
   ProjectHost,
   'atLatest' | 'inBackground' | 'openFiles' | 'beginWork' | 'beforeRest'
 > & {
+  /** Of what this gateway looks after. */
+  readonly rests: RestNotes;
+  /** Its name among those that share a store; null where none can. */
+  readonly gatewayId: string | null;
   readonly steady: Steadiness;
+  /** A disk has failed, or a writer: what the databases have will be known when they are read anew. */
+  isInDoubt(): boolean;
   /** How many databases may be open at a time, and for how long one that nobody uses. */
   readonly files: OpenFilesOptions;
 };
 
+/** Whoever reserved a project has made it within this time, or has died. */
+const FINISHED_WITHIN_MS = 60_000;
+const LOOK_AGAIN_MS = 1000;
 /** So many have their upkeep at once: opening databases for it must not keep others waiting. */
 const UPKEEP_MAX = 4;
 
@@ -27,13 +40,16 @@ export class Projects {
   readonly #control: ControlStore;
   readonly #host: ProjectHost;
   readonly #steady: Steadiness;
+  readonly #rests: RestNotes;
+  readonly #gatewayId: string | null;
+  readonly #isInDoubt: () => boolean;
   readonly #scheduler: Scheduler;
   readonly #openFiles: OpenFiles;
   readonly #onUpkeepError: (projectId: string, error: unknown) => void;
   readonly #known = new Map<string, Project>();
   readonly #finding = new Map<string, Promise<Project | null>>();
-  /** Projects that an earlier run has left with nothing under way, until they are made. */
-  readonly #resting = new Set<string>();
+  /** Projects that were left with something under way, until they are made. */
+  readonly #working = new Set<string>();
   /** Projects whose files may hold orphans, of an earlier run or of work that failed. */
   readonly #unswept = new Set<string>();
   /** Whose upkeep is due and waits for its turn, and how many have theirs. */
@@ -50,6 +66,9 @@ export class Projects {
   ) {
     this.#control = control;
     this.#steady = host.steady;
+    this.#rests = host.rests;
+    this.#gatewayId = host.gatewayId;
+    this.#isInDoubt = () => host.isInDoubt();
     this.#onUpkeepError = onUpkeepError;
     this.#openFiles = new OpenFiles(host.files);
     this.#scheduler = new Scheduler(host.clock, (projectId) => {
@@ -78,7 +97,12 @@ export class Projects {
   /** The project with this slug, or null. */
   async findBySlug(slug: string): Promise<Project | null> {
     const record = await this.#control.findProjectBySlug(slug);
-    return record?.state === 'active' ? this.find(record.id) : null;
+    return record && record.state !== 'reserved' ? this.find(record.id) : null;
+  }
+
+  /** Of where the databases are: see `Databases`. */
+  get storeFingerprint(): string {
+    return this.#host.databases.fingerprint;
   }
 
   /** How many databases are open. */
@@ -96,8 +120,9 @@ export class Projects {
     };
   }
 
+  /** Without those that have moved elsewhere. */
   async list(): Promise<ProjectInfo[]> {
-    const records = await this.#control.projects();
+    const records = (await this.#control.projects()).filter(({ state }) => state !== 'moved');
     return records.map(({ id, slug, name }) => ({ id, slug, name }));
   }
 
@@ -117,15 +142,83 @@ export class Projects {
    * the note of that, of others by their upkeep, in the background. Rows are judged by the time, not as last written.
    */
   async start(): Promise<void> {
-    const rests = await this.#control.rests.all();
-    const now = this.#host.clock.now();
-    for (const { id, state } of await this.#control.projects()) {
-      const nextDueAt = rests.get(id);
-      if (state === 'reserved') await this.#finish(id);
-      if (nextDueAt === undefined) this.#unswept.add(id);
-      else this.#resting.add(id);
-      if (nextDueAt !== null) this.#scheduler.atLatest(id, nextDueAt ?? now);
+    const { clock } = this.#host;
+    for (const { id, state, created_at } of await this.#control.projects()) {
+      // Another gateway may be about to finish a fresh one.
+      const isFresh =
+        this.#host.databases.shared && Date.parse(created_at) > clock.now() - FINISHED_WITHIN_MS;
+      if (state === 'reserved' && !isFresh) await this.#finish(id);
     }
+    this.takeOn(await this.#rests.all());
+  }
+
+  /** Looks after projects from here on that an earlier run, or another gateway, has left. */
+  takeOn(work: readonly ProjectWork[]): void {
+    const now = this.#host.clock.now();
+    for (const { id, isResting, nextDueAt } of work) {
+      if (!isResting) {
+        this.#unswept.add(id);
+        const known = this.#known.get(id);
+        if (known) known.inherit();
+        else this.#working.add(id);
+      }
+      const dueAt = isResting ? nextDueAt : now;
+      if (dueAt !== null) this.#scheduler.atLatest(id, dueAt);
+    }
+  }
+
+  /**
+   * Others look after all that this gateway did: what it writes from here on it looks after anew. While it was not counted
+   * any of them may have been held or moved.
+   */
+  loseAll(): void {
+    this.#working.clear();
+    for (const project of this.#known.values()) project.rest();
+    const looking = this.#lookAgain([...this.#known.values()]).finally(() => {
+      this.#background.delete(looking);
+    });
+    this.#background.add(looking);
+  }
+
+  /**
+   * Lets nothing of it be written, also after a restart. Resolves when what was begun before is done. Refused while other
+   * gateways share the store: they ask where a project is only once, and would go on writing.
+   */
+  async hold(projectId: string): Promise<Turned> {
+    const turned = await this.#control.moves.hold(projectId, this.#sole);
+    if ('changed' in turned) await (await this.find(projectId))?.hold();
+    return turned;
+  }
+
+  /** Ends a hold; refused as `hold` is. */
+  async release(projectId: string): Promise<Turned> {
+    const turned = await this.#control.moves.release(projectId, this.#sole);
+    if ('changed' in turned && turned.changed) (await this.find(projectId))?.release();
+    return turned;
+  }
+
+  /** Closes one that is held for good, or is refused as `hold`: callers are told to go to this address, where one is known. */
+  async leave(projectId: string, to: string | null): Promise<Turned> {
+    const turned = await this.#control.moves.move(projectId, to, this.#sole);
+    if ('changed' in turned) (await this.find(projectId))?.leave(to);
+    return turned;
+  }
+
+  /** Takes in a project whose database is in place. Its upkeep begins at once. */
+  async adopt(moving: MovingProject): Promise<Adopted> {
+    const adopted = await this.#control.moves.adopt(moving);
+    const { id } = moving.project;
+    if (adopted !== 'adopted') return adopted;
+    // Should this gateway die, another one takes it over.
+    await this.#rests.end(id);
+    this.takeOn([{ id, isResting: false, nextDueAt: null }]);
+    await this.find(id);
+    return adopted;
+  }
+
+  /** Who it is that wants to be the only one. */
+  get #sole(): Sole {
+    return { id: this.#gatewayId, dead: [] };
   }
 
   /** Ends all waits as at their timeouts; reads and writes go on. */
@@ -162,9 +255,16 @@ export class Projects {
     try {
       const record = await this.#control.findProject(projectId);
       if (!record) return null;
-      const { id, slug, name } = record;
-      const isResting = this.#resting.delete(id);
-      const project = new Project({ id, slug, name }, this.#host, isResting);
+      const { id, slug, name, state } = record;
+      // Only then: one that is lost must not be replaced by an empty one.
+      if (state === 'reserved') await this.#host.databases.makeProject(id);
+      const whereabouts = await this.#whereabouts(record);
+      const isResting = !this.#working.delete(id);
+      const project = new Project({ id, slug, name }, this.#host, {
+        isResting,
+        isMade: state !== 'reserved',
+        whereabouts,
+      });
       this.#known.set(id, project);
       if (!isResting) project.atLatest(this.#host.clock.now());
       return project;
@@ -174,18 +274,47 @@ export class Projects {
     }
   }
 
+  /** Never rejects. */
+  async #lookAgain(projects: readonly Project[]): Promise<void> {
+    for (const project of projects) await this.#askAgain(project);
+  }
+
+  /** Until it is told: one that has moved must not be written here. */
+  async #askAgain(project: Project): Promise<void> {
+    const { id } = project.info;
+    while (!this.#closing.signal.aborted) {
+      try {
+        const record = await this.#control.findProject(id);
+        if (!record) return;
+        const whereabouts = await this.#whereabouts(record);
+        this.#inBackground(id, () => project.turn(whereabouts));
+        return;
+      } catch (error) {
+        this.#onUpkeepError(id, error);
+        await sleep(LOOK_AGAIN_MS);
+      }
+    }
+  }
+
+  async #whereabouts({ id, state }: ProjectRecord): Promise<Whereabouts> {
+    if (state === 'held') return { kind: 'held' };
+    return state === 'moved'
+      ? { kind: 'moved', to: await this.#control.moves.movedTo(id) }
+      : { kind: 'here' };
+  }
+
   /** A write that keeps its answer does not ask for upkeep, and has its time for so long. */
   async #beginWork(projectId: string): Promise<void> {
-    await this.#control.rests.end(projectId);
+    await this.#rests.end(projectId);
     this.#scheduler.atLatest(projectId, this.#host.clock.now() + IDEMPOTENCY_MS);
   }
 
   async #beforeRest(projectId: string, store: ProjectReader): Promise<(() => void) | null> {
-    if (this.#unswept.has(projectId)) return null;
+    // What failed to be synced is not seen now, and may be there after a restart.
+    if (this.#unswept.has(projectId) || this.#isInDoubt()) return null;
     const now = this.#host.clock.now();
     const nextDueAt = await store.read((repositories) => firstDue(repositories, now));
-    return () =>
-      this.#inBackground(projectId, () => this.#control.rests.begin(projectId, nextDueAt));
+    return () => this.#inBackground(projectId, () => this.#rests.begin(projectId, nextDueAt));
   }
 
   #keepUpDue(): void {
@@ -205,11 +334,14 @@ export class Projects {
   async #keepUp(projectId: string): Promise<void> {
     try {
       const project = await this.find(projectId);
-      if (!project) return;
+      // One that is held asks again when it is released.
+      if (!project?.isWritable) return;
       const { signal } = this.#closing;
       await keepUp(project, this.#host.clock, { steady: this.#steady, signal });
       this.#sweepOnce(project);
     } catch (error) {
+      // It was held in the middle of it.
+      if (this.#known.get(projectId)?.isWritable === false) return;
       // A full disk passes: try again soon, without spinning.
       this.#scheduler.atLatest(projectId, this.#host.clock.now() + 5_000);
       throw error;

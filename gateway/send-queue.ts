@@ -13,6 +13,8 @@ export interface SendingProject {
   readonly info: ProjectInfo;
   readonly store: ProjectReader;
   readonly writes: ProjectWrites;
+  /** Other gateways send for it as well. */
+  readonly shared: boolean;
   /** Asks to be woken at this time or before. */
   atLatest(dueAt: number): void;
   inBackground(work: () => Promise<void>): void;
@@ -20,6 +22,8 @@ export interface SendingProject {
 
 /** So many of a project are under way at once. */
 const UNDER_WAY_MAX = 16;
+/** How long another gateway leaves alone what this one is about to send. */
+const CLAIM_MS = 120_000;
 
 /**
  * Rows that are due are sent, several at a time, each once at a time: a slow one holds up no other. What is under way when
@@ -43,6 +47,12 @@ export abstract class SendQueue<T extends { readonly id: string }> {
   /** What is due, in the order in which it is to go. */
   protected abstract due(store: Repositories, now: number, limit: number): Promise<T[]>;
 
+  /** Claims what is due, so that no other gateway sends it before `until`. */
+  protected abstract claim(
+    writes: ProjectWrites,
+    claim: { readonly now: number; readonly until: number; readonly limit: number },
+  ): Promise<T[]>;
+
   /** Sends one and writes down how it fared. It rejects only when that could not be written. */
   protected abstract send(item: T): Promise<void>;
 
@@ -59,9 +69,14 @@ export abstract class SendQueue<T extends { readonly id: string }> {
     this.#project.inBackground(() => this.#run());
   }
 
-  /** Begins nothing more. */
+  /** Begins nothing more, until it is resumed. */
   close(): void {
     this.#closed = true;
+  }
+
+  resume(): void {
+    this.#closed = false;
+    this.wake();
   }
 
   async #run(): Promise<void> {
@@ -78,7 +93,21 @@ export abstract class SendQueue<T extends { readonly id: string }> {
     }
   }
 
+  /** No more than can be begun at once: what is claimed is not to wait. */
+  async #claimDue(): Promise<void> {
+    const limit = UNDER_WAY_MAX - this.#underWay.size;
+    const now = this.#clock.now();
+    const { store, writes } = this.#project;
+    if (limit === 0 || (await store.read((one) => this.due(one, now, 1))).length === 0) return;
+    const claimed = await this.claim(writes, { now, until: now + CLAIM_MS, limit });
+    if (claimed.length === limit) this.#again = true;
+    // A claim may lapse while what it was for is still on its way.
+    this.#next = claimed.filter(({ id }) => !this.#underWay.has(id));
+    this.#begin();
+  }
+
   async #sendDue(): Promise<void> {
+    if (this.#project.shared) return this.#claimDue();
     const now = this.#clock.now();
     // As it was before the look: one that ends meanwhile still stands as due in what was seen.
     const busy = new Set(this.#underWay);

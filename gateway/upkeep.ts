@@ -16,6 +16,7 @@ interface Drop {
     | 'dropDeliveries'
     | 'dropKeys'
     | 'dropLinks'
+    | 'dropPins'
     | 'dropUploads'
     | 'forgetAnswers'
     | 'forgetMails';
@@ -26,6 +27,7 @@ const DROPS: readonly Drop[] = [
   { nextExpiry: (store) => store.kv.nextExpiry(), procedure: 'dropKeys' },
   { nextExpiry: (store) => store.uploads.nextExpiry(), procedure: 'dropUploads' },
   { nextExpiry: (store) => store.fileLinks.nextExpiry(), procedure: 'dropLinks' },
+  { nextExpiry: (store) => store.blobPins.nextExpiry(), procedure: 'dropPins' },
   {
     nextExpiry: (store) => store.emails.nextForget(),
     procedure: 'forgetMails',

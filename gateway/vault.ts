@@ -6,14 +6,32 @@ import {
   hkdfSync,
   randomBytes,
 } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import type { Vault } from '../shared/context.ts';
+import { StartRefused } from '../shared/start-refused.ts';
+import { errorCode } from '../shared/untyped.ts';
 
 const FORMAT = 1;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_ID_BYTES = 4;
+/** What is wrong with the folder of a key that cannot be made. */
+const PLACE_PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: 'is not there',
+  ENOTDIR: 'is no folder',
+  EACCES: 'may not be written to',
+  EROFS: 'cannot be written to',
+};
 const HEAD_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES + TAG_BYTES;
 
 /**
@@ -37,7 +55,7 @@ export function createVault(masterKey: Uint8Array): Vault {
         throw new Error('A stored secret was sealed with another master key.');
       }
       const nonce = bytes.subarray(1 + KEY_ID_BYTES, HEAD_BYTES - TAG_BYTES);
-      const decipher = createDecipheriv('aes-256-gcm', sealKey, nonce)
+      const decipher = createDecipheriv('aes-256-gcm', sealKey, nonce, { authTagLength: TAG_BYTES })
         .setAAD(Buffer.from(place))
         .setAuthTag(bytes.subarray(HEAD_BYTES - TAG_BYTES, HEAD_BYTES));
       return Buffer.concat([decipher.update(bytes.subarray(HEAD_BYTES)), decipher.final()]);
@@ -46,26 +64,52 @@ export function createVault(masterKey: Uint8Array): Vault {
   };
 }
 
-/** Reads the master key, or makes one (mode 0600, synced) when the file is not there. */
+/**
+ * Reads the master key, or makes one (mode 0600, synced) when the file is not there. Gateways that share the file and start
+ * at once get the same key.
+ */
 export function loadMasterKey(path: string): Uint8Array {
   try {
     return decodeKey(readFileSync(path, 'utf8'), path);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
   }
-  const key = randomBytes(32);
   // A key that is lost to a power cut would take every sealed row with it, and half a key would bar every later start:
-  // the file is whole before it has its name. What an earlier attempt left is written over.
-  const temporary = `${path}.tmp`;
-  const file = openSync(temporary, 'w', 0o600);
-  writeSync(file, `${key.toString('base64')}\n`);
+  // the file is whole before it has its name.
+  const temporary = `${path}.${randomBytes(8).toString('hex')}.tmp`;
+  const file = openNew(temporary, path);
+  writeSync(file, `${randomBytes(32).toString('base64')}\n`);
   fsyncSync(file);
   closeSync(file);
-  renameSync(temporary, path);
+  nameUnlessTaken(temporary, path);
   const folder = openSync(dirname(path), 'r');
   fsyncSync(folder);
   closeSync(folder);
-  return key;
+  return decodeKey(readFileSync(path, 'utf8'), path);
+}
+
+function openNew(temporary: string, path: string): number {
+  try {
+    return openSync(temporary, 'wx', 0o600);
+  } catch (error) {
+    const problem = PLACE_PROBLEMS[errorCode(error) ?? ''];
+    if (problem === undefined) throw error;
+    throw new StartRefused(
+      `SVC_MASTER_KEY_FILE: no key can be made at ${path}, because ${dirname(path)} ${problem}. Make that folder for this user, or name another file.`,
+      'settings',
+    );
+  }
+}
+
+/** A rename would replace the key that another gateway has made meanwhile, and may have sealed with. */
+function nameUnlessTaken(temporary: string, path: string): void {
+  try {
+    linkSync(temporary, path);
+  } catch (error) {
+    // Where files cannot have two names, nobody else is there either: no such folder is shared.
+    if (errorCode(error) !== 'EEXIST') return renameSync(temporary, path);
+  }
+  rmSync(temporary);
 }
 
 function decodeKey(text: string, path: string): Uint8Array {

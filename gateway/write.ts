@@ -80,19 +80,22 @@ async function prepareAndCommit(write: Write, releases: (() => void)[]): Promise
     },
     input,
   );
-  return commit(write, prepared);
+  return commit(write, prepared, project.shared);
 }
 
 function toCall(
   { operation, brief, base, inputDigest }: Write,
   prepared: unknown,
+  mayBeRepeat: boolean,
 ): InputOf<'operation'> {
   const { caller, now } = base;
-  return { name: operation.name, input: brief, prepared, caller, now, inputDigest };
+  return { name: operation.name, input: brief, prepared, caller, now, inputDigest, mayBeRepeat };
 }
 
-async function commit(write: Write, prepared: unknown): Promise<unknown> {
-  const outcome = await write.project.writes.run('operation', toCall(write, prepared));
+/** `mayBeRepeat`: see `OperationCall`. */
+async function commit(write: Write, prepared: unknown, mayBeRepeat: boolean): Promise<unknown> {
+  const call = toCall(write, prepared, mayBeRepeat);
+  const outcome = await write.project.writes.run('operation', call);
   if ('refused' in outcome) throw fromPlain(outcome.refused);
   return outcome.committed;
 }
@@ -117,7 +120,7 @@ async function commitAgain(write: Write, before: unknown, brief: unknown): Promi
   await write.long.breathe();
   const now = (await timeNow(write.long)) ?? write.base.now;
   try {
-    return await commit({ ...write, brief, base: { ...write.base, now } }, undefined);
+    return await commit({ ...write, brief, base: { ...write.base, now } }, undefined, false);
   } catch (error) {
     const { idempotencyKey } = write.base.caller;
     const kept = idempotencyKey === null ? null : await keptAnswer(write, idempotencyKey);

@@ -210,7 +210,11 @@ export interface WriteContext extends BaseContext, PeopleContext {
 export type Change =
   | ({ readonly kind: 'event' } & EventReady)
   /** A request was decided, or has expired. */
-  | { readonly kind: 'request'; readonly id: string };
+  | { readonly kind: 'request'; readonly id: string }
+  /** Something was written to the disk, or went from it. */
+  | { readonly kind: 'disk' }
+  /** Events of the inbox were claimed, finished or put back. */
+  | { readonly kind: 'inbox' };
 
 /** An event that became claimable, as waits see it. */
 export interface EventReady {

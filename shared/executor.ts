@@ -1,4 +1,4 @@
-import type { Caller } from './context.ts';
+import type { Caller, Change } from './context.ts';
 import type { Operation } from './operation.ts';
 
 /** How a client presents itself; nothing of it is trusted before `authenticate`. */
@@ -30,6 +30,14 @@ interface ReplicaAge {
   readonly stale: boolean;
 }
 
+/** Somebody who is told of what changes in a project. Its methods never throw. */
+export interface Follower {
+  /** Null: something changed, and it is not known what. */
+  readonly changed: (change: Change | null) => void;
+  /** It is told nothing more: its key was revoked, or there is nobody to tell it. */
+  readonly ended: (code: 'KEY_REVOKED' | 'UNAVAILABLE') => void;
+}
+
 /** Where operations run. Bindings know nothing else. */
 export interface Executor {
   /** Checks a key before any body is read. UNAUTHENTICATED, KEY_REVOKED. */
@@ -46,4 +54,9 @@ export interface Executor {
     caller: Caller,
     signal: AbortSignal,
   ): Promise<Answer>;
+  /**
+   * Tells of every change of the caller's project from now on. Returns what ends that, which may be called more than
+   * once. TOO_MANY_WAITS; UNAVAILABLE where nobody here knows of changes at the moment.
+   */
+  follow(caller: Caller, follower: Follower): Promise<() => void>;
 }

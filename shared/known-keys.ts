@@ -9,7 +9,13 @@ const KEYS_MAX = 200;
  */
 export class KnownKeys {
   readonly #found = new Map<string, FoundKey>();
+  readonly #remembers: boolean;
   #stamp = 0;
+
+  /** One that remembers nothing is for keys that others may change unseen. */
+  constructor({ remembers = true } = {}) {
+    this.#remembers = remembers;
+  }
 
   /** Goes up with every change: what was read before it is not to be remembered after it. */
   get stamp(): number {
@@ -22,7 +28,7 @@ export class KnownKeys {
 
   /** `stamp` is the one from before the key was read. */
   set(hash: string, found: FoundKey, stamp: number): void {
-    if (stamp !== this.#stamp) return;
+    if (!this.#remembers || stamp !== this.#stamp) return;
     if (this.#found.size >= KEYS_MAX) this.#found.clear();
     this.#found.set(hash, found);
   }

@@ -32,6 +32,11 @@ export const WAIT_MAX_SECONDS = 120;
 export const WAITS_PER_KEY = 10;
 export const WAITS_PER_PROJECT = 25;
 
+/** Those who follow the changes of a project over MCP, and how many addresses one of them watches. */
+export const SUBSCRIPTIONS_PER_KEY = 25;
+export const SUBSCRIPTIONS_PER_PROJECT = 100;
+export const SUBSCRIBED_RESOURCES_MAX = 50;
+
 export const ACTIVE_KEYS_MAX = 20;
 export const RATE_BURST = 100;
 
@@ -103,6 +108,14 @@ export const LOGINS_WINDOW_MS = HOUR_MS;
 /** Sign-ins are forgotten after this time. */
 export const LOGIN_KEPT_MS = DAY_MS;
 export const PROJECTS_PER_ACCOUNT = 5;
+/** A link of `svc open` is used within this time, and whoever opens the web inbox may look at it for so long. */
+export const UI_LINK_MS = MINUTE_MS;
+export const UI_SESSION_MS = 12 * HOUR_MS;
+/** A session ends sooner when no page of it was open for this time, give or take five minutes. */
+export const UI_IDLE_MS = HOUR_MS;
+/** Pages that are kept up to date at a time. */
+export const UI_STREAMS_PER_SESSION = 6;
+export const UI_STREAMS_PER_PROJECT = 100;
 /** Streams of changes that one project has open at a time. */
 export const CHANGE_STREAMS_PER_PROJECT = 1000;
 

@@ -1,10 +1,18 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  rmdirSync,
+  statSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { errorCode } from './untyped.ts';
 
 /**
- * Makes a folder, and those above it, for this user alone. Answers the ones it made, the deepest first; none when the folder
- * is there. Throws what the system says. Node's recursive mkdir tries for ever in a place such as /proc that takes no folders.
+ * Makes a folder, and those above it, for this user alone. A power cut does not take them away again. Answers the ones it
+ * made, the deepest first; none when the folder is there. Throws what the system says. Node's recursive mkdir tries for ever in a place such as /proc that takes no folders.
  */
 export function makeFolder(path: string): string[] {
   const missing: string[] = [];
@@ -20,10 +28,33 @@ export function makeFolder(path: string): string[] {
 function makeOne(folder: string): boolean {
   try {
     mkdirSync(folder, { mode: 0o700 });
-    return true;
   } catch (error) {
     const isThere = statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
     if (errorCode(error) === 'EEXIST' && isThere) return false;
     throw error;
+  }
+  try {
+    syncNames(dirname(folder));
+  } catch (error) {
+    // Whoever tries again would take it for one that is safe.
+    rmdirSync(folder);
+    throw error;
+  }
+  return true;
+}
+
+/** A folder may be there to be written and not to be read: nobody but the system can sync that. */
+function syncNames(folder: string): void {
+  let handle = 0;
+  try {
+    handle = openSync(folder, 'r');
+  } catch (error) {
+    if (errorCode(error) === 'EACCES') return;
+    throw error;
+  }
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
   }
 }

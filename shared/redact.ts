@@ -7,9 +7,10 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/whsec_[0-9A-Za-z+/=_-]+/g, 'whsec_[redacted]'],
   [/\b(Bearer )[^\s"\\]+/gi, '$1[redacted]'],
   [/(\/[wacfus]\/)[0-9A-Za-z]{16,}/g, '$1[redacted]'],
+  [/(\/ui\/(?:open|sign-in)\/)[0-9A-Za-z]+/g, '$1[redacted]'],
   // A token names its project in clear, which may be told.
   [/\b([0-9a-hjkmnp-tv-z]{16})[0-9A-Za-z]{24}\b/g, '$1[redacted]'],
-  [/(\/l\/[0-9a-z]+\/evt_[0-9a-z]+\/\d+\/)[\w-]+/g, '$1[redacted]'],
+  [/(\/[lm]\/[0-9a-z]+\/evt_[0-9a-z]+\/\d+\/)[\w-]+/g, '$1[redacted]'],
   [/(\/d\/[0-9a-z]+\/)[\w/.-]+/g, '$1[redacted]'],
   [/(\b[a-z]{2,10}:\/\/)[^\s"\\/?#@]{1,512}@/gi, '$1[redacted]@'],
   [/\bbot\d{6,20}:[\w-]{20,}/g, 'bot[redacted]'],

@@ -1,6 +1,13 @@
 import type { Change } from './context.ts';
-import { ServiceError } from './errors.ts';
-import { WAITS_PER_KEY, WAITS_PER_PROJECT } from './limits.ts';
+import { ServiceError, unavailable } from './errors.ts';
+import type { Follower } from './executor.ts';
+import {
+  SUBSCRIPTIONS_PER_KEY,
+  SUBSCRIPTIONS_PER_PROJECT,
+  WAITS_PER_KEY,
+  WAITS_PER_PROJECT,
+} from './limits.ts';
+import { once } from './once.ts';
 
 type Woken = 'changed' | 'timeout' | 'closed' | 'revoked' | 'aborted';
 
@@ -14,20 +21,72 @@ interface Waiter {
   wake: ((how: Woken) => void) | null;
 }
 
-/** The waits of one project: how many there are, and whom a change wakes. */
-export class Waits {
-  readonly #waiters = new Set<Waiter>();
-  /** Counted waits, by key and in sum. */
-  readonly #byKey = new Map<string, number>();
-  #counted = 0;
-  #closed = false;
+interface PlaceLimits {
+  readonly perKey: number;
+  readonly perProject: number;
+  /** Names them in the hint of a refusal, with a blank behind it. */
+  readonly what: string;
+}
 
-  get size(): number {
-    return this.#waiters.size;
+const COUNTED_WAITS = { perKey: WAITS_PER_KEY, perProject: WAITS_PER_PROJECT, what: '' };
+const SUBSCRIPTIONS = {
+  perKey: SUBSCRIPTIONS_PER_KEY,
+  perProject: SUBSCRIPTIONS_PER_PROJECT,
+  what: 'subscriptions ',
+};
+
+/** So many places, and so many of them for one key. */
+class Places {
+  readonly #byKey = new Map<string, number>();
+  readonly #limits: PlaceLimits;
+  #taken = 0;
+
+  constructor(limits: PlaceLimits) {
+    this.#limits = limits;
   }
 
-  /** Called after the commit that made an event claimable, or ended a request. */
+  /** Returns what gives the place back. TOO_MANY_WAITS. */
+  take(keyId: string): () => void {
+    const ofKey = this.#byKey.get(keyId) ?? 0;
+    const { perKey, perProject, what } = this.#limits;
+    if (ofKey >= perKey || this.#taken >= perProject) {
+      throw new ServiceError('TOO_MANY_WAITS', {
+        hint: `${perKey} ${what}per key and ${perProject} per project; let one end first.`,
+      });
+    }
+    this.#byKey.set(keyId, ofKey + 1);
+    this.#taken += 1;
+    return () => {
+      this.#taken -= 1;
+      const left = (this.#byKey.get(keyId) ?? 1) - 1;
+      if (left > 0) this.#byKey.set(keyId, left);
+      else this.#byKey.delete(keyId);
+    };
+  }
+}
+
+/** Those who wait in one project, or follow what happens in it: how many there are, and whom a change wakes. */
+export class Waits {
+  readonly #waiters = new Set<Waiter>();
+  readonly #followers = new Map<Follower, string>();
+  /** Of counted waits, and of followers. */
+  readonly #places = new Places(COUNTED_WAITS);
+  readonly #seats = new Places(SUBSCRIPTIONS);
+  #closed = false;
+  readonly #onEnter: (() => void) | undefined;
+
+  /** `onEnter` is told of each wait that begins. */
+  constructor(onEnter?: () => void) {
+    this.#onEnter = onEnter;
+  }
+
+  get size(): number {
+    return this.#waiters.size + this.#followers.size;
+  }
+
+  /** Called after the commit that made an event claimable, ended a request, or changed what followers look at. */
   notify(change: Change): void {
+    for (const follower of this.#followers.keys()) follower.changed(change);
     for (const waiter of this.#waiters) {
       if (!waiter.concerns(change)) continue;
       waiter.stale = true;
@@ -37,14 +96,18 @@ export class Waits {
 
   /** Called when something changed and it is not known what: everybody looks again. */
   notifyAll(): void {
+    for (const follower of this.#followers.keys()) follower.changed(null);
     for (const waiter of this.#waiters) {
       waiter.stale = true;
       waiter.wake?.('changed');
     }
   }
 
-  /** Ends the waits of a key that was revoked, with KEY_REVOKED. */
+  /** Ends the waits of a key that was revoked, with KEY_REVOKED, and tells its followers nothing more. */
   endOf(keyId: string): void {
+    for (const [follower, ofKey] of this.#followers) {
+      if (ofKey === keyId) follower.ended('KEY_REVOKED');
+    }
     for (const waiter of this.#waiters) {
       if (waiter.keyId !== keyId) continue;
       waiter.revoked = true;
@@ -52,10 +115,23 @@ export class Waits {
     }
   }
 
-  /** Ends every wait as at its timeout. */
+  /** Ends every wait as at its timeout, and whoever follows. */
   close(): void {
     this.#closed = true;
+    for (const follower of this.#followers.keys()) follower.ended('UNAVAILABLE');
     for (const waiter of this.#waiters) waiter.wake?.('closed');
+  }
+
+  /** Tells of every change until what it returns is called. TOO_MANY_WAITS; UNAVAILABLE when it is being closed. */
+  follow(keyId: string, follower: Follower): () => void {
+    if (this.#closed) throw unavailable(1);
+    const leave = once(this.#seats.take(keyId));
+    this.#followers.set(follower, keyId);
+    this.#onEnter?.();
+    return () => {
+      this.#followers.delete(follower);
+      leave();
+    };
   }
 
   /**
@@ -95,26 +171,12 @@ export class Waits {
   }
 
   #enter(waiter: Waiter, counted: boolean): () => void {
-    const release = counted ? this.#count(waiter.keyId) : (): void => undefined;
+    const release = counted ? this.#places.take(waiter.keyId) : (): void => undefined;
     this.#waiters.add(waiter);
+    this.#onEnter?.();
     return () => {
       this.#waiters.delete(waiter);
       release();
-    };
-  }
-
-  #count(keyId: string): () => void {
-    const ofKey = this.#byKey.get(keyId) ?? 0;
-    if (ofKey >= WAITS_PER_KEY || this.#counted >= WAITS_PER_PROJECT) {
-      throw new ServiceError('TOO_MANY_WAITS');
-    }
-    this.#byKey.set(keyId, ofKey + 1);
-    this.#counted += 1;
-    return () => {
-      this.#counted -= 1;
-      const left = (this.#byKey.get(keyId) ?? 1) - 1;
-      if (left > 0) this.#byKey.set(keyId, left);
-      else this.#byKey.delete(keyId);
     };
   }
 }

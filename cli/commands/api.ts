@@ -39,8 +39,8 @@ export async function run(context: CommandContext): Promise<number> {
 }
 
 /**
- * Prints as it comes, but JSON for a person indented, and text with the line end that it may lack. Returns the body where
- * the caller needs it: of an error.
+ * Prints as it comes, byte for byte; on a terminal JSON is indented unless asked for as it is, and text gets the line end that
+ * it may lack. Returns the body where the caller needs it: of an error.
  */
 async function printBody(
   response: IncomingMessage,
@@ -58,7 +58,8 @@ async function printBody(
   }
   const body = Buffer.concat(chunks).toString('utf8');
   if (forPerson) output.line(indented(body));
-  else if (last !== LINE_FEED && TEXT_TYPE.test(type)) output.bytes(Buffer.of(LINE_FEED));
+  else if (output.terminal && last !== LINE_FEED && TEXT_TYPE.test(type))
+    output.bytes(Buffer.of(LINE_FEED));
   return body;
 }
 

@@ -11,6 +11,7 @@ import { FileSource } from '../disk/source.ts';
 import { namelessFile } from '../disk/spool.ts';
 import { typedPath } from '../disk/typed-path.ts';
 import { writeAll } from '../disk/write-all.ts';
+import { CallError, CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { switchOption, textArgument } from '../input/option-values.ts';
 
@@ -20,14 +21,25 @@ export async function run(context: CommandContext): Promise<number> {
   const given = textArgument(context, 'file');
   const disk = new RemoteDisk(context.client(), context.signal);
   if (given === '-') {
-    await print(context, await disk.get(path));
+    await print(context, await fetched(disk, path));
     return EXIT.done;
   }
   // Told before anything is fetched; what comes there meanwhile is not replaced either.
   const place = await placeFor(given, path, switchOption(context, 'force'));
-  const { sizeBytes, sha256 } = await save(context, await disk.get(path), place);
+  const { sizeBytes, sha256 } = await save(context, await fetched(disk, path), place);
   context.output.answer({ path, file: place.name, size_bytes: sizeBytes, sha256 });
   return EXIT.done;
+}
+
+async function fetched(disk: RemoteDisk, path: string): Promise<FetchedFile> {
+  try {
+    return await disk.get(path);
+  } catch (error) {
+    if (!(error instanceof CallError) || error.code !== 'NOT_FOUND') throw error;
+    const hint = 'See what is there: svc file list';
+    const message = `There is no file "${path}".`;
+    throw new CliError({ code: 'NOT_FOUND', message, hint, exit: error.exit });
+  }
 }
 
 async function save(context: CommandContext, file: FetchedFile, place: Place) {

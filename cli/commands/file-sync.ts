@@ -64,7 +64,11 @@ async function transfer(
   const open = items.filter(({ outcome }) => outcome === 'planned');
   if (open.length === 0) return;
   const words = how.direction === 'up' ? 'Sending' : 'Receiving';
-  const progress = showProgress(context, `${words} ${open.length} files`, transferBytes(open));
+  const progress = showProgress(
+    context,
+    `${words} ${open.length} ${open.length === 1 ? 'file' : 'files'}`,
+    transferBytes(open),
+  );
   try {
     await runPlan(items, { ...how, meter: progress, signal: context.signal });
   } finally {

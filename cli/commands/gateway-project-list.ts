@@ -33,13 +33,15 @@ async function readAll(context: CommandContext, items: Item[]): Promise<void> {
 function linesOf(items: readonly Item[], look: Look): string[] {
   if (items.length === 0) return ['No projects yet. The first comes with: svc login --gateway URL'];
   const rows = items.map((item) => ({ ...item, ...sending(item) }));
-  const blocked = items.flatMap((item) => blockLine(item, look.now));
-  return [...table(rows, COLUMNS, look), ...(blocked.length > 0 ? ['', ...blocked] : [])];
+  const notes = items.flatMap((item) => [...blockLine(item, look.now), ...moveLine(item)]);
+  return [...table(rows, COLUMNS, look), ...(notes.length > 0 ? ['', ...notes] : [])];
 }
 
-function sending({ emails }: Item): { sending: string; this_month: unknown } {
+function sending({ emails, state }: Item): { sending: string; this_month: unknown } {
+  if (state === 'moved') return { sending: 'moved', this_month: null };
   if (!isObject(emails)) return { sending: 'unreadable', this_month: null };
   const { blocked, this_month } = emails;
+  if (state === 'held') return { sending: 'held', this_month };
   return { sending: blocked === null ? 'allowed' : 'blocked', this_month };
 }
 
@@ -50,4 +52,11 @@ function blockLine({ slug, emails }: Item, now: number): string[] {
   const { reason, since } = blocked;
   const text = `${plainText(slug)}: blocked ${age(plainText(since), now)}: ${plainText(reason)}`;
   return [safeLine(text)];
+}
+
+function moveLine({ slug, state, moved_to }: Item): string[] {
+  if (state === 'held') return [safeLine(`${plainText(slug)}: held, to be moved`)];
+  if (state !== 'moved') return [];
+  const where = typeof moved_to === 'string' ? ` to ${moved_to}` : '';
+  return [safeLine(`${plainText(slug)}: moved${where}`)];
 }

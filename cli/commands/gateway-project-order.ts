@@ -3,13 +3,15 @@ import type { CommandContext } from '../command.ts';
 import { badAnswer } from '../errors.ts';
 import { textArgument } from '../input/option-values.ts';
 
+type Order = 'block' | 'unblock' | 'hold' | 'release' | 'moved';
+
 /** Where an order about the named project goes. */
-export function orderPath(context: CommandContext, order: 'block' | 'unblock'): string {
+export function orderPath(context: CommandContext, order: Order): string {
   return `/projects/${encodeURIComponent(textArgument(context, 'name') ?? '')}/${order}`;
 }
 
 interface Words {
-  readonly changed: (slug: string) => string;
+  readonly changed: (slug: string, id: string) => string;
   /** It was so before. */
   readonly same: (slug: string) => string;
 }
@@ -23,5 +25,5 @@ export function tellOrder({ output }: CommandContext, answer: unknown, words: Wo
     return;
   }
   const say = answer['changed'] === true ? words.changed : words.same;
-  output.line(say(String(project['slug'])));
+  output.line(say(String(project['slug']), String(project['id'])));
 }

@@ -7,8 +7,8 @@ export function run(context: CommandContext): Promise<number> {
   return runGatewayProcess('gateway/admin', ['restore', ...adminOptions(context)], context.env);
 }
 
-/** The folder of the backup, and where the data are. */
-export function adminOptions(context: CommandContext): string[] {
+/** Where the data are, and what is named: the folder, behind the project where there is one. */
+export function adminOptions(context: CommandContext, project?: string): string[] {
   const config = textOption(context, 'config');
   const data = textOption(context, 'data');
   return [
@@ -16,6 +16,7 @@ export function adminOptions(context: CommandContext): string[] {
     ...(data === undefined ? [] : ['--data', data]),
     ...(context.output.json ? ['--json'] : []),
     '--',
+    ...(project === undefined ? [] : [project]),
     String(context.args['dir']),
   ];
 }

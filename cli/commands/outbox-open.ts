@@ -1,15 +1,11 @@
-import { spawn } from 'node:child_process';
-import { platform } from 'node:os';
 import { isLetter } from '../../daemon/outbox.ts';
 import { askStatus } from '../../daemon/probe.ts';
+import { openInBrowser } from '../browser.ts';
 import type { CommandContext } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { switchOption } from '../input/option-values.ts';
 import { chosenLetter } from './outbox-letter.ts';
-
-/** An opener that still runs then is a browser itself. */
-const OPENER_PATIENCE_MS = 3000;
 
 /** `svc outbox open`: the page behind the link of a letter, in the browser or as an address. */
 export async function run(context: CommandContext): Promise<number> {
@@ -42,26 +38,4 @@ async function asOfNow(link: string, { home }: CommandContext): Promise<string> 
   if (url.hostname !== '127.0.0.1') return link;
   const status = await askStatus(home.socketPath);
   return status ? status.base_url + url.pathname : link;
-}
-
-/** False where there is no desktop, or when it refuses. The link is handed over as it is; no shell reads it. */
-async function openInBrowser(url: string, env: NodeJS.ProcessEnv): Promise<boolean> {
-  const opener = openerOf(env);
-  if (opener === null) return false;
-  const child = spawn(opener, [url], { env, detached: true, stdio: 'ignore' });
-  return new Promise((resolve) => {
-    const end = (isOpen: boolean): void => {
-      clearTimeout(patience);
-      child.unref();
-      resolve(isOpen);
-    };
-    const patience = setTimeout(() => end(true), OPENER_PATIENCE_MS);
-    child.once('error', () => end(false));
-    child.once('exit', (code) => end(code === 0));
-  });
-}
-
-function openerOf(env: NodeJS.ProcessEnv): string | null {
-  if (platform() === 'darwin') return 'open';
-  return env['DISPLAY'] || env['WAYLAND_DISPLAY'] ? 'xdg-open' : null;
 }

@@ -16,7 +16,11 @@ export const daemonCommands: readonly CommandSpec[] = [
       'Returns once it answers. The first start makes a project and a key; with the profile of a gateway it keeps a copy of the project there. A daemon of another release or project is replaced. Mail to people goes out by SVC_SMTP_URL and SVC_MAIL_FROM, and into the outbox of this machine without them; SVC_TELEGRAM_TOKEN is for a bot of yours. They are read at the start.',
     args: [],
     options: [
-      { flag: 'port', value: 'N', summary: 'Port on 127.0.0.1; 0 takes a free one (4780)' },
+      {
+        flag: 'port',
+        value: 'N',
+        summary: 'Port on 127.0.0.1, at this start alone; 0 takes a free one (4780)',
+      },
       {
         flag: 'owner',
         value: 'EMAIL',
@@ -68,6 +72,33 @@ export const daemonCommands: readonly CommandSpec[] = [
     options: [],
     examples: ['doctor', 'doctor --json'],
     load: () => import('./doctor.ts'),
+  },
+  {
+    words: ['open'],
+    summary: 'Open the web inbox in the browser, as the key of this machine.',
+    description:
+      'What your agents ask, and what happens in the project. A key sees what its scopes allow and decides nothing: to decide, sign in there as the owner. The link works for 60 seconds, once. Without a desktop it is printed.',
+    args: [
+      {
+        name: 'page',
+        required: false,
+        summary: 'Which page, or the id of a request; the first page when left out',
+        choices: [
+          'requests',
+          'events',
+          'routes',
+          'sources',
+          'channels',
+          'policy',
+          'keys',
+          'ledger',
+          'usage',
+        ],
+      },
+    ],
+    options: [{ flag: 'print', summary: 'Print the link and open nothing' }],
+    examples: ['open', 'open requests', 'open --print'],
+    load: () => import('./open.ts'),
   },
   {
     words: ['outbox', 'list'],

@@ -6,7 +6,12 @@ const put: CommandSpec = {
   description:
     'Sends up to 100 MB and checks by SHA-256 that what was saved is what was read. A file that is there under the same path is replaced, and its links end. A file that changes while it is read is not saved.',
   args: [
-    { name: 'file', required: true, summary: 'The file to send, or - for standard input.' },
+    {
+      name: 'file',
+      required: true,
+      summary: 'The file to send, or - for standard input.',
+      stored: 'paths',
+    },
     {
       name: 'path',
       required: false,
@@ -35,11 +40,17 @@ const get: CommandSpec = {
   description:
     'Checks size and SHA-256, and only then gives the file its name: what was cut off leaves nothing behind. In a pipe the answer says where the file is; with - its bytes come instead.',
   args: [
-    { name: 'path', required: true, summary: 'The stored file, as a path or `disk://` reference.' },
+    {
+      name: 'path',
+      required: true,
+      summary: 'The stored file, as a path or `disk://` reference.',
+      stored: 'files',
+    },
     {
       name: 'file',
       required: false,
       summary: 'Where to: a file, a folder, or - for standard output (its own name, here).',
+      stored: 'paths',
     },
   ],
   options: [{ flag: 'force', summary: 'Replace a file that is there.' }],
@@ -57,7 +68,7 @@ const sync: CommandSpec = {
   description:
     'Compares by size and SHA-256 and sends only what differs, four files at a time. Links and what is no regular file are left out, with a line each. One file that fails does not stop the others; the exit code is 1 then, and the same command goes on where it ended.',
   args: [
-    { name: 'dir', required: true, summary: 'The folder on this machine.' },
+    { name: 'dir', required: true, summary: 'The folder on this machine.', stored: 'paths' },
     { name: 'prefix', required: true, summary: 'The folder on the disk; / is the whole disk.' },
   ],
   options: [

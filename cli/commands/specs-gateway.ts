@@ -28,7 +28,14 @@ export const gatewayCommands: readonly CommandSpec[] = [
     summary: 'Copy all data of a gateway to a new folder, also while it runs.',
     description:
       'Each project is as it stood at one moment, with everything that was answered before the backup began. Files in an S3 bucket are named, not copied. The master key is left out unless it is asked for: keep a copy of it somewhere else, since without it no stored secret can be opened again. The folder appears once all of it is on the disk.',
-    args: [{ name: 'dir', required: true, summary: 'The folder to make; must not be there' }],
+    args: [
+      {
+        name: 'dir',
+        required: true,
+        summary: 'The folder to make; must not be there',
+        stored: 'paths',
+      },
+    ],
     options: [
       ...DATA_OPTIONS,
       { flag: 'include-key', summary: 'Put the master key into the backup as well' },
@@ -44,16 +51,67 @@ export const gatewayCommands: readonly CommandSpec[] = [
     summary: 'Put a backup into an empty data folder, after checking all of it.',
     description:
       'Checks every file against the digests of the backup, the structure of each database, its ledger up to the head it had, and that the master key opens its secrets. The key is looked for at SVC_MASTER_KEY_FILE, in the data folder as master.key, and in the backup. Replicas of the projects are copied afresh when their daemons call again.',
-    args: [{ name: 'dir', required: true, summary: 'The folder that `svc gateway backup` made' }],
+    args: [
+      {
+        name: 'dir',
+        required: true,
+        summary: 'The folder that `svc gateway backup` made',
+        stored: 'paths',
+      },
+    ],
     options: DATA_OPTIONS,
     examples: ['gateway restore /backup/2026-01-02 --data /var/lib/svc-gateway'],
     load: () => import('./gateway-restore.ts'),
   },
   {
+    words: ['gateway', 'export'],
+    summary: 'Copy one project to a new folder, to move it to another gateway.',
+    description:
+      'Works beside a running gateway or without one. The folder holds the database, all files, those of an S3 bucket too, and the owner; secrets stay sealed, so the other gateway must have the same master key. With --hold nothing can be written to the project from then on: callers are told to come again, what is being sent may end, and the copy has everything that was answered. It stays held until it is released. What replicas follow is not part of it: they copy the project afresh where it is imported.',
+    args: [
+      PROJECT_ARGUMENT,
+      {
+        name: 'dir',
+        required: true,
+        summary: 'The folder to make; must not be there',
+        stored: 'paths',
+      },
+    ],
+    options: [
+      ...DATA_OPTIONS,
+      { flag: 'hold', summary: 'Let nothing be written to the project from now on' },
+    ],
+    examples: ['gateway export shop /moves/shop --hold', 'gateway export shop ./shop'],
+    load: () => import('./gateway-export.ts'),
+  },
+  {
+    words: ['gateway', 'import'],
+    summary: 'Take in a project that another gateway has exported, after checking all of it.',
+    description:
+      'Checks every file against the digests of the export, the structure of the database, its ledger up to the head it had, and that this gateway has the master key of its secrets. The project is active at once, also in a gateway that runs: its keys, hooks and links work here. An import that was cut short may be repeated. With --slug it gets another slug, and other mail addresses with it.',
+    args: [
+      {
+        name: 'dir',
+        required: true,
+        summary: 'The folder that `svc gateway export` made',
+        stored: 'paths',
+      },
+    ],
+    options: [
+      { flag: 'slug', value: 'SLUG', summary: 'Where another project has its slug' },
+      ...DATA_OPTIONS,
+    ],
+    examples: [
+      'gateway import /moves/shop',
+      'gateway import ./shop --slug shop-2 --data /var/lib/svc-gateway',
+    ],
+    load: () => import('./gateway-import.ts'),
+  },
+  {
     words: ['gateway', 'project', 'list'],
     summary: 'List the projects of the gateway that runs here.',
     description:
-      'Which there are, who owns them, what they sent in this calendar month (UTC), and which must not send. Asks the running gateway by the socket in its data folder, so run it as the user that the gateway runs as. It looks into each project in turn; with thousands of them that takes a while.',
+      'Which there are, who owns them, what they sent in this calendar month (UTC), which must not send, and which are being moved. Asks the running gateway by the socket in its data folder, so run it as the user that the gateway runs as. It looks into each project in turn; with thousands of them that takes a while.',
     args: [],
     options: DATA_OPTIONS,
     examples: ['gateway project list', 'gateway project list --data /var/lib/svc-gateway --json'],
@@ -81,5 +139,37 @@ export const gatewayCommands: readonly CommandSpec[] = [
     options: DATA_OPTIONS,
     examples: ['gateway project unblock shop'],
     load: () => import('./gateway-project-unblock.ts'),
+  },
+  {
+    words: ['gateway', 'project', 'hold'],
+    summary: 'Let nothing be written to a project, to move it.',
+    description:
+      'It can be read, waits go on, and every write is refused with UNAVAILABLE and Retry-After, so that senders keep what they have and come again. Nothing is sent for it, and nothing expires. Returns when what was being sent is done, and holds after a restart. With several gateways over one store, end all but this one first.',
+    args: [PROJECT_ARGUMENT],
+    options: DATA_OPTIONS,
+    examples: ['gateway project hold shop'],
+    load: () => import('./gateway-project-hold.ts'),
+  },
+  {
+    words: ['gateway', 'project', 'release'],
+    summary: 'End the hold of a project: it stays here.',
+    description: 'Writes are taken again at once, and what fell due meanwhile is done.',
+    args: [PROJECT_ARGUMENT],
+    options: DATA_OPTIONS,
+    examples: ['gateway project release shop'],
+    load: () => import('./gateway-project-release.ts'),
+  },
+  {
+    words: ['gateway', 'project', 'moved'],
+    summary: 'Close a held project for good, after another gateway has taken it in.',
+    description:
+      'Whoever still calls it here is answered UNAVAILABLE with the address to use, so that nothing is lost while names lead here. Its data stay in projects/ID below the data folder or in its database on the server, and its files in the bucket where there is one: remove them by hand, unless the other gateway has the same bucket.',
+    args: [PROJECT_ARGUMENT],
+    options: [
+      { flag: 'to', value: 'URL', summary: 'Base address of the other gateway; callers are told' },
+      ...DATA_OPTIONS,
+    ],
+    examples: ['gateway project moved shop --to https://svc.example.com'],
+    load: () => import('./gateway-project-moved.ts'),
   },
 ];

@@ -50,6 +50,7 @@ const watch: CommandSpec = {
       name: 'request_id',
       required: false,
       summary: 'Wait for this request alone, `req_…`.',
+      stored: 'requests',
     },
   ],
   options: [

@@ -5,6 +5,7 @@ const SOURCE: OptionSpec = {
   flag: 'source',
   value: 'NAME',
   summary: 'Only events of this source.',
+  stored: 'sources',
 };
 const TYPE: OptionSpec = {
   flag: 'type',
@@ -109,7 +110,7 @@ const trigger: CommandSpec = {
   ],
   options: [
     { flag: 'list', summary: 'Show all kinds.' },
-    { flag: 'source', value: 'NAME', summary: 'Where to send it.' },
+    { flag: 'source', value: 'NAME', summary: 'Where to send it.', stored: 'sources' },
     {
       flag: 'count',
       value: 'N',
@@ -187,7 +188,7 @@ const mcp: CommandSpec = {
   words: ['mcp'],
   summary: 'Serve MCP on standard input and output.',
   description:
-    'For clients that start their servers as a command: passes each message to the daemon and starts the daemon when none runs.',
+    'For clients that start their servers as a command: passes each message to the daemon and starts the daemon when none runs. Speaks the revisions 2026-07-28, 2025-11-25 and 2025-06-18, and keeps what its client subscribes to.',
   args: [],
   options: [],
   examples: ['mcp'],

@@ -177,7 +177,7 @@ function show(status: DaemonStatus, { output, home }: CommandContext): void {
     '',
     'Now try:',
     '  svc source add github --verification github --secret my-secret',
-    '  svc trigger github',
+    '  svc trigger github.pull_request.opened',
     '  svc inbox wait',
     '  svc ask approval deploy "Deploy v2" && echo deployed',
   ];

@@ -2,7 +2,7 @@ import { errorCode } from '../../shared/untyped.ts';
 import { FILE_MAX_BYTES } from '../../shared/limits.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
-import { sizeText } from '../view/sizes.ts';
+import { countText, sizeText } from '../view/sizes.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'no permission',
@@ -68,7 +68,7 @@ export function tooLarge(name: string, sizeBytes: number | null): CliError {
 }
 
 function bytesText(bytes: number): string {
-  return `${bytes.toLocaleString('en-US')} bytes`;
+  return `${countText(bytes)} bytes`;
 }
 
 /** A transfer whose connection was cut: nothing of it counts. */

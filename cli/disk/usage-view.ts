@@ -4,7 +4,7 @@ import { pairLines, type Pair } from '../view/pairs.ts';
 import { timeText, type Look } from '../view/table.ts';
 import { plainText } from '../view/terminal-text.ts';
 import { barText } from './progress.ts';
-import { sizeText } from '../view/sizes.ts';
+import { countText, sizeText } from '../view/sizes.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -53,10 +53,6 @@ function share(used: unknown, limit: unknown, textOf: (amount: number) => string
   const part = most > 0 ? amount / most : 0;
   const percent = `${Math.floor(part * 100)}%`.padStart(4);
   return `${barText(part, BAR_COLUMNS)} ${percent}  ${textOf(amount)} of ${textOf(most)}`;
-}
-
-function countText(count: number): string {
-  return count.toLocaleString('en-US');
 }
 
 function numberOf(value: unknown): number {

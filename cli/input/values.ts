@@ -5,13 +5,13 @@ import { flagOf } from '../operation-spec.ts';
 
 type Given = string | boolean | readonly string[];
 
-/** The value of a field from what was typed; what cannot be of its type is refused here. */
+/** The value of a field from what was typed as `flag` or `<argument>`; what cannot be of its type is refused here. */
 export async function fieldValue(
   field: FieldShape,
   given: Given,
   stdin: StandardInput,
+  flag = flagOf(field),
 ): Promise<unknown> {
-  const flag = flagOf(field);
   if (field.type === 'array') return listOf(given);
   const text = typeof given === 'string' ? given : String(given);
   switch (field.type) {
@@ -49,9 +49,10 @@ async function jsonOf(given: string, flag: string, stdin: StandardInput): Promis
   try {
     return JSON.parse(text) as unknown;
   } catch {
+    const before = flag.startsWith('--') ? `${flag} ` : '';
     throw usageError(
       `${flag} is not JSON.`,
-      `Text needs its quotes: ${flag} '"done"'. Or take it from a file: ${flag} @result.json`,
+      `Text needs its quotes: ${before}'"done"'. Or take it from a file: ${before}@result.json`,
     );
   }
 }

@@ -8,20 +8,24 @@ import { messageOf } from '../errors.ts';
 import { LineWriter, readLines } from './lines.ts';
 import {
   answerLine,
+  doneLine,
   errorLine,
   isAnswerTo,
+  LISTEN_METHOD,
   messageHeaders,
   negotiatedVersion,
   PARSE_ERROR,
   readMessage,
   restErrorText,
   SERVER_ERROR,
+  withSubscriptions,
   type ClientMessage,
   type MessageId,
   type Negotiated,
 } from './message.ts';
 import { isPassing, Patience, sleep } from '../work/patience.ts';
 import { readEvents } from './sse.ts';
+import { SubscriptionRefused, Subscriptions } from './subscriptions.ts';
 
 /** A wait may be held for 120 s and is silent at most this long. */
 const SILENCE_MS = 180_000;
@@ -56,12 +60,18 @@ export class McpBridge {
   readonly #writer: LineWriter;
   readonly #open = new Map<MessageId, Open>();
   readonly #jobs = new Set<Promise<void>>();
+  readonly #subscriptions: Subscriptions;
   #negotiated: Negotiated = { version: null, client: null };
   #starting: Promise<void> | null = null;
 
   constructor(options: BridgeOptions) {
     this.#options = options;
     this.#writer = new LineWriter(options.output);
+    this.#subscriptions = new Subscriptions({
+      post: (line, signal) => this.#post(line, readMessage(line), signal),
+      write: (json) => this.#writer.write(json),
+      note: options.note,
+    });
   }
 
   /** Resolves when the input has ended and nothing is on its way any more. */
@@ -76,9 +86,18 @@ export class McpBridge {
     } finally {
       signal.removeEventListener('abort', end);
     }
+    this.#endSubscriptions();
     if (!signal.aborted) await this.#settle();
     for (const { abort } of this.#open.values()) abort.abort();
     await Promise.all(this.#jobs);
+  }
+
+  /** Nobody waits for the end of these. */
+  #endSubscriptions(): void {
+    this.#subscriptions.end();
+    for (const { message, abort } of this.#open.values()) {
+      if (message.method === LISTEN_METHOD) abort.abort();
+    }
   }
 
   /** Who pipes requests in and closes the input, as `printf … | svc mcp` does, should get all answers. */
@@ -103,9 +122,33 @@ export class McpBridge {
       return;
     }
     if (message.client !== null) this.#negotiated = { ...this.#negotiated, client: message.client };
-    const job = this.#pass(line, message).finally(() => this.#jobs.delete(job));
+    const job = this.#answer(line, message).finally(() => this.#jobs.delete(job));
     this.#jobs.add(job);
     if (this.#jobs.size >= OPEN_MAX) await Promise.race(this.#jobs);
+  }
+
+  /** Subscriptions of older revisions are kept here; newer ones have streams of their own. */
+  #answer(line: Buffer, message: ClientMessage): Promise<void> {
+    const { id, method, subject, version } = message;
+    if (version === null && id !== null && subject !== null) {
+      if (method === 'resources/subscribe') return this.#subscribe(id, subject);
+      if (method === 'resources/unsubscribe') {
+        this.#subscriptions.unsubscribe(subject);
+        return this.#writer.write(doneLine(id));
+      }
+    }
+    if (version === null && method === 'resources/list') this.#subscriptions.followList();
+    return this.#pass(line, message);
+  }
+
+  async #subscribe(id: MessageId, uri: string): Promise<void> {
+    try {
+      await this.#subscriptions.subscribe(uri);
+      await this.#writer.write(doneLine(id));
+    } catch (error) {
+      const code = error instanceof SubscriptionRefused ? error.code : SERVER_ERROR;
+      await this.#writer.write(errorLine(id, code, messageOf(error)));
+    }
   }
 
   async #pass(line: Buffer, message: ClientMessage): Promise<void> {
@@ -126,19 +169,11 @@ export class McpBridge {
 
   /** POSTs the line. While the daemon is away it is started again and the line repeated, under one key: no call counts twice. */
   async #send(line: Buffer, { message, abort }: Open): Promise<IncomingMessage> {
-    const headers = {
-      ...messageHeaders(message, this.#negotiated),
-      'Idempotency-Key': randomUUID(),
-    };
+    const headers = { 'Idempotency-Key': randomUUID() };
     const patience = new Patience();
     for (;;) {
       try {
-        return await this.#options.client.raw('POST', '/mcp', {
-          bytes: line,
-          headers,
-          signal: abort.signal,
-          timeoutMs: SILENCE_MS,
-        });
+        return await this.#post(line, message, abort.signal, headers);
       } catch (error) {
         if (abort.signal.aborted || !isPassing(error) || patience.failures >= SEND_TRIES)
           throw error;
@@ -146,6 +181,20 @@ export class McpBridge {
         await patience.pause(error, abort.signal);
       }
     }
+  }
+
+  #post(
+    line: Buffer,
+    message: ClientMessage | null,
+    signal: AbortSignal,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<IncomingMessage> {
+    return this.#options.client.raw('POST', '/mcp', {
+      bytes: line,
+      headers: { ...(message && messageHeaders(message, this.#negotiated)), ...headers },
+      signal,
+      timeoutMs: SILENCE_MS,
+    });
   }
 
   /** One start for all requests that found the daemon gone. */
@@ -174,8 +223,9 @@ export class McpBridge {
     const status = response.statusCode ?? 0;
     const line = answerLine(text, id);
     if (line !== null) {
-      if (method === 'initialize') this.#settleVersion(text);
-      return this.#writer.write(line);
+      if (method !== 'initialize') return this.#writer.write(line);
+      this.#settleVersion(text);
+      return this.#writer.write(withSubscriptions(line));
     }
     if (id === null) {
       if (status >= 400)

@@ -6,6 +6,8 @@ export const SERVER_ERROR = -32000;
 
 export type MessageId = string | number;
 
+export const LISTEN_METHOD = 'subscriptions/listen';
+
 /** What the bridge needs to know of a message; the rest passes through as it is. */
 export interface ClientMessage {
   /** Null for notifications and answers, which nobody answers. */
@@ -22,6 +24,9 @@ export interface ClientMessage {
 }
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
+const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
+/** The revision whose requests carry all that belongs to them. */
+const MODERN_VERSION = '2026-07-28';
 
 /** Reads a line of the client; null when it is no JSON. */
 export function readMessage(line: Buffer): ClientMessage | null {
@@ -82,6 +87,11 @@ function headerValue(text: string): string {
   return plain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 }
 
+/** The line of an answer that says no more than that something is done. */
+export function doneLine(id: MessageId): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, result: {} });
+}
+
 /** The line of an error answer. */
 export function errorLine(id: MessageId | null, code: number, message: string): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });
@@ -110,6 +120,53 @@ export function negotiatedVersion(text: string): string | null {
   const answer = parseJson(text);
   const result = isObject(answer) ? answer['result'] : undefined;
   return isObject(result) ? textOf(result['protocolVersion']) : null;
+}
+
+/** The request for a stream of what changes. */
+export function listenRequest(uris: readonly string[], list: boolean): Record<string, unknown> {
+  return {
+    jsonrpc: '2.0',
+    id: 'changes',
+    method: LISTEN_METHOD,
+    params: {
+      _meta: { [VERSION_KEY]: MODERN_VERSION, [CAPABILITIES_KEY]: {} },
+      notifications: {
+        ...(list && { resourcesListChanged: true }),
+        ...(uris.length > 0 && { resourceSubscriptions: uris }),
+      },
+    },
+  };
+}
+
+/**
+ * The answer to `initialize` with what this side adds to the other: it keeps subscriptions, which a server without
+ * sessions cannot.
+ */
+export function withSubscriptions(text: string): string {
+  const answer = parseJson(text);
+  const result = isObject(answer) ? answer['result'] : undefined;
+  const capabilities = isObject(result) ? result['capabilities'] : undefined;
+  if (!isObject(answer) || !isObject(result) || !isObject(capabilities)) return text;
+  if (!isObject(capabilities['resources'])) return text;
+  const resources = { ...capabilities['resources'], subscribe: true, listChanged: true };
+  return JSON.stringify({
+    ...answer,
+    result: { ...result, capabilities: { ...capabilities, resources } },
+  });
+}
+
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+}
+
+/** The error of an answer in JSON-RPC; null for any other text. */
+export function errorOf(text: string): RpcError | null {
+  const answer = parseJson(text);
+  const error = isObject(answer) && answer['jsonrpc'] === '2.0' ? answer['error'] : undefined;
+  if (!isObject(error)) return null;
+  const { code, message } = error;
+  return typeof code === 'number' && typeof message === 'string' ? { code, message } : null;
 }
 
 /** An error body of the REST interface as one line: `CODE: message hint`. */

@@ -1,12 +1,13 @@
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
 import { GLOBAL_OPTIONS } from '../input/parse.ts';
+import { TOPICS } from './topics.ts';
 
-// The scripts hold the whole tree as data, so that pressing Tab starts no process. What is stored on the machine may
-// change after a script was made: for that alone the command is asked.
+// The scripts hold the whole tree as data, so that pressing Tab starts no process. What is stored may change after a script
+// was made: for that alone the command is asked, and it prints only names that are harmless to a shell.
 
-/** Stands for the names of the profiles, where values are listed. */
-const PROFILES = '@profiles';
-const LIST_PROFILES = 'svc project list --names 2>/dev/null';
+/** Stands before what is to be asked for, where values are listed. */
+const ASKED = '@';
+const ASK = 'svc completion --quiet --values';
 /** The flags that every command takes are found under this name. */
 const ANY = '-';
 
@@ -21,7 +22,10 @@ interface Step {
   readonly args: readonly ArgumentSpec[];
 }
 
-function steps(commands: readonly CommandSpec[]): Step[] {
+type Offered = Pick<CommandSpec, 'words' | 'summary' | 'args' | 'options'>;
+
+function steps(all: readonly CommandSpec[]): Step[] {
+  const commands = [...all, helpFor(all)];
   const names = new Set(
     commands.flatMap(({ words }) => words.map((_, at) => words.slice(0, at).join(' '))),
   );
@@ -29,7 +33,20 @@ function steps(commands: readonly CommandSpec[]): Step[] {
   return [...names].map((words) => stepAt(words, commands));
 }
 
-function stepAt(name: string, commands: readonly CommandSpec[]): Step {
+/** `svc help` is no command of the list, as it is about all of them. */
+function helpFor(commands: readonly CommandSpec[]): Offered {
+  const nouns = commands.map(({ words }) => words[0] ?? '');
+  const choices = [...TOPICS.map(({ name }) => name), ...new Set(nouns)];
+  const summary = 'A page of help';
+  return {
+    words: ['help'],
+    summary,
+    args: [{ name: 'page', required: false, summary, choices }],
+    options: [],
+  };
+}
+
+function stepAt(name: string, commands: readonly Offered[]): Step {
   const words = name === '' ? [] : name.split(' ');
   const next = new Map<string, string>();
   for (const command of commands) {
@@ -49,7 +66,8 @@ function stepAt(name: string, commands: readonly CommandSpec[]): Step {
 
 /** The values that are known, with blanks between; null when none are. */
 function valuesOf({ choices, stored }: ArgumentSpec | OptionSpec): string | null {
-  return choices?.join(' ') ?? (stored === undefined ? null : PROFILES);
+  if (choices) return choices.join(' ');
+  return stored === undefined || stored === 'paths' ? null : ASKED + stored;
 }
 
 /** Flags whose values are known, as `command --flag` and the values. */
@@ -132,7 +150,7 @@ const BASH_WALK = `  local name="" key=" " word before i count=0
   if [[ $current == "=" ]]; then current=""; fi
   local values="\${svc_choices[$name $before]-\${svc_choices[${ANY} $before]-}}"
   local arguments="\${svc_args[$name $count]-}"
-  if [[ $values == ${PROFILES} ]]; then values="$(${LIST_PROFILES})"; fi
+  if [[ $values == ${ASKED}* ]]; then values="$(${ASK} "\${values#${ASKED}}" 2>/dev/null)"; fi
   if [[ -n $values ]]; then
     COMPREPLY=($(compgen -W "$values" -- "$current"))
   elif [[ $i -gt $COMP_CWORD ]]; then
@@ -140,7 +158,7 @@ const BASH_WALK = `  local name="" key=" " word before i count=0
   elif [[ $current == -* ]]; then
     COMPREPLY=($(compgen -W "\${svc_flags[$key]-}" -- "$current"))
   else
-    if [[ $arguments == ${PROFILES} ]]; then arguments="$(${LIST_PROFILES})"; fi
+    if [[ $arguments == ${ASKED}* ]]; then arguments="$(${ASK} "\${arguments#${ASKED}}" 2>/dev/null)"; fi
     COMPREPLY=($(compgen -W "\${svc_next[$key]-} $arguments" -- "$current"))
   fi
 }
@@ -189,7 +207,7 @@ const ZSH_WALK = `  local name="" key=" " word i count=0
   local -a lines
   local before="\${words[CURRENT-1]}" arguments="\${svc_args[$name $count]}"
   local values="\${svc_choices[$name $before]:-\${svc_choices[${ANY} $before]}}"
-  if [[ $values == ${PROFILES} ]]; then values="$(${LIST_PROFILES})"; fi
+  if [[ $values == ${ASKED}* ]]; then values="$(${ASK} "\${values#${ASKED}}" 2>/dev/null)"; fi
   if [[ -n $values ]]; then
     compadd -- \${=values}
   elif [[ $i -gt $CURRENT ]]; then
@@ -198,7 +216,7 @@ const ZSH_WALK = `  local name="" key=" " word i count=0
     lines=("\${(@f)svc_flags[$key]}")
     _describe 'flag' lines
   elif [[ -n $arguments ]]; then
-    if [[ $arguments == ${PROFILES} ]]; then arguments="$(${LIST_PROFILES})"; fi
+    if [[ $arguments == ${ASKED}* ]]; then arguments="$(${ASK} "\${arguments#${ASKED}}" 2>/dev/null)"; fi
     compadd -- \${=arguments}
   elif [[ -n \${svc_next[$key]} ]]; then
     lines=("\${(@f)svc_next[$key]}")
@@ -264,6 +282,7 @@ function fishLines({ words, next, options, args }: Step): string[] {
     const pattern = quoted(`^${words}${' [^ ]+'.repeat(at)}$`);
     const there = quoted(`string match -qr -- ${pattern} (__svc_words)`);
     const offered = fishValues(argument);
+    if (argument.stored === 'paths') return [`complete -c svc -F -n ${there}`];
     return offered === null ? [] : [`complete -c svc -f -n ${there} -a ${offered}`];
   });
   return [...names, ...flags, ...known];
@@ -272,7 +291,8 @@ function fishLines({ words, next, options, args }: Step): string[] {
 /** Fish runs what stands in brackets when it is asked. */
 function fishValues(spec: ArgumentSpec | OptionSpec): string | null {
   const values = valuesOf(spec);
-  return values && quoted(values === PROFILES ? `(${LIST_PROFILES})` : values);
+  if (!values?.startsWith(ASKED)) return values && quoted(values);
+  return quoted(`(${ASK} ${values.slice(ASKED.length)} 2>/dev/null)`);
 }
 
 /** For fish. */

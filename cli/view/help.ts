@@ -1,6 +1,8 @@
 import type { CommandSpec, OptionSpec } from '../command.ts';
 import { GLOBAL_OPTIONS, usageLine, usageOf } from '../input/parse.ts';
 import { nearest } from '../../shared/suggest.ts';
+import { seeAlso } from './see-also.ts';
+import { TOPICS, type Topic } from './topics.ts';
 import { padToWidth, textWidth, wrapText } from './terminal-text.ts';
 
 const HELP_COLUMNS = 96;
@@ -57,6 +59,12 @@ export function overview(commands: readonly CommandSpec[], columns = HELP_COLUMN
     section('From nothing to the first event', START, columns),
     ...sections,
     section('Flags of every command', globalPairs(), columns),
+    section(
+      'More pages',
+      TOPICS.map(({ name, summary }) => [`help ${name}`, summary]),
+      columns,
+      width,
+    ),
     ...[OUTPUT_LINE, EXIT_LINE].map((line) => wrapText(line, columns).join('\n')),
     'More: svc <command> --help',
   ]);
@@ -77,13 +85,20 @@ export function groupHelp(
   ]);
 }
 
+/** A page about no single command: `svc help environment`. */
+export function topicHelp({ summary, sections }: Topic, columns = HELP_COLUMNS): string {
+  return join([summary, ...sections.map(([heading, pairs]) => section(heading, pairs, columns))]);
+}
+
 /** Everything about one command: `svc inbox claim --help`. */
 export function commandHelp(
   command: CommandSpec,
-  under: readonly CommandSpec[] = [],
+  commands: readonly CommandSpec[] = [],
   columns = HELP_COLUMNS,
 ): string {
-  const { summary, description, args, options, examples } = command;
+  const { summary, description, args, options, exits = [], examples } = command;
+  const under = below(command, commands);
+  const also = seeAlso(command, commands).map((one) => `svc ${one}`);
   return join([
     wrapText(summary, columns).join('\n'),
     ...(description === undefined ? [] : [wrapText(description, columns).join('\n')]),
@@ -95,11 +110,13 @@ export function commandHelp(
     ),
     section('Flags', optionPairs(options), columns),
     section('Commands', under.filter((one) => one !== command).map(summaryPair), columns),
+    section('Exit codes', exits, columns),
     section(
       'Examples',
       examples.map((example) => [`svc ${example}`, '']),
       columns,
     ),
+    ...(also.length === 0 ? [] : [`See also: ${also.join(', ')}`]),
     'Flags of every command: --json --profile --quiet --no-color --help (see: svc --help)',
   ]);
 }
@@ -111,21 +128,28 @@ export function allPages(commands: readonly CommandSpec[]): string {
     const members = commands.filter(({ words }) => words[0] === noun);
     const isCommand = members.some(({ words }) => words.length === 1);
     const group = isCommand ? [] : [page([noun], groupHelp([noun], members))];
-    return [
-      ...group,
-      ...members.map((one) => page(one.words, commandHelp(one, below(one, commands)))),
-    ];
+    return [...group, ...members.map((one) => page(one.words, commandHelp(one, commands)))];
   });
-  return [page([], overview(commands)), ...pages].join('\n');
+  const topics = TOPICS.map((topic) => `$ svc help ${topic.name}\n\n${topicHelp(topic)}`);
+  return [page([], overview(commands)), ...topics, ...pages].join('\n');
 }
 
 /** The commands whose names go on where this one ends: `mcp install` below `mcp`. */
-export function below(command: CommandSpec, commands: readonly CommandSpec[]): CommandSpec[] {
+function below(command: CommandSpec, commands: readonly CommandSpec[]): CommandSpec[] {
   const { words } = command;
   return commands.filter(
     (one) => one.words.length > words.length && words.every((word, at) => one.words[at] === word),
   );
 }
+
+/** Words that other programs have for the same thing. */
+const SAME_VERBS: readonly (readonly string[])[] = [
+  ['ls', 'list'],
+  ['rm', 'del', 'delete', 'remove', 'revoke'],
+  ['new', 'create', 'add'],
+  ['show', 'cat', 'read', 'view', 'get', 'load', 'status'],
+  ['write', 'put', 'set', 'save'],
+];
 
 /** What a person may have meant by words that name no command, or null. */
 export function meantCommand(
@@ -140,9 +164,14 @@ export function meantCommand(
     .filter((command) => command.words[0] === meantNoun)
     .map((command) => command.words[1] ?? '')
     .filter(Boolean);
-  const meantVerb = nearest(verb, verbs);
+  const meantVerb = nearest(verb, verbs) ?? sameVerb(verb, verbs);
   if (meantVerb !== null) return `${meantNoun} ${meantVerb}`;
   return meantNoun === noun ? null : meantNoun;
+}
+
+function sameVerb(verb: string, verbs: readonly string[]): string | null {
+  const group = SAME_VERBS.find((words) => words.includes(verb)) ?? [];
+  return verbs.find((one) => group.includes(one)) ?? null;
 }
 
 type Pair = readonly [string, string];

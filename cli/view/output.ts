@@ -2,6 +2,7 @@ import { isObject } from '../../shared/untyped.ts';
 import type { CliError } from '../errors.ts';
 import type { Look } from './table.ts';
 import { cutToWidth, plainText, safeJson, safeLine, safeText, wrapText } from './terminal-text.ts';
+import { typedHint } from './typed-names.ts';
 import { readableView } from './view.ts';
 
 /** How a person is shown an answer. */
@@ -16,6 +17,8 @@ export interface View {
 export interface Output {
   /** True when the answer is JSON: asked for, or standard output is no terminal. */
   readonly json: boolean;
+  /** Whether a person looks at standard output. */
+  readonly terminal: boolean;
   /** The answer: JSON, or a readable view with a table for `items`. */
   answer(value: unknown, view?: View): void;
   /** One line of plain text to standard output, made safe for a terminal. */
@@ -68,6 +71,7 @@ const WIDEST_TEXT = 96;
 /** The output of a process. JSON is one line, so that `jq` and `while read` take it; on a terminal it is indented. */
 export class TerminalOutput implements Output {
   readonly json: boolean;
+  readonly terminal: boolean;
   readonly #options: OutputOptions;
   readonly #decoder = new TextDecoder();
   #spinning = false;
@@ -76,7 +80,8 @@ export class TerminalOutput implements Output {
 
   constructor(options: OutputOptions) {
     this.#options = options;
-    this.json = options.json || options.stdout.isTTY !== true;
+    this.terminal = options.stdout.isTTY === true;
+    this.json = options.json || !this.terminal;
   }
 
   answer(value: unknown, view: View = {}): void {
@@ -130,10 +135,11 @@ export class TerminalOutput implements Output {
     const [code, message] = [safeLine(error.code), safeLine(error.message)];
     this.#complain(`${this.#style('31', code)}: ${message}`);
     for (const line of this.#problems(error.details)) this.#complain(`  ${line}`);
-    if (error.hint === null) return;
+    const hint = typedHint(error);
+    if (hint === null) return;
     // A terminal that does not know its width says 0.
     const columns = Math.min(this.#options.stderr.columns || WIDEST_TEXT, WIDEST_TEXT);
-    for (const line of wrapText(safeLine(error.hint), columns)) this.#complain(line);
+    for (const line of wrapText(safeLine(hint), columns)) this.#complain(line);
   }
 
   /** Where a fault of ours happened. */

@@ -1,6 +1,6 @@
 import type { DaemonStatus, ReplicaReport } from '../../daemon/record.ts';
 import type { Pair } from './pairs.ts';
-import { sizeText } from './sizes.ts';
+import { countText, sizeText } from './sizes.ts';
 
 /** The gateway of a project, and how the copy of it stands. */
 export function replicaPairs({ gateway, replica }: DaemonStatus): Pair[] {
@@ -24,7 +24,7 @@ const READS: Readonly<Record<ReplicaReport['reads'], string>> = {
 
 function stateText(replica: ReplicaReport): string {
   const { state, position, offline_since: since, age_ms: age } = replica;
-  const at = position === null ? '' : `, position ${grouped(position)}`;
+  const at = position === null ? '' : `, position ${countText(position)}`;
   switch (state) {
     case 'live':
       return `live${at}`;
@@ -39,6 +39,8 @@ function stateText(replica: ReplicaReport): string {
       return replica.code === 'SCOPE_MISSING'
         ? 'none: the key lacks scopes'
         : 'none: the key is refused';
+    case 'none':
+      return 'none: the gateway offers none';
     case 'unsupported':
       return 'none: see below';
   }
@@ -54,7 +56,7 @@ export function copyText(replica: ReplicaReport | null): string {
   if (replica?.state === 'catching-up') {
     const { position, behind } = replica;
     if (position === null) return 'catching up';
-    return `catching up: ${grouped(position)} of ${grouped(position + behind)} commits`;
+    return `catching up: ${countText(position)} of ${countText(position + behind)} commits`;
   }
   return 'connecting';
 }
@@ -67,13 +69,9 @@ function behindText(ageMs: number | null): string {
   return minutes < 120 ? `, ${minutes} min behind` : `, ${Math.round(minutes / 60)} h behind`;
 }
 
-function grouped(count: number): string {
-  return count.toLocaleString('en-US');
-}
-
 function witnessPairs({ witness }: ReplicaReport): Pair[] {
   if (!witness.ok) return [['Ledger', `NOT what was seen before, from entry ${witness.seq} on`]];
-  return witness.seq === 0 ? [] : [['Ledger', `checked up to entry ${grouped(witness.seq)}`]];
+  return witness.seq === 0 ? [] : [['Ledger', `checked up to entry ${countText(witness.seq)}`]];
 }
 
 /** What whoever reads the status should know or do, each a sentence or two. */
@@ -127,10 +125,16 @@ function noteOf(replica: ReplicaReport, gateway: string | null): string | null {
     case 'offline':
       return `${gateway} cannot be reached. Reads come from the replica for up to 24 h, writes are refused.`;
     case 'refused':
-      return code === 'SCOPE_MISSING'
-        ? `There is no replica: it needs a key with ${REPLICA_SCOPES}. All calls go to the gateway.`
-        : `${gateway} refuses the stored key (${code ?? 'UNAUTHENTICATED'}). Sign in again: svc login`;
+      return refusalNote(code, gateway);
+    case 'none':
+      return `${detail ?? 'There is no replica.'} All calls go to the gateway.`;
     case 'unsupported':
       return `There is no replica: ${detail ?? 'update svc.'} Until then all calls go to the gateway.`;
   }
+}
+
+function refusalNote(code: string | null, gateway: string | null): string {
+  return code === 'SCOPE_MISSING'
+    ? `There is no replica: it needs a key with ${REPLICA_SCOPES}. All calls go to the gateway.`
+    : `${gateway} refuses the stored key (${code ?? 'UNAUTHENTICATED'}). Sign in again: svc login`;
 }

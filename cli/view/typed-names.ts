@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../command.ts';
+import { CallError, type CliError } from '../errors.ts';
 import { usageOf } from '../input/parse.ts';
 
 type Typed = Pick<CommandSpec, 'args' | 'options'>;
@@ -10,6 +11,20 @@ export function typedProblem(path: string, message: string, command: Typed): str
   // A word without `_`, such as `type`, is more often just a word.
   const told = message.replace(/[a-z]+(?:_[a-z]+)+/g, (word) => typedName(word, command) ?? word);
   return typed === '' ? told : `${typed}: ${told}`;
+}
+
+/** The next step as one takes it with this command, where the interface speaks to callers of its own. */
+export function typedHint(error: CliError): string | null {
+  const { code, hint } = error;
+  if (!(error instanceof CallError) || hint === null) return hint;
+  switch (code) {
+    case 'UNAUTHENTICATED':
+      return 'Check SVC_API_KEY if it is set, else the key of the profile: svc project list';
+    case 'CALLBACK_URL_REJECTED':
+      return `${hint} For a receiver on this machine: svc listen --forward URL, or a daemon started with SVC_CALLBACK_ALLOW=127.0.0.0/8.`;
+    default:
+      return hint;
+  }
 }
 
 /** `--lease-seconds` for `lease_seconds`, `<event_id>` for `event_id`; null for what the command does not have. */

@@ -1,7 +1,7 @@
 import { callerWith, findKey, presentedKey } from '../../shared/authentication.ts';
 import type { Caller } from '../../shared/context.ts';
 import { ServiceError, unavailable, type ErrorCode } from '../../shared/errors.ts';
-import type { Answer, Credentials, Executor } from '../../shared/executor.ts';
+import type { Answer, Credentials, Executor, Follower } from '../../shared/executor.ts';
 import { admit, mayWait, type Operation } from '../../shared/operation.ts';
 import { UpstreamFailed } from '../upstream/upstream-failed.ts';
 import { UpstreamKeys } from '../upstream/upstream-keys.ts';
@@ -123,6 +123,13 @@ export class ReplicaExecutor implements Executor {
     if (operation.effect === 'write') return this.#write(call);
     const isLocal = operation.replica === 'local' && call.caller.isInCopy;
     return isLocal ? this.#nearest(call) : this.#ask(call);
+  }
+
+  /** By a copy that hears from the gateway: without one nobody here is told of changes. */
+  async follow(caller: Caller, follower: Follower): Promise<() => void> {
+    const replica = this.#parts.replica();
+    if (!replica?.store || replica.freshness().usable !== 'live') throw unavailable(5);
+    return replica.waits.follow(caller.keyId, follower);
   }
 
   /** Ends what waits: at the copy as at its timeout, at the gateway with UNAVAILABLE. */

@@ -20,6 +20,8 @@ export interface Obstacle {
     | 'copy'
     /** The copy is to be removed; ask now and then whether that has changed. */
     | 'remove'
+    /** There is nothing to copy: a copy is to be removed. Ask seldom whether that has changed. */
+    | 'do-without'
     /** Ask now and then whether that has changed. */
     | 'ask';
 }
@@ -37,6 +39,10 @@ function ofSource({ fault, message: detail, code }: SourceError): Obstacle {
   switch (fault) {
     case 'refused':
       return { state: 'refused', detail, code, remedy: 'remove' };
+    case 'none': {
+      const none = "This gateway's store offers no replicas.";
+      return { state: 'none', detail: none, code: null, remedy: 'do-without' };
+    }
     case 'missing': {
       const missing = 'The gateway knows no replicas: update it.';
       return { state: 'unsupported', detail: missing, code: null, remedy: 'ask' };

@@ -93,8 +93,10 @@ export function readHeard(name: string, value: unknown): Heard | null {
 
 function isChange(value: unknown): value is Change {
   if (!isObject(value)) return false;
-  if (value['kind'] === 'request') return areTexts(value['id']);
-  return value['kind'] === 'event' && areTexts(value['source'], value['type']);
+  const { kind } = value;
+  if (kind === 'disk' || kind === 'inbox') return true;
+  if (kind === 'request') return areTexts(value['id']);
+  return kind === 'event' && areTexts(value['source'], value['type']);
 }
 
 /** Milliseconds, from a number or from ISO text. */

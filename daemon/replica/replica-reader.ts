@@ -46,7 +46,9 @@ export class ReplicaReader implements Reader {
       await this.#requirePlain(tx);
       const meta = new MetaRepository(tx);
       const schemaVersion = await meta.schemaVersion();
-      return { position: Number(await meta.get('commit_seq')), schemaVersion };
+      // The log may begin before the first table was made.
+      const position = schemaVersion === 0 ? 0 : Number(await meta.get('commit_seq'));
+      return { position, schemaVersion };
     });
   }
 

@@ -7,7 +7,6 @@ import { KnownKeys } from '../../shared/known-keys.ts';
 import { Waits } from '../../shared/waits.ts';
 import { rememberHead } from '../ledger-heads.ts';
 import { Arrivals } from './arrivals.ts';
-import { Backoff } from './backoff.ts';
 import { logContact } from './contact-log.ts';
 import { CopyKeeper } from './copy-keeper.ts';
 import { FreshnessJudge } from './freshness.ts';
@@ -15,6 +14,7 @@ import { KeepUp } from './keep-up.ts';
 import { LocalCopy, type Link } from './local-copy.ts';
 import { isTime, type Heard, type Place } from './place.ts';
 import { obstacleOf, UnsupportedError } from './obstacle.ts';
+import { Pauses } from './pauses.ts';
 import { ReplicaFolder } from './replica-folder.ts';
 import type { CopyStanding } from './replica-reader.ts';
 import { SourceError } from './source-error.ts';
@@ -39,10 +39,6 @@ export interface ReplicaOptions {
   readonly timing?: Partial<ReplicaTiming>;
 }
 
-/** A connection that held for so long was no failure; so was a copy. */
-const STEADY_MS = 5000;
-const STEADY_COPY_MS = 600_000;
-
 /**
  * A copy of the gateway's project on this machine, kept up to date in the background. It answers reads; nothing is ever
  * written through it, and it may be removed at any time.
@@ -65,8 +61,7 @@ export class Replica {
   readonly #arrivals = new Arrivals(this.waits);
   readonly #witness: Witness;
   readonly #written: Written;
-  readonly #connectPauses: Backoff;
-  readonly #repairPauses: Backoff;
+  readonly #pauses: Pauses;
   readonly #closing = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #session: AbortController | null = null;
@@ -85,8 +80,7 @@ export class Replica {
     this.#board = new StatusBoard(this.#clock);
     logContact(this.#board, gateway.origin, log);
     this.#gatewayClock = systemClock(() => this.#clock.now() + this.#aheadMs);
-    this.#connectPauses = new Backoff(this.#timing.connect);
-    this.#repairPauses = new Backoff(this.#timing.repair);
+    this.#pauses = new Pauses(this.#timing);
     const folder = new ReplicaFolder(options.folder);
     this.#source = new ReplicaSource(gateway, apiKey, this.#timing.silenceMs);
     this.#copy = new LocalCopy({
@@ -216,21 +210,15 @@ export class Replica {
     while (!signal.aborted) {
       const startedAt = performance.now();
       const pauseMs = await this.#follow()
-        .finally(() => this.#forgive(performance.now() - startedAt))
+        .finally(() => this.#pauses.forgive(performance.now() - startedAt))
         .then(
-          () => this.#connectPauses.nextMs(),
+          () => this.#pauses.before('connect'),
           (error: unknown) => (signal.aborted ? 0 : this.#explain(error)),
         )
         .catch((error: unknown) => this.#giveUp(error));
       this.#freshness.streamEnded();
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
-  }
-
-  /** What held for so long was no failure, so that the first pause after it is a short one. */
-  #forgive(heldMs: number): void {
-    if (heldMs > STEADY_MS) this.#connectPauses.reset();
-    if (heldMs > STEADY_COPY_MS) this.#repairPauses.reset();
   }
 
   async #openRemembered(): Promise<void> {
@@ -328,7 +316,9 @@ export class Replica {
   /** The copy is as far as this. */
   #take({ position, schemaVersion }: CopyStanding): void {
     this.#copySchema = schemaVersion;
-    if (schemaVersion !== this.#schemaVersion) {
+    // A log may begin with other tables than it ends with: what is still to come brings them.
+    const isOnItsWay = schemaVersion < this.#schemaVersion && position < this.#arrivals.target;
+    if (schemaVersion !== this.#schemaVersion && !isOnItsWay) {
       throw new UnsupportedError(this.#otherTables(schemaVersion));
     }
     this.knownKeys.clear();
@@ -359,22 +349,23 @@ export class Replica {
 
   /** Answers how long to wait before the next attempt, in milliseconds. */
   async #explain(error: unknown): Promise<number> {
-    const { state, detail, code, remedy } = obstacleOf(this.#keeper.spoilt ?? error);
-    if (remedy === 'remove') await this.#keeper.erase();
+    const isNone = error instanceof SourceError && error.fault === 'none';
+    const reason = isNone ? error : (this.#keeper.spoilt ?? error);
+    const { state, detail, code, remedy } = obstacleOf(reason);
+    const isToGo = remedy === 'remove' || remedy === 'do-without';
+    if (isToGo) await this.#keeper.erase();
     if (remedy === 'copy') this.#spoil(detail);
     if (remedy === 'repair') this.#options.log.warn({ err: error }, 'replica: to be tried again');
     if (state === 'offline') this.#freshness.reachable(false);
     this.#board.enter(state, detail, code);
-    if (remedy === 'remove') this.waits.notifyAll();
-    if (remedy === 'connect') return this.#connectPauses.nextMs();
-    const isForAnother = remedy === 'remove' || remedy === 'ask';
-    return isForAnother ? this.#timing.askAgainMs : this.#repairPauses.nextMs();
+    if (isToGo) this.waits.notifyAll();
+    return this.#pauses.before(remedy);
   }
 
   /** Not even the way out was there: the disk, most likely. */
   #giveUp(error: unknown): number {
     this.#options.log.error({ err: error }, 'replica: its files cannot be changed');
-    return this.#repairPauses.nextMs();
+    return this.#pauses.before('repair');
   }
 
   #otherTables(schemaVersion: number): string {

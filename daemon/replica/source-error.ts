@@ -8,6 +8,8 @@ export type SourceFault =
   | 'refused'
   /** There is no such thing. */
   | 'missing'
+  /** Where it keeps its databases there are no replicas. */
+  | 'none'
   /** The answer makes no sense. */
   | 'unknown';
 
@@ -23,12 +25,16 @@ export class SourceError extends Error {
     this.code = code;
   }
 
-  static ofStatus(status: number, code: string | null, message: string): SourceError {
-    return new SourceError(
-      faultOf(status, code),
-      `The gateway answered ${status}: ${message}`,
-      code,
-    );
+  /** `reason`: why there is none of it, where the gateway says so. */
+  static ofStatus(
+    status: number,
+    code: string | null,
+    message: string,
+    reason: unknown = null,
+  ): SourceError {
+    const isNone = status === 404 && reason === 'no_replica';
+    const fault = isNone ? 'none' : faultOf(status, code);
+    return new SourceError(fault, `The gateway answered ${status}: ${message}`, code);
   }
 }
 

@@ -125,7 +125,9 @@ export class ReplicaSource {
     const error = parseObject(await this.#text(body))?.['error'];
     const code = isObject(error) && typeof error['code'] === 'string' ? error['code'] : null;
     const message = isObject(error) ? String(error['message']) : 'It gave no reason.';
-    throw SourceError.ofStatus(statusCode, code, message);
+    const details = isObject(error) ? error['details'] : null;
+    const reason = isObject(details) ? details['reason'] : null;
+    throw SourceError.ofStatus(statusCode, code, message, reason);
   }
 
   async #text(body: Dispatcher.ResponseData['body']): Promise<string> {

@@ -12,6 +12,8 @@ export type ReplicaState =
   | 'offline'
   /** The gateway refuses the key: there is no copy any more. */
   | 'refused'
+  /** Where the gateway keeps its databases there are no replicas: there is no copy, and all calls go to the gateway. */
+  | 'none'
   /** Gateway and daemon do not understand each other: reads go to the gateway. */
   | 'unsupported';
 

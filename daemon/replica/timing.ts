@@ -12,6 +12,8 @@ export interface ReplicaTiming {
   readonly repair: BackoffRange;
   /** Before a gateway that refused, or does not fit, is asked again. */
   readonly askAgainMs: number;
+  /** Before a gateway without replicas is asked again. */
+  readonly askSeldomMs: number;
 }
 
 export const TIMING: ReplicaTiming = {
@@ -20,4 +22,5 @@ export const TIMING: ReplicaTiming = {
   connect: { firstMs: 200, maxMs: 15_000 },
   repair: { firstMs: 1000, maxMs: 300_000 },
   askAgainMs: 60_000,
+  askSeldomMs: 3_600_000,
 };

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isoTime } from '../../shared/clock.ts';
 import { projectsIn, type ProjectRecord } from '../../shared/store/control-store.ts';
 import { snapshot } from '../../shared/store/snapshot.ts';
 import { errorCode } from '../../shared/untyped.ts';
 import { VERSION } from '../../shared/version.ts';
-import { syncFile } from '../blobs/blob-files.ts';
 import { AdminError } from './admin-error.ts';
-import { blobFile, checkFile, copyTo, databaseFile, stored, syncFolders } from './copies.ts';
+import { blobFile, checkFile, copyTo, databaseFile, stored } from './copies.ts';
 import { manifestOf, writeManifest, type Manifest, type ProjectEntry } from './manifest.ts';
+import { makeFolderWhole, refuseExisting } from './new-folder.ts';
 import { ProjectCopy } from './project-copy.ts';
 
 /** A blob that went while it was copied is not named by a later snapshot. */
@@ -34,38 +34,16 @@ export interface BackupOptions {
  */
 export async function backUp(options: BackupOptions): Promise<Manifest> {
   const { folder } = options;
-  const partial = `${folder}.partial`;
-  if (existsSync(folder)) throw new AdminError(`${folder} is there already. Name a new folder.`);
+  refuseExisting(folder);
   if (!existsSync(join(options.dataFolder, 'control.db'))) {
     throw new AdminError(
       `${options.dataFolder} holds no data of a gateway. Name its folder by --data or SVC_DATA.`,
     );
   }
-  await makePartial(partial);
-  try {
+  return makeFolderWhole(folder, 'backup', async (partial) => {
     const manifest = await copyAll(options, partial);
-    const files = writeManifest(partial, manifest);
-    await Promise.all(files.map(syncFile));
-    await syncFolders(partial);
-    await rename(partial, folder);
-    await syncFile(dirname(folder));
-    return manifest;
-  } catch (error) {
-    await rm(partial, { recursive: true, force: true });
-    throw error;
-  }
-}
-
-async function makePartial(partial: string): Promise<void> {
-  try {
-    await mkdir(dirname(partial), { recursive: true, mode: 0o700 });
-    await mkdir(partial, { mode: 0o700 });
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error;
-    throw new AdminError(
-      `${partial} is there: another backup is being made, or was cut short. Delete it when none is.`,
-    );
-  }
+    return { made: manifest, files: writeManifest(partial, manifest) };
+  });
 }
 
 async function copyAll(options: BackupOptions, to: string): Promise<Manifest> {
@@ -106,6 +84,8 @@ async function copyProject(
   if (!existsSync(join(options.dataFolder, databaseFile(id)))) {
     // Its making was cut short: the next start of a gateway finishes it.
     if (state === 'reserved') return emptyEntry(record);
+    // It lives elsewhere, and its data were removed here.
+    if (state === 'moved') return emptyEntry(record);
     throw new AdminError(`The database of project ${slug} (${id}) is missing.`);
   }
   for (let attempt = 1; ; attempt += 1) {
@@ -126,7 +106,7 @@ async function copyOnce(
   const path = join(to, databaseFile(id));
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await snapshot(join(dataFolder, databaseFile(id)), path);
-  const copy = new ProjectCopy(path, id);
+  const copy = ProjectCopy.ofFile(path, id);
   const blobs = { count: 0, size_bytes: 0 };
   const keys: string[] = [];
   try {

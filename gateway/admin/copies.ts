@@ -41,7 +41,10 @@ export async function checkFile(path: string, wanted: StoredFile): Promise<void>
 
 async function sizeOf(path: string): Promise<number | null> {
   try {
-    return (await stat(path)).size;
+    const found = await stat(path);
+    // Others may have no end.
+    if (!found.isFile()) throw new AdminError(`${path} is no file.`);
+    return found.size;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;
     throw error;

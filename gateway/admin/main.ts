@@ -1,18 +1,27 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { ServiceError } from '../../shared/errors.ts';
+import { StartRefused } from '../../shared/start-refused.ts';
+import { errorCode } from '../../shared/untyped.ts';
 import { AdminError } from './admin-error.ts';
 import { backUp } from './backup.ts';
 import type { Manifest } from './manifest.ts';
+import { runExport, runImport, type AdminCall } from './move-commands.ts';
 import { progressOn } from './progress.ts';
 import { restore } from './restore.ts';
 import { keyFileOf, readAdminSettings } from './settings.ts';
 
 const EXIT_INTERRUPTED = 130;
 
-const USAGE =
-  'Usage: backup|restore FOLDER [--data FOLDER] [--config FILE] [--include-key] [--json]';
+const USAGE = `Usage: backup|restore FOLDER [--include-key]
+       export PROJECT FOLDER [--hold]
+       import FOLDER [--slug SLUG]
+each with [--data FOLDER] [--config FILE] [--json]`;
 
-/** Runs what an operator does beside a gateway: `backup FOLDER` or `restore FOLDER`. Prints a summary, progress apart. */
+/**
+ * Runs what an operator does beside a gateway: `backup FOLDER`, `restore FOLDER`, `export PROJECT FOLDER` or
+ * `import FOLDER`. Prints a summary, progress apart.
+ */
 async function main(): Promise<void> {
   // Everything it creates is for this user alone.
   process.umask(0o077);
@@ -21,35 +30,58 @@ async function main(): Promise<void> {
     options: {
       config: { type: 'string' },
       data: { type: 'string' },
+      hold: { type: 'boolean', default: false },
       'include-key': { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
+      slug: { type: 'string' },
     },
   });
-  const [task, folder] = positionals;
-  if (folder === undefined || (task !== 'backup' && task !== 'restore'))
-    throw new AdminError(USAGE);
-  const settings = readAdminSettings(process.env, values);
   const closing = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => closing.abort());
+  }
+  const settings = readAdminSettings(process.env, values);
+  const [task = '', ...names] = positionals;
+  const { json, hold, slug } = values;
+  const call = { settings, names, json, signal: closing.signal };
+  if (task === 'export') return runExport({ ...call, hold });
+  if (task === 'import') return runImport({ ...call, slug: slug ?? null });
+  if (task === 'backup' || task === 'restore') {
+    return copyWhole({ ...call, task, includeKey: values['include-key'] });
+  }
+  throw new AdminError(USAGE);
+}
+
+interface WholeCall extends AdminCall {
+  readonly task: 'backup' | 'restore';
+  readonly includeKey: boolean;
+}
+
+async function copyWhole({ task, settings, names, json, signal, includeKey }: WholeCall) {
+  const [folder] = names;
+  if (folder === undefined) throw new AdminError(USAGE);
+  if (settings.databases.shared) {
+    throw new AdminError(
+      `SVC_DATABASE_URL is set: the databases are on a server, and are backed up and restored there. One project is copied by: svc gateway export PROJECT ${folder}`,
+    );
   }
   const parts = {
     folder: resolve(folder),
     dataFolder: settings.dataFolder,
     bucket: settings.bucket,
-    signal: closing.signal,
+    signal,
     onProgress: progressOn(process.stderr, task === 'backup' ? 'Backing up' : 'Restoring'),
   };
   const manifest =
     task === 'backup'
       ? await backUp({
           ...parts,
-          keyFile: values['include-key'] ? keyFileOf(settings) : null,
+          keyFile: includeKey ? keyFileOf(settings) : null,
           now: Date.now(),
         })
       : await restore({ ...parts, keyFile: settings.masterKeyFile });
   const summary = summaryOf(manifest, parts);
-  process.stdout.write(values.json ? `${JSON.stringify(summary)}\n` : linesOf(task, summary));
+  process.stdout.write(json ? `${JSON.stringify(summary)}\n` : linesOf(task, summary));
   if (task === 'backup') process.stderr.write(aboutKey(settings.masterKeyFile, summary));
 }
 
@@ -110,8 +142,16 @@ main().catch((error: unknown) => {
     process.stderr.write('svc: interrupted; nothing is left of it.\n');
     process.exit(EXIT_INTERRUPTED);
   }
-  const isOwn = error instanceof AdminError;
-  const text = error instanceof Error ? (isOwn ? error.message : error.stack) : String(error);
-  process.stderr.write(`svc: ${text}\n`);
+  process.stderr.write(`svc: ${textOf(error)}\n`);
   process.exit(1);
 });
+
+/** With a stack only for what nobody has foreseen. */
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (error instanceof AdminError || error instanceof StartRefused) return error.message;
+  if (!(error instanceof ServiceError) || error.code !== 'UNAVAILABLE') return error.stack ?? '';
+  const reason = errorCode(cause) ?? (cause instanceof Error ? cause.message : '');
+  return `The database server did not do what was asked: see SVC_DATABASE_URL. ${reason}`.trim();
+}

@@ -10,16 +10,16 @@ const FILE = 'manifest.json';
 /** The SHA-256 of the manifest itself, as `sha256sum -c` reads it. */
 const SUM_FILE = 'manifest.sha256';
 
-const digest = z.string().regex(/^[0-9a-f]{64}$/);
-const count = z.int().min(0);
-const projectId = z.string().regex(/^prj_[0-9a-z]{16}$/);
+export const digest = z.string().regex(/^[0-9a-f]{64}$/);
+export const count = z.int().min(0);
+export const projectId = z.string().regex(/^prj_[0-9a-z]{16}$/);
 
-const storedFile = z.object({ size_bytes: count, sha256: digest });
+export const storedFile = z.object({ size_bytes: count, sha256: digest });
 
 const projectEntry = z.object({
   id: projectId,
   slug: z.string(),
-  /** Null for one whose making was cut short. */
+  /** Null for one whose making was cut short, and one that has moved. */
   database: storedFile.nullable(),
   position: count,
   ledger: z.object({ seq: count, hash: digest }).nullable(),
@@ -52,7 +52,7 @@ export function manifestOf(content: Omit<Manifest, 'format'>): Manifest {
 }
 
 /** Answers the files it has written. */
-export function writeManifest(folder: string, content: Manifest): string[] {
+export function writeManifest(folder: string, content: object): string[] {
   const text = `${JSON.stringify(content, null, 2)}\n`;
   const files = [join(folder, FILE), join(folder, SUM_FILE)];
   writeFileSync(join(folder, FILE), text, { mode: 0o600 });
@@ -62,15 +62,23 @@ export function writeManifest(folder: string, content: Manifest): string[] {
 
 /** Throws an `AdminError` for what is no backup, was damaged, or was made by a newer release. */
 export function readManifest(folder: string): Manifest {
-  const text = readText(folder, FILE);
-  const [sum] = readText(folder, SUM_FILE).split(' ');
+  return readContent(folder, { schema: manifest, what: 'backup' });
+}
+
+/** What stands in the manifest of a folder, checked; throws an `AdminError` otherwise. */
+export function readContent<T>(
+  folder: string,
+  { schema, what }: { readonly schema: z.ZodType<T>; readonly what: string },
+): T {
+  const text = readText(folder, { file: FILE, what });
+  const [sum] = readText(folder, { file: SUM_FILE, what }).split(' ');
   if (hash('sha256', text) !== sum) {
     throw new AdminError(
       `${join(folder, FILE)} is damaged: it does not have the digest in ${SUM_FILE}.`,
     );
   }
   const value: unknown = JSON.parse(text);
-  const parsed = manifest.safeParse(value);
+  const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const problem = z.prettifyError(parsed.error);
   throw new AdminError(
@@ -78,10 +86,13 @@ export function readManifest(folder: string): Manifest {
   );
 }
 
-function readText(folder: string, file: string): string {
+function readText(
+  folder: string,
+  { file, what }: { readonly file: string; readonly what: string },
+): string {
   try {
     return readFileSync(join(folder, file), 'utf8');
   } catch (error) {
-    throw new AdminError(`${folder} is no backup: ${file} cannot be read.`, { cause: error });
+    throw new AdminError(`${folder} is no ${what}: ${file} cannot be read.`, { cause: error });
   }
 }

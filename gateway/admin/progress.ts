@@ -5,13 +5,14 @@ const EVERY_MS = 1000;
 export function progressOn(
   stream: NodeJS.WriteStream,
   what: string,
+  unit: 'projects' | 'blobs' | 'rows' = 'projects',
 ): (done: number, total: number) => void {
   let toldAt = Number.NEGATIVE_INFINITY;
   return (done, total) => {
     const now = performance.now();
     if (done < total && now - toldAt < EVERY_MS) return;
     toldAt = now;
-    const text = `${what}: ${done} of ${total} projects`;
+    const text = `${what}: ${done} of ${total} ${unit}`;
     if (!stream.isTTY) stream.write(`${text}\n`);
     else stream.write(`\r${text}${done === total ? '\n' : ''}`);
   };

@@ -1,4 +1,5 @@
 import { CHAIN_START, verifyChunk } from '../../shared/rules/ledger-chain.ts';
+import type { Reader } from '../../shared/store/driver.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { EmbeddedReader } from '../../shared/store/reader.ts';
 import { ledgerKeyPlace } from '../recorder.ts';
@@ -16,9 +17,19 @@ export class ProjectCopy {
   readonly #id: string;
   readonly #reader: ProjectReader;
 
-  constructor(path: string, projectId: string) {
+  /** Closing the copy closes the reader. */
+  constructor(reader: Reader, projectId: string) {
     this.#id = projectId;
-    this.#reader = new ProjectReader(new EmbeddedReader(path, { readOnly: true }), projectId);
+    this.#reader = new ProjectReader(reader, projectId);
+  }
+
+  static ofFile(path: string, projectId: string): ProjectCopy {
+    return new ProjectCopy(new EmbeddedReader(path, { readOnly: true }), projectId);
+  }
+
+  /** How many migrations have made its tables what they are. */
+  schema(): Promise<number> {
+    return this.#reader.read((store) => store.meta.schemaVersion());
   }
 
   /** How far the project had come. */
@@ -30,6 +41,10 @@ export class ProjectCopy {
         ledger: head ? { seq: head.seq, hash: head.hash } : null,
       };
     });
+  }
+
+  blobCount(): Promise<number> {
+    return this.#reader.read((store) => store.blobs.count());
   }
 
   async *blobs(): AsyncGenerator<StoredBlob> {

@@ -154,7 +154,10 @@ async function copyAll(
     onProgress(index + 1, projects.length);
   }
   // What falls due in each is found by looking: the notes of that are older than the copies.
-  const store = new ControlStore(join(stage, 'control.db'), () => undefined);
+  const store = await ControlStore.open(
+    { kind: 'file', path: join(stage, 'control.db') },
+    () => undefined,
+  );
   await store.rests.endAll();
   await store.close();
 }
@@ -171,7 +174,7 @@ async function copyProject(
   if (database) await checkFile(from, database);
   await copyTo(from, to, false);
   refuseBroken(to, from);
-  const copy = new ProjectCopy(to, id);
+  const copy = ProjectCopy.ofFile(to, id);
   try {
     const problem = await copy.ledgerProblem(ledger);
     if (problem !== null) throw new AdminError(`${from} (project ${slug}): ${problem}.`);

@@ -1,7 +1,9 @@
 import { join, resolve } from 'node:path';
 import { readConfigFile } from '../../shared/config-file.ts';
 import { defaultDataFolder } from '../../shared/gateway-data.ts';
-import { readBlobsConfig } from '../blobs/blobs-config.ts';
+import { readBlobsConfig, type BlobsConfig, type S3Place } from '../blobs/blobs-config.ts';
+import { Databases } from '../databases.ts';
+import { readStoreConfig } from '../server/store-config.ts';
 import { readOr } from '../settings.ts';
 import { AdminError } from './admin-error.ts';
 
@@ -12,6 +14,12 @@ export interface AdminSettings {
   readonly masterKeyFile: string | null;
   /** The bucket that holds the blobs, as `s3://name`; null when they are in the data folder. */
   readonly bucket: string | null;
+  /** How to reach it; null when there is none. */
+  readonly blobs: S3Place | null;
+  /** The folder that holds the blobs beside other gateways; null when there is none. */
+  readonly blobsFolder: string | null;
+  /** In the data folder, or on a server. */
+  readonly databases: Databases;
 }
 
 /** Reads them as the gateway does. `data` wins over SVC_DATA. Throws an `AdminError` with all that is wrong. */
@@ -24,6 +32,7 @@ export function readAdminSettings(
   const path = options.config ?? (processEnv['SVC_CONFIG'] || null);
   const env = { ...(path === null ? {} : readConfigFile(path, complain)), ...processEnv };
   const blobs = readOr(() => readBlobsConfig(env), complain);
+  const store = readStoreConfig(env, complain);
   if (problems.length > 0) {
     throw new AdminError(['The settings are wrong.', ...problems].join('\n  '));
   }
@@ -31,11 +40,22 @@ export function readAdminSettings(
   return {
     dataFolder,
     masterKeyFile: env['SVC_MASTER_KEY_FILE'] ? resolve(env['SVC_MASTER_KEY_FILE']) : null,
-    bucket: blobs?.kind === 's3' ? `s3://${blobs.bucket}` : null,
+    ...placeOf(blobs),
+    databases: new Databases(dataFolder, store),
   };
 }
 
+function placeOf(
+  blobs: BlobsConfig | null,
+): Pick<AdminSettings, 'bucket' | 'blobs' | 'blobsFolder'> {
+  if (blobs?.kind === 's3') return { bucket: `s3://${blobs.bucket}`, blobs, blobsFolder: null };
+  return { bucket: null, blobs: null, blobsFolder: blobs?.folder ?? null };
+}
+
 /** Where the key of the data is. */
-export function keyFileOf({ masterKeyFile, dataFolder }: AdminSettings): string {
+export function keyFileOf({
+  masterKeyFile,
+  dataFolder,
+}: Pick<AdminSettings, 'masterKeyFile' | 'dataFolder'>): string {
   return masterKeyFile ?? join(dataFolder, 'master.key');
 }

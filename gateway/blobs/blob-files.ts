@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
-import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { makeFolder } from '../../shared/make-folder.ts';
 import { lengthOf, piecesOf, wholeOf, type Bytes } from '../../shared/bytes.ts';
 
 const openFile = promisify(fs.open);
@@ -17,11 +18,6 @@ export class BlobSizeError extends Error {
   }
 }
 
-/** Makes a folder with those above it, which are there but for the first time. The first one made, or undefined. */
-export function makeFolder(folder: string): string | undefined {
-  return fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-}
-
 /**
  * Writes a file under a temporary name and moves it in place, then waits for the disk: for the file and its name together,
  * which is one wait where file by file it would be two. A power cut before the end may leave a file in place that is not
@@ -31,14 +27,12 @@ export async function writeInPlace(temporary: string, path: string, bytes: Bytes
   const file = await openFile(temporary, 'wx', 0o600);
   try {
     await writeAll(file, bytes);
-    const made = makeFolder(dirname(path));
+    makeFolder(dirname(path));
     await rename(temporary, path);
-    await Promise.all([sync(file), syncPlace(path, made !== undefined)]).catch(
-      async (error: unknown) => {
-        await rm(path, { force: true });
-        throw error;
-      },
-    );
+    await Promise.all([sync(file), syncFile(dirname(path))]).catch(async (error: unknown) => {
+      await rm(path, { force: true });
+      throw error;
+    });
   } finally {
     fs.closeSync(file);
   }
@@ -57,25 +51,47 @@ async function writeAll(file: number, bytes: Bytes): Promise<void> {
   }
 }
 
-/** Whether a file holds these bytes; durable then. Whoever put it there may have died, or lost power, before it was synced. */
+/**
+ * Whether a file holds these bytes; durable then. Whoever put it there may have died, or lost power, before it was synced.
+ * False when it cannot be synced: the system still shows what it could not write, and would call the next sync a success.
+ */
 export async function isInPlace(path: string, bytes: Bytes): Promise<boolean> {
   if (fs.statSync(path, { throwIfNoEntry: false })?.size !== lengthOf(bytes)) return false;
   if (!(await readFile(path)).equals(wholeOf(bytes))) return false;
-  await Promise.all([syncFile(path), syncPlace(path, true)]);
-  return true;
+  const folder = dirname(path);
+  const synced = [path, folder, dirname(folder)].map((one) => syncFile(one));
+  return (await Promise.allSettled(synced)).every(({ status }) => status === 'fulfilled');
+}
+
+/**
+ * The same where others may put the same bytes in place just then: a file that is not durable must not take the place of
+ * theirs, nor may it be deleted.
+ */
+export async function writeThenMove(temporary: string, path: string, bytes: Bytes): Promise<void> {
+  const file = await openFile(temporary, 'wx', 0o600);
+  try {
+    await writeAll(file, bytes);
+    await sync(file);
+  } finally {
+    fs.closeSync(file);
+  }
+  await moveInPlace(temporary, path);
+}
+
+/** Gives a file that was moved away its name back, unless there is another by now. */
+export async function putBack(from: string, path: string): Promise<void> {
+  await link(from, path).catch((error: unknown) => {
+    if (!isFault(error, 'EEXIST')) throw error;
+  });
+  await syncFile(dirname(path));
+  await rm(from, { force: true });
 }
 
 /** Moves a durable file to where it belongs. */
 export async function moveInPlace(temporary: string, path: string): Promise<void> {
-  const made = makeFolder(dirname(path));
+  makeFolder(dirname(path));
   await rename(temporary, path);
-  await syncPlace(path, made !== undefined);
-}
-
-/** Makes the name of a file survive a power cut, and that of its folder where that is new. */
-async function syncPlace(path: string, isNewFolder: boolean): Promise<void> {
-  const folder = dirname(path);
-  await Promise.all([syncFile(folder), ...(isNewFolder ? [syncFile(dirname(folder))] : [])]);
+  await syncFile(dirname(path));
 }
 
 /** Waits until a file, or a folder with the names in it, would survive a power cut. */
@@ -128,9 +144,12 @@ export async function listing(folder: string): Promise<string[]> {
   }
 }
 
-/** It passes: the caller may try again. */
-export function isDiskFull(error: unknown): boolean {
-  return (
-    error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT'].includes(String(error.code))
-  );
+/** The disk is full or has failed. Every attempt begins with a new file, so the caller may try again. */
+export function isDiskTrouble(error: unknown): boolean {
+  return isFault(error, 'ENOSPC', 'EDQUOT', 'EIO');
+}
+
+/** Whether the system has answered with one of these codes. */
+export function isFault(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

@@ -1,26 +1,33 @@
 import { randomUUID } from 'node:crypto';
-import { openSync } from 'node:fs';
-import { open, readFile, rm, stat } from 'node:fs/promises';
+import { existsSync, openSync } from 'node:fs';
+import { open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { sha256Of, type Bytes } from '../../shared/bytes.ts';
 import type { BlobStore, ByteRange, PinnedBlob } from '../../shared/context.ts';
 import { unavailable } from '../../shared/errors.ts';
+import { makeFolder } from '../../shared/make-folder.ts';
 import {
-  isDiskFull,
+  isDiskTrouble,
+  isFault,
   isInPlace,
   listing,
-  makeFolder,
   moveInPlace,
+  putBack,
   writeInPlace,
   writeStreamSynced,
+  writeThenMove,
 } from './blob-files.ts';
 import { Pins } from './pins.ts';
+import type { Erasure, SharedPins } from './shared-pins.ts';
 
 /** A file nobody names may be one that is about to be named: it is left alone this long. */
 const ORPHAN_GRACE_MS = 3_600_000;
 /** Where bytes are kept whose digest is not known yet. */
 const INCOMING = 'incoming';
+const DIGEST = /^[0-9a-f]{64}$/;
+/** How the name of a file ends whose erasure is not over; it stands among those that come in. */
+const ERASED = '.erased';
 
 /**
  * Content-addressed files: `ab/<sha256>`. A file is written, synced and put in place, and its folder synced, before a
@@ -30,11 +37,17 @@ export class FileBlobStore implements BlobStore {
   readonly #folder: string;
   /** By the first part of a file's name: a digest, or the name of bytes that are still coming in. */
   readonly #pins: Pins;
+  readonly #isShared: boolean;
 
-  /** `onFree` is told of each digest that nobody holds any more. */
-  constructor(folder: string, onFree: (digest: string) => void = () => {}) {
+  /** `onFree` is told of each digest that nobody holds any more; `shared` is null where this process is alone. */
+  constructor(
+    folder: string,
+    onFree: (digest: string) => void = () => {},
+    shared: SharedPins | null = null,
+  ) {
     this.#folder = folder;
-    this.#pins = new Pins(onFree);
+    this.#pins = new Pins(onFree, shared);
+    this.#isShared = shared !== null;
   }
 
   async put(bytes: Bytes, digest = sha256Of(bytes)): Promise<PinnedBlob> {
@@ -42,7 +55,10 @@ export class FileBlobStore implements BlobStore {
     return this.#pins.pinned(digest, async () => {
       if (await isInPlace(path, bytes)) return;
       const temporary = this.#incoming(`${digest}.${randomUUID()}`);
-      await wholeOrNothing(temporary, () => writeInPlace(temporary, path, bytes));
+      // What is there may be what rows name: only what is durable may take its place.
+      const isCareful = this.#isShared || existsSync(path);
+      const write = isCareful ? writeThenMove : writeInPlace;
+      await wholeOrNothing(temporary, () => write(temporary, path, bytes));
     });
   }
 
@@ -62,7 +78,7 @@ export class FileBlobStore implements BlobStore {
     }
   }
 
-  read(digest: string): Promise<Uint8Array> {
+  async read(digest: string): Promise<Uint8Array> {
     return readFile(this.#path(digest));
   }
 
@@ -77,8 +93,12 @@ export class FileBlobStore implements BlobStore {
   }
 
   /** Deletes a blob unless it is pinned or `isReferenced` says that a row names it again. */
-  remove(digest: string, isReferenced: (digest: string) => Promise<boolean>): Promise<void> {
-    return this.#pins.remove(digest, isReferenced, () => rm(this.#path(digest), { force: true }));
+  async remove(digest: string, isReferenced: (digest: string) => Promise<boolean>): Promise<void> {
+    const path = this.#path(digest);
+    return this.#pins.remove(digest, isReferenced, {
+      erase: () => rm(path, { force: true }),
+      begin: async () => new FileErasure(path, this.#incoming(`${digest}.${randomUUID()}`, ERASED)),
+    });
   }
 
   /** Deletes files that no row names: left by a crash between the file and its row. Ends early when told to. */
@@ -93,19 +113,68 @@ export class FileBlobStore implements BlobStore {
         const path = join(this.#folder, folder, name);
         const changed = await changedAt(path);
         if (changed === null || now - changed < ORPHAN_GRACE_MS) continue;
-        const [digest = ''] = name.split('.');
-        if (digest === name) await this.remove(digest, isReferenced);
-        else if (!this.#pins.has(digest)) await rm(path, { force: true });
+        await this.#sweepOne(path, name, isReferenced);
       }
     }
   }
 
+  async #sweepOne(
+    path: string,
+    name: string,
+    isReferenced: (digest: string) => Promise<boolean>,
+  ): Promise<void> {
+    const [digest = ''] = name.split('.');
+    if (DIGEST.test(name)) return this.remove(name, isReferenced);
+    // None of ours.
+    if (digest === name) return;
+    if (name.endsWith(ERASED) && (await isReferenced(digest))) {
+      // Whoever took it away has died before he saw that he was too late.
+      return putBack(path, this.#path(digest));
+    }
+    if (!this.#pins.has(digest)) await rm(path, { force: true });
+  }
+
+  /** Rows may have come from elsewhere with their project: what is no digest is missing, and leads nowhere else. */
   #path(digest: string): string {
+    if (!DIGEST.test(digest)) {
+      throw Object.assign(new Error(`${digest} is no digest of a blob.`), { code: 'ENOENT' });
+    }
     return join(this.#folder, digest.slice(0, 2), digest);
   }
 
-  #incoming(name: string): string {
-    return join(this.#folder, INCOMING, `${name}.tmp`);
+  #incoming(name: string, end = '.tmp'): string {
+    return join(this.#folder, INCOMING, `${name}${end}`);
+  }
+}
+
+/** Moves a file away, and deletes it once it is sure that it was the old one. */
+class FileErasure implements Erasure {
+  readonly #path: string;
+  readonly #away: string;
+
+  constructor(path: string, away: string) {
+    this.#path = path;
+    this.#away = away;
+  }
+
+  async take(): Promise<void> {
+    const now = new Date();
+    makeFolder(dirname(this.#away));
+    try {
+      // A sweep leaves alone what has changed just now.
+      await utimes(this.#path, now, now);
+      await rename(this.#path, this.#away);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  }
+
+  async finish(isClaimed: boolean): Promise<void> {
+    if (isClaimed) return rm(this.#away, { force: true });
+    await putBack(this.#away, this.#path).catch((error: unknown) => {
+      // Nothing was taken away.
+      if (!isMissing(error)) throw error;
+    });
   }
 }
 
@@ -116,7 +185,7 @@ async function wholeOrNothing<T>(temporary: string, work: () => Promise<T>): Pro
     return await work();
   } catch (error) {
     await rm(temporary, { force: true });
-    throw isDiskFull(error) ? unavailable(5, error) : error;
+    throw isDiskTrouble(error) ? unavailable(5, error) : error;
   }
 }
 
@@ -131,5 +200,5 @@ async function changedAt(path: string): Promise<number | null> {
 }
 
 export function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  return isFault(error, 'ENOENT');
 }

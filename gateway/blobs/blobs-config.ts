@@ -1,3 +1,5 @@
+import { isAbsolute, resolve } from 'node:path';
+
 /** Who asks a bucket. Never part of a message. */
 interface S3Credentials {
   readonly accessKeyId: string;
@@ -17,8 +19,8 @@ export interface S3Place {
   readonly credentials: S3Credentials;
 }
 
-/** Where blobs are kept: in the folders of the projects, or in a bucket. */
-export type BlobsConfig = { readonly kind: 'file' } | S3Place;
+/** Where blobs are kept: in the folders of the projects, in a folder that several gateways see, or in a bucket. */
+export type BlobsConfig = { readonly kind: 'file'; readonly folder?: string } | S3Place;
 
 /** Everything that is wrong with the settings, at once. It names settings and shows no value: one may be a secret. */
 export class BlobsConfigError extends Error {
@@ -42,13 +44,14 @@ const VISIBLE = /^[\x21-\x7e]+$/;
 type Complain = (problem: string) => void;
 
 /**
- * Reads SVC_BLOBS: `file:`, which is the default, or `s3://bucket?endpoint=https://…&region=…&path_style=true|false`.
+ * Reads SVC_BLOBS: `file:`, which is the default, `file:/absolute/folder`, or `s3://bucket?endpoint=https://…&region=…&path_style=true|false`.
  * Without an endpoint it is Amazon's of the region; path_style is true by default with one and false without. The
  * credentials are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, where there is one, AWS_SESSION_TOKEN.
  */
 export function readBlobsConfig(env: Readonly<Record<string, string | undefined>>): BlobsConfig {
   const text = env['SVC_BLOBS'] || 'file:';
   if (text === 'file:') return { kind: 'file' };
+  if (text.startsWith('file:')) return readFolder(text.slice('file:'.length), env);
   const problems: string[] = [];
   const complain: Complain = (problem) => problems.push(problem);
   const place = readPlace(text, complain);
@@ -57,9 +60,30 @@ export function readBlobsConfig(env: Readonly<Record<string, string | undefined>
   return { ...place, credentials };
 }
 
+/** A folder as it is written, not an address: nothing of it is decoded, and no host stands before it. */
+function readFolder(
+  folder: string,
+  env: Readonly<Record<string, string | undefined>>,
+): BlobsConfig {
+  if (!isAbsolute(folder) || folder.startsWith('//')) {
+    throw new BlobsConfigError([
+      'SVC_BLOBS: behind `file:` stands an absolute folder, or nothing.',
+    ]);
+  }
+  // A data folder with its own databases is backed up and restored as a whole.
+  if (!env['SVC_DATABASE_URL']) {
+    throw new BlobsConfigError([
+      'SVC_BLOBS names a folder, which is for gateways that share SVC_DATABASE_URL. Without that leave SVC_BLOBS out: files are in SVC_DATA.',
+    ]);
+  }
+  return { kind: 'file', folder: resolve(folder) };
+}
+
 function readPlace(text: string, complain: Complain): Omit<S3Place, 'credentials'> | null {
   if (!text.startsWith('s3://') || !URL.canParse(text)) {
-    complain('SVC_BLOBS is neither `file:` nor `s3://bucket?endpoint=…&region=…&path_style=…`.');
+    complain(
+      'SVC_BLOBS is none of `file:`, `file:/absolute/folder` and `s3://bucket?endpoint=…&region=…&path_style=…`.',
+    );
     return null;
   }
   const url = new URL(text);

@@ -35,7 +35,7 @@ export class BucketUploads implements DirectUploads {
     return this.#blobs.presignPut(id, { ...rest, expiresInSeconds: UPLOAD_MS / 1000 });
   }
 
-  /** One at a time for an upload: the second would find that the first has taken the bytes. */
+  /** One at a time for an upload, which spares reading its bytes twice. */
   collect(uploadId: string): Promise<void> {
     const running = this.#collecting.get(uploadId);
     if (running) return running;
@@ -57,6 +57,8 @@ export class BucketUploads implements DirectUploads {
     const { digest, release } = blob;
     try {
       await this.#sides.writes.run('uploadReceived', { uploadId, digest, now });
+      // Not before: another gateway that finds nothing there finds it received.
+      await this.#blobs.dropUpload(uploadId);
     } finally {
       release();
     }

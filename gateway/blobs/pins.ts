@@ -1,4 +1,13 @@
 import type { PinnedBlob } from '../../shared/context.ts';
+import type { Erasure, SharedPins } from './shared-pins.ts';
+
+/** How the bytes of a blob are taken away. */
+interface Eraser {
+  /** Where nobody else may store the same. */
+  readonly erase: () => Promise<void>;
+  /** Where others may. */
+  readonly begin: () => Promise<Erasure>;
+}
 
 /**
  * What keeps a blob from going while somebody works with it: names that are held, and what is done to a digest one after
@@ -9,10 +18,15 @@ export class Pins {
   /** The last that was begun on a digest; none of them rejects. */
   readonly #turns = new Map<string, Promise<void>>();
   readonly #onFree: (digest: string) => void;
+  readonly #shared: SharedPins | null;
 
-  /** `onFree` is told of each pinned digest that nobody holds any more. */
-  constructor(onFree: (digest: string) => void) {
+  /**
+   * `onFree` is told of each pinned digest that nobody holds any more. `shared` tells other processes, and is null where
+   * there are none.
+   */
+  constructor(onFree: (digest: string) => void, shared: SharedPins | null) {
     this.#onFree = onFree;
+    this.#shared = shared;
   }
 
   has(name: string): boolean {
@@ -37,10 +51,13 @@ export class Pins {
   async pinned(digest: string, store: () => Promise<void>): Promise<PinnedBlob> {
     const unpin = this.hold(digest);
     const release = (): void => {
-      if (unpin()) this.#onFree(digest);
+      if (!unpin()) return;
+      this.#shared?.leave(digest);
+      this.#onFree(digest);
     };
     try {
-      await this.#inTurn(digest, store);
+      const shared = this.#shared;
+      await this.#inTurn(digest, shared ? () => shared.pin(digest).then(store) : store);
     } catch (error) {
       release();
       throw error;
@@ -52,12 +69,15 @@ export class Pins {
   async remove(
     digest: string,
     isReferenced: (digest: string) => Promise<boolean>,
-    erase: () => Promise<void>,
+    { erase, begin }: Eraser,
   ): Promise<void> {
     if (this.has(digest)) return;
     await this.#inTurn(digest, async () => {
-      if (this.has(digest) || (await isReferenced(digest)) || this.has(digest)) return;
-      await erase();
+      if (this.has(digest)) return;
+      const isLeft = this.#shared?.isLeft(digest) ?? false;
+      // A read first: a sweep finds most blobs named, and a claim is a write.
+      if (!isLeft && ((await isReferenced(digest)) || this.has(digest))) return;
+      await (this.#shared ? this.#shared.erase(digest, begin) : erase());
     });
   }
 

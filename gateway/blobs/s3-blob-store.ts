@@ -8,9 +8,12 @@ import { BlobSizeError } from './blob-files.ts';
 import { Pins } from './pins.ts';
 import type { S3Client } from './s3-client.ts';
 import { asStoreError, MissingObjectError, WireError } from './s3-errors.ts';
+import type { Erasure, SharedPins } from './shared-pins.ts';
 
 /** Longer than an upload may take: what nobody names by then, nobody is about to name. */
 const ORPHAN_GRACE_MS = 3_600_000;
+/** Shorter than an erasure is claimed for, by more than clocks may be apart that the bucket accepts. */
+const ERASE_WITHIN_SECONDS = 60;
 const DIGEST = /^[0-9a-f]{64}$/;
 /** The keys that a sweep knows, after the prefix of a project. */
 const NAMED = /^(?<folder>blobs|incoming|uploads)\/(?<name>[^/]+)$/;
@@ -36,10 +39,15 @@ export class S3BlobStore implements BlobStore {
   /** By the last part of a key. */
   readonly #pins: Pins;
 
-  /** `onFree` is told of each digest that nobody holds any more. */
-  constructor(client: S3Client, projectId: string, onFree: (digest: string) => void = () => {}) {
+  /** `onFree` is told of each digest that nobody holds any more; `shared` is null where this process is alone. */
+  constructor(
+    client: S3Client,
+    projectId: string,
+    onFree: (digest: string) => void = () => {},
+    shared: SharedPins | null = null,
+  ) {
     this.#client = client;
-    this.#pins = new Pins(onFree);
+    this.#pins = new Pins(onFree, shared);
     this.#prefix = `projects/${projectId}/`;
   }
 
@@ -84,7 +92,17 @@ export class S3BlobStore implements BlobStore {
 
   /** Deletes a blob unless it is pinned or `isReferenced` says that a row names it again. */
   remove(digest: string, isReferenced: (digest: string) => Promise<boolean>): Promise<void> {
-    return this.#pins.remove(digest, isReferenced, () => this.#client.delete(this.#blob(digest)));
+    const key = this.#blob(digest);
+    return this.#pins.remove(digest, isReferenced, {
+      erase: () => this.#client.delete(key),
+      begin: () => this.#erasure(key),
+    });
+  }
+
+  /** The bucket itself refuses it when it comes too late, so that nothing has to be put back. */
+  async #erasure(key: string): Promise<Erasure> {
+    const take = await this.#client.deletion(key, ERASE_WITHIN_SECONDS);
+    return { take, finish: async () => undefined };
   }
 
   /**
@@ -146,9 +164,9 @@ export class S3BlobStore implements BlobStore {
   }
 
   /**
-   * Makes a blob of what was uploaded. It is read once for its checksum, a chunk at a time, and copied inside the bucket;
-   * not if it was replaced in between, which is UNAVAILABLE. Throws BlobSizeError when it is not of `sizeBytes`, and ENOENT
-   * where nothing was uploaded.
+   * Makes a blob of what was uploaded, which stays as well. It is read once for its checksum, a chunk at a time, and copied
+   * inside the bucket; not if it was replaced in between, which is UNAVAILABLE. Throws BlobSizeError when it is not of
+   * `sizeBytes`, and ENOENT where nothing was uploaded.
    */
   async adopt(uploadId: string, sizeBytes: number): Promise<PinnedBlob> {
     const key = this.#upload(uploadId);
@@ -160,19 +178,15 @@ export class S3BlobStore implements BlobStore {
         for await (const chunk of object.body as AsyncIterable<Uint8Array>) sum.update(chunk);
         return { digest: sum.digest('hex'), etag: object.etag };
       });
-      const blob = await this.#pins.pinned(digest, () =>
-        this.#settle(key, digest, sizeBytes, etag),
-      );
-      await this.#discard(key);
-      return blob;
+      return await this.#pins.pinned(digest, () => this.#settle(key, digest, sizeBytes, etag));
     } finally {
       unpin();
     }
   }
 
-  /** Deletes what was uploaded, for an upload that came to nothing. */
+  /** Deletes what was uploaded, once a row names it as a blob; where that fails, a sweep does it. */
   dropUpload(uploadId: string): Promise<void> {
-    return this.#client.delete(this.#upload(uploadId));
+    return this.#discard(this.#upload(uploadId));
   }
 
   /** Gives bytes that are in the bucket the name of their digest. */

@@ -144,11 +144,21 @@ export class S3Client {
 
   /** Done as well where there is nothing. */
   async delete(key: string): Promise<void> {
-    try {
-      await this.#repeated(() => this.#text({ method: 'DELETE', key }, NOTHING));
-    } catch (error) {
-      if (!(error instanceof MissingObjectError)) throw error;
-    }
+    await this.#repeated(() => this.#text({ method: 'DELETE', key }, NOTHING)).catch(ignoreMissing);
+  }
+
+  /** Signed now: the bucket refuses it when its time is over, however late it comes there. */
+  async deletion(key: string, withinSeconds: number): Promise<() => Promise<void>> {
+    const call: S3Call = { method: 'DELETE', key };
+    const address = await this.#signer.presign(call, withinSeconds);
+    const { silenceMs } = this.#patience;
+    const what = nameOf(call);
+    return () =>
+      this.#repeated(async () => {
+        const parts = { method: call.method, headers: {}, body: null, agent: this.#agent };
+        const response = await exchange({ what, address, silenceMs, ...parts });
+        await this.#goodText(call, response, silenceMs).catch(ignoreMissing);
+      });
   }
 
   async *list(prefix: string): AsyncGenerator<ListedObject> {
@@ -191,9 +201,12 @@ export class S3Client {
     return { body, sizeBytes, etag: response.headers.etag ?? '' };
   }
 
-  /** The text of a good answer. */
   async #text(call: S3Call, sent: Sent, silenceMs = this.#patience.silenceMs): Promise<string> {
-    const response = await this.#send(call, sent, silenceMs);
+    return this.#goodText(call, await this.#send(call, sent, silenceMs), silenceMs);
+  }
+
+  /** The text of a good answer. */
+  async #goodText(call: S3Call, response: IncomingMessage, silenceMs: number): Promise<string> {
     const { statusCode = 0 } = response;
     if (statusCode < 200 || statusCode > 299) throw await this.#failure(call, response);
     return this.#bodyText(call, response, silenceMs);
@@ -251,6 +264,10 @@ export class S3Client {
       }
     }
   }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof MissingObjectError)) throw error;
 }
 
 function nameOf({ method, key }: S3Call): string {

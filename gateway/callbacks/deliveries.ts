@@ -22,12 +22,20 @@ const PROJECT_SLOTS_MAX = 128;
 /** So many destinations that failed are remembered while nothing is due to them. */
 const SLOWED_MAX = 1000;
 const AGAIN_MS = 5000;
+/** How long a claim holds: for two attempts that take as long as they may, with time to write them down. */
+const CLAIM_MS = 60_000;
+/** What of it must be left when an attempt begins. */
+const CLAIM_LEFT_MS = 25_000;
+/** So many are claimed at once: no more than are tried in that time. */
+const CLAIMS_MAX = 32;
 
 /** What deliveries need of their project. */
 export interface PushingProject {
   readonly info: ProjectInfo;
   readonly store: ProjectReader;
   readonly writes: ProjectWrites;
+  /** Other gateways push for it as well. */
+  readonly shared: boolean;
   atLatest(dueAt: number): void;
 }
 
@@ -48,6 +56,8 @@ interface Loaded {
   readonly weight: number;
   readonly delivery: DeliveryRow;
   readonly event: EventRow;
+  /** Another gateway may take it up from this time on. */
+  readonly claimedUntil: number;
 }
 
 /**
@@ -63,6 +73,10 @@ export class Deliveries {
   readonly #log: AttemptLog;
   readonly #queues = new Map<string, DestinationQueue<Loaded>>();
   readonly #attempts = new Set<Promise<unknown>>();
+  /** Until when what is not tried yet is claimed, where other gateways push as well. */
+  readonly #claims = new Map<string, number>();
+  /** Tried, and not written down yet. */
+  readonly #made = new Set<string>();
   #isClosed = false;
 
   constructor(project: PushingProject, host: DeliveriesHost) {
@@ -99,10 +113,16 @@ export class Deliveries {
     this.#secrets.forget();
   }
 
-  /** Begins nothing more. */
+  /** Begins nothing more, until it is resumed. */
   stop(): void {
     this.#isClosed = true;
     for (const queue of this.#queues.values()) queue.close();
+  }
+
+  async resume(): Promise<void> {
+    this.#queues.clear();
+    this.#isClosed = false;
+    await this.wakeDue();
   }
 
   /** Resolves when no attempt is under way. */
@@ -110,10 +130,11 @@ export class Deliveries {
     while (this.#attempts.size > 0) await Promise.all(this.#attempts);
   }
 
-  /** Writes down what is left of attempts that have ended. */
+  /** Writes down what is left of attempts that have ended, and leaves to others what was not tried. */
   async close(): Promise<void> {
     this.stop();
     await this.#log.close();
+    await this.#giveBackClaims(this.#claims.keys()).catch((error: unknown) => this.#fail(error));
     this.#host.onClosed(this);
   }
 
@@ -123,6 +144,7 @@ export class Deliveries {
       attempt: (loaded) => this.#attempt(loaded),
       onError: (error) => this.#fail(error),
       onIdle: () => this.#forgetIdle(destination, queue),
+      onForgotten: (forgotten) => this.#release(forgotten),
     });
     return queue;
   }
@@ -140,13 +162,58 @@ export class Deliveries {
     this.#project.atLatest(clock.now() + AGAIN_MS);
   }
 
+  async #claim(destination: string, limit: number): Promise<Page<Loaded>> {
+    const now = this.#host.clock.now();
+    const claim = { now, until: now + CLAIM_MS, limit: Math.min(limit, CLAIMS_MAX) };
+    const { store, writes } = this.#project;
+    const due = await store.read((one) => one.deliveries.dueIds(destination, now, 1));
+    if (due.length === 0) return { fresh: [], more: false, passedOver: false };
+    const ids = await writes.run('claimDeliveries', { ...claim, destination });
+    // A claim may lapse here, too: while it is at hand, or what came of its attempt is still to be written down.
+    const unknown = ids.filter((id) => !this.#claims.has(id) && !this.#made.has(id));
+    for (const id of ids) if (this.#claims.has(id)) this.#claims.set(id, claim.until);
+    const fresh = await store.read((one) => loadAll(one, unknown, claim.until));
+    for (const { id } of fresh) this.#claims.set(id, claim.until);
+    const left = unknown.slice(fresh.length);
+    if (left.length > 0) await this.#giveBack(left, claim.until);
+    const more = ids.length === claim.limit || left.length > 0;
+    return { fresh, more, passedOver: unknown.length < ids.length };
+  }
+
+  /** What was claimed and is not to be tried now is due to whoever looks next. */
+  async #giveBack(ids: readonly string[], claimedUntil: number): Promise<void> {
+    const now = this.#host.clock.now();
+    await this.#project.writes.run('giveBackDeliveries', { ids, claimedUntil, now });
+  }
+
+  /** What was claimed and then not tried is found by another look, here or elsewhere. When this closes, that is left to `close`. */
+  #release(forgotten: readonly Loaded[]): void {
+    const ids = forgotten.flatMap(({ id }) => (this.#claims.has(id) ? [id] : []));
+    if (this.#isClosed || ids.length === 0) return;
+    const releasing = this.#giveBackClaims(ids)
+      .then(() => this.#project.atLatest(this.#host.clock.now()))
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => this.#attempts.delete(releasing));
+    this.#attempts.add(releasing);
+  }
+
+  async #giveBackClaims(wanted: Iterable<string>): Promise<void> {
+    const claims = [...wanted].map((id): [string, number] => [id, this.#claims.get(id) ?? 0]);
+    for (const [id] of claims) this.#claims.delete(id);
+    for (const until of new Set(claims.map(([, claimedUntil]) => claimedUntil))) {
+      const ids = claims.flatMap(([id, claimedUntil]) => (claimedUntil === until ? [id] : []));
+      await this.#giveBack(ids, until);
+    }
+  }
+
   #load(destination: string, limit: number, known: ReadonlySet<string>): Promise<Page<Loaded>> {
+    if (this.#project.shared) return this.#claim(destination, limit);
     const now = this.#host.clock.now();
     return this.#project.store.read(async (store) => {
       const all = limit + known.size;
       const ids = await store.deliveries.dueIds(destination, now, all);
       const unknown = ids.filter((id) => !known.has(id));
-      const fresh = await loadAll(store, unknown.slice(0, limit));
+      const fresh = await loadAll(store, unknown.slice(0, limit), Number.POSITIVE_INFINITY);
       const more = ids.length === all || fresh.length < unknown.length;
       return { fresh, more, passedOver: unknown.length < ids.length };
     });
@@ -165,6 +232,8 @@ export class Deliveries {
     const { clock } = this.#host;
     const { delivery } = loaded;
     const startedAt = clock.now();
+    // It waited for so long that another may take it up while it is under way.
+    if (loaded.claimedUntil - startedAt < CLAIM_LEFT_MS) return { kind: 'skipped' };
     const secrets = await this.#secrets.of(delivery.route_id, startedAt);
     if (secrets === null) {
       // Its route has closed: upkeep gives back what it had under way, and then calls for the rest.
@@ -175,10 +244,13 @@ export class Deliveries {
     const outcome = await this.#send(loaded, secrets, startedAt);
     // It was cut off because this process ends: that is no failure of the receiver.
     if (this.#isClosed && outcome.kind === 'failed') return { kind: 'skipped' };
+    this.#claims.delete(delivery.id);
+    this.#made.add(delivery.id);
     const well = outcome.kind === 'answered' && isSuccess(outcome.status);
     const times = { startedAt, endedAt: clock.now() };
     const attempt = { deliveryId: delivery.id, ...times, outcome, jitter: Math.random() };
-    return { kind: 'made', well, recorded: this.#log.add(attempt) };
+    const recorded = this.#log.add(attempt).finally(() => this.#made.delete(delivery.id));
+    return { kind: 'made', well, recorded };
   }
 
   /** What we cannot send is a failed attempt as well: it must not stand in the way of what comes after it. */
@@ -208,7 +280,11 @@ export class Deliveries {
 }
 
 /** The first of them, and more until their bodies are too much to hold. */
-async function loadAll(store: Repositories, ids: readonly string[]): Promise<Loaded[]> {
+async function loadAll(
+  store: Repositories,
+  ids: readonly string[],
+  claimedUntil: number,
+): Promise<Loaded[]> {
   const loaded: Loaded[] = [];
   let bytes = 0;
   for (const id of ids) {
@@ -218,7 +294,8 @@ async function loadAll(store: Repositories, ids: readonly string[]): Promise<Loa
     if (!event) throw new Error(`The event of ${id} is not there.`);
     const bodyBytes = event.body?.length ?? 0;
     bytes += bodyBytes;
-    loaded.push({ id, weight: 1 + Math.floor(bodyBytes / SLOT_BYTES), delivery, event });
+    const weight = 1 + Math.floor(bodyBytes / SLOT_BYTES);
+    loaded.push({ id, weight, delivery, event, claimedUntil });
   }
   return loaded;
 }

@@ -36,6 +36,8 @@ interface Work<D extends Waiting> {
   /** Never rejects. */
   readonly attempt: (delivery: D) => Promise<Attempted>;
   readonly onError: (error: unknown) => void;
+  /** These are not tried now after all; whoever loads next may find them again. */
+  readonly onForgotten: (deliveries: readonly D[]) => void;
   /** Nothing is under way or at hand any more. */
   readonly onIdle: () => void;
 }
@@ -130,7 +132,7 @@ export class DestinationQueue<D extends Waiting> {
       void this.#leave();
       await attempted.recorded;
     } else {
-      this.#rest();
+      this.#rest(delivery);
       void this.#leave();
     }
     this.#known.delete(delivery.id);
@@ -160,10 +162,12 @@ export class DestinationQueue<D extends Waiting> {
   }
 
   /** Forgets what is at hand, until somebody calls again: the rows know it. */
-  #rest(): void {
-    for (const { id } of this.#atHand) this.#known.delete(id);
+  #rest(...skipped: readonly D[]): void {
+    const atHand = this.#atHand;
+    for (const { id } of atHand) this.#known.delete(id);
     this.#atHand = [];
     this.#mayHaveMore = false;
+    this.#work.onForgotten([...skipped, ...atHand]);
   }
 
   #tellIfIdle(): void {

@@ -4,21 +4,27 @@ import { routePlace } from '../../shared/operations/route/view.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 
+interface SigningProject {
+  readonly info: ProjectInfo;
+  readonly store: ProjectReader;
+  readonly shared: boolean;
+}
+
 /** Secrets with the time until which each signs; null is for ever. */
 type Kept = readonly { readonly secret: string; readonly until: number | null }[];
 
-/** What the callbacks of a project are signed with: opened once, and read again whenever something changed. */
+/**
+ * What the callbacks of a project are signed with: opened once, and read again whenever something changed; each time where
+ * others may change it unseen.
+ */
 export class SigningSecrets {
-  readonly #project: { readonly info: ProjectInfo; readonly store: ProjectReader };
+  readonly #project: SigningProject;
   readonly #vault: Vault;
   /** By route; null for one that has closed. */
   readonly #kept = new Map<string | null, Kept | null>();
   #changes = 0;
 
-  constructor(
-    project: { readonly info: ProjectInfo; readonly store: ProjectReader },
-    vault: Vault,
-  ) {
+  constructor(project: SigningProject, vault: Vault) {
     this.#project = project;
     this.#vault = vault;
   }
@@ -41,7 +47,7 @@ export class SigningSecrets {
       routeId === null ? this.#ofRequests(store) : this.#ofRoute(store, routeId),
     );
     // What was changed while it was read is read again by whoever asks next.
-    if (changes === this.#changes) this.#kept.set(routeId, read);
+    if (changes === this.#changes && !this.#project.shared) this.#kept.set(routeId, read);
     return read;
   }
 

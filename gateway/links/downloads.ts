@@ -208,7 +208,8 @@ function headersOf(file: FileRow): Record<string, string> {
   return {
     'Content-Type': file.content_type,
     'Content-Disposition': attachment(file.path),
-    'Content-Security-Policy': "sandbox; default-src 'none'",
+    'Content-Security-Policy':
+      "sandbox; default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
     'Cache-Control': 'no-store',

@@ -17,7 +17,7 @@ export class Transfer {
   readonly #writes: ProjectWrites;
   readonly #inBackground: InBackground;
   #month = '';
-  /** Reserved in this month, and not spent. */
+  /** Reserved in this month, and not spent. Less than nothing while what was sent could not be counted yet. */
   #left = 0;
   /** Reservations one after another: what is left is spent by one of them at a time. */
   #turn: Promise<unknown> = Promise.resolve();
@@ -78,7 +78,7 @@ export class Transfer {
   }
 
   #giveBackSoon(): void {
-    if (this.#timer || this.#closed || this.#left === 0) return;
+    if (this.#timer || this.#closed || this.#left <= 0) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#inBackground(() => this.#inTurn(() => this.#empty()));
@@ -95,8 +95,9 @@ export class Transfer {
   async #empty(): Promise<void> {
     const month = this.#month;
     const bytes = this.#left;
+    if (bytes <= 0) return;
     this.#left = 0;
-    if (bytes > 0) await this.#refund(month, bytes);
+    await this.#refund(month, bytes);
   }
 
   async #refund(month: string, bytes: number): Promise<void> {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Clock } from '../../shared/clock.ts';
+import { makeFolder } from '../../shared/make-folder.ts';
 import { errorCode } from '../../shared/untyped.ts';
-import { listing, makeFolder, syncFile } from '../blobs/blob-files.ts';
+import { listing, syncFile } from '../blobs/blob-files.ts';
 import { composeMail, type ComposedMail } from './compose.ts';
 import { heldBack, later, type Mailer, type MailSent, type OutgoingMail } from './mailer.ts';
 
@@ -65,7 +66,7 @@ export class OutboxMailer implements Mailer {
   /** The folder with the rights it must have, and without what a process that died had begun. */
   async #prepare(): Promise<void> {
     // Each time: whoever tidies up may take the folder away too.
-    if (makeFolder(this.#folder)) await syncFile(dirname(this.#folder));
+    makeFolder(this.#folder);
     if (this.#isReady) return;
     await chmod(this.#folder, 0o700);
     const names = await listing(this.#folder);

@@ -4,9 +4,11 @@ import { decodeIdCursor, encodeCursor } from '../../shared/cursor.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { sendBlocked, sendUse, type Blocked } from '../../shared/operations/email/room.ts';
 import { maskedAddress } from '../../shared/rules/mail-address.ts';
-import type { ControlStore, ProjectRecord } from '../../shared/store/control-store.ts';
+import type { ControlStore } from '../../shared/store/control-store.ts';
 import type { ListedProject } from '../../shared/store/control/accounts.ts';
 import type { Projects } from '../projects.ts';
+import { MoveDesk } from './move-desk.ts';
+import { namedProject } from './named-project.ts';
 import { accountPlace } from '../signin/logins.ts';
 
 interface DeskParts {
@@ -30,9 +32,12 @@ interface ProjectLine {
   readonly slug: string;
   readonly name: string;
   readonly created_at: string;
+  /** `held`: it is read and not written. `moved`: it is at another gateway. */
+  readonly state: ListedProject['state'];
+  readonly moved_to: string | null;
   /** The address of the account, masked; null for a project that nobody signed in for. */
   readonly owner: string | null;
-  /** Null when the database of the project cannot be read. */
+  /** Null when the database of the project cannot be read, or it has moved. */
   readonly emails: {
     /** Messages asked to be sent in this calendar month (UTC). */
     readonly this_month: number;
@@ -56,10 +61,12 @@ export interface Obeyed {
 
 /** What whoever runs the gateway may see of its projects, and do about them. */
 export class OperatorDesk {
+  readonly moves: MoveDesk;
   readonly #parts: DeskParts;
 
   constructor(parts: DeskParts) {
     this.#parts = parts;
+    this.moves = new MoveDesk(parts);
   }
 
   /**
@@ -83,7 +90,7 @@ export class OperatorDesk {
    */
   async setStanding(name: string, reason: string | null): Promise<Obeyed> {
     const { projects, clock } = this.#parts;
-    const { id, slug, name: title } = await this.#named(name);
+    const { id, slug, name: title } = await namedProject(this.#parts.control, name);
     const project = await projects.find(id);
     // Only while the gateway ends.
     if (!project) throw new ServiceError('UNAVAILABLE', { details: { retry_after: 5 } });
@@ -93,9 +100,10 @@ export class OperatorDesk {
   }
 
   async #line(row: ListedProject): Promise<ProjectLine> {
-    const { id, slug, name, created_at } = row;
+    const { id, slug, name, created_at, state, moved_to } = row;
     const owner = this.#owner(row);
-    return { id, slug, name, created_at, owner, emails: await this.#emails(id) };
+    const emails = state === 'moved' ? null : await this.#emails(id);
+    return { id, slug, name, created_at, state, moved_to, owner, emails };
   }
 
   #owner({ account_id, address }: ListedProject): string | null {
@@ -118,15 +126,6 @@ export class OperatorDesk {
       onError(projectId, error);
       return null;
     }
-  }
-
-  async #named(name: string): Promise<ProjectRecord> {
-    const { control } = this.#parts;
-    const record = (await control.findProjectBySlug(name)) ?? (await control.findProject(name));
-    if (record?.state === 'active') return record;
-    throw new ServiceError('NOT_FOUND', {
-      hint: 'No project has this slug or id. See: svc gateway project list',
-    });
   }
 }
 

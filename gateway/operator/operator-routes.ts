@@ -3,11 +3,14 @@ import type { Logger } from 'pino';
 import * as z from 'zod';
 import { methodNotAllowed } from '../../shared/bindings/http.ts';
 import { readBody } from '../../shared/bindings/read-body.ts';
+import { projectInput } from '../../shared/bindings/sign-in.ts';
 import { asServiceError, invalid, ServiceError } from '../../shared/errors.ts';
 import { answerError, answerJson } from '../../shared/http/answers.ts';
 import type { Handler } from '../../shared/http/http-server.ts';
 import { LIST_MAX } from '../../shared/limits.ts';
 import { label } from '../../shared/operations/fields.ts';
+import { SLUG } from '../../shared/rules/slug.ts';
+import type { Turning } from './move-desk.ts';
 import type { Obeyed, OperatorDesk } from './operator-desk.ts';
 
 interface RoutesParts {
@@ -17,15 +20,51 @@ interface RoutesParts {
 
 const BODY_MAX_BYTES = 16 * 1024;
 const REASON_MAX_CHARS = 200;
-const ORDER = /^\/projects\/([^/]+)\/(block|unblock)$/;
+const ADDRESS_MAX_CHARS = 500;
+const ORDER = /^\/projects\/([^/]+)\/(block|unblock|hold|release|moved)$/;
+
+function isPlain(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { username, password } = new URL(address);
+  return /^[!-~]+$/.test(address) && username === '' && password === '';
+}
 
 const blockInput = z.strictObject({
   reason: label(REASON_MAX_CHARS).refine((text) => text.trim() !== '', 'Say why.'),
 });
 
+const movedInput = z.strictObject({
+  to: z
+    .url({ protocol: /^https?$/, error: 'Give the http or https address of the other gateway.' })
+    .max(ADDRESS_MAX_CHARS)
+    // Callers are shown it as it stands.
+    .refine(isPlain, 'Give it in visible ASCII, without a user or a password.')
+    .nullable(),
+});
+
+const adoptInput = z.strictObject({
+  /** See `Databases.fingerprint`: whoever put it in place must have the same databases in mind. */
+  store: z.string(),
+  project: z.strictObject({
+    id: z.string().regex(/^prj_[0-9a-z]{16}$/),
+    slug: z.string().regex(SLUG),
+    name: projectInput.shape.name,
+    created_at: z.iso.datetime(),
+  }),
+  account: z
+    .strictObject({
+      id: z.string(),
+      address: z.base64().transform((text) => Buffer.from(text, 'base64')),
+      address_hash: z.string(),
+      created_at: z.string(),
+    })
+    .nullable(),
+});
+
 /**
- * What the operator may ask for, in JSON: `GET /projects?cursor=`, `POST /projects/{slug or id}/block` with `{"reason": …}`,
- * and `POST /projects/{slug or id}/unblock`. Errors are those of the interface.
+ * What the operator may ask for, in JSON: `GET /projects?cursor=`; `POST /projects/{slug or id}/` and `block` with
+ * `{"reason": …}`, `unblock`, `hold`, `release`, or `moved` with `{"to": URL or null}`; and `POST /imports`, for a project
+ * whose database and blobs are in place, with what the control database has to know of it. Errors are those of the interface.
  */
 export function operatorRoutes(parts: RoutesParts): Handler {
   return (request, response) => {
@@ -49,13 +88,46 @@ async function answer(
     const cursor = searchParams.get('cursor') ?? undefined;
     return answerJson(response, 200, await desk.list(LIST_MAX, cursor));
   }
+  if (pathname === '/imports') {
+    if (request.method !== 'POST') throw methodNotAllowed(['POST']);
+    const { store, ...moving } = inputIn(adoptInput, await readBody(request, BODY_MAX_BYTES));
+    const taken = await desk.moves.adopt(moving, store);
+    noteTurning(log, taken);
+    return answerJson(response, 200, taken);
+  }
   const [, name = '', order] = ORDER.exec(pathname) ?? [];
   if (order === undefined) throw new ServiceError('NOT_FOUND');
   if (request.method !== 'POST') throw methodNotAllowed(['POST']);
-  const reason = order === 'block' ? reasonIn(await readBody(request, BODY_MAX_BYTES)) : null;
-  const obeyed = await desk.setStanding(decoded(name), reason);
-  note(log, obeyed);
-  answerJson(response, 200, obeyed);
+  const body = await readBody(request, BODY_MAX_BYTES);
+  answerJson(response, 200, await obey({ desk, log }, { name: decoded(name), order, body }));
+}
+
+interface Order {
+  readonly name: string;
+  readonly order: string;
+  readonly body: Uint8Array;
+}
+
+async function obey({ desk, log }: RoutesParts, { name, order, body }: Order): Promise<unknown> {
+  if (order === 'block' || order === 'unblock') {
+    const reason = order === 'block' ? inputIn(blockInput, body).reason : null;
+    const obeyed = await desk.setStanding(name, reason);
+    note(log, obeyed);
+    return obeyed;
+  }
+  const { moves } = desk;
+  const turning = await (order === 'hold'
+    ? moves.hold(name)
+    : order === 'release'
+      ? moves.release(name)
+      : moves.leave(name, inputIn(movedInput, body).to));
+  noteTurning(log, turning);
+  return turning;
+}
+
+function noteTurning(log: Logger, { project, state, moved_to, changed }: Turning): void {
+  const order = { project: project.id, slug: project.slug, state, moved_to, changed };
+  log.info({ by: 'operator socket', ...order }, `a project is ${state}`);
 }
 
 function note(log: Logger, { project, blocked, changed }: Obeyed): void {
@@ -64,9 +136,9 @@ function note(log: Logger, { project, blocked, changed }: Obeyed): void {
   log.info({ by: 'operator socket', ...order }, what);
 }
 
-function reasonIn(body: Uint8Array): string {
-  const parsed = blockInput.safeParse(json(body));
-  if (parsed.success) return parsed.data.reason;
+function inputIn<T>(schema: z.ZodType<T>, body: Uint8Array): T {
+  const parsed = schema.safeParse(json(body));
+  if (parsed.success) return parsed.data;
   const fields = parsed.error.issues.map(({ path, message }) => ({
     path: path.join('.'),
     message,

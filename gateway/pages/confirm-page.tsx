@@ -14,12 +14,21 @@ interface Confirmed {
 }
 
 /** The second step before a high risk: what was chosen, once more, and nothing decided yet. */
-export function ConfirmPage({ opened, choice, csrf, step }: Confirmed): JSX.Element {
+export function ConfirmPage(confirmed: Confirmed): JSX.Element {
+  return (
+    <Document title="Really approve" project={confirmed.opened.request.project}>
+      <ConfirmParts {...confirmed} />
+    </Document>
+  );
+}
+
+/** The same within a page. */
+export function ConfirmParts({ opened, choice, csrf, step }: Confirmed): JSX.Element {
   const { request } = opened;
   const option = choice.verb === 'option' ? (request.options[choice.index] ?? null) : null;
   const comment = 'comment' in choice ? choice.comment : undefined;
   return (
-    <Document title="Really approve" project={request.project}>
+    <>
       <div class="note warn">
         <Icon name="warn" />
         <p>
@@ -62,7 +71,7 @@ export function ConfirmPage({ opened, choice, csrf, step }: Confirmed): JSX.Elem
           No, go back
         </a>
       </section>
-    </Document>
+    </>
   );
 }
 

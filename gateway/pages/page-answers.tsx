@@ -38,9 +38,9 @@ export function isForm(c: Ctx): boolean {
   return type.trim().toLowerCase() === 'application/x-www-form-urlencoded';
 }
 
-export async function bodyOf(c: Ctx): Promise<string> {
+export async function bodyOf(c: Ctx, maxBytes = FORM_MAX_BYTES): Promise<string> {
   refuseEncoded(c.env.incoming);
-  return (await readBody(c.env.incoming, FORM_MAX_BYTES)).toString('utf8');
+  return (await readBody(c.env.incoming, maxBytes)).toString('utf8');
 }
 
 export function senderOf(c: Ctx): Sender {

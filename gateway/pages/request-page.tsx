@@ -19,9 +19,19 @@ interface Asked {
 /** A request that waits for a decision. */
 export function RequestPage(asked: Asked): JSX.Element {
   const { request } = asked.opened;
-  const { noun, heading, lead } = KINDS[request.kind];
   return (
-    <Document title={`${noun} asked`} project={request.project} wide>
+    <Document title={`${KINDS[request.kind].noun} asked`} project={request.project} wide>
+      <RequestParts {...asked} />
+    </Document>
+  );
+}
+
+/** The same within a page: what is asked, and the forms that decide. */
+export function RequestParts(asked: Asked): JSX.Element {
+  const { request } = asked.opened;
+  const { heading, lead } = KINDS[request.kind];
+  return (
+    <>
       <div class="stack">
         <div>
           <h1>{heading}</h1>
@@ -39,7 +49,7 @@ export function RequestPage(asked: Asked): JSX.Element {
         <NeedsContext {...asked} />
       </section>
       <About opened={asked.opened} />
-    </Document>
+    </>
   );
 }
 

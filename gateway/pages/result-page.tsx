@@ -14,12 +14,22 @@ interface Ended {
 }
 
 /** A request that is over: how it ended, by whom and when, and what it was. */
-export function ResultPage({ opened, status, late }: Ended): JSX.Element {
+export function ResultPage(ended: Ended): JSX.Element {
+  const { request } = ended.opened;
+  return (
+    <Document title={endOf(request.kind, ended.status).heading} project={request.project}>
+      <ResultParts {...ended} />
+    </Document>
+  );
+}
+
+/** The same within a page. */
+export function ResultParts({ opened, status, late }: Ended): JSX.Element {
   const { request } = opened;
   const words = endOf(request.kind, status);
   const showsDecision = status === 'modified' || status === 'answered';
   return (
-    <Document title={words.heading} project={request.project}>
+    <>
       {late !== null && (
         <div class="note warn" role="alert">
           <Icon name="warn" />
@@ -49,7 +59,7 @@ export function ResultPage({ opened, status, late }: Ended): JSX.Element {
       <p class="soft">This is final; you can close this page. Below is what was asked.</p>
       <Subject request={request} />
       <About opened={opened} />
-    </Document>
+    </>
   );
 }
 

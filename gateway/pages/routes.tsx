@@ -24,6 +24,7 @@ import {
 } from './page-answers.tsx';
 import { RequestPage } from './request-page.tsx';
 import { ResultPage } from './result-page.tsx';
+import { needsSecondStep } from './second-step.ts';
 import { isVerb, statusAt } from './wording.ts';
 
 interface Pages {
@@ -143,13 +144,6 @@ async function take(pages: Pages, c: Ctx, taken: Taken): Promise<Response> {
     return show(pages, c, { token, opened: now, status: 400, problem, form });
   }
   return seeOther(c, decided.outcome === 'late' ? `${token}?late=${choice.verb}` : token);
-}
-
-/** What lets an agent go on where the risk is high. An option that is not there need not be confirmed to be refused. */
-function needsSecondStep(opened: Opened, choice: Choice): boolean {
-  if (opened.request.risk !== 'high' || isOver(opened)) return false;
-  if (choice.verb === 'option') return opened.request.options[choice.index] !== undefined;
-  return choice.verb === 'approve';
 }
 
 async function showChannel(pages: Pages, c: Ctx): Promise<Response> {

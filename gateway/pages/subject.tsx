@@ -148,7 +148,8 @@ function Diff({ lines }: { readonly lines: readonly string[] }): JSX.Element | n
   );
 }
 
-function DiffLines({ lines }: { readonly lines: readonly string[] }): JSX.Element {
+/** A change line by line, as `+ …`, `- …` and `  …`. */
+export function DiffLines({ lines }: { readonly lines: readonly string[] }): JSX.Element {
   return (
     <ul class="diff" translate="no">
       {lines.map((line) => (
@@ -186,7 +187,11 @@ export function About({ opened }: { readonly opened: Opened }): JSX.Element {
               calls itself <AgentText text={agent.label} reading="line" />
             </>
           )}
-          , on <AgentText text={agent.platform} reading="line" />
+          {agent.platform !== 'unknown' && (
+            <>
+              , on <AgentText text={agent.platform} reading="line" />
+            </>
+          )}
         </dd>
         <dt>Key</dt>
         <dd>

@@ -83,8 +83,10 @@ export function LongText({
 /** Says what the marks in the texts mean, where there are any. */
 export function CautionNote({
   texts,
+  writer = 'the agent',
 }: {
   readonly texts: readonly (readonly [string, Reading])[];
+  readonly writer?: string;
 }): JSX.Element | null {
   const { hidden, lookalike, directions } = cautionsOf(texts);
   const sentences = [
@@ -99,7 +101,7 @@ export function CautionNote({
       <Icon name="warn" />
       <div>
         <p>
-          <strong>Look twice at what the agent wrote.</strong>
+          <strong>Look twice at what {writer} wrote.</strong>
         </p>
         {sentences.map((sentence) => (
           <p>{sentence}</p>

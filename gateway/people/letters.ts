@@ -7,6 +7,8 @@ import type { NoticeRow } from '../../shared/store/notices.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import { SendQueue, type SendingProject } from '../send-queue.ts';
 import type { LetterFate } from '../writes/people.ts';
+import type { InputOf } from '../writes/procedures.ts';
+import type { ProjectWrites } from '../writes/writers.ts';
 import type { Carrier, Letter } from './desk.ts';
 import { channelViewFor, openedFor } from './view.ts';
 
@@ -32,6 +34,8 @@ const TAKEN_BACK: Made = { void: 'It was taken back.' };
 export class Letters extends SendQueue<NoticeRow> {
   readonly #project: SendingProject;
   readonly #parts: LetterParts;
+  /** Those that were sent where that could not be written down yet. */
+  readonly #unwritten = new Map<string, LetterFate>();
 
   constructor(project: SendingProject, parts: LetterParts) {
     super(project, parts.clock);
@@ -43,10 +47,20 @@ export class Letters extends SendQueue<NoticeRow> {
     return store.notices.due(now, limit);
   }
 
+  protected override claim(
+    writes: ProjectWrites,
+    claim: InputOf<'claimNotices'>,
+  ): Promise<NoticeRow[]> {
+    return writes.run('claimNotices', claim);
+  }
+
   protected override async send(notice: NoticeRow): Promise<void> {
-    const fate = await this.#fateOf(notice);
+    const { id: noticeId } = notice;
+    const fate = this.#unwritten.get(noticeId) ?? (await this.#fateOf(notice));
+    if (fate.outcome === 'sent') this.#unwritten.set(noticeId, fate);
     const now = this.#parts.clock.now();
-    await this.#project.writes.run('recordLetters', [{ noticeId: notice.id, fate, now }]);
+    await this.#project.writes.run('recordLetters', [{ noticeId, fate, now }]);
+    this.#unwritten.delete(noticeId);
   }
 
   /** One that cannot be made, whyever, takes its turn as one that cannot be sent: it must not stand in the way of others. */

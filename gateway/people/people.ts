@@ -9,6 +9,7 @@ import type { MailConfig } from '../mail/mail-config.ts';
 import { orAgain, type Mailer, type OutgoingMail } from '../mail/mailer.ts';
 import { openMailer } from '../mail/open-mailer.ts';
 import { observedCarrier, type Observer } from '../observer.ts';
+import type { Duty } from '../peers.ts';
 import type { TelegramBot, Trouble } from '../telegram/bot.ts';
 import type { Webhook } from '../telegram/webhook.ts';
 import type { Carrier, Desk, Sent } from './desk.ts';
@@ -37,6 +38,8 @@ interface PeopleParts {
   readonly clock: Clock;
   readonly vault: Vault;
   readonly addresses: MailInfo;
+  /** Other gateways may reach the same people. */
+  readonly isOneOfMany: boolean;
   /** Something about Telegram that an operator should know. */
   readonly onTrouble: (trouble: Trouble) => void;
   readonly observer?: Observer | undefined;
@@ -82,6 +85,11 @@ export class People {
     return this.#bot?.webhook ?? null;
   }
 
+  /** What only one of several gateways does for people; null where there is nothing such. */
+  get duty(): Duty | null {
+    return this.#bot?.duty ?? null;
+  }
+
   /** Hands on a mail that belongs to no project. */
   async mail(mail: Omit<OutgoingMail, 'from'>): Promise<Sent> {
     return orAgain(await this.#mailer.send({ ...mail, from: this.#parts.config.mail.from }));
@@ -113,10 +121,11 @@ export class People {
    * itself: a start without it is a start.
    */
   async connect(desk: Desk): Promise<void> {
-    const { config, publicUrl, clock, onTrouble, observer } = this.#parts;
+    const { config, publicUrl, clock, isOneOfMany, onTrouble, observer } = this.#parts;
     if (!config.telegram) return;
     const { TelegramBot: Bot } = await import('../telegram/bot.ts');
-    const bot = new Bot({ config: { ...config.telegram, publicUrl }, desk, clock, onTrouble });
+    const telegram = { ...config.telegram, publicUrl };
+    const bot = new Bot({ config: telegram, desk, clock, isOneOfMany, onTrouble });
     this.#bot = bot;
     this.#carriers.telegram = observedCarrier(bot.carrier, 'telegram', observer);
     bot.start().catch((cause: unknown) => {

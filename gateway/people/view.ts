@@ -19,7 +19,11 @@ const TOO_LATE =
 export async function openedFor(
   store: Repositories,
   project: ProjectInfo,
-  seen: { readonly row: RequestRow; readonly channel: ChannelRow; readonly now: number },
+  seen: {
+    readonly row: RequestRow;
+    readonly channel: Pick<ChannelRow, 'id' | 'label'>;
+    readonly now: number;
+  },
 ): Promise<Opened> {
   const { row, channel, now } = seen;
   const request = await requestView(store, project, row, now);

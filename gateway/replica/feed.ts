@@ -2,7 +2,7 @@ import { isoTime, type Clock } from '../../shared/clock.ts';
 import type { Change } from '../../shared/context.ts';
 import { ServiceError, unavailable, type ErrorCode } from '../../shared/errors.ts';
 import { CHANGE_STREAMS_PER_PROJECT } from '../../shared/limits.ts';
-import type { Standing } from '../../shared/store/driver.ts';
+import type { LogPlace } from '../../shared/store/driver.ts';
 import type { Effect } from '../writes/job.ts';
 
 /**
@@ -15,6 +15,13 @@ const PAUSE_MS_A_FOLLOWER = 1;
 const CHANGES_MAX = 50;
 /** Followers who hear nothing for longer than this may take it that the connection is dead. */
 const SILENCE_MS = 15_000;
+
+/** How far a project has come. */
+interface Standing {
+  readonly position: number;
+  /** Null while no log is kept. */
+  readonly log: Pick<LogPlace, 'epoch' | 'generation'> | null;
+}
 
 /** Somebody who is told of every commit, as text of an event stream. Its methods never throw. */
 export interface Follower {
@@ -34,10 +41,13 @@ export interface Follower {
 export class Feed {
   readonly #standing: () => Standing;
   readonly #clock: Clock;
+  readonly #onJoin: () => void;
   readonly #followers = new Set<Follower>();
   #news = new Map<string, Change>();
   /** What everybody has been told, or begins with. */
   #told: { epoch: string; position: number } = { epoch: '', position: 0 };
+  /** Something happened that nobody knows here. */
+  #isUnclear = false;
   #isDue = false;
   #toldAt = 0;
   /** Changes of keys that are being looked into: until it is known whose hold, nobody is told anything. */
@@ -45,9 +55,11 @@ export class Feed {
   #ticker: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(standing: () => Standing, clock: Clock) {
+  /** `onJoin` is told of each follower that comes. */
+  constructor(standing: () => Standing, clock: Clock, onJoin: () => void) {
     this.#standing = standing;
     this.#clock = clock;
+    this.#onJoin = onJoin;
   }
 
   /** How many listen. */
@@ -72,6 +84,7 @@ export class Feed {
       this.#ticker = setInterval(() => this.#tick(), SILENCE_MS);
     }
     this.#followers.add(follower);
+    this.#onJoin();
     follower.send(this.#place());
     // Its key may have ended after it was checked, and before there was a follower to be told.
     void this.#look([follower]);
@@ -90,6 +103,16 @@ export class Feed {
         break;
       case 'request_ended':
         this.#add({ kind: 'request', id: effect.id });
+        break;
+      case 'disk_changed':
+        this.#add({ kind: 'disk' });
+        break;
+      case 'inbox_changed':
+        this.#add({ kind: 'inbox' });
+        break;
+      case 'foreign':
+        this.#isUnclear = true;
+        void this.#holdWhileLooking();
         break;
       case 'keys_changed':
       case 'key_ended':
@@ -142,11 +165,13 @@ export class Feed {
       this.#told.epoch = log.epoch;
       this.#sendAll(this.#place());
     }
-    if (position === this.#told.position && this.#news.size === 0) return;
+    if (position === this.#told.position && this.#news.size === 0 && !this.#isUnclear) return;
     this.#told.position = position;
     const news = [...this.#news.values()];
     this.#news.clear();
-    const changes = news.length > CHANGES_MAX ? { changes: [], all: true } : { changes: news };
+    const isAll = this.#isUnclear || news.length > CHANGES_MAX;
+    this.#isUnclear = false;
+    const changes = isAll ? { changes: [], all: true } : { changes: news };
     this.#sendAll(eventText('change', { position, time: this.#time(), ...changes }));
   }
 

@@ -16,7 +16,6 @@ import { asServiceError, ServiceError, unavailable, type ErrorCode } from '../..
 import type { Credentials } from '../../shared/executor.ts';
 import { mayCall, type Scope } from '../../shared/scopes.ts';
 import type { Authenticator, KnownCaller } from '../authenticate.ts';
-import { FileBody } from '../links/file-body.ts';
 import type { Project } from '../project.ts';
 import { EventStream, whenClosed } from './event-stream.ts';
 import type { ReplicaSource } from './source.ts';
@@ -76,13 +75,18 @@ async function respond(
 ): Promise<Response> {
   try {
     if (c.req.method !== method) throw methodNotAllowed([method]);
-    const known = await authenticator.look(credentialsOf(c));
+    const known = await authenticator.look(readerOf(c));
     requireScopes(known);
     return await answer(c, known);
   } catch (error) {
     const shown = asServiceError(error);
     return errorResponse(shown.status === 500 ? unavailable(5, error) : shown, c, onInternal);
   }
+}
+
+/** Nothing here writes, and a client of the protocol knows no refusal of an Idempotency-Key. */
+function readerOf(c: Context<HttpEnv>): Credentials {
+  return { ...credentialsOf(c), idempotencyKey: undefined };
 }
 
 function requireScopes({ caller }: KnownCaller): void {
@@ -107,12 +111,12 @@ async function place(
   const { project } = known;
   authenticator.note(known);
   const schemaVersion = await project.store.read((store) => store.meta.schemaVersion());
-  const { epoch, generation } = await source.place(project);
+  const { epoch, generation, position } = await source.place(project);
   const { version, urls, channels, telegramBot } = server;
   return json(c, {
     epoch,
     generation,
-    position: project.position,
+    position,
     schema_version: schemaVersion,
     time: isoTime(clock.now()),
     project: project.info,
@@ -126,14 +130,13 @@ async function exported(
   project: Project,
 ): Promise<Response> {
   const generation = counted(c, 'generation');
-  const { file, sizeBytes, release } = await source.copy(project, epochOf(c), generation);
+  const copy = await source.copy(project, epochOf(c), generation);
   const headers = commonHeaders(c, {
     'Content-Type': 'application/vnd.sqlite3',
-    'Content-Length': String(sizeBytes),
+    'Content-Length': String(copy.sizeBytes),
     ...NO_STORE,
   });
-  const body = new FileBody(file, { start: 0, sizeBytes }, release);
-  await body
+  await copy
     .send(c.env, 200, headers)
     .catch((error: unknown) => logOf(c, onInternal)(error, c.get('requestId')));
   return RESPONSE_ALREADY_SENT;
@@ -175,7 +178,7 @@ async function changes(
   const stream = new EventStream(c.env, headers);
   const leave = project.feed.join({
     expiresAt,
-    refusal: refusalOf(doors, credentialsOf(c)),
+    refusal: refusalOf(doors, readerOf(c)),
     send: (text) => stream.send(text),
     end: (text) => stream.end(text),
   });

@@ -5,10 +5,12 @@ import { readConfigFile } from '../../shared/config-file.ts';
 import { defaultDataFolder } from '../../shared/gateway-data.ts';
 import { StartRefused } from '../../shared/start-refused.ts';
 import { AddressRanges } from '../address-ranges.ts';
+import type { RemoteStore } from '../databases.ts';
 import type { MailConfig } from '../mail/mail-config.ts';
 import { readOr, readSettings, type Settings } from '../settings.ts';
 import { isLoopback, parseListenAddress, type ListenAddress } from './listen-address.ts';
 import { unknownSettings } from './setting-names.ts';
+import { isInClear, readStoreConfig } from './store-config.ts';
 
 /** How the hosted process runs. */
 export interface ServerConfig {
@@ -20,6 +22,8 @@ export interface ServerConfig {
   readonly publicUrl: string | null;
   /** Base of webhook addresses; null is the public one. */
   readonly hooksUrl: string | null;
+  /** The server that keeps the databases; null keeps them in the data folder. */
+  readonly store: RemoteStore | null;
   readonly settings: Settings;
   /** Calls a minute and key; 0 is no limit. */
   readonly ratePerMinute: number;
@@ -84,6 +88,7 @@ function readAll(env: Env, complain: Complain): Read | null {
     dataFolder: dataFolderOf(env),
     masterKeyFile: env['SVC_MASTER_KEY_FILE'] ? resolve(env['SVC_MASTER_KEY_FILE']) : null,
     hooksUrl: readBase('SVC_HOOKS_URL', env, complain),
+    store: readStoreConfig(env, complain),
     ratePerMinute: readCount('SVC_RATE_LIMIT', { env, ordinary: RATE, min: 0 }, complain),
     openProjectsMax: readCount(
       'SVC_OPEN_PROJECTS',
@@ -164,17 +169,38 @@ function readMetricsToken(env: Env, complain: Complain): string | null {
 }
 
 /** What is allowed, and seldom meant. */
-function remarks({ publicUrl, settings }: Read, path: string | null): string[] {
+function remarks({ publicUrl, settings, store }: Read, path: string | null): string[] {
   const isOpen = path !== null && (statSync(path).mode & 0o004) !== 0;
   return [
     ...(isOpen ? [`${path} can be read by everybody on this machine. chmod 600 it.`] : []),
     ...(publicUrl?.startsWith('http:')
       ? ['SVC_PUBLIC_URL is not https: keys and links travel in clear.']
       : []),
+    ...(store ? storeRemarks(store, settings) : []),
     ...mailRemarks(settings.people.mail),
     ...(settings.callbackAllow.isEmpty
       ? []
       : ['SVC_CALLBACK_ALLOW is set: callbacks may call private addresses.']),
+  ];
+}
+
+/** Of several gateways, which a store on a server is made for. */
+function storeRemarks(store: RemoteStore, { blobs, people }: Settings): string[] {
+  return [
+    ...(isInClear(store) ? ['SVC_DATABASE_URL is without TLS: rows travel in clear.'] : []),
+    ...(blobs.kind === 'file' && blobs.folder === undefined
+      ? [
+          'SVC_BLOBS is not a bucket: files are in the data folder, where no other gateway finds them.',
+        ]
+      : []),
+    ...(people.mail.kind === 'outbox'
+      ? ['Mail to people stays in the data folder of the gateway that wrote it.']
+      : []),
+    ...(people.telegram?.mode === 'webhook'
+      ? [
+          'SVC_TELEGRAM_MODE is webhook: a reply that reaches another gateway than the tap before it is asked for again. With `poll` one gateway takes all.',
+        ]
+      : []),
   ];
 }
 
@@ -199,6 +225,8 @@ function secretsOf(env: Env): string[] {
   const whole = [
     'SVC_TELEGRAM_TOKEN',
     'SVC_METRICS_TOKEN',
+    'SVC_DATABASE_TOKEN',
+    'SVC_DATABASE_CREATE_TOKEN',
     'AWS_SECRET_ACCESS_KEY',
     'AWS_SESSION_TOKEN',
   ];

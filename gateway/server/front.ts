@@ -15,6 +15,8 @@ import { namedProject, pathOf, shownPath } from './shown-path.ts';
 
 interface FrontParts {
   readonly kind: 'tcp' | 'unix';
+  /** Whether it is called by https, at a proxy in front of it. */
+  readonly isSecure: boolean;
   readonly trusted: AddressRanges;
   readonly probes: Probes;
   readonly metrics: Metrics;
@@ -23,6 +25,13 @@ interface FrontParts {
 
 /** The client left before its answer began. Only the log and the metrics know this status, which nginx made up. */
 const CLIENT_LEFT = 499;
+
+/** Browsers that were here once come by https for a year. Other hosts of the domain are not ours to speak for. */
+const COME_BY_TLS = 'max-age=31536000';
+
+/** What begins and ends a session, and what gives a key: the log has it also where it goes well. */
+const SIGNS_IN =
+  /^\/+(?:v1\/auth\/|v1\/projects|v1\/ui\/links|s\/|ui\/(?:open|sign-in|sign-out)(?:\/|$))/;
 
 /** Refusals that callers meet as they should: asking for a sign-in not yet confirmed, and for frames past the end of a log. */
 const EXPECTED: ReadonlyMap<string, number> = new Map([
@@ -51,7 +60,8 @@ export class Front {
   }
 
   readonly handle: Handler = (request, response) => {
-    const { kind, trusted, probes } = this.#parts;
+    const { isSecure, kind, trusted, probes } = this.#parts;
+    if (isSecure) response.setHeader('Strict-Transport-Security', COME_BY_TLS);
     const path = pathOf(request.url ?? '/');
     if (probes.has(path)) {
       const isDirect = isDirectFromHere(request, kind);
@@ -83,7 +93,8 @@ export class Front {
     const isExpected = EXPECTED.get(route) === status;
     const { delivery } = visit;
     metrics.answered({ method, route, status, isExpected, seconds, delivery });
-    const level = isExpected ? 'debug' : levelOf(status, route);
+    const signsIn = method === 'POST' && SIGNS_IN.test(path);
+    const level = isExpected ? 'debug' : levelOf(status, { route, signsIn });
     if (!log.isLevelEnabled(level)) return;
     // What was refused for want of a key, or was found nowhere, belongs to no project.
     const isKnown = status !== 401 && status !== 404;
@@ -112,7 +123,11 @@ interface Ended {
 }
 
 /** An operator wants to see what fails. Strangers who try addresses that there are not would fill the log. */
-function levelOf(status: number, route: string): 'warn' | 'info' | 'debug' {
+function levelOf(
+  status: number,
+  { route, signsIn }: { route: string; signsIn: boolean },
+): 'warn' | 'info' | 'debug' {
   if (status >= 500) return 'warn';
+  if (signsIn) return 'info';
   return status >= 400 && status !== CLIENT_LEFT && route !== NO_ROUTE ? 'info' : 'debug';
 }

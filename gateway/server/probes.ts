@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { methodNotAllowed } from '../../shared/bindings/http.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { answerError, answerJson } from '../../shared/http/answers.ts';
+import { SAFE_HEADERS } from '../../shared/http/safe-headers.ts';
 import { VERSION } from '../../shared/version.ts';
 import type { DiskProbe } from './disk-probe.ts';
 import type { Metrics } from './metrics.ts';
@@ -44,6 +45,7 @@ export class Probes {
     response.writeHead(200, {
       'Content-Type': this.#parts.metrics.contentType,
       'Cache-Control': 'no-store',
+      ...SAFE_HEADERS,
     });
     response.end(text);
   }

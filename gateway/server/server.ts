@@ -63,8 +63,9 @@ export class GatewayServer {
       metrics,
       metricsToken: config.metricsToken,
     });
-    const { listen, trustedProxies: trusted } = config;
-    this.#front = new Front({ kind: listen.kind, trusted, probes, metrics, log });
+    const { listen, publicUrl, trustedProxies: trusted } = config;
+    const isSecure = publicUrl?.startsWith('https://') ?? false;
+    this.#front = new Front({ kind: listen.kind, isSecure, trusted, probes, metrics, log });
   }
 
   /** Resolves when it answers. Throws a `StartRefused` where a person must do something first. */
@@ -115,7 +116,7 @@ export class GatewayServer {
 
   async #open(): Promise<void> {
     const { config, log, onFatal } = this.#options;
-    const { settings, dataFolder, masterKeyFile, ratePerMinute, openProjectsMax } = config;
+    const { settings, store, dataFolder, masterKeyFile, ratePerMinute, openProjectsMax } = config;
     // Before the stores: a port that is taken is found at once, and the public address may depend on it.
     this.#http = await listenOn(config.listen, this.#front);
     const { base_url: api, mcp_url: mcp, hooks_url: hooks } = this.status;
@@ -127,6 +128,7 @@ export class GatewayServer {
       signIn: true,
       ...settings,
       ...(masterKeyFile !== null && { masterKeyFile }),
+      ...(store !== null && { store }),
       log,
       observer: this.#metrics,
       onFatal: (error) => {

@@ -6,6 +6,10 @@ export const SETTINGS: readonly string[] = [
   'SVC_CALLBACK_ALLOW',
   'SVC_CONFIG',
   'SVC_DATA',
+  'SVC_DATABASE_CREATE_TOKEN',
+  'SVC_DATABASE_CREATE_URL',
+  'SVC_DATABASE_TOKEN',
+  'SVC_DATABASE_URL',
   'SVC_DKIM_KEY_FILE',
   'SVC_DKIM_SELECTOR',
   'SVC_DNS_SERVERS',
@@ -29,8 +33,7 @@ export const SETTINGS: readonly string[] = [
 /** For a bucket, as every program that speaks S3 reads them. */
 const BUCKET_SETTINGS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
 /** What other parts of svc read, and what they give to commands they run: they may be set around this one. */
-const ELSEWHERE =
-  /^SVC_(?:AGENT|API_KEY|BUILD_CACHE|GATEWAY|HOME|WEBHOOK_SECRET|EVENT_\w+|LEASE_ID|TEST_\w+)$/;
+const ELSEWHERE = /^SVC_(?:AGENT|API_KEY|GATEWAY|HOME|WEBHOOK_SECRET|EVENT_\w+|LEASE_ID|TEST_\w+)$/;
 
 /** A sentence for each name that nothing here reads, with the one that was probably meant. */
 export function unknownSettings(environment: readonly string[], file: readonly string[]): string[] {

@@ -16,6 +16,9 @@ export function pathOf(url: string): string {
 export function shownPath(path: string): string {
   const [, letter] = /^\/+([a-z])\//i.exec(path) ?? [];
   if (letter !== undefined) return `/${letter}/…`;
+  // So do those that open the web inbox.
+  const [, door] = /^\/+ui\/+(open|sign-in)\//i.exec(path) ?? [];
+  if (door !== undefined) return `/ui/${door}/…`;
   return path.length > PATH_CHARS_MAX ? `${path.slice(0, PATH_CHARS_MAX)}…` : path;
 }
 

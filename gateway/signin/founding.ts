@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { hash } from 'node:crypto';
 import type * as z from 'zod';
 import type {
@@ -36,6 +37,10 @@ export interface FoundingParts {
 
 type ProjectAnswer = z.output<typeof projectAnswer>;
 type KeyAnswer = z.output<typeof keyAnswer>;
+
+/** How long a call waits for the same call at another gateway, and how often it looks. */
+const OTHER_GATEWAY_MS = 3_000;
+const LOOK_AGAIN_MS = 100;
 
 /**
  * What confirmed sign-ins are used for: a project with its first key, or a key of a project. A project is reserved in
@@ -157,6 +162,8 @@ export class Founding {
       await logins.giveBack(use.idHash);
       throw new ServiceError('NOT_FOUND');
     }
+    // It is being moved: the write below says so.
+    if (!project.isWritable) await logins.giveBack(use.idHash);
     const wanted = { name: key_name, scopes: [...new Set(scopes)], accountId: taken.accountId };
     const made = newKey(project_id, wanted, use.now);
     if ((await project.writes.run('signInKey', { ...made.key, now: use.now })) === 'full') {
@@ -196,8 +203,25 @@ export class Founding {
     try {
       const kept = await this.#keptAnswer(use, repeatHash);
       return kept === null ? await run() : (JSON.parse(kept) as T);
+    } catch (error) {
+      const isUsed = error instanceof ServiceError && error.code === 'LOGIN_CONSUMED';
+      const kept = isUsed ? await this.#answerOfOther(use, repeatHash) : null;
+      if (kept === null) throw error;
+      return JSON.parse(kept) as T;
     } finally {
       this.#running.delete(repeatHash);
+    }
+  }
+
+  /** Another gateway may be at the same call: what it answers, unless that takes long or it has died. */
+  async #answerOfOther(use: LoginUse, repeatHash: string): Promise<string | null> {
+    const { logins } = this.#parts.control;
+    const endsAt = performance.now() + OTHER_GATEWAY_MS;
+    for (;;) {
+      const kept = await this.#keptAnswer(use, repeatHash);
+      if (kept !== null || performance.now() > endsAt) return kept;
+      if ((await logins.find(use.idHash))?.repeat_hash !== repeatHash) return null;
+      await sleep(LOOK_AGAIN_MS);
     }
   }
 

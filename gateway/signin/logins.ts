@@ -34,6 +34,7 @@ import { signInLetter } from './letter.ts';
 import type { LoginClient, LoginDesk, LoginView } from './login-desk.ts';
 import { rateLimited, StartLimit } from './start-limit.ts';
 import { newUserCode } from './user-code.ts';
+import { within } from './within.ts';
 
 const MAIL_DEADLINE_MS = 10_000;
 /** Polls kept before those of old are dropped. */
@@ -98,7 +99,7 @@ export class Logins implements LoginDesk {
       link_hash: hashOf(token),
       user_code: newUserCode(),
       address: vault.seal(loginPlace(idHash, 'address'), email),
-      address_hash: vault.sign(`account|address|1|${email}`),
+      address_hash: vault.sign(accountHashText(email)),
       // Each spelling would get mail of its own otherwise.
       rate_hash: vault.sign(`login|rate|1|${likelyMailbox(email)}`),
       masked: maskedAddress(email),
@@ -227,6 +228,11 @@ export function accountPlace(accountId: string): string {
   return `account|${accountId}|address`;
 }
 
+/** What is signed to find an account by its address, spelled as `comparableAddress` does. */
+export function accountHashText(address: string): string {
+  return `account|address|1|${address}`;
+}
+
 type Viewed = Pick<
   LoginRow,
   'state' | 'user_code' | 'masked' | 'client' | 'created_at' | 'expires_at'
@@ -242,17 +248,4 @@ function viewOf(login: Viewed, now: number): LoginView {
     expiresAt: login.expires_at,
     now,
   };
-}
-
-/** Null when nothing has come in time. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../shared/clock.ts';
 import type { Carrier, Desk } from '../people/desk.ts';
+import type { Duty } from '../peers.ts';
 import { backoffMs, pause, PAUSES, type Pauses } from '../backoff.ts';
 import { BotApi } from './bot-api.ts';
 import { telegramCarrier } from './carrier.ts';
@@ -38,6 +39,8 @@ interface TelegramBotOptions {
   readonly desk: Desk;
   readonly clock: Clock;
   readonly onTrouble: (trouble: Trouble) => void;
+  /** Others may fetch the updates of the bot: this process does while it has the duty. */
+  readonly isOneOfMany?: boolean;
   /** There for tests. */
   readonly pauses?: Pauses;
   readonly callMaxMs?: number;
@@ -130,6 +133,24 @@ export class TelegramBot {
     await all();
   }
 
+  /** To fetch updates, where one of several processes is to do that; null where Telegram brings them. */
+  get duty(): Duty | null {
+    if (this.webhook !== null || this.#options.isOneOfMany !== true) return null;
+    let ending = new AbortController();
+    let fetching: Promise<void> = Promise.resolve();
+    return {
+      name: 'telegram',
+      start: async () => {
+        ending = new AbortController();
+        fetching = this.#poller.run(AbortSignal.any([ending.signal, this.#stopping.signal]));
+      },
+      stop: () => {
+        ending.abort();
+        return fetching;
+      },
+    };
+  }
+
   async #begin(): Promise<void> {
     this.#username = await this.#api.username();
     if (this.webhook === null) return this.#api.deleteWebhook();
@@ -154,7 +175,8 @@ export class TelegramBot {
   }
 
   async #run(): Promise<void> {
-    if (this.webhook === null) await this.#poller.run(this.#stopping.signal);
+    const { isOneOfMany = false } = this.#options;
+    if (this.webhook === null && !isOneOfMany) await this.#poller.run(this.#stopping.signal);
   }
 
   #reached(): void {

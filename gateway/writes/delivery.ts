@@ -1,6 +1,8 @@
 import { isoTime } from '../../shared/clock.ts';
 import { newId } from '../../shared/ids.ts';
 import { DEDUP_BODY_MS, DEDUP_ID_MS } from '../../shared/limits.ts';
+import { deliveredAsQuery, LAST_EVENT } from '../../shared/store/events.ts';
+import { LEDGER_HEAD } from '../../shared/store/ledger.ts';
 import type { PayloadKind } from '../../shared/rules/payload.ts';
 import type { Job, Procedure } from './job.ts';
 import { announce } from './routing.ts';
@@ -35,8 +37,18 @@ export interface DeliveryAnswer {
 /** Stores a delivery unless it is known: the same provider id, or without one the same bytes. */
 export const delivery: Procedure<Delivery, DeliveryAnswer> = {
   run: insertOnce,
+  ahead: ({ sourceId, providerId, now }) => [
+    ...(providerId === null ? [] : [deliveredAsQuery(sourceId, providerId, sinceOf(now))]),
+    LAST_EVENT,
+    LEDGER_HEAD,
+  ],
   sizeBytes: ({ body }) => body?.length ?? 0,
 };
+
+/** One that came by the same id after this time is the same. */
+function sinceOf(now: number): string {
+  return isoTime(now - DEDUP_ID_MS);
+}
 
 async function insertOnce(job: Job, came: Delivery): Promise<DeliveryAnswer> {
   const { store, recorder, bodies } = job;
@@ -47,7 +59,7 @@ async function insertOnce(job: Job, came: Delivery): Promise<DeliveryAnswer> {
   const seen =
     providerId === null
       ? (sameBody ?? (await store.events.deliveredBody(sourceId, hash, sinceIso)))
-      : await store.events.deliveredAs(sourceId, providerId, isoTime(now - DEDUP_ID_MS));
+      : await store.events.deliveredAs(sourceId, providerId, sinceOf(now));
   if (seen !== null) return { status: 'duplicate', event_id: seen };
   const { seq, receivedAt } = await store.events.nextPlace(isoTime(now));
   const event = {

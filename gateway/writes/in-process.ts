@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../shared/clock.ts';
 import type { Vault } from '../../shared/context.ts';
 import type { BaseCopy, Standing } from '../../shared/store/driver.ts';
+import type { OpenWriterOptions } from '../../shared/store/open.ts';
 import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import { ledgerKeyPlace, Recorder } from '../recorder.ts';
 import { createVault } from '../vault.ts';
 import type { Effect, Job, Procedure } from './job.ts';
 import { procedures, type InputOf, type OutputOf, type ProcedureName } from './procedures.ts';
-import { RecentBodies } from './recent-bodies.ts';
+import { BODIES_MAX, BODIES_MAX_SHARED, RecentBodies } from './recent-bodies.ts';
 import { Routing } from './open-routes.ts';
 import type { OpenWrites, WritableProject, Writers, WritersOptions } from './writers.ts';
 
@@ -32,22 +33,41 @@ export class InProcessWriters implements Writers {
     apply: (effects: readonly Effect[]) => void,
   ): Promise<InProcessWrites> {
     const { server, onFatal } = this.#options;
-    const { info, path } = project;
-    const writer = ProjectWriter.openEmbedded(path, info.id, {
+    const { info, location, pinHolder = null, isMade = false } = project;
+    const isShared = location.kind === 'remote';
+    const bodies = new RecentBodies(isShared ? BODIES_MAX_SHARED : BODIES_MAX);
+    const routing = new Routing();
+    const options: OpenWriterOptions = {
       onFatal,
+      isMade,
+      onForeign: () => {
+        bodies.readOn();
+        routing.forget();
+        apply([{ kind: 'foreign' }]);
+      },
+      onUndone: () => bodies.undo(),
+      // What may have been committed is found from the rows: who waits for it looks, and what it made due is done.
+      onUncertain: () => apply([{ kind: 'foreign' }, { kind: 'due', at: 0 }]),
       mayBlock: () => this.#ownsThread && this.#busy.projects <= 1,
       replication: {
         now: () => this.#clock.now(),
-        onStanding: (standing) => apply([{ kind: 'committed', standing }]),
+        onStanding: (standing) => {
+          bodies.keep();
+          apply([{ kind: 'committed', standing }]);
+        },
       },
-    });
+    };
+    const writer = await ProjectWriter.open(location, info.id, options, pinHolder);
     const ledgerKey = await loadLedgerKey(writer, project, this.#vault);
     apply([{ kind: 'committed', standing: writer.standing }]);
     const recorder = new Recorder(ledgerKey);
-    const bodies = new RecentBodies();
-    const routing = new Routing();
     const parts = { project: info, server, vault: this.#vault, recorder, bodies, routing };
-    return new InProcessWrites(writer, ledgerKey, { parts, apply, busy: this.#busy });
+    return new InProcessWrites(writer, ledgerKey, {
+      parts,
+      apply,
+      busy: this.#busy,
+      isFar: isShared,
+    });
   }
 
   async close(): Promise<void> {
@@ -78,6 +98,8 @@ interface Surroundings {
   readonly parts: Omit<Job, 'store' | 'tell'>;
   readonly apply: (effects: readonly Effect[]) => void;
   readonly busy: Busy;
+  /** The database is on a server. */
+  readonly isFar: boolean;
 }
 
 /** The writing side of a project that is open in this thread. */
@@ -93,11 +115,11 @@ export class InProcessWrites implements OpenWrites {
   }
 
   async run<N extends ProcedureName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
-    const { run, onError, sizeBytes } = procedures[name] as unknown as Procedure<
+    const { run, onError, sizeBytes, ahead } = procedures[name] as unknown as Procedure<
       InputOf<N>,
       OutputOf<N>
     >;
-    const { parts, apply, busy } = this.#surroundings;
+    const { parts, apply, busy, isFar } = this.#surroundings;
     const projectId = parts.project.id;
     let effects: Effect[] = [];
     const job = (store: Repositories): Job => {
@@ -109,6 +131,7 @@ export class InProcessWrites implements OpenWrites {
     try {
       const output = await this.writer.write((store) => run(job(store), input), {
         ...(sizeBytes && { sizeBytes: sizeBytes(input) }),
+        ...(ahead && isFar && { ahead: ahead(input) }),
         ...(onError && {
           onError: (store: Repositories, error: unknown) => onError(job(store), input, error),
         }),
@@ -139,15 +162,21 @@ export class InProcessWrites implements OpenWrites {
 
 async function loadLedgerKey(
   writer: ProjectWriter,
-  { info, path }: WritableProject,
+  { info, location }: WritableProject,
   vault: Vault,
 ): Promise<Uint8Array> {
   const place = ledgerKeyPlace(info.id);
-  const reader = ProjectReader.openEmbedded(path, info.id);
+  const reader = await ProjectReader.open(location, info.id);
   const stored = await reader.read((store) => store.meta.get('ledger_key'));
   await reader.close();
   if (stored instanceof Uint8Array) return vault.open(place, stored);
-  const key = randomBytes(32);
-  await writer.write((store) => store.meta.set('ledger_key', vault.seal(place, key)));
-  return key;
+  const fresh = vault.seal(place, randomBytes(32));
+  const sealed = await writer.write(async ({ meta }) => {
+    // Another gateway may have been here since.
+    const known = await meta.get('ledger_key');
+    if (known instanceof Uint8Array) return known;
+    await meta.set('ledger_key', fresh);
+    return fresh;
+  });
+  return vault.open(place, sealed);
 }

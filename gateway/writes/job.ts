@@ -1,6 +1,6 @@
 import type { EventReady, ProjectInfo, ServerInfo, Vault } from '../../shared/context.ts';
 import type { RoomContext } from '../../shared/operations/file/room.ts';
-import type { Standing } from '../../shared/store/driver.ts';
+import type { Query, Standing } from '../../shared/store/driver.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { Recorder } from '../recorder.ts';
 import type { RecentBodies } from './recent-bodies.ts';
@@ -10,9 +10,15 @@ import type { Routing } from './open-routes.ts';
 export type Effect =
   /** Comes with every transaction, before its other effects. */
   | { readonly kind: 'committed'; readonly standing: Standing }
+  /** Another gateway has written to the project: what was read before may be out of date. */
+  | { readonly kind: 'foreign' }
   | ({ readonly kind: 'event_ready' } & EventReady)
   /** A request was decided, or has expired. */
   | { readonly kind: 'request_ended'; readonly id: string }
+  /** Something was written to the disk, or went from it. */
+  | { readonly kind: 'disk_changed' }
+  /** Events of the inbox were claimed, finished or put back. */
+  | { readonly kind: 'inbox_changed' }
   /** There is something to tell people. */
   | { readonly kind: 'notices_due' }
   /** There is mail to send. */
@@ -48,6 +54,8 @@ export interface Procedure<I, O> {
   readonly run: (job: Job, input: I) => Promise<O>;
   /** Runs when `run` failed and was undone, in the same transaction: may record the failure. */
   readonly onError?: (job: Job, input: I, error: unknown) => Promise<O>;
+  /** What it will ask for: see `WriteOptions`. */
+  readonly ahead?: (input: I) => readonly Query[];
   /** Bytes the job holds while it is queued. */
   readonly sizeBytes?: (input: I) => number;
 }

@@ -10,23 +10,44 @@ import type { EmailMessageRow } from '../../shared/store/emails.ts';
 import { roomContext, type Job, type Portion, type Procedure } from './job.ts';
 import { peopleContext } from './people-context.ts';
 
-interface Handing {
+/** How long a message is left alone whose bytes are leaving: far longer than its server may take. */
+const HANDED_MS = 600_000;
+
+/** Whoever sends for a project that others send for as well has claimed the message, until the time at which it is due. */
+interface Claimed {
+  /** Null where nobody else sends. */
+  readonly claimedUntil: number | null;
+}
+
+interface Handing extends Claimed {
   readonly messageId: string;
   readonly now: number;
 }
 
 /**
- * Notes that the bytes of a message are about to leave. False when it is not to be sent any more: it may have waited long
- * for its server since it was looked at.
+ * Notes that the bytes of a message are about to leave, and answers until when nobody else touches it. Null when it is not to
+ * be sent any more, because it may have waited long for its server since it was looked at, and when its claim has lapsed.
  */
-export const handMail: Procedure<Handing, boolean> = {
-  async run({ store }, { messageId, now }) {
+export const handMail: Procedure<Handing, number | null> = {
+  async run({ store, tell }, { messageId, claimedUntil, now }) {
     const message = await store.emails.find(messageId);
-    if (!message || (await sendBlocked(store))) return false;
+    if (!message || (await sendBlocked(store))) return null;
+    if (isLost(message, { claimedUntil }) || (claimedUntil ?? Infinity) <= now) return null;
     const known = await store.emailAddresses.find(message.recipient);
-    return known?.suppressed_at ? false : store.emails.setHanded(messageId, now);
+    if (known?.suppressed_at || !(await store.emails.setHanded(messageId, now))) return null;
+    const until = now + HANDED_MS;
+    if (claimedUntil !== null) {
+      await store.emails.deferAll([messageId], until);
+      tell({ kind: 'due', at: until });
+    }
+    return until;
   },
 };
+
+/** Somebody else has it in hand. */
+function isLost({ due_at }: EmailMessageRow, { claimedUntil }: Claimed): boolean {
+  return claimedUntil !== null && due_at !== claimedUntil;
+}
 
 /** What a server said, where one did. */
 interface Reply {
@@ -53,7 +74,7 @@ export interface MailFailure extends Reply {
   readonly code: 'refused' | 'unknown' | 'suppressed' | 'send_blocked' | 'gave_up';
 }
 
-interface Fate {
+interface Fate extends Claimed {
   readonly messageId: string;
   readonly fate: MailFate;
   readonly now: number;
@@ -61,9 +82,10 @@ interface Fate {
 
 /** Writes down how sending fared; what failed for good becomes the event `email.failed`. */
 export const recordMail: Procedure<Fate, null> = {
-  async run(job, { messageId, fate, now }) {
+  async run(job, { messageId, fate, claimedUntil, now }) {
     const message = await job.store.emails.find(messageId);
     if (message?.status !== 'queued' || fate.outcome === 'void') return null;
+    if (fate.outcome !== 'sent' && isLost(message, { claimedUntil })) return null;
     if (fate.outcome === 'sent') await recordSent(job, message, now);
     else if (fate.outcome === 'failed') await recordFailed(job, message, fate, now);
     else await recordDelay(job, message, fate, now);

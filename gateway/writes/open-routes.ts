@@ -15,6 +15,11 @@ export class Routing {
     this.#changedIn = store.routes.transaction;
   }
 
+  /** Another gateway may have changed them. */
+  forget(): void {
+    this.#known = null;
+  }
+
   async open(store: Repositories): Promise<readonly OpenRoute[]> {
     if (this.#known) return this.#known;
     const routes = await store.routes.open();

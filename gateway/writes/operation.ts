@@ -2,8 +2,8 @@ import type { Caller, WriteContext } from '../../shared/context.ts';
 import { ServiceError, type ErrorCode } from '../../shared/errors.ts';
 import type { Handler, Operation } from '../../shared/operation.ts';
 import { operations } from '../../shared/operations/index.ts';
-import { keepAnswer } from '../kept-answers.ts';
-import { roomContext, type Job, type Procedure } from './job.ts';
+import { findAnswer, keepAnswer } from '../kept-answers.ts';
+import { roomContext, type Effect, type Job, type Procedure } from './job.ts';
 import { peopleContext } from './people-context.ts';
 import { toPlain, type PlainError } from './plain-error.ts';
 
@@ -16,6 +16,8 @@ export interface OperationCall {
   readonly now: number;
   /** Keyed digest of the input: made before the transaction, which should be short. */
   readonly inputDigest: string;
+  /** Another gateway may have committed the same call since it was looked for: then its answer is this one's. */
+  readonly mayBeRepeat: boolean;
 }
 
 export type OperationOutcome = { readonly committed: unknown } | { readonly refused: PlainError };
@@ -28,6 +30,12 @@ export const operation: Procedure<OperationCall, OperationOutcome> = {
 
 /** Refusals that say nothing about the state of the project leave no entry in the ledger. */
 const UNRECORDED: ReadonlySet<ErrorCode> = new Set(['VALIDATION_FAILED', 'SCOPE_MISSING']);
+
+/** What those who follow a project are told of a write, by the scope it needs. */
+const CHANGED_BY_SCOPE: ReadonlyMap<string, Effect> = new Map([
+  ['disk', { kind: 'disk_changed' }],
+  ['inbox:write', { kind: 'inbox_changed' }],
+]);
 
 type WriteOperation = Operation & { readonly handler: Extract<Handler, { kind: 'write' }> };
 
@@ -43,9 +51,15 @@ async function commit(job: Job, call: OperationCall): Promise<OperationOutcome> 
   const { store, recorder } = job;
   const { caller, input, now, prepared } = call;
   const { idempotencyKey } = caller;
+  if (idempotencyKey !== null && call.mayBeRepeat) {
+    const kept = await findAnswer(job, { ...call, idempotencyKey });
+    if (kept) return kept;
+  }
   const called = find(call.name);
   const committed = await called.handler.commit(writeContext(job, call), input, prepared);
   if (idempotencyKey !== null) await keepAnswer(job, { ...call, idempotencyKey }, committed);
+  const effect = CHANGED_BY_SCOPE.get(called.scope);
+  if (effect) job.tell(effect);
   await store.ledger.append(
     {
       ...noteOf(call),

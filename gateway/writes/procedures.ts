@@ -1,3 +1,5 @@
+import { claimDeliveries, claimMails, claimNotices, giveBackDeliveries } from './claims.ts';
+import { claimErasure, dropPins, endErasure, pinBlob } from './blob-pins.ts';
 import { delivery } from './delivery.ts';
 import { adminKey, noteUse } from './keys.ts';
 import { mailDelivery, mailReports } from './mail-delivery.ts';
@@ -13,6 +15,7 @@ import {
 } from './people.ts';
 import { dropDeliveries, recordAttempts, releaseRoutes } from './push.ts';
 import { foundProject, signInKey } from './sign-in.ts';
+import { replicaHistory } from './replica-history.ts';
 import { setStanding } from './standing.ts';
 import { refundTransfer, reserveTransfer } from './transfers.ts';
 import {
@@ -28,6 +31,10 @@ import { uploadReceived } from './uploads.ts';
 /** Everything that may be done to a project, by name. */
 export const procedures = {
   adminKey,
+  claimDeliveries,
+  claimMails,
+  claimNotices,
+  claimErasure,
   confirmChannel,
   decide,
   delivery,
@@ -35,23 +42,28 @@ export const procedures = {
   dropDeliveries,
   dropKeys,
   dropLinks,
+  dropPins,
   dropUploads,
+  endErasure,
   expireRequests,
   forgetAnswers,
   forgetMails,
   foundProject,
+  giveBackDeliveries,
   handMail,
   mailDelivery,
   mailReports,
   moveOverdue,
   noteUse,
   operation,
+  pinBlob,
   purgePayloads,
   recordAttempts,
   recordLetters,
   recordMail,
   refundTransfer,
   releaseRoutes,
+  replicaHistory,
   reserveTransfer,
   setOwner,
   setStanding,

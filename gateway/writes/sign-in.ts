@@ -24,11 +24,17 @@ interface Founding {
   readonly now: number;
 }
 
-/** What a project begins with: its owner, and a key. Changes nothing where it has begun. */
+/**
+ * What a project begins with: its owner, and a key. Where it has begun, because a reservation was finished by somebody else,
+ * the key alone is added.
+ */
 export const foundProject: Procedure<Founding, null> = {
   async run(job, { channelId, address, key, now }) {
     const { store, project, recorder } = job;
-    if (await store.channels.owner()) return null;
+    if (await store.channels.owner()) {
+      if (key) await addKey(job, key, now);
+      return null;
+    }
     await recorder.record(store, { op: 'project.created', subject: project.id }, now);
     await setOwner.run(job, { channelId, address, now });
     if (key) await addKey(job, key, now);

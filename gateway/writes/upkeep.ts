@@ -55,7 +55,11 @@ export const forgetAnswers: Procedure<Portion, number> = {
 
 /** Deletes keys of the disk whose time is over; answers how many. */
 export const dropKeys: Procedure<Portion, number> = {
-  run: ({ store }, { now, limit }) => dropExpiredKeys({ store, now }, limit),
+  async run({ store, tell }, { now, limit }) {
+    const count = await dropExpiredKeys({ store, now }, limit);
+    if (count > 0) tell({ kind: 'disk_changed' });
+    return count;
+  },
 };
 
 /** Drops uploads that nobody completed in time, with their room and their bytes; answers how many. */

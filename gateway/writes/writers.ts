@@ -1,5 +1,6 @@
 import type { ProjectInfo, ServerInfo } from '../../shared/context.ts';
 import type { BaseCopy, Standing } from '../../shared/store/driver.ts';
+import type { DatabaseLocation } from '../../shared/store/location.ts';
 import type { Effect } from './job.ts';
 import type { InputOf, OutputOf, ProcedureName } from './procedures.ts';
 
@@ -13,8 +14,12 @@ export interface WritersOptions {
 
 export interface WritableProject {
   readonly info: ProjectInfo;
-  /** The database file; made when it is not there. */
-  readonly path: string;
+  /** Of its database, which is made when it is not there. */
+  readonly location: DatabaseLocation;
+  /** The name under which this process pins blobs; none where it has the database for itself. */
+  readonly pinHolder?: string | null;
+  /** Its database was made before: one that is lost is not made anew. */
+  readonly isMade?: boolean;
 }
 
 /** The writing side of a project. */

@@ -13,6 +13,10 @@ import {
   type OnInternalError,
 } from './http.ts';
 import { mcpRoutes } from './mcp.ts';
+import { ServicePrompts } from './mcp-prompts.ts';
+import { ProjectResources } from './mcp-resources.ts';
+import type { McpTables } from './mcp-tables.ts';
+import { ToolBook } from './mcp-tools.ts';
 import { openApiDocument } from './openapi.ts';
 import { restRoutes } from './rest.ts';
 
@@ -51,6 +55,30 @@ export function mountApi(
   app.all('/v1/openapi.json', () => {
     throw methodNotAllowed(['GET']);
   });
-  app.route('/mcp', mcpRoutes(executor, operations, { serverVersion: server.version, onInternal }));
+  const allowedOrigin = isOwnOrigin(server.urls.api);
+  const options = { serverVersion: server.version, onInternal, allowedOrigin };
+  app.route('/mcp', mcpRoutes(executor, mcpTables(), options));
   app.route('/', restRoutes(executor, operations, onInternal));
+}
+
+/** What agents find over MCP. */
+export function mcpTables(): McpTables {
+  return {
+    tools: new ToolBook(operations),
+    resources: new ProjectResources(),
+    prompts: new ServicePrompts(),
+  };
+}
+
+const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
+
+/** Knows the origin of pages under this address; on loopback under each name of that. */
+export function isOwnOrigin(url: string): (origin: string) => boolean {
+  const { origin, protocol, hostname, port } = new URL(url);
+  const names = LOOPBACK_NAMES.includes(hostname) ? LOOPBACK_NAMES : [];
+  const origins = new Set([
+    origin,
+    ...names.map((name) => new URL(`${protocol}//${name}:${port}`).origin),
+  ]);
+  return (asked) => origins.has(asked);
 }

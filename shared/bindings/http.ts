@@ -2,6 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { asServiceError, invalid, ServiceError } from '../errors.ts';
 import type { Credentials } from '../executor.ts';
+import { SAFE_HEADERS } from '../http/safe-headers.ts';
 import { newRequestId } from '../ids.ts';
 import { VERSION } from '../version.ts';
 
@@ -31,12 +32,17 @@ export const identify: MiddlewareHandler<HttpEnv> = async (c, next) => {
   await next();
 };
 
-/** The headers of an answer, with the id of its request and the release that answers. */
+/** The headers of an answer, with the id of its request, the release that answers, and what keeps browsers from using it. */
 export function commonHeaders(
   c: Context<HttpEnv>,
   headers: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  return { 'X-Request-Id': c.get('requestId'), 'X-Service-Version': VERSION, ...headers };
+  return {
+    'X-Request-Id': c.get('requestId'),
+    'X-Service-Version': VERSION,
+    ...SAFE_HEADERS,
+    ...headers,
+  };
 }
 
 /** An answer with the headers of all answers. Plain ones: building others takes longer. */
@@ -97,6 +103,7 @@ export function unroutable(error: unknown): Response {
       'Content-Type': 'application/json',
       'X-Request-Id': newRequestId(),
       'X-Service-Version': VERSION,
+      ...SAFE_HEADERS,
     },
   });
 }

@@ -1,3 +1,5 @@
+import type { ServiceError } from '../errors.ts';
+
 /** The revision whose requests carry their version and client with them. */
 const MODERN_VERSION = '2026-07-28';
 /** Revisions that begin with `initialize`, newest first. */
@@ -7,12 +9,15 @@ export const SUPPORTED_VERSIONS: readonly string[] = [MODERN_VERSION, ...LEGACY_
 const META_VERSION = 'io.modelcontextprotocol/protocolVersion';
 const META_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 const META_CLIENT = 'io.modelcontextprotocol/clientInfo';
+export const META_SERVER = 'io.modelcontextprotocol/serverInfo';
+export const META_SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 
 export const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST = -32_600;
 const METHOD_NOT_FOUND = -32_601;
 const INVALID_PARAMS = -32_602;
 export const INTERNAL_ERROR = -32_603;
+const RESOURCE_NOT_FOUND = -32_002;
 const HEADER_MISMATCH = -32_020;
 const UNSUPPORTED_VERSION = -32_022;
 
@@ -100,10 +105,18 @@ function checkModern(message: Message, headers: MirrorHeaders): void {
   if (meta[META_VERSION] === undefined) throw missingMeta(META_VERSION);
   if (!isFields(meta[META_CAPABILITIES])) throw missingMeta(META_CAPABILITIES);
   if (headers.method !== method) throw mismatch('Mcp-Method', headers.method, method);
-  if (method !== 'tools/call') return;
+  const field = NAME_FIELDS.get(method);
+  if (field === undefined) return;
   const name = decodeHeader(headers.name);
-  if (name !== params['name']) throw mismatch('Mcp-Name', name, params['name']);
+  if (name !== params[field]) throw mismatch('Mcp-Name', name, params[field]);
 }
+
+/** What `Mcp-Name` repeats, of the methods that have it. */
+const NAME_FIELDS: ReadonlyMap<string, 'name' | 'uri'> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+]);
 
 /** Header values that ASCII cannot hold come as `=?base64?…?=`. */
 function decodeHeader(value: string | undefined): string | undefined {
@@ -121,7 +134,19 @@ export function invalidParams(message: string): ProtocolError {
   return new ProtocolError(200, INVALID_PARAMS, message);
 }
 
-function invalidRequest(message: string): ProtocolError {
+/** Revision 2026-07-28 has no code of its own for this any more. */
+export function resourceNotFound(uri: string, era: Era): ProtocolError {
+  const code = era === 'modern' ? INVALID_PARAMS : RESOURCE_NOT_FOUND;
+  return new ProtocolError(200, code, 'Resource not found', { uri });
+}
+
+/** What the product refuses within a request: its key and its body were in order, so HTTP has no part in it. */
+export function refusedInside(error: ServiceError): ProtocolError {
+  const code = error.code === 'VALIDATION_FAILED' ? INVALID_PARAMS : error.status;
+  return new ProtocolError(200, code, error.line(), { ...error.details, code: error.code });
+}
+
+export function invalidRequest(message: string): ProtocolError {
   return new ProtocolError(400, INVALID_REQUEST, message);
 }
 

@@ -10,7 +10,7 @@ export interface HeldCall {
   readonly tickMs: number;
 }
 
-const KEEP_ALIVE = ': waiting\n\n';
+export const KEEP_ALIVE = ': waiting\n\n';
 
 /** Answers with JSON while that is soon enough, and with an event stream otherwise. */
 export async function holdCall(call: HeldCall): Promise<string | ReadableStream<Uint8Array>> {
@@ -64,6 +64,6 @@ function streamed(call: HeldCall): ReadableStream<Uint8Array> {
   });
 }
 
-function event(json: string): string {
+export function event(json: string): string {
   return `event: message\ndata: ${json}\n\n`;
 }

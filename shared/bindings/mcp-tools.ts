@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import type { Operation } from '../operation.ts';
 import { mayCall, SCOPES, type Scope } from '../scopes.ts';
+import { OperationTool } from './mcp-call.ts';
 import { inputSchema, outputSchema, type ObjectSchema } from './mcp-schema.ts';
+import type { CallableTool, ToolTable } from './mcp-tables.ts';
 
 /** A tool as `tools/list` shows it. */
 export interface Tool {
@@ -48,18 +50,18 @@ function toolOf(operation: Operation): Tool | null {
 }
 
 /** The operations an agent can call, by name, and their lists in JSON. */
-export class ToolBook {
+export class ToolBook implements ToolTable {
   readonly #operations: readonly Operation[];
-  readonly #byName: ReadonlyMap<string, Operation>;
+  readonly #byName: ReadonlyMap<string, CallableTool>;
   readonly #lists = new Map<string, string>();
 
   constructor(operations: readonly Operation[]) {
     this.#operations = operations;
     const tools = operations.filter((operation) => operation.mcp !== false);
-    this.#byName = new Map(tools.map((operation) => [operation.name, operation]));
+    this.#byName = new Map(tools.map((one) => [one.name, new OperationTool(one)]));
   }
 
-  find(name: string): Operation | undefined {
+  find(name: string): CallableTool | undefined {
     return this.#byName.get(name);
   }
 

@@ -4,6 +4,7 @@ import { jsonSchema } from './fields.ts';
 import { linkPaths } from './openapi-links.ts';
 import { pagePaths } from './openapi-pages.ts';
 import { replicaPaths } from './openapi-replica.ts';
+import { uiPaths } from './openapi-ui.ts';
 import {
   COMMON_HEADERS,
   errorResponses,
@@ -19,6 +20,7 @@ export const DOOR_TAGS: Readonly<Record<string, string>> = {
   webhooks: 'Where senders deliver to, and what is delivered to callbacks.',
   links: 'Addresses that answers carry: who has one needs no key.',
   pages: 'What people see who are asked to decide.',
+  ui: 'The web inbox of owners, at `/ui`.',
   replica: 'How a daemon keeps a copy of the project.',
 };
 
@@ -30,6 +32,7 @@ export function doorPaths(server: Pick<ServerInfo, 'urls'>): Record<string, Json
     '/w/{token}': { servers: [{ url: hooks, description: 'Webhook ingress' }], post: INGRESS },
     ...linkPaths(),
     ...pagePaths(),
+    ...uiPaths(),
     ...replicaPaths(),
     '/v1/openapi.json': { get: DOCUMENT },
   };
@@ -69,11 +72,14 @@ const RPC_ERROR = {
 const MCP = {
   operationId: 'mcp',
   tags: ['mcp'],
-  summary: 'Call tools over the Model Context Protocol.',
+  summary: 'Tools, resources and prompts over the Model Context Protocol.',
   description:
-    'Streamable HTTP without sessions: one JSON-RPC message a request, of at most 2 MB. `tools/list` shows the tools ' +
-    'that the scopes of the key allow. A call that waits longer than 10 seconds is answered as an event stream, when ' +
-    'the client accepts one. Refusals of a tool are results with `isError`; errors below carry a JSON-RPC error.',
+    'Streamable HTTP without sessions, in the revisions 2026-07-28 (`server/discover`), 2025-11-25, 2025-06-18 and ' +
+    '2025-03-26 (`initialize`): one JSON-RPC message a request, of at most 2 MB. `tools/list` shows the tools that the ' +
+    'scopes of the key allow, `resources/list` the files (`disk://`), values (`kv://`) and pending events (`inbox://`). ' +
+    'A call that waits longer than 10 seconds is answered as an event stream, when the client accepts one; so is ' +
+    '`subscriptions/listen`, which tells what changes until the client leaves. Refusals of a tool are results with ' +
+    '`isError`; errors below carry a JSON-RPC error.',
   requestBody: {
     required: true,
     content: {

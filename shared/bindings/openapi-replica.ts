@@ -21,8 +21,8 @@ const ANY: readonly ErrorCode[] = [
   'SCOPE_MISSING',
   'METHOD_NOT_ALLOWED',
   'UNAVAILABLE',
+  'NOT_FOUND',
 ];
-const IN_A_HISTORY: readonly ErrorCode[] = [...ANY, 'NOT_FOUND'];
 
 const SCOPES = 'Needs the scopes `inbox:read`, `approvals`, `disk` and `ledger:read`.';
 const COUNT = { type: 'integer', minimum: 1 };
@@ -40,7 +40,8 @@ const PLACE = {
   summary: 'Where the project stands, for whoever keeps a copy of it.',
   description:
     'The log of the project is kept for a day after it was last followed. `epoch` names its history: with another one ' +
-    `the project has to be copied anew. ${SCOPES}`,
+    'the project has to be copied anew. Where the gateway keeps its databases on a server that has no replicas to offer, ' +
+    `all of this is NOT_FOUND with \`details.reason: "no_replica"\`. ${SCOPES}`,
   responses: {
     200: jsonResponse(
       'The place in the log, and what a copy does not tell.',
@@ -69,8 +70,9 @@ const CHANGES = {
   summary: 'Hear of every commit.',
   description:
     'Server-sent events, each with JSON as data. `place` {epoch, generation, position, time} comes first, and when the ' +
-    'epoch changes; `change` {position, time, changes, all} after commits, where `changes` names what waits may wait ' +
-    'for, {kind: "event", source, type} or {kind: "request", id}, and `all: true` stands for more than 50 of them; ' +
+    'epoch changes; `change` {position, time, changes, all} after commits, where `changes` names what somebody may ' +
+    'wait for, {kind: "event", source, type}, {kind: "request", id}, {kind: "disk"} or {kind: "inbox"}, and ' +
+    '`all: true` stands for more than 50 of them; ' +
     '`time` {time, position} every 15 seconds; `end` {code} before the stream is closed, because the key ends or the ' +
     'server does. A client that does not read is cut off. At most 1,000 streams a project. ' +
     SCOPES,
@@ -94,7 +96,7 @@ const INFO = {
   parameters: inPath('epoch'),
   responses: {
     200: jsonResponse('The generation.', record({ current_generation: COUNT })),
-    ...errorResponses(IN_A_HISTORY),
+    ...errorResponses(ANY),
   },
 };
 
@@ -110,7 +112,7 @@ const EXPORT = {
       headers: COMMON_HEADERS,
       content: { 'application/vnd.sqlite3': { schema: BYTES } },
     },
-    ...errorResponses(IN_A_HISTORY),
+    ...errorResponses(ANY),
   },
 };
 
@@ -132,6 +134,6 @@ const SYNC = {
       'There are no more in this generation. Where `generation` is a later one, go on with frame 1 of the next.',
       record({ generation: COUNT }),
     ),
-    ...errorResponses(IN_A_HISTORY),
+    ...errorResponses(ANY),
   },
 };

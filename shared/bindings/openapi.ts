@@ -24,11 +24,8 @@ const COMMON: readonly ErrorCode[] = [
   'INTERNAL',
   'UNAVAILABLE',
 ];
-const COMMON_OF_WRITES: readonly ErrorCode[] = [
-  'PAYLOAD_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'IDEMPOTENCY_IN_PROGRESS',
-];
+const COMMON_OF_BODIES: readonly ErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
+const COMMON_OF_WRITES: readonly ErrorCode[] = [...COMMON_OF_BODIES, 'IDEMPOTENCY_IN_PROGRESS'];
 
 const TAGS: Readonly<Record<string, string>> = {
   [SIGN_IN_TAG]: 'Signing in by a link that is mailed: how projects and first keys come about.',
@@ -138,6 +135,7 @@ function describe(sharing: Sharing): Json {
       ...(rest.versioned && rest.method === 'GET' && { 304: NOT_MODIFIED }),
       ...errorResponses([
         ...COMMON,
+        ...(hasBody ? COMMON_OF_BODIES : []),
         ...(effect === 'write' ? COMMON_OF_WRITES : []),
         ...sharing.flatMap(({ errors }) => errors),
       ]),

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { ServiceError } from '../errors.ts';
 import { newRequestId } from '../ids.ts';
 import { VERSION } from '../version.ts';
+import { SAFE_HEADERS } from './safe-headers.ts';
 
 /** Answers JSON from the daemon itself, with the headers every answer of the interface carries. */
 export function answerJson(
@@ -11,6 +12,7 @@ export function answerJson(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   response.writeHead(status, {
+    ...SAFE_HEADERS,
     ...headers,
     'Content-Type': 'application/json',
     'Cache-Control': 'no-store',

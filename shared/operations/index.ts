@@ -14,6 +14,7 @@ import { fileUrl } from './file/url.ts';
 import { inboxAck } from './inbox/ack.ts';
 import { inboxClaim } from './inbox/claim.ts';
 import { inboxExtend } from './inbox/extend.ts';
+import { inboxGet } from './inbox/get.ts';
 import { inboxList } from './inbox/list.ts';
 import { inboxNack } from './inbox/nack.ts';
 import { inboxRequeue } from './inbox/requeue.ts';
@@ -65,6 +66,7 @@ export const operations: readonly Operation[] = [
   sourceSign,
   inboxList,
   inboxWait,
+  inboxGet,
   inboxClaim,
   inboxAck,
   inboxNack,

@@ -24,7 +24,7 @@ export class CallbackSecretRepository {
   }
 
   async set(row: CallbackSecretRow): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'INSERT OR REPLACE INTO callback_secret (id, secret, created_at, previous, previous_valid_until) VALUES (1, ?, ?, ?, ?)',
       [row.secret, row.created_at, row.previous, row.previous_valid_until],
     );

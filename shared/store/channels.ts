@@ -76,7 +76,7 @@ export class ChannelRepository {
   }
 
   async insert(row: ChannelRow): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       `INSERT INTO channel (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [
         row.id,
@@ -104,21 +104,21 @@ export class ChannelRepository {
       readonly masked: string | null;
     },
   ): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'UPDATE channel SET address = ?, address_hash = ?, masked = ? WHERE id = ?',
       [to.address, to.addressHash, to.masked, id],
     );
   }
 
   async setVerified(id: string, nowIso: string): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       "UPDATE channel SET status = 'verified', verified_at = ? WHERE id = ? AND status = 'added'",
       [nowIso, id],
     );
   }
 
   async setActive(id: string, nowIso: string): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       "UPDATE channel SET status = 'active', activated_at = ? WHERE id = ? AND status = 'verified'",
       [nowIso, id],
     );
@@ -126,15 +126,15 @@ export class ChannelRepository {
 
   /** The address goes with it. */
   async remove(id: string, nowIso: string): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       "UPDATE channel SET status = 'removed', removed_at = ?, address = NULL, address_hash = NULL, masked = NULL WHERE id = ?",
       [nowIso, id],
     );
-    await this.#tx.run('DELETE FROM channel_token WHERE channel_id = ?', [id]);
+    await this.#tx.put('DELETE FROM channel_token WHERE channel_id = ?', [id]);
   }
 
   async touch(id: string, nowIso: string): Promise<void> {
-    await this.#tx.run('UPDATE channel SET last_used_at = ? WHERE id = ?', [nowIso, id]);
+    await this.#tx.put('UPDATE channel SET last_used_at = ? WHERE id = ?', [nowIso, id]);
   }
 
   /** Replaces the links that were sent before. */
@@ -142,8 +142,8 @@ export class ChannelRepository {
     channelId: string,
     token: { readonly hash: string; readonly expiresAt: number; readonly now: number },
   ): Promise<void> {
-    await this.#tx.run('DELETE FROM channel_token WHERE channel_id = ?', [channelId]);
-    await this.#tx.run(
+    await this.#tx.put('DELETE FROM channel_token WHERE channel_id = ?', [channelId]);
+    await this.#tx.put(
       'INSERT INTO channel_token (token_hash, channel_id, expires_at, created_at) VALUES (?, ?, ?, ?)',
       [token.hash, channelId, token.expiresAt, token.now],
     );
@@ -183,6 +183,6 @@ export class ChannelRepository {
   }
 
   async deleteToken(tokenHash: string): Promise<void> {
-    await this.#tx.run('DELETE FROM channel_token WHERE token_hash = ?', [tokenHash]);
+    await this.#tx.put('DELETE FROM channel_token WHERE token_hash = ?', [tokenHash]);
   }
 }

@@ -1,6 +1,7 @@
 import Libsql from 'libsql';
 import LibsqlAsync from 'libsql/promise';
 import { pathToFileURL } from 'node:url';
+import { checked, onlyReads } from './bindings.ts';
 import { connectionClosed } from './closed-connections.ts';
 import type { Row, SqlValue } from './driver.ts';
 
@@ -74,7 +75,7 @@ export class Connection {
     if (known) return known;
     const statement = this.#database.prepare(sql);
     // What changes rows goes through `run`, which is how a job is known to have written.
-    if (statement.reader && !/^\s*(SELECT|WITH|PRAGMA|EXPLAIN)\b/i.test(sql)) {
+    if (statement.reader && !onlyReads(sql)) {
       throw new Error('RETURNING is not supported.');
     }
     const columns = statement.reader ? statement.columns().map((column) => column.name) : [];
@@ -96,28 +97,6 @@ function toRow(columns: readonly string[], values: readonly SqlValue[]): Row {
     row[name] = values[index] ?? null;
   });
   return row;
-}
-
-function checked(params: readonly SqlValue[]): SqlValue[] {
-  for (const value of params) {
-    if (!bindable(value)) {
-      throw new TypeError(`A ${typeof value} or text with NUL cannot be bound; store it as bytes.`);
-    }
-  }
-  return params as SqlValue[];
-}
-
-function bindable(value: unknown): boolean {
-  switch (typeof value) {
-    case 'string':
-      return !value.includes('\0');
-    case 'number':
-      return Number.isFinite(value);
-    case 'bigint':
-      return true;
-    default:
-      return value === null || value instanceof Uint8Array;
-  }
 }
 
 /** A disk that failed a write or a sync; a full disk is not that: it rolls back cleanly and recovers. */

@@ -1,19 +1,22 @@
 import { AccountStore } from './control/accounts.ts';
+import { GatewayStore } from './control/gateways.ts';
 import { LoginStore } from './control/logins.ts';
 import { MailboxStore } from './control/mailboxes.ts';
+import { MoveStore } from './control/moves.ts';
+import type { ProjectState } from './control/project-state.ts';
 import { RestStore } from './control/rests.ts';
+import { UiSessionStore } from './control/ui-sessions.ts';
 import type { Reader, Row, Writer } from './driver.ts';
-import { POSITION_SQL } from './meta.ts';
-import { migrate } from './migrate.ts';
+import type { DatabaseLocation } from './location.ts';
+import { openReader, openWriter } from './open.ts';
 import { EmbeddedReader } from './reader.ts';
-import { EmbeddedWriter } from './writer.ts';
 
 /** A project as the gateway knows it before its database is opened. */
 export interface ProjectRecord extends Row {
   id: string;
   slug: string;
   name: string;
-  state: 'reserved' | 'active';
+  state: ProjectState;
   created_at: string;
 }
 
@@ -26,22 +29,39 @@ const ALL = `SELECT ${COLUMNS} FROM project ORDER BY created_at, id`;
  */
 export class ControlStore {
   readonly accounts: AccountStore;
+  readonly gateways: GatewayStore;
   readonly logins: LoginStore;
   readonly mailboxes: MailboxStore;
+  readonly moves: MoveStore;
   readonly rests: RestStore;
+  readonly uiSessions: UiSessionStore;
   readonly #reader: Reader;
   readonly #writer: Writer;
 
-  constructor(path: string, onFatal: (error: unknown) => void) {
-    const options = { positionSql: POSITION_SQL, onFatal };
-    this.#writer = new EmbeddedWriter(path, options, (connection) =>
-      migrate(connection, 'control'),
-    );
-    this.#reader = new EmbeddedReader(path);
+  private constructor(reader: Reader, writer: Writer) {
+    this.#reader = reader;
+    this.#writer = writer;
     this.accounts = new AccountStore(this.#reader, this.#writer);
+    this.gateways = new GatewayStore(this.#reader, this.#writer);
     this.logins = new LoginStore(this.#reader, this.#writer);
     this.mailboxes = new MailboxStore(this.#reader, this.#writer);
+    this.moves = new MoveStore(this.#reader, this.#writer);
     this.rests = new RestStore(this.#reader, this.#writer);
+    this.uiSessions = new UiSessionStore(this.#reader, this.#writer);
+  }
+
+  /** Makes the database where it is not there. */
+  static async open(
+    location: DatabaseLocation,
+    onFatal: (error: unknown) => void,
+  ): Promise<ControlStore> {
+    const writer = await openWriter(location, 'control', { onFatal });
+    try {
+      return new ControlStore(await openReader(location), writer);
+    } catch (error) {
+      await writer.close();
+      throw error;
+    }
   }
 
   findProject(id: string): Promise<ProjectRecord | undefined> {
@@ -62,7 +82,7 @@ export class ControlStore {
 
   async reserveProject(project: Omit<ProjectRecord, 'state'>): Promise<void> {
     await this.#writer.write((tx) =>
-      tx.run(`INSERT INTO project (${COLUMNS}) VALUES (?, ?, ?, 'reserved', ?)`, [
+      tx.put(`INSERT INTO project (${COLUMNS}) VALUES (?, ?, ?, 'reserved', ?)`, [
         project['id'] as string,
         project['slug'] as string,
         project['name'] as string,
@@ -73,8 +93,18 @@ export class ControlStore {
 
   async confirmProject(id: string): Promise<void> {
     await this.#writer.write((tx) =>
-      tx.run("UPDATE project SET state = 'active' WHERE id = ?", [id]),
+      tx.put("UPDATE project SET state = 'active' WHERE id = ? AND state = 'reserved'", [id]),
     );
+  }
+
+  /** The sample that was sealed with the master key of whoever came first: `fresh` when that is this one. */
+  keySample(fresh: Uint8Array): Promise<Uint8Array> {
+    return this.#writer.write(async (tx) => {
+      const row = await tx.get("SELECT value FROM meta WHERE name = 'key_sample'");
+      if (row?.['value'] instanceof Uint8Array) return row['value'];
+      await tx.put("INSERT INTO meta (name, value) VALUES ('key_sample', ?)", [fresh]);
+      return fresh;
+    });
   }
 
   async close(): Promise<void> {

@@ -72,7 +72,7 @@ export class DeliveryRepository {
     readonly createdAt: string;
   }): Promise<void> {
     const { id, eventSeq, routeId, requestId, url, destination, dueAt, createdAt } = row;
-    await this.#tx.run(INSERT, [
+    await this.#tx.put(INSERT, [
       id,
       eventSeq,
       routeId,
@@ -127,6 +127,25 @@ export class DeliveryRepository {
     return rows.map(({ id }) => id);
   }
 
+  /** Makes all of them due at another time. */
+  async deferAll(ids: readonly string[], dueAt: number): Promise<void> {
+    await this.#tx.put(
+      'UPDATE delivery SET due_at = ? WHERE id IN (SELECT value FROM json_each(?))',
+      [dueAt, JSON.stringify(ids)],
+    );
+  }
+
+  /** Makes those of them due at another time that still are due when their claim lapses. */
+  async giveBack(
+    ids: readonly string[],
+    { claimedUntil, dueAt }: { readonly claimedUntil: number; readonly dueAt: number },
+  ): Promise<void> {
+    await this.#tx.put(
+      "UPDATE delivery SET due_at = ? WHERE due_at = ? AND status = 'pending' AND id IN (SELECT value FROM json_each(?))",
+      [dueAt, claimedUntil, JSON.stringify(ids)],
+    );
+  }
+
   /** It has come to an end. */
   async finish(
     id: string,
@@ -136,14 +155,14 @@ export class DeliveryRepository {
       readonly nowIso: string;
     },
   ): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'UPDATE delivery SET status = ?, attempts = ?, due_at = NULL, finished_at = ? WHERE id = ?',
       [end.status, end.attempts, end.nowIso, id],
     );
   }
 
   async retryAt(id: string, attempts: number, dueAt: number): Promise<void> {
-    await this.#tx.run('UPDATE delivery SET attempts = ?, due_at = ? WHERE id = ?', [
+    await this.#tx.put('UPDATE delivery SET attempts = ?, due_at = ? WHERE id = ?', [
       attempts,
       dueAt,
       id,
@@ -152,7 +171,7 @@ export class DeliveryRepository {
 
   /** Begins another round for one that was given up. */
   async revive(id: string, now: number): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       "UPDATE delivery SET status = 'pending', attempts_before = attempts, due_at = ?, finished_at = NULL WHERE id = ?",
       [now, id],
     );
@@ -168,7 +187,7 @@ export class DeliveryRepository {
   }
 
   async addAttempt(deliveryId: string, attempt: AttemptRow): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'INSERT OR REPLACE INTO delivery_attempt (delivery_id, attempt, at, status_code, duration_ms, error, response) VALUES (?, ?, ?, ?, ?, ?, ?)',
       [
         deliveryId,
@@ -253,12 +272,12 @@ export class DeliveryRepository {
 
   /** The event is delivered by routes from now on: nobody may pull it. */
   async setRouted(eventSeq: number): Promise<void> {
-    await this.#tx.run('UPDATE event SET routed = 1 WHERE seq = ?', [eventSeq]);
+    await this.#tx.put('UPDATE event SET routed = 1 WHERE seq = ?', [eventSeq]);
   }
 
   /** Counts a failed attempt to deliver an event. */
   async countFailure(eventSeq: number): Promise<void> {
-    await this.#tx.run('UPDATE event SET attempts = attempts + 1 WHERE seq = ?', [eventSeq]);
+    await this.#tx.put('UPDATE event SET attempts = attempts + 1 WHERE seq = ?', [eventSeq]);
   }
 
   /** Writes down where a routed event stands by its deliveries. */
@@ -271,7 +290,7 @@ export class DeliveryRepository {
     },
   ): Promise<void> {
     const { status, routed, nowIso } = state;
-    await this.#tx.run('UPDATE event SET status = ?, routed = ?, finished_at = ? WHERE seq = ?', [
+    await this.#tx.put('UPDATE event SET status = ?, routed = ?, finished_at = ? WHERE seq = ?', [
       status,
       routed ? 1 : 0,
       status === 'pending' ? null : nowIso,
@@ -301,8 +320,8 @@ export class DeliveryRepository {
     );
     const old = rows.filter(({ created_at }) => created_at < beforeIso);
     for (const { id } of old) {
-      await this.#tx.run('DELETE FROM delivery_attempt WHERE delivery_id = ?', [id]);
-      await this.#tx.run('DELETE FROM delivery WHERE id = ?', [id]);
+      await this.#tx.put('DELETE FROM delivery_attempt WHERE delivery_id = ?', [id]);
+      await this.#tx.put('DELETE FROM delivery WHERE id = ?', [id]);
     }
     return old.length;
   }

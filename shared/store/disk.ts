@@ -24,12 +24,12 @@ export class DiskRepository {
 
   async add(counter: Counter, change: number): Promise<void> {
     if (change === 0) return;
-    await this.#tx.run('UPDATE disk SET value = value + ? WHERE name = ?', [change, counter]);
+    await this.#tx.put('UPDATE disk SET value = value + ? WHERE name = ?', [change, counter]);
   }
 
   /** The version of the next write of a key or a file: never given twice. */
   async nextVersion(): Promise<number> {
-    await this.#tx.run("UPDATE disk SET value = value + 1 WHERE name = 'version'");
+    await this.#tx.put("UPDATE disk SET value = value + 1 WHERE name = 'version'");
     const row = await this.#tx.get<Row & { value: number }>(
       "SELECT value FROM disk WHERE name = 'version'",
     );
@@ -43,7 +43,7 @@ export class DiskRepository {
   }
 
   async addTransfer(month: string, bytes: number): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'INSERT INTO transfer (month, bytes) VALUES (?, max(0, ?)) ON CONFLICT DO UPDATE SET bytes = max(0, bytes + ?)',
       [month, bytes, bytes],
     );

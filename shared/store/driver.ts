@@ -8,6 +8,11 @@ export interface Tx {
   all<T extends Row = Row>(sql: string, params?: readonly SqlValue[]): Promise<T[]>;
   /** The number of rows changed. */
   run(sql: string, params?: readonly SqlValue[]): Promise<number>;
+  /**
+   * The same where nobody needs the number: over a network it may travel with what comes next, and resolves before it
+   * has run. When it fails, so does what comes next, or the job.
+   */
+  put(sql: string, params?: readonly SqlValue[]): Promise<void>;
   /** What the jobs of one transaction share; absent in snapshots. */
   readonly group?: SharedByGroup;
 }
@@ -26,6 +31,12 @@ export interface SharedByGroup {
 /** A transaction of the writer; its statements may change rows. */
 export type WriteTx = Tx & { readonly group: SharedByGroup };
 
+/** A statement that reads. */
+export interface Query {
+  readonly sql: string;
+  readonly params: readonly SqlValue[];
+}
+
 export interface WriteOptions<T> {
   /** Bytes this job holds while it is queued, for the queue's bound. */
   readonly sizeBytes?: number;
@@ -34,6 +45,11 @@ export interface WriteOptions<T> {
    * throws is what the caller gets; what it returns is the job's result.
    */
   readonly onError?: (tx: WriteTx, error: unknown) => Promise<T>;
+  /**
+   * What the job will ask for, in these very words: over a network it is asked for all jobs of a transaction at once, before
+   * the first of them runs. Only for what a job of the same transaction cannot change, or tells by what is carried.
+   */
+  readonly ahead?: readonly Query[];
 }
 
 /** Consistent snapshots of a database. Asynchronous throughout, so that a database over the network fits behind it. */

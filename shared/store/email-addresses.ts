@@ -40,14 +40,14 @@ export class EmailAddressRepository {
   }
 
   async noteSent(address: string, nowIso: string): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'INSERT INTO email_address (address, sent_at) VALUES (?, ?) ON CONFLICT DO UPDATE SET sent_at = excluded.sent_at',
       [address.toLowerCase(), nowIso],
     );
   }
 
   async noteReceived(address: string, nowIso: string): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'INSERT INTO email_address (address, received_at) VALUES (?, ?) ON CONFLICT DO UPDATE SET received_at = excluded.received_at',
       [address.toLowerCase(), nowIso],
     );
@@ -55,7 +55,7 @@ export class EmailAddressRepository {
 
   /** The first reason stands. */
   async suppress(address: string, by: 'bounce' | 'complaint', nowIso: string): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       `INSERT INTO email_address (address, suppressed_at, suppressed_by) VALUES (?, ?, ?)
        ON CONFLICT DO UPDATE SET suppressed_at = excluded.suppressed_at, suppressed_by = excluded.suppressed_by
        WHERE suppressed_at IS NULL`,
@@ -65,7 +65,7 @@ export class EmailAddressRepository {
 
   /** Adds to what a day counts; below 0 takes away. */
   async count(day: string, what: Counted, n: number): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       `INSERT INTO email_day (day, ${what}) VALUES (?, ?) ON CONFLICT DO UPDATE SET ${what} = ${what} + excluded.${what}`,
       [day, n],
     );

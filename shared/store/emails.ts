@@ -66,7 +66,7 @@ export class EmailRepository {
   }
 
   async insertBatch(row: EmailBatchRow): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       `INSERT INTO email_batch (${BATCH.join(', ')}) VALUES (${BATCH.map(() => '?').join(', ')})`,
       BATCH.map((name) => row[name]),
     );
@@ -78,7 +78,7 @@ export class EmailRepository {
       'id' | 'batch_id' | 'recipient' | 'token_hash' | 'status' | 'due_at'
     >,
   ): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'INSERT INTO email_message (id, batch_id, recipient, token_hash, status, due_at) VALUES (?, ?, ?, ?, ?, ?)',
       [row.id, row.batch_id, row.recipient, row.token_hash, row.status, row.due_at],
     );
@@ -133,6 +133,14 @@ export class EmailRepository {
     );
   }
 
+  /** Makes all of them due at another time. */
+  async deferAll(ids: readonly string[], dueAt: number): Promise<void> {
+    await this.#tx.put(
+      'UPDATE email_message SET due_at = ? WHERE id IN (SELECT value FROM json_each(?))',
+      [dueAt, JSON.stringify(ids)],
+    );
+  }
+
   /** When something falls due after a time; what is due by then is in the hands of those who send it. */
   async nextDueAfter(now: number): Promise<number | null> {
     const row = await this.#tx.get(
@@ -152,14 +160,14 @@ export class EmailRepository {
   }
 
   async setSent(id: string, nowIso: string): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       "UPDATE email_message SET status = 'sent', attempts = attempts + 1, due_at = NULL, handed_at = NULL, code = NULL, reason = NULL, sent_at = ? WHERE id = ?",
       [nowIso, id],
     );
   }
 
   async retryAt(id: string, dueAt: number, reason: string): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'UPDATE email_message SET attempts = attempts + 1, due_at = ?, handed_at = NULL, reason = ? WHERE id = ?',
       [dueAt, reason, id],
     );
@@ -170,7 +178,7 @@ export class EmailRepository {
     status: 'failed' | 'bounced',
     why: { readonly code: string; readonly reason: string },
   ): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'UPDATE email_message SET status = ?, due_at = NULL, handed_at = NULL, code = ?, reason = ? WHERE id = ?',
       [status, why.code, why.reason, id],
     );
@@ -191,7 +199,7 @@ export class EmailRepository {
 
   /** Deletes what was in it; who was sent something, and when, stays. */
   async forget(id: string): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       "UPDATE email_batch SET text = NULL, html = NULL, attachments = '[]', forget_at = NULL WHERE id = ?",
       [id],
     );

@@ -29,7 +29,7 @@ export class EventFileRepository {
   }
 
   async insert(seq: number, file: EventFileRow): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'INSERT INTO event_file (event_seq, name, digest, size_bytes, content_type) VALUES (?, ?, ?, ?, ?)',
       [seq, file.name, file.digest, file.size_bytes, file.content_type],
     );

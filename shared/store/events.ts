@@ -1,7 +1,7 @@
 import type { EventQueueRow, EventStatus } from '../rules/event-state.ts';
 import type { PayloadKind } from '../rules/payload.ts';
 import { PAYLOAD_INLINE_MAX_BYTES } from '../limits.ts';
-import type { Row, SqlValue, Tx } from './driver.ts';
+import type { Query, Row, SqlValue, Tx } from './driver.ts';
 import { candidateSql, type EventFilter } from './event-query.ts';
 import { firstSeqSince } from './seq-search.ts';
 
@@ -71,6 +71,22 @@ export const MAIL_CONTENT_TYPE = 'message/rfc822';
 
 /** Under this name the newest event is carried from job to job. */
 const LAST = 'event.last';
+/** Under this name the ids of events are, by source and provider id, that were stored in the transaction at hand. */
+const DELIVERED = 'event.delivered';
+
+/** The newest event's place and time. */
+export const LAST_EVENT: Query = {
+  sql: 'SELECT seq, received_at FROM event ORDER BY seq DESC LIMIT 1',
+  params: [],
+};
+
+const DELIVERED_AS =
+  'SELECT id FROM event WHERE source_id = ? AND provider_id = ? AND received_at >= ? ORDER BY seq DESC LIMIT 1';
+
+/** What `deliveredAs` asks for. */
+export function deliveredAsQuery(sourceId: string, providerId: string, sinceIso: string): Query {
+  return { sql: DELIVERED_AS, params: [sourceId, providerId, sinceIso] };
+}
 
 const QUEUE_COLUMNS = `e.seq, e.id, e.source_id, e.source, e.channel, e.type, e.received_at, e.verified, e.trust,
   e.suspected_replay, e.reply_to, e.size_bytes, e.status, e.attempts, e.routed, e.lease_id, e.holder_key_id, e.due_at,
@@ -98,7 +114,7 @@ export class EventRepository {
   async #last(): Promise<EventPlace> {
     const known = this.#tx.group?.carried.get(LAST) as EventPlace | undefined;
     if (known) return known;
-    const row = await this.#tx.get('SELECT seq, received_at FROM event ORDER BY seq DESC LIMIT 1');
+    const row = await this.#tx.get(LAST_EVENT.sql, LAST_EVENT.params);
     return { seq: Number(row?.['seq'] ?? 0), receivedAt: String(row?.['received_at'] ?? '') };
   }
 
@@ -144,10 +160,11 @@ export class EventRepository {
     providerId: string,
     sinceIso: string,
   ): Promise<string | null> {
-    const row = await this.#tx.get<{ id: string }>(
-      'SELECT id FROM event WHERE source_id = ? AND provider_id = ? AND received_at >= ? ORDER BY seq DESC LIMIT 1',
-      [sourceId, providerId, sinceIso],
-    );
+    const carried = this.#tx.group?.carried.get(DELIVERED) as Map<string, string> | undefined;
+    const known = carried?.get(`${sourceId} ${providerId}`);
+    if (known !== undefined) return known;
+    const { sql, params } = deliveredAsQuery(sourceId, providerId, sinceIso);
+    const row = await this.#tx.get<{ id: string }>(sql, params);
     return row?.id ?? null;
   }
 
@@ -192,8 +209,11 @@ export class EventRepository {
   async bodiesSince(
     sinceIso: string,
     limit: number,
+    afterSeq: number,
   ): Promise<{ seq: number; source_id: string; body_hash: Uint8Array }[]> {
-    const first = await firstSeqSince(this.#tx, 'event', 'received_at', sinceIso);
+    // What was read before tells where to go on, without a search.
+    const first =
+      afterSeq > 0 ? afterSeq + 1 : await firstSeqSince(this.#tx, 'event', 'received_at', sinceIso);
     const rows = await this.#tx.all<{ seq: number; source_id: string; body_hash: Uint8Array }>(
       'SELECT seq, source_id, body_hash FROM event WHERE seq >= ? AND body_hash IS NOT NULL AND source_id IS NOT NULL ORDER BY seq DESC LIMIT ?',
       [first, limit],
@@ -203,7 +223,7 @@ export class EventRepository {
 
   async insert(event: NewEvent, seq: number): Promise<void> {
     const { content } = event;
-    await this.#tx.run(
+    await this.#tx.put(
       `INSERT INTO event (seq, id, source_id, source, channel, type, received_at, verified, trust, suspected_replay,
          size_bytes, provider_id, body_hash, reply_to, status)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')`,
@@ -224,16 +244,25 @@ export class EventRepository {
         event.replyTo ?? null,
       ],
     );
-    await this.#tx.run(
+    await this.#tx.put(
       'INSERT INTO event_content (seq, headers, content_type, kind, body, blob) VALUES (?, ?, ?, ?, ?, ?)',
       [seq, content.headers, content.contentType, content.kind, content.body, content.blob],
     );
-    this.#tx.group?.carried.set(LAST, { seq, receivedAt: event.receivedAt });
+    this.#carry(event, seq);
+  }
+
+  #carry({ id, sourceId, providerId, receivedAt }: NewEvent, seq: number): void {
+    const carried = this.#tx.group?.carried;
+    if (!carried) return;
+    carried.set(LAST, { seq, receivedAt });
+    if (sourceId === null || providerId === null) return;
+    const delivered = (carried.get(DELIVERED) as Map<string, string> | undefined) ?? new Map();
+    carried.set(DELIVERED, delivered.set(`${sourceId} ${providerId}`, id));
   }
 
   /** Writes a decision of the state machine down. */
   async setQueue(seq: number, next: EventQueueRow, finishedAt: string | null): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'UPDATE event SET status = ?, attempts = ?, lease_id = ?, holder_key_id = ?, due_at = ?, finished_at = ? WHERE seq = ?',
       [next.status, next.attempts, next.lease_id, next.holder_key_id, next.due_at, finishedAt, seq],
     );
@@ -241,7 +270,16 @@ export class EventRepository {
 
   /** JSON texts of what the agent said at the end of its work. */
   async setRemark(seq: number, column: 'result' | 'reason', json: string | null): Promise<void> {
-    await this.#tx.run(`UPDATE event SET ${column} = ? WHERE seq = ?`, [json, seq]);
+    await this.#tx.put(`UPDATE event SET ${column} = ? WHERE seq = ?`, [json, seq]);
+  }
+
+  /** What `setRemark` wrote. */
+  async remarksOf(seq: number): Promise<{ result: string | null; reason: string | null }> {
+    const row = await this.#tx.get<{ result: string | null; reason: string | null }>(
+      'SELECT result, reason FROM event WHERE seq = ?',
+      [seq],
+    );
+    return { result: row?.result ?? null, reason: row?.reason ?? null };
   }
 
   /** Events whose lease or backoff has ended but is not yet written down. */
@@ -274,14 +312,14 @@ export class EventRepository {
        UNION ALL SELECT digest AS blob FROM event_file WHERE event_seq BETWEEN ?1 AND ?2`,
       range,
     );
-    await this.#tx.run('DELETE FROM event_file WHERE event_seq BETWEEN ? AND ?', range);
+    await this.#tx.put('DELETE FROM event_file WHERE event_seq BETWEEN ? AND ?', range);
     const count = await this.#tx.run(
       `UPDATE event_content SET kind = NULL, body = NULL, blob = NULL,
          headers = CASE (SELECT channel FROM event e WHERE e.seq = event_content.seq) WHEN 'email' THEN '{}' ELSE headers END
        WHERE seq BETWEEN ? AND ?`,
       range,
     );
-    await this.#tx.run(
+    await this.#tx.put(
       "INSERT INTO meta (name, value) VALUES ('purged_seq', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
       [upTo],
     );

@@ -30,7 +30,7 @@ export class FileLinkRepository {
   }
 
   async insert(row: FileLinkRow, tokenHash: string): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       `INSERT INTO file_link (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?)`,
       [row.id, row.path, row.version, row.key_id, row.request_id, row.expires_at, tokenHash],
     );
@@ -38,11 +38,11 @@ export class FileLinkRepository {
 
   /** Ends every link to a path: the file was replaced or deleted. */
   async revokePath(path: string): Promise<void> {
-    await this.#tx.run('DELETE FROM file_link WHERE path = ?', [path]);
+    await this.#tx.put('DELETE FROM file_link WHERE path = ?', [path]);
   }
 
   async revokeKey(keyId: string): Promise<void> {
-    await this.#tx.run('DELETE FROM file_link WHERE key_id = ?', [keyId]);
+    await this.#tx.put('DELETE FROM file_link WHERE key_id = ?', [keyId]);
   }
 
   async deleteExpired(now: number, limit: number): Promise<number> {

@@ -34,7 +34,7 @@ export class FileRepository {
   }
 
   async put(row: FileRow): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       `INSERT INTO file (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (path) DO UPDATE SET digest = excluded.digest, size_bytes = excluded.size_bytes,
          content_type = excluded.content_type, version = excluded.version, updated_at = excluded.updated_at`,
@@ -43,6 +43,6 @@ export class FileRepository {
   }
 
   async delete(path: string): Promise<void> {
-    await this.#tx.run('DELETE FROM file WHERE path = ?', [path]);
+    await this.#tx.put('DELETE FROM file WHERE path = ?', [path]);
   }
 }

@@ -34,7 +34,7 @@ export class IdempotencyRepository {
     answer: StoredAnswer,
     expiresAt: number,
   ): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'INSERT OR REPLACE INTO idempotency (key_id, idempotency_key, op, input_digest, committed, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
       [keyId, idempotencyKey, answer.op, answer.inputDigest, answer.committed, expiresAt],
     );

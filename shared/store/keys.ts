@@ -104,7 +104,7 @@ export class KeyRepository {
   }
 
   async insert(key: KeyRecord & { readonly hash: string }): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'INSERT INTO key (id, name, hash, last4, scopes, created_at, created_by, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
       [
         key.id,
@@ -120,7 +120,7 @@ export class KeyRepository {
   }
 
   async revoke(id: string, nowIso: string): Promise<void> {
-    await this.#tx.run('UPDATE key SET revoked_at = ?, previous_hash = NULL WHERE id = ?', [
+    await this.#tx.put('UPDATE key SET revoked_at = ?, previous_hash = NULL WHERE id = ?', [
       nowIso,
       id,
     ]);
@@ -131,14 +131,18 @@ export class KeyRepository {
     id: string,
     secret: { readonly hash: string; readonly last4: string; readonly previousUntil: string },
   ): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'UPDATE key SET previous_hash = hash, previous_valid_until = ?, hash = ?, last4 = ? WHERE id = ?',
       [secret.previousUntil, secret.hash, secret.last4, id],
     );
   }
 
+  /** Never back: gateways write down late, and not in turn, what they noted. */
   async touch(id: string, usedAtIso: string): Promise<void> {
-    await this.#tx.run('UPDATE key SET last_used_at = ? WHERE id = ?', [usedAtIso, id]);
+    await this.#tx.put(
+      "UPDATE key SET last_used_at = max(coalesce(last_used_at, ''), ?) WHERE id = ?",
+      [usedAtIso, id],
+    );
   }
 
   /** What a key announced last, however long ago. */
@@ -150,7 +154,7 @@ export class KeyRepository {
   }
 
   async hello(keyId: string, session: SessionRecord): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'INSERT INTO session (key_id, agent, platform, at) VALUES (?, ?, ?, ?) ON CONFLICT (key_id) DO UPDATE SET agent = excluded.agent, platform = excluded.platform, at = excluded.at',
       [keyId, session.agent, session.platform, session.at],
     );

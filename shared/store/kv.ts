@@ -51,7 +51,7 @@ export class KvRepository {
   }
 
   async put(row: KvRow): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       `INSERT INTO kv (key, size_bytes, version, expires_at, updated_at, note, value) VALUES (?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (key) DO UPDATE SET size_bytes = excluded.size_bytes, version = excluded.version,
          expires_at = excluded.expires_at, updated_at = excluded.updated_at, note = excluded.note, value = excluded.value`,
@@ -60,7 +60,7 @@ export class KvRepository {
   }
 
   async delete(key: string): Promise<void> {
-    await this.#tx.run('DELETE FROM kv WHERE key = ?', [key]);
+    await this.#tx.put('DELETE FROM kv WHERE key = ?', [key]);
   }
 
   /** Deletes what has expired, at most `limit` keys and never `except`; returns how many keys and bytes went. */
@@ -73,7 +73,7 @@ export class KvRepository {
       'SELECT id, size_bytes FROM kv WHERE expires_at <= ? AND key <> ? ORDER BY expires_at LIMIT ?',
       [now, except, limit],
     );
-    for (const { id } of rows) await this.#tx.run('DELETE FROM kv WHERE id = ?', [id]);
+    for (const { id } of rows) await this.#tx.put('DELETE FROM kv WHERE id = ?', [id]);
     return { keys: rows.length, bytes: rows.reduce((sum, row) => sum + row.size_bytes, 0) };
   }
 

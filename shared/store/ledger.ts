@@ -1,6 +1,6 @@
 import { isoTime } from '../clock.ts';
 import { GENESIS_HASH, sealEntry, type LedgerEntry } from '../rules/ledger-chain.ts';
-import type { Row, SqlValue, Tx } from './driver.ts';
+import type { Query, Row, SqlValue, Tx } from './driver.ts';
 import { firstSeqSince } from './seq-search.ts';
 
 /** What an entry says before the chain gives it a place. */
@@ -37,6 +37,12 @@ const FILTERS = ['subject', 'op', 'agent', 'platform'] as const;
 /** Under this name the newest entry is carried from job to job. */
 const HEAD = 'ledger.head';
 
+/** The newest entry. */
+export const LEDGER_HEAD: Query = {
+  sql: 'SELECT seq, at, hash FROM ledger ORDER BY seq DESC LIMIT 1',
+  params: [],
+};
+
 /** The hash-chained record of what was done. Entries are appended and never changed. */
 export class LedgerRepository {
   readonly #tx: Tx;
@@ -48,9 +54,7 @@ export class LedgerRepository {
   }
 
   head(): Promise<(LedgerHead & Row) | undefined> {
-    return this.#tx.get<LedgerHead & Row>(
-      'SELECT seq, at, hash FROM ledger ORDER BY seq DESC LIMIT 1',
-    );
+    return this.#tx.get<LedgerHead & Row>(LEDGER_HEAD.sql, LEDGER_HEAD.params);
   }
 
   /** Links an entry to the newest one. Its time never goes back, so that time ranges are seq ranges. */
@@ -65,8 +69,8 @@ export class LedgerRepository {
       prev_hash: head?.hash ?? GENESIS_HASH,
     });
     // What the service does by itself has no caller: those columns are not even bound.
-    if (isOwn(entry)) await this.#tx.run(INSERT_OWN, ownColumns(entry));
-    else await this.#tx.run(INSERT, allColumns(entry));
+    if (isOwn(entry)) await this.#tx.put(INSERT_OWN, ownColumns(entry));
+    else await this.#tx.put(INSERT, allColumns(entry));
     carried?.set(HEAD, { seq: entry.seq, at: entry.at, hash: entry.hash });
   }
 

@@ -19,7 +19,7 @@ export class MetaRepository {
   }
 
   async set(name: string, value: SqlValue): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
       [name, value],
     );
@@ -47,3 +47,10 @@ export const POSITION_SQL = "UPDATE meta SET value = value + 1 WHERE name = 'com
 
 /** Answers the position, as `value`. */
 export const POSITION_QUERY = "SELECT value FROM meta WHERE name = 'commit_seq'";
+
+/** Names the group that was committed last, by a random text: for whoever has lost the answer to COMMIT. */
+export const LAST_GROUP_SQL =
+  "INSERT INTO meta (name, value) VALUES ('last_group', ?) ON CONFLICT DO UPDATE SET value = excluded.value";
+
+/** Answers that text, as `value`. */
+export const LAST_GROUP_QUERY = "SELECT value FROM meta WHERE name = 'last_group'";

@@ -17,27 +17,43 @@ function migrationFiles(family: 'project' | 'control'): string[] {
     .toSorted();
 }
 
+/** The database belongs to a newer release. */
+export class NewerSchema extends Error {}
+
 /**
- * Brings a database to the newest schema in one transaction: a crash inside leaves it as it was. A database of a newer
- * release is refused, because its rows may mean something this release does not know.
+ * The statements that bring a database from schema `current` to the newest one, a text for each file; null when there
+ * are none. A database of a newer release is refused, because its rows may mean something this release does not know.
  */
-export function migrate(connection: Connection, family: 'project' | 'control'): void {
+export function missingMigrations(
+  family: 'project' | 'control',
+  current: number,
+): readonly string[] | null {
   const folder = migrationFolder(family);
   const files = migrationFiles(family);
-  const row = connection.get('PRAGMA user_version');
-  const current = Number(row?.['user_version'] ?? 0);
   if (current > files.length) {
-    throw new Error(
+    throw new NewerSchema(
       `This ${family} database has schema ${current}, newer than ${files.length}: update svc before opening it.`,
     );
   }
-  if (current === files.length) return;
+  if (current === files.length) return null;
+  const texts = files.slice(current).map((file) => readFileSync(new URL(file, folder), 'utf8'));
+  return [...texts, `PRAGMA user_version=${files.length}`];
+}
+
+/** The texts that made a database of schema `current`, of this release or an earlier one. */
+export function firstMigrations(family: 'project' | 'control', current: number): string[] {
+  const files = migrationFiles(family).slice(0, current);
+  return files.map((file) => readFileSync(new URL(file, migrationFolder(family)), 'utf8'));
+}
+
+/** Brings a database to the newest schema in one transaction: a crash inside leaves it as it was. */
+export function migrate(connection: Connection, family: 'project' | 'control'): void {
+  const row = connection.get('PRAGMA user_version');
+  const missing = missingMigrations(family, Number(row?.['user_version'] ?? 0));
+  if (!missing) return;
   connection.exec('BEGIN IMMEDIATE');
   try {
-    for (const file of files.slice(current)) {
-      connection.exec(readFileSync(new URL(file, folder), 'utf8'));
-    }
-    connection.exec(`PRAGMA user_version=${files.length}`);
+    for (const text of missing) connection.exec(text);
     connection.exec('COMMIT');
   } catch (error) {
     if (connection.inTransaction) connection.exec('ROLLBACK');

@@ -68,7 +68,7 @@ export class NoticeRepository {
   }
 
   async insert(row: Omit<NoticeRow, 'message_id' | 'reason' | 'sent_at'>): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'INSERT INTO notice (id, kind, channel_id, request_id, token, token_hash, status, attempts, due_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
       [
         row['id'] as string,
@@ -92,6 +92,14 @@ export class NoticeRepository {
     );
   }
 
+  /** Makes all of them due at another time. */
+  async deferAll(ids: readonly string[], dueAt: number): Promise<void> {
+    await this.#tx.put(
+      'UPDATE notice SET due_at = ? WHERE id IN (SELECT value FROM json_each(?))',
+      [dueAt, JSON.stringify(ids)],
+    );
+  }
+
   /** When something falls due after a time; what is due by then is in the hands of those who send it. */
   async nextDueAfter(now: number): Promise<number | null> {
     const row = await this.#tx.get(
@@ -102,21 +110,21 @@ export class NoticeRepository {
   }
 
   async sent(id: string, messageId: string | null, nowIso: string): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       "UPDATE notice SET status = 'sent', attempts = attempts + 1, due_at = NULL, message_id = ?, reason = NULL, sent_at = ? WHERE id = ?",
       [messageId, nowIso, id],
     );
   }
 
   async later(id: string, dueAt: number, reason: string): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'UPDATE notice SET attempts = attempts + 1, due_at = ?, reason = ? WHERE id = ?',
       [dueAt, reason, id],
     );
   }
 
   async end(id: string, status: 'failed' | 'void', reason: string | null): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'UPDATE notice SET status = ?, due_at = NULL, reason = coalesce(?, reason) WHERE id = ?',
       [status, reason, id],
     );
@@ -124,7 +132,7 @@ export class NoticeRepository {
 
   /** A link that confirms an address and was not sent yet is not sent any more. */
   async endVerifying(channelId: string): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       "UPDATE notice SET token = NULL, status = 'void', due_at = NULL WHERE request_id IS NULL AND channel_id = ? AND kind = 'verify' AND status = 'queued'",
       [channelId],
     );
@@ -132,7 +140,7 @@ export class NoticeRepository {
 
   /** The links and buttons of a channel stop working, and nothing more is sent to it. */
   async endOfChannel(channelId: string): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       "UPDATE notice SET token = NULL, token_hash = NULL, due_at = NULL, status = CASE status WHEN 'queued' THEN 'void' ELSE status END WHERE channel_id = ?",
       [channelId],
     );

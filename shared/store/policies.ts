@@ -32,7 +32,7 @@ export class PolicyRepository {
   }
 
   async insert(row: PolicyRow): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'INSERT INTO policy (version, rules, note, request_id, approved_by, approved_at) VALUES (?, ?, ?, ?, ?, ?)',
       [row.version, row.rules, row.note, row.request_id, row.approved_by, row.approved_at],
     );

@@ -7,11 +7,9 @@ import type {
   WriteOptions,
   Writer,
 } from './driver.ts';
-import { POSITION_QUERY, POSITION_SQL } from './meta.ts';
-import { migrate } from './migrate.ts';
-import { EmbeddedReader } from './reader.ts';
+import type { DatabaseLocation } from './location.ts';
+import { openReader, openWriter, type OpenWriterOptions } from './open.ts';
 import { Repositories } from './repositories.ts';
-import { EmbeddedWriter, type ReplicationOptions, type WriterOptions } from './writer.ts';
 
 /** Snapshots of one project's database, seen through its repositories. */
 export class ProjectReader {
@@ -23,9 +21,9 @@ export class ProjectReader {
     this.#projectId = projectId;
   }
 
-  /** The writer has been opened before: it makes the file and brings its tables up to date. */
-  static openEmbedded(path: string, projectId: string): ProjectReader {
-    return new ProjectReader(new EmbeddedReader(path), projectId);
+  /** The writer has been opened before: it makes the database and brings its tables up to date. */
+  static async open(location: DatabaseLocation, projectId: string): Promise<ProjectReader> {
+    return new ProjectReader(await openReader(location), projectId);
   }
 
   /** See `Reader.read`; `fn` awaits nothing but the repositories. */
@@ -42,35 +40,26 @@ interface ProjectWriteOptions<T> extends Omit<WriteOptions<T>, 'onError'> {
   readonly onError?: (store: Repositories, error: unknown) => Promise<T>;
 }
 
-interface ProjectWriterOptions extends Omit<WriterOptions, 'positionSql' | 'replication'> {
-  readonly replication?: Omit<ReplicationOptions, 'positionQuery'>;
-}
-
 /** The one writer of one project's database, seen through its repositories. */
 export class ProjectWriter implements FollowedLog {
   readonly #writer: Writer & FollowedLog;
   readonly #projectId: string;
+  readonly #pinHolder: string | null;
 
-  constructor(writer: Writer & FollowedLog, projectId: string) {
+  /** `pinHolder`: see `BlobRepository`. */
+  constructor(writer: Writer & FollowedLog, projectId: string, pinHolder: string | null) {
     this.#writer = writer;
     this.#projectId = projectId;
+    this.#pinHolder = pinHolder;
   }
 
-  static openEmbedded(
-    path: string,
+  static async open(
+    location: DatabaseLocation,
     projectId: string,
-    { replication, ...options }: ProjectWriterOptions,
-  ): ProjectWriter {
-    const writer = new EmbeddedWriter(
-      path,
-      {
-        ...options,
-        positionSql: POSITION_SQL,
-        ...(replication && { replication: { ...replication, positionQuery: POSITION_QUERY } }),
-      },
-      (connection) => migrate(connection, 'project'),
-    );
-    return new ProjectWriter(writer, projectId);
+    options: OpenWriterOptions,
+    pinHolder: string | null = null,
+  ): Promise<ProjectWriter> {
+    return new ProjectWriter(await openWriter(location, 'project', options), projectId, pinHolder);
   }
 
   /** See `Writer.write`; `fn` awaits nothing but the repositories. */
@@ -79,11 +68,10 @@ export class ProjectWriter implements FollowedLog {
     options: ProjectWriteOptions<T> = {},
   ): Promise<T> {
     const { onError, ...rest } = options;
-    return this.#writer.write((tx) => fn(new Repositories(tx, this.#projectId)), {
+    const store = (tx: Tx) => new Repositories(tx, this.#projectId, this.#pinHolder);
+    return this.#writer.write((tx) => fn(store(tx)), {
       ...rest,
-      ...(onError && {
-        onError: (tx: Tx, error: unknown) => onError(new Repositories(tx, this.#projectId), error),
-      }),
+      ...(onError && { onError: (tx: Tx, error: unknown) => onError(store(tx), error) }),
     });
   }
 

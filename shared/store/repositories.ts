@@ -1,3 +1,4 @@
+import { BlobPinRepository } from './blob-pins.ts';
 import { BlobRepository } from './blobs.ts';
 import { CallbackSecretRepository } from './callback-secret.ts';
 import { ChannelRepository } from './channels.ts';
@@ -29,12 +30,14 @@ import type { Tx } from './driver.ts';
 export class Repositories {
   readonly #tx: Tx;
   readonly #projectId: string;
+  readonly #pinHolder: string | null;
   #keys: KeyRepository | undefined;
   #sources: SourceRepository | undefined;
   #events: EventRepository | undefined;
   #ledger: LedgerRepository | undefined;
   #idempotency: IdempotencyRepository | undefined;
   #blobs: BlobRepository | undefined;
+  #blobPins: BlobPinRepository | undefined;
   #disk: DiskRepository | undefined;
   #kv: KvRepository | undefined;
   #files: FileRepository | undefined;
@@ -52,9 +55,11 @@ export class Repositories {
   #eventFiles: EventFileRepository | undefined;
   #meta: MetaRepository | undefined;
 
-  constructor(tx: Tx, projectId: string) {
+  /** `pinHolder`: see `BlobRepository`. */
+  constructor(tx: Tx, projectId: string, pinHolder: string | null = null) {
     this.#tx = tx;
     this.#projectId = projectId;
+    this.#pinHolder = pinHolder;
   }
 
   get keys(): KeyRepository {
@@ -78,7 +83,11 @@ export class Repositories {
   }
 
   get blobs(): BlobRepository {
-    return (this.#blobs ??= new BlobRepository(this.#tx));
+    return (this.#blobs ??= new BlobRepository(this.#tx, this.#pinHolder));
+  }
+
+  get blobPins(): BlobPinRepository {
+    return (this.#blobPins ??= new BlobPinRepository(this.#tx));
   }
 
   get disk(): DiskRepository {

@@ -156,7 +156,7 @@ export class RequestRepository {
   }
 
   async insert(row: RequestRow): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       INSERT,
       NAMES.map((name) => row[name] ?? null),
     );
@@ -183,7 +183,7 @@ export class RequestRepository {
   }
 
   async setApprovers(id: string, approvers: readonly string[]): Promise<void> {
-    await this.#tx.run('UPDATE request SET approvers = ? WHERE id = ?', [
+    await this.#tx.put('UPDATE request SET approvers = ? WHERE id = ?', [
       JSON.stringify(approvers),
       id,
     ]);

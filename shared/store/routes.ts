@@ -65,7 +65,7 @@ export class RouteRepository {
   }
 
   async insert(route: RouteRow): Promise<void> {
-    await this.#tx.run(`INSERT INTO route (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+    await this.#tx.put(`INSERT INTO route (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
       route.id,
       route.callback_url,
       route.destination,
@@ -81,7 +81,7 @@ export class RouteRepository {
 
   /** It takes no more events; its secret goes with it. */
   async remove(id: string, nowIso: string): Promise<void> {
-    await this.#tx.run('UPDATE route SET removed_at = ?, enabled = 0, secret = NULL WHERE id = ?', [
+    await this.#tx.put('UPDATE route SET removed_at = ?, enabled = 0, secret = NULL WHERE id = ?', [
       nowIso,
       id,
     ]);

@@ -27,7 +27,7 @@ export class TurnWatch {
   /** Work that has settled before takes no notice. */
   #end(): void {
     this.#turn = null;
-    this.#fail?.(new Error('A transaction awaited something other than its statements.'));
+    this.#fail?.(awaitedOther());
   }
 }
 
@@ -57,8 +57,20 @@ export class Scope implements Tx {
     return this.#open().run(sql, params);
   }
 
+  async put(sql: string, params?: readonly SqlValue[]): Promise<void> {
+    await this.run(sql, params);
+  }
+
   #open(): Connection {
-    if (!this.#live) throw new Error('This transaction has ended.');
+    if (!this.#live) throw hasEnded();
     return this.#connection;
   }
+}
+
+export function hasEnded(): Error {
+  return new Error('This transaction has ended.');
+}
+
+export function awaitedOther(): Error {
+  return new Error('A transaction awaited something other than its statements.');
 }

@@ -63,7 +63,7 @@ export class SourceRepository {
   }
 
   async insert(source: SourceRow & { token_hash: string | null }): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       `INSERT INTO source (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [
         source.id,
@@ -81,7 +81,7 @@ export class SourceRepository {
 
   /** The token stops working at once; sealed values go with it. */
   async remove(id: string, nowIso: string): Promise<void> {
-    await this.#tx.run(
+    await this.#tx.put(
       'UPDATE source SET removed_at = ?, secret = NULL, token = NULL, token_hash = NULL WHERE id = ?',
       [nowIso, id],
     );
@@ -106,25 +106,25 @@ export class SourceRepository {
     const count = Number(group.carried.get(name) ?? 0) + 1;
     group.carried.set(name, count);
     group.atEnd(name, async (tx) => {
-      await tx.run(
+      await tx.put(
         'INSERT INTO source_hour (source_id, hour, accepted) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET accepted = accepted + excluded.accepted',
         [id, hour, count],
       );
-      await tx.run(
+      await tx.put(
         "UPDATE source SET last_event_at = max(coalesce(last_event_at, ''), ?) WHERE id = ?",
         [receivedAt, id],
       );
-      await tx.run(PRUNE, [id, hour - HOURS_KEPT]);
+      await tx.put(PRUNE, [id, hour - HOURS_KEPT]);
       group.carried.delete(name);
     });
   }
 
   async countRejected(id: string, now: number, count: number): Promise<void> {
     const hour = Math.floor(now / HOUR_MS);
-    await this.#tx.run(
+    await this.#tx.put(
       'INSERT INTO source_hour (source_id, hour, rejected) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET rejected = rejected + excluded.rejected',
       [id, hour, count],
     );
-    await this.#tx.run(PRUNE, [id, hour - HOURS_KEPT]);
+    await this.#tx.put(PRUNE, [id, hour - HOURS_KEPT]);
   }
 }

@@ -38,7 +38,7 @@ export class UploadRepository {
   }
 
   async insert(row: UploadRow, tokenHash: string): Promise<void> {
-    await this.#tx.run(`INSERT INTO upload (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?)`, [
+    await this.#tx.put(`INSERT INTO upload (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?)`, [
       row.id,
       row.path,
       row.size_bytes,
@@ -50,11 +50,11 @@ export class UploadRepository {
   }
 
   async setDigest(id: string, digest: string): Promise<void> {
-    await this.#tx.run('UPDATE upload SET digest = ? WHERE id = ?', [digest, id]);
+    await this.#tx.put('UPDATE upload SET digest = ? WHERE id = ?', [digest, id]);
   }
 
   async delete(id: string): Promise<void> {
-    await this.#tx.run('DELETE FROM upload WHERE id = ?', [id]);
+    await this.#tx.put('DELETE FROM upload WHERE id = ?', [id]);
   }
 
   expired(now: number, limit: number): Promise<UploadRow[]> {

@@ -2,14 +2,19 @@ import { ServiceError, unavailable } from '../errors.ts';
 import { assertPragma, Connection, isDiskFailure } from './connection.ts';
 import type { BaseCopy, FollowedLog, Standing, WriteOptions, Writer, WriteTx } from './driver.ts';
 import { Generations, type GenerationOptions } from './generations.ts';
-import { Group, HalfDone, runJob, settle, type Job, type Settled } from './group.ts';
+import { Group } from './group.ts';
+import {
+  GROUP_MAX_JOBS,
+  HalfDone,
+  JobQueue,
+  runJob,
+  settle,
+  type Job,
+  type Settled,
+} from './jobs.ts';
 import { WriteAheadLog } from './wal.ts';
 
-/** Jobs and bytes a writer holds in its queue before it refuses more. */
-const QUEUE_MAX_JOBS = 4096;
-const QUEUE_MAX_BYTES = 256 * 1024 * 1024;
-/** A group ends at this many jobs, or after this long, so that one commit never holds the event loop for long. */
-const GROUP_MAX_JOBS = 128;
+/** A group ends after this long, so that one commit never holds the event loop for long. */
 const GROUP_MAX_MS = 10;
 /**
  * The log is folded into the database and emptied when it is this long and nobody waits. Under load it is folded in at the
@@ -51,10 +56,9 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   readonly #log: WriteAheadLog;
   readonly #generations: Generations | null;
   #position = 0;
-  #queue: Job[] = [];
+  readonly #queue = new JobQueue();
   /** What needs the connection for itself: it comes before the next group. Never rejects. */
   #errands: (() => Promise<void>)[] = [];
-  #queuedBytes = 0;
   #pump: Promise<void> | null = null;
   #failed: unknown = null;
   #closing: Promise<void> | null = null;
@@ -84,22 +88,10 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   }
 
   write<T>(fn: (tx: WriteTx) => Promise<T>, options: WriteOptions<T> = {}): Promise<T> {
-    const sizeBytes = options.sizeBytes ?? 0;
     if (this.#closing || this.#failed) return Promise.reject(unavailable(5, this.#failed));
-    if (this.#queue.length >= QUEUE_MAX_JOBS || this.#queuedBytes + sizeBytes > QUEUE_MAX_BYTES) {
-      return Promise.reject(unavailable(1, new Error('The write queue is full.')));
-    }
-    return new Promise<T>((resolve, reject) => {
-      this.#queuedBytes += sizeBytes;
-      this.#queue.push({
-        sizeBytes,
-        run: fn,
-        onError: options.onError,
-        resolve: resolve as (value: unknown) => void,
-        reject,
-      });
-      this.#pump ??= this.#drain();
-    });
+    const result = this.#queue.add(fn, options);
+    this.#pump ??= this.#drain();
+    return result;
   }
 
   /** Folds the log into the file when the group at hand is done; for after deletions, whose content the log still has. */
@@ -202,7 +194,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
       settle(settled);
     } catch (error) {
       // When not even BEGIN went through, the whole queue has failed: the next attempt would come at once, and for ever.
-      if (jobs.length === 0) while (this.#queue.length > 0) jobs.push(this.#take());
+      if (jobs.length === 0) jobs.push(...this.#queue.takeAll());
       this.#failGroup(error, jobs);
       if (this.#failed || !this.#generations?.isKept) return;
       this.#generations.look();
@@ -225,7 +217,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     const settled: Settled[] = [];
     const endsAt = performance.now() + GROUP_MAX_MS;
     while (this.#queue.length > 0 && jobs.length < GROUP_MAX_JOBS) {
-      const job = this.#take();
+      const job = this.#queue.take();
       jobs.push(job);
       const done = await runJob(group, job, () => {
         throw new HalfDone();
@@ -264,13 +256,6 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     return new Group(this.#writer);
   }
 
-  #take(): Job {
-    const job = this.#queue.shift();
-    if (!job) throw new Error('The write queue is empty.');
-    this.#queuedBytes -= job.sizeBytes;
-    return job;
-  }
-
   #failGroup(error: unknown, jobs: readonly Job[]): void {
     try {
       if (this.#writer.inTransaction) this.#writer.run('ROLLBACK');
@@ -280,8 +265,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     for (const job of jobs) job.reject(unavailable(5, error));
     if (isDiskFailure(error)) this.#failed ??= error;
     if (!this.#failed) return;
-    for (const job of this.#queue) job.reject(unavailable(5, error));
-    this.#queue = [];
+    for (const job of this.#queue.takeAll()) job.reject(unavailable(5, error));
     this.#options.onFatal(this.#failed);
   }
 

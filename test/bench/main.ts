@@ -4,6 +4,7 @@ import type { Bench, RunBench } from './bench.ts';
 import { claim } from './cases/claim.ts';
 import { copy } from './cases/copy.ts';
 import { fanOut } from './cases/fan-out.ts';
+import { gateways } from './cases/gateways.ts';
 import { history } from './cases/history.ts';
 import { files } from './cases/files.ts';
 import { idle } from './cases/idle.ts';
@@ -23,6 +24,7 @@ import { start } from './cases/start.ts';
 import { waits } from './cases/waits.ts';
 import { wake } from './cases/wake.ts';
 import { Workshop } from './children.ts';
+import { drawScaling } from './scaling-plot.ts';
 import { machine, markdown, writeJson, type Row } from './report.ts';
 
 const BENCHES: Readonly<Record<string, RunBench>> = {
@@ -47,6 +49,7 @@ const BENCHES: Readonly<Record<string, RunBench>> = {
   'fan-out': fanOut,
   copy,
   projects,
+  gateways,
   'mail-wake': mailWake,
   'mail-backlog': mailBacklog,
   'mail-send': mailSend,
@@ -57,20 +60,40 @@ const TMPFS = 0x01021994;
 interface Options {
   readonly names: readonly string[];
   readonly json: string | undefined;
+  /** Where the picture of the bench `gateways` goes. */
+  readonly plot: string | undefined;
   readonly quick: boolean;
 }
 
-function parseOptions(): Options {
+const USAGE = `npm run bench -- [BENCH…] [--quick] [--json FILE] [--plot FILE.svg]
+
+Measures each figure beside something else in the same run, and prints the medians as a table.
+
+  --quick      fewer rounds and shorter ones
+  --json FILE  the samples as well
+  --plot FILE  the picture of the bench gateways
+
+Benches: ${Object.keys(BENCHES).join(', ')}
+`;
+
+/** Null where only the usage was asked for. Throws in one line what is wrong. */
+function parseOptions(): Options | null {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { json: { type: 'string' }, quick: { type: 'boolean', default: false } },
+    options: {
+      help: { type: 'boolean', short: 'h', default: false },
+      json: { type: 'string' },
+      plot: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+    },
   });
+  if (values.help) return null;
   const unknown = positionals.find((name) => !Object.hasOwn(BENCHES, name));
   if (unknown !== undefined) {
     throw new Error(`There is no bench ${unknown}. There are: ${Object.keys(BENCHES).join(', ')}.`);
   }
   const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
-  return { names, json: values.json, quick: values.quick };
+  return { names, json: values.json, plot: values.plot, quick: values.quick };
 }
 
 /** Each bench in turn; one that fails leaves a row that says so. */
@@ -111,9 +134,24 @@ function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-const options = parseOptions();
-const { rows, failed } = await runAll(options);
-console.log(`${machine()}${options.quick ? ', quick' : ''}\n\n${markdown(rows)}`);
-if (options.json !== undefined) writeJson(options.json, rows, options.quick);
-// A target that is missed is for the reader to judge; a bench that cannot run is an error.
-process.exitCode = failed ? 1 : 0;
+async function main(): Promise<number> {
+  let options: Options | null;
+  try {
+    options = parseOptions();
+  } catch (error) {
+    say(`${(error as Error).message}\n\n${USAGE}`);
+    return 2;
+  }
+  if (!options) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const { rows, failed } = await runAll(options);
+  console.log(`${machine()}${options.quick ? ', quick' : ''}\n\n${markdown(rows)}`);
+  if (options.plot !== undefined) drawScaling(rows, options.plot);
+  if (options.json !== undefined) writeJson(options.json, rows, options.quick);
+  // A target that is missed is for the reader to judge; a bench that cannot run is an error.
+  return failed ? 1 : 0;
+}
+
+process.exitCode = await main();

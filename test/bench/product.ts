@@ -56,10 +56,15 @@ export class ProductDaemon {
 }
 
 /** Milliseconds from the start of a process to its end. */
-export function timeOfProcess(args: readonly string[], environment: NodeJS.ProcessEnv): number {
+export function timeOfProcess(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  exitCode = 0,
+): number {
   const start = performance.now();
   const { status, stderr } = spawnSync(process.execPath, args, { env: environment });
   const ms = performance.now() - start;
-  if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}: ${stderr.toString()}`);
+  if (status !== exitCode)
+    throw new Error(`${args.join(' ')} ended with ${status}: ${stderr.toString()}`);
   return ms;
 }

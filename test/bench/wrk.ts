@@ -88,9 +88,13 @@ function run(program: string, args: readonly string[], withinMs: number): Promis
 const SIGNED_BODIES = 100_000;
 /**
  * A script that posts deliveries signed with GitHub's scheme, each with a body and an id of its own. Takes the number of
- * the first body and a text that no other run has.
+ * the first body and a text that no other run has. With `paths` they go to one after another, else to that of the address.
  */
-export function deliveryScript(folder: string, secret: string): string {
+export function deliveryScript(
+  folder: string,
+  secret: string,
+  paths: readonly string[] | null = null,
+): string {
   mkdirSync(folder, { recursive: true });
   const signatures: string[] = [];
   for (let number = 0; number < SIGNED_BODIES; number += 1) {
@@ -99,23 +103,28 @@ export function deliveryScript(folder: string, secret: string): string {
   const signaturesFile = join(folder, 'signatures.txt');
   writeFileSync(signaturesFile, signatures.join(''));
   const { before, after } = bodyParts();
+  const pathsFile = join(folder, 'paths.txt');
+  writeFileSync(pathsFile, (paths ?? []).join('\n'));
   const script = `
 local file = io.open(${JSON.stringify(signaturesFile)}, 'rb')
 local signatures = file:read('*a')
 file:close()
 local before, after = ${JSON.stringify(before)}, ${JSON.stringify(after)}
 local number, run, head, count = 0, '', '', 0
+local paths = {}
+for line in io.lines(${JSON.stringify(pathsFile)}) do paths[#paths + 1] = line end
 function init(args)
   number = tonumber(args[1])
   run = args[2]
-  head = 'POST ' .. wrk.path .. ' HTTP/1.1\\r\\nHost: ' .. wrk.host .. ':' .. wrk.port ..
+  if #paths == 0 then paths[1] = wrk.path end
+  head = ' HTTP/1.1\\r\\nHost: ' .. wrk.host .. ':' .. wrk.port ..
     '\\r\\nContent-Type: application/json\\r\\nUser-Agent: GitHub-Hookshot/bench\\r\\nX-GitHub-Event: pull_request' ..
     '\\r\\nContent-Length: ${BODY_BYTES}\\r\\n'
 end
 function request()
   local at = (number + count) % ${SIGNED_BODIES}
   count = count + 1
-  return head .. 'X-GitHub-Delivery: ' .. run .. '-' .. count ..
+  return 'POST ' .. paths[count % #paths + 1] .. head .. 'X-GitHub-Delivery: ' .. run .. '-' .. count ..
     '\\r\\nX-Hub-Signature-256: sha256=' .. string.sub(signatures, at * 64 + 1, at * 64 + 64) ..
     '\\r\\n\\r\\n' .. before .. (${FIRST_NUMBER} + at) .. after
 end

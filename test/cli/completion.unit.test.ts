@@ -1,14 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { webhookKinds } from '../../cli/commands/samples/kinds.ts';
 import { mailKinds } from '../../cli/commands/samples/mail.ts';
 import { MCP_CLIENT_NAMES, SAMPLE_NAMES, SHELL_NAMES } from '../../cli/commands/specs-names.ts';
+import { run } from '../../cli/run.ts';
 import { allCommands } from '../../cli/tree.ts';
 import { bashScript, fishScript, zshScript } from '../../cli/view/completion-scripts.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { required } from '../helpers/require.ts';
+import { FakeDaemon, json, refuse } from './fake-daemon.ts';
+import { TextSink } from './fake-output.ts';
 
 const SCRIPTS = {
   bash: bashScript(allCommands()),
@@ -37,14 +40,27 @@ _svc`,
 for line in (complete -C ${quoted(words.join(' '))}); string split -f 1 -- \\t $line; end`,
 };
 
+/** Fish lists them itself, the other two are left to what the shell does where it is offered nothing. */
+const FILES = { bash: [], zsh: [], fish: ['report.pdf'] };
+
 const GITHUB_PU = SAMPLE_NAMES.filter((name) => name.startsWith('github.pu')).toSorted();
 
-/** A place with an `svc` that knows of two profiles. */
+/** A place with an `svc` that knows names, and with a file. */
 const bin = temporaryFolder();
 writeFileSync(
   join(bin.path, 'svc'),
-  '#!/bin/sh\n[ "$*" = "project list --names" ] && printf "default\\nacme\\n"\n',
+  `#!/bin/sh
+case "$*" in
+  "completion --quiet --values profiles") printf 'default\\nacme\\n' ;;
+  "completion --quiet --values pending") printf 'evt_1\\nevt_2\\n' ;;
+  "completion --quiet --values claimed") echo evt_3 ;;
+  "completion --quiet --values sources") printf 'shop\\ngithub\\n' ;;
+  "completion --quiet --values files") echo reports/may.pdf ;;
+  *) echo nobody answers >&2; exit 7 ;;
+esac
+`,
 );
+writeFileSync(join(bin.path, 'report.pdf'), '');
 chmodSync(join(bin.path, 'svc'), 0o755);
 afterAll(() => bin.remove());
 
@@ -56,9 +72,12 @@ function offered(shell: keyof typeof SCRIPTS, words: readonly string[]): string[
   const before = shell === 'zsh' ? 'compdef() { }\n' : '';
   const script = `${before}${SCRIPTS[shell]}\n${PLAY[shell](words)}\n`;
   const flag = { bash: '--norc', zsh: '-f', fish: '--no-config' }[shell];
-  const { stdout, stderr } = spawnSync(shell, [flag, '-c', script], {
+  // Longer than an argument may be.
+  const file = join(bin.path, 'script');
+  writeFileSync(file, script);
+  const { stdout, stderr } = spawnSync(shell, [flag, file], {
     encoding: 'utf8',
-    cwd: '/',
+    cwd: bin.path,
     env: { ...process.env, PATH: `${bin.path}:${process.env['PATH']}` },
   });
   expect(stderr).toBe('');
@@ -82,6 +101,9 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion of %s', (shell) => {
   describe.runIf(isInstalled(shell))('offers', () => {
     it.each([
       ['commands', ['tri'], ['trigger']],
+      ['help', ['hel'], ['help']],
+      ['pages of help', ['help', 'e'], ['email', 'environment', 'exit-codes']],
+      ['pages of the web inbox', ['open', 'r'], ['requests', 'routes']],
       ['subcommands', ['mcp', ''], ['install']],
       ['flags', ['inbox', 'claim', 'evt_1', '--le'], ['--lease-seconds']],
       ['values of a flag', ['source', 'add', 'x', '--type', ''], ['email', 'webhook']],
@@ -103,6 +125,14 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion of %s', (shell) => {
       ['profiles that begin so', ['logout', 'ac'], ['acme']],
       ['profiles for the flag', ['inbox', 'list', '--profile', ''], ['acme', 'default']],
       ['them behind other flags', ['inbox', 'list', '--limit', '3', '--profile', 'd'], ['default']],
+      ['events that can be claimed', ['inbox', 'claim', ''], ['evt_1', 'evt_2']],
+      ['events that are claimed', ['inbox', 'ack', 'evt'], ['evt_3']],
+      ['sources', ['source', 'remove', 'g'], ['github']],
+      ['sources for the flag', ['inbox', 'wait', '--source', ''], ['github', 'shop']],
+      ['sources to send to', ['trigger', 'webhook', '--source', 's'], ['shop']],
+      ['stored files', ['file', 'get', 're'], ['reports/may.pdf']],
+      ['files of this machine', ['file', 'put', 'repo'], FILES[shell]],
+      ['nothing, and says nothing, where nobody answers', ['request', 'status', ''], []],
       ['nothing after the argument', ['trigger', 'github.push', 'github.pu'], []],
     ])('%s: %j', (_, words, wanted) => {
       expect(offered(shell, ['svc', ...words])).toEqual(wanted);
@@ -130,3 +160,55 @@ describe('the names that completion offers', () => {
     });
   });
 });
+
+describe('the names that are asked for', () => {
+  let daemon: FakeDaemon | undefined;
+  afterEach(() => daemon?.close());
+
+  async function listening(answer: ConstructorParameters<typeof FakeDaemon>[0]) {
+    daemon = new FakeDaemon(answer);
+    await daemon.listen();
+    return daemon;
+  }
+
+  it.each([
+    ['pending', '/v1/inbox?status=pending&limit=50', [{ id: 'evt_1' }], 'evt_1\n'],
+    ['sources', '/v1/sources', [{ name: 'shop' }, { name: 'github' }], 'shop\ngithub\n'],
+    ['requests', '/v1/requests?limit=50', [{ request_id: 'req_1' }], 'req_1\n'],
+    // Bash would run what stands in brackets.
+    ['files', '/v1/files?limit=100', [{ path: 'a/b.txt' }, { path: '$(id)' }], 'a/b.txt\n'],
+    [
+      'values',
+      '/v1/kv?limit=100',
+      [{ key: '-rf' }, { key: 'a b' }, { key: 'last-run' }],
+      'last-run\n',
+    ],
+  ])('are those of %s', async (names, path, items, printed) => {
+    const fake = await listening((_, response) => json(response, { items, next_cursor: null }));
+    expect(await valuesOf(names, fake.env)).toEqual({ code: 0, out: printed, err: '' });
+    expect(fake.seen.map(({ url }) => url)).toEqual([path]);
+  });
+
+  it('are none, without a word, where nobody answers or the answer is a refusal', async () => {
+    const nothing = { code: 0, out: '', err: '' };
+    expect(await valuesOf('sources', { SVC_HOME: '/nonexistent' })).toEqual(nothing);
+    const fake = await listening((_, response) => refuse(response, 403, 'SCOPE_MISSING'));
+    expect(await valuesOf('keys', fake.env)).toEqual(nothing);
+  });
+
+  it('are of something that is known', async () => {
+    const { code, err } = await valuesOf('secrets', { SVC_HOME: '/nonexistent' });
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining('--values cannot be "secrets"'),
+    });
+  });
+});
+
+async function valuesOf(names: string, env: NodeJS.ProcessEnv) {
+  const [stdout, stderr] = [new TextSink(), new TextSink()];
+  const argv = ['completion', '--quiet', '--values', names];
+  const { signal } = new AbortController();
+  const code = await run(argv, { env, stdout, stderr, signal });
+  return { code, out: stdout.text, err: stderr.text };
+}

@@ -91,6 +91,32 @@ describe('svc gateway project list', () => {
     expect(out).not.toContain('\u001b');
   });
 
+  it('shows what is being moved, and where it went', async () => {
+    const to = 'https://svc.example.com\u001b[2J';
+    const items = [
+      { ...item('stays', ALLOWED), state: 'active', moved_to: null },
+      { ...item('goes', ALLOWED), state: 'held', moved_to: null },
+      { ...item('gone', null), state: 'moved', moved_to: to },
+      { ...item('lost', null), state: 'moved', moved_to: null },
+    ];
+    await running((_, response) => json(response, { items, next_cursor: null }));
+    const { out } = await svc('list --no-color', true);
+    const [, ...lines] = out.trimEnd().split('\n');
+    expect(lines.slice(0, 4).map((line) => line.split(/\s+/).slice(0, 4))).toEqual([
+      ['stays', 'Shop', 'allowed', '12'],
+      ['goes', 'Shop', 'held', '12'],
+      ['gone', 'Shop', 'moved', '–'],
+      ['lost', 'Shop', 'moved', '–'],
+    ]);
+    expect(lines.slice(4)).toEqual([
+      '',
+      'goes: held, to be moved',
+      expect.stringMatching(/^gone: moved to https:\/\/svc\.example\.com/),
+      'lost: moved',
+    ]);
+    expect(out).not.toContain('\u001b');
+  });
+
   it('exits with 3 where there are none', async () => {
     await running((_, response) => json(response, { items: [], next_cursor: null }));
     const { code, out } = await svc('list', true);
@@ -131,6 +157,9 @@ describe('svc gateway project block', () => {
     ['block shop --reason=', '--reason is missing.'],
     ['block --reason Unpaid', '<name> is missing.'],
     ['block a b --reason Unpaid', 'Unexpected argument "b".'],
+    ['hold', '<name> is missing.'],
+    ['release shop --to https://a.example', '--to'],
+    ['moved shop --to', '--to'],
     ['unblock', '<name> is missing.'],
     ['unblock shop --reason Unpaid', '--reason'],
     ['list shop', 'Unexpected argument "shop".'],
@@ -169,6 +198,43 @@ describe('svc gateway project unblock', () => {
     expect(err).toContain('The connection to the gateway broke (ECONNRESET).');
     expect(err).toContain('See what is so now: svc gateway project list');
     expect(gateway.seen).toHaveLength(1);
+  });
+});
+
+describe('svc gateway project hold, release and moved', () => {
+  const TO = 'https://svc.example.com';
+
+  it.each([
+    ['hold shop', true, 'shop is held: it can be read, and nothing can be written. To end that: '],
+    ['hold shop', false, 'shop was held before.\n'],
+    ['release shop', true, 'shop is active again.\n'],
+    ['release shop', false, 'shop was not held.\n'],
+    [`moved shop --to ${TO}`, true, `callers are told that it has moved to ${TO}. Its data stay`],
+    ['moved shop', true, 'callers are told that it has moved to another gateway. Its data stay'],
+    [
+      'moved shop',
+      true,
+      'projects/prj_0000000000000000 below the data folder, or its database on the server.\n',
+    ],
+    ['moved shop', false, 'shop was closed before.\n'],
+  ])('%s says what came of it (changed: %s)', async (line, changed, text) => {
+    await running(obeyed(changed));
+    const { code, out } = await svc(line, true);
+    expect([code, out]).toEqual([0, expect.stringContaining(text)]);
+  });
+
+  it('sends where the project is now', async () => {
+    await running(obeyed(true));
+    await svc(`moved shop --to ${TO}`);
+    await svc('moved shop');
+    expect(gateway.seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'POST /projects/shop/moved',
+      'POST /projects/shop/moved',
+    ]);
+    expect(gateway.seen.map(({ body }) => JSON.parse(body) as unknown)).toEqual([
+      { to: TO },
+      { to: null },
+    ]);
   });
 });
 

@@ -231,6 +231,29 @@ describe('a failure', () => {
     expect(stderr.text).toContain('\nFix the listed fields.\n');
   });
 
+  it.each([
+    [
+      'UNAUTHENTICATED',
+      'Pass the key as `Authorization: Bearer <key>`.',
+      'Check SVC_API_KEY if it is set, else the key of the profile: svc project list\n',
+    ],
+    [
+      'CALLBACK_URL_REJECTED',
+      'The address in the URL is not public.',
+      'The address in the URL is not public. For a receiver on this machine: svc listen --forward URL, or a daemon started with SVC_CALLBACK_ALLOW=127.0.0.0/8.\n',
+    ],
+  ])(
+    'has the next step on a command line for %s, and the one told with --json',
+    (code, hint, step) => {
+      const refusal = { error: { code, message: 'No.', hint } };
+      const [typed, asJson] = [new TextSink(true, 0), new TextSink()];
+      testOutput({ stderr: typed }).output.failure(new CallError(400, refusal));
+      testOutput({ stderr: asJson, json: true }).output.failure(new CallError(400, refusal));
+      expect(typed.text.replace(/\s+/g, ' ').trim()).toBe(`${code}: No. ${step.trim()}`);
+      expect(JSON.parse(asJson.text)).toEqual(refusal);
+    },
+  );
+
   it('is the error body with --json', () => {
     const { output, stdout, stderr } = testOutput({ json: true });
     output.failure(new CallError(400, body));

@@ -16,8 +16,13 @@ async function listening(answer: ConstructorParameters<typeof FakeDaemon>[0]): P
   return daemon;
 }
 
-async function svc(line: string | readonly string[], fake?: FakeDaemon, signal?: AbortSignal) {
-  const [stdout, stderr] = [new TextSink(), new TextSink()];
+async function svc(
+  line: string | readonly string[],
+  fake?: FakeDaemon,
+  signal?: AbortSignal,
+  onTerminal = false,
+) {
+  const [stdout, stderr] = [new TextSink(onTerminal), new TextSink()];
   const argv = typeof line === 'string' ? line.split(' ').filter(Boolean) : line;
   const env = fake?.env ?? { SVC_HOME: '/nonexistent' };
   const around = { env, stdout, stderr, signal: signal ?? new AbortController().signal };
@@ -133,7 +138,15 @@ describe('a wrong command line', () => {
     ['inbxo list', 'Unknown command "inbxo list". Did you mean "inbox list"?'],
     ['inbox lst', 'Unknown command "inbox lst". Did you mean "inbox list"?'],
     ['gateway bakup', 'Unknown command "gateway bakup". Did you mean "gateway backup"?'],
-    ['frobnicate', 'Unknown command "frobnicate".'],
+    ['frobnicate', 'Unknown command "frobnicate".\nSee: svc --help'],
+    ['version', 'Unknown command "version".\nSee: svc --version'],
+    ['kv rm last-run', 'Unknown command "kv rm". Did you mean "kv delete"?\nSee: svc kv --help'],
+    ['channels rm', 'Unknown command "channels rm". Did you mean "channel remove"?'],
+    ['file ls', 'Unknown command "file ls". Did you mean "file list"?'],
+    ['source new', 'Unknown command "source new". Did you mean "source add"?'],
+    ['kv write', 'Unknown command "kv write". Did you mean "kv set"?'],
+    ['kv frobnicate', 'Unknown command "kv frobnicate".\nSee: svc kv --help'],
+    ['kv set greeting hello', '<value> is not JSON.\nText needs its quotes: \'"done"\'.'],
     ['--frob', 'Unknown flag --frob.'],
     ['inbox list --limt 3', 'Unknown flag --limt. Did you mean --limit?'],
     [`inbox nack ${EVENT}`, '--reason is missing.'],
@@ -207,17 +220,18 @@ describe('auth token and api', () => {
   });
 
   it.each([
-    ['application/json', '{"a":1}', '{"a":1}\n'],
+    ['application/json', '{"a":1}', '{\n  "a": 1\n}\n'],
     ['application/problem+json; charset=utf-8', '{}\n', '{}\n'],
     ['text/plain', 'hello', 'hello\n'],
     ['text/event-stream', 'data: 1\n\n', 'data: 1\n\n'],
     ['text/plain', '', ''],
     ['application/octet-stream', 'bytes', 'bytes'],
-  ])('ends text with a line feed, and adds none to bytes: %s %j', async (type, body, printed) => {
+  ])('ends text with a line feed on a terminal only: %s %j', async (type, body, printed) => {
     const fake = await listening((_, response) =>
       response.writeHead(200, { 'content-type': type }).end(body),
     );
-    expect((await svc('api GET /v1/x', fake)).stdout).toBe(printed);
+    expect((await svc('api GET /v1/x', fake)).stdout).toBe(body);
+    expect((await svc('api GET /v1/x', fake, undefined, true)).stdout).toBe(printed);
   });
 
   it('prints an error answer too and ends with its exit code', async () => {

@@ -137,6 +137,11 @@ describe('svc status over a gateway', () => {
       `${GATEWAY} refuses the stored key (KEY_REVOKED). Sign in again: svc login`,
     ],
     [
+      { state: 'none', detail: "This gateway's store offers no replicas." },
+      '  Replica   none: the gateway offers none',
+      "This gateway's store offers no replicas. All calls go to the gateway.",
+    ],
+    [
       {
         state: 'unsupported',
         detail: 'The gateway has schema 9, this release knows 8: update svc here.',

@@ -53,6 +53,40 @@ function overTcp(path: string, headers: Record<string, string>, method = 'GET'):
 
 const own = (): string => `127.0.0.1:${tcp.port}`;
 
+describe('the web inbox', () => {
+  const forms = { origin: 'null', 'sec-fetch-site': 'same-origin' };
+
+  it.each([
+    ['/ui', {}],
+    ['/ui/p/acme/requests?status=denied', { 'sec-fetch-site': 'cross-site' }],
+    ['/ui/sign-in/abc', { referer: 'https://mail.example/', 'sec-fetch-site': 'cross-site' }],
+    ['/ui/script.js?v=1', { 'sec-fetch-site': 'same-origin' }],
+    ['/ui/p/acme/requests/req_1', forms],
+  ])('looks itself at who comes to %s', async (path, headers) => {
+    const answer = await overTcp(path, { host: own(), ...headers }, 'POST');
+    expect(answer).toMatchObject({ status: 200, body: `reached ${path.split('?')[0]}` });
+  });
+
+  it('is there under the names of this machine only', async () => {
+    const answer = await overTcp('/ui', { host: 'rebound.example' });
+    expect(answer.status).toBe(403);
+    expect(answer.body).toContain('Host');
+  });
+
+  it.each(['/ui/../v1/whoami', '/ui/%2e%2e/v1/whoami', '/ui/./x', '/uix', '/ui.css', '/ui//x'])(
+    'carries no page of others to %s',
+    async (path) => {
+      const answer = await overTcp(path, { host: own(), ...forms });
+      expect(answer.status).toBe(403);
+    },
+  );
+
+  it('makes its links for no page', async () => {
+    const answer = await overTcp('/v1/ui/links', { host: own(), ...forms }, 'POST');
+    expect(answer.status).toBe(403);
+  });
+});
+
 describe('the loopback listener', () => {
   it.each(['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]'])('answers as %s', async (name) => {
     const answer = await overTcp('/v1/whoami', { host: `${name}:${tcp.port}` });

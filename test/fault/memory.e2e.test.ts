@@ -19,39 +19,103 @@ const bodies: ((n: number) => string)[] = [
   (n) => `[${n}${',12345678'.repeat(550_000)}]`,
 ];
 
+let base = '';
+let pid = 0;
+let headers: Record<string, string> = {};
+
+/** Sends so many at once. Answers their statuses, in order. */
+function statusesOf(count: number, send: (n: number) => Promise<Response>): Promise<number[]> {
+  return Promise.all(
+    Array.from({ length: count }, async (_, n) => {
+      const response = await send(n);
+      await response.arrayBuffer();
+      return response.status;
+    }),
+  );
+}
+
+async function isWell(): Promise<void> {
+  expect(runs(pid)).toBe(true);
+  expect((await fetch(`${base}/v1/whoami`, { headers })).status).toBe(200);
+  expect((await fetch(`${base}/v1/inbox?limit=100`, { headers })).status).toBe(200);
+  const status = JSON.parse(await svc(folder.path, ['status', '--json'])) as { pid: number };
+  expect(status.pid).toBe(pid);
+}
+
 describe('a heap of 128 MB', () => {
-  it('holds under 64 bodies of 5 MB at once, of every kind', async () => {
-    const { base_url, pid } = await svcUp(folder.path, {
-      NODE_OPTIONS: '--max-old-space-size=128',
-    });
-    const args = readFileSync(`/proc/${pid}/environ`, 'utf8');
-    expect(args).toContain('--max-old-space-size=128');
+  beforeAll(async () => {
+    const up = await svcUp(folder.path, { NODE_OPTIONS: '--max-old-space-size=128' });
+    ({ base_url: base, pid } = up);
     const key = await keyOf(folder.path);
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const added = await fetch(`${base_url}/v1/sources`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ type: 'webhook', name: 'open' }),
-    });
+    headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  });
+
+  it('holds under 64 bodies of 5 MB at once, of every kind', async () => {
+    expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toContain('--max-old-space-size=128');
+    const source = JSON.stringify({ type: 'webhook', name: 'open' });
+    const added = await fetch(`${base}/v1/sources`, { method: 'POST', headers, body: source });
     const { url } = (await added.json()) as { url: string };
-    const statuses = await Promise.all(
-      Array.from({ length: 64 }, async (_, n) => {
-        const body = bodies[n % bodies.length]?.(n) ?? '';
-        const type = { 'content-type': 'application/json', 'webhook-id': `body ${n}` };
-        const response = await fetch(url, { method: 'POST', body, headers: type });
-        await response.arrayBuffer();
-        return response.status;
-      }),
-    );
-    expect(runs(pid)).toBe(true);
+    const statuses = await statusesOf(64, (n) => {
+      const body = bodies[n % bodies.length]?.(n) ?? '';
+      const type = { 'content-type': 'application/json', 'webhook-id': `body ${n}` };
+      return fetch(url, { method: 'POST', body, headers: type });
+    });
     // Some may be told to come again; none fails otherwise.
     expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
     expect(statuses).toContain(200);
-    const whoami = await fetch(`${base_url}/v1/whoami`, { headers });
-    expect(whoami.status).toBe(200);
-    const list = await fetch(`${base_url}/v1/inbox?limit=100`, { headers });
-    expect(list.status).toBe(200);
-    const status = JSON.parse(await svc(folder.path, ['status', '--json'])) as { pid: number };
-    expect(status.pid).toBe(pid);
+    await isWell();
   });
+
+  const text = 'x'.repeat(200 * 1024);
+  const file = Buffer.alloc(MIB - 1, 7).toString('base64');
+  const calls: [string, string, string, number, unknown][] = [
+    [
+      'mails of 400 KB',
+      'POST',
+      '/v1/emails',
+      202,
+      {
+        to: ['ana@example.com'],
+        subject: 'x',
+        text,
+        html: text,
+        reply_to_inbox: false,
+        wait_seconds: 0,
+      },
+    ],
+    [
+      'tool calls of 1.4 MB',
+      'POST',
+      '/mcp',
+      200,
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'file_put', arguments: { path: 'tool', content_base64: file } },
+      },
+    ],
+    [
+      '500,000 empty objects',
+      'POST',
+      '/v1/emails',
+      400,
+      { to: Array.from({ length: 500_000 }, () => ({})) },
+    ],
+  ];
+
+  it.each(calls)(
+    'holds under 64 calls at once with %s',
+    async (_what, method, path, good, input) => {
+      // Made once: whoever is busy with that does not see that a kept connection was closed.
+      const body = JSON.stringify(input);
+      const accept = 'application/json, text/event-stream';
+      const init = { method, headers: { ...headers, accept }, body };
+      const statuses = await statusesOf(64, () => fetch(base + path, init));
+      expect(statuses).toContain(good);
+      // Refusals are fine, also for what is in their way; nothing breaks, and nothing hangs.
+      expect(statuses.filter((status) => status >= 500 && status !== 503)).toEqual([]);
+      await isWell();
+    },
+  );
 });

@@ -242,6 +242,31 @@ describe('bytes that come in chunks', () => {
   });
 });
 
+describe('a name that is no digest', () => {
+  it('is missing, wherever it leads', async () => {
+    const outside = join(folder.path, '..', 'outside');
+    writeFileSync(outside, 'kept');
+    try {
+      const nested = new FileBlobStore(join(folder.path, 'blobs'));
+      // The first two letters are a folder of their own.
+      const name = '../../../outside';
+      await expect(nested.read(name)).rejects.toSatisfy(isMissing);
+      await expect(nested.open(name)).rejects.toSatisfy(isMissing);
+      await expect(nested.openFile(name)).rejects.toSatisfy(isMissing);
+      await expect(nested.remove(name, unreferenced)).rejects.toSatisfy(isMissing);
+      expect(readFileSync(outside, 'utf8')).toBe('kept');
+    } finally {
+      rmSync(outside);
+    }
+  });
+
+  it('is left alone by a sweep', async () => {
+    oldFile('lost');
+    await blobs.sweep(unreferenced, Date.now());
+    expect(files()).toEqual(['lost']);
+  });
+});
+
 describe('an open blob', () => {
   it('is read whole or in part', async () => {
     const { digest } = await blobs.put(Buffer.from('0123456789'));

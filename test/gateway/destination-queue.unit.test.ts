@@ -16,6 +16,7 @@ const never = (): Promise<Attempted> => new Promise(() => undefined);
 class Rows {
   readonly due: string[] = [];
   readonly attempted: string[] = [];
+  readonly forgotten: string[] = [];
   readonly queue: DestinationQueue<Item>;
   loads = 0;
   idle = 0;
@@ -53,6 +54,7 @@ class Rows {
         throw error;
       },
       onIdle: () => (this.idle += 1),
+      onForgotten: (items) => this.forgotten.push(...items.map(({ id }) => id)),
     });
   }
 
@@ -161,6 +163,8 @@ describe('the queue of a destination', () => {
     await rest(20);
     expect(rows.loads).toBeLessThan(3);
     expect(rows.idle).toBeGreaterThan(0);
+    // Whatever was at hand, with what was skipped.
+    expect(rows.forgotten.toSorted()).toEqual(rows.due.toSorted());
     rows.attempt = async () => ({ kind: 'made', well: true, recorded: Promise.resolve() });
     rows.queue.wake();
     await rows.drained();

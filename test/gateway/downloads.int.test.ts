@@ -96,7 +96,8 @@ describe('a link', () => {
       expect(Object.fromEntries(response.headers)).toMatchObject({
         'content-type': 'text/html',
         'content-disposition': `attachment; filename="may.html"; filename*=UTF-8''may.html`,
-        'content-security-policy': "sandbox; default-src 'none'",
+        'content-security-policy':
+          "sandbox; default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
         'x-content-type-options': 'nosniff',
         'referrer-policy': 'no-referrer',
         'cache-control': 'no-store',

@@ -152,6 +152,7 @@ function inputsOf(name: string, of: Facts, own: Facts): readonly Json[] {
     source_sign: [{ name: of.name, body_base64: 'e30=' }],
     inbox_list: [{ source: of.name }, { source: of.name, status: 'claimed' }],
     inbox_wait: [{ after: of.eventId, timeout_seconds: 1 }],
+    inbox_get: [{ event_id: of.eventId }],
     inbox_claim: [{ event_id: of.eventId }],
     inbox_ack: [event, lease],
     inbox_nack: [

@@ -54,7 +54,10 @@ async function seed(
 }
 
 async function withControl<T>(use: (control: ControlStore) => Promise<T>): Promise<T> {
-  const control = new ControlStore(join(folder.path, 'control.db'), () => undefined);
+  const control = await ControlStore.open(
+    { kind: 'file', path: join(folder.path, 'control.db') },
+    () => undefined,
+  );
   try {
     return await use(control);
   } finally {
@@ -103,8 +106,9 @@ async function passLease({ id }: Member): Promise<void> {
     raw.run('UPDATE event SET due_at = due_at - ? WHERE due_at IS NOT NULL', [LEASE_MS]),
   );
   await withControl(async (control) => {
-    const due = (await control.rests.all()).get(id);
-    if (typeof due === 'number') await control.rests.begin(id, due - LEASE_MS);
+    const due = (await control.rests.all()).find((work) => work.id === id);
+    if (!due?.isResting || due.nextDueAt === null) return;
+    await control.rests.begin(id, due.nextDueAt - LEASE_MS);
   });
 }
 

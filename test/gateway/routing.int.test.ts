@@ -29,7 +29,7 @@ beforeEach(async () => {
   });
   const info = { id: newProjectId(), slug: 'a', name: 'a' };
   const path = join(folder.path, `${info.id}.db`);
-  writes = await writers.open({ info, path }, () => undefined);
+  writes = await writers.open({ info, location: { kind: 'file', path } }, () => undefined);
   routing = new Routing();
 });
 afterEach(() => writes.close());

@@ -22,6 +22,13 @@ describe('where blobs are kept', () => {
     }
   });
 
+  it('may be a folder that the gateways of one store see', () => {
+    const env = { SVC_DATABASE_URL: 'http://127.0.0.1:8080/{project}/' };
+    const folderOf = (SVC_BLOBS: string) => readBlobsConfig({ ...env, SVC_BLOBS });
+    expect(folderOf('file:/srv/svc blobs')).toEqual({ kind: 'file', folder: '/srv/svc blobs' });
+    expect(folderOf('file:/srv/../mnt/a%2Fb/')).toEqual({ kind: 'file', folder: '/mnt/a%2Fb' });
+  });
+
   it('may be a bucket', () => {
     const SVC_BLOBS = `s3://my.bucket?${ENDPOINT}&region=eu-1&path_style=true`;
     expect(readBlobsConfig({ ...keys, SVC_BLOBS })).toEqual({
@@ -61,6 +68,10 @@ describe('what is wrong with it', () => {
   });
 
   it.each([
+    'file:somewhere',
+    'file:./somewhere',
+    'file://host/somewhere',
+    // For gateways that share a store, and no store is named.
     'file:/somewhere',
     'http://bucket',
     's3:bucket',

@@ -128,13 +128,15 @@ describe.skipIf(!hasSwift())('files sent straight to a bucket and from it', () =
   });
 
   describe('an upload', () => {
-    it('becomes a blob, pinned, and is an upload no more', async () => {
+    it('becomes a blob, pinned, and stays until it is dropped', async () => {
       await upload(Buffer.from('uploaded'));
       const { digest, release } = await blobs.adopt(UPLOAD, 8);
       expect(digest).toBe(hash('sha256', 'uploaded'));
       await blobs.remove(digest, unreferenced);
-      expect(await keys()).toEqual([`blobs/${digest}`]);
+      expect(await keys()).toEqual([`blobs/${digest}`, `uploads/${UPLOAD}`]);
       expect(Buffer.from(await blobs.read(digest)).toString()).toBe('uploaded');
+      await blobs.dropUpload(UPLOAD);
+      expect(await keys()).toEqual([`blobs/${digest}`]);
       release();
       await expect(blobs.adopt(UPLOAD, 8)).rejects.toSatisfy(isMissing);
     });

@@ -131,7 +131,7 @@ describe('what is reserved for downloads to come', () => {
     const { folder, projectId } = gateway;
     await gateway.stop({ keepFolder: true });
     const path = join(folder, 'projects', projectId, 'project.db');
-    const reader = ProjectReader.openEmbedded(path, projectId);
+    const reader = await ProjectReader.open({ kind: 'file', path }, projectId);
     expect(await reader.read((store) => store.disk.transferred(MONTH))).toBe(1000);
     await reader.close();
     gateway = await TestGateway.start({ clock, folder });

@@ -47,7 +47,10 @@ async function restarted(
 
 /** A crash leaves no note that the project was closed with nothing under way. */
 async function forgetRest(folder: string, projectId: string): Promise<void> {
-  const control = new ControlStore(join(folder, 'control.db'), () => undefined);
+  const control = await ControlStore.open(
+    { kind: 'file', path: join(folder, 'control.db') },
+    () => undefined,
+  );
   await control.rests.end(projectId);
   await control.close();
 }
@@ -158,15 +161,16 @@ describe('a start', () => {
     const { folder } = gateway;
     const id = 'prj_0123456789abcdef';
     await gateway.stop({ keepFolder: true });
-    const open = () => new ControlStore(join(folder, 'control.db'), () => undefined);
-    const control = open();
+    const open = () =>
+      ControlStore.open({ kind: 'file', path: join(folder, 'control.db') }, () => undefined);
+    const control = await open();
     const created_at = new Date(clock.now()).toISOString();
     await control.reserveProject({ id, slug: 'half', name: 'Half', created_at });
     await control.close();
     gateway = await TestGateway.start({ clock, folder });
     expect((await gateway.gateway.createAdminKey(id)).apiKey).toContain('svc_live_');
     await gateway.stop({ keepFolder: true });
-    const after = open();
+    const after = await open();
     expect((await after.findProject(id))?.state).toBe('active');
     await after.close();
     rmSync(folder, { recursive: true, force: true });

@@ -48,7 +48,9 @@ let writes: OpenWrites;
 
 async function open(): Promise<void> {
   writers = new ThreadWriters({ masterKey, server, onFatal: (e) => fatal.push(e) }, entry);
-  writes = await writers.open({ info, path }, (some) => effects.push(...some));
+  writes = await writers.open({ info, location: { kind: 'file', path } }, (some) =>
+    effects.push(...some),
+  );
 }
 
 beforeEach(async () => {
@@ -92,6 +94,7 @@ const call = (name: string, input: unknown) =>
     caller,
     now: Date.now(),
     inputDigest: 'd',
+    mayBeRepeat: false,
   });
 
 function lastCommitted(): Effect | undefined {
@@ -111,7 +114,7 @@ describe('the thread that writes', () => {
       Array.from({ length: 200 }, (_, n) => writes.run('delivery', delivery(n))),
     );
     expect(new Set(answers.map(({ event_id }) => event_id)).size).toBe(200);
-    const reader = ProjectReader.openEmbedded(path, info.id);
+    const reader = await ProjectReader.open({ kind: 'file', path }, info.id);
     const found = await reader.read((store) => store.events.findWhole(answers[7]?.event_id ?? ''));
     await reader.close();
     expect(Buffer.from(found?.body ?? []).toString()).toBe('{"number":7}');
@@ -144,7 +147,9 @@ describe('the thread that writes', () => {
     expect(effects.at(-1)).toMatchObject({ standing: { position: 3 } });
     await writes.close();
     effects = [];
-    writes = await writers.open({ info, path }, (some) => effects.push(...some));
+    writes = await writers.open({ info, location: { kind: 'file', path } }, (some) =>
+      effects.push(...some),
+    );
     expect(effects).toEqual([{ kind: 'committed', standing: { position: 3, log: null } }]);
   });
 
@@ -207,7 +212,7 @@ describe('the thread that writes', () => {
   it('says why a database cannot be opened', async () => {
     const newer = join(folder.path, 'newer.db');
     withRawDatabase(newer, (raw) => raw.exec('PRAGMA user_version=999'));
-    const opened = writers.open({ info, path: newer }, () => undefined);
+    const opened = writers.open({ info, location: { kind: 'file', path: newer } }, () => undefined);
     await expect(opened).rejects.toThrow(/newer than/);
     expect(fatal).toEqual([]);
   });
@@ -236,7 +241,7 @@ describe('the thread that writes', () => {
       { masterKey, server, onFatal: (error) => fatal.push(error) },
       pathToFileURL(dying),
     );
-    const opened = doomed.open({ info, path }, () => undefined);
+    const opened = doomed.open({ info, location: { kind: 'file', path } }, () => undefined);
     await expect(opened).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     await doomed.close();
     expect(fatal).toEqual([expect.objectContaining({ message: 'died' })]);

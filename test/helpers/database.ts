@@ -11,16 +11,18 @@ interface OpenDatabase {
   readonly path: string;
   /** What was reported as fatal. */
   readonly fatal: unknown[];
+  /** Closed with the database. */
+  newReader(): Reader;
   remove(): Promise<void>;
 }
 
 /** Tables for tests of the store: `item (name, value)`, and what counts the commits. */
+export const ITEMS = `CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT;
+  INSERT OR IGNORE INTO meta VALUES ('commit_seq', 0);
+  CREATE TABLE IF NOT EXISTS item (name TEXT PRIMARY KEY, value ANY) STRICT`;
+
 export function makeItems(connection: Connection): void {
-  connection.exec(
-    `CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT;
-     INSERT OR IGNORE INTO meta VALUES ('commit_seq', 0);
-     CREATE TABLE IF NOT EXISTS item (name TEXT PRIMARY KEY, value ANY) STRICT`,
-  );
+  connection.exec(ITEMS);
 }
 
 /** A database with one table `item (name, value)` in a folder of its own. */
@@ -30,19 +32,25 @@ export function openDatabase(): OpenDatabase {
   const fatal: unknown[] = [];
   const options = { positionSql: POSITION_SQL, onFatal: (error: unknown) => fatal.push(error) };
   const writer = new EmbeddedWriter(path, options, makeItems);
-  const reader = new EmbeddedReader(path);
+  const readers = [new EmbeddedReader(path)];
+  const [reader] = readers as [EmbeddedReader];
   const database: Reader & Writer = {
     read: (fn) => reader.read(fn),
     write: (fn, writeOptions) => writer.write(fn, writeOptions),
     rotate: () => writer.rotate(),
     async close() {
-      await Promise.all([reader.close(), writer.close()]);
+      await Promise.all([...readers.map((one) => one.close()), writer.close()]);
     },
   };
   return {
     database,
     path,
     fatal,
+    newReader() {
+      const another = new EmbeddedReader(path);
+      readers.push(another);
+      return another;
+    },
     async remove() {
       await database.close();
       folder.remove();

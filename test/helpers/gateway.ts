@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -5,10 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import pino from 'pino';
-import { Gateway, type GatewayOptions } from '../../gateway/gateway.ts';
+import { Gateway } from '../../gateway/gateway.ts';
+import type { GatewayOptions } from '../../gateway/options.ts';
 import { unroutable } from '../../shared/bindings/http.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { SharedStore } from './shared-store.ts';
 import { cloningWriters } from './writers.ts';
+
+/** `remote` runs every gateway over a libSQL server of its own. */
+const STORE = process.env['SVC_TEST_STORE'];
 
 /** A clock that stands still until it is moved. */
 export class FakeClock implements Clock {
@@ -39,6 +45,14 @@ interface Answer<T> {
   readonly body: T;
 }
 
+async function newProject(gateway: Gateway): Promise<{ projectId: string; apiKey: string }> {
+  const { project, apiKey } = await gateway.createProject({
+    name: 'Test',
+    slug: `t-${Date.now()}${randomInt(1000, 10_000)}`,
+  });
+  return { projectId: project.id, apiKey };
+}
+
 /** A real gateway over real HTTP in a temporary folder, with one project and its admin key. */
 export class TestGateway {
   readonly gateway: Gateway;
@@ -47,6 +61,7 @@ export class TestGateway {
   readonly apiKey: string;
   readonly folder: string;
   readonly #server: Server;
+  readonly #own: SharedStore | null;
   readonly #remove: () => void;
 
   private constructor(parts: {
@@ -56,6 +71,7 @@ export class TestGateway {
     apiKey: string;
     folder: string;
     server: Server;
+    own: SharedStore | null;
     remove: () => void;
   }) {
     this.gateway = parts.gateway;
@@ -64,6 +80,7 @@ export class TestGateway {
     this.apiKey = parts.apiKey;
     this.folder = parts.folder;
     this.#server = parts.server;
+    this.#own = parts.own;
     this.#remove = parts.remove;
   }
 
@@ -75,16 +92,20 @@ export class TestGateway {
         | 'callbackAllow'
         | 'callbackDeadlineMs'
         | 'clock'
+        | 'masterKeyFile'
         | 'openProjectsMax'
         | 'openWriters'
         | 'people'
         | 'steady'
+        | 'store'
         | 'ratePerMinute'
         | 'signIn'
         | 'checkAnswers'
       >
     > & {
       folder?: string;
+      /** Uses the project of another gateway over the same store, in place of one of its own. */
+      projectOf?: Pick<TestGateway, 'projectId' | 'apiKey'>;
     } = {},
   ): Promise<TestGateway> {
     const temporary = options.folder
@@ -93,7 +114,8 @@ export class TestGateway {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const { folder: _folder, ...given } = options;
+    const { folder: _folder, projectOf, ...given } = options;
+    const own = STORE === 'remote' && !given.store ? await SharedStore.start(temporary.path) : null;
     const gateway = await Gateway.open({
       dataFolder: temporary.path,
       urls: { api: url, mcp: `${url}/mcp`, hooks: url },
@@ -103,6 +125,7 @@ export class TestGateway {
       onFatal: () => undefined,
       steady: { waitMs: () => 0 },
       openWriters: cloningWriters,
+      ...(own && { store: own.store }),
       ...given,
     });
     const listener = getRequestListener(gateway.app.fetch, {
@@ -110,17 +133,15 @@ export class TestGateway {
       errorHandler: unroutable,
     });
     server.on('request', (request, response) => void listener(request, response));
-    const { project, apiKey } = await gateway.createProject({
-      name: 'Test',
-      slug: `t-${Date.now()}`,
-    });
+    const { projectId, apiKey } = projectOf ?? (await newProject(gateway));
     return new TestGateway({
       gateway,
       url,
-      projectId: project.id,
+      projectId,
       apiKey,
       folder: temporary.path,
       server,
+      own,
       remove: temporary.remove,
     });
   }
@@ -178,6 +199,7 @@ export class TestGateway {
     await this.gateway.close();
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
+    await this.#own?.stop();
     if (!options.keepFolder) this.#remove();
   }
 }

@@ -1,13 +1,27 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** A line to a server that loses answers, or goes down, when a test wants it to. */
+/** What is to break on the way: the first bytes of it still arrive. */
+interface Cut {
+  readonly start: string;
+  readonly side: 'request' | 'answer';
+  readonly afterBytes: number;
+  times: number;
+}
+
+/** One connection whose turn it is to break. */
+interface Breaking {
+  readonly side: Cut['side'];
+  left: number;
+}
+
+/** A line to a server that loses answers, breaks, or goes down, when a test wants it to. */
 export class LossyProxy {
   readonly #target: URL;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #port = 0;
-  #wanted: { readonly start: string; times: number } | null = null;
-  /** Connections that were made, and answers that were lost. */
+  #wanted: Cut | null = null;
+  /** Connections that were made, and requests or answers that were lost. */
   connections = 0;
   lost = 0;
 
@@ -28,7 +42,12 @@ export class LossyProxy {
 
   /** The next requests that begin so arrive; in the place of their answers the connection breaks. */
   loseAnswersTo(start: string, times = 1): void {
-    this.#wanted = { start, times };
+    this.breakIn('answer', start, 0, times);
+  }
+
+  /** The connection of the next requests that begin so breaks when so many bytes of that side are through. */
+  breakIn(side: Cut['side'], start: string, afterBytes: number, times = 1): void {
+    this.#wanted = { start, side, afterBytes, times };
   }
 
   /** Listens, again at the port it had. */
@@ -53,7 +72,7 @@ export class LossyProxy {
   #carry(client: Socket): void {
     this.connections += 1;
     const server = connect(Number(this.#target.port), this.#target.hostname);
-    let loses = false;
+    let breaking: Breaking | null = null;
     for (const [socket, other] of [
       [client, server],
       [server, client],
@@ -66,25 +85,32 @@ export class LossyProxy {
       });
     }
     client.on('data', (chunk) => {
-      loses ||= this.#takes(chunk);
-      server.write(chunk);
+      breaking ??= this.#takes(chunk);
+      if (breaking?.side !== 'request') server.write(chunk);
+      else if (this.#breaks(breaking, chunk, server)) client.resetAndDestroy();
     });
     server.on('data', (chunk) => {
-      if (!loses) {
-        client.write(chunk);
-        return;
-      }
-      this.lost += 1;
-      client.resetAndDestroy();
+      if (breaking?.side !== 'answer') client.write(chunk);
+      else if (this.#breaks(breaking, chunk, client)) client.resetAndDestroy();
     });
   }
 
-  #takes(chunk: Buffer): boolean {
+  /** Passes on what may still pass. True when that was all: what is beyond is lost. */
+  #breaks(breaking: Breaking, chunk: Buffer, to: Socket): boolean {
+    const passed = chunk.subarray(0, breaking.left);
+    breaking.left -= passed.length;
+    if (passed.length > 0) to.write(passed);
+    if (passed.length === chunk.length) return false;
+    this.lost += 1;
+    return true;
+  }
+
+  #takes(chunk: Buffer): Breaking | null {
     const wanted = this.#wanted;
     if (!wanted || wanted.times === 0 || !chunk.toString('latin1').startsWith(wanted.start)) {
-      return false;
+      return null;
     }
     wanted.times -= 1;
-    return true;
+    return { side: wanted.side, left: wanted.afterBytes };
   }
 }

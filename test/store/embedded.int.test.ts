@@ -112,38 +112,6 @@ describe('the embedded database', () => {
     expect(open.fatal).toEqual([]);
   });
 
-  it('refuses with UNAVAILABLE when the queue holds too many jobs, and takes the others', async () => {
-    const jobs = Array.from({ length: 4200 }, (_, n) => open.database.write(put(`n${n}`)));
-    const settled = await Promise.allSettled(jobs);
-    const refused = settled.filter(({ status }) => status === 'rejected');
-    expect(refused.length).toBeGreaterThan(0);
-    expect(refused.length).toBeLessThanOrEqual(104);
-    expect(refused[0]).toMatchObject({ reason: { code: 'UNAVAILABLE', status: 503 } });
-    expect(refused[0]).toMatchObject({ reason: { details: { retry_after: 1 } } });
-    const row = await open.database.read((tx) => tx.get('SELECT count(*) AS n FROM item'));
-    expect(row).toEqual({ n: 4200 - refused.length });
-    await open.database.write(put('after'));
-  });
-
-  it('refuses with UNAVAILABLE when the queue holds too many bytes, until they are gone', async () => {
-    const sizeBytes = 100 * 1024 * 1024;
-    const settled = await Promise.allSettled(
-      ['a', 'b', 'c'].map((name) => open.database.write(put(name), { sizeBytes })),
-    );
-    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
-    expect(settled[2]).toMatchObject({ reason: { code: 'UNAVAILABLE' } });
-    await open.database.write(put('c'), { sizeBytes });
-  });
-
-  it('finishes what is queued when it closes, and takes nothing after', async () => {
-    const writes = Array.from({ length: 50 }, (_, n) => open.database.write(put(`n${n}`)));
-    const closed = open.database.close();
-    await expect(open.database.write(put('late'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    await Promise.all([...writes, closed]);
-    const row = withRawDatabase(open.path, (raw) => raw.get('SELECT count(*) AS n FROM item'));
-    expect(row).toEqual({ n: 50 });
-  });
-
   it('fails a group whole when the file is locked by somebody else, and says to come again', async () => {
     const other = new Connection(open.path);
     other.exec('BEGIN IMMEDIATE');

@@ -12,12 +12,12 @@ type Store = Pick<ProjectReader, 'read'> & Pick<ProjectWriter, 'write'>;
 async function withStore(run: (store: Store) => Promise<void>): Promise<void> {
   const folder = temporaryFolder();
   const path = join(folder.path, 'project.db');
-  const writer = ProjectWriter.openEmbedded(path, 'prj_0000000000000000', {
+  const writer = await ProjectWriter.open({ kind: 'file', path }, 'prj_0000000000000000', {
     onFatal: (error) => {
       throw error;
     },
   });
-  const reader = ProjectReader.openEmbedded(path, 'prj_0000000000000000');
+  const reader = await ProjectReader.open({ kind: 'file', path }, 'prj_0000000000000000');
   try {
     await run({ read: (fn) => reader.read(fn), write: (fn) => writer.write(fn) });
   } finally {

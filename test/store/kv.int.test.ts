@@ -16,15 +16,15 @@ let folder: ReturnType<typeof temporaryFolder>;
 let path: string;
 let writer: ProjectWriter;
 let reader: ProjectReader;
-beforeEach(() => {
+beforeEach(async () => {
   folder = temporaryFolder();
   path = join(folder.path, 'project.db');
-  writer = ProjectWriter.openEmbedded(path, PROJECT, {
+  writer = await ProjectWriter.open({ kind: 'file', path }, PROJECT, {
     onFatal: (error) => {
       throw error;
     },
   });
-  reader = ProjectReader.openEmbedded(path, PROJECT);
+  reader = await ProjectReader.open({ kind: 'file', path }, PROJECT);
 });
 afterEach(async () => {
   await reader.close();
@@ -133,7 +133,7 @@ describe('a page of keys, or of files', () => {
         seen.push(...steps.map((step) => String(step['detail'])));
         return Promise.resolve([]);
       };
-      const tx: Tx = { all: explain, get: unused, run: unused };
+      const tx: Tx = { all: explain, get: unused, run: unused, put: unused };
       void new KvRepository(tx).page(wanted, NOW);
       void new FileRepository(tx).page(wanted);
       return seen;

@@ -71,14 +71,16 @@ describe('a migration', () => {
     expect(state().tables).toContain('event');
   });
 
-  it('refuses a database of a newer release and leaves it alone', () => {
+  it('refuses a database of a newer release and leaves it alone', async () => {
     withRawDatabase(path, (raw) => {
       migrate(raw, 'project');
       raw.exec('PRAGMA user_version=999');
     });
-    expect(() =>
-      ProjectWriter.openEmbedded(path, 'prj_0000000000000000', { onFatal: () => undefined }),
-    ).toThrow(/schema 999, newer than/);
+    await expect(
+      ProjectWriter.open({ kind: 'file', path }, 'prj_0000000000000000', {
+        onFatal: () => undefined,
+      }),
+    ).rejects.toThrow(/schema 999, newer than/);
     expect(state().version).toBe(999);
   });
 

@@ -1,10 +1,21 @@
--- control, schema 4
+-- control, schema 7
 
 CREATE TABLE account (
   id TEXT PRIMARY KEY,
   address BLOB NOT NULL,
   address_hash TEXT NOT NULL UNIQUE,
   created_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE duty (
+  name TEXT PRIMARY KEY,
+  gateway_id TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE gateway (
+  id TEXT PRIMARY KEY,
+  beat INTEGER NOT NULL,
+  started_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE login (
@@ -42,11 +53,44 @@ CREATE TABLE project (
   name TEXT NOT NULL,
   state TEXT NOT NULL,
   created_at TEXT NOT NULL
-, account_id TEXT REFERENCES account (id)) STRICT, WITHOUT ROWID;
+, account_id TEXT REFERENCES account (id), moved_to TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE project_rest (
   project_id TEXT PRIMARY KEY REFERENCES project (id) ON DELETE CASCADE,
   next_due_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE project_work (
+  gateway_id TEXT NOT NULL,
+  project_id TEXT NOT NULL REFERENCES project (id) ON DELETE CASCADE,
+  working INTEGER NOT NULL,
+  next_due_at INTEGER,
+  PRIMARY KEY (gateway_id, project_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE ui_link (
+  hash TEXT PRIMARY KEY,
+  kind TEXT NOT NULL CHECK (kind IN ('key', 'owner')),
+  project_id TEXT,
+  key_id TEXT,
+  key_hash TEXT,
+  address BLOB,
+  rate_hash TEXT,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  used INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE ui_session (
+  id_hash TEXT PRIMARY KEY,
+  kind TEXT NOT NULL CHECK (kind IN ('key', 'owner')),
+  project_id TEXT,
+  key_id TEXT,
+  key_hash TEXT,
+  address BLOB,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  used_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX login_answer ON login (expires_at) WHERE answer IS NOT NULL;
@@ -57,12 +101,32 @@ CREATE INDEX login_rate ON login (rate_hash, created_at);
 
 CREATE INDEX project_account ON project (account_id) WHERE account_id IS NOT NULL;
 
--- project, schema 4
+CREATE INDEX project_work_project ON project_work (project_id);
+
+CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
+
+-- project, schema 5
 
 CREATE TABLE blob (
   digest TEXT PRIMARY KEY,
   size_bytes INTEGER NOT NULL,
   refs INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE blob_erasure (
+  digest TEXT PRIMARY KEY,
+  -- Names the attempt.
+  claim TEXT NOT NULL,
+  -- Milliseconds: then its process has died.
+  until INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE blob_pin (
+  digest TEXT NOT NULL,
+  holder TEXT NOT NULL,
+  -- Milliseconds: then its process has died.
+  until INTEGER NOT NULL,
+  PRIMARY KEY (digest, holder)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE callback_secret (
@@ -410,6 +474,10 @@ CREATE TABLE upload (
   digest TEXT,
   expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX blob_erasure_until ON blob_erasure (until);
+
+CREATE INDEX blob_pin_until ON blob_pin (until);
 
 CREATE UNIQUE INDEX channel_address ON channel (address_hash) WHERE status <> 'removed' AND address_hash IS NOT NULL;
 

@@ -64,6 +64,21 @@ describe('every address of the document', () => {
   });
 });
 
+describe('a link into the web inbox', () => {
+  it('answers as promised', async () => {
+    const post = (body: string, key = gateway.apiKey): Promise<Answer> =>
+      promised('ui_link_create', '/v1/ui/links', {
+        method: 'POST',
+        body,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      });
+    expect((await post('{"page":"requests"}')).status).toBe(201);
+    expect((await post('{"page":".."}')).status).toBe(400);
+    expect((await post('{}', 'junk')).status).toBe(401);
+    expect((await promised('ui_link_create', '/v1/ui/links')).status).toBe(405);
+  });
+});
+
 describe('an upload link', () => {
   it('answers as promised', async () => {
     const upload = { size: 5, content_type: 'text/plain' };

@@ -56,6 +56,7 @@ const ADDITIONS = [
   ['key_revoke', 'DELETE /v1/keys/{id}', 200, 'any'],
   ['key_rotate', 'POST /v1/keys/{id}/rotate', 201, 'any'],
   ['source_sign', 'POST /v1/sources/{name}/sign', 200, 'admin'],
+  ['inbox_get', 'GET /v1/inbox/events/{event_id}', 200, 'inbox:read'],
   ['inbox_extend', 'POST /v1/inbox/extend', 200, 'inbox:write'],
   ['inbox_requeue', 'POST /v1/inbox/requeue', 200, 'inbox:write'],
   ['route_list', 'GET /v1/routes', 200, 'inbox:read'],
@@ -85,6 +86,7 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   source_sign: ['name', 'body_base64'],
   inbox_list: ['source', 'type', 'status', 'since', 'cursor', 'limit'],
   inbox_wait: ['source', 'type', 'since', 'after', 'timeout_seconds'],
+  inbox_get: ['event_id'],
   inbox_claim: ['event_id', 'lease_seconds'],
   inbox_ack: ['event_id', 'lease_id', 'result'],
   inbox_nack: ['event_id', 'lease_id', 'reason', 'retry'],
@@ -174,6 +176,7 @@ const ERRORS: Readonly<Record<string, readonly string[]>> = {
   source_sign: ['NOT_FOUND'],
   inbox_list: [],
   inbox_wait: ['TOO_MANY_WAITS'],
+  inbox_get: ['NOT_FOUND'],
   inbox_claim: ['NOT_FOUND', 'EVENT_NOT_CLAIMABLE', 'EVENT_ROUTED'],
   inbox_ack: [
     'NOT_FOUND',

@@ -120,6 +120,11 @@ const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = 
   },
   source_remove: async (world) => (await withSource(world), {}),
   source_sign: async (world) => (await withSource(world), {}),
+  // The same each time: what reads it twice reads one event.
+  inbox_get: async (world) => {
+    const { items } = await world.get('inbox_list', { limit: 1 });
+    return { event_id: (items as Json[])[0]?.['id'] ?? (await world.event()) };
+  },
   inbox_claim: async (world) => ({ event_id: await world.event() }),
   inbox_ack: async (world) => ({ event_id: await world.claimed() }),
   inbox_nack: async (world) => ({ event_id: await world.claimed() }),

@@ -106,6 +106,7 @@ export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>
       return only;
     },
   },
+  inbox_get: { NOT_FOUND: (stage) => stage.run('inbox_get', { event_id: NO_EVENT }) },
   inbox_claim: {
     NOT_FOUND: (stage) => stage.run('inbox_claim', { event_id: NO_EVENT }),
     EVENT_NOT_CLAIMABLE: async (stage) =>

@@ -4,6 +4,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -271,7 +272,9 @@ function stdioServer(): void {
     it('is the server that HTTP is', () => {
       expect(stdio.getServerVersion()).toEqual(http.getServerVersion());
       expect(stdio.getServerVersion()?.name).toBe('svc');
-      expect(stdio.getServerCapabilities()).toEqual(http.getServerCapabilities());
+      // It keeps what its client subscribes to, which a server without sessions cannot.
+      const kept = { resources: { subscribe: true, listChanged: true } };
+      expect(stdio.getServerCapabilities()).toEqual({ ...http.getServerCapabilities(), ...kept });
       expect(stdio.getInstructions()).toBe(http.getInstructions());
     });
 
@@ -280,6 +283,26 @@ function stdioServer(): void {
       expect(through).toEqual(over);
       const tools = operations.filter(({ mcp }) => mcp !== false).map(({ name }) => name);
       expect(through.tools.map(({ name }) => name)).toEqual(tools);
+    });
+
+    it('has the same resources, and tells of those subscribed to', async () => {
+      const uri = 'kv://roads/watched';
+      await world.get('kv_set', { key: 'roads/watched', value: 1 });
+      const [over, through] = await Promise.all([http.listResources(), stdio.listResources()]);
+      expect(through.resources).toEqual(over.resources);
+      expect(through.resources.map((one) => one.uri)).toContain(uri);
+      const heard: string[] = [];
+      stdio.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+        heard.push(params.uri);
+      });
+      await stdio.subscribeResource({ uri });
+      await world.get('kv_set', { key: 'roads/watched', value: 2 });
+      await expect.poll(() => heard, { timeout: 15_000 }).toContain(uri);
+      for (const client of [http, stdio]) {
+        const { contents } = await client.readResource({ uri });
+        expect(contents).toEqual([{ uri, mimeType: 'application/json', text: '2' }]);
+      }
+      await stdio.unsubscribeResource({ uri });
     });
 
     it('answers pings', async () => {

@@ -30,7 +30,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'request_callback_secret',
   ],
   'ledger:read': ['ledger_query', 'ledger_verify'],
-  'inbox:read': ['inbox_list', 'inbox_wait', 'route_list', 'route_attempts'],
+  'inbox:read': ['inbox_list', 'inbox_wait', 'inbox_get', 'route_list', 'route_attempts'],
   'inbox:write': ['inbox_claim', 'inbox_ack', 'inbox_nack', 'inbox_extend', 'inbox_requeue'],
   approvals: [
     'ask_approval',

@@ -2,10 +2,12 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../../shared/clock.ts';
 import type { ControlStore } from '../../../shared/store/control-store.ts';
 import type { Observer } from '../../observer.ts';
+import type { Duty } from '../../peers.ts';
 import type { Projects } from '../../projects.ts';
 import type { MailConfig } from '../mail-config.ts';
 import { MailRoom } from './mail-room.ts';
 import type { Mailbox } from './mailbox/mailbox.ts';
+import type { ImapPlace } from './imap-config.ts';
 import type { MailReader } from './read-mail.ts';
 import { ThreadMailReader } from './reader/thread-reader.ts';
 
@@ -29,11 +31,19 @@ export class InboundMail {
     this.reader = new ThreadMailReader({ dnsServers: parts.config.dnsServers });
   }
 
-  /** Begins to take what is in the mailbox. Nobody waits for it: a start without the mail server is a start. */
-  async start(): Promise<void> {
-    const { config, projects, control, clock, log, observer } = this.#parts;
-    const { imap, domain } = config;
-    if (imap === null || domain === null) return;
+  /** To take what is in the mailbox; null where there is none. Nobody waits for the mail server: a start without it is a start. */
+  get duty(): Duty | null {
+    const { imap, domain } = this.#parts.config;
+    if (imap === null || domain === null) return null;
+    return {
+      name: 'mailbox',
+      start: () => this.#open(imap, domain),
+      stop: () => this.#closeMailbox(),
+    };
+  }
+
+  async #open(imap: ImapPlace, domain: string): Promise<void> {
+    const { projects, control, clock, log, observer } = this.#parts;
     // Its package is loaded only where there is a mailbox.
     const { Mailbox: Box } = await import('./mailbox/mailbox.ts');
     const taker = new MailRoom({ projects, reader: this.reader, clock, domain, observer });
@@ -48,7 +58,13 @@ export class InboundMail {
 
   /** Lets the mails at hand end, for a short while. */
   async close(): Promise<void> {
-    await this.#mailbox?.close();
+    await this.#closeMailbox();
     await this.reader.close();
+  }
+
+  async #closeMailbox(): Promise<void> {
+    const mailbox = this.#mailbox;
+    this.#mailbox = null;
+    await mailbox?.close();
   }
 }

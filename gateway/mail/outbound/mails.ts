@@ -9,6 +9,8 @@ import type { Slots } from '../../slots.ts';
 import type { Observer } from '../../observer.ts';
 import { SendQueue, type SendingProject } from '../../send-queue.ts';
 import type { MailFailure, MailFate } from '../../writes/mails.ts';
+import type { InputOf } from '../../writes/procedures.ts';
+import type { ProjectWrites } from '../../writes/writers.ts';
 import type { Mailer, OutgoingFile, OutgoingMail } from '../mailer.ts';
 
 /** A batch whose content is still there. */
@@ -49,6 +51,8 @@ export class Mails extends SendQueue<EmailMessageRow> {
   readonly #parts: MailsParts;
   /** How sending fared, where that could not be written down yet. */
   readonly #unwritten = new Map<string, MailFate>();
+  /** Until when each is claimed, where other gateways send as well. */
+  readonly #claims = new Map<string, number>();
 
   constructor(project: MailsProject, parts: MailsParts) {
     super(project, parts.clock);
@@ -64,11 +68,21 @@ export class Mails extends SendQueue<EmailMessageRow> {
     return store.emails.due(now, limit);
   }
 
-  protected override async send({ id: messageId }: EmailMessageRow): Promise<void> {
+  protected override claim(
+    writes: ProjectWrites,
+    claim: InputOf<'claimMails'>,
+  ): Promise<EmailMessageRow[]> {
+    return writes.run('claimMails', claim);
+  }
+
+  protected override async send({ id: messageId, due_at }: EmailMessageRow): Promise<void> {
+    if (this.#project.shared && due_at !== null) this.#claims.set(messageId, due_at);
     const fate = this.#unwritten.get(messageId) ?? (await this.#tried(messageId));
     const now = this.#parts.clock.now();
-    await this.#project.writes.run('recordMail', { messageId, fate, now });
+    const claimedUntil = this.#claims.get(messageId) ?? null;
+    await this.#project.writes.run('recordMail', { messageId, fate, claimedUntil, now });
     this.#unwritten.delete(messageId);
+    this.#claims.delete(messageId);
   }
 
   async #tried(messageId: string): Promise<MailFate> {
@@ -122,8 +136,10 @@ export class Mails extends SendQueue<EmailMessageRow> {
   /** Durable before a byte of it leaves. */
   async #hand(messageId: string): Promise<void> {
     const now = this.#parts.clock.now();
-    const isToGo = await this.#project.writes.run('handMail', { messageId, now });
-    if (!isToGo) throw new Error('It is not to be sent any more.');
+    const claimedUntil = this.#claims.get(messageId) ?? null;
+    const until = await this.#project.writes.run('handMail', { messageId, claimedUntil, now });
+    if (until === null) throw new Error('It is not to be sent any more, or not by this gateway.');
+    if (claimedUntil !== null) this.#claims.set(messageId, until);
   }
 
   async #compose(message: EmailMessageRow, batch: KeptBatch): Promise<OutgoingMail> {

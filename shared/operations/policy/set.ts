@@ -62,7 +62,7 @@ export const policySet = defineOperation({
       kind: 'policy',
       action: ACTION,
       subject: canonicalJson({ rules: document.rules, base: judgement.version }),
-      summary: `Replace policy version ${judgement.version}: ${document.rules.length} rules`,
+      summary: `Replace policy version ${judgement.version}: ${document.rules.length} ${document.rules.length === 1 ? 'rule' : 'rules'}`,
       risk: 'high',
       proposal,
     } as const;

@@ -27,16 +27,6 @@ export const sourceList = defineOperation({
   cli: {
     usage: 'source list',
     examples: ['source list'],
-    columns: [
-      'name',
-      'type',
-      'verification',
-      'address',
-      'url',
-      'last_event_at',
-      'events_24h',
-      'rejected_24h',
-    ],
   },
   example: {},
 }).read(async ({ store, vault, server, project, now }) => {

@@ -1,6 +1,7 @@
 import type { LoginState } from '../../rules/login-state.ts';
 import { effectiveLoginState } from '../../rules/login-state.ts';
 import type { Reader, Row, Tx, Writer } from '../driver.ts';
+import type { ProjectState } from './project-state.ts';
 import { byId, keepAnswer, markUsed, type LoginUse } from './login-rows.ts';
 
 /** A person, known by the address they sign in with. */
@@ -31,6 +32,8 @@ export interface UnfinishedProject extends Row {
 
 /** A project with the address of its account, sealed; null where it has none. */
 export interface ListedProject extends OwnedProject {
+  state: Exclude<ProjectState, 'reserved'>;
+  moved_to: string | null;
   account_id: string | null;
   address: Uint8Array | null;
 }
@@ -67,7 +70,7 @@ export class AccountStore {
   projectsOf(accountId: string): Promise<OwnedProject[]> {
     return this.#reader.read((tx) =>
       tx.all<OwnedProject>(
-        "SELECT id, slug, name, created_at FROM project WHERE account_id = ? AND state = 'active' ORDER BY created_at, id",
+        "SELECT id, slug, name, created_at FROM project WHERE account_id = ? AND state <> 'reserved' ORDER BY created_at, id",
         [accountId],
       ),
     );
@@ -77,9 +80,9 @@ export class AccountStore {
   listProjects(limit: number, afterId: string | null): Promise<ListedProject[]> {
     return this.#reader.read((tx) =>
       tx.all<ListedProject>(
-        `SELECT project.id, slug, name, project.created_at, account_id, address
+        `SELECT project.id, slug, name, project.created_at, state, moved_to, account_id, address
          FROM project LEFT JOIN account ON account.id = account_id
-         WHERE state = 'active' AND (?1 IS NULL OR (project.created_at, project.id) > (SELECT created_at, id FROM project WHERE id = ?1))
+         WHERE state <> 'reserved' AND (?1 IS NULL OR (project.created_at, project.id) > (SELECT created_at, id FROM project WHERE id = ?1))
          ORDER BY project.created_at, project.id LIMIT ?2`,
         [afterId, limit],
       ),
@@ -94,13 +97,13 @@ export class AccountStore {
       if (state !== 'confirmed') return { outcome: 'refused', state };
       const account = await accountOf(tx, login?.account_id ?? '');
       const owned = await tx.get<{ count: number }>(
-        'SELECT count(*) AS count FROM project WHERE account_id = ?',
+        "SELECT count(*) AS count FROM project WHERE account_id = ? AND state <> 'moved'",
         [account.id],
       );
       if ((owned?.count ?? 0) >= wanted.projectsMax) return { outcome: 'limit_reached' };
       const slug = await firstFree(tx, wanted.slugs);
       if (slug === null) return { outcome: 'slug_taken' };
-      await tx.run(
+      await tx.put(
         "INSERT INTO project (id, slug, name, state, created_at, account_id) VALUES (?, ?, ?, 'reserved', ?, ?)",
         [wanted.id, slug, wanted.name, wanted.createdAt, account.id],
       );
@@ -115,7 +118,7 @@ export class AccountStore {
     kept: { readonly idHash: string; readonly answer: Uint8Array } | null,
   ): Promise<void> {
     await this.#writer.write(async (tx) => {
-      await tx.run("UPDATE project SET state = 'active' WHERE id = ? AND state = 'reserved'", [id]);
+      await tx.put("UPDATE project SET state = 'active' WHERE id = ? AND state = 'reserved'", [id]);
       if (kept) await keepAnswer(tx, kept.idHash, kept.answer);
     });
   }
@@ -138,7 +141,7 @@ export async function addAccount(tx: Tx, fresh: AccountRow): Promise<string> {
     fresh.address_hash,
   ]);
   if (known) return known.id;
-  await tx.run(`INSERT INTO account (${ACCOUNT}) VALUES (?, ?, ?, ?)`, [
+  await tx.put(`INSERT INTO account (${ACCOUNT}) VALUES (?, ?, ?, ?)`, [
     fresh.id,
     fresh.address,
     fresh.address_hash,

@@ -44,7 +44,7 @@ export function byLink(tx: Tx, linkHash: string): Promise<LoginRow | undefined> 
 }
 
 export async function markUsed(tx: Tx, { idHash, repeatHash }: LoginUse): Promise<void> {
-  await tx.run("UPDATE login SET state = 'used', repeat_hash = ? WHERE id_hash = ?", [
+  await tx.put("UPDATE login SET state = 'used', repeat_hash = ? WHERE id_hash = ?", [
     repeatHash,
     idHash,
   ]);
@@ -52,5 +52,5 @@ export async function markUsed(tx: Tx, { idHash, repeatHash }: LoginUse): Promis
 
 /** Keeps what was answered, for a repeat of the same call. */
 export async function keepAnswer(tx: Tx, idHash: string, answer: Uint8Array): Promise<void> {
-  await tx.run('UPDATE login SET answer = ? WHERE id_hash = ?', [answer, idHash]);
+  await tx.put('UPDATE login SET answer = ? WHERE id_hash = ?', [answer, idHash]);
 }

@@ -72,7 +72,7 @@ export class LoginStore {
       const login = await byLink(tx, linkHash);
       if (!login || effectiveLoginState(login, now) !== 'waiting') return;
       const accountId = await addAccount(tx, fresh);
-      await tx.run(
+      await tx.put(
         "UPDATE login SET state = 'confirmed', account_id = ?, expires_at = ? WHERE id_hash = ?",
         [accountId, expiresAt, login.id_hash],
       );
@@ -82,7 +82,7 @@ export class LoginStore {
   /** Ends one that waits: it was somebody else. */
   async deny(linkHash: string): Promise<void> {
     await this.#writer.write((tx) =>
-      tx.run("UPDATE login SET state = 'denied' WHERE link_hash = ? AND state = 'waiting'", [
+      tx.put("UPDATE login SET state = 'denied' WHERE link_hash = ? AND state = 'waiting'", [
         linkHash,
       ]),
     );
@@ -96,7 +96,7 @@ export class LoginStore {
       if (state !== 'confirmed') return { outcome: 'refused', state };
       const accountId = login?.account_id ?? '';
       const project = await tx.get(
-        "SELECT id FROM project WHERE id = ? AND account_id = ? AND state = 'active'",
+        "SELECT id FROM project WHERE id = ? AND account_id = ? AND state <> 'reserved'",
         [projectId, accountId],
       );
       if (!project) return { outcome: 'no_project' };
@@ -108,7 +108,7 @@ export class LoginStore {
   /** Gives one back that was used up for what then could not be done. */
   async giveBack(idHash: string): Promise<void> {
     await this.#writer.write((tx) =>
-      tx.run(
+      tx.put(
         "UPDATE login SET state = 'confirmed', repeat_hash = NULL WHERE id_hash = ? AND state = 'used'",
         [idHash],
       ),
@@ -122,7 +122,7 @@ export class LoginStore {
 
   /** Forgets one whose mail did not go out. */
   async drop(idHash: string): Promise<void> {
-    await this.#writer.write((tx) => tx.run('DELETE FROM login WHERE id_hash = ?', [idHash]));
+    await this.#writer.write((tx) => tx.put('DELETE FROM login WHERE id_hash = ?', [idHash]));
   }
 
   /** Deletes what was begun before a time, and answers that nobody may ask for again. */
@@ -132,14 +132,14 @@ export class LoginStore {
 }
 
 async function tidy(tx: Tx, keptSince: number, now: number): Promise<void> {
-  await tx.run('DELETE FROM login WHERE created_at <= ?', [keptSince]);
-  await tx.run('UPDATE login SET answer = NULL WHERE answer IS NOT NULL AND expires_at <= ?', [
+  await tx.put('DELETE FROM login WHERE created_at <= ?', [keptSince]);
+  await tx.put('UPDATE login SET answer = NULL WHERE answer IS NOT NULL AND expires_at <= ?', [
     now,
   ]);
 }
 
 async function insert(tx: Tx, login: NewLogin): Promise<void> {
-  await tx.run(
+  await tx.put(
     `INSERT INTO login (id_hash, link_hash, user_code, address, address_hash, rate_hash, masked, client, state, created_at, expires_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?)`,
     [

@@ -31,7 +31,7 @@ export class MailboxStore {
 
   async move(name: string, { uidValidity, uid }: MailboxCursor, now: number): Promise<void> {
     await this.#writer.write((tx) =>
-      tx.run(
+      tx.put(
         `INSERT INTO mailbox (name, uid_validity, uid, updated_at) VALUES (?, ?, ?, ?)
          ON CONFLICT DO UPDATE SET uid_validity = excluded.uid_validity, uid = excluded.uid,
            updated_at = excluded.updated_at`,

@@ -79,13 +79,16 @@ export const ingest: RunBench = async (bench) => {
   const durable = await Target.start(bench, 'durable', generator);
   const bare = await Target.start(bench, 'no-database', generator);
   const each = await Target.start(bench, 'commit-each', generator);
-  for (const target of [durable, bare, each]) await target.run(64, WARM_UP_SECONDS);
-  const runs = await interleave<'durable' | 'bare' | 'each', Load>(bench, {
+  const single = await Target.start(bench, 'one-thread', generator);
+  const targets = [durable, bare, each, single];
+  for (const target of targets) await target.run(64, WARM_UP_SECONDS);
+  const runs = await interleave<Side, Load>(bench, {
     durable: () => durable.run(64, bench.seconds),
     bare: () => bare.run(64, bench.seconds),
     each: () => each.run(64, bench.seconds),
+    single: () => single.run(64, bench.seconds),
   });
-  for (const target of [durable, bare, each]) await target.child.end();
+  for (const target of targets) await target.child.end();
   return ingestRows(runs);
 };
 
@@ -97,7 +100,9 @@ function tails(side: readonly Load[]): number[] {
   return side.map((run) => run.p99Ms);
 }
 
-function ingestRows(runs: Record<'durable' | 'bare' | 'each', Load[]>): Row[] {
+type Side = 'durable' | 'bare' | 'each' | 'single';
+
+function ingestRows(runs: Record<Side, Load[]>): Row[] {
   const against = (what: string, name: string, side: readonly Load[]) => ({
     bench: 'ingest',
     what,
@@ -114,14 +119,20 @@ function ingestRows(runs: Record<'durable' | 'bare' | 'each', Load[]>): Row[] {
       ...against(`${VERIFIED}, vs a commit each`, 'same store, a commit each', runs.each),
       target: COMMIT_EACH,
     },
-    {
-      bench: 'ingest',
-      what: `${VERIFIED}, p99`,
-      value: { unit: 'ms', spread: spread(tails(runs.durable)) },
-      baseline: { name: 'same store, a commit each', unit: 'ms', spread: spread(tails(runs.each)) },
-      ratio: ratios(tails(runs.durable), tails(runs.each)),
-    },
+    against(`${VERIFIED}, vs one thread`, 'same store, one thread', runs.single),
+    tailRow(runs.durable, { name: 'same store, a commit each', side: runs.each }),
+    tailRow(runs.durable, { name: 'same store, one thread', side: runs.single }),
   ];
+}
+
+function tailRow(own: Load[], { name, side }: { name: string; side: Load[] }): Row {
+  return {
+    bench: 'ingest',
+    what: `${VERIFIED}, p99, vs ${name.slice('same store, '.length)}`,
+    value: { unit: 'ms', spread: spread(tails(own)) },
+    baseline: { name, unit: 'ms', spread: spread(tails(side)) },
+    ratio: ratios(tails(own), tails(side)),
+  };
 }
 
 const PG_BOSS = {

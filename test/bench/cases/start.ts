@@ -14,6 +14,8 @@ export const start: RunBench = async (bench) => {
     const sides = {
       nothing: () => Promise.resolve(run('-e', '0')),
       version: () => Promise.resolve(run(EXECUTABLE, '--version')),
+      refused: () =>
+        Promise.resolve(timeOfProcess([EXECUTABLE, 'inbox', 'claim'], daemon.environment, 2)),
       list: () => Promise.resolve(run(EXECUTABLE, 'inbox', 'list')),
     };
     await interleave({ rounds: WARM_UP, progress: () => undefined }, sides);
@@ -28,8 +30,9 @@ export const start: RunBench = async (bench) => {
       target: { of: 'ratio', op: '<=', limit } as const,
     });
     return [
-      row('svc --version', ms.version, 1.3),
-      row('svc inbox list against a running daemon', ms.list, 1.6),
+      row('svc --version', ms.version, 1.2),
+      row('svc with an argument missing', ms.refused, 1.2),
+      row('svc inbox list against a running daemon', ms.list, 1.4),
     ];
   } finally {
     await daemon.end();

@@ -9,6 +9,7 @@ import { CallbackAllow } from '../../../gateway/callbacks/callback-allow.ts';
 import { Gateway } from '../../../gateway/gateway.ts';
 import type { DeliveryAnswer } from '../../../gateway/writes/delivery.ts';
 import type { OutputOf } from '../../../gateway/writes/procedures.ts';
+import { InProcessWriters } from '../../../gateway/writes/in-process.ts';
 import { ThreadWriters } from '../../../gateway/writes/thread.ts';
 import type { ProjectWrites, Writers, WritersOptions } from '../../../gateway/writes/writers.ts';
 import { newId } from '../../../shared/ids.ts';
@@ -30,9 +31,10 @@ export interface ServeOptions {
   readonly secret: string;
   /**
    * `durable` is the product. `no-database` answers a delivery where the product would queue it for the database.
-   * `commit-each` lets one write into the queue at a time, so that each has a commit of its own.
+   * `commit-each` lets one write into the queue at a time, so that each has a commit of its own. `one-thread` writes in the
+   * thread that takes requests.
    */
-  readonly variant: 'durable' | 'no-database' | 'commit-each';
+  readonly variant: 'durable' | 'no-database' | 'commit-each' | 'one-thread';
   /** Pending events to begin with. */
   readonly events?: number;
 }
@@ -133,6 +135,7 @@ async function addSource(url: string, apiKey: string, secret: string): Promise<s
 /** The writing side of the product, bent as the variant says. */
 function openWriters(variant: ServeOptions['variant']): (options: WritersOptions) => Writers {
   return (options) => {
+    if (variant === 'one-thread') return new InProcessWriters(options);
     const writers = new ThreadWriters(options);
     return {
       async open(project, apply) {

@@ -287,7 +287,10 @@ describe('svc file get', () => {
 
   it('says what is missing', async () => {
     const { code, err } = await disk.svc(['file', 'get', 'nowhere', join(work, 'a')]);
-    expect([code, err]).toEqual([1, expect.stringContaining('NOT_FOUND')]);
+    expect([code, err]).toEqual([
+      1,
+      'NOT_FOUND: There is no file "nowhere".\nSee what is there: svc file list\n',
+    ]);
     disk.put('a.txt', 'x');
     const folder = await disk.svc(['file', 'get', 'a.txt', join(work, 'no/a.txt')]);
     expect([folder.code, folder.err]).toEqual([1, expect.stringContaining('There is no folder')]);

@@ -22,6 +22,26 @@ async function piped(line: readonly string[], answer: Json): Promise<void> {
   expect(JSON.parse(stdout)).toEqual(answer);
 }
 
+describe('source', () => {
+  it('list shows each address whole, when something came last, and what was refused', async () => {
+    const url = `http://127.0.0.1:4780/w/${'x'.repeat(60)}`;
+    const source = { name: 'shop', type: 'webhook', verification: 'stripe', url, address: null };
+    const mail = { ...source, name: 'mail', type: 'email', verification: 'none' };
+    const items = [
+      { ...source, last_event_at: new Date().toISOString(), events_24h: 12, rejected_24h: 3 },
+      { ...mail, address: 'shop@a.example', last_event_at: null, events_24h: 0, rejected_24h: 0 },
+    ];
+    const routes = { 'GET /v1/sources': { items, next_cursor: null } };
+    expect((await shown(['source', 'list'], routes, 60)).split('\n')).toEqual([
+      'NAME  VERIFICATION  LAST  24 H  REFUSED  ADDRESS',
+      expect.stringMatching(`^shop  stripe {8}(now|1s ago) +12 {8}3  ${url}$`),
+      expect.stringMatching(/^mail {2}dkim {10}– +0 {8}0 {2}shop@a\.example$/),
+      '',
+    ]);
+    await piped(['source', 'list'], { items, next_cursor: null });
+  });
+});
+
 describe('route', () => {
   const route = {
     id: ROUTE,

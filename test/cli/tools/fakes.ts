@@ -135,6 +135,7 @@ export function fakeContext(given: {
     client: () => given.client ?? new FakeClient({}),
     output: {
       json: given.json ?? true,
+      terminal: false,
       answer: (value) => void printed.answers.push(value),
       line: (text) => {
         printed.lines.push(text);

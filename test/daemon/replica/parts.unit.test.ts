@@ -137,6 +137,8 @@ describe('what a gateway says', () => {
     const known: Change[] = [
       { kind: 'event', source: 's', type: 't' },
       { kind: 'request', id: 'req_1' },
+      { kind: 'disk' },
+      { kind: 'inbox' },
     ];
     const told = { position: 1, time: '2026-01-02T03:04:05.000Z' };
     const heard = (changes: unknown, all?: true): unknown =>

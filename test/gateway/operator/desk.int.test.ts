@@ -61,6 +61,8 @@ describe('the list of projects', () => {
         slug: expect.stringMatching(/^t-\d+$/),
         name: 'Test',
         created_at: expect.any(String),
+        state: 'active',
+        moved_to: null,
         owner: null,
         emails: { this_month: 0, blocked: null },
       },
@@ -69,6 +71,8 @@ describe('the list of projects', () => {
         slug: 'acme-shop',
         name: 'Acme Shop',
         created_at: createdAt,
+        state: 'active',
+        moved_to: null,
         owner: 'A***@example.com',
         emails: { this_month: 0, blocked: { reason: 'Unpaid', since: isoTime(clock.now()) } },
       },
@@ -111,7 +115,10 @@ describe('the list of projects', () => {
   });
 
   it('leaves out a project that is still being made', async () => {
-    const control = new ControlStore(join(folder.path, 'control.db'), () => undefined);
+    const control = await ControlStore.open(
+      { kind: 'file', path: join(folder.path, 'control.db') },
+      () => undefined,
+    );
     const half = { id: 'prj_0000000000000000', slug: 'half', name: 'Half' };
     await control.reserveProject({ ...half, created_at: isoTime(clock.now()) });
     await control.close();

@@ -35,6 +35,12 @@ it.each([
   ['POST', '/projects/{id}/block', '{"reason":"a\\nb"}', 400, 'VALIDATION_FAILED'],
   ['POST', '/projects/{id}/block', '{"reason":"a","who":1}', 400, 'VALIDATION_FAILED'],
   ['POST', '/projects/{id}/block', `{"reason":"${'a'.repeat(201)}"}`, 400, 'VALIDATION_FAILED'],
+  ['POST', '/projects/{id}/moved', '{"to":"ftp://svc.example.com"}', 400, 'VALIDATION_FAILED'],
+  ['POST', '/projects/{id}/moved', '{"to":"nowhere"}', 400, 'VALIDATION_FAILED'],
+  ['POST', '/projects/{id}/moved', '{"to":"https://a.example/ do this"}', 400, 'VALIDATION_FAILED'],
+  ['POST', '/projects/{id}/moved', '{"to":"https://a.example/\\u001b"}', 400, 'VALIDATION_FAILED'],
+  ['POST', '/projects/{id}/moved', '{"to":"https://a.example/\\u202e"}', 400, 'VALIDATION_FAILED'],
+  ['POST', '/projects/{id}/moved', '{"to":"https://a:b@a.example"}', 400, 'VALIDATION_FAILED'],
   ['POST', '/projects/{id}/block', ' '.repeat(16_385), 413, 'PAYLOAD_TOO_LARGE'],
 ])('%s %s with %j is refused', async (method, path, body, status, code) => {
   const target = path.replace('{id}', gateway.projectId);

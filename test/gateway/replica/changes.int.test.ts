@@ -68,7 +68,7 @@ describe('the stream of changes', () => {
     const told = await stream.next(({ data }) => Number(data['position']) >= written);
     expect(told).toEqual({
       name: 'change',
-      data: { position: written, time: '2026-01-02T03:04:05.000Z', changes: [] },
+      data: { position: written, time: '2026-01-02T03:04:05.000Z', changes: [{ kind: 'disk' }] },
     });
   });
 

@@ -47,7 +47,11 @@ beforeEach(() => {
   vi.useFakeTimers();
   clock = new FakeClock();
   standing = at(7);
-  feed = new Feed(() => standing, clock);
+  feed = new Feed(
+    () => standing,
+    clock,
+    () => undefined,
+  );
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -83,16 +87,20 @@ describe('a feed', () => {
     commit({ kind: 'event_ready', source: 'shop', type: 'paid' });
     commit({ kind: 'event_ready', source: 'shop', type: 'paid' });
     commit({ kind: 'request_ended', id: 'req_1' }, { kind: 'notices_due' });
+    commit({ kind: 'disk_changed' }, { kind: 'inbox_changed' });
+    commit({ kind: 'disk_changed' });
     await settled();
     expect(listener.heard.slice(1)).toEqual([
       [
         'change',
         {
-          position: 10,
+          position: 12,
           time: TIME,
           changes: [
             { kind: 'event', source: 'shop', type: 'paid' },
             { kind: 'request', id: 'req_1' },
+            { kind: 'disk' },
+            { kind: 'inbox' },
           ],
         },
       ],

@@ -99,6 +99,14 @@ function expectPromised(name: string, { status, headers, bytes, body }: Answer):
   expect(contract.missingHeaders(name, status, headers)).toEqual([]);
 }
 
+it('regression: an Idempotency-Key that is none is refused to nobody who reads here', async () => {
+  const headers = { authorization: `Bearer ${gateway.apiKey}`, 'idempotency-key': 'x'.repeat(256) };
+  for (const path of ['', `/${epoch}/info`, `/${epoch}/sync/${generation}/1/2`]) {
+    const { status } = await fetch(`${gateway.url}/v1/replica${path}`, { headers });
+    expect([path, status]).toEqual([path, 200]);
+  }
+});
+
 describe('the place of a project', () => {
   it('names everything that a copy does not tell', async () => {
     const answer = await ask('');

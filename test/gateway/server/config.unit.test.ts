@@ -271,6 +271,14 @@ describe('warnings', () => {
     ]);
   });
 
+  it('say where files are that other gateways of the store do not find', () => {
+    const env = { SVC_DATABASE_URL: 'https://db.example.com/{project}/' };
+    expect(warningsOf(env)).toEqual([
+      'SVC_BLOBS is not a bucket: files are in the data folder, where no other gateway finds them.',
+    ]);
+    expect(warningsOf({ ...env, SVC_BLOBS: 'file:/mnt/svc' })).toEqual([]);
+  });
+
   it('keep the passwords of mail servers out of the log', () => {
     const { secrets } = configOf({
       SVC_SMTP_URL: 'smtps://ana:smtp%40pass@mail.example.com',

@@ -6,7 +6,7 @@ import { findProgram, freePort } from '../../helpers/programs.ts';
 import { required } from '../../helpers/require.ts';
 import { newProject, type TeamProject } from '../../helpers/team.ts';
 import { Hosted } from './hosted.ts';
-import { serverOfReadme, startNginx } from './nginx.ts';
+import { serverOfDocs, startNginx } from './nginx.ts';
 
 const nginx = findProgram('nginx');
 const SECRET = 'a secret of the source';
@@ -29,7 +29,7 @@ const asJson = (body: object): Sent => ({
 });
 
 describe.runIf(required('nginx', nginx !== null, 'apt-get install -y nginx-light'))(
-  'behind nginx as the README shows it',
+  'behind nginx as the documentation shows it',
   () => {
     const folder = temporaryFolder();
     let project: TeamProject;
@@ -47,7 +47,7 @@ describe.runIf(required('nginx', nginx !== null, 'apt-get install -y nginx-light
         SVC_PUBLIC_URL: url,
         SVC_LOG_LEVEL: 'debug',
       });
-      const server = serverOfReadme(Number(new URL(url).port), hosted.status.listen);
+      const server = serverOfDocs(Number(new URL(url).port), hosted.status.listen);
       const own = { folder: join(folder.path, 'nginx'), server, url };
       proxy = await startNginx(nginx ?? '', own);
     });

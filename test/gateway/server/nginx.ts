@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The server that the README shows, moved to ports of this test and freed of its certificate. */
-export function serverOfReadme(port: number, gateway: string): string {
-  const shown = /```nginx\n([\s\S]*?)```/.exec(readFileSync('README.md', 'utf8'))?.[1] ?? '';
+/** The server that `docs/gateway.md` shows, moved to ports of this test and freed of its certificate. */
+export function serverOfDocs(port: number, gateway: string): string {
+  const shown = /```nginx\n([\s\S]*?)```/.exec(readFileSync('docs/gateway.md', 'utf8'))?.[1] ?? '';
   const moved = shown
     .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
     .replace('http://127.0.0.1:4780', gateway)
     .replaceAll(/^\s*ssl_certificate.*\n/gm, '');
   if (!moved.includes(`listen 127.0.0.1:${port};`) || !moved.includes(`proxy_pass ${gateway};`)) {
-    throw new Error('The README shows no nginx server as this test knows it.');
+    throw new Error('docs/gateway.md shows no nginx server as this test knows it.');
   }
   return moved;
 }
@@ -48,7 +48,7 @@ function configuration(folder: string, server: string): string {
   return `daemon off;
 master_process off;
 pid ${folder}/nginx.pid;
-events { worker_connections 256; }
+events { worker_connections 2048; }
 http {
   access_log off;
   ${temporary.join('\n  ')}

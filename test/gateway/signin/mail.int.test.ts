@@ -73,8 +73,11 @@ describe('a mail server', () => {
 describe('a mail that is not handed over in time', () => {
   const folder = temporaryFolder();
   let control: ControlStore;
-  beforeEach(() => {
-    control = new ControlStore(join(folder.path, 'control.db'), () => undefined);
+  beforeEach(async () => {
+    control = await ControlStore.open(
+      { kind: 'file', path: join(folder.path, 'control.db') },
+      () => undefined,
+    );
   });
   afterEach(async () => {
     await control.close();

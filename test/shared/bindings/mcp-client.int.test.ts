@@ -34,7 +34,12 @@ function later<T>(ms: number, value: T): Promise<T> {
 describe('the official client', () => {
   it('connects and learns what it talks to', () => {
     expect(client.getServerVersion()).toEqual({ name: 'svc', version: '1.2.3' });
-    expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
+    expect(client.getServerCapabilities()).toEqual({
+      tools: { listChanged: false },
+      resources: {},
+      prompts: { listChanged: false },
+      completions: {},
+    });
   });
 
   it('pings', async () => {

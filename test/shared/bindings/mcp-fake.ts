@@ -1,12 +1,14 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import * as z from 'zod';
+import { mcpTables } from '../../../shared/bindings/api.ts';
 import { identify, type HttpEnv } from '../../../shared/bindings/http.ts';
 import { mcpRoutes, type McpOptions } from '../../../shared/bindings/mcp.ts';
+import { ToolBook } from '../../../shared/bindings/mcp-tools.ts';
 import type { AgentIdentity, Caller } from '../../../shared/context.ts';
 import { eventSchema, type Envelope } from '../../../shared/envelope.ts';
 import { ServiceError } from '../../../shared/errors.ts';
-import type { Answer, Credentials, Executor } from '../../../shared/executor.ts';
+import type { Answer, Credentials, Executor, Follower } from '../../../shared/executor.ts';
 import { defineOperation, parseInput, type Operation } from '../../../shared/operation.ts';
 import { mayCall, type Scope } from '../../../shared/scopes.ts';
 
@@ -157,6 +159,14 @@ export class FakeExecutor implements Executor {
     };
   }
 
+  /** Those who follow, until they leave. */
+  readonly followers = new Set<Follower>();
+
+  async follow(_caller: Caller, follower: Follower): Promise<() => void> {
+    this.followers.add(follower);
+    return () => void this.followers.delete(follower);
+  }
+
   meter(): Readonly<Record<string, string>> {
     this.metered += 1;
     const headers = { RateLimit: '"key";r=0;t=7' };
@@ -220,7 +230,11 @@ export async function serveMcp(
   const onInternal = (error: unknown) => internal.push(error);
   app.route(
     '/mcp',
-    mcpRoutes(executor, operations, { serverVersion: '1.2.3', onInternal, ...options }),
+    mcpRoutes(
+      executor,
+      { ...mcpTables(), tools: new ToolBook(operations) },
+      { serverVersion: '1.2.3', onInternal, ...options },
+    ),
   );
   const { server, port } = await new Promise<Started>((resolve) => {
     const started = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, (info) =>

@@ -159,6 +159,8 @@ describe('tool book', () => {
   it('knows no operation that has no tool', () => {
     const book = new ToolBook(operations);
     expect(book.find('key_list')).toBeUndefined();
-    expect(book.find('inbox_ack')?.name).toBe('inbox_ack');
+    expect(book.find('inbox_ack')?.pace).toBe('moment');
+    expect(book.find('ask_human')?.pace).toBe('long');
+    expect(book.find('inbox_wait')?.pace).toBe('wait');
   });
 });

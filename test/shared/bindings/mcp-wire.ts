@@ -38,6 +38,7 @@ export function wireTo(served: () => Served) {
       'mcp-protocol-version': '2026-07-28',
       'mcp-method': method,
       ...(typeof params['name'] === 'string' && { 'mcp-name': params['name'] }),
+      ...(typeof params['uri'] === 'string' && { 'mcp-name': params['uri'] }),
       ...headers,
     });
   return { post, legacy, modern };

@@ -33,7 +33,13 @@ describe('revisions with initialize', () => {
     expect(headers.get('mcp-session-id')).toBeNull();
     expect(json.result).toEqual({
       protocolVersion: answered,
-      capabilities: { tools: { listChanged: false } },
+      // No stream would carry what changed: there are no sessions.
+      capabilities: {
+        tools: { listChanged: false },
+        resources: {},
+        prompts: { listChanged: false },
+        completions: {},
+      },
       serverInfo: { name: 'svc', version: '1.2.3' },
       instructions: expect.any(String),
     });
@@ -59,7 +65,8 @@ describe('revisions with initialize', () => {
   });
 
   it('knows no other method, and says so within JSON-RPC', async () => {
-    for (const method of ['server/discover', 'resources/list', 'nonsense']) {
+    const methods = ['server/discover', 'subscriptions/listen', 'resources/subscribe', 'nonsense'];
+    for (const method of methods) {
       expect(await legacy(method)).toMatchObject({
         status: 200,
         json: { error: { code: -32_601 } },
@@ -75,7 +82,12 @@ describe('revision 2026-07-28', () => {
     expect(json.result).toEqual({
       resultType: 'complete',
       supportedVersions: VERSIONS,
-      capabilities: { tools: { listChanged: false } },
+      capabilities: {
+        tools: { listChanged: false },
+        resources: { subscribe: true, listChanged: true },
+        prompts: { listChanged: false },
+        completions: {},
+      },
       instructions: expect.any(String),
       ttlMs: 300_000,
       cacheScope: 'public',
@@ -93,7 +105,7 @@ describe('revision 2026-07-28', () => {
     expect(json.result).not.toHaveProperty('nextCursor');
   });
 
-  it.each(['initialize', 'ping', 'logging/setLevel', 'subscriptions/listen', 'nonsense'])(
+  it.each(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'nonsense'])(
     'does not know %s',
     async (method) => {
       const answer = await modern(method);
@@ -138,6 +150,17 @@ describe('revision 2026-07-28', () => {
     const { [name]: _left, ...headers } = all;
     const answer = await post(rpc('tools/call', { name: 'test_echo', _meta: META }), headers);
     expect(answer).toMatchObject({ status: 400, json: { error: { code: -32_020 } } });
+  });
+
+  it.each([
+    ['prompts/get', { name: 'work_inbox' }, 'ask_first'],
+    ['resources/read', { uri: 'kv://a' }, 'kv://b'],
+  ])('has %s named in a header, too', async (method, params, other) => {
+    for (const headers of [{ 'mcp-name': other }, { 'mcp-name': '' }]) {
+      const answer = await modern(method, params, headers);
+      expect(answer).toMatchObject({ status: 400, json: { error: { code: -32_020 } } });
+    }
+    expect(executor.callers).toEqual([]);
   });
 
   it('reads names that came in base64, and spaces around them', async () => {

@@ -122,6 +122,10 @@ class EchoExecutor implements Executor {
     return { RateLimit: '"key";r=9;t=0' };
   }
 
+  async follow(): Promise<() => void> {
+    throw new Error('not used');
+  }
+
   async execute(operation: Operation, input: unknown): Promise<Answer> {
     this.asked.push('execute');
     const checked = parseInput(operation, input) as Record<string, unknown>;

@@ -99,6 +99,32 @@ describe('a connection on which a body came late', () => {
   });
 });
 
+describe('a server with as many connections as it may have', () => {
+  it('closes what comes beyond, and takes the next when one has gone', async () => {
+    const few = await HttpServer.listen(
+      { host: '127.0.0.1', port: 0 },
+      () => (_, response) => response.end('served'),
+      { connectionsMax: 2 },
+    );
+    /** Whether it is served, or closed without a word. */
+    const ask = (): Promise<boolean> =>
+      new Promise((resolve) => {
+        const socket = connect(few.port, '127.0.0.1').on('error', () => undefined);
+        socket.once('data', () => resolve(true)).once('close', () => resolve(false));
+        socket.end('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      });
+    const idle = [connect(few.port, '127.0.0.1'), connect(few.port, '127.0.0.1')];
+    for (const socket of idle) await once(socket, 'connect');
+    expect(await ask()).toBe(false);
+    idle[0]?.destroy();
+    // The server hears of that a moment later.
+    await expect.poll(ask).toBe(true);
+    expect(idle[1]?.closed).toBe(false);
+    idle[1]?.destroy();
+    await few.close(0);
+  });
+});
+
 describe('a server that ends', () => {
   it('takes no further request of a client that has one under way', async () => {
     const socket = await open();

@@ -17,9 +17,9 @@ describe.runIf(hasMailLab())('a mailbox in trouble', () => {
   beforeAll(async () => {
     lab = await MailLab.start();
   });
-  beforeEach(() => {
+  beforeEach(async () => {
     users += 1;
-    world = new MailboxWorld(lab, `user${users}`);
+    world = await MailboxWorld.open(lab, `user${users}`);
   });
   afterEach(() => world.end());
   afterAll(() => lab.stop());

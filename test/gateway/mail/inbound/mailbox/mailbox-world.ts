@@ -97,14 +97,25 @@ export class MailboxWorld {
   readonly taker = new RecordingTaker();
   readonly lines: LogLine[] = [];
   readonly #lab: MailLab;
-  readonly #folder = temporaryFolder();
+  readonly #folder: ReturnType<typeof temporaryFolder>;
   readonly #mailboxes: Mailbox[] = [];
   #control: ControlStore;
 
-  constructor(lab: MailLab, user: string) {
+  private constructor(
+    lab: MailLab,
+    user: string,
+    folder: { path: string; remove: () => void },
+    control: ControlStore,
+  ) {
     this.#lab = lab;
     this.user = `${user}@people.test`;
-    this.#control = this.#openControl();
+    this.#folder = folder;
+    this.#control = control;
+  }
+
+  static async open(lab: MailLab, user: string): Promise<MailboxWorld> {
+    const folder = temporaryFolder();
+    return new MailboxWorld(lab, user, folder, await openControl(folder.path));
   }
 
   get control(): ControlStore {
@@ -158,7 +169,7 @@ export class MailboxWorld {
   /** As another process would find it. */
   async reopenControl(): Promise<void> {
     await this.#control.close();
-    this.#control = this.#openControl();
+    this.#control = await openControl(this.#folder.path);
   }
 
   async taken(count: number): Promise<void> {
@@ -174,12 +185,6 @@ export class MailboxWorld {
     this.#folder.remove();
   }
 
-  #openControl(): ControlStore {
-    return new ControlStore(join(this.#folder.path, 'control.db'), (error) => {
-      throw error;
-    });
-  }
-
   #log(): Options['log'] {
     const at =
       (level: LogLine['level']) =>
@@ -189,4 +194,10 @@ export class MailboxWorld {
       };
     return { info: at('info'), warn: at('warn'), error: at('error') };
   }
+}
+
+function openControl(folder: string): Promise<ControlStore> {
+  return ControlStore.open({ kind: 'file', path: join(folder, 'control.db') }, (error) => {
+    throw error;
+  });
 }

@@ -10,9 +10,9 @@ let lab: MailLab;
 let world: MailboxWorld;
 let users = 0;
 
-function newWorld(on = lab): MailboxWorld {
+async function newWorld(on = lab): Promise<MailboxWorld> {
   users += 1;
-  world = new MailboxWorld(on, `user${users}`);
+  world = await MailboxWorld.open(on, `user${users}`);
   return world;
 }
 
@@ -24,7 +24,7 @@ describe.runIf(hasMailLab())('a mailbox', () => {
   afterAll(() => lab.stop());
 
   it('gives on what is sent to it, byte for byte as it lies there', async () => {
-    newWorld();
+    await newWorld();
     const mailbox = await world.open();
     await vi.waitFor(() => expect(mailbox.status().connected).toBe(true), SOON);
     const raw = mailAbout('first', 'Größe: ½.\r\n.\r\n');
@@ -41,7 +41,7 @@ describe.runIf(hasMailLab())('a mailbox', () => {
   });
 
   it('hears of new mail by IDLE, without waiting for the next look', async () => {
-    newWorld();
+    await newWorld();
     const mailbox = await world.open({}, { timings: { pollMs: 3_600_000 } });
     await vi.waitFor(() => expect(mailbox.status().lastSeenAt).not.toBeNull(), SOON);
     for (const subject of ['one', 'two', 'three']) {
@@ -52,7 +52,7 @@ describe.runIf(hasMailLab())('a mailbox', () => {
   });
 
   it('takes mails in the order of arrival, several at once, and moves them to svc-done', async () => {
-    newWorld();
+    await newWorld();
     world.append((index) => mailAbout(`${index}`), 40);
     const mailbox = await world.open();
     await world.taken(40);
@@ -65,7 +65,7 @@ describe.runIf(hasMailLab())('a mailbox', () => {
   });
 
   it('keeps mails for nobody apart, counts them and says so once', async () => {
-    newWorld();
+    await newWorld();
     world.taker.isUnknown = (subject) => subject.startsWith('stray');
     world.append(mailAbout('stray 1'));
     world.append(mailAbout('mine'));
@@ -82,7 +82,7 @@ describe.runIf(hasMailLab())('a mailbox', () => {
   });
 
   it('fetches of a mail that is too large the headers alone, and goes on', async () => {
-    newWorld();
+    await newWorld();
     world.append(
       mailAbout(
         'big',
@@ -104,7 +104,7 @@ describe.runIf(hasMailLab())('a mailbox', () => {
   });
 
   it('tries again what is rejected, and takes everything once it is possible', async () => {
-    newWorld();
+    await newWorld();
     let isFull = true;
     world.taker.isRejected = () => isFull;
     world.append((index) => mailAbout(`${index}`), 30);
@@ -125,7 +125,7 @@ describe.runIf(hasMailLab())('a mailbox', () => {
   });
 
   it('goes on behind a mail that is rejected each time, and never forgets it', async () => {
-    newWorld();
+    await newWorld();
     world.taker.isRejected = (subject) => subject === 'poison';
     world.append(mailAbout('poison'));
     world.append((index) => mailAbout(`${index}`), 10);
@@ -147,7 +147,7 @@ describe.runIf(hasMailLab())('a mailbox', () => {
   });
 
   it('marks mails where they cannot be moved, and takes them once all the same', async () => {
-    newWorld();
+    await newWorld();
     lab.obstruct('svc-done', world.user);
     world.taker.isRejected = (subject) => subject === 'poison';
     world.append(mailAbout('poison'));
@@ -173,7 +173,7 @@ describe.runIf(hasMailLab())('a mailbox', () => {
   });
 
   it('says once that it is refused, and shows neither password nor user', async () => {
-    newWorld();
+    await newWorld();
     const proxy = await SilentProxy.open(lab.imapPort);
     const password = new Password('wrong-as-can-be');
     const mailbox = await world.open({ password, port: proxy.port });
@@ -193,7 +193,7 @@ describe.runIf(hasMailLab())('a mailbox', () => {
   });
 
   it('says that there is no such mailbox', async () => {
-    newWorld();
+    await newWorld();
     await world.open({ mailbox: 'Nowhere' });
     await vi.waitFor(() => expect(world.lines).toHaveLength(1), SOON);
     expect(world.lines[0]).toMatchObject({
@@ -207,7 +207,7 @@ describe.runIf(hasMailLab())('a mailbox', () => {
       ['from the start', 'from_start'],
       ['after STARTTLS', 'starttls'],
     ] as const)('%s', async (_, tls) => {
-      newWorld();
+      await newWorld();
       world.append(mailAbout('secret'));
       const port = tls === 'from_start' ? lab.imapsPort : lab.imapPort;
       await world.open({ tls, port }, { ca: lab.ca });
@@ -219,7 +219,7 @@ describe.runIf(hasMailLab())('a mailbox', () => {
       ['from_start', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
       ['starttls', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
     ] as const)('but not to a server that nobody vouches for: %s', async (tls, reason) => {
-      newWorld();
+      await newWorld();
       world.append(mailAbout('secret'));
       const port = tls === 'from_start' ? lab.imapsPort : lab.imapPort;
       await world.open({ tls, port });
@@ -235,7 +235,7 @@ describe.runIf(hasMailLab())('a mailbox', () => {
   ])('works where the server %s', async (_, options) => {
     const other = await MailLab.start(options);
     try {
-      newWorld(other);
+      await newWorld(other);
       world.taker.isUnknown = (subject) => subject === 'stray';
       world.append(mailAbout('mine'));
       world.append(mailAbout('stray'));
@@ -249,7 +249,7 @@ describe.runIf(hasMailLab())('a mailbox', () => {
     } finally {
       await world.end();
       await other.stop();
-      newWorld();
+      await newWorld();
     }
   });
 });

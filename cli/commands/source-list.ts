@@ -1,0 +1,16 @@
+import type { CommandModule } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { callOperation } from '../operation-command.ts';
+import type { OperationShape } from '../operation-shape.ts';
+import { sourceListView } from '../view/sources.ts';
+
+/** `source list`, with the address of each. */
+export function sourceList(shape: OperationShape): CommandModule {
+  return {
+    run: async (context) => {
+      const answer = await callOperation(shape, context);
+      context.output.answer(answer, sourceListView(answer));
+      return EXIT.done;
+    },
+  };
+}

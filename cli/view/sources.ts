@@ -1,0 +1,39 @@
+import { isObject } from '../../shared/untyped.ts';
+import { wholeTable } from '../disk/columns.ts';
+import type { View } from './output.ts';
+import { age } from './table.ts';
+import { plainText } from './terminal-text.ts';
+
+const COLUMNS = [
+  { head: 'NAME' },
+  { head: 'VERIFICATION' },
+  { head: 'LAST' },
+  { head: '24 H', right: true },
+  { head: 'REFUSED', right: true },
+  { head: 'ADDRESS' },
+] as const;
+
+/** Sources with their addresses whole: they are there to be copied. */
+export function sourceListView(answer: unknown): View {
+  const items: unknown = isObject(answer) ? answer['items'] : null;
+  if (!Array.isArray(items) || items.length === 0) return {};
+  return {
+    lines: (look) =>
+      wholeTable(
+        COLUMNS,
+        items.filter(isObject).map((source) => {
+          const { last_event_at: last, address, url } = source;
+          return [
+            plainText(source['name']),
+            // Whoever writes a mail has no secret: its signature is that of a domain.
+            source['type'] === 'email' ? 'dkim' : plainText(source['verification']),
+            typeof last === 'string' ? age(last, look.now) : '–',
+            plainText(source['events_24h']),
+            plainText(source['rejected_24h']),
+            plainText(address ?? url),
+          ];
+        }),
+        look,
+      ),
+  };
+}

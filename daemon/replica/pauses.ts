@@ -1,0 +1,41 @@
+import { Backoff } from './backoff.ts';
+import type { Obstacle } from './obstacle.ts';
+import type { ReplicaTiming } from './timing.ts';
+
+/** A connection that held for so long was no failure; so was a copy. */
+const STEADY_MS = 5000;
+const STEADY_COPY_MS = 600_000;
+
+/** How long to wait before the next attempt to follow the gateway. */
+export class Pauses {
+  readonly #timing: ReplicaTiming;
+  readonly #connect: Backoff;
+  readonly #repair: Backoff;
+
+  constructor(timing: ReplicaTiming) {
+    this.#timing = timing;
+    this.#connect = new Backoff(timing.connect);
+    this.#repair = new Backoff(timing.repair);
+  }
+
+  /** In milliseconds. */
+  before(remedy: Obstacle['remedy']): number {
+    switch (remedy) {
+      case 'connect':
+        return this.#connect.nextMs();
+      case 'remove':
+      case 'ask':
+        return this.#timing.askAgainMs;
+      case 'do-without':
+        return this.#timing.askSeldomMs;
+      default:
+        return this.#repair.nextMs();
+    }
+  }
+
+  /** What held for so long was no failure, so that the first pause after it is a short one. */
+  forgive(heldMs: number): void {
+    if (heldMs > STEADY_MS) this.#connect.reset();
+    if (heldMs > STEADY_COPY_MS) this.#repair.reset();
+  }
+}

@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StartRefused } from '../../shared/start-refused.ts';
+import type { ControlStore } from '../../shared/store/control-store.ts';
+import type { GatewayRow, GatewayStore } from '../../shared/store/control/gateways.ts';
+import { findMoving, type MovingProject } from '../../shared/store/control/moves.ts';
+import type { ProjectState } from '../../shared/store/control/project-state.ts';
+import { onceFree } from '../../shared/store/once-free.ts';
+import { openReadOnly } from '../../shared/store/read-only.ts';
+import type { Lock } from '../../shared/store/lock.ts';
+import { openControl } from '../open-control.ts';
+import { othersHint } from '../operator/others-hint.ts';
+import { DEAD_AFTER_MS, gatewayIdIn } from '../peers.ts';
+import { claimDataFolder } from '../server/data-folder.ts';
+import { createVault } from '../vault.ts';
+import { AdminError } from './admin-error.ts';
+import { existingKey } from './master-key.ts';
+import { order, OrderRefused } from './operator-call.ts';
+import { keyFileOf, type AdminSettings } from './settings.ts';
+
+type Door = Pick<AdminSettings, 'dataFolder' | 'masterKeyFile' | 'databases'>;
+
+const LOOK_MS = 500;
+
+/** The rows of the control database about a project, changed by whoever has the data: the running gateway, or else us. */
+export interface ControlDoor {
+  /** Resolves when nothing of the project is being written any more. */
+  hold(projectId: string): Promise<void>;
+  /** Throws an `OrderRefused` when its id or slug is taken. */
+  adopt(moving: MovingProject): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Keeps a gateway from starting while it is open without one. Throws an `AdminError` when neither way leads to the data. */
+export async function openControlDoor(settings: Door): Promise<ControlDoor> {
+  const { dataFolder, masterKeyFile } = settings;
+  let lock: Lock;
+  try {
+    lock = claimDataFolder(dataFolder, masterKeyFile);
+  } catch (error) {
+    if (!(error instanceof StartRefused)) throw error;
+    if (error.kind !== 'held') throw new AdminError(error.text(), { cause: error });
+    return new RunningGateway(settings);
+  }
+  try {
+    return await OwnData.open(settings, lock);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+class RunningGateway implements ControlDoor {
+  readonly #dataFolder: string;
+  readonly #store: string;
+
+  constructor({ dataFolder, databases }: Door) {
+    this.#dataFolder = dataFolder;
+    this.#store = databases.fingerprint;
+  }
+
+  hold(projectId: string): Promise<void> {
+    return order(this.#dataFolder, `/projects/${projectId}/hold`);
+  }
+
+  adopt({ project, account }: MovingProject): Promise<void> {
+    const { id, slug, name, created_at } = project;
+    return order(this.#dataFolder, '/imports', {
+      store: this.#store,
+      project: { id, slug, name, created_at },
+      account: account && { ...account, address: Buffer.from(account.address).toString('base64') },
+    });
+  }
+
+  async close(): Promise<void> {
+    // Each order has a connection of its own.
+  }
+}
+
+class OwnData implements ControlDoor {
+  readonly #control: ControlStore;
+  readonly #lock: Lock;
+  /** Of the gateway that this folder belongs to, where others may share its store. */
+  readonly #gatewayId: string | null;
+
+  private constructor(control: ControlStore, lock: Lock, gatewayId: string | null) {
+    this.#control = control;
+    this.#lock = lock;
+    this.#gatewayId = gatewayId;
+  }
+
+  static async open(settings: Door, lock: Lock): Promise<OwnData> {
+    const { databases, dataFolder } = settings;
+    const vault = createVault(existingKey(keyFileOf(settings)));
+    const control = await onceFree(() => openControl(databases, vault, () => undefined));
+    return new OwnData(control, lock, databases.shared ? gatewayIdIn(dataFolder) : null);
+  }
+
+  async hold(projectId: string): Promise<void> {
+    const id = this.#gatewayId;
+    const dead = id === null ? [] : await silent(this.#control.gateways, id);
+    const turned = await this.#control.moves.hold(projectId, { id, dead });
+    if ('others' in turned) throw new OrderRefused(othersHint(turned.others));
+    if ('refused' in turned)
+      throw new OrderRefused(`The project is not active: ${turned.refused}.`);
+  }
+
+  async adopt(moving: MovingProject): Promise<void> {
+    const adopted = await this.#control.moves.adopt(moving);
+    if (adopted !== 'adopted') throw new OrderRefused(`It was not taken in: ${adopted}.`);
+    const id = this.#gatewayId;
+    // Those that run would look after it only from the first call to it on.
+    if (id !== null) await this.#control.gateways.handOver(id, moving.project.id, Date.now());
+  }
+
+  async close(): Promise<void> {
+    await this.#control.close();
+    this.#lock.release();
+  }
+}
+
+/** Of the gateways that have not said that they left, those that give no beat for as long as it takes to be sure. */
+async function silent(store: GatewayStore, own: string): Promise<GatewayRow[]> {
+  const first = await store.others(own);
+  const until = performance.now() + DEAD_AFTER_MS;
+  const stands = ({ id, beat }: GatewayRow): boolean =>
+    first.some((row) => row.id === id && row.beat === beat);
+  let now = first;
+  // When one of them lives, the others do not matter.
+  while (now.length > 0 && now.every(stands) && performance.now() < until) {
+    await sleep(LOOK_MS);
+    now = await store.others(own);
+  }
+  return now.filter(stands);
+}
+
+/** What the control database says of the project with this slug or id, read beside whoever has it; null when there is none. */
+export async function lookUp(
+  { databases }: Pick<AdminSettings, 'databases'>,
+  name: string,
+): Promise<(MovingProject & { readonly state: ProjectState }) | null> {
+  const reader = await openReadOnly(databases.control);
+  try {
+    return await findMoving(reader, name);
+  } finally {
+    await reader.close();
+  }
+}

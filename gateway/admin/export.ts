@@ -1,0 +1,167 @@
+import { existsSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isoTime } from '../../shared/clock.ts';
+import type { MovingProject } from '../../shared/store/control/moves.ts';
+import { copyDatabase } from '../../shared/store/database-copy.ts';
+import { CopyRefused, RestlessError } from '../../shared/store/table-copy.ts';
+import { errorCode } from '../../shared/untyped.ts';
+import { VERSION } from '../../shared/version.ts';
+import { AdminError } from './admin-error.ts';
+import { BucketPlace, folderPlace, type BlobPlace } from './blob-place.ts';
+import { lookUp, openControlDoor } from './control-door.ts';
+import { stored } from './copies.ts';
+import { writeManifest } from './manifest.ts';
+import { existingKey, fingerprintOf } from './master-key.ts';
+import { makeFolderWhole, refuseExisting } from './new-folder.ts';
+import { ProjectCopy } from './project-copy.ts';
+import { projectManifestOf, type ProjectManifest } from './project-manifest.ts';
+import { keyFileOf, type AdminSettings } from './settings.ts';
+
+/** The database in an export. Its blobs lie beside it, as in a data folder. */
+export const DATABASE_FILE = 'project.db';
+/** A blob that goes while it is copied is not named by a later snapshot. */
+const ATTEMPTS_MAX = 5;
+
+export interface ExportOptions {
+  readonly settings: AdminSettings;
+  /** Slug or id. */
+  readonly project: string;
+  /** Made; must not be there. */
+  readonly folder: string;
+  /** Whether nothing may be written to it from now on. It stays so, also when the export fails. */
+  readonly hold: boolean;
+  readonly now: number;
+  readonly signal: AbortSignal;
+  readonly onHeld: (slug: string) => void;
+  readonly onProgress: (done: number, total: number) => void;
+  /** Of the rows, where the database is on a server. */
+  readonly onRows: (done: number, total: number) => void;
+}
+
+/** Where a blob lies in an export. */
+export function exportedBlob(folder: string, digest: string): string {
+  return join(folder, 'blobs', digest.slice(0, 2), digest);
+}
+
+/**
+ * Copies one project as it stands at one moment, beside a gateway while it runs or without one. Throws an `AdminError`, and
+ * leaves no folder then.
+ */
+export async function exportProject(options: ExportOptions): Promise<ProjectManifest> {
+  const { settings, folder } = options;
+  refuseExisting(folder);
+  const masterKey = existingKey(keyFileOf(settings));
+  const moving = await movable(options);
+  if (options.hold) await hold(options, moving);
+  return makeFolderWhole(folder, 'export', async (partial) => {
+    const manifest = projectManifestOf({
+      ...(await copyAll(options, partial, moving)),
+      held: options.hold || moving.isHeld,
+      master_key: fingerprintOf(masterKey),
+    });
+    return { made: manifest, files: writeManifest(partial, manifest) };
+  });
+}
+
+async function movable({
+  settings,
+  project,
+}: ExportOptions): Promise<MovingProject & { readonly isHeld: boolean }> {
+  const { databases, dataFolder } = settings;
+  if (databases.control.kind === 'file' && !existsSync(databases.control.path)) {
+    throw new AdminError(
+      `${dataFolder} holds no data of a gateway. Name its folder by --data or SVC_DATA.`,
+    );
+  }
+  const found = await lookUp(settings, project);
+  if (!found || found.state === 'reserved') {
+    throw new AdminError(`No project has the slug or id ${project}. See: svc gateway project list`);
+  }
+  if (found.state === 'moved') {
+    throw new AdminError(`${found.project.slug} has moved to another gateway: export it there.`);
+  }
+  return { ...found, isHeld: found.state === 'held' };
+}
+
+async function hold(options: ExportOptions, { project }: MovingProject): Promise<void> {
+  const door = await openControlDoor(options.settings);
+  try {
+    await door.hold(project.id);
+  } finally {
+    await door.close();
+  }
+  options.onHeld(project.slug);
+}
+
+type Copied = Omit<ProjectManifest, 'kind' | 'format' | 'held' | 'master_key'>;
+
+async function copyAll(
+  options: ExportOptions,
+  to: string,
+  { project, account }: MovingProject,
+): Promise<Copied> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const copied = await copyOnce(options, to, project.id);
+      const { id, slug, name, created_at } = project;
+      const address = account && Buffer.from(account.address).toString('base64');
+      return {
+        version: VERSION,
+        created_at: isoTime(options.now),
+        project: { id, slug, name, created_at },
+        account: account && address !== null ? { ...account, address } : null,
+        ...copied,
+      };
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT' || attempt === ATTEMPTS_MAX) throw error;
+      await rm(to, { recursive: true });
+      await mkdir(to, { mode: 0o700 });
+    }
+  }
+}
+
+async function copyOnce(
+  { settings, signal, onProgress, onRows }: ExportOptions,
+  to: string,
+  projectId: string,
+): Promise<Pick<ProjectManifest, 'database' | 'position' | 'ledger' | 'blobs'>> {
+  const path = join(to, DATABASE_FILE);
+  const from = settings.databases.ofProject(projectId);
+  if (from.kind === 'file' && !existsSync(from.path)) {
+    throw new AdminError(`The database of the project is missing: ${from.path}`);
+  }
+  const watch = { onProgress: onRows, signal };
+  await copyDatabase(from, path, watch).catch((error: unknown) => {
+    if (!(error instanceof CopyRefused)) throw error;
+    const isRestless = error instanceof RestlessError;
+    const next = isRestless ? ' Hold the project while it is exported: --hold' : '';
+    throw new AdminError(`${error.message}${next}`, { cause: error });
+  });
+  const place = placeOf(settings, projectId);
+  const copy = ProjectCopy.ofFile(path, projectId);
+  try {
+    const total = await copy.blobCount();
+    const blobs = { count: 0, size_bytes: 0 };
+    onProgress(0, total);
+    for await (const blob of copy.blobs()) {
+      signal.throwIfAborted();
+      await place.fetch(blob, exportedBlob(to, blob.digest));
+      blobs.count += 1;
+      blobs.size_bytes += blob.sizeBytes;
+      onProgress(blobs.count, total);
+    }
+    signal.throwIfAborted();
+    return { database: await stored(path), ...(await copy.standing()), blobs };
+  } finally {
+    await copy.close();
+    place.close();
+  }
+}
+
+/** Where this gateway keeps the blobs of a project. */
+function placeOf({ blobs, blobsFolder, dataFolder }: AdminSettings, projectId: string): BlobPlace {
+  return blobs
+    ? new BucketPlace(blobs, projectId)
+    : folderPlace(blobsFolder ?? dataFolder, projectId);
+}

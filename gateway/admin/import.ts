@@ -1,0 +1,236 @@
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { MovingProject } from '../../shared/store/control/moves.ts';
+import { migrateFile } from '../../shared/store/database-copy.ts';
+import type { Reader } from '../../shared/store/driver.ts';
+import { endServerImport, importToServer } from '../../shared/store/server-import.ts';
+import { structureProblems } from '../../shared/store/snapshot.ts';
+import { CopyRefused } from '../../shared/store/table-copy.ts';
+import { syncFile } from '../blobs/blob-files.ts';
+import { AdminError } from './admin-error.ts';
+import { BucketPlace, folderPlace, sharedFolderPlace, type BlobPlace } from './blob-place.ts';
+import { lookUp, openControlDoor, type ControlDoor } from './control-door.ts';
+import { checkFile, copyTo, databaseFile, syncFolders } from './copies.ts';
+import { DATABASE_FILE, exportedBlob } from './export.ts';
+import { refuseAccount, refuseBroken, refuseSlug } from './import-checks.ts';
+import { existingKey, fingerprintOf } from './master-key.ts';
+import { OrderRefused } from './operator-call.ts';
+import { ProjectCopy } from './project-copy.ts';
+import { readProjectManifest, type ProjectManifest } from './project-manifest.ts';
+import { keyFileOf, type AdminSettings } from './settings.ts';
+
+/** Where an import keeps everything until all of it is there. */
+const STAGE = 'importing';
+/** In the folder of a project that is in place and not yet known to the gateway. */
+const MARK = 'importing';
+
+export interface ImportOptions {
+  readonly settings: AdminSettings;
+  /** The export. Nothing in it is changed. */
+  readonly folder: string;
+  /** For the project to have here; null for the one it had. */
+  readonly slug: string | null;
+  readonly signal: AbortSignal;
+  readonly onProgress: (done: number, total: number) => void;
+  /** Of the rows, where the database goes to a server. */
+  readonly onRows: (done: number, total: number) => void;
+}
+
+/**
+ * Takes a project in after checking all of it, into a gateway that runs or without one. Its replicas copy it afresh. Throws an
+ * `AdminError` that names what is damaged or in the way; the gateway is then as it was before. One that was cut short may be
+ * repeated.
+ */
+export async function importProject(options: ImportOptions): Promise<ProjectManifest> {
+  const { settings, folder } = options;
+  const manifest = readProjectManifest(folder);
+  const moving = movingOf(options, manifest);
+  refuseSlug(moving);
+  const masterKey = existingKey(keyFileOf(settings));
+  refuseOtherKey(masterKey, manifest);
+  const door = await openControlDoor(settings);
+  try {
+    await refuseTaken(options, moving);
+    await takeIn(options, { manifest, moving, masterKey, door });
+    return { ...manifest, project: moving.project };
+  } finally {
+    await door.close();
+  }
+}
+
+function movingOf({ slug }: ImportOptions, { project, account }: ProjectManifest): MovingProject {
+  return {
+    project: { ...project, ...(slug !== null && { slug }) },
+    account: account && { ...account, address: Buffer.from(account.address, 'base64') },
+  };
+}
+
+function refuseOtherKey(masterKey: Uint8Array, { master_key }: ProjectManifest): void {
+  const own = fingerprintOf(masterKey);
+  if (own === master_key) return;
+  throw new AdminError(
+    `The secrets of this project are sealed with the master key ${master_key}, and this gateway has ${own}. Both must have the same: name the file of that key by SVC_MASTER_KEY_FILE here.`,
+  );
+}
+
+async function refuseTaken(
+  { settings, folder }: ImportOptions,
+  { project }: MovingProject,
+): Promise<void> {
+  const same = await lookUp(settings, project.id);
+  if (same) {
+    const where = same.state === 'moved' ? ', and has moved to another one' : '';
+    throw new AdminError(`This gateway has ${same.project.slug} (${project.id})${where}.`);
+  }
+  if (!(await lookUp(settings, project.slug))) return;
+  throw new AdminError(
+    `Another project of this gateway has the slug ${project.slug}. Give it a new one: svc gateway import ${folder} --slug NEW`,
+  );
+}
+
+interface Taking {
+  readonly manifest: ProjectManifest;
+  readonly moving: MovingProject;
+  readonly masterKey: Uint8Array;
+  readonly door: ControlDoor;
+}
+
+/** Removes what it has put in place when it fails, unless the gateway may have begun to use it. */
+async function takeIn(options: ImportOptions, taking: Taking): Promise<void> {
+  const { settings } = options;
+  const { id } = taking.moving.project;
+  const place = join(settings.dataFolder, 'projects', id);
+  const stage = join(settings.dataFolder, STAGE, id);
+  const blobs = placeOf(settings, { id, stage });
+  await clear(place, stage);
+  let mayBeUsed = false;
+  try {
+    await fill(options, { ...taking, stage, blobs });
+    await bringToServer(options, { ...taking, stage });
+    await putInPlace(settings, { id, stage, place });
+    mayBeUsed = true;
+    await taking.door.adopt(taking.moving).catch((error: unknown) => {
+      mayBeUsed = !(error instanceof OrderRefused);
+      throw error;
+    });
+    await rm(join(place, MARK), { force: true });
+    const location = settings.databases.ofProject(id);
+    // Where that fails the mark stays, and says nothing any more.
+    if (location.kind === 'remote') await endServerImport(location).catch(() => undefined);
+  } catch (error) {
+    await rm(stage, { recursive: true, force: true });
+    if (!mayBeUsed) {
+      await rm(place, { recursive: true, force: true });
+      // What went wrong first is what to tell. An import on another machine may have found them in place, and count on them.
+      if (!settings.databases.shared) await blobs.undo().catch(() => undefined);
+    }
+    throw error;
+  } finally {
+    blobs.close();
+    await rmdir(join(settings.dataFolder, STAGE)).catch(() => undefined);
+  }
+}
+
+/** Beside the database, where nothing of it is in use before all of it is there; or where all gateways have them. */
+function placeOf(
+  { blobs, blobsFolder }: AdminSettings,
+  { id, stage }: { readonly id: string; readonly stage: string },
+): BlobPlace {
+  if (blobs) return new BucketPlace(blobs, id);
+  return blobsFolder === null ? folderPlace(stage, id) : sharedFolderPlace(blobsFolder, id);
+}
+
+/** What an import left that was cut short. */
+async function clear(place: string, stage: string): Promise<void> {
+  if (existsSync(place) && !existsSync(join(place, MARK))) {
+    throw new AdminError(
+      `${place} is there, and belongs to no project of this gateway. Move it away first.`,
+    );
+  }
+  await rm(place, { recursive: true, force: true });
+  await rm(stage, { recursive: true, force: true });
+  await mkdir(stage, { recursive: true, mode: 0o700 });
+}
+
+interface Filling extends Taking {
+  readonly stage: string;
+  readonly blobs: BlobPlace;
+}
+
+async function fill(
+  { folder, signal, onProgress }: ImportOptions,
+  { manifest, moving, masterKey, stage, blobs }: Filling,
+): Promise<void> {
+  const from = join(folder, DATABASE_FILE);
+  const { id } = manifest.project;
+  const to = join(stage, databaseFile(id));
+  await checkFile(from, manifest.database);
+  await copyTo(from, to, false);
+  const [problem] = structureProblems(to);
+  if (problem !== undefined) throw new AdminError(`${from} is damaged: ${problem}`);
+  const copy = ProjectCopy.ofFile(to, id);
+  try {
+    await refuseBroken(copy, { path: to, from, manifest, masterKey });
+    refuseAccount(moving, masterKey);
+    let done = 0;
+    onProgress(0, manifest.blobs.count);
+    for await (const blob of copy.blobs()) {
+      signal.throwIfAborted();
+      const file = exportedBlob(folder, blob.digest);
+      await checkFile(file, { size_bytes: blob.sizeBytes, sha256: blob.digest });
+      await blobs.store(blob, file);
+      done += 1;
+      onProgress(done, manifest.blobs.count);
+    }
+    signal.throwIfAborted();
+  } finally {
+    await copy.close();
+  }
+}
+
+/** Where databases are on a server, moves the one at the stage there. */
+async function bringToServer(
+  { settings: { databases }, signal, onRows }: ImportOptions,
+  { manifest, stage }: Taking & { readonly stage: string },
+): Promise<void> {
+  const { id } = manifest.project;
+  const location = databases.ofProject(id);
+  if (location.kind === 'file') return;
+  await databases.makeProject(id);
+  const file = join(stage, databaseFile(id));
+  await migrateFile(file);
+  const origin = manifest.database.sha256;
+  const check = (copy: Reader): Promise<void> => refuseBrokenCopy(copy, manifest);
+  await importToServer(file, location, { origin, check, onProgress: onRows, signal }).catch(
+    (error: unknown) => {
+      if (!(error instanceof CopyRefused)) throw error;
+      throw new AdminError(`The database of ${id} on the server: ${error.message}`, {
+        cause: error,
+      });
+    },
+  );
+  await rm(file);
+}
+
+/** Reads the ledger back, which tells whether all of it arrived as it was. */
+async function refuseBrokenCopy(reader: Reader, { project, ledger }: ProjectManifest) {
+  const problem = await new ProjectCopy(reader, project.id).ledgerProblem(ledger);
+  if (problem !== null)
+    throw new AdminError(`The copy on the server: ${problem}. Repeat the import.`);
+}
+
+/** Marked until the gateway knows the project, so that an import which is cut short can be told from anything else. */
+async function putInPlace(
+  { dataFolder }: AdminSettings,
+  { id, stage, place }: { readonly id: string; readonly stage: string; readonly place: string },
+): Promise<void> {
+  const ready = join(stage, 'projects', id);
+  await writeFile(join(ready, MARK), '', { mode: 0o600 });
+  await syncFolders(ready);
+  await mkdir(join(dataFolder, 'projects'), { recursive: true, mode: 0o700 });
+  await rename(ready, place);
+  await syncFile(join(dataFolder, 'projects'));
+  await syncFile(dataFolder);
+  await rm(stage, { recursive: true, force: true });
+}

@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { errorCode } from '../../shared/untyped.ts';
+import { syncFile } from '../blobs/blob-files.ts';
+import { AdminError } from './admin-error.ts';
+import { syncFolders } from './copies.ts';
+
+/** Throws an `AdminError` when the folder is there already. */
+export function refuseExisting(folder: string): void {
+  if (existsSync(folder)) throw new AdminError(`${folder} is there already. Name a new folder.`);
+}
+
+/**
+ * Makes a folder that is there whole, survives a power cut, or is not there at all. `fill` gets the place where it is made and
+ * answers what it has written and not synced. Throws an `AdminError` while another one is made there; `kind` says what.
+ */
+export async function makeFolderWhole<T>(
+  folder: string,
+  kind: string,
+  fill: (partial: string) => Promise<{ readonly made: T; readonly files: readonly string[] }>,
+): Promise<T> {
+  const partial = `${folder}.partial`;
+  await makePartial(partial, kind);
+  try {
+    const { made, files } = await fill(partial);
+    await Promise.all(files.map(syncFile));
+    await syncFolders(partial);
+    await rename(partial, folder);
+    await syncFile(dirname(folder));
+    return made;
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function makePartial(partial: string, kind: string): Promise<void> {
+  try {
+    await mkdir(dirname(partial), { recursive: true, mode: 0o700 });
+    await mkdir(partial, { mode: 0o700 });
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+    throw new AdminError(
+      `${partial} is there: another ${kind} is being made, or was cut short. Delete it when none is.`,
+    );
+  }
+}

@@ -1,0 +1,107 @@
+import { ServiceError } from '../../shared/errors.ts';
+import type { ControlStore } from '../../shared/store/control-store.ts';
+import type { MovingProject, Turned } from '../../shared/store/control/moves.ts';
+import type { Projects } from '../projects.ts';
+import { othersHint } from './others-hint.ts';
+import { namedProject } from './named-project.ts';
+
+interface DeskParts {
+  readonly control: ControlStore;
+  readonly projects: Projects;
+}
+
+/** What came of an order about where a project is. */
+export interface Turning {
+  readonly project: { readonly id: string; readonly slug: string; readonly name: string };
+  readonly state: 'active' | 'held' | 'moved';
+  /** Where it moved to; null where it is here, and where nobody said. */
+  readonly moved_to: string | null;
+  /** False where it was so before. */
+  readonly changed: boolean;
+}
+
+/** Moves projects from this gateway to another, and takes them in from there. */
+export class MoveDesk {
+  readonly #parts: DeskParts;
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts;
+  }
+
+  /** Lets nothing of a project be written. Answers when what was begun before is done. */
+  hold(name: string): Promise<Turning> {
+    return this.#turn(name, { state: 'held', to: null }, (id) => this.#parts.projects.hold(id));
+  }
+
+  release(name: string): Promise<Turning> {
+    return this.#turn(name, { state: 'active', to: null }, (id) =>
+      this.#parts.projects.release(id),
+    );
+  }
+
+  /** Closes a project that is held for good: it lives at the gateway with this address now, where one is given. */
+  leave(name: string, to: string | null): Promise<Turning> {
+    return this.#turn(name, { state: 'moved', to }, (id) => this.#parts.projects.leave(id, to));
+  }
+
+  /**
+   * Takes in a project whose database and blobs are in place. `store` is the fingerprint of where they were put.
+   * PRECONDITION_FAILED when that is not where this gateway looks for them, and when its id or slug is taken.
+   */
+  async adopt(moving: MovingProject, store: string): Promise<Turning> {
+    if (store !== this.#parts.projects.storeFingerprint) {
+      throw new ServiceError('PRECONDITION_FAILED', {
+        hint: 'This gateway has its databases elsewhere: give the command the same SVC_DATABASE_URL, or the same configuration file.',
+        details: { other: 'store' },
+      });
+    }
+    const { id, slug, name } = moving.project;
+    const adopted = await this.#parts.projects.adopt(moving);
+    if (adopted === 'adopted') {
+      return { project: { id, slug, name }, state: 'active', moved_to: null, changed: true };
+    }
+    const what = adopted === 'id_taken' ? `the id ${id}` : `the slug ${slug}`;
+    throw new ServiceError('PRECONDITION_FAILED', {
+      hint: `Another project of this gateway has ${what}.`,
+      details: { taken: adopted === 'id_taken' ? 'id' : 'slug' },
+    });
+  }
+
+  async #turn(
+    name: string,
+    { state, to }: { readonly state: Turning['state']; readonly to: string | null },
+    order: (projectId: string) => Promise<Turned>,
+  ): Promise<Turning> {
+    const { id, slug, name: title } = await namedProject(this.#parts.control, name);
+    const turned = await order(id);
+    if ('others' in turned) throw notAlone(turned.others);
+    if ('refused' in turned) throw refusal(slug, turned.refused);
+    return {
+      project: { id, slug, name: title },
+      state,
+      moved_to: to,
+      changed: turned.changed,
+    };
+  }
+}
+
+function notAlone(others: number): ServiceError {
+  return new ServiceError('PRECONDITION_FAILED', {
+    hint: othersHint(others),
+    details: { other_gateways: others },
+  });
+}
+
+type Refused = Extract<Turned, { refused: unknown }>['refused'];
+
+const WHY: Readonly<Record<Refused, (slug: string) => string>> = {
+  missing: () => 'It is still being made.',
+  active: (slug) =>
+    `It is not held: something may be written that the copy does not have. See: svc gateway export ${slug} FOLDER --hold`,
+  held: () => 'It is held.',
+  moved: () => 'It has moved to another gateway, where it may have changed since.',
+};
+
+function refusal(slug: string, refused: Refused): ServiceError {
+  return new ServiceError('PRECONDITION_FAILED', { hint: WHY[refused](slug) });
+}

@@ -1,0 +1,11 @@
+import { ServiceError } from '../../shared/errors.ts';
+import type { ControlStore, ProjectRecord } from '../../shared/store/control-store.ts';
+
+/** The project with this slug or id; NOT_FOUND when there is none, or it is still being made. */
+export async function namedProject(control: ControlStore, name: string): Promise<ProjectRecord> {
+  const record = (await control.findProjectBySlug(name)) ?? (await control.findProject(name));
+  if (record && record.state !== 'reserved') return record;
+  throw new ServiceError('NOT_FOUND', {
+    hint: 'No project has this slug or id. See: svc gateway project list',
+  });
+}

@@ -1,0 +1,203 @@
+import { closeSync, fstat, open } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Clock } from '../../shared/clock.ts';
+import { unavailable } from '../../shared/errors.ts';
+import type { LogPlace } from '../../shared/store/driver.ts';
+import { isMissing } from '../blobs/blob-store.ts';
+import { FileBody } from '../links/file-body.ts';
+import type { Project } from '../project.ts';
+import { FRAME_BYTES, readArchived, readLive, type FrameRange } from './log-file.ts';
+import { RecentFrames } from './recent-frames.ts';
+import { Outgoing } from './outgoing.ts';
+import {
+  elsewhere,
+  FRAMES_MAX,
+  type Copy,
+  type FoundFrames,
+  type ReplicaSource,
+  type SourcePlace,
+  type WantedFrames,
+} from './source.ts';
+
+/** How often a project's log is told that it is still followed. */
+const FOLLOW_MS = 3_600_000;
+/** Of frames that were read lately, for the next replica that asks for them. */
+const RECENT_MAX_BYTES = 16 * 1024 * 1024;
+/** The log is begun anew within this time, though the news of it may come a little later. */
+const LOOKS = 6;
+const FIRST_PAUSE_MS = 2;
+
+/** A file to be sent: with `send`, or by whoever closes it and calls `release`. */
+export interface OpenCopy extends Copy {
+  readonly file: number;
+  readonly release: () => void;
+}
+
+interface Following {
+  /** When the log was last told. */
+  toldAt: number;
+  telling: Promise<void> | null;
+}
+
+const openFile = promisify(open);
+const statFile = promisify(fstat);
+
+/** What replicas are made of where the database is a file here: of its write-ahead log. */
+export class LogSource implements ReplicaSource {
+  readonly #outgoing = new Outgoing();
+  readonly #clock: Clock;
+  readonly #following = new WeakMap<Project, Following>();
+  readonly #recent = new RecentFrames(RECENT_MAX_BYTES);
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async place(project: Project): Promise<SourcePlace> {
+    const { epoch, generation } = await this.#place(project);
+    return { epoch, generation, position: project.position };
+  }
+
+  async #place(project: Project): Promise<LogPlace> {
+    const following = this.#of(project);
+    const sinceMs = Math.abs(this.#clock.now() - following.toldAt);
+    if (!project.standing.log) await this.#tell(project, following);
+    else if (sinceMs >= FOLLOW_MS && !following.telling) {
+      project.inBackground(() => this.#tell(project, following));
+    }
+    const { log } = project.standing;
+    if (!log) throw unavailable(1);
+    return log;
+  }
+
+  async generation(project: Project, epoch: string): Promise<number> {
+    const log = await this.#place(project);
+    if (log.epoch !== epoch) throw elsewhere();
+    return log.generation;
+  }
+
+  async copy(project: Project, epoch: string, generation: number): Promise<OpenCopy> {
+    return this.#outgoing.copy(project, async (release) => {
+      const path = await this.#pathOfCopy(project, epoch, generation);
+      const { file, sizeBytes } = await openCopy(path);
+      const body = (): FileBody => new FileBody(file, { start: 0, sizeBytes }, release);
+      return { file, sizeBytes, release, send: (...to) => body().send(...to) };
+    });
+  }
+
+  async #pathOfCopy(project: Project, epoch: string, generation: number): Promise<string> {
+    const newest = await this.generation(project, epoch);
+    if (generation > newest) throw elsewhere();
+    const kept = join(generationsOf(project), `${generation}.db`);
+    if (generation < newest) return kept;
+    const copy = await project.writes.copyBase();
+    const isIt = copy.epoch === epoch && copy.generation === generation;
+    return isIt ? copy.path : kept;
+  }
+
+  async frames(project: Project, wanted: WantedFrames): Promise<FoundFrames> {
+    const log = await this.#place(project);
+    // Most ask for far more than the few that there are. What comes meanwhile can wait.
+    const isNewest = log.epoch === wanted.epoch && log.generation === wanted.generation;
+    const end = isNewest ? log.frames + 1 : wanted.to;
+    const last = Math.min(wanted.to, wanted.from + FRAMES_MAX, end);
+    const to = Math.max(last, wanted.from + 1);
+    const release = this.#outgoing.frames(project, (to - wanted.from) * FRAME_BYTES);
+    const place = [wanted.epoch, wanted.generation, wanted.from, to].join(' ');
+    const known = isNewest && this.#recent.get(place);
+    if (known) return { frames: known, release };
+    try {
+      const found = await this.#look(project, { ...wanted, to });
+      if (Buffer.isBuffer(found)) {
+        if (found.length === (to - wanted.from) * FRAME_BYTES) this.#recent.set(place, found);
+        return { frames: found, release };
+      }
+      release();
+      return { newest: found };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  /** The frames, or the generation that is being written when there are no more. */
+  async #look(project: Project, wanted: WantedFrames): Promise<Buffer | number> {
+    for (let look = 0; look < LOOKS; look += 1) {
+      const log = await this.#place(project);
+      const { generation } = wanted;
+      if (log.epoch !== wanted.epoch || generation > log.generation) throw elsewhere();
+      if (generation === log.generation) {
+        const live = await findLive(project, wanted, log);
+        if (live !== null) return live;
+      }
+      const archive = join(generationsOf(project), `${generation}.wal`);
+      const archived = await readArchived(archive, wanted);
+      // Another history would have other archives under the same names.
+      if (project.standing.log?.epoch !== wanted.epoch) throw elsewhere();
+      if (archived && archived.length > 0) return archived;
+      if (generation < log.generation) {
+        if (archived === null) throw elsewhere();
+        return log.generation;
+      }
+      // It was begun anew under our eyes: the news of that is on its way.
+      await sleep(FIRST_PAUSE_MS * 2 ** look);
+    }
+    throw unavailable(1);
+  }
+
+  /** One at a time. */
+  #tell(project: Project, following: Following): Promise<void> {
+    following.telling ??= this.#follow(project, following);
+    return following.telling;
+  }
+
+  async #follow(project: Project, following: Following): Promise<void> {
+    const now = this.#clock.now();
+    try {
+      await project.writes.follow();
+      following.toldAt = now;
+    } finally {
+      following.telling = null;
+    }
+  }
+
+  #of(project: Project): Following {
+    let following = this.#following.get(project);
+    if (!following) {
+      following = { toldAt: -Infinity, telling: null };
+      this.#following.set(project, following);
+    }
+    return following;
+  }
+}
+
+/** Null when the log was begun anew since it was said to stand there. */
+async function findLive(
+  project: Project,
+  { from, to }: FrameRange,
+  log: LogPlace,
+): Promise<Buffer | number | null> {
+  const end = log.frames + 1;
+  if (from > end) throw elsewhere();
+  if (from === end) return log.generation;
+  if (log.salts === null) return null;
+  return readLive(`${project.databasePath}-wal`, { from, to: Math.min(to, end) }, log.salts);
+}
+
+async function openCopy(path: string): Promise<Pick<OpenCopy, 'file' | 'sizeBytes'>> {
+  const file = await openFile(path, 'r').catch((error: unknown) => {
+    throw isMissing(error) ? elsewhere() : error;
+  });
+  try {
+    return { file, sizeBytes: (await statFile(file)).size };
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+}
+
+function generationsOf(project: Project): string {
+  return join(project.databasePath, '..', 'generations');
+}

@@ -1,0 +1,198 @@
+import type { Clock } from '../../shared/clock.ts';
+import { unavailable } from '../../shared/errors.ts';
+import type { Databases } from '../databases.ts';
+import type { Project } from '../project.ts';
+import { endHistory, epochOf, historyOf, type RemoteHistory } from './history.ts';
+import type { FrameRange } from './log-file.ts';
+import { RemotePrimary, type PrimaryFrames } from './remote-primary.ts';
+import { Outgoing } from './outgoing.ts';
+import {
+  elsewhere,
+  FRAMES_MAX,
+  noReplicas,
+  type Copy,
+  type FoundFrames,
+  type ReplicaSource,
+  type SourcePlace,
+  type WantedFrames,
+} from './source.ts';
+
+/** A server that has no replicas to offer is not asked again for so long. */
+const NONE_MS = 300_000;
+/** How old what is known of the history may be when frames are served, unless something was committed since. */
+const HISTORY_MS = 1000;
+/** Questions for frames that are under way for one project. */
+const ASKS_MAX = 64;
+
+interface Following {
+  readonly primary: RemotePrimary;
+  /** When the server was found to have no replicas to offer. */
+  noneAt: number;
+  /** The question for the generation that is under way. */
+  asking: Promise<number> | null;
+  /** The newest generation that was seen, and of which history. */
+  seen: { readonly history: string; readonly generation: number } | null;
+  known: { readonly epoch: string; readonly position: number; readonly at: number } | null;
+  /** The epoch as it is being read, and what was the newest known commit then. */
+  reading: { readonly position: number; readonly epoch: Promise<string> } | null;
+  /** Questions for frames that are under way, by what they ask and what was known then. */
+  readonly asks: Map<string, Promise<PrimaryFrames>>;
+}
+
+/**
+ * What replicas are made of where the databases are on a libSQL server that serves the sync protocol itself: its answers,
+ * passed on. The server numbers generations, and knows nothing of histories: those are kept in the database.
+ */
+export class RemoteSource implements ReplicaSource {
+  readonly #outgoing = new Outgoing();
+  readonly #databases: Databases;
+  readonly #clock: Clock;
+  readonly #following = new WeakMap<Project, Following>();
+
+  constructor(databases: Databases, clock: Clock) {
+    this.#databases = databases;
+    this.#clock = clock;
+  }
+
+  async place(project: Project): Promise<SourcePlace> {
+    const following = this.#of(project);
+    let generation = await this.#generation(following);
+    // Read by each caller: what it knows to be written is in what it is told.
+    let history = await historyOf(project);
+    if (isBefore(generation, history, following)) {
+      generation = await this.#generation(following);
+      if (isBefore(generation, history, following)) {
+        await endHistory(project, history.name);
+        history = await historyOf(project);
+      }
+    }
+    following.seen = { history: history.name, generation };
+    const epoch = epochOf(following.primary.address, history);
+    const place = { epoch, generation, position: history.position };
+    project.primaryStands(place);
+    return place;
+  }
+
+  async generation(project: Project, epoch: string): Promise<number> {
+    const place = await this.place(project);
+    if (place.epoch !== epoch) throw elsewhere();
+    return place.generation;
+  }
+
+  async copy(project: Project, epoch: string, generation: number): Promise<Copy> {
+    return this.#outgoing.copy(project, async (release) => {
+      const newest = await this.generation(project, epoch);
+      const { primary } = this.#of(project);
+      const file = generation <= newest ? await primary.file(generation) : null;
+      if (!file) throw elsewhere();
+      return { sizeBytes: file.sizeBytes, send: (...to) => file.send(...to).finally(release) };
+    });
+  }
+
+  async frames(project: Project, wanted: WantedFrames): Promise<FoundFrames> {
+    const following = this.#of(project);
+    if (this.#isWithin(NONE_MS, following.noneAt)) throw noReplicas();
+    const range = { from: wanted.from, to: Math.min(wanted.to, wanted.from + FRAMES_MAX) };
+    const [found, epoch] = await Promise.all([
+      this.#ask(project, following, wanted.generation, range),
+      this.#epoch(project, following),
+    ]);
+    if (epoch !== wanted.epoch) throw elsewhere();
+    if (Buffer.isBuffer(found))
+      return { frames: found, release: this.#outgoing.frames(project, found.length) };
+    const newestSeen = following.seen?.generation ?? 0;
+    // The server may have begun another history, or have no replicas to offer any more.
+    if (!found || found.newest < Math.max(newestSeen, wanted.generation)) {
+      await this.generation(project, wanted.epoch);
+    }
+    if (!found || found.newest < wanted.generation) throw elsewhere();
+    return found;
+  }
+
+  /** One question at a time. */
+  #generation(following: Following): Promise<number> {
+    if (this.#isWithin(NONE_MS, following.noneAt)) throw noReplicas();
+    following.asking ??= this.#askGeneration(following).finally(() => {
+      following.asking = null;
+    });
+    return following.asking;
+  }
+
+  async #askGeneration(following: Following): Promise<number> {
+    const generation = await following.primary.generation();
+    if (generation !== null) return generation;
+    following.noneAt = this.#clock.now();
+    throw noReplicas();
+  }
+
+  /** As it is known, where that is good enough for frames: what another history is called is a commit, too. */
+  async #epoch(project: Project, following: Following): Promise<string> {
+    const { known, reading } = following;
+    const { position } = project;
+    if (known?.position === position && this.#isWithin(HISTORY_MS, known.at)) return known.epoch;
+    if (reading?.position === position) return reading.epoch;
+    const started = { position, epoch: this.#read(project, following) };
+    following.reading = started;
+    return started.epoch.finally(() => {
+      if (following.reading === started) following.reading = null;
+    });
+  }
+
+  async #read(project: Project, following: Following): Promise<string> {
+    const { position } = project;
+    const epoch = epochOf(following.primary.address, await historyOf(project));
+    following.known = { epoch, position, at: this.#clock.now() };
+    return epoch;
+  }
+
+  #isWithin(ms: number, since: number): boolean {
+    return Math.abs(this.#clock.now() - since) < ms;
+  }
+
+  /**
+   * All replicas ask for the same frames at the same time. An answer is shared by those who were told of the same commits when
+   * it was asked for: it has what any of them looks for.
+   */
+  async #ask(
+    project: Project,
+    { primary, asks }: Following,
+    generation: number,
+    range: FrameRange,
+  ): Promise<PrimaryFrames> {
+    const key = [generation, range.from, range.to, project.position].join(' ');
+    const known = asks.get(key);
+    if (known) return known;
+    if (asks.size >= ASKS_MAX) throw unavailable(1);
+    const asked = primary.frames(generation, range).finally(() => asks.delete(key));
+    asks.set(key, asked);
+    return asked;
+  }
+
+  #of(project: Project): Following {
+    let following = this.#following.get(project);
+    if (!following) {
+      following = {
+        primary: this.#primaryOf(project),
+        noneAt: -Infinity,
+        asking: null,
+        seen: null,
+        known: null,
+        reading: null,
+        asks: new Map(),
+      };
+      this.#following.set(project, following);
+    }
+    return following;
+  }
+
+  #primaryOf({ info }: Project): RemotePrimary {
+    const location = this.#databases.ofProject(info.id);
+    if (location.kind === 'file') throw new Error('The database is a file here.');
+    return new RemotePrimary(location);
+  }
+}
+
+/** A server that has gone back to a generation before one that was seen has not gone on with its history. */
+function isBefore(generation: number, { name }: RemoteHistory, { seen }: Following): boolean {
+  return seen?.history === name && generation < seen.generation;
+}

@@ -1,0 +1,171 @@
+import type { Child } from 'hono/jsx';
+import type { JSX } from 'hono/jsx/jsx-runtime';
+
+interface Labelled {
+  readonly name: string;
+  readonly label: string;
+  /** What goes in, below it. */
+  readonly hint?: Child;
+  /** What is wrong with it. */
+  readonly problem?: string | undefined;
+}
+
+/** Ties a field to what stands below it. */
+function described({ name, hint, problem }: Labelled): Readonly<Record<string, string>> {
+  const ids = [problem && `${name}-problem`, hint && `${name}-hint`].filter(Boolean).join(' ');
+  return {
+    ...(ids !== '' && { 'aria-describedby': ids }),
+    ...(problem && { 'aria-invalid': 'true' }),
+  };
+}
+
+function Frame({ field, children }: { field: Labelled; children?: Child }): JSX.Element {
+  const { name, label, hint, problem } = field;
+  return (
+    <div class="field">
+      <label for={`field-${name}`}>{label}</label>
+      {children}
+      {problem && (
+        <p id={`${name}-problem`} class="wrong">
+          {problem}
+        </p>
+      )}
+      {hint && (
+        <p id={`${name}-hint`} class="soft">
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A line to write into. What is secret is never shown again: it has no `value`. */
+export function Field({
+  value = '',
+  type = 'text',
+  maxlength,
+  placeholder,
+  ...field
+}: Labelled & {
+  readonly value?: string | undefined;
+  readonly type?: 'text' | 'password' | 'date';
+  readonly maxlength: number;
+  readonly placeholder?: string;
+}): JSX.Element {
+  return (
+    <Frame field={field}>
+      <input
+        id={`field-${field.name}`}
+        name={field.name}
+        type={type}
+        value={type === 'password' ? '' : value}
+        maxlength={maxlength}
+        autocomplete={type === 'password' ? 'new-password' : 'off'}
+        autocapitalize="none"
+        spellcheck={false}
+        {...(placeholder !== undefined && { placeholder })}
+        {...described(field)}
+      />
+    </Frame>
+  );
+}
+
+/** One of a few. */
+export function Choice({
+  value,
+  choices,
+  ...field
+}: Labelled & {
+  readonly value: string | undefined;
+  readonly choices: readonly (readonly [value: string, text: string])[];
+}): JSX.Element {
+  return (
+    <Frame field={field}>
+      <select id={`field-${field.name}`} name={field.name} {...described(field)}>
+        {choices.map(([one, text]) => (
+          <option value={one} selected={one === (value ?? '')}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </Frame>
+  );
+}
+
+/** Any number of a few, each with what it is for. */
+export function CheckBoxes({
+  values,
+  choices,
+  ...field
+}: Labelled & {
+  readonly values: readonly string[];
+  readonly choices: readonly (readonly [value: string, text: string])[];
+}): JSX.Element {
+  const { name, label, problem } = field;
+  return (
+    <fieldset class="field checks" {...described(field)}>
+      <legend>{label}</legend>
+      {choices.map(([value, text]) => (
+        <label>
+          <input type="checkbox" name={name} value={value} checked={values.includes(value)} />
+          <span>
+            <span class="mono">{value}</span> <span class="soft">{text}</span>
+          </span>
+        </label>
+      ))}
+      {problem && (
+        <p id={`${name}-problem`} class="wrong">
+          {problem}
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+/** Many lines of what a program reads. */
+export function CodeArea({
+  value,
+  rows,
+  ...field
+}: Labelled & { readonly value: string; readonly rows: number }): JSX.Element {
+  return (
+    <Frame field={field}>
+      <textarea
+        id={`field-${field.name}`}
+        name={field.name}
+        class="mono"
+        rows={rows}
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck={false}
+        translate="no"
+        {...described(field)}
+      >
+        {value}
+      </textarea>
+    </Frame>
+  );
+}
+
+/** A value to be taken elsewhere: all of it is chosen by one click, and copied by another. */
+export function CopyField({
+  name,
+  label,
+  value,
+}: {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+}): JSX.Element {
+  return (
+    <div class="field copy">
+      <label for={`field-${name}`}>{label}</label>
+      <div>
+        <input id={`field-${name}`} readonly value={value} dir="ltr" translate="no" />
+        <button type="button" class="btn small" data-copy={`field-${name}`}>
+          Copy
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+import type { Clock } from '../../shared/clock.ts';
+import type { ServerInfo, Vault } from '../../shared/context.ts';
+import type { Executor } from '../../shared/executor.ts';
+import type { ControlStore } from '../../shared/store/control-store.ts';
+import type { Desk } from '../people/desk.ts';
+import { OwnerDesk } from '../people/owner-desk.ts';
+import type { People } from '../people/people.ts';
+import type { Projects } from '../projects.ts';
+import { AccessDesk } from './access.ts';
+import { LiveStreams } from './live.ts';
+import { OwnerSignIn } from './owner-sign-in.ts';
+import { Sessions } from './sessions.ts';
+
+interface WebInboxParts {
+  readonly control: ControlStore;
+  readonly projects: Projects;
+  readonly people: People;
+  readonly desk: Desk;
+  readonly executor: Executor;
+  readonly clock: Clock;
+  readonly vault: Vault;
+  readonly server: ServerInfo;
+  /** Of this machine alone: nobody signs in to make projects. */
+  readonly isLocal: boolean;
+  /** Why a mail was not handed over. */
+  readonly onTrouble: (reason: string) => void;
+}
+
+/** What stands behind the pages of the web inbox. The pages themselves are loaded when the first is looked at. */
+export class WebInbox {
+  readonly sessions: Sessions;
+  readonly access: AccessDesk;
+  readonly signIn: OwnerSignIn;
+  readonly live = new LiveStreams();
+  readonly requests: OwnerDesk;
+  readonly desk: Desk;
+  readonly executor: Executor;
+  readonly clock: Clock;
+  readonly vault: Vault;
+  readonly server: ServerInfo;
+  readonly publicUrl: string;
+  readonly mailDomain: string | null;
+  readonly isLocal: boolean;
+
+  constructor(parts: WebInboxParts) {
+    const { control, projects, people, desk, executor, clock, vault, server, isLocal } = parts;
+    const store = control.uiSessions;
+    const publicUrl = server.urls.api;
+    this.sessions = new Sessions({ store, clock, vault });
+    this.access = new AccessDesk({ projects, store, clock, vault, isLocal });
+    this.signIn = new OwnerSignIn({
+      sessions: this.sessions,
+      clock,
+      publicUrl,
+      mail: (mail) => people.mail(mail),
+      onTrouble: parts.onTrouble,
+    });
+    this.requests = new OwnerDesk({ vault, clock });
+    this.desk = desk;
+    this.executor = executor;
+    this.clock = clock;
+    this.vault = vault;
+    this.server = server;
+    this.publicUrl = publicUrl;
+    this.mailDomain = server.mail.domain;
+    this.isLocal = isLocal;
+  }
+}

@@ -1,0 +1,184 @@
+import type { Child } from 'hono/jsx';
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { Icon } from '../pages/icons.tsx';
+import { plainLine } from '../pages/text.ts';
+import { AgentText } from '../pages/words.tsx';
+import type { Access } from './access.ts';
+import { SCRIPT_VERSION } from './script.ts';
+import { STYLE_VERSION } from './style.ts';
+import type { UiPage } from './visit.ts';
+
+/** What a page needs to find its style and its script. */
+export interface Place {
+  /** The path of the web inbox, such as `/ui`. */
+  readonly root: string;
+  /** Only what carries it is run, and styles the page. */
+  readonly nonce: string;
+}
+
+interface HtmlProps {
+  readonly place: Place;
+  readonly title: string;
+  readonly children?: Child;
+}
+
+function Head({ place, title }: Omit<HtmlProps, 'children'>): JSX.Element {
+  const { root, nonce } = place;
+  return (
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <meta name="robots" content="noindex, nofollow" />
+      <meta name="referrer" content="no-referrer" />
+      <meta name="format-detection" content="telephone=no, date=no, address=no, email=no, url=no" />
+      <title>{title}</title>
+      <link rel="stylesheet" href={`${root}/style.css?v=${STYLE_VERSION}`} nonce={nonce} />
+      <script defer src={`${root}/script.js?v=${SCRIPT_VERSION}`} nonce={nonce} />
+    </head>
+  );
+}
+
+/** A page outside any project: to come in, or to be told why not. */
+export function PlainPage({ place, title, children }: HtmlProps): JSX.Element {
+  return (
+    <html lang="en">
+      <Head place={place} title={`${title} · svc`} />
+      <body>
+        <header class="bar plain">
+          <p class="brand">
+            <Icon name="brand" /> svc
+          </p>
+        </header>
+        <main id="page" class="narrow" tabindex={-1}>
+          {children}
+        </main>
+      </body>
+    </html>
+  );
+}
+
+interface Framed {
+  readonly place: Place;
+  readonly access: Access;
+  /** Those that this session may see. */
+  readonly pages: readonly UiPage[];
+  readonly current: UiPage;
+  readonly title: string;
+  readonly wide: boolean;
+  /** Requests that wait for a person: `3`, or `99+`; null where this session may not know. */
+  readonly waiting: string | null;
+  readonly csrf: string;
+  readonly children?: Child;
+}
+
+/** A page of a project. The script brings `#nav` and `#page` up to date; all else stays as it is. */
+export function Layout(framed: Framed): JSX.Element {
+  const { place, access, current, title, wide, waiting, children } = framed;
+  const { info } = access.project;
+  const count = waiting === null || waiting === '0' ? '' : `(${waiting}) `;
+  return (
+    <html lang="en">
+      <Head place={place} title={`${count}${title} · ${plainLine(info.name)}`} />
+      <body
+        data-live={`${place.root}/live?project=${info.slug}`}
+        data-topics={current.topics.join(' ')}
+      >
+        <a class="skip" href="#page">
+          Skip to the page
+        </a>
+        <Bar {...framed} />
+        <Nav {...framed} />
+        <main id="page" class={wide ? 'two' : ''} tabindex={-1}>
+          {children}
+        </main>
+        <p id="stale" class="stale" role="status" />
+        <Help />
+      </body>
+    </html>
+  );
+}
+
+function Bar({ place, access, csrf }: Framed): JSX.Element {
+  const { info } = access.project;
+  return (
+    <header class="bar">
+      <a class="brand" href={place.root}>
+        <Icon name="brand" />
+        <span class="project">
+          <AgentText text={info.name} reading="line" />
+          {info.slug !== info.name && (
+            <>
+              {' '}
+              <AgentText text={info.slug} reading="exact" class="mono soft" />
+            </>
+          )}
+        </span>
+      </a>
+      <form method="post" action={`${place.root}/sign-out`}>
+        <input type="hidden" name="csrf" value={csrf} />
+        <span class="who soft">
+          <AgentText text={access.name} reading="line" />
+        </span>
+        <button class="link">Sign out</button>
+      </form>
+    </header>
+  );
+}
+
+function Nav({ place, access, pages, current, waiting }: Framed): JSX.Element {
+  const base = `${place.root}/p/${access.project.info.slug}`;
+  return (
+    <nav id="nav" aria-label="Pages">
+      <ul>
+        {pages.map(({ path, title }) => (
+          <li>
+            <a
+              href={`${base}/${path}`}
+              {...(path === current.path && { 'aria-current': 'page' as const })}
+            >
+              {title}
+              {path === 'requests' && waiting !== null && waiting !== '0' && (
+                <span class="count">
+                  {waiting}
+                  <span class="unseen"> waiting</span>
+                </span>
+              )}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+const KEYS: readonly (readonly [key: string, what: string])[] = [
+  ['j  k', 'the next one, the one before'],
+  ['Enter', 'open it'],
+  ['u', 'back to the list'],
+  ['a', 'go to Approve; press Enter to approve'],
+  ['d', 'go to Deny; press Enter to deny'],
+  ['?', 'this help'],
+];
+
+/** Opened by the script, so that nobody sees it who cannot use it. */
+function Help(): JSX.Element {
+  return (
+    <dialog id="help" aria-labelledby="help-title">
+      <h2 id="help-title">Keys</h2>
+      <dl class="facts">
+        {KEYS.map(([key, what]) => (
+          <>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </>
+        ))}
+      </dl>
+      <form method="dialog">
+        <button class="btn small">Close</button>
+      </form>
+    </dialog>
+  );
+}

@@ -1,0 +1,65 @@
+import { ServiceError } from '../../shared/errors.ts';
+import { UI_STREAMS_PER_PROJECT, UI_STREAMS_PER_SESSION } from '../../shared/limits.ts';
+import type { Project } from '../project.ts';
+import type { EventStream } from '../replica/event-stream.ts';
+import type { Topic } from '../watchers.ts';
+
+/** So often a silent stream says that it lives, and its session is looked at. */
+const LOOK_MS = 15_000;
+/** After the end of a stream a browser comes again so much later. */
+const HELLO = 'retry: 3000\n\n';
+const STILL_HERE = ': still here\n\n';
+
+interface Listener {
+  readonly project: Project;
+  /** Of its session. */
+  readonly idHash: string;
+  readonly stream: EventStream;
+  /** Whether its session still holds. */
+  readonly mayListen: () => Promise<boolean>;
+}
+
+/** Tells open pages that something of a kind has changed: they look again by themselves. */
+export class LiveStreams {
+  readonly #perSession = new Map<string, number>();
+
+  /** Resolves when the page is gone, its session has ended, or the gateway stops. TOO_MANY_WAITS. */
+  async serve({ project, idHash, stream, mayListen }: Listener): Promise<void> {
+    const leave = this.#enter(project, idHash);
+    const look = async (): Promise<void> => {
+      const may = await mayListen().catch(() => false);
+      if (may) stream.send(STILL_HERE);
+      else stream.end('event: ended\ndata: {}\n\n');
+    };
+    const unwatch = project.watchers.add({
+      changed: (topics) => {
+        stream.send(changedText(topics));
+        if (topics.includes('keys') || topics.includes('channels')) void look();
+      },
+      ended: () => stream.end(''),
+    });
+    const ticker = setInterval(() => void look(), LOOK_MS);
+    stream.send(HELLO);
+    await stream.closed;
+    clearInterval(ticker);
+    unwatch();
+    leave();
+  }
+
+  #enter(project: Project, idHash: string): () => void {
+    const open = this.#perSession.get(idHash) ?? 0;
+    if (open >= UI_STREAMS_PER_SESSION || project.watchers.size >= UI_STREAMS_PER_PROJECT) {
+      throw new ServiceError('TOO_MANY_WAITS');
+    }
+    this.#perSession.set(idHash, open + 1);
+    return () => {
+      const left = (this.#perSession.get(idHash) ?? 1) - 1;
+      if (left > 0) this.#perSession.set(idHash, left);
+      else this.#perSession.delete(idHash);
+    };
+  }
+}
+
+function changedText(topics: readonly Topic[]): string {
+  return `event: changed\ndata: ${JSON.stringify({ topics })}\n\n`;
+}

@@ -1,0 +1,23 @@
+import { channelsPage } from './pages/channels.tsx';
+import { eventsPage } from './pages/events.tsx';
+import { keysPage } from './pages/keys.tsx';
+import { ledgerPage } from './pages/ledger.tsx';
+import { policyPage } from './pages/policy.tsx';
+import { requestsPage } from './pages/requests.tsx';
+import { routesPage } from './pages/routes.tsx';
+import { sourcesPage } from './pages/sources.tsx';
+import { usagePage } from './pages/usage.tsx';
+import type { UiPage } from './visit.ts';
+
+/** All pages, in the order of the navigation. */
+export const UI_PAGES: readonly UiPage[] = [
+  requestsPage,
+  eventsPage,
+  routesPage,
+  sourcesPage,
+  channelsPage,
+  policyPage,
+  keysPage,
+  ledgerPage,
+  usagePage,
+];

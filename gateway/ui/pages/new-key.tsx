@@ -1,0 +1,75 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { Icon } from '../../pages/icons.tsx';
+import { AgentText } from '../../pages/words.tsx';
+import { CopyField } from '../fields.tsx';
+import type { NewKey } from '../key-desk.ts';
+import type { Shown, Visit } from '../visit.ts';
+
+/** A key with its secret, this once. */
+export function showNewKey(visit: Visit, key: NewKey, how: 'made' | 'rotated'): Shown {
+  const title = how === 'made' ? 'The key is made' : 'The key has a new secret';
+  const content = (
+    // Looking again would take the key away: nothing here changes by itself.
+    <div class="narrow stack" data-keep>
+      <h1>{title}</h1>
+      <div class="note warn">
+        <Icon name="warn" />
+        <p>
+          <strong>Copy it now.</strong> It is shown this once, and nobody can show it again. Whoever
+          has it can do what it may.
+        </p>
+      </div>
+      <section class="card stack" aria-label="The key">
+        <CopyField name="key" label="Key" value={key.api_key} />
+        <p class="soft">
+          <AgentText text={key.name} reading="line" /> ·{' '}
+          <span class="mono">{key.scopes.join(', ')}</span>
+        </p>
+      </section>
+      <HowToUse visit={visit} />
+      <div class="ways">
+        <a class="btn small" href={visit.at('keys')} data-up>
+          I have copied it
+        </a>
+      </div>
+    </div>
+  );
+  return { title, content };
+}
+
+/** None of these has the key among the arguments of a program, where others of its machine see it. */
+function HowToUse({ visit }: { readonly visit: Visit }): JSX.Element {
+  const { publicUrl, isLocal, server } = visit.inbox;
+  return (
+    <section class="card stack" aria-labelledby="use">
+      <h2 id="use">How to use it</h2>
+      <dl class="facts uses">
+        {!isLocal && (
+          <>
+            <dt>On a machine</dt>
+            <dd>
+              <code class="mono">svc login --gateway {publicUrl} --with-key -</code>
+              <p class="soft">Then paste the key. After that all of svc works there.</p>
+            </dd>
+          </>
+        )}
+        <dt>In a program</dt>
+        <dd>
+          <p class="soft">Set these in its environment, from where you keep secrets:</p>
+          <code class="mono">SVC_GATEWAY={publicUrl}</code>
+          <br />
+          <code class="mono">SVC_API_KEY</code>: the key
+        </dd>
+        <dt>For an agent</dt>
+        <dd>
+          <code class="mono">svc mcp install claude-code</code>
+          <p class="soft">
+            Or codex, or cursor. Any other MCP client takes the address{' '}
+            <code class="mono">{server.urls.mcp}</code> with the header{' '}
+            <code class="mono">Authorization: Bearer</code> and the key.
+          </p>
+        </dd>
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,11 @@
+/** Where a database is. */
+export type DatabaseLocation = { readonly kind: 'file'; readonly path: string } | RemoteLocation;
+
+/** A database of a libSQL server, spoken to by Hrana over HTTP. */
+export interface RemoteLocation {
+  readonly kind: 'remote';
+  /** `libsql:`, `https:` or `http:`. */
+  readonly url: string;
+  /** Sent as a bearer token; null sends none. */
+  readonly token: string | null;
+}

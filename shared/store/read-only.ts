@@ -1,0 +1,11 @@
+import type { Reader } from './driver.ts';
+import type { DatabaseLocation } from './location.ts';
+import { openReader } from './open.ts';
+import { EmbeddedReader } from './reader.ts';
+
+/** A reader beside whoever has the database open, or without anybody: of a file it changes nothing, its log included. */
+export async function openReadOnly(location: DatabaseLocation): Promise<Reader> {
+  return location.kind === 'file'
+    ? new EmbeddedReader(location.path, { readOnly: true })
+    : openReader(location);
+}

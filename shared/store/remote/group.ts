@@ -1,0 +1,90 @@
+import type { ResultSet } from '@libsql/client/http';
+import type { Query, SharedByGroup, SqlValue, Tx, WriteTx } from '../driver.ts';
+import type { JobGroup, JobScope } from '../jobs.ts';
+import { isOfStatement } from './failure.ts';
+import { RemoteScope, withinStatements } from './scope.ts';
+import type { RemoteTransaction } from './transaction.ts';
+
+/** What the jobs of one transaction on a server share. */
+export class RemoteGroup implements SharedByGroup, JobGroup {
+  readonly transaction: RemoteTransaction;
+  readonly carried = new Map<string, unknown>();
+  readonly #isApart: boolean;
+  readonly #finishers = new Map<string, (tx: Tx) => Promise<void>>();
+  /** By their texts, then by their values. */
+  readonly #foreseen = new Map<string, Map<string, Promise<ResultSet>>>();
+
+  /** `isApart`: each job has a savepoint, so that what a statement of it spoils can be taken back. */
+  constructor(transaction: RemoteTransaction, isApart: boolean) {
+    this.transaction = transaction;
+    this.#isApart = isApart;
+  }
+
+  /** Asks for it now, for the job that will; once for all who want the same. */
+  lookAhead({ sql, params }: Query): void {
+    let ofText = this.#foreseen.get(sql);
+    if (!ofText) this.#foreseen.set(sql, (ofText = new Map()));
+    const values = JSON.stringify(params);
+    if (ofText.has(values)) return;
+    const answer = this.transaction.ask(sql, params);
+    // Whoever asks is told; and when nobody does, the transaction has failed anyway.
+    answer.catch(() => undefined);
+    ofText.set(values, answer);
+  }
+
+  foreseen(sql: string, params: readonly SqlValue[]): Promise<ResultSet> | null {
+    return this.#foreseen.get(sql)?.get(JSON.stringify(params)) ?? null;
+  }
+
+  scope(): JobScope {
+    return new RemoteJobScope(this);
+  }
+
+  async within<T>(work: Promise<T>): Promise<T> {
+    const value = await withinStatements(this.transaction, work);
+    // Whose statements failed can be told only now.
+    if (this.#isApart) await this.transaction.flush();
+    return value;
+  }
+
+  isLost(): boolean {
+    const { failure } = this.transaction;
+    return failure !== null && !(this.#isApart && isOfStatement(failure.error));
+  }
+
+  atEnd(name: string, finisher: (tx: Tx) => Promise<void>): void {
+    this.#finishers.set(name, finisher);
+  }
+
+  async finish(): Promise<void> {
+    const scope = new RemoteScope(this.transaction);
+    for (const finisher of this.#finishers.values()) {
+      await withinStatements(this.transaction, finisher(scope));
+    }
+    scope.revoke();
+    this.#finishers.clear();
+  }
+
+  forget(): void {
+    this.carried.clear();
+    this.#finishers.clear();
+  }
+}
+
+class RemoteJobScope extends RemoteScope implements WriteTx, JobScope {
+  readonly group: RemoteGroup;
+
+  constructor(group: RemoteGroup) {
+    super(group.transaction);
+    this.group = group;
+  }
+
+  protected override foreseen(sql: string, params: readonly SqlValue[] = []) {
+    return this.group.foreseen(sql, params);
+  }
+
+  /** After a failed statement the transaction goes on only from the savepoint. */
+  override get wrote(): boolean {
+    return super.wrote || this.group.transaction.failure !== null;
+  }
+}

@@ -1,0 +1,287 @@
+import { randomBytes } from 'node:crypto';
+import type { Client } from '@libsql/client/http';
+import { unavailable, type ServiceError } from '../../errors.ts';
+import type { BaseCopy, FollowedLog, Standing, WriteOptions, Writer, WriteTx } from '../driver.ts';
+import {
+  GROUP_MAX_JOBS,
+  HalfDone,
+  JobQueue,
+  runJob,
+  settle,
+  type Job,
+  type Settled,
+} from '../jobs.ts';
+import { LAST_GROUP_SQL, POSITION_QUERY, POSITION_SQL } from '../meta.ts';
+import { isOfStatement, uncertain, wrongSetting } from './failure.ts';
+import { RemoteGroup } from './group.ts';
+import { fateOf } from './lost-commit.ts';
+import { Patience } from './patience.ts';
+import { CommitUnknown, RemoteTransaction } from './transaction.ts';
+
+/** A group takes no more jobs after this long, so that nobody waits long for the answer, nor another gateway. */
+const GROUP_MAX_MS = 200;
+/** Each job takes several round trips then. A server lets others wait for about five seconds. */
+const APART_MAX_MS = 1000;
+
+export interface RemoteWriterOptions {
+  /** Comes after each commit, before its jobs are answered. */
+  readonly onStanding?: ((standing: Standing) => void) | undefined;
+  /** Somebody else has written since the last group: comes before the jobs of the next one run. */
+  readonly onForeign?: (() => void) | undefined;
+  /** What a group did came to nothing, or nobody knows: comes before its jobs run again or are refused. */
+  readonly onUndone?: (() => void) | undefined;
+  /** A group may have been committed or not, and its jobs were told so. */
+  readonly onUncertain?: (() => void) | undefined;
+}
+
+/** Somebody else has written since the last group: nothing that is remembered may be believed. */
+class Foreign extends Error {}
+
+/** Why an attempt came to nothing. */
+interface Trouble {
+  readonly cause: unknown;
+  /** The server or the network failed, or a statement, and not what a job or finisher did by itself. */
+  readonly isOfServer: boolean;
+  /** The server has not even answered to BEGIN. */
+  readonly isFirstRequest: boolean;
+}
+
+/** A group that is being tried, perhaps not for the first time. */
+interface Attempt {
+  readonly jobs: Job[];
+  /** Stays in the database when the group is committed. */
+  readonly token: string;
+  readonly patience: Patience;
+  /** Each job has a savepoint. */
+  isApart: boolean;
+  /** BEGIN is waited for before the first job runs. */
+  isCareful: boolean;
+  /** The position before, once the server has told. */
+  base: number;
+  settled: readonly Settled[];
+}
+
+/**
+ * A writer of a database on a server, with group commit as in a file: what is queued runs inside one transaction, the
+ * jobs strictly one after another, one group in flight. Others may write as well, each between two groups: so nothing is
+ * remembered from one group to the next but the position, which tells whether somebody has. What the network or the
+ * server fails to do is tried again for about five seconds, with all jobs of the group.
+ */
+export class RemoteWriter implements Writer, FollowedLog {
+  readonly #client: Client;
+  readonly #options: RemoteWriterOptions;
+  readonly #queue = new JobQueue();
+  #position: number;
+  #pump: Promise<void> | null = null;
+  #closing: Promise<void> | null = null;
+  /** Of the newest transaction that came to nothing. */
+  #ending: Promise<void> = Promise.resolve();
+  /** Others write at this time: then a group that finds out only when it has begun runs twice each time. */
+  #isContested = false;
+
+  /** The tables are there, and `position` is what they held then. The writer closes the client. */
+  constructor(client: Client, position: number, options: RemoteWriterOptions) {
+    this.#client = client;
+    this.#position = position;
+    this.#options = options;
+  }
+
+  get standing(): Standing {
+    return { position: this.#position, log: null };
+  }
+
+  write<T>(fn: (tx: WriteTx) => Promise<T>, options: WriteOptions<T> = {}): Promise<T> {
+    if (this.#closing) return Promise.reject(unavailable(5));
+    const result = this.#queue.add(fn, options);
+    this.#pump ??= this.#drain();
+    return result;
+  }
+
+  /** The log is the server's affair. */
+  async rotate(): Promise<void> {
+    await this.#pump;
+  }
+
+  follow(): Promise<Standing> {
+    return Promise.reject(noReplicas());
+  }
+
+  copyBase(): Promise<BaseCopy> {
+    return Promise.reject(noReplicas());
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    while (this.#pump) await this.#pump;
+    await this.#ending;
+    this.#client.close();
+  }
+
+  async #drain(): Promise<void> {
+    try {
+      // Requests that arrived in the same turn of the loop share the first commit.
+      await new Promise((resolve) => setImmediate(resolve));
+      while (this.#queue.length > 0) await this.#commitGroup();
+    } finally {
+      this.#pump = null;
+    }
+  }
+
+  async #commitGroup(): Promise<void> {
+    const attempt: Attempt = {
+      jobs: [],
+      token: randomBytes(12).toString('base64url'),
+      patience: new Patience(),
+      isApart: false,
+      isCareful: this.#isContested,
+      base: this.#position,
+      settled: [],
+    };
+    this.#isContested = false;
+    let error = await this.#try(attempt);
+    while (error) {
+      error = (await this.#mayRepeat(attempt, error)) ? await this.#try(attempt) : null;
+    }
+  }
+
+  /** Runs, commits and answers the group; the error when it is not committed, or nobody knows. */
+  async #try(attempt: Attempt): Promise<Trouble | null> {
+    const transaction = new RemoteTransaction(this.#client, 'write');
+    try {
+      await this.#run(attempt, transaction);
+    } catch (error) {
+      const { failure } = transaction;
+      // The next BEGIN waits for it at the server, which saves a round trip.
+      this.#ending = transaction.rollback();
+      this.#options.onUndone?.();
+      const cause = failure && !(error instanceof CommitUnknown) ? failure.error : error;
+      return { cause, isOfServer: failure !== null, isFirstRequest: !transaction.isBegun };
+    }
+    this.#committed(attempt, attempt.base + 1);
+    return null;
+  }
+
+  async #run(attempt: Attempt, transaction: RemoteTransaction): Promise<void> {
+    const begun = this.#begin(attempt, transaction);
+    // It fails together with what follows.
+    begun.catch(() => undefined);
+    if (attempt.isCareful) await begun;
+    attempt.settled = await (attempt.isApart
+      ? this.#runApart(attempt, transaction)
+      : this.#runTogether(attempt, transaction));
+    transaction.put(POSITION_SQL);
+    transaction.put(LAST_GROUP_SQL, [attempt.token]);
+    // Never BEGIN and COMMIT in one request: one that arrives late, when it was given up, must come to nothing.
+    await begun;
+    await transaction.commit();
+  }
+
+  /** BEGIN travels with this, and this with the first statements of the first job. */
+  async #begin(attempt: Attempt, transaction: RemoteTransaction): Promise<void> {
+    const { rows } = await transaction.ask(POSITION_QUERY);
+    attempt.base = Number(rows[0]?.['value']);
+    const { onForeign } = this.#options;
+    if (attempt.base === this.#position || !onForeign) return;
+    this.#isContested = true;
+    if (!attempt.isCareful) return transaction.spoil(new Foreign());
+    this.#position = attempt.base;
+    onForeign();
+  }
+
+  /** Takes jobs from the queue as long as there are any: first all that wait, which can be looked ahead for together. */
+  async #runTogether({ jobs }: Attempt, transaction: RemoteTransaction): Promise<Settled[]> {
+    const group = new RemoteGroup(transaction, false);
+    while (jobs.length < GROUP_MAX_JOBS && this.#queue.length > 0) jobs.push(this.#queue.take());
+    for (const { ahead } of jobs) for (const query of ahead) group.lookAhead(query);
+    const settled: Settled[] = [];
+    const endsAt = performance.now() + GROUP_MAX_MS;
+    for (;;) {
+      if (settled.length > 0 && performance.now() > endsAt) {
+        this.#queue.putBack(jobs.splice(settled.length));
+      } else if (settled.length === jobs.length && jobs.length < GROUP_MAX_JOBS) {
+        if (this.#queue.length > 0) jobs.push(this.#queue.take());
+      }
+      const job = jobs[settled.length];
+      if (!job) break;
+      const done = await runJob(group, job, () => {
+        throw new HalfDone();
+      });
+      settled.push(done);
+    }
+    await group.finish();
+    return settled;
+  }
+
+  /** Runs each job in a savepoint, after one of them failed halfway or broke a rule of the tables. */
+  async #runApart({ jobs }: Attempt, transaction: RemoteTransaction): Promise<Settled[]> {
+    const group = new RemoteGroup(transaction, true);
+    const settled: Settled[] = [];
+    const endsAt = performance.now() + APART_MAX_MS;
+    for (const job of jobs) {
+      // By itself: the server may refuse a request as a whole. And what failed before must not look like this job's.
+      await transaction.save();
+      settled.push(await runJob(group, job, () => transaction.revert()));
+      await group.finish();
+      transaction.release();
+      if (performance.now() > endsAt) break;
+    }
+    this.#queue.putBack(jobs.splice(settled.length));
+    return settled;
+  }
+
+  /** Whether the group should be tried again; if not, its jobs have been answered. */
+  async #mayRepeat(attempt: Attempt, trouble: Trouble): Promise<boolean> {
+    const { cause } = trouble;
+    if (cause instanceof Foreign) {
+      attempt.isCareful = true;
+      return true;
+    }
+    if (!attempt.isApart && (cause instanceof HalfDone || isOfStatement(cause))) {
+      attempt.isApart = true;
+      attempt.isCareful = true;
+      return true;
+    }
+    if (cause instanceof CommitUnknown && !(await this.#isLost(attempt, cause))) return false;
+    return this.#mayWait(attempt, trouble);
+  }
+
+  /** True when the group was certainly not committed; otherwise its jobs have been answered. */
+  async #isLost(attempt: Attempt, { cause }: CommitUnknown): Promise<boolean> {
+    const { fate, position } = await fateOf(this.#client, attempt);
+    if (fate === 'committed') this.#committed(attempt, position);
+    if (fate === 'unknown') {
+      this.#fail(attempt.jobs, uncertain(cause));
+      this.#options.onUncertain?.();
+    }
+    return fate === 'lost';
+  }
+
+  async #mayWait({ jobs, patience }: Attempt, trouble: Trouble): Promise<boolean> {
+    const { cause, isOfServer, isFirstRequest } = trouble;
+    const wrong = wrongSetting(cause, isFirstRequest);
+    const mayPass = isOfServer && !wrong && !isOfStatement(cause);
+    if (mayPass && (await patience.lasts())) return true;
+    // Those who wait would be told the same, only later.
+    const others = isFirstRequest ? this.#queue.takeAll() : [];
+    this.#fail([...jobs, ...others], unavailable(5, wrong ?? cause));
+    return false;
+  }
+
+  #committed({ settled }: Attempt, position: number): void {
+    this.#position = position;
+    this.#options.onStanding?.(this.standing);
+    settle(settled);
+  }
+
+  #fail(jobs: readonly Job[], error: ServiceError): void {
+    for (const job of jobs) job.reject(error);
+  }
+}
+
+function noReplicas(): ServiceError {
+  return unavailable(60, new Error('A database on a server has no replicas of ours.'));
+}

@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pino from 'pino';
+import { Gateway } from '../../gateway/gateway.ts';
+import { HranaProcess } from '../helpers/hrana/process.ts';
+import { freePort } from '../helpers/programs.ts';
+import { TeamGateway } from '../helpers/team.ts';
+import type { Bench } from './bench.ts';
+import { buildProduct } from './product.ts';
+import { SlowLink } from './slow-link.ts';
+
+/** Projects that are made or opened at once. */
+const AT_ONCE = 16;
+
+async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = [...items];
+  const one = async (): Promise<void> => {
+    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, one));
+}
+
+/** Hosted processes over one libSQL server, which is as far away as wanted, and projects that each have a source. */
+export class SharedTeam {
+  readonly #bench: Bench;
+  readonly #link: SlowLink;
+  readonly #masterKeyFile: string;
+  readonly #hooks: string[] = [];
+  /** An API key of each project. */
+  readonly keys: readonly string[];
+
+  private constructor(
+    bench: Bench,
+    parts: { link: SlowLink; key: string; keys: readonly string[] },
+  ) {
+    this.#bench = bench;
+    this.#link = parts.link;
+    this.#masterKeyFile = parts.key;
+    this.keys = parts.keys;
+  }
+
+  static async start(bench: Bench, projects: number, secret: string): Promise<SharedTeam> {
+    await buildProduct(bench.progress);
+    const { workshop } = bench;
+    const server = workshop.own(await HranaProcess.start({ folder: workshop.place('libsql') }));
+    const link = workshop.own(await SlowLink.open(server.url, 0));
+    const dataFolder = workshop.place('founder');
+    const key = `${dataFolder}/master.key`;
+    const keys = await found(bench, { server, dataFolder, projects });
+    const team = new SharedTeam(bench, { link, key, keys });
+    const gateway = await team.gateway();
+    await atOnce(keys, async (apiKey) => {
+      team.#hooks.push(await addSource(gateway.url, apiKey, secret));
+    });
+    await gateway.end();
+    return team;
+  }
+
+  /** The path of the hook of each project. */
+  get hooks(): readonly string[] {
+    return this.#hooks;
+  }
+
+  /** From the gateways to the server and back. */
+  set roundTripMs(ms: number) {
+    this.#link.roundTripMs = ms;
+  }
+
+  /** Has a gateway open the projects of these hooks, which takes far longer than a delivery. */
+  async visit({ url }: TeamGateway, hooks: readonly string[]): Promise<void> {
+    await atOnce(hooks, async (hook) => {
+      // It bears no signature, which is told only after a look into the project.
+      await (await fetch(url + hook, { method: 'POST', body: '{}' })).arrayBuffer();
+    });
+  }
+
+  async gateway(): Promise<TeamGateway> {
+    const { workshop } = this.#bench;
+    const gateway = await TeamGateway.start({
+      dataFolder: workshop.place('gateway'),
+      listen: `127.0.0.1:${await freePort()}`,
+      env: {
+        SVC_DATABASE_URL: `${this.#link.url}/{project}/`,
+        SVC_MASTER_KEY_FILE: this.#masterKeyFile,
+        SVC_OPEN_PROJECTS: '4096',
+      },
+    });
+    return workshop.own(gateway);
+  }
+}
+
+async function found(
+  { progress }: Bench,
+  wanted: {
+    readonly server: HranaProcess;
+    readonly dataFolder: string;
+    readonly projects: number;
+  },
+): Promise<string[]> {
+  const { server, dataFolder, projects } = wanted;
+  const base = 'http://127.0.0.1';
+  const gateway = await Gateway.open({
+    dataFolder,
+    urls: { api: base, mcp: `${base}/mcp`, hooks: base },
+    ratePerMinute: 0,
+    store: { url: server.urlOf('{project}'), token: null, maker: null },
+    log: pino({ level: 'silent' }),
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  const keys: string[] = [];
+  progress(`making ${projects} projects`);
+  const slugs = Array.from({ length: projects }, (_, number) => `team-${number}`);
+  await atOnce(slugs, async (slug) => {
+    const { apiKey } = await gateway.createProject({ name: slug, slug });
+    keys.push(apiKey);
+  });
+  await gateway.close();
+  return keys;
+}
+
+async function addSource(gateway: string, apiKey: string, secret: string): Promise<string> {
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await fetch(`${gateway}/v1/sources`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'hub', type: 'webhook', verification: 'github', secret }),
+    });
+    const { url } = (await answer.json()) as { url?: string };
+    if (url !== undefined) return new URL(url).pathname;
+    // A gateway that has just taken on two thousand projects is busy.
+    if (answer.status !== 503 || attempt === 60) {
+      throw new Error(`No source was made: status ${answer.status}.`);
+    }
+    await sleep(500);
+  }
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import type { CommandSpec } from '../../cli/command.ts';
+import { GLOBAL_OPTIONS } from '../../cli/input/parse.ts';
+import { allCommands, commandsUnder, findCommand } from '../../cli/tree.ts';
+import { TOPICS } from '../../cli/view/topics.ts';
+import { stepsOf } from './page.ts';
+import { allPages } from './pages.ts';
+
+const commands = allCommands();
+
+/** What is set as code: spans, and lines of blocks. */
+function code(page: string): string[] {
+  const blocks = [...page.matchAll(/^ *```\w*\n([\s\S]*?)^ *```$/gm)].flatMap(([, block = '']) =>
+    block.split('\n'),
+  );
+  const prose = page.replaceAll(/^ *```[\s\S]*?^ *```$/gm, '');
+  return [...blocks, ...[...prose.matchAll(/`([^`]+)`/g)].map(([, span = '']) => span)];
+}
+
+/** The command lines in it, from the word after `svc` on. */
+function commandLines(text: string): string[] {
+  const starts = /(?:^|[a-z]*\$ |\$\(|&& |\|\| |npx |sudo |[A-Z_]+=\S+ |\n)svc ([a-z][^\n]*)/g;
+  return [...text.matchAll(starts)].map(([, line = '']) => line.split(/ && | \|\| /)[0] ?? '');
+}
+
+/** `project list|use`: each of them. */
+function spelledOut(line: string): string[] {
+  const [, before = '', choice, after = ''] =
+    /^((?:[a-z]+ )*)([a-z]+(?:\|[a-z]+)+)(.*)$/.exec(line) ?? [];
+  return choice?.split('|').map((one) => before + one + after) ?? [line];
+}
+
+function problem(line: string): string | null {
+  if (TOPICS.some(({ name }) => line === `help ${name}`)) return null;
+  const words =
+    /^[a-z]+(?: [a-z]+)*(?= |$)/.exec(line.replaceAll(/[.,;:)]$/g, ''))?.[0]?.split(' ') ?? [];
+  const found = findCommand(words, commands);
+  if (found) return unknownFlag(line, found.command);
+  return commandsUnder(words, commands).length > 0 ? null : `svc ${line}`;
+}
+
+function unknownFlag(line: string, command: CommandSpec): string | null {
+  // What stands in quotes, and what a pipe leads to, has flags of its own.
+  const own = line.replaceAll(/'[^']*'|"[^"]*"/g, '').split(/ [|>#] ?| -- /)[0] ?? '';
+  const known = new Set([...command.options, ...GLOBAL_OPTIONS].map(({ flag }) => flag));
+  const flags = [...own.matchAll(/ --([a-z-]+)/g)].map(([, flag = '']) => flag);
+  const unknown = flags.find((flag) => !known.has(flag));
+  return unknown === undefined ? null : `svc ${line}: --${unknown}`;
+}
+
+it.each(allPages())('names only commands and flags that there are: %s', (path) => {
+  const page = readFileSync(path, 'utf8');
+  // A command that a page shows to be wrong.
+  const wrong = new Set(
+    stepsOf(page)
+      .filter(({ output }) => output[0]?.startsWith('USAGE: '))
+      .map(({ command }) => command.replace('svc ', '')),
+  );
+  const problems = code(page)
+    .flatMap(commandLines)
+    .flatMap(spelledOut)
+    .filter((line) => !wrong.has(line))
+    .map(problem)
+    .filter((one) => one !== null);
+  expect(problems).toEqual([]);
+});
+
+it('finds commands that there are not', () => {
+  const lines = commandLines('$ svc inbox wiat\n$ svc inbox wait --tiemout 3\n$ svc kv list|gte x');
+  expect(lines.flatMap(spelledOut).map(problem)).toEqual([
+    'svc inbox wiat',
+    'svc inbox wait --tiemout 3: --tiemout',
+    null,
+    'svc kv gte x',
+  ]);
+});

@@ -1,0 +1,140 @@
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Hosted } from '../gateway/server/hosted.ts';
+import { temporaryFolder } from '../helpers/gateway.ts';
+import { freePort } from '../helpers/programs.ts';
+import { newProject, type TeamProject } from '../helpers/team.ts';
+
+const SENDERS = 16;
+/** What systemd waits before it starts a service again, unless told otherwise. */
+const RESTART_MS = 100;
+/** The promise is one second; the rest is patience with a busy machine. */
+const BACK_WITHIN_MS = 10_000;
+
+const folder = temporaryFolder();
+const dataFolder = join(folder.path, 'data');
+let project: TeamProject;
+let url = '';
+let hook = '';
+let hosted: Hosted;
+
+beforeAll(async () => {
+  project = await newProject(dataFolder, 'misfortune');
+  url = `http://127.0.0.1:${await freePort()}`;
+  hosted = await start();
+  const { body } = await call('/v1/sources', { type: 'webhook', name: 'load' });
+  hook = String(body['url']);
+});
+afterAll(async () => {
+  await hosted.end('SIGKILL');
+  folder.remove();
+});
+
+function start(): Promise<Hosted> {
+  return Hosted.start({
+    SVC_DATA: dataFolder,
+    SVC_LISTEN: new URL(url).host,
+    SVC_PUBLIC_URL: url,
+    SVC_RATE_LIMIT: '0',
+    NODE_OPTIONS: `--import ${resolve('test/helpers/misfortune.mjs')}`,
+  });
+}
+
+interface Answered {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly body: Record<string, unknown>;
+}
+
+async function ask(path: string, init: RequestInit): Promise<Answered> {
+  const answer = await fetch(path, init);
+  const body = (await answer.json()) as Record<string, unknown>;
+  return { status: answer.status, retryAfter: answer.headers.get('retry-after'), body };
+}
+
+function call(path: string, body?: object): Promise<Answered> {
+  return ask(url + path, {
+    method: body ? 'POST' : 'GET',
+    headers: {
+      authorization: `Bearer ${project.apiKey}`,
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+}
+
+let deliveries = 0;
+
+/** Delivers until the gateway is gone; what it said. */
+async function load(): Promise<Answered[]> {
+  const answers: Answered[] = [];
+  for (;;) {
+    deliveries += 1;
+    const body = JSON.stringify({ n: deliveries });
+    const answer = await ask(hook, { method: 'POST', body }).catch(() => null);
+    if (!answer) return answers;
+    answers.push(answer);
+  }
+}
+
+async function pendingIds(): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for (let cursor = ''; ;) {
+    const { body } = await call(`/v1/inbox?limit=100${cursor}`);
+    for (const { id } of body['items'] as { id: string }[]) ids.add(id);
+    if (body['next_cursor'] === null) return ids;
+    cursor = `&cursor=${body['next_cursor'] as string}`;
+  }
+}
+
+const misfortunes: readonly (readonly [
+  what: string,
+  signal: NodeJS.Signals,
+  endsInOrder: boolean,
+])[] = [
+  ['whose writing thread ends', 'SIGUSR2', true],
+  ['with a rejection that nobody handles', 'SIGHUP', false],
+  ['that aborts in native code', 'SIGABRT', false],
+];
+
+describe('a gateway', () => {
+  it.each(misfortunes)(
+    '%s leaves nobody waiting, ends, and is back under its service manager with all it took',
+    async (_what, signal, endsInOrder) => {
+      const waits = Array.from({ length: 5 }, () =>
+        call('/v1/inbox/wait?type=none&timeout_seconds=100').catch(() => null),
+      );
+      const senders = Array.from({ length: SENDERS }, load);
+      await sleep(500);
+      hosted.child.kill(signal);
+      const code = await hosted.exited;
+      const began = performance.now();
+      const answers = (await Promise.all(senders)).flat();
+      await Promise.all(waits);
+      expect(code).toBe(signal === 'SIGABRT' ? null : 1);
+      const accepted = answers.filter(({ status }) => status === 200);
+      expect(accepted.length).toBeGreaterThan(SENDERS);
+      // Whoever was told anything else was told to come again.
+      for (const { status, retryAfter, body } of answers.filter((one) => one.status !== 200)) {
+        expect(status).toBe(503);
+        expect(Number(retryAfter)).toBeGreaterThan(0);
+        expect(body).toMatchObject({ error: { code: 'UNAVAILABLE' } });
+      }
+      const fatal = hosted.log.filter(({ level }) => level === 60 || level === 'fatal');
+      expect(fatal.length > 0).toBe(signal !== 'SIGABRT');
+      // One that can still speak answers what is under way.
+      const isTold = answers.some(({ status }) => status === 503);
+      expect(isTold || !endsInOrder).toBe(true);
+
+      await sleep(RESTART_MS);
+      hosted = await start();
+      expect((await call('/v1/whoami')).status).toBe(200);
+      expect(performance.now() - began).toBeLessThan(BACK_WITHIN_MS);
+      const there = await pendingIds();
+      const ids = accepted.map(({ body }) => String(body['event_id']));
+      expect(ids.filter((id) => !there.has(id))).toEqual([]);
+      expect((await call('/v1/ledger/verify', {})).body).toMatchObject({ ok: true });
+    },
+  );
+});

@@ -1,0 +1,53 @@
+import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Connection } from '../../../shared/store/connection.ts';
+import { firstMigrations } from '../../../shared/store/migrate.ts';
+import { withRawDatabase } from '../../helpers/database.ts';
+
+type Family = 'project' | 'control';
+
+/** The schemas of an early release: the first that had values and files. */
+const OLD_SCHEMAS: Readonly<Record<Family, number>> = { project: 2, control: 1 };
+/** What stands in them was something else then. */
+const NEW_CONTENT = ['request'];
+
+/** Makes the databases of a data folder, which nobody has open, those of an early release with what that knew. */
+export function ageData(dataFolder: string, projectId: string): void {
+  age(join(dataFolder, 'control.db'), 'control');
+  age(join(dataFolder, 'projects', projectId, 'project.db'), 'project');
+}
+
+function age(path: string, family: Family): void {
+  const aged = `${path}.aged`;
+  withRawDatabase(aged, (old) => {
+    old.exec('PRAGMA journal_mode=WAL');
+    for (const text of firstMigrations(family, OLD_SCHEMAS[family])) old.exec(text);
+    withRawDatabase(path, (current) => copyRows(current, old));
+    old.exec(`PRAGMA user_version=${OLD_SCHEMAS[family]}; PRAGMA wal_checkpoint(TRUNCATE)`);
+  });
+  for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true });
+  renameSync(aged, path);
+}
+
+/** Of the columns that both have. */
+function copyRows(from: Connection, to: Connection): void {
+  for (const table of namesIn(to, "SELECT name FROM sqlite_schema WHERE type = 'table'")) {
+    if (NEW_CONTENT.includes(table) || table.startsWith('sqlite_')) continue;
+    const known = namesIn(from, `SELECT name FROM pragma_table_info('${table}')`);
+    const columns = namesIn(to, `SELECT name FROM pragma_table_info('${table}')`).filter((name) =>
+      known.includes(name),
+    );
+    const values = columns.map(() => '?').join(', ');
+    const insert = `INSERT OR REPLACE INTO ${table} (${columns.join(', ')}) VALUES (${values})`;
+    for (const row of from.all(`SELECT ${columns.join(', ')} FROM ${table}`)) {
+      to.run(
+        insert,
+        columns.map((name) => row[name] ?? null),
+      );
+    }
+  }
+}
+
+function namesIn(connection: Connection, sql: string): string[] {
+  return connection.all(sql).map(({ name }) => String(name));
+}

@@ -1,0 +1,109 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LOOPBACK, Receiver, until } from '../gateway/callback-receiver.ts';
+import { Routes } from '../gateway/routes.ts';
+import { TestGateway } from '../helpers/gateway.ts';
+
+const EVENTS = 100;
+const STUCK = 30;
+const TURNS = 6;
+
+/** One gateway with a receiver that is well. */
+interface Side {
+  readonly gateway: TestGateway;
+  readonly healthy: Receiver;
+  readonly routes: Routes;
+}
+
+const sides: Side[] = [];
+const ends: (() => void)[] = [];
+beforeAll(async () => {
+  for (let n = 0; n < 2; n += 1) {
+    const gateway = await TestGateway.start({ callbackAllow: LOOPBACK });
+    const side = { gateway, healthy: await Receiver.start(), routes: new Routes(gateway) };
+    await side.routes.add(side.healthy.url(), { match_source: 'well' });
+    sides.push(side);
+  }
+});
+afterAll(async () => {
+  for (const { gateway } of sides) await gateway.stop();
+  for (const end of ends) end();
+  for (const { healthy } of sides) await healthy.stop();
+});
+
+/** A receiver that does this with each connection. Answers its address. */
+async function badReceiver(treat: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    treat(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ends.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+/** Says these bytes to whatever comes, and this again and again. */
+function saying(first: string, more: string, everyMs: number): (socket: Socket) => void {
+  return (socket) => {
+    socket.resume().write(first);
+    const timer = setInterval(() => socket.write(more), everyMs);
+    socket.once('close', () => clearInterval(timer));
+  };
+}
+
+const silent = (socket: Socket): void => void socket.resume();
+const deaf = (socket: Socket): void => void socket.pause();
+
+/** Milliseconds until so many events were pushed to the receiver that is well. */
+async function pushed({ healthy, routes }: Side): Promise<number> {
+  const before = healthy.got.length;
+  const began = performance.now();
+  await Promise.all(Array.from({ length: EVENTS }, () => routes.event({ source: 'well' })));
+  await healthy.came(before + EVENTS, 30_000);
+  return performance.now() - began;
+}
+
+describe('receivers that never come to an end', () => {
+  it('cost the others next to nothing', async () => {
+    const [troubled, plain] = sides as [Side, Side];
+    const { routes } = troubled;
+    const head = 'HTTP/1.1 200 OK\r\n';
+    const manners = {
+      silent,
+      deaf,
+      // A byte at a time, within its headers and within its body.
+      headers: saying(`${head}x-a: `, 'x', 200),
+      body: saying(`${head}Content-Length: 100000\r\n\r\n`, 'x', 200),
+      endless: saying(
+        `${head}Transfer-Encoding: chunked\r\n\r\n`,
+        `400\r\n${'x'.repeat(1024)}\r\n`,
+        50,
+      ),
+    };
+    for (const [source, treat] of Object.entries(manners)) {
+      await routes.add(await badReceiver(treat), { match_source: source });
+      await Promise.all(Array.from({ length: STUCK }, () => routes.event({ source })));
+    }
+    const listed = await until(
+      () => routes.list(),
+      (all) => all.filter(({ pending }) => pending > 0).length === Object.keys(manners).length,
+    );
+    expect(listed).toHaveLength(Object.keys(manners).length + 1);
+    // By turns, as other work on the machine is in the measure, too: what was best on either side counts. Whoever waited for
+    // one of the others would wait for its deadline of 15 s.
+    let beside = Number.POSITIVE_INFINITY;
+    let alone = Number.POSITIVE_INFINITY;
+    for (let turn = 0; turn < TURNS && (turn < 3 || alone < beside * 0.7); turn += 1) {
+      beside = Math.min(beside, await pushed(troubled));
+      alone = Math.min(alone, await pushed(plain));
+    }
+    expect(alone / beside).toBeGreaterThan(0.7);
+    const stuck = (await routes.list()).filter(({ pending }) => pending > 0);
+    expect(stuck.length).toBeGreaterThanOrEqual(3);
+  }, 150_000);
+});

@@ -1,0 +1,60 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { join } from 'node:path';
+import pino from 'pino';
+import { AddressRanges } from '../../gateway/address-ranges.ts';
+import { CallbackAllow } from '../../gateway/callbacks/callback-allow.ts';
+import { Gateway } from '../../gateway/gateway.ts';
+import { readMailConfig } from '../../gateway/mail/read-mail-config.ts';
+import { DiskProbe } from '../../gateway/server/disk-probe.ts';
+import { Front } from '../../gateway/server/front.ts';
+import { Metrics } from '../../gateway/server/metrics.ts';
+import { Probes } from '../../gateway/server/probes.ts';
+import { HttpServer } from '../../shared/http/http-server.ts';
+
+/**
+ * `gateway-program.ts FOLDER`: a gateway behind the front of the hosted process, with two projects. Prints where it is, and
+ * answers each message of its parent with the longest time since the one before that its event loop was held.
+ */
+const [folder = ''] = process.argv.slice(2);
+const log = pino({ level: process.env['SVC_TEST_LOG'] ?? 'error' }, pino.destination(2));
+const metrics = new Metrics();
+const disk = new DiskProbe(folder);
+const probes = new Probes({ phase: () => 'open', disk, metrics, metricsToken: null });
+const trusted = AddressRanges.parse('127.0.0.0/8', 'SVC_TRUSTED_PROXIES');
+const front = new Front({ kind: 'tcp', isSecure: false, trusted, probes, metrics, log });
+const http = await HttpServer.listen({ host: '127.0.0.1', port: 0 }, () => front.handle);
+const url = `http://127.0.0.1:${http.port}`;
+const gateway = await Gateway.open({
+  dataFolder: join(folder, 'data'),
+  urls: { api: url, mcp: `${url}/mcp`, hooks: url },
+  ratePerMinute: 0,
+  signIn: true,
+  checkAnswers: true,
+  callbackAllow: CallbackAllow.parse('127.0.0.0/8'),
+  people: { mail: readMailConfig({ SVC_MAIL_DOMAIN: 'inbox.example' }), telegram: null },
+  log,
+  onFatal: () => process.exit(1),
+});
+front.open(gateway.app);
+
+const delay = monitorEventLoopDelay({ resolution: 5 });
+delay.enable();
+process.on('message', () => {
+  process.send?.(delay.max / 1e6);
+  delay.reset();
+});
+// Whoever started it is gone.
+process.once('disconnect', () => process.exit(1));
+process.once('SIGTERM', () => {
+  void http
+    .close(500)
+    .then(() => gateway.close())
+    .then(() => process.exit(0));
+});
+
+const project = async (slug: string) => {
+  const { project: made, apiKey } = await gateway.createProject({ name: slug, slug });
+  return { projectId: made.id, apiKey };
+};
+const projects = [await project('fuzzed'), await project('bystander')];
+process.stdout.write(`${JSON.stringify({ url, projects })}\n`);

@@ -1,0 +1,26 @@
+import { parseObject, isObject } from '../../shared/untyped.ts';
+
+const INTERNAL_ERROR = -32_603;
+
+/** The id that an answer to it must have; null where there is none that could be read. */
+export function sentId(sent: unknown): unknown {
+  const message = Buffer.isBuffer(sent) ? parseObject(sent.toString('utf8')) : sent;
+  const id = isObject(message) && Object.hasOwn(message, 'id') ? message['id'] : null;
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
+
+/** What holds for any answer of JSON-RPC. A refusal may not know the id of what it could not read. */
+export function rpcFaults(answer: unknown, id: unknown): Record<string, boolean> {
+  if (!isObject(answer)) return { 'it is an object': false };
+  const { error, result } = answer;
+  const isError = isObject(error);
+  return {
+    'it is of JSON-RPC': answer['jsonrpc'] === '2.0',
+    [`it has the id ${JSON.stringify(id)?.slice(0, 100)}`]:
+      answer['id'] === id || (isError && answer['id'] === null),
+    'it is a result or an error': isError !== isObject(result),
+    'it is no fault of ours': !isError || error['code'] !== INTERNAL_ERROR,
+    'an error has a code and a message':
+      !isError || (Number.isInteger(error['code']) && typeof error['message'] === 'string'),
+  };
+}

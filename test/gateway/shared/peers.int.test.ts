@@ -1,0 +1,395 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { gatewayIdIn, Peers, type Duty } from '../../../gateway/peers.ts';
+import { LEFT } from '../../../shared/store/control/gateways.ts';
+import type { ProjectWork } from '../../../shared/store/control/rests.ts';
+import { ControlStore } from '../../../shared/store/control-store.ts';
+import { FakeClock, temporaryFolder } from '../../helpers/gateway.ts';
+import { SharedStore } from '../../helpers/shared-store.ts';
+
+const TIMING = { beatMs: 50, deadAfterMs: 600, unsureAfterMs: 300 };
+const soon = { timeout: 10_000, interval: 5 };
+
+let folder: ReturnType<typeof temporaryFolder>;
+let shared: SharedStore;
+let control: ControlStore;
+const members: Member[] = [];
+beforeEach(async () => {
+  folder = temporaryFolder();
+  shared = await SharedStore.start(folder.path);
+  control = await openControl();
+});
+afterEach(async () => {
+  shared.server.faults.resume();
+  for (const member of members.splice(0)) await member.leave();
+  await control.close();
+  await shared.stop();
+  folder.remove();
+});
+
+function openControl(): Promise<ControlStore> {
+  const location = {
+    kind: 'remote',
+    url: shared.server.urlOf('svc-control'),
+    token: null,
+  } as const;
+  return ControlStore.open(location, () => undefined);
+}
+
+class CountedDuty implements Duty {
+  readonly name: string;
+  isOn = false;
+  starts = 0;
+  problem: Error | null = null;
+
+  constructor(name = 'mailbox') {
+    this.name = name;
+  }
+
+  async start(): Promise<void> {
+    if (this.problem) throw this.problem;
+    this.starts += 1;
+    this.isOn = true;
+  }
+
+  async stop(): Promise<void> {
+    this.isOn = false;
+  }
+}
+
+type PeersStore = ConstructorParameters<typeof Peers>[0]['store'];
+
+/** A gateway, as far as others see it. */
+class Member {
+  readonly id: string;
+  readonly inherited: ProjectWork[] = [];
+  readonly errors: unknown[] = [];
+  readonly duty = new CountedDuty();
+  lost = 0;
+  readonly peers: Peers;
+  readonly #own: ControlStore;
+
+  private constructor(id: string, own: ControlStore, store: PeersStore) {
+    this.id = id;
+    this.#own = own;
+    this.peers = new Peers({
+      store,
+      id,
+      clock: new FakeClock(),
+      onInherited: (work) => this.inherited.push(...work),
+      onLost: () => (this.lost += 1),
+      onError: (error) => this.errors.push(error),
+      timing: TIMING,
+    });
+    this.peers.add(this.duty);
+  }
+
+  static async start(id: string, store?: PeersStore): Promise<Member> {
+    const own = await openControl();
+    const member = new Member(id, own, store ?? own.gateways);
+    members.push(member);
+    await member.peers.start();
+    return member;
+  }
+
+  get notes() {
+    return this.#own.gateways.notesOf(this.id);
+  }
+
+  get ids(): string[] {
+    return this.inherited.map(({ id }) => id).toSorted();
+  }
+
+  async leave(): Promise<void> {
+    await this.peers.close();
+    await this.#own.close();
+  }
+}
+
+/** Only its rows are there, as after a kill: its beat stands still. */
+async function dead(id: string, ...work: readonly [string, number | null | 'working'][]) {
+  await control.gateways.beat(id, 0);
+  const notes = control.gateways.notesOf(id);
+  for (const [project, dueAt] of work) {
+    if (dueAt === 'working') await notes.end(project);
+    else await notes.begin(project, dueAt);
+  }
+}
+
+async function projectNamed(nth: number): Promise<string> {
+  const id = `prj_${String(nth).padStart(16, '0')}`;
+  await control.reserveProject({
+    id,
+    slug: `p-${nth}`,
+    name: 'Test',
+    created_at: '2026-01-02T03:04:05.000Z',
+  });
+  await control.confirmProject(id);
+  return id;
+}
+
+describe('a gateway that dies', () => {
+  it('is succeeded by exactly one of two, with all it looked after', async () => {
+    const projects = await Promise.all([1, 2, 3, 4].map((nth) => projectNamed(nth)));
+    const [one = '', two = '', three = '', four = ''] = projects;
+    const [a, b] = await Promise.all([Member.start('gtw_a'), Member.start('gtw_b')]);
+    await dead('gtw_c', [one, 'working'], [two, 77], [three, null], [four, 'working']);
+    expect(await control.gateways.takeDuty('gtw_c', 'telegram')).toBe(true);
+    await expect.poll(() => a.ids.length + b.ids.length, soon).toBe(4);
+    await sleep(4 * TIMING.beatMs);
+    const heir = a.ids.length > 0 ? a : b;
+    expect(heir === a ? b.ids : a.ids).toEqual([]);
+    expect(heir.inherited.toSorted((x, y) => x.id.localeCompare(y.id))).toEqual([
+      { id: one, isResting: false, nextDueAt: null },
+      { id: two, isResting: true, nextDueAt: 77 },
+      { id: three, isResting: true, nextDueAt: null },
+      { id: four, isResting: false, nextDueAt: null },
+    ]);
+    // In the store as well: its next run begins with them.
+    expect((await heir.notes.all()).map(({ id }) => id).toSorted()).toEqual(projects.toSorted());
+    expect(await control.gateways.takeDuty(heir.id, 'telegram')).toBe(true);
+    expect([a.lost, b.lost, ...a.errors, ...b.errors]).toEqual([0, 0]);
+  });
+
+  it('is not succeeded while its beat goes on', async () => {
+    const project = await projectNamed(1);
+    await dead('gtw_c', [project, 'working']);
+    const a = await Member.start('gtw_a');
+    for (let n = 0; n < 8; n += 1) {
+      await sleep(TIMING.deadAfterMs / 4);
+      await control.gateways.beat('gtw_c', 0);
+    }
+    expect(a.ids).toEqual([]);
+    expect(a.peers.hasOthers).toBe(true);
+    await expect.poll(() => a.ids, soon).toEqual([project]);
+    await expect.poll(() => a.peers.hasOthers, soon).toBe(false);
+  });
+
+  it('is succeeded at once when it has left', async () => {
+    const project = await projectNamed(1);
+    const [a, b] = [await Member.start('gtw_a'), await Member.start('gtw_b')];
+    await b.notes.end(project);
+    await expect.poll(() => a.peers.hasOthers, soon).toBe(true);
+    members.splice(members.indexOf(b), 1);
+    await b.leave();
+    await expect.poll(() => a.ids, soon).toEqual([project]);
+  });
+
+  it('leaves notes that are merged with those of its heir: what asks for more stands', async () => {
+    const projects = await Promise.all([1, 2, 3, 4].map((nth) => projectNamed(nth)));
+    const [one = '', two = '', three = '', four = ''] = projects;
+    await dead('gtw_a', [one, 50], [two, null], [three, 'working'], [four, 20]);
+    await dead('gtw_c', [one, 30], [two, 40], [three, 10], [four, 'working']);
+    const gone = { id: 'gtw_c', beat: 1 };
+    expect(await control.gateways.takeOver('gtw_a', { ...gone, beat: 2 })).toEqual([]);
+    expect(await control.gateways.takeOver('gtw_a', gone)).toHaveLength(4);
+    expect(await control.gateways.takeOver('gtw_a', gone)).toEqual([]);
+    const merged = await control.gateways.notesOf('gtw_a').all();
+    expect(merged.toSorted((x, y) => x.id.localeCompare(y.id))).toMatchObject([
+      { id: one, isResting: true, nextDueAt: 30 },
+      { id: two, isResting: true, nextDueAt: 40 },
+      { id: three, isResting: false },
+      { id: four, isResting: false },
+    ]);
+  });
+
+  it('is succeeded also when the answer to that is lost', async () => {
+    const project = await projectNamed(1);
+    await dead('gtw_c', [project, 'working']);
+    const { gateways } = control;
+    const lost = new Error('lost');
+    const a = await Member.start('gtw_a', {
+      beat: (id, now) => gateways.beat(id, now),
+      leave: (id) => gateways.leave(id),
+      notesOf: (id) => gateways.notesOf(id),
+      takeDuty: (id, name) => gateways.takeDuty(id, name),
+      takeOver: async (id, gone) => {
+        await gateways.takeOver(id, gone);
+        throw lost;
+      },
+    });
+    await expect.poll(() => a.ids, soon).toEqual([project]);
+    expect(a.errors).toEqual([lost]);
+    await sleep(4 * TIMING.beatMs);
+    expect(a.ids).toEqual([project]);
+  });
+});
+
+describe('a gateway that stood still', () => {
+  it('is told that others have taken what it looked after, once', async () => {
+    const project = await projectNamed(1);
+    const a = await Member.start('gtw_a');
+    await a.notes.end(project);
+    const rows = { id: 'gtw_a', beat: 0 };
+    // As another sees it that takes it for dead, whatever its beat is by then.
+    for (let beat = 1; (await a.notes.all()).length > 0; beat += 1) {
+      await control.gateways.takeOver('gtw_b', { ...rows, beat });
+    }
+    await expect.poll(() => a.lost, soon).toBe(1);
+    await sleep(4 * TIMING.beatMs);
+    expect(a.lost).toBe(1);
+  });
+
+  it('is told so too when it has written before its next beat', async () => {
+    const project = await projectNamed(1);
+    await dead('gtw_a', [project, 'working']);
+    await control.gateways.takeOver('gtw_b', { id: 'gtw_a', beat: 1 });
+    // Its notes are found by others though it has no beat yet.
+    await control.gateways.notesOf('gtw_a').end(project);
+    const { others } = await control.gateways.beat('gtw_b', 0);
+    expect(others).toEqual([{ id: 'gtw_a', beat: 0 }]);
+    expect((await control.gateways.beat('gtw_a', 0)).wasGone).toBe(true);
+    expect((await control.gateways.beat('gtw_a', 0)).wasGone).toBe(false);
+  });
+
+  it('takes it that it was taken for dead when the store was away for long', async () => {
+    const a = await Member.start('gtw_a');
+    shared.server.faults.pause();
+    await sleep(2 * TIMING.deadAfterMs);
+    shared.server.faults.resume();
+    await expect.poll(() => a.lost, soon).toBe(1);
+  });
+});
+
+describe('a duty', () => {
+  it('is done by one of them, and by another when that one leaves', async () => {
+    const a = await Member.start('gtw_a');
+    const b = await Member.start('gtw_b');
+    await sleep(4 * TIMING.beatMs);
+    expect([a.duty.isOn, b.duty.isOn]).toEqual([true, false]);
+    members.splice(members.indexOf(a), 1);
+    await a.leave();
+    expect(a.duty.isOn).toBe(false);
+    await expect.poll(() => b.duty.isOn, soon).toBe(true);
+  });
+
+  it('is taken on after a death', async () => {
+    await dead('gtw_c');
+    await control.gateways.takeDuty('gtw_c', 'mailbox');
+    const a = await Member.start('gtw_a');
+    expect(a.duty.isOn).toBe(false);
+    await expect.poll(() => a.duty.isOn, soon).toBe(true);
+  });
+
+  it('is given up before another may take it on, when the store does not answer', async () => {
+    const a = await Member.start('gtw_a');
+    expect(a.duty.isOn).toBe(true);
+    // Requests are held, so that no error tells of it.
+    shared.server.faults.pause();
+    await expect.poll(() => a.duty.isOn, soon).toBe(false);
+    expect([a.errors, a.peers.isUnsure]).toEqual([[], true]);
+    shared.server.faults.resume();
+    await expect.poll(() => a.duty.isOn, soon).toBe(true);
+    expect(a.peers.isUnsure).toBe(false);
+    expect(a.duty.starts).toBe(2);
+  });
+
+  it('that cannot be begun is tried again, and does not keep a gateway from starting', async () => {
+    const store = control.gateways;
+    const duty = new CountedDuty();
+    duty.problem = new Error('no');
+    const errors: unknown[] = [];
+    const peers = new Peers({
+      store,
+      id: 'gtw_d',
+      clock: new FakeClock(),
+      onInherited: () => undefined,
+      onLost: () => undefined,
+      onError: (error) => errors.push(error),
+      timing: TIMING,
+    });
+    peers.add(duty);
+    await peers.start();
+    expect(errors).toEqual([duty.problem]);
+    duty.problem = null;
+    await expect.poll(() => duty.isOn, soon).toBe(true);
+    await peers.endDuties();
+    expect(duty.isOn).toBe(false);
+    await sleep(3 * TIMING.beatMs);
+    expect(duty.starts).toBe(1);
+    await peers.close();
+  });
+});
+
+describe('others', () => {
+  it('are known of that came and left between two beats: what they wrote is looked for', async () => {
+    const a = await Member.start('gtw_a');
+    expect(a.peers.hasOthers).toBe(false);
+    await control.gateways.handOver('gtw_b', await projectNamed(1), 0);
+    await expect.poll(() => a.ids.length, soon).toBe(1);
+    expect(a.peers.hasOthers).toBe(true);
+  });
+
+  it('with the same id, from a copy of the data folder, are counted and told of once', async () => {
+    const a = await Member.start('gtw_a');
+    await sleep(4 * TIMING.beatMs);
+    expect(a.peers.hasOthers).toBe(false);
+    const twin = await Member.start('gtw_a');
+    for (const one of [a, twin]) {
+      await expect.poll(() => one.peers.hasOthers, soon).toBe(true);
+    }
+    await sleep(4 * TIMING.beatMs);
+    for (const { errors } of [a, twin]) {
+      expect(errors.map(String)).toEqual([expect.stringContaining('gateway-id')]);
+    }
+  });
+
+  it('are none when the answers to beats of its own were lost', async () => {
+    const { gateways } = control;
+    let losses = 0;
+    const a = await Member.start('gtw_a', {
+      leave: (id) => gateways.leave(id),
+      notesOf: (id) => gateways.notesOf(id),
+      takeDuty: (id, name) => gateways.takeDuty(id, name),
+      takeOver: (id, gone) => gateways.takeOver(id, gone),
+      beat: async (id, now) => {
+        const beat = await gateways.beat(id, now);
+        const isLost = beat.before !== null && beat.before % 2 === 0;
+        if (!isLost) return beat;
+        losses += 1;
+        throw new Error('lost');
+      },
+    });
+    await expect.poll(() => losses, soon).toBe(3);
+    expect(new Set(a.errors.map(String))).toEqual(new Set(['Error: lost']));
+    expect(a.peers.hasOthers).toBe(false);
+  });
+});
+
+describe('a gateway that starts again with its data folder', () => {
+  it('has the same id, and goes on with its own notes at once', async () => {
+    const data = join(folder.path, 'data');
+    mkdirSync(data);
+    const id = gatewayIdIn(data);
+    expect(id).toMatch(/^gtw_[0-9a-f]{16}$/);
+    expect(gatewayIdIn(data)).toBe(id);
+    const project = await projectNamed(1);
+    await dead(id, [project, 'working']);
+    const { wasGone } = await control.gateways.beat(id, 0);
+    expect(wasGone).toBe(false);
+    expect(await control.gateways.notesOf(id).all()).toEqual([
+      { id: project, isResting: false, nextDueAt: null },
+    ]);
+  });
+
+  it('after it has left, goes on unless another has taken over', async () => {
+    await control.gateways.beat('gtw_a', 0);
+    await control.gateways.leave('gtw_a');
+    const { others } = await control.gateways.beat('gtw_b', 0);
+    expect(others).toEqual([{ id: 'gtw_a', beat: LEFT }]);
+    expect((await control.gateways.beat('gtw_a', 0)).wasGone).toBe(false);
+    expect(await control.gateways.takeOver('gtw_b', { id: 'gtw_a', beat: LEFT })).toEqual([]);
+  });
+
+  it('makes a new id in place of one that is none', () => {
+    const data = join(folder.path, 'data');
+    mkdirSync(data);
+    writeFileSync(join(data, 'gateway-id'), 'gtw_\n');
+    const id = gatewayIdIn(data);
+    expect(readFileSync(join(data, 'gateway-id'), 'utf8')).toBe(`${id}\n`);
+    rmSync(data, { recursive: true });
+    expect(existsSync(data)).toBe(false);
+  });
+});

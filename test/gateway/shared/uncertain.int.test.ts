@@ -1,0 +1,54 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Databases } from '../../../gateway/databases.ts';
+import { mailInfo } from '../../../gateway/mail/mail-info.ts';
+import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
+import { InProcessWriters } from '../../../gateway/writes/in-process.ts';
+import type { Effect } from '../../../gateway/writes/job.ts';
+import { temporaryFolder } from '../../helpers/gateway.ts';
+import { SharedStore } from '../../helpers/shared-store.ts';
+
+const PROJECT = { id: 'prj_0123456789abcdef', slug: 'test', name: 'Test' };
+
+let folder: ReturnType<typeof temporaryFolder>;
+let shared: SharedStore;
+beforeEach(async () => {
+  folder = temporaryFolder();
+  shared = await SharedStore.start(folder.path);
+});
+afterEach(async () => {
+  await shared.stop();
+  folder.remove();
+});
+
+it('what may have been committed is looked for: waits look again, and what it made due is done', async () => {
+  const urls = { api: 'http://127.0.0.1', mcp: 'http://127.0.0.1/mcp', hooks: 'http://127.0.0.1' };
+  const mail = mailInfo(readMailConfig({}), false);
+  const writers = new InProcessWriters({
+    masterKey: Buffer.alloc(32, 7),
+    server: { version: '0', urls, channels: ['email'], mail, telegramBot: null },
+    onFatal: () => undefined,
+  });
+  const location = new Databases(folder.path, shared.store).ofProject(PROJECT.id);
+  const effects: Effect[] = [];
+  const writes = await writers.open({ info: PROJECT, location }, (more) => effects.push(...more));
+  const { faults } = shared.server;
+  const drops = faults.drops.bind(faults);
+  // The commit is done, its answer is lost, and after that nobody can be asked.
+  faults.drops = (hasCommitted) => {
+    if (hasCommitted) faults.failNext(1_000_000);
+    return hasCommitted;
+  };
+  effects.length = 0;
+  const owner = { channelId: 'chn_00000000000000000000000001', address: 'a@example.com', now: 1 };
+  await expect(writes.run('setOwner', owner)).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    hint: expect.stringContaining('It may have happened all the same.'),
+  });
+  expect(effects.map(({ kind }) => kind)).toEqual(['foreign', 'due']);
+  expect(effects.at(-1)).toEqual({ kind: 'due', at: 0 });
+  faults.drops = drops;
+  faults.failNext(0);
+  const found = await writes.writer.write((store) => store.channels.owner());
+  expect(found?.id).toBe(owner.channelId);
+  await writes.close();
+});

@@ -1,0 +1,17 @@
+import type { Reader, Writer } from '../../shared/store/driver.ts';
+import { openDatabase } from './database.ts';
+import { openRemoteDatabase } from './remote-database.ts';
+
+/** A database with a table `item (name, value)`. */
+export interface OpenStore {
+  readonly database: Reader & Writer;
+  /** Closed with the database. */
+  newReader(): Reader;
+  remove(): Promise<void>;
+}
+
+/** Everything that keeps a database, by its name in tests. */
+export const DRIVERS: readonly (readonly [string, () => Promise<OpenStore>])[] = [
+  ['an embedded database', async () => openDatabase()],
+  ['a database on a server', openRemoteDatabase],
+];

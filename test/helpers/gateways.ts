@@ -1,0 +1,151 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import pino from 'pino';
+import { Gateway } from '../../gateway/gateway.ts';
+import { Hosted } from '../gateway/server/hosted.ts';
+import { DeployedNginx, type Passed, type Road } from './deployed-nginx.ts';
+import { HranaProcess } from './hrana/process.ts';
+import { freePort } from './programs.ts';
+import type { TeamProject } from './team.ts';
+
+interface GatewaysWanted {
+  readonly folder: string;
+  readonly nginx: string;
+  /** Where links and webhook addresses lead. */
+  readonly publicRoad: Road;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Two gateways in processes of their own over one libSQL server and one folder of blobs, and nginx in front, as operators run them. */
+export class Gateways {
+  readonly urls: Readonly<Record<Road, string>>;
+  readonly listens: readonly [string, string];
+  readonly #wanted: GatewaysWanted;
+  readonly #storePort: number;
+  readonly #running: (Hosted | null)[] = [];
+  #store: HranaProcess | null = null;
+  #proxy: DeployedNginx | null = null;
+
+  private constructor(wanted: GatewaysWanted, ports: readonly number[]) {
+    const [storePort = 0, hashed = 0, even = 0, first = 0, second = 0] = ports;
+    this.#wanted = wanted;
+    this.#storePort = storePort;
+    this.urls = { hashed: `http://127.0.0.1:${hashed}`, even: `http://127.0.0.1:${even}` };
+    this.listens = [`127.0.0.1:${first}`, `127.0.0.1:${second}`];
+  }
+
+  static async start(wanted: GatewaysWanted): Promise<Gateways> {
+    const ports: number[] = [];
+    for (let n = 0; n < 5; n += 1) ports.push(await freePort());
+    const gateways = new Gateways(wanted, ports);
+    try {
+      await gateways.startStore();
+      await Promise.all([gateways.startOne(0), gateways.startOne(1)]);
+      await gateways.#startProxy();
+    } catch (error) {
+      await gateways.stop();
+      throw error;
+    }
+    return gateways;
+  }
+
+  async startStore(): Promise<void> {
+    const folder = join(this.#wanted.folder, 'store');
+    mkdirSync(folder, { recursive: true });
+    this.#store = await HranaProcess.start({ folder, port: this.#storePort });
+  }
+
+  /** As a power cut of the server of databases. */
+  async killStore(): Promise<void> {
+    await this.#store?.end('SIGKILL');
+  }
+
+  /** The data folder of a gateway: its letters to people are there. */
+  dataOf(n: number): string {
+    return join(this.#wanted.folder, `data-${n}`);
+  }
+
+  async startOne(n: number): Promise<void> {
+    this.#running[n] = await Hosted.start({
+      ...this.#settings,
+      SVC_DATA: this.dataOf(n),
+      SVC_LISTEN: this.listens[n] ?? '',
+      SVC_PUBLIC_URL: this.urls[this.#wanted.publicRoad],
+      SVC_RATE_LIMIT: '0',
+      SVC_CALLBACK_ALLOW: '127.0.0.0/8',
+      SVC_LOG_LEVEL: process.env['SVC_TEST_LOG'] ?? 'error',
+      ...this.#wanted.env,
+    });
+  }
+
+  /** As a power cut of a gateway: nothing is finished, and no other is told. */
+  async kill(n: number): Promise<void> {
+    const running = this.#running[n];
+    if (!running || running.child.exitCode !== null || running.child.signalCode !== null)
+      throw new Error(`Gateway ${n} has ended by itself.`);
+    await running.end('SIGKILL');
+  }
+
+  /** What the gateways wrote into their logs since they were started. */
+  get logs(): Record<string, unknown>[] {
+    return this.#running.flatMap((one) => one?.log ?? []);
+  }
+
+  /** Makes projects as signing in would, through a gateway of its own. */
+  async newProjects(...slugs: string[]): Promise<TeamProject[]> {
+    const url = this.urls[this.#wanted.publicRoad];
+    const gateway = await Gateway.open({
+      dataFolder: join(this.#wanted.folder, 'maker'),
+      masterKeyFile: this.#settings.SVC_MASTER_KEY_FILE,
+      store: { url: this.#settings.SVC_DATABASE_URL, token: null, maker: null },
+      urls: { api: url, mcp: `${url}/mcp`, hooks: url },
+      ratePerMinute: 0,
+      log: pino({ level: 'fatal' }),
+      onFatal: (error) => {
+        throw error;
+      },
+    });
+    try {
+      const made: TeamProject[] = [];
+      for (const slug of slugs) {
+        const { project, apiKey } = await gateway.createProject({ name: slug, slug });
+        made.push({ id: project.id, apiKey });
+      }
+      return made;
+    } finally {
+      await gateway.close();
+    }
+  }
+
+  /** What nginx passed on so far. */
+  get passed(): Passed[] {
+    return this.#proxy?.passed ?? [];
+  }
+
+  /** The gateways that answered requests whose path begins like this. */
+  reachedBy(path: string): number[] {
+    const all = this.passed.filter((one) => one.path.startsWith(path));
+    return [...new Set(all.map(({ by }) => by.at(-1) ?? -1))];
+  }
+
+  async stop(): Promise<void> {
+    await this.#proxy?.end();
+    for (const one of this.#running) await one?.end('SIGKILL');
+    await this.#store?.end('SIGKILL');
+  }
+
+  get #settings() {
+    const { folder } = this.#wanted;
+    return {
+      SVC_DATABASE_URL: `http://127.0.0.1:${this.#storePort}/{project}/`,
+      SVC_MASTER_KEY_FILE: join(folder, 'shared.key'),
+      SVC_BLOBS: `file:${join(folder, 'blobs')}`,
+    } as const;
+  }
+
+  async #startProxy(): Promise<void> {
+    const { folder, nginx: program } = this.#wanted;
+    const own = { folder: join(folder, 'nginx'), gateways: this.listens, urls: this.urls };
+    this.#proxy = await DeployedNginx.start({ program, ...own });
+  }
+}

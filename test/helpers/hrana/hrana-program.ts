@@ -1,0 +1,32 @@
+import { parseArgs } from 'node:util';
+import { startHrana } from './server.ts';
+
+/** A libSQL server for tests, in a process of its own. Prints its URL as one line of JSON. Ends with its parent. */
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string', default: '0' },
+    folder: { type: 'string' },
+    token: { type: 'string' },
+    create: { type: 'string', default: 'auto' },
+    replication: { type: 'boolean', default: false },
+    'stream-idle-ms': { type: 'string', default: '10000' },
+    'lock-wait-ms': { type: 'string', default: '5000' },
+    'transaction-max-ms': { type: 'string', default: '5000' },
+  },
+});
+const { folder, token } = values;
+if (folder === undefined) throw new Error('--folder is missing: name a folder for the databases.');
+const server = await startHrana({
+  folder,
+  port: Number(values.port),
+  ...(token === undefined ? {} : { token }),
+  create: values.create === 'api' ? 'api' : 'auto',
+  replication: values.replication,
+  streamIdleMs: Number(values['stream-idle-ms']),
+  lockWaitMs: Number(values['lock-wait-ms']),
+  transactionMaxMs: Number(values['transaction-max-ms']),
+});
+process.stdout.write(`${JSON.stringify({ url: server.url })}\n`);
+// Nothing is closed: what is committed is in the log, as after a crash.
+process.stdin.on('end', () => process.exit());
+process.stdin.resume();

@@ -1,0 +1,118 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const FOLDERS = ['cli', 'daemon', 'gateway', 'shared'];
+
+const sources = FOLDERS.flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(?:tsx?|mjs)$/.test(name))
+    .map((name) => join(folder, name)),
+).map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+
+/** The files in which something stands. */
+function filesWith(pattern: RegExp): string[] {
+  return sources.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
+}
+
+/** What stands there, each once. */
+function found(pattern: RegExp): string[] {
+  const all = sources.flatMap(({ text }) =>
+    [...text.matchAll(pattern)].map(([, what = '']) => what),
+  );
+  return [...new Set(all)].toSorted();
+}
+
+describe('the program', () => {
+  it('is all looked at', () => {
+    expect(sources.length).toBeGreaterThan(600);
+    expect(filesWith(/createCipheriv/)).toEqual(['gateway/vault.ts']);
+  });
+
+  it('makes no code of text, and no regular expression but of constants', () => {
+    expect(filesWith(/\beval\(|new Function\(/)).toEqual([]);
+    expect(filesWith(/\bnode:vm\b/).toSorted()).toEqual([
+      // Loads the bundle of the program from its code cache.
+      'shared/bundle/start.ts',
+      // Asks the engine for its garbage collector.
+      'shared/store/closed-connections.ts',
+    ]);
+    expect(filesWith(/new RegExp\(/).toSorted()).toEqual([
+      'cli/commands/api.ts',
+      'gateway/blobs/s3-listing.ts',
+      'gateway/mail/compose.ts',
+      'gateway/mail/dkim-config.ts',
+      'gateway/mail/inbound/reader/html-text.ts',
+      'gateway/mail/server-url.ts',
+      'gateway/pages/text.ts',
+      'gateway/server/route-table.ts',
+      'shared/ids.ts',
+      'shared/rules/mail-address.ts',
+      'shared/rules/project-address.ts',
+    ]);
+  });
+
+  it('gives a shell nothing but the command that its own user wrote', () => {
+    expect(filesWith(/\bexecSync\(|\bexecFile|shell: true/).toSorted()).toEqual([
+      'cli/commands/doctor-checks.ts',
+      'shared/store/log-files.ts',
+    ]);
+    expect(filesWith(/\b(?:spawn|spawnSync)\(\s*['"](?:ba)?sh['"]/).toSorted()).toEqual([
+      // `svc inbox work --exec`; what comes from outside is its standard input.
+      'cli/commands/inbox-work.ts',
+      'cli/work/child.ts',
+    ]);
+    expect(filesWith(/'node:child_process'/).toSorted()).toEqual([
+      'cli/browser.ts',
+      'cli/commands/doctor-checks.ts',
+      'cli/commands/inbox-work.ts',
+      'cli/commands/up.ts',
+      'cli/gateway-child.ts',
+      'cli/work/child.ts',
+      'daemon/launch.ts',
+      'daemon/replica/sync-process.ts',
+      'shared/store/log-files.ts',
+    ]);
+  });
+
+  it('encrypts by AES-256-GCM, hashes by SHA-256 and draws secrets from the system', () => {
+    expect(found(/create(?:De)?[cC]ipheriv\('([^']+)'/g)).toEqual(['aes-256-gcm']);
+    expect(found(/\b(?:createHash|createHmac|hash|hkdfSync)\('([^']+)'/g)).toEqual(['sha256']);
+    // Pauses between attempts, which anybody may guess.
+    expect(filesWith(/Math\.random/).toSorted()).toEqual([
+      'cli/work/patience.ts',
+      'daemon/replica/backoff.ts',
+      'gateway/backoff.ts',
+      'gateway/blobs/s3-client.ts',
+      'gateway/callbacks/deliveries.ts',
+      'shared/store/remote/patience.ts',
+    ]);
+  });
+
+  it('believes every certificate or none: no setting of its own turns the check off', () => {
+    expect(found(/rejectUnauthorized: (\w+)/g)).toEqual(['true']);
+    expect(filesWith(/NODE_TLS_REJECT_UNAUTHORIZED/)).toEqual([]);
+  });
+
+  it('has pages whose text is escaped but for the style that is ours', () => {
+    expect(filesWith(/dangerouslySetInnerHTML|\bhtml`/)).toEqual([]);
+    expect(filesWith(/from 'hono\/html'/)).toEqual(['gateway/pages/document.tsx']);
+    expect(found(/\{raw\((\w+)\)\}/g)).toEqual(['STYLE']);
+    expect(filesWith(/\.innerHTML = |insertAdjacentHTML|document\.write/)).toEqual([]);
+    expect(filesWith(/\b(?:localStorage|sessionStorage|indexedDB|postMessage)\b/)).not.toContain(
+      'gateway/ui/script.ts',
+    );
+  });
+
+  it('writes SQL in one place, and puts no value into its text', () => {
+    const sql = /`\s*(?:SELECT|INSERT INTO|UPDATE|DELETE FROM)\b/;
+    expect(filesWith(sql).filter((path) => !path.startsWith('shared/store/'))).toEqual([]);
+    const quoted = sources
+      .filter(({ path }) => path.startsWith('shared/store/'))
+      .flatMap(({ text }) => [...text.matchAll(/['"]\$\{([^}]*)\}/g)].map(([, what]) => what));
+    // The name of a file of ours, and those of tables and columns in a copy: as SQL quotes them.
+    expect(new Set(quoted)).toEqual(
+      new Set([`copy.replaceAll("'", "''")`, `name.replaceAll('"', '""')`]),
+    );
+  });
+});

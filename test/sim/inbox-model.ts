@@ -1,0 +1,115 @@
+import { EventModel } from './event-model.ts';
+import type { Rules } from './rules.ts';
+
+/** What a source brought. */
+export interface Delivery {
+  readonly source: string;
+  readonly body: string;
+  readonly providerId: string | null;
+}
+
+/** The queue of one project: what is a duplicate, what comes first, what is written down by time. */
+export class InboxModel {
+  /** In the order of arrival. */
+  readonly events: EventModel[] = [];
+  readonly #rules: Rules;
+  #accepted = 0;
+  /** Bodies of other ids are a hint: a process knows those of the day before its first delivery, and all since. */
+  #bodiesSince: number | null = null;
+
+  constructor(rules: Rules) {
+    this.#rules = rules;
+  }
+
+  /** A process that starts has to learn the bodies anew. */
+  restarted(): void {
+    this.#bodiesSince = null;
+  }
+
+  /** Whether a process that starts now knows as many bodies as the one that runs: not where the clock went back since. */
+  remembersAll(now: number): boolean {
+    return this.#bodiesSince !== null && this.#bodiesSince <= now - this.#rules.bodyWindowMs;
+  }
+
+  /** The last moment at which the same delivery is a duplicate. */
+  rememberedUntil({ providerId, receivedAt }: EventModel): number {
+    const { idWindowMs, bodyWindowMs } = this.#rules;
+    return receivedAt + (providerId === null ? bodyWindowMs : idWindowMs);
+  }
+
+  deliver(came: Delivery, now: number): { status: string; event: EventModel } {
+    const { idWindowMs, bodyWindowMs } = this.#rules;
+    const { source, body, providerId } = came;
+    this.#bodiesSince ??= now - bodyWindowMs;
+    const newest = (fits: (event: EventModel) => boolean, sinceMs: number) =>
+      this.events.findLast(
+        (one) => one.source === source && one.receivedAt >= sinceMs && fits(one),
+      );
+    const isSame = (one: EventModel): boolean => one.body === body;
+    const hint = newest(isSame, Math.max(now - bodyWindowMs, this.#bodiesSince));
+    const seen =
+      providerId === null
+        ? (hint ?? newest((one) => isSame(one) && one.providerId === null, now - bodyWindowMs))
+        : newest((one) => one.providerId === providerId, now - idWindowMs);
+    if (seen) return { status: 'duplicate', event: seen };
+    const name = `evt#${this.#accepted}`;
+    this.#accepted += 1;
+    return {
+      status: 'accepted',
+      event: this.#add({ ...came, name, replay: hint !== undefined }, now),
+    };
+  }
+
+  /** The service tells how a request ended. */
+  tell(request: string, now: number): EventModel {
+    const came = { source: 'service', body: '', providerId: null, replay: false };
+    return this.#add({ ...came, name: `end of ${request}` }, now);
+  }
+
+  /** Arrival order is the order of time, whatever the clock does. */
+  #add(
+    came: Pick<EventModel, 'name' | 'source' | 'body' | 'providerId' | 'replay'>,
+    now: number,
+  ): EventModel {
+    const receivedAt = Math.max(now, this.events.at(-1)?.receivedAt ?? 0);
+    const event = new EventModel(this.#rules, { ...came, receivedAt });
+    this.events.push(event);
+    return event;
+  }
+
+  find(name: string): EventModel | undefined {
+    return this.events.find((one) => one.name === name);
+  }
+
+  /** The oldest that waits for somebody to pull it. */
+  first(now: number, source?: string): EventModel | null {
+    const fits = (one: EventModel): boolean => {
+      const seen = one.at(now);
+      return (
+        seen.status === 'pending' && !seen.routed && (source === undefined || one.source === source)
+      );
+    };
+    return this.events.find(fits) ?? null;
+  }
+
+  /** Writes down what time has done, and deletes old payloads. Answers the entries of the ledger. */
+  tick(now: number): string[] {
+    const entries: string[] = [];
+    const due = this.events.filter((one) => one.at(now) !== one.written);
+    for (const event of due.toSorted((a, b) => (a.written.due ?? 0) - (b.written.due ?? 0))) {
+      const op = event.written.status === 'claimed' ? 'lease.expired' : 'event.retried';
+      event.written = event.at(now);
+      entries.push(`${op} ${event.name} ok`);
+    }
+    return [...entries, ...this.purge(now)];
+  }
+
+  /** A day's worth may be much: a hundred go in one piece, with an entry each. */
+  purge(now: number): string[] {
+    const old = this.events.filter(
+      (one) => !one.purged && one.receivedAt < now - this.#rules.retentionMs,
+    );
+    for (const event of old) event.purged = true;
+    return Array.from({ length: Math.ceil(old.length / 100) }, () => 'payload.purged - ok');
+  }
+}
