@@ -8,10 +8,16 @@ export const SCRIPT = String.raw`'use strict';
 (() => {
   const find = (selector) => document.querySelector(selector);
 
-  // A second click on the way to a slow answer is not a second wish.
+  // A second click on the way to a slow answer is not a second wish. Until the answer is there the page is left alone: to load
+  // it again would take the answer away.
   const sent = new WeakSet();
+  let isLeaving = false;
   document.addEventListener('submit', (event) => {
     const { target } = event;
+    if (target.method === 'dialog') return;
+    isLeaving = true;
+    // A form may also bring a file, or nothing.
+    setTimeout(() => (isLeaving = false), 30_000);
     if (target.method !== 'post') return;
     if (sent.has(target)) event.preventDefault();
     sent.add(target);
@@ -82,7 +88,15 @@ export const SCRIPT = String.raw`'use strict';
   let stream = null;
   let isLooking = false;
   let isStale = false;
-
+  // What is replaced between press and release was not clicked.
+  let isPressed = false;
+  const release = () => {
+    isPressed = false;
+    if (isStale) setTimeout(look);
+  };
+  document.addEventListener('pointerdown', () => (isPressed = true));
+  document.addEventListener('pointerup', release);
+  document.addEventListener('pointercancel', release);
   const FIELDS = 'main textarea, main input:not([type=hidden], [readonly])';
   // A page that says what is wrong with a form has another one behind the same address.
   const isWritten = () =>
@@ -115,7 +129,7 @@ export const SCRIPT = String.raw`'use strict';
   };
   const look = async () => {
     isStale = true;
-    if (isLooking || document.hidden || find('dialog[open], main [data-keep]')) return;
+    if (isLooking || isLeaving || isPressed || document.hidden || find('dialog[open], main [data-keep]')) return;
     if (isWritten()) {
       find('#stale').textContent = 'Something has changed here since you began to write.';
       return;
@@ -124,8 +138,10 @@ export const SCRIPT = String.raw`'use strict';
     isStale = false;
     try {
       const answer = await fetch(location.href, { headers: { Accept: 'text/html' }, redirect: 'error' });
-      if (answer.status === 200 || answer.status === 404) {
-        swap(new DOMParser().parseFromString(await answer.text(), 'text/html'));
+      const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      if (isLeaving || isPressed) isStale = true;
+      else if (answer.status === 200 || answer.status === 404) {
+        swap(fresh);
         find('#stale').textContent = '';
       } else if (answer.status === 401) location.reload();
     } catch {

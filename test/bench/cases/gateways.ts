@@ -71,6 +71,7 @@ async function overDistances(
     bench.progress(name);
     const runs = await rounds({ sides, wrk, seconds: SECONDS });
     if (runs instanceof Error) {
+      bench.progress(`${name}: ${runs.message}`);
       rows.push({ bench: 'gateways', what: name, skipped: runs.message.split('\n')[0] ?? '' });
       continue;
     }

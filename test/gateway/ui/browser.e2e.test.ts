@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
@@ -154,6 +155,39 @@ describe.skipIf(!hasChromium())('the web inbox in a browser', () => {
       expect([...looking.complaints, ...writing.complaints]).toEqual([]);
       await looking.close();
       await writing.close();
+    });
+
+    it('loses no click to what changes meanwhile', async () => {
+      const tab = await Tab.open(browser, { size: 'desktop' });
+      const { page } = tab;
+      await ask(gateway, { action: 'c', summary: 'Pressed for long' });
+      await signIn(tab);
+      await page.getByRole('link', { name: /Pressed for long/ }).hover();
+      await page.mouse.down();
+      await ask(gateway, { action: 'c', summary: 'Came meanwhile' });
+      await sleep(1500);
+      expect(await page.getByText('Came meanwhile').count()).toBe(0);
+      await page.mouse.up();
+      await page.waitForURL('**/req_*');
+      await page.getByText('Pressed for long').first().waitFor();
+      expect(tab.complaints).toEqual([]);
+      await tab.close();
+    });
+
+    it('leaves the answer to a form alone, however long it takes', async () => {
+      const tab = await Tab.open(browser, { size: 'desktop' });
+      const { page } = tab;
+      await signIn(tab);
+      // The session is over, and the page could know of it before the answer is there.
+      await page.route('**/ui/sign-out', async (route) => {
+        const answer = await route.fetch({ maxRedirects: 0 });
+        await ask(gateway, { action: 'l', summary: 'Nobody looks' });
+        await sleep(2000);
+        await route.fulfill({ response: answer });
+      });
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+      await tab.close();
     });
 
     it('goes by keys, which decide nothing by themselves', async () => {
