@@ -5,6 +5,7 @@ import type { Connection } from '../../../shared/store/connection.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
 import { FakeClock, temporaryFolder, TestGateway } from '../../helpers/gateway.ts';
 import { SIGNERS, type Signer } from '../source-signers.ts';
+import { startGatewayProcess } from '../gateway-process.ts';
 import { operator } from './operator.ts';
 
 const [{ verification, secrets, headers }] = SIGNERS as readonly [Signer];
@@ -35,17 +36,23 @@ async function rotated(): Promise<void> {
   await first.stop({ keepFolder: true });
 }
 
-/** What a delivery gets, by the secret that signs it, at a gateway over this folder. */
+/** What a delivery gets, by the secret that signs it, at a gateway with this address. */
+async function sendTo(url: string, atMs: number): Promise<number[]> {
+  const answers: number[] = [];
+  for (const secret of [OLD, NEW]) {
+    const body = JSON.stringify({ n: (sent += 1) });
+    const signed = await headers(secret, body, atMs);
+    const { status } = await fetch(url + path, { method: 'POST', body, headers: signed });
+    answers.push(status);
+  }
+  return answers;
+}
+
+/** The same, at a gateway that is started over this folder. */
 async function statuses(folder: string): Promise<number[]> {
   const gateway = await TestGateway.start({ folder, clock, projectOf: first });
   try {
-    const answers: number[] = [];
-    for (const secret of [OLD, NEW]) {
-      const body = JSON.stringify({ n: (sent += 1) });
-      const signed = await headers(secret, body, clock.now());
-      answers.push((await gateway.deliver(gateway.url + path, body, signed)).status);
-    }
-    return answers;
+    return await sendTo(gateway.url, clock.now());
   } finally {
     await gateway.stop({ keepFolder: true });
   }
@@ -95,6 +102,35 @@ describe('the two secrets of a source that is being rotated', () => {
     raw((database) => database.exec('UPDATE source SET secret = previous_secret'));
     expect(await statuses(data)).toEqual([500, 500]);
   });
+});
+
+describe('a gateway that is killed as soon as it has answered a rotation', () => {
+  it('knows both secrets when it is back, and has lost the leaked one', async () => {
+    await first.stop({ keepFolder: true });
+    let gateway = await startGatewayProcess(data, 2);
+    try {
+      for (const [seconds, expected] of [
+        [60, [200, 200]],
+        [0, [401, 200]],
+      ] as const) {
+        const answer = await fetch(`${gateway.url}/v1/sources/shop/rotate`, {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${first.apiKey}`,
+            'content-type': 'application/json',
+          },
+          body: JSON.stringify({ secret: NEW, previous_valid_seconds: seconds }),
+        });
+        await gateway.kill();
+        expect(answer.status).toBe(200);
+        gateway = await startGatewayProcess(data, 2);
+        expect(await sendTo(gateway.url, Date.now())).toEqual(expected);
+      }
+    } finally {
+      await gateway.kill();
+    }
+    // Three processes are started.
+  }, 180_000);
 });
 
 describe('a source of an earlier release', () => {
