@@ -299,6 +299,56 @@ export const operationShapes: readonly OperationShape[] = [
     defaults: {},
   },
   {
+    name: 'source_rotate',
+    words: ['source', 'rotate'],
+    positional: [
+      {
+        name: 'name',
+        required: true,
+      },
+    ],
+    summary: 'Give a source a new secret; its URL stays.',
+    description:
+      'Deliveries signed with the secret before are taken as well for previous_valid_seconds, so that the sender can change over; 0 ends it at once, as for one that has leaked. Of several rotations the newest two secrets are kept. The secret that the source has already stays as it is, and previous_valid_seconds then counts anew for the one before, where that still holds.',
+    method: 'POST',
+    path: '/v1/sources/{name}/rotate',
+    params: {},
+    effect: 'write',
+    fields: [
+      {
+        name: 'name',
+        type: 'string',
+        summary: 'The name of a source.',
+        required: true,
+        minLength: 1,
+        maxLength: 63,
+      },
+      {
+        name: 'secret',
+        type: 'string',
+        summary: 'The signing secret, exactly as the sender shows it.',
+        required: true,
+        minLength: 1,
+        maxLength: 1024,
+        text: true,
+      },
+      {
+        name: 'previous_valid_seconds',
+        type: 'integer',
+        summary: 'How long the secret before is taken as well.',
+        required: false,
+        default: 86400,
+        minimum: 0,
+        maximum: 604800,
+      },
+    ],
+    examples: [
+      'source rotate github --secret @new-secret.txt',
+      'source rotate github --secret @new-secret.txt --previous-valid-seconds 0',
+    ],
+    defaults: {},
+  },
+  {
     name: 'source_sign',
     words: ['source', 'sign'],
     positional: [

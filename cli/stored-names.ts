@@ -38,6 +38,7 @@ const BY_OPERATION: Readonly<Record<string, Stored>> = {
   'inbox_extend event_id': 'claimed',
   'inbox_requeue event_id': 'dead',
   'source_remove name': 'sources',
+  'source_rotate name': 'sources',
   'source_sign name': 'sources',
 };
 

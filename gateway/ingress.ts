@@ -6,7 +6,6 @@ import type { Vault } from '../shared/context.ts';
 import { invalid, ServiceError, unavailable } from '../shared/errors.ts';
 import { parseToken } from '../shared/ids.ts';
 import { MAIL_MAX_BYTES, PAYLOAD_ROW_MAX_BYTES, WEBHOOK_BODY_MAX_BYTES } from '../shared/limits.ts';
-import { sourcePlace } from '../shared/operations/source/view.ts';
 import { bodyHash, providerId } from '../shared/rules/delivery-key.ts';
 import { eventType } from '../shared/rules/event-type.ts';
 import { parsePayload } from '../shared/rules/payload.ts';
@@ -15,9 +14,10 @@ import { verifySignature, type HeaderRecord } from '../shared/rules/signature.ts
 import { headerRecord, storedHeaders } from '../shared/rules/stored-headers.ts';
 import type { SourceRow } from '../shared/store/sources.ts';
 import type { KeyUse } from './key-use.ts';
+import { heldSecrets, openSource, type OpenSource } from './known-sources.ts';
 import { deliverMail } from './mail/inbound/deliver.ts';
 import type { MailReader } from './mail/inbound/read-mail.ts';
-import type { OpenSource, Project } from './project.ts';
+import type { Project } from './project.ts';
 import type { Projects } from './projects.ts';
 import type { Recorder } from './recorder.ts';
 import type { Delivery, DeliveryAnswer } from './writes/delivery.ts';
@@ -111,33 +111,30 @@ export class Ingress {
     const parsed = parseToken(token);
     const project = parsed && (await this.#parts.projects.find(parsed.projectId));
     if (!project) throw new ServiceError('NOT_FOUND');
-    const known = project.knownSource(token);
+    const { knownSources } = project;
+    const known = knownSources.get(token);
     if (known) return { project, source: known };
+    const { stamp } = knownSources;
     const row = await project.store.read((store) =>
       store.sources.findByTokenHash(digestOf('sha256', token)),
     );
     if (!row) throw new ServiceError('NOT_FOUND');
-    const place = sourcePlace('secret', project.info.id, row.id);
-    const secret =
-      row.secret && Buffer.from(this.#parts.vault.open(place, row.secret)).toString('utf8');
-    const source = { row, secret };
-    project.rememberSource(token, source);
+    const source = openSource(row, this.#parts.vault, project.info);
+    knownSources.set(token, source, stamp);
     return { project, source };
   }
 
   #verify(project: Project, source: OpenSource, received: Received): void {
-    const { row, secret } = source;
+    const { row } = source;
     if (row.verification === 'none') return;
-    const genuine =
-      secret !== null &&
-      verifySignature({
-        verification: row.verification,
-        secrets: [secret],
-        signatureHeader: row.signature_header,
-        headers: received.headers,
-        body: received.body,
-        nowMs: received.now,
-      });
+    const genuine = verifySignature({
+      verification: row.verification,
+      secrets: heldSecrets(source, received.now),
+      signatureHeader: row.signature_header,
+      headers: received.headers,
+      body: received.body,
+      nowMs: received.now,
+    });
     if (genuine) return;
     const { verification, signature_header: signatureHeader } = row;
     const { headers, now: nowMs } = received;

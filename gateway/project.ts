@@ -5,7 +5,6 @@ import type { Clock } from '../shared/clock.ts';
 import type { ProjectInfo } from '../shared/context.ts';
 import type { LogPlace, Standing } from '../shared/store/driver.ts';
 import { ProjectReader } from '../shared/store/project-store.ts';
-import type { SourceRow } from '../shared/store/sources.ts';
 import { FileBlobStore } from './blobs/blob-store.ts';
 import { BucketUploads } from './blobs/direct-uploads.ts';
 import { S3BlobStore } from './blobs/s3-blob-store.ts';
@@ -20,6 +19,7 @@ import type { Mails } from './mail/outbound/mails.ts';
 import type { Letters } from './people/letters.ts';
 import type { People } from './people/people.ts';
 import { ForeignChanges } from './foreign-changes.ts';
+import { KnownSources } from './known-sources.ts';
 import { Feed } from './replica/feed.ts';
 import type { Observer } from './observer.ts';
 import type { OpenFiles } from './open-files.ts';
@@ -72,12 +72,6 @@ interface ProjectStart {
   readonly whereabouts: Whereabouts;
 }
 
-/** A source ready to check deliveries, its secret opened. */
-export interface OpenSource {
-  readonly row: SourceRow;
-  readonly secret: string | null;
-}
-
 /**
  * A project: its two sides, its blobs, its waits and its voice in the ledger. Its database is opened by the first call that
  * needs it, and may be closed between any two.
@@ -104,7 +98,7 @@ export class Project {
   readonly watchers: Watchers;
   /** The database file; its log stands beside it. */
   readonly databasePath: string;
-  readonly #sources = new Map<string, OpenSource>();
+  readonly knownSources: KnownSources;
   /** Keys by the hash of their secret, read once; emptied whenever a key changes. */
   readonly knownKeys: KnownKeys;
   /** Other gateways write to its database, too: nothing that was read before is to be relied on. */
@@ -130,6 +124,7 @@ export class Project {
     const folder = join(host.dataFolder, 'projects', info.id);
     this.databasePath = join(folder, 'project.db');
     this.shared = host.databases.shared;
+    this.knownSources = new KnownSources({ remembers: !this.shared });
     this.knownKeys = new KnownKeys({ remembers: !this.shared });
     const watch = (): void => {
       if (this.shared) this.#foreign.watch();
@@ -189,20 +184,6 @@ export class Project {
           throw error;
         }),
     };
-  }
-
-  /** The source of a hook token, as it was read and opened before. */
-  knownSource(token: string): OpenSource | undefined {
-    return this.#sources.get(token);
-  }
-
-  /** Until a source changes; not at all where others may change it unseen. */
-  rememberSource(token: string, source: OpenSource): void {
-    if (!this.shared) this.#sources.set(token, source);
-  }
-
-  forgetSources(): void {
-    this.#sources.clear();
   }
 
   /** Other gateways may write to its database at this moment. */
@@ -345,7 +326,7 @@ export class Project {
   /** What is read again when the files are opened the next time. */
   #forget(): void {
     this.#standing = { position: this.#standing.position, log: null };
-    this.forgetSources();
+    this.knownSources.clear();
     this.knownKeys.clear();
   }
 
@@ -378,7 +359,7 @@ const APPLIERS: Appliers = {
   notices_due: ({ letters }) => letters.wake(),
   mails_due: ({ mails }) => mails.wake(),
   due: (project, { at }) => project.atLatest(at),
-  sources_changed: (project) => project.forgetSources(),
+  sources_changed: ({ knownSources }) => knownSources.clear(),
   callbacks_changed: ({ deliveries }) => deliveries.forget(),
   delivery_due: ({ deliveries }, { destination }) => deliveries.wake(destination),
   blob_dropped: (project, { digest }) => project.inBackground(() => project.removeBlob(digest)),

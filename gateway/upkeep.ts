@@ -17,6 +17,7 @@ interface Drop {
     | 'dropKeys'
     | 'dropLinks'
     | 'dropPins'
+    | 'dropPreviousSecrets'
     | 'dropUploads'
     | 'forgetAnswers'
     | 'forgetMails';
@@ -28,6 +29,10 @@ const DROPS: readonly Drop[] = [
   { nextExpiry: (store) => store.uploads.nextExpiry(), procedure: 'dropUploads' },
   { nextExpiry: (store) => store.fileLinks.nextExpiry(), procedure: 'dropLinks' },
   { nextExpiry: (store) => store.blobPins.nextExpiry(), procedure: 'dropPins' },
+  {
+    nextExpiry: (store) => store.sources.nextPreviousEnd(),
+    procedure: 'dropPreviousSecrets',
+  },
   {
     nextExpiry: (store) => store.emails.nextForget(),
     procedure: 'forgetMails',

@@ -190,7 +190,7 @@ export interface WriteContext extends BaseContext, PeopleContext {
   readonly vault: Vault;
   readonly now: number;
   readonly store: Repositories;
-  /** A source was added or removed: what is remembered of sources is read again. */
+  /** A source was removed, or its secret changed: what is remembered of sources is read again. */
   readonly sourcesChanged: () => void;
   /** A key or its session was changed: what is remembered of keys is read again. */
   readonly keysChanged: () => void;

@@ -76,6 +76,9 @@ export const ROUTES_MAX = 50;
 export const CALLBACK_URL_MAX_CHARS = 2048;
 /** After a rotation callbacks of requests carry the signature of the secret before as well, for this long. */
 export const CALLBACK_SECRET_GRACE_MS = DAY_MS;
+/** How long the secret of a source before the newest is taken as well. */
+export const SOURCE_SECRET_GRACE_DEFAULT_SECONDS = 86_400;
+export const SOURCE_SECRET_GRACE_MAX_SECONDS = 604_800;
 /** A request that names no other time waits this long for a person. */
 export const REQUEST_DEFAULT_MS = DAY_MS;
 export const REQUEST_MIN_MS = MINUTE_MS;

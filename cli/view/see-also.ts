@@ -26,6 +26,7 @@ const RELATED: Readonly<Record<string, readonly string[]>> = {
   'inbox ack': ['inbox nack', 'inbox claim'],
   'inbox work': ['inbox wait', 'listen', 'help environment', 'help exit-codes'],
   'source add': ['trigger', 'source list', 'listen'],
+  'source rotate': ['source list', 'source sign', 'trigger'],
   'source sign': ['trigger', 'webhook sign'],
   'route add': ['route test', 'route attempts', 'listen'],
   'ask approval': ['request status', 'request watch', 'policy test', 'help exit-codes'],

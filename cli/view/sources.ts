@@ -1,8 +1,8 @@
 import { isObject } from '../../shared/untyped.ts';
 import { wholeTable } from '../disk/columns.ts';
 import type { View } from './output.ts';
-import { age } from './table.ts';
-import { plainText } from './terminal-text.ts';
+import { age, timeText } from './table.ts';
+import { plainText, safeLine } from './terminal-text.ts';
 
 const COLUMNS = [
   { head: 'NAME' },
@@ -18,8 +18,8 @@ export function sourceListView(answer: unknown): View {
   const items: unknown = isObject(answer) ? answer['items'] : null;
   if (!Array.isArray(items) || items.length === 0) return {};
   return {
-    lines: (look) =>
-      wholeTable(
+    lines: (look) => [
+      ...wholeTable(
         COLUMNS,
         items.filter(isObject).map((source) => {
           const { last_event_at: last, address, url } = source;
@@ -35,5 +35,14 @@ export function sourceListView(answer: unknown): View {
         }),
         look,
       ),
+      ...items.filter(isObject).flatMap((source) => changingOver(source, look.now)),
+    ],
   };
+}
+
+function changingOver(source: Readonly<Record<string, unknown>>, now: number): string[] {
+  const { name, previous_secret_valid_until: until } = source;
+  if (typeof until !== 'string') return [];
+  const time = safeLine(timeText(until, now));
+  return [`${plainText(name)} takes its secret before as well until ${time}.`];
 }

@@ -13,6 +13,7 @@ export interface Source {
   readonly url: string | null;
   readonly address: string | null;
   readonly created_at: string;
+  readonly previous_secret_valid_until: string | null;
   readonly last_event_at: string | null;
   readonly events_24h: number;
   readonly rejected_24h: number;

@@ -21,6 +21,7 @@ import { refundTransfer, reserveTransfer } from './transfers.ts';
 import {
   dropKeys,
   dropLinks,
+  dropPreviousSecrets,
   dropUploads,
   forgetAnswers,
   moveOverdue,
@@ -43,6 +44,7 @@ export const procedures = {
   dropKeys,
   dropLinks,
   dropPins,
+  dropPreviousSecrets,
   dropUploads,
   endErasure,
   expireRequests,

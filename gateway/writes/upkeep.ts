@@ -71,3 +71,12 @@ export const dropUploads: Procedure<Portion, number> = {
 export const dropLinks: Procedure<Portion, number> = {
   run: ({ store }, { now, limit }) => store.fileLinks.deleteExpired(now, limit),
 };
+
+/** Deletes secrets of sources that were replaced and whose time is over; answers how many. */
+export const dropPreviousSecrets: Procedure<Portion, number> = {
+  async run({ store, tell }, { now, limit }) {
+    const count = await store.sources.dropPreviousSecrets(now, limit);
+    if (count > 0) tell({ kind: 'sources_changed' });
+    return count;
+  },
+};

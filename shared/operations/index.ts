@@ -46,6 +46,7 @@ import { sessionHello } from './session/hello.ts';
 import { sourceAdd } from './source/add.ts';
 import { sourceList } from './source/list.ts';
 import { sourceRemove } from './source/remove.ts';
+import { sourceRotate } from './source/rotate.ts';
 import { sourceSign } from './source/sign.ts';
 import { stateLoad } from './state/load.ts';
 import { stateSave } from './state/save.ts';
@@ -63,6 +64,7 @@ export const operations: readonly Operation[] = [
   sourceList,
   sourceAdd,
   sourceRemove,
+  sourceRotate,
   sourceSign,
   inboxList,
   inboxWait,

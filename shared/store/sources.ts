@@ -5,7 +5,7 @@ const HOUR_MS = 3_600_000;
 /** Counts by hour older than this are deleted when the next one is written. */
 const HOURS_KEPT = 25;
 
-/** A source as stored; secret and token are sealed. */
+/** A source as stored; secrets and token are sealed. */
 export interface SourceRow extends Row {
   id: string;
   name: string;
@@ -13,6 +13,9 @@ export interface SourceRow extends Row {
   verification: Verification;
   signature_header: string | null;
   secret: Uint8Array | null;
+  /** The one before, which is taken as well until the time beside it, in milliseconds. */
+  previous_secret: Uint8Array | null;
+  previous_valid_until: number | null;
   token: Uint8Array | null;
   created_at: string;
 }
@@ -24,7 +27,8 @@ export interface SourceActivity extends Row {
   rejected_24h: number;
 }
 
-const COLUMNS = 'id, name, type, verification, signature_header, secret, token, created_at';
+const COLUMNS =
+  'id, name, type, verification, signature_header, secret, previous_secret, previous_valid_until, token, created_at';
 const PRUNE = 'DELETE FROM source_hour WHERE source_id = ? AND hour < ?';
 
 export class SourceRepository {
@@ -64,7 +68,7 @@ export class SourceRepository {
 
   async insert(source: SourceRow & { token_hash: string | null }): Promise<void> {
     await this.#tx.put(
-      `INSERT INTO source (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO source (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [
         source.id,
         source.name,
@@ -72,6 +76,8 @@ export class SourceRepository {
         source.verification,
         source.signature_header,
         source.secret,
+        source.previous_secret,
+        source.previous_valid_until,
         source.token,
         source.created_at,
         source.token_hash,
@@ -82,8 +88,33 @@ export class SourceRepository {
   /** The token stops working at once; sealed values go with it. */
   async remove(id: string, nowIso: string): Promise<void> {
     await this.#tx.put(
-      'UPDATE source SET removed_at = ?, secret = NULL, token = NULL, token_hash = NULL WHERE id = ?',
+      'UPDATE source SET removed_at = ?, secret = NULL, previous_secret = NULL, previous_valid_until = NULL, token = NULL, token_hash = NULL WHERE id = ?',
       [nowIso, id],
+    );
+  }
+
+  async setSecrets(
+    id: string,
+    secrets: Pick<SourceRow, 'secret' | 'previous_secret' | 'previous_valid_until'>,
+  ): Promise<void> {
+    await this.#tx.put(
+      'UPDATE source SET secret = ?, previous_secret = ?, previous_valid_until = ? WHERE id = ?',
+      [secrets.secret, secrets.previous_secret, secrets.previous_valid_until, id],
+    );
+  }
+
+  /** When the first secret before a newest one ends. */
+  async nextPreviousEnd(): Promise<number | null> {
+    const row = await this.#tx.get<{ due: number | null }>(
+      'SELECT min(previous_valid_until) AS due FROM source WHERE previous_valid_until IS NOT NULL',
+    );
+    return row?.due ?? null;
+  }
+
+  dropPreviousSecrets(now: number, limit: number): Promise<number> {
+    return this.#tx.run(
+      'UPDATE source SET previous_secret = NULL, previous_valid_until = NULL WHERE id IN (SELECT id FROM source WHERE previous_valid_until <= ? ORDER BY previous_valid_until LIMIT ?)',
+      [now, limit],
     );
   }
 

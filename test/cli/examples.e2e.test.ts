@@ -37,6 +37,8 @@ const STORY = [
   'source add mail --type email',
   'source add build-bot --verification hmac_sha256 --secret @secret.txt --signature-header x-build-signature',
   'source list',
+  'source rotate github --secret @new-secret.txt',
+  'source rotate github --secret @new-secret.txt --previous-valid-seconds 0',
   'source sign github --body-base64 "$(base64 -w0 body.json)"',
   'trigger github.pull_request.opened',
   'trigger stripe.invoice.paid --set data.object.amount_paid=9900',
@@ -114,6 +116,7 @@ const STORY = [
 /** What they take, as the examples name it. */
 const FILES: Readonly<Record<string, string>> = {
   'secret.txt': 'a-secret-of-the-sender',
+  'new-secret.txt': 'another-secret-of-the-sender',
   'body.json': '{"ok":true}',
   'push.json': '{"ref":"refs/heads/main"}',
   'config.json': '{"region":"eu"}',

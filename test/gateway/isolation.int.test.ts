@@ -149,6 +149,7 @@ function inputsOf(name: string, of: Facts, own: Facts): readonly Json[] {
     key_revoke: [{ key_id: of.keyId }],
     key_rotate: [{ key_id: of.keyId }],
     source_remove: [{ name: of.name }],
+    source_rotate: [{ name: of.name, secret: 'another-secret' }],
     source_sign: [{ name: of.name, body_base64: 'e30=' }],
     inbox_list: [{ source: of.name }, { source: of.name, status: 'claimed' }],
     inbox_wait: [{ after: of.eventId, timeout_seconds: 1 }],

@@ -8,6 +8,7 @@ import { linkToken, tokensOf } from '../helpers/outbox.ts';
 
 const OWNER = 'grace.hopper.1906@example.com';
 const HOOK_SECRET = 'hook-secret-of-this-test-1815';
+const NEW_HOOK_SECRET = 'new-hook-secret-of-this-test-1843';
 
 let gateway: TestGateway;
 beforeEach(async () => {
@@ -46,6 +47,7 @@ async function secrets(): Promise<Record<string, string>> {
     secret: HOOK_SECRET,
   });
   await gateway.deliver(hook, '{}', { 'x-hub-signature-256': 'sha256=00' });
+  await post('/v1/sources/gh/rotate', { secret: NEW_HOOK_SECRET }, 'five');
   const route = await post('/v1/routes', { callback_url: 'http://127.0.0.1:9/' }, 'three');
   const callback = await post('/v1/request-callback-secret', {}, 'four');
   const upload = await gateway.call<Fields>('PUT', '/v1/files/up', {
@@ -65,6 +67,7 @@ async function secrets(): Promise<Record<string, string>> {
     rotated: String(rotated['api_key']),
     hook: hook.split('/w/')[1] ?? '',
     hookSecret: HOOK_SECRET,
+    newHookSecret: NEW_HOOK_SECRET,
     route: String(route['secret']),
     callback: String(callback['secret']),
     upload: String(upload.body['upload_url']).split('/u/')[1] ?? '',

@@ -105,7 +105,7 @@ CREATE INDEX project_work_project ON project_work (project_id);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 5
+-- project, schema 6
 
 CREATE TABLE blob (
   digest TEXT PRIMARY KEY,
@@ -450,7 +450,7 @@ CREATE TABLE source (
   created_at TEXT NOT NULL,
   removed_at TEXT,
   last_event_at TEXT
-) STRICT, WITHOUT ROWID;
+, previous_secret BLOB, previous_valid_until INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE TABLE source_hour (
   source_id TEXT NOT NULL,
@@ -546,6 +546,8 @@ CREATE INDEX request_pending ON request (key_id, kind, subject) WHERE status = '
 CREATE INDEX request_status ON request (status, id);
 
 CREATE UNIQUE INDEX source_active_name ON source (name) WHERE removed_at IS NULL;
+
+CREATE INDEX source_previous_secret ON source (previous_valid_until) WHERE previous_valid_until IS NOT NULL;
 
 CREATE INDEX upload_expiry ON upload (expires_at);
 

@@ -24,6 +24,9 @@ describe('the fields of operations', () => {
     expect(input('source_add').parse({ type: 'webhook', name: 'a' })).toMatchObject({
       verification: 'none',
     });
+    expect(input('source_rotate').parse({ name: 'a', secret: 'b' })).toMatchObject({
+      previous_valid_seconds: 86_400,
+    });
     expect(input('route_attempts').parse({ route_id })).toEqual({ route_id, limit: 20 });
     expect(input('ask_approval').parse({ action: 'a', summary: 'b' })).toEqual({
       action: 'a',
@@ -67,6 +70,7 @@ describe('the fields of operations', () => {
     ['inbox_wait', 'timeout_seconds', 1, 120],
     ['inbox_claim', 'lease_seconds', 30, 3600],
     ['inbox_extend', 'lease_seconds', 30, 3600],
+    ['source_rotate', 'previous_valid_seconds', 0, 604_800],
     ['route_attempts', 'limit', 1, 100],
     ['ask_approval', 'wait_seconds', 0, 120],
     ['ask_human', 'wait_seconds', 0, 120],
@@ -185,6 +189,8 @@ describe('limits', () => {
       ROUTES_MAX: 50,
       CALLBACK_URL_MAX_CHARS: 2048,
       CALLBACK_SECRET_GRACE_MS: 86_400_000,
+      SOURCE_SECRET_GRACE_DEFAULT_SECONDS: 86_400,
+      SOURCE_SECRET_GRACE_MAX_SECONDS: 604_800,
       REQUEST_DEFAULT_MS: 86_400_000,
       REQUEST_MIN_MS: 60_000,
       REQUEST_MAX_MS: 604_800_000,

@@ -119,6 +119,7 @@ const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = 
     return {};
   },
   source_remove: async (world) => (await withSource(world), {}),
+  source_rotate: async (world) => (await withSource(world), {}),
   source_sign: async (world) => (await withSource(world), {}),
   // The same each time: what reads it twice reads one event.
   inbox_get: async (world) => {

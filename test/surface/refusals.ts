@@ -92,6 +92,9 @@ export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>
     },
   },
   source_remove: { NOT_FOUND: (stage) => stage.run('source_remove', { name: 'nobody' }) },
+  source_rotate: {
+    NOT_FOUND: (stage) => stage.run('source_rotate', { name: 'nobody', secret: 'a' }),
+  },
   source_sign: {
     NOT_FOUND: (stage) => stage.run('source_sign', { name: 'nobody', body_base64: '' }),
   },

@@ -22,6 +22,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'source_list',
     'source_add',
     'source_remove',
+    'source_rotate',
     'source_sign',
     'route_add',
     'route_remove',

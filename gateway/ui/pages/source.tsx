@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { sourceRemove } from '../../../shared/operations/source/remove.ts';
 import { Icon } from '../../pages/icons.tsx';
-import { AgentText, Ago } from '../../pages/words.tsx';
+import { AgentText, Ago, Time } from '../../pages/words.tsx';
 import { CopyField } from '../fields.tsx';
 import { Chip, Fact, Problem } from '../parts.tsx';
 import { really } from '../really.tsx';
@@ -116,6 +116,7 @@ function Address({ source }: { readonly source: Source }): JSX.Element {
 
 function About({ visit, source }: { readonly visit: Visit; readonly source: Source }): JSX.Element {
   const { created_at: created, last_event_at: last, signature_header: header } = source;
+  const { previous_secret_valid_until: until } = source;
   return (
     <section class="card" aria-labelledby="about">
       <h2 id="about">About this source</h2>
@@ -129,6 +130,11 @@ function About({ visit, source }: { readonly visit: Visit; readonly source: Sour
         {header !== null && (
           <Fact name="Signature">
             in the header <AgentText text={header} reading="exact" class="mono" />
+          </Fact>
+        )}
+        {until !== null && (
+          <Fact name="Secret before">
+            taken as well until <Time at={Date.parse(until)} now={visit.now} />
           </Fact>
         )}
         <Fact name="Added">

@@ -4,7 +4,7 @@ import { isoTime } from '../../clock.ts';
 import { invalid, ServiceError, type FieldProblem } from '../../errors.ts';
 import { newToken } from '../../ids.ts';
 import { defineOperation } from '../../operation.ts';
-import { checkSecret, type Verification } from '../../rules/signature.ts';
+import { secretProblem, sourceSecret } from './secret.ts';
 import { sourcePlace, sourceView, toSourceView, VERIFICATIONS } from './view.ts';
 
 const input = z.strictObject({
@@ -21,12 +21,7 @@ const input = z.strictObject({
     .enum(VERIFICATIONS)
     .default('none')
     .describe('How deliveries are signed; `none` accepts anybody who knows the URL.'),
-  secret: z
-    .string()
-    .min(1)
-    .max(1024)
-    .optional()
-    .describe('The signing secret, exactly as the sender shows it.'),
+  secret: sourceSecret.optional(),
   signature_header: z
     .string()
     .regex(/^[A-Za-z0-9-]{1,64}$/, 'Expected a header name.')
@@ -78,6 +73,8 @@ export const sourceAdd = defineOperation({
       secret: wanted.secret
         ? vault.seal(sourcePlace('secret', project.id, id), wanted.secret)
         : null,
+      previous_secret: null,
+      previous_valid_until: null,
       token: vault.seal(sourcePlace('token', project.id, id), token),
       created_at: isoTime(now),
     };
@@ -85,7 +82,7 @@ export const sourceAdd = defineOperation({
       ...row,
       token_hash: hash('sha256', token),
     });
-    return toSourceView(row, { vault, server, project });
+    return toSourceView(row, { vault, server, project, now });
   },
 });
 
@@ -115,13 +112,4 @@ function mailProblems(
   }
   if (verification === 'none') return [];
   return [{ path: 'verification', message: 'Mail is verified by DKIM; leave this out.' }];
-}
-
-function secretProblem(verification: Verification, secret: string | undefined): string | null {
-  if (verification === 'none') {
-    return secret === undefined ? null : 'A secret needs a verification that uses it.';
-  }
-  return secret === undefined
-    ? 'Required for this verification.'
-    : checkSecret(verification, secret);
 }

@@ -33,7 +33,7 @@ export const sourceList = defineOperation({
   const items = [];
   for (const row of await store.sources.list()) {
     const activity = await store.sources.activity(row.id, now);
-    items.push({ ...toSourceView(row, { vault, server, project }), ...activity });
+    items.push({ ...toSourceView(row, { vault, server, project, now }), ...activity });
   }
   return { items, next_cursor: null };
 });

@@ -5,7 +5,7 @@ import { API_BODY_MAX_BYTES } from '../../limits.ts';
 import { defineOperation } from '../../operation.ts';
 import { signWebhook } from '../../rules/signature.ts';
 import { sourceName } from '../fields.ts';
-import { sourcePlace, toSourceView } from './view.ts';
+import { openSecret, toSourceView } from './view.ts';
 
 export const sourceSign = defineOperation({
   name: 'source_sign',
@@ -33,13 +33,13 @@ export const sourceSign = defineOperation({
   commit: async ({ store, vault, server, project, now }, { name, body_base64 }) => {
     const source = await store.sources.findByName(name);
     if (!source) throw new ServiceError('NOT_FOUND');
-    const { url } = toSourceView(source, { vault, server, project });
+    const { url } = toSourceView(source, { vault, server, project, now });
     if (url === null) throw invalid({ path: 'name', message: 'Not a webhook source.' });
-    if (source.secret === null) return { url, headers: {} };
-    const place = sourcePlace('secret', project.id, source.id);
+    const secret = openSecret(source, 'secret', vault, project.id);
+    if (secret === null) return { url, headers: {} };
     const headers = signWebhook({
       verification: source.verification,
-      secret: Buffer.from(vault.open(place, source.secret)).toString('utf8'),
+      secret,
       signatureHeader: source.signature_header,
       body: Buffer.from(body_base64, 'base64'),
       nowMs: now,

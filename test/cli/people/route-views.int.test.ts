@@ -40,6 +40,22 @@ describe('source', () => {
     ]);
     await piped(['source', 'list'], { items, next_cursor: null });
   });
+
+  it('list says until when a secret before the newest is taken as well', async () => {
+    const url = 'http://127.0.0.1:4780/w/x';
+    const source = { name: 'shop', type: 'webhook', verification: 'stripe', url, address: null };
+    const until = new Date(Date.now() + 86_400_000).toISOString();
+    const counts = { last_event_at: null, events_24h: 0, rejected_24h: 0 };
+    const items = [
+      { ...source, ...counts, previous_secret_valid_until: until },
+      { ...source, ...counts, name: 'other', previous_secret_valid_until: null },
+    ];
+    const routes = { 'GET /v1/sources': { items, next_cursor: null } };
+    expect((await shown(['source', 'list'], routes)).split('\n').slice(3)).toEqual([
+      `shop takes its secret before as well until ${until} (in 24h).`,
+      '',
+    ]);
+  });
 });
 
 describe('route', () => {

@@ -1,10 +1,11 @@
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Choice } from '../../../gateway/people/desk.ts';
-import { FakeClock } from '../../helpers/gateway.ts';
+import { FakeClock, type TestGateway } from '../../helpers/gateway.ts';
 import { LOOPBACK, Receiver } from '../callback-receiver.ts';
 import { TestPeople, refused } from '../people.ts';
 import { Routes } from '../routes.ts';
+import { SIGNERS } from '../source-signers.ts';
 import { Pair } from './pair.ts';
 
 let pair: Pair;
@@ -31,6 +32,42 @@ describe('a request decided on both gateways at once', () => {
       expect(one).toBe(other);
       expect((await people.ledger('request.decided')).length).toBe(round + 1);
     }
+  });
+});
+
+function rotateSource(gateway: TestGateway, secret: string, seconds: number) {
+  return gateway.call('POST', '/v1/sources/shop/rotate', {
+    body: { secret, previous_valid_seconds: seconds },
+  });
+}
+
+describe('a source that one gateway gives a new secret', () => {
+  it('has it on the other with the next delivery, and the one before until its end', async () => {
+    const [signer] = SIGNERS;
+    if (!signer) throw new Error('There are four.');
+    const { verification, secrets, headers } = signer;
+    const [old, next] = secrets;
+    const url = await pair.a.addSource({ name: 'shop', verification, secret: old });
+    let sent = 0;
+    const statuses = async (): Promise<number[]> => {
+      const answers: number[] = [];
+      for (const [gateway, secret] of [pair.a, pair.b].flatMap((one) =>
+        [old, next].map((by) => [one, by] as const),
+      )) {
+        const body = JSON.stringify({ n: (sent += 1) });
+        const signed = await headers(secret, body, clock.now());
+        const place = url.replace(pair.a.url, gateway.url);
+        answers.push((await gateway.deliver(place, body, signed)).status);
+      }
+      return answers;
+    };
+    expect(await statuses()).toEqual([200, 401, 200, 401]);
+    await rotateSource(pair.a, next, 60);
+    expect(await statuses()).toEqual([200, 200, 200, 200]);
+    clock.advance(60_000);
+    expect(await statuses()).toEqual([401, 200, 401, 200]);
+    await rotateSource(pair.b, old, 0);
+    expect(await statuses()).toEqual([200, 401, 200, 401]);
   });
 });
 

@@ -168,6 +168,18 @@ describe('the list', () => {
 });
 
 describe('one source', () => {
+  it('shows until when its secret before the newest is taken', async () => {
+    await gateway.addSource({ name: 'changing', verification: 'github', secret: SECRET });
+    const fact = /Secret before<\/dt><dd>taken as well until <time datetime="([^"]+)"/;
+    expect((await owner.get(await at('changing'))).html).not.toMatch(fact);
+    const body = { secret: 'another-secret-of-github', previous_valid_seconds: 3600 };
+    const { status } = await gateway.call('POST', '/v1/sources/changing/rotate', { body });
+    expect(status).toBe(200);
+    const { html } = await owner.get(await at('changing'));
+    expect(fact.exec(html)?.[1]).toBe(new Date(clock.now() + 3_600_000).toISOString());
+    expect(html).not.toContain('another-secret');
+  });
+
   it('is removed in two steps, and its address stops', async () => {
     const url = await gateway.addSource({ name: 'leaving' });
     const { html } = await owner.get(await at('leaving'));

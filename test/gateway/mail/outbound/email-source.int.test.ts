@@ -28,6 +28,17 @@ describe('a project without a source of mail', () => {
   });
 });
 
+describe('a source of mail', () => {
+  it('has no secret to give it another', async () => {
+    mail = await TestSending.start({ source: false });
+    await mail.gateway.addSource({ type: 'email', name: 'mail' });
+    const answer = await mail.gateway.call('POST', '/v1/sources/mail/rotate', {
+      body: { secret: 'of-nobody' },
+    });
+    expect(answer).toMatchObject(refused(400, 'VALIDATION_FAILED', { fields: [{ path: 'name' }] }));
+  });
+});
+
 describe('a server that sends from one address for all', () => {
   it('takes no replies, and says so', async () => {
     const smtp = await FakeSmtp.start();

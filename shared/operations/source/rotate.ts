@@ -1,0 +1,94 @@
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import type { WriteContext } from '../../context.ts';
+import { invalid, ServiceError } from '../../errors.ts';
+import {
+  SOURCE_SECRET_GRACE_DEFAULT_SECONDS,
+  SOURCE_SECRET_GRACE_MAX_SECONDS,
+} from '../../limits.ts';
+import { defineOperation } from '../../operation.ts';
+import type { SourceRow } from '../../store/sources.ts';
+import { sourceName } from '../fields.ts';
+import { secretProblem, sourceSecret } from './secret.ts';
+import { openSecret, previousUntil, sourcePlace, VERIFICATIONS } from './view.ts';
+
+export const sourceRotate = defineOperation({
+  name: 'source_rotate',
+  summary: 'Give a source a new secret; its URL stays.',
+  description:
+    'Deliveries signed with the secret before are taken as well for previous_valid_seconds, so that the sender can change over; 0 ends it at once, as for one that has leaked. Of several rotations the newest two secrets are kept. The secret that the source has already stays as it is, and previous_valid_seconds then counts anew for the one before, where that still holds.',
+  scope: 'admin',
+  input: z.strictObject({
+    name: sourceName,
+    secret: sourceSecret,
+    previous_valid_seconds: z
+      .int()
+      .min(0)
+      .max(SOURCE_SECRET_GRACE_MAX_SECONDS)
+      .default(SOURCE_SECRET_GRACE_DEFAULT_SECONDS)
+      .describe('How long the secret before is taken as well.'),
+  }),
+  output: z.object({
+    name: z.string(),
+    verification: z.enum(VERIFICATIONS),
+    rotated_at: z.string(),
+    previous_valid_until: z
+      .string()
+      .nullable()
+      .describe('Until when the secret before is taken as well.'),
+  }),
+  errors: ['NOT_FOUND'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'POST', path: '/v1/sources/{name}/rotate' },
+  mcp: false,
+  cli: {
+    usage: 'source rotate <name>',
+    examples: [
+      'source rotate github --secret @new-secret.txt',
+      'source rotate github --secret @new-secret.txt --previous-valid-seconds 0',
+    ],
+  },
+  subject: (input) => input.name,
+  example: { name: 'github', secret: 'another-shared-secret', previous_valid_seconds: 3600 },
+}).write({
+  commit: async (context, { name, secret, previous_valid_seconds }) => {
+    const { store, vault, project, now, sourcesChanged, dueAt } = context;
+    const source = await store.sources.findByName(name);
+    if (!source) throw new ServiceError('NOT_FOUND');
+    if (source.type !== 'webhook')
+      throw invalid({ path: 'name', message: 'Not a webhook source.' });
+    const { id, verification } = source;
+    const problem = secretProblem(verification, secret);
+    if (problem !== null) throw invalid({ path: 'secret', message: problem });
+    const before = previous_valid_seconds === 0 ? null : secretBefore(source, secret, context);
+    const until = before === null ? null : now + previous_valid_seconds * 1000;
+    const seal = (column: 'secret' | 'previous_secret', text: string): Uint8Array =>
+      vault.seal(sourcePlace(column, project.id, id), text);
+    await store.sources.setSecrets(id, {
+      secret: seal('secret', secret),
+      previous_secret: before === null ? null : seal('previous_secret', before),
+      previous_valid_until: until,
+    });
+    sourcesChanged();
+    if (until !== null) dueAt(until);
+    return {
+      name,
+      verification,
+      rotated_at: isoTime(now),
+      previous_valid_until: until === null ? null : isoTime(until),
+    };
+  },
+});
+
+/** The secret that goes on beside the new one. A call that is made again must not put the new one in its place. */
+function secretBefore(
+  source: SourceRow,
+  secret: string,
+  { vault, project, now }: WriteContext,
+): string | null {
+  const current = openSecret(source, 'secret', vault, project.id);
+  if (current !== secret) return current;
+  if (previousUntil(source, now) === null) return null;
+  return openSecret(source, 'previous_secret', vault, project.id);
+}

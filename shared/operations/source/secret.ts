@@ -1,0 +1,21 @@
+import * as z from 'zod';
+import { checkSecret, type Verification } from '../../rules/signature.ts';
+
+export const sourceSecret = z
+  .string()
+  .min(1)
+  .max(1024)
+  .describe('The signing secret, exactly as the sender shows it.');
+
+/** What is wrong with the secret of a source that is verified so, as a sentence, or null. */
+export function secretProblem(
+  verification: Verification,
+  secret: string | undefined,
+): string | null {
+  if (verification === 'none') {
+    return secret === undefined ? null : 'A secret needs a verification that uses it.';
+  }
+  return secret === undefined
+    ? 'Required for this verification.'
+    : checkSecret(verification, secret);
+}

@@ -1,0 +1,150 @@
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Connection } from '../../../shared/store/connection.ts';
+import { withRawDatabase } from '../../helpers/database.ts';
+import { FakeClock, temporaryFolder, TestGateway } from '../../helpers/gateway.ts';
+import { SIGNERS, type Signer } from '../source-signers.ts';
+import { startGatewayProcess } from '../gateway-process.ts';
+import { operator } from './operator.ts';
+
+const [{ verification, secrets, headers }] = SIGNERS as readonly [Signer];
+const [OLD, NEW] = secrets;
+
+const clock = new FakeClock();
+let root: ReturnType<typeof temporaryFolder>;
+let data: string;
+let first: TestGateway;
+/** Of the hook, behind whatever address the gateway has. */
+let path: string;
+let sent = 0;
+
+beforeEach(async () => {
+  root = temporaryFolder();
+  data = join(root.path, 'data');
+  mkdirSync(data);
+  first = await TestGateway.start({ folder: data, clock });
+  path = new URL(await first.addSource({ name: 'shop', verification, secret: OLD })).pathname;
+});
+afterEach(() => root.remove());
+
+/** Gives it the new secret, and ends the gateway. */
+async function rotated(): Promise<void> {
+  const body = { secret: NEW, previous_valid_seconds: 60 };
+  const { status } = await first.call('POST', '/v1/sources/shop/rotate', { body });
+  expect(status).toBe(200);
+  await first.stop({ keepFolder: true });
+}
+
+/** What a delivery gets, by the secret that signs it, at a gateway with this address. */
+async function sendTo(url: string, atMs: number): Promise<number[]> {
+  const answers: number[] = [];
+  for (const secret of [OLD, NEW]) {
+    const body = JSON.stringify({ n: (sent += 1) });
+    const signed = await headers(secret, body, atMs);
+    const { status } = await fetch(url + path, { method: 'POST', body, headers: signed });
+    answers.push(status);
+  }
+  return answers;
+}
+
+/** The same, at a gateway that is started over this folder. */
+async function statuses(folder: string): Promise<number[]> {
+  const gateway = await TestGateway.start({ folder, clock, projectOf: first });
+  try {
+    return await sendTo(gateway.url, clock.now());
+  } finally {
+    await gateway.stop({ keepFolder: true });
+  }
+}
+
+/** A folder that has the master key and nothing else. */
+function empty(): string {
+  const folder = join(root.path, 'elsewhere');
+  mkdirSync(folder);
+  copyFileSync(join(data, 'master.key'), join(folder, 'master.key'));
+  return folder;
+}
+
+async function run(...args: string[]): Promise<void> {
+  const { code, err } = await operator(args);
+  expect([code, code === 0 ? '' : err]).toEqual([0, '']);
+}
+
+const raw = (fn: (database: Connection) => void): void =>
+  withRawDatabase(join(data, 'projects', first.projectId, 'project.db'), fn);
+
+describe('the two secrets of a source that is being rotated', () => {
+  it('go with an export, and the end of the one before as well', async () => {
+    await rotated();
+    const moved = join(root.path, 'moved');
+    await run('export', first.projectId, moved, '--data', data);
+    const elsewhere = empty();
+    await run('import', moved, '--data', elsewhere);
+    expect(await statuses(elsewhere)).toEqual([200, 200]);
+    clock.advance(60_000);
+    expect(await statuses(elsewhere)).toEqual([401, 200]);
+  });
+
+  it('are in a backup', async () => {
+    await rotated();
+    const backup = join(root.path, 'backup');
+    await run('backup', backup, '--data', data);
+    const elsewhere = empty();
+    await run('restore', backup, '--data', elsewhere);
+    expect(await statuses(elsewhere)).toEqual([200, 200]);
+    clock.advance(60_000);
+    expect(await statuses(elsewhere)).toEqual([401, 200]);
+  });
+
+  it('are sealed for their columns: one put into the place of the other opens nothing', async () => {
+    await rotated();
+    raw((database) => database.exec('UPDATE source SET secret = previous_secret'));
+    expect(await statuses(data)).toEqual([500, 500]);
+  });
+});
+
+describe('a gateway that is killed as soon as it has answered a rotation', () => {
+  it('knows both secrets when it is back, and has lost the leaked one', async () => {
+    await first.stop({ keepFolder: true });
+    let gateway = await startGatewayProcess(data, 2);
+    try {
+      for (const [seconds, expected] of [
+        [60, [200, 200]],
+        [0, [401, 200]],
+      ] as const) {
+        const answer = await fetch(`${gateway.url}/v1/sources/shop/rotate`, {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${first.apiKey}`,
+            'content-type': 'application/json',
+          },
+          body: JSON.stringify({ secret: NEW, previous_valid_seconds: seconds }),
+        });
+        await gateway.kill();
+        expect(answer.status).toBe(200);
+        gateway = await startGatewayProcess(data, 2);
+        expect(await sendTo(gateway.url, Date.now())).toEqual(expected);
+      }
+    } finally {
+      await gateway.kill();
+    }
+    // Three processes are started.
+  }, 180_000);
+});
+
+describe('a source of an earlier release', () => {
+  it('keeps its secret, and can be given another', async () => {
+    await first.stop({ keepFolder: true });
+    raw((database) =>
+      database.exec(
+        `DROP INDEX source_previous_secret; ALTER TABLE source DROP COLUMN previous_secret;
+         ALTER TABLE source DROP COLUMN previous_valid_until; PRAGMA user_version=5`,
+      ),
+    );
+    expect(await statuses(data)).toEqual([200, 401]);
+    first = await TestGateway.start({ folder: data, clock, projectOf: first });
+    await rotated();
+    expect(await statuses(data)).toEqual([200, 200]);
+  });
+});
