@@ -187,6 +187,7 @@ describe.skipIf(!hasChromium())('the web inbox in a browser', () => {
       });
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+      expect(tab.complaints).toEqual([]);
       await tab.close();
     });
 
