@@ -34,7 +34,7 @@ const COME_BY_TLS = 'max-age=31536000';
 
 /** What begins and ends a session, and what gives a key: the log has it also where it goes well. */
 const SIGNS_IN =
-  /^\/+(?:v1\/auth\/|v1\/projects|v1\/ui\/links|s\/|ui\/(?:open|sign-in|sign-out)(?:\/|$))/;
+  /^\/+(?:v1\/auth\/|v1\/projects|v1\/ui\/links|s\/|ui\/(?:open|sign-in|sign-out|p\/[^/]+\/sessions)(?:\/|$))/;
 
 /** Refusals that callers meet as they should: asking for a sign-in not yet confirmed, and for frames past the end of a log. */
 const EXPECTED: ReadonlyMap<string, number> = new Map([

@@ -10,11 +10,13 @@ export const SCRIPT = String.raw`'use strict';
 
   // A second click on the way to a slow answer is not a second wish.
   const sent = new WeakSet();
+  let sentAt = -Infinity;
   document.addEventListener('submit', (event) => {
     const { target } = event;
     if (target.method !== 'post') return;
     if (sent.has(target)) event.preventDefault();
     sent.add(target);
+    sentAt = performance.now();
     setTimeout(() => sent.delete(target), 3000);
   });
 
@@ -127,7 +129,11 @@ export const SCRIPT = String.raw`'use strict';
       if (answer.status === 200 || answer.status === 404) {
         swap(new DOMParser().parseFromString(await answer.text(), 'text/html'));
         find('#stale').textContent = '';
-      } else if (answer.status === 401) location.reload();
+      } else if (answer.status === 401) {
+        // A form that ends its own session leads on by itself, which a reload would break off.
+        if (performance.now() - sentAt < 3000) isStale = true;
+        else location.reload();
+      }
     } catch {
       // Away for a moment: the stream comes again, and with it another look.
       isStale = true;
