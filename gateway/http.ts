@@ -1,8 +1,6 @@
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono, type Context } from 'hono';
 import { emptyApp, mountApi } from '../shared/bindings/api.ts';
 import {
-  commonHeaders,
   identify,
   methodNotAllowed,
   reply,
@@ -12,8 +10,9 @@ import {
 import type { ServerInfo, Vault } from '../shared/context.ts';
 import type { Executor } from '../shared/executor.ts';
 import { once } from '../shared/once.ts';
-import type { Downloads, FileAnswer, Wanted } from './links/downloads.ts';
-import { FileBody } from './links/file-body.ts';
+import { ContentHost } from './links/content-host.ts';
+import type { Downloads } from './links/downloads.ts';
+import { contentElsewhere, contentRoutes } from './links/routes.ts';
 import type { Ingress } from './ingress.ts';
 import type { Desk } from './people/desk.ts';
 import type { Webhook } from './telegram/webhook.ts';
@@ -47,18 +46,11 @@ interface Doors {
 export function httpApp(doors: Doors): Hono<HttpEnv> {
   const { executor, server, onInternal } = doors;
   const app = emptyApp(onInternal);
+  const { contentUrl } = server;
+  if (contentUrl === undefined) app.route('/', contentRoutes(doors));
+  else contentElsewhere(app, doors, { host: new ContentHost(contentUrl) });
   app.all('/w/:token', (c) => ingress(doors, c));
-  app.all('/l/:project/:event/:expires/:signature', (c) => payload(doors, c));
-  app.all('/m/:project/:event/:expires/:signature', (c) => mailHtml(doors, c));
   app.all('/u/:token', (c) => upload(doors, c));
-  app.all('/f/:token', (c) =>
-    download(c, onInternal, (wanted) => doors.downloads.byToken(c.req.param('token'), wanted)),
-  );
-  app.all('/d/:project/:path/:version/:expires/:signature', (c) => {
-    const { project, path, version, expires, signature } = c.req.param();
-    const parts = [project, path, version, expires, signature];
-    return download(c, onInternal, (wanted) => doors.downloads.bySignature(parts, wanted));
-  });
   const pages = pagesOnDemand(doors);
   for (const path of ['/a/:token', '/c/:token']) {
     app.all(path, async (c) => (await pages()).fetch(c.req.raw, c.env));
@@ -123,66 +115,8 @@ async function ingress(doors: Doors, c: Context<HttpEnv>): Promise<Response> {
   return reply(c, JSON.stringify(answer), 200, { 'Content-Type': 'application/json' });
 }
 
-/** The parts of a signed link to something of an event. */
-function linkParts(c: Context<HttpEnv>): string[] {
-  const { method } = c.req;
-  if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD']);
-  const { project, event, expires, signature } = c.req.param() as Record<string, string>;
-  return [project, event, expires, signature].map((part) => part ?? '');
-}
-
-/** A stranger's HTML: shown as it looks, without scripts, forms, frames or a single request to anywhere. */
-const MAIL_HTML_CSP =
-  "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
-
-async function mailHtml(doors: Doors, c: Context<HttpEnv>): Promise<Response> {
-  const { bytes } = await doors.payloadLinks.openHtml(linkParts(c));
-  return reply(c, bytes as Uint8Array<ArrayBuffer>, 200, {
-    'Content-Type': 'text/html; charset=utf-8',
-    'Content-Security-Policy': MAIL_HTML_CSP,
-    'Cross-Origin-Resource-Policy': 'same-origin',
-    'X-Content-Type-Options': 'nosniff',
-    'Referrer-Policy': 'no-referrer',
-    'X-Robots-Tag': 'noindex',
-    'Cache-Control': 'no-store',
-  });
-}
-
-/** Sent as a download that no browser will run: the bytes are a stranger's. */
-async function payload(doors: Doors, c: Context<HttpEnv>): Promise<Response> {
-  const { bytes, eventId } = await doors.payloadLinks.open(linkParts(c));
-  return reply(c, bytes as Uint8Array<ArrayBuffer>, 200, {
-    'Content-Type': 'application/octet-stream',
-    'Content-Disposition': `attachment; filename="${eventId}"`,
-    'Content-Security-Policy':
-      "sandbox; default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
-    'X-Content-Type-Options': 'nosniff',
-    'Referrer-Policy': 'no-referrer',
-    'Cache-Control': 'no-store',
-  });
-}
-
 async function upload(doors: Doors, c: Context<HttpEnv>): Promise<Response> {
   if (c.req.method !== 'PUT') throw methodNotAllowed(['PUT']);
   const answer = await doors.uploads.receive(c.req.param('token') ?? '', c.env.incoming);
   return reply(c, JSON.stringify(answer), 200, { 'Content-Type': 'application/json' });
-}
-
-async function download(
-  c: Context<HttpEnv>,
-  onInternal: OnInternalError,
-  open: (wanted: Wanted) => Promise<FileAnswer>,
-): Promise<Response> {
-  const { method } = c.req;
-  if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD']);
-  const { status, headers, body } = await open({
-    head: method === 'HEAD',
-    range: c.req.header('range'),
-    ifRange: c.req.header('if-range'),
-  });
-  if (!(body instanceof FileBody)) return reply(c, body, status, headers);
-  // Straight to the connection: a stream of the web between them takes longer than all the rest.
-  const sent = body.send(c.env, status, commonHeaders(c, headers));
-  await sent.catch((error: unknown) => onInternal(error, c.get('requestId')));
-  return RESPONSE_ALREADY_SENT;
 }

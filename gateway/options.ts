@@ -13,6 +13,8 @@ export interface GatewayOptions {
   readonly dataFolder: string;
   /** Bases of all addresses, without a slash at the end. */
   readonly urls: ServerInfo['urls'];
+  /** Base of links to what strangers wrote: that of all others, unless given. */
+  readonly contentUrl?: string;
   /** Calls a minute and key; 0 is no limit. */
   readonly ratePerMinute: number;
   readonly log: Logger;

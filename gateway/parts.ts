@@ -64,7 +64,7 @@ const UNUSED_MS = 600_000;
 
 /** Puts the parts together; nothing of it runs yet. */
 export async function assemble(options: GatewayOptions): Promise<Parts> {
-  const { dataFolder, urls, log, observer } = options;
+  const { dataFolder, urls, contentUrl, log, observer } = options;
   let isInDoubt = false;
   const onFatal = (error: unknown): void => {
     isInDoubt = true;
@@ -80,6 +80,7 @@ export async function assemble(options: GatewayOptions): Promise<Parts> {
   const server: ServerInfo = {
     version: VERSION,
     urls,
+    ...(contentUrl !== undefined && { contentUrl }),
     channels: people.kinds,
     mail: addresses,
     get telegramBot() {

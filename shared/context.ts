@@ -31,6 +31,8 @@ export interface ProjectInfo {
 export interface ServerInfo {
   readonly version: string;
   readonly urls: { readonly api: string; readonly mcp: string; readonly hooks: string };
+  /** Base of links to what strangers wrote, where that has an origin of its own. */
+  readonly contentUrl?: string;
   /** The kinds of channels there are. */
   readonly channels: readonly string[];
   /** The name of the Telegram bot; null without one, or until Telegram has told it. */

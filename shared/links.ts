@@ -5,6 +5,11 @@ import { PAYLOAD_LINK_SECONDS } from './limits.ts';
 import { mailParts } from './rules/mail-parts.ts';
 import type { EventRow } from './store/events.ts';
 
+/** What links begin with that lead to what strangers wrote. */
+export function contentBase({ contentUrl, urls }: ServerInfo): string {
+  return contentUrl ?? urls.api;
+}
+
 /** What a payload link is signed over: its purpose first, so that no signature fits another kind of link. */
 export function payloadLinkText(projectId: string, eventId: string, expiresAtMs: number): string {
   return `GET|payload|1|${projectId}|${eventId}|${expiresAtMs}`;
@@ -33,7 +38,7 @@ export function eventLinks(
   const expiresAt = now + PAYLOAD_LINK_SECONDS * 1000;
   const link = (kind: 'l' | 'm', signedText: typeof payloadLinkText): string => {
     const signature = context.vault.sign(signedText(projectId, event.id, expiresAt));
-    return `${context.server.urls.api}/${kind}/${projectBody(projectId)}/${event.id}/${expiresAt}/${signature}`;
+    return `${contentBase(context.server)}/${kind}/${projectBody(projectId)}/${event.id}/${expiresAt}/${signature}`;
   };
   const isHtml = event.channel === 'email' && mailParts(event.headers).html;
   return {
@@ -66,7 +71,7 @@ export function fileDownloadLink(
 ): string {
   const signature = context.vault.sign(fileLinkText(projectId, file, expiresAtMs));
   const path = Buffer.from(file.path).toString('base64url');
-  return `${context.server.urls.api}/d/${projectBody(projectId)}/${path}/${file.version}/${expiresAtMs}/${signature}`;
+  return `${contentBase(context.server)}/d/${projectBody(projectId)}/${path}/${file.version}/${expiresAtMs}/${signature}`;
 }
 
 /** Whether a signature is the vault's over this text. How long it takes tells nothing of the right one. */

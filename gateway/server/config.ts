@@ -8,6 +8,7 @@ import { AddressRanges } from '../address-ranges.ts';
 import type { RemoteStore } from '../databases.ts';
 import type { MailConfig } from '../mail/mail-config.ts';
 import { readOr, readSettings, type Settings } from '../settings.ts';
+import { readBase, readContentUrl } from './base-urls.ts';
 import { isLoopback, parseListenAddress, type ListenAddress } from './listen-address.ts';
 import { unknownSettings } from './setting-names.ts';
 import { isInClear, readStoreConfig } from './store-config.ts';
@@ -22,6 +23,8 @@ export interface ServerConfig {
   readonly publicUrl: string | null;
   /** Base of webhook addresses; null is the public one. */
   readonly hooksUrl: string | null;
+  /** Base of links to what strangers wrote; null is the public one. */
+  readonly contentUrl: string | null;
   /** The server that keeps the databases; null keeps them in the data folder. */
   readonly store: RemoteStore | null;
   readonly settings: Settings;
@@ -82,12 +85,14 @@ function readAll(env: Env, complain: Complain): Read | null {
     complain,
   );
   const publicUrl = readPublicUrl(env, listen, complain);
+  const hooksUrl = readBase('SVC_HOOKS_URL', env, complain);
   const settings = readSettings(env, complain);
   refuseWebhook(settings, publicUrl, complain);
   const rest = {
     dataFolder: dataFolderOf(env),
     masterKeyFile: env['SVC_MASTER_KEY_FILE'] ? resolve(env['SVC_MASTER_KEY_FILE']) : null,
-    hooksUrl: readBase('SVC_HOOKS_URL', env, complain),
+    hooksUrl,
+    contentUrl: readContentUrl(env, { listen, publicUrl, hooksUrl }, complain),
     store: readStoreConfig(env, complain),
     ratePerMinute: readCount('SVC_RATE_LIMIT', { env, ordinary: RATE, min: 0 }, complain),
     openProjectsMax: readCount(
@@ -125,20 +130,6 @@ function readPublicUrl(env: Env, listen: ListenAddress | null, complain: Complai
     );
   }
   return base;
-}
-
-/** An address that links begin with; null when it is not set. */
-function readBase(name: string, env: Env, complain: Complain): string | null {
-  const text = env[name] ?? '';
-  if (text === '') return null;
-  const url = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
-  if (!url || url.username || url.password || url.search || url.hash || url.pathname !== '/') {
-    complain(
-      `${name} is not of the form \`https://svc.example.com\`, with nothing behind the host.`,
-    );
-    return null;
-  }
-  return url.origin;
 }
 
 function readCount(

@@ -7,6 +7,7 @@ import { unavailable } from '../../shared/errors.ts';
 import { answerError } from '../../shared/http/answers.ts';
 import type { Handler } from '../../shared/http/http-server.ts';
 import type { AddressRanges } from '../address-ranges.ts';
+import type { ContentHost } from '../links/content-host.ts';
 import { addressBehind, isDirectFromHere } from './client-address.ts';
 import type { Metrics } from './metrics.ts';
 import type { Probes } from './probes.ts';
@@ -18,6 +19,8 @@ interface FrontParts {
   /** Whether it is called by https, at a proxy in front of it. */
   readonly isSecure: boolean;
   readonly trusted: AddressRanges;
+  /** Where nothing is but what strangers wrote; null where they have no host of their own. */
+  readonly content: ContentHost | null;
   readonly probes: Probes;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -31,7 +34,7 @@ const COME_BY_TLS = 'max-age=31536000';
 
 /** What begins and ends a session, and what gives a key: the log has it also where it goes well. */
 const SIGNS_IN =
-  /^\/+(?:v1\/auth\/|v1\/projects|v1\/ui\/links|s\/|ui\/(?:open|sign-in|sign-out)(?:\/|$))/;
+  /^\/+(?:v1\/auth\/|v1\/projects|v1\/ui\/links|s\/|ui\/(?:open|sign-in|sign-out|p\/[^/]+\/sessions)(?:\/|$))/;
 
 /** Refusals that callers meet as they should: asking for a sign-in not yet confirmed, and for frames past the end of a log. */
 const EXPECTED: ReadonlyMap<string, number> = new Map([
@@ -60,10 +63,10 @@ export class Front {
   }
 
   readonly handle: Handler = (request, response) => {
-    const { isSecure, kind, trusted, probes } = this.#parts;
+    const { isSecure, kind, trusted, content, probes } = this.#parts;
     if (isSecure) response.setHeader('Strict-Transport-Security', COME_BY_TLS);
     const path = pathOf(request.url ?? '/');
-    if (probes.has(path)) {
+    if (probes.has(path) && (content?.askedBy(request) ?? 'other') === 'other') {
       const isDirect = isDirectFromHere(request, kind);
       probes.answer(path, { request, response, isDirect }).catch(() => response.destroy());
       return;

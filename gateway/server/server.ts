@@ -8,6 +8,7 @@ import type { Lock } from '../../shared/store/lock.ts';
 import { errorCode } from '../../shared/untyped.ts';
 import { VERSION } from '../../shared/version.ts';
 import { Gateway } from '../gateway.ts';
+import { ContentHost } from '../links/content-host.ts';
 import { OperatorSocket } from '../operator/operator-socket.ts';
 import type { ServerConfig } from './config.ts';
 import { claimDataFolder } from './data-folder.ts';
@@ -63,9 +64,11 @@ export class GatewayServer {
       metrics,
       metricsToken: config.metricsToken,
     });
-    const { listen, publicUrl, trustedProxies: trusted } = config;
+    const { listen, publicUrl, contentUrl, trustedProxies: trusted } = config;
     const isSecure = publicUrl?.startsWith('https://') ?? false;
-    this.#front = new Front({ kind: listen.kind, isSecure, trusted, probes, metrics, log });
+    const content = contentUrl === null ? null : new ContentHost(contentUrl);
+    const front = { kind: listen.kind, isSecure, trusted, content, probes, metrics, log };
+    this.#front = new Front(front);
   }
 
   /** Resolves when it answers. Throws a `StartRefused` where a person must do something first. */
@@ -116,7 +119,8 @@ export class GatewayServer {
 
   async #open(): Promise<void> {
     const { config, log, onFatal } = this.#options;
-    const { settings, store, dataFolder, masterKeyFile, ratePerMinute, openProjectsMax } = config;
+    const { settings, store, dataFolder, masterKeyFile, contentUrl } = config;
+    const { ratePerMinute, openProjectsMax } = config;
     // Before the stores: a port that is taken is found at once, and the public address may depend on it.
     this.#http = await listenOn(config.listen, this.#front);
     const { base_url: api, mcp_url: mcp, hooks_url: hooks } = this.status;
@@ -127,6 +131,7 @@ export class GatewayServer {
       openProjectsMax,
       signIn: true,
       ...settings,
+      ...(contentUrl !== null && { contentUrl }),
       ...(masterKeyFile !== null && { masterKeyFile }),
       ...(store !== null && { store }),
       log,

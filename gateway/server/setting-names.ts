@@ -5,6 +5,7 @@ export const SETTINGS: readonly string[] = [
   'SVC_BLOBS',
   'SVC_CALLBACK_ALLOW',
   'SVC_CONFIG',
+  'SVC_CONTENT_URL',
   'SVC_DATA',
   'SVC_DATABASE_CREATE_TOKEN',
   'SVC_DATABASE_CREATE_URL',

@@ -63,6 +63,11 @@ export class AccessDesk {
     return project && this.#accessOf(holder, project);
   }
 
+  /** What a session may do in a project that is open; null for nothing. */
+  judge({ holder }: Pick<Session, 'holder'>, project: Project): Promise<Access | null> {
+    return this.#accessOf(holder, project);
+  }
+
   async #candidates(holder: Holder): Promise<string[]> {
     const { isLocal, projects, store, vault } = this.#parts;
     if (holder.kind === 'key') return [holder.projectId];

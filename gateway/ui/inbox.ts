@@ -46,7 +46,8 @@ export class WebInbox {
     const { control, projects, people, desk, executor, clock, vault, server, isLocal } = parts;
     const store = control.uiSessions;
     const publicUrl = server.urls.api;
-    this.sessions = new Sessions({ store, clock, vault });
+    const onEnded = (idHash: string): void => this.live.look(idHash);
+    this.sessions = new Sessions({ store, clock, vault, onEnded });
     this.access = new AccessDesk({ projects, store, clock, vault, isLocal });
     this.signIn = new OwnerSignIn({
       sessions: this.sessions,

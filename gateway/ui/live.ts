@@ -21,16 +21,17 @@ interface Listener {
 
 /** Tells open pages that something of a kind has changed: they look again by themselves. */
 export class LiveStreams {
-  readonly #perSession = new Map<string, number>();
+  /** What looks at its session again, for each stream of a session. */
+  readonly #perSession = new Map<string, Set<() => void>>();
 
   /** Resolves when the page is gone, its session has ended, or the gateway stops. TOO_MANY_WAITS. */
   async serve({ project, idHash, stream, mayListen }: Listener): Promise<void> {
-    const leave = this.#enter(project, idHash);
     const look = async (): Promise<void> => {
       const may = await mayListen().catch(() => false);
       if (may) stream.send(STILL_HERE);
       else stream.end('event: ended\ndata: {}\n\n');
     };
+    const leave = this.#enter(project, idHash, () => void look());
     const unwatch = project.watchers.add({
       changed: (topics) => {
         stream.send(changedText(topics));
@@ -46,16 +47,20 @@ export class LiveStreams {
     leave();
   }
 
-  #enter(project: Project, idHash: string): () => void {
-    const open = this.#perSession.get(idHash) ?? 0;
-    if (open >= UI_STREAMS_PER_SESSION || project.watchers.size >= UI_STREAMS_PER_PROJECT) {
+  /** Its pages are told at once when a session has ended. Those at other gateways look by themselves. */
+  look(idHash: string): void {
+    for (const look of this.#perSession.get(idHash) ?? []) look();
+  }
+
+  #enter(project: Project, idHash: string, look: () => void): () => void {
+    const open = this.#perSession.get(idHash) ?? new Set();
+    if (open.size >= UI_STREAMS_PER_SESSION || project.watchers.size >= UI_STREAMS_PER_PROJECT) {
       throw new ServiceError('TOO_MANY_WAITS');
     }
-    this.#perSession.set(idHash, open + 1);
+    this.#perSession.set(idHash, open.add(look));
     return () => {
-      const left = (this.#perSession.get(idHash) ?? 1) - 1;
-      if (left > 0) this.#perSession.set(idHash, left);
-      else this.#perSession.delete(idHash);
+      open.delete(look);
+      if (open.size === 0) this.#perSession.delete(idHash);
     };
   }
 }

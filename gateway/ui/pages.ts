@@ -5,6 +5,7 @@ import { ledgerPage } from './pages/ledger.tsx';
 import { policyPage } from './pages/policy.tsx';
 import { requestsPage } from './pages/requests.tsx';
 import { routesPage } from './pages/routes.tsx';
+import { sessionsPage } from './pages/sessions.tsx';
 import { sourcesPage } from './pages/sources.tsx';
 import { usagePage } from './pages/usage.tsx';
 import type { UiPage } from './visit.ts';
@@ -18,6 +19,7 @@ export const UI_PAGES: readonly UiPage[] = [
   channelsPage,
   policyPage,
   keysPage,
+  sessionsPage,
   ledgerPage,
   usagePage,
 ];

@@ -39,6 +39,13 @@ export interface Session {
   readonly expiresAt: number;
 }
 
+/** A session beside others. */
+export interface OpenSession extends Session {
+  readonly begunAt: number;
+  /** To within five minutes. */
+  readonly usedAt: number;
+}
+
 /** A link into the web inbox that can be used. */
 export interface Link {
   readonly token: string;
@@ -49,6 +56,8 @@ interface SessionsParts {
   readonly store: UiSessionStore;
   readonly clock: Clock;
   readonly vault: Vault;
+  /** Told of each session that is ended before its time. */
+  readonly onEnded: (idHash: string) => void;
 }
 
 const SECRET_BYTES = 32;
@@ -155,7 +164,42 @@ export class Sessions {
   }
 
   async end({ idHash }: Session): Promise<void> {
-    await this.#parts.store.end(idHash);
+    const { onEnded, store } = this.#parts;
+    await store.end(idHash);
+    onEnded(idHash);
+  }
+
+  /** Those of a key that hold, the last begun first. */
+  async ofKey({ projectId, keyId }: Pick<HeldKey, 'projectId' | 'keyId'>): Promise<OpenSession[]> {
+    const rows = await this.#parts.store.ofKeys(projectId, keyId, this.#holding());
+    return rows.flatMap((row) => this.#opened(row));
+  }
+
+  /** Those of all keys of a project, and of whoever reads mail at an address. */
+  async ofOwner(address: string | null, projectId: string): Promise<OpenSession[]> {
+    const { store } = this.#parts;
+    const ofOwners = address === null ? [] : await store.ofOwners(this.#holding());
+    const own = ofOwners
+      .flatMap((row) => this.#opened(row))
+      .filter(({ holder }) => holder.kind === 'owner' && holder.address === address);
+    const ofKeys = await store.ofKeys(projectId, null, this.#holding());
+    return [...own, ...ofKeys.flatMap((row) => this.#opened(row))];
+  }
+
+  #holding(): { readonly now: number; readonly usedAfter: number } {
+    const now = this.#parts.clock.now();
+    return { now, usedAfter: now - UI_IDLE_MS };
+  }
+
+  /** Nothing of one that cannot be read: it opens no page either, and may be a stranger's. */
+  #opened(row: UiSessionRow): OpenSession[] {
+    const { id_hash: idHash, expires_at: expiresAt, created_at: begunAt, used_at: usedAt } = row;
+    try {
+      const holder = this.#holderOf(row, sessionPlace(idHash));
+      return [{ idHash, holder, expiresAt, begunAt, usedAt }];
+    } catch {
+      return [];
+    }
   }
 
   #holderOf(row: Pick<UiLinkRow | UiSessionRow, keyof HolderRow>, place: string): Holder {

@@ -42,7 +42,7 @@ export function mountApi(
     signIn = false,
   }: {
     readonly executor: Executor;
-    readonly server: Pick<ServerInfo, 'urls' | 'version'>;
+    readonly server: Pick<ServerInfo, 'urls' | 'contentUrl' | 'version'>;
     readonly onInternal: OnInternalError;
     /** Whether the document describes the routes of signing in. */
     readonly signIn?: boolean;

@@ -24,13 +24,15 @@ export const DOOR_TAGS: Readonly<Record<string, string>> = {
   replica: 'How a daemon keeps a copy of the project.',
 };
 
+type Described = Pick<ServerInfo, 'urls' | 'contentUrl'>;
+
 /** The paths that are no operation's: what senders, links and people reach, the tools of agents, and this document. */
-export function doorPaths(server: Pick<ServerInfo, 'urls'>): Record<string, Json> {
+export function doorPaths(server: Described): Record<string, Json> {
   const { hooks, mcp } = server.urls;
   return {
     '/mcp': { servers: [{ url: baseOf(mcp), description: 'MCP' }], post: MCP },
     '/w/{token}': { servers: [{ url: hooks, description: 'Webhook ingress' }], post: INGRESS },
-    ...linkPaths(),
+    ...linkPaths(server.contentUrl),
     ...pagePaths(),
     ...uiPaths(),
     ...replicaPaths(),

@@ -8,18 +8,29 @@ import {
 
 type Json = Record<string, unknown>;
 
-/** The addresses that answers carry: the capability is the address itself. */
-export function linkPaths(): Record<string, Json> {
+/** The addresses that answers carry: the capability is the address itself. `contentUrl` is where most of them are, if elsewhere. */
+export function linkPaths(contentUrl: string | undefined): Record<string, Json> {
+  const content = contentUrl !== undefined && {
+    servers: [{ url: contentUrl, description: 'What strangers wrote' }],
+  };
   return {
     '/u/{token}': { put: UPLOAD },
-    '/f/{token}': downloads('file_link', 'A public link from file_url', ['token']),
-    '/d/{project}/{path}/{version}/{expires}/{signature}': downloads(
-      'file_download',
-      'The `download_url` of file_get',
-      ['project', 'path', 'version', 'expires', 'signature'],
-    ),
-    '/l/{project}/{event}/{expires}/{signature}': { get: PAYLOAD },
-    '/m/{project}/{event}/{expires}/{signature}': { get: MAIL_HTML },
+    '/f/{token}': {
+      ...content,
+      ...downloads('file_link', 'A public link from file_url', ['token']),
+    },
+    '/d/{project}/{path}/{version}/{expires}/{signature}': {
+      ...content,
+      ...downloads('file_download', 'The `download_url` of file_get', [
+        'project',
+        'path',
+        'version',
+        'expires',
+        'signature',
+      ]),
+    },
+    '/l/{project}/{event}/{expires}/{signature}': { ...content, get: PAYLOAD },
+    '/m/{project}/{event}/{expires}/{signature}': { ...content, get: MAIL_HTML },
   };
 }
 

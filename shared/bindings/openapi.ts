@@ -51,7 +51,7 @@ const TAGS: Readonly<Record<string, string>> = {
 /** The OpenAPI 3.1 description of every address: the routes of the operation list, and what else there is. */
 export function openApiDocument(
   operations: readonly Operation[],
-  server: Pick<ServerInfo, 'urls' | 'version'>,
+  server: Pick<ServerInfo, 'urls' | 'contentUrl' | 'version'>,
   { signIn = false }: { readonly signIn?: boolean } = {},
 ): Json {
   const paths: Record<string, Json> = {};

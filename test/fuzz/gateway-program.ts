@@ -21,7 +21,15 @@ const metrics = new Metrics();
 const disk = new DiskProbe(folder);
 const probes = new Probes({ phase: () => 'open', disk, metrics, metricsToken: null });
 const trusted = AddressRanges.parse('127.0.0.0/8', 'SVC_TRUSTED_PROXIES');
-const front = new Front({ kind: 'tcp', isSecure: false, trusted, probes, metrics, log });
+const front = new Front({
+  kind: 'tcp',
+  isSecure: false,
+  trusted,
+  content: null,
+  probes,
+  metrics,
+  log,
+});
 const http = await HttpServer.listen({ host: '127.0.0.1', port: 0 }, () => front.handle);
 const url = `http://127.0.0.1:${http.port}`;
 const gateway = await Gateway.open({

@@ -104,6 +104,8 @@ export class TestGateway {
       >
     > & {
       folder?: string;
+      /** What strangers wrote is under this name, at the same port. */
+      contentHost?: string;
       /** Uses the project of another gateway over the same store, in place of one of its own. */
       projectOf?: Pick<TestGateway, 'projectId' | 'apiKey'>;
     } = {},
@@ -114,11 +116,14 @@ export class TestGateway {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const { folder: _folder, projectOf, ...given } = options;
+    const { folder: _folder, contentHost, projectOf, ...given } = options;
     const own = STORE === 'remote' && !given.store ? await SharedStore.start(temporary.path) : null;
     const gateway = await Gateway.open({
       dataFolder: temporary.path,
       urls: { api: url, mcp: `${url}/mcp`, hooks: url },
+      ...(contentHost !== undefined && {
+        contentUrl: url.replace('127.0.0.1', contentHost),
+      }),
       ratePerMinute: 0,
       checkAnswers: true,
       log: pino({ level: process.env['SVC_TEST_LOG'] ?? 'fatal' }),

@@ -12,6 +12,7 @@ import {
   WAIT_DEFAULT_SECONDS,
   WAIT_MAX_SECONDS,
 } from '../../limits.ts';
+import { contentBase } from '../../links.ts';
 import { defineOperation } from '../../operation.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import type { FileRow } from '../../store/files.ts';
@@ -187,7 +188,7 @@ async function makeLink(
   await store.fileLinks.insert(link, hash('sha256', token));
   dueAt(expiresAt);
   return {
-    url: `${server.urls.api}/f/${token}`,
+    url: `${contentBase(server)}/f/${token}`,
     expires_at: isoTime(expiresAt),
     link_id: link.id,
   };

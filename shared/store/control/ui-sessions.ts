@@ -27,6 +27,12 @@ export interface UiSessionRow extends HolderColumns {
   used_at: number;
 }
 
+/** At what time sessions hold, and since when they have to have been used for that. */
+interface Holding {
+  readonly now: number;
+  readonly usedAfter: number;
+}
+
 /** How many mails a mailbox may be sent, and since when they count. */
 interface MailLimit {
   readonly since: number;
@@ -107,6 +113,32 @@ export class UiSessionStore {
       tx.get<UiSessionRow>(
         `SELECT ${SESSION} FROM ui_session WHERE id_hash = ? AND expires_at > ?`,
         [idHash, now],
+      ),
+    );
+  }
+
+  /** Those of the keys of a project, or of one of them, that hold; the last begun first. */
+  ofKeys(
+    projectId: string,
+    keyId: string | null,
+    { now, usedAfter }: Holding,
+  ): Promise<UiSessionRow[]> {
+    return this.#reader.read((tx) =>
+      tx.all<UiSessionRow>(
+        `SELECT ${SESSION} FROM ui_session WHERE project_id = ? AND key_id = coalesce(?, key_id)
+         AND expires_at > ? AND used_at > ? ORDER BY created_at DESC, id_hash`,
+        [projectId, keyId, now, usedAfter],
+      ),
+    );
+  }
+
+  /** Those of all owners here that hold: whose they are is sealed. */
+  ofOwners({ now, usedAfter }: Holding): Promise<UiSessionRow[]> {
+    return this.#reader.read((tx) =>
+      tx.all<UiSessionRow>(
+        `SELECT ${SESSION} FROM ui_session WHERE kind = 'owner' AND expires_at > ? AND used_at > ?
+         ORDER BY created_at DESC, id_hash`,
+        [now, usedAfter],
       ),
     );
   }

@@ -49,6 +49,7 @@ describe('the settings', () => {
       listen: { kind: 'tcp', host: '127.0.0.1', port: 4780 },
       publicUrl: null,
       hooksUrl: null,
+      contentUrl: null,
       masterKeyFile: null,
       ratePerMinute: 600,
       openProjectsMax: 256,
@@ -76,6 +77,7 @@ describe('the settings', () => {
       SVC_LISTEN: '0.0.0.0',
       SVC_PUBLIC_URL: 'https://svc.example.com/path',
       SVC_HOOKS_URL: 'hooks.example.com',
+      SVC_CONTENT_URL: 'https://content.example.net/files',
       SVC_RATE_LIMIT: 'many',
       SVC_OPEN_PROJECTS: '0',
       SVC_LOG_LEVEL: 'loud',
@@ -91,6 +93,7 @@ describe('the settings', () => {
     expect([...new Set(named)].toSorted()).toEqual([
       'SVC_BLOBS',
       'SVC_CALLBACK_ALLOW',
+      'SVC_CONTENT_URL',
       'SVC_HOOKS_URL',
       'SVC_LISTEN',
       'SVC_LOG_LEVEL',
@@ -146,6 +149,42 @@ describe('the settings', () => {
     'svc.example.com',
   ])('take no public address like %s', (url) => {
     expect(problemsOf({ SVC_PUBLIC_URL: url })).toHaveLength(1);
+  });
+
+  it.each([
+    ['https://svc.example.com', 'https://Content.example.NET/', 'https://content.example.net'],
+    [
+      'https://svc.example.com',
+      'https://content.svc.example.com',
+      'https://content.svc.example.com',
+    ],
+    ['http://127.0.0.1:4780', 'http://content.localhost:4780', 'http://content.localhost:4780'],
+    ['', 'http://localhost:4780', 'http://localhost:4780'],
+  ])('of %s may keep strangers at %s', (own, wanted, contentUrl) => {
+    expect(configOf({ SVC_PUBLIC_URL: own, SVC_CONTENT_URL: wanted }).contentUrl).toBe(contentUrl);
+  });
+
+  it.each([
+    ['https://svc.example.com', 'https://svc.example.com'],
+    ['https://svc.example.com', 'https://SVC.example.com'],
+    ['https://svc.example.com', 'https://svc.example.com.'],
+    ['https://svc.example.com', 'https://svc.example.com:8443'],
+    ['https://svc.example.com', 'https://hooks.example.com'],
+    ['https://svc.example.com', 'http://content.example.net'],
+    ['https://svc.example.com', 'http://content.localhost:4780'],
+    ['http://svc.internal', 'http://content.internal'],
+    ['http://svc.internal', 'https://content.example.net'],
+    ['http://127.0.0.1:4780', 'http://127.0.0.1:4781'],
+    ['https://svc.example.com', 'https://content.example.net/x'],
+    ['https://svc.example.com', 'https://content.example.net?x'],
+    ['https://svc.example.com', 'https://ana@content.example.net'],
+    ['https://svc.example.com', 'content.example.net'],
+    ['', 'http://127.0.0.1:4781'],
+    ['', 'https://content.example.net'],
+  ])('of %s keep no strangers at %s', (own, wanted) => {
+    const hooks = own.startsWith('https:') ? 'https://hooks.example.com' : '';
+    const env = { SVC_PUBLIC_URL: own, SVC_HOOKS_URL: hooks, SVC_CONTENT_URL: wanted };
+    expect(problemsOf(env)).toEqual([expect.stringMatching(/^SVC_CONTENT_URL /)]);
   });
 
   it('let Telegram call https alone', () => {

@@ -45,6 +45,7 @@ describe.runIf(required('nginx', nginx !== null, 'apt-get install -y nginx-light
         SVC_DATA: data,
         SVC_LISTEN: '127.0.0.1:0',
         SVC_PUBLIC_URL: url,
+        SVC_CONTENT_URL: url.replace('127.0.0.1', 'localhost'),
         SVC_LOG_LEVEL: 'debug',
       });
       const server = serverOfDocs(Number(new URL(url).port), hosted.status.listen);
@@ -142,11 +143,22 @@ describe.runIf(required('nginx', nginx !== null, 'apt-get install -y nginx-light
         }),
       );
       const link = String((await json(send('GET', '/v1/files/large.bin')))['download_url']);
+      expect(new URL(link).hostname).toBe('localhost');
       const whole = new Uint8Array(await (await fetch(link)).arrayBuffer());
       expect(Buffer.compare(whole, bytes)).toBe(0);
       const part = await fetch(link, { headers: { range: 'bytes=100-199' } });
       expect(part.status).toBe(206);
       expect(Buffer.from(await part.arrayBuffer())).toEqual(Buffer.from(bytes.slice(100, 200)));
+    });
+
+    it('tells the host of what strangers wrote from the other one, without its port', async () => {
+      const content = url.replace('127.0.0.1', 'localhost');
+      const path = '/m/0123456789abcdef/evt_x/1/x';
+      const before = await fetch(url + path, { redirect: 'manual' });
+      expect([before.status, before.headers.get('location')]).toEqual([308, content + path]);
+      expect((await fetch(content + path)).status).toBe(404);
+      expect((await fetch(`${content}/ui/sign-in`)).status).toBe(404);
+      expect((await fetch(`${url}/ui/sign-in`)).status).toBe(200);
     });
 
     it('passes each event of a stream on as it comes', async () => {

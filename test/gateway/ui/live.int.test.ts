@@ -83,6 +83,30 @@ describe('a page that is looked at', () => {
     expect(await page.hears(null)).toBe(true);
   });
 
+  it('is told nothing more once its session was ended elsewhere, or signed out of', async () => {
+    const sessions = (await pathOf(gateway)).replace('requests', 'sessions');
+    const [lost, left, other] = [
+      await WebVisitor.withKey(gateway),
+      await WebVisitor.withKey(gateway),
+      await WebVisitor.withKey(gateway),
+    ];
+    const leaving = await Listening.open(gateway, left);
+    await left.get(sessions);
+    await left.post('/ui/sign-out');
+    expect(await leaving.hears('event: ended')).toBe(true);
+    const [page, staying] = [
+      await Listening.open(gateway, lost),
+      await Listening.open(gateway, other),
+    ];
+    await other.get(sessions);
+    await other.post(sessions, { fields: { act: 'others' } });
+    expect(await page.hears('event: ended')).toBe(true);
+    expect(await page.hears(null)).toBe(true);
+    await ask(gateway);
+    expect(await staying.hears('"requests"')).toBe(true);
+    staying.close();
+  });
+
   it('is one of six of a session', async () => {
     const visitor = await WebVisitor.withKey(gateway);
     const pages: Listening[] = [];

@@ -49,8 +49,12 @@ async function places(): Promise<string[]> {
   const headers = { 'x-service-agent': HOSTILE.replace('\u202e', '') };
   await gateway.call('PUT', `/v1/kv/${'k'.repeat(400)}`, { body: 1, headers });
   await gateway.call('POST', '/v1/channels', { body: { kind: 'email', address: OWNER } });
-  const [channels, keys, policy, ledger, usage] = await Promise.all(
-    (['channels', 'keys', 'policy', 'ledger', 'usage'] as const).map((page) =>
+  const { body: named } = await gateway.call<{ api_key: string }>('POST', '/v1/keys', {
+    body: { name: `\u202e${'W'.repeat(99)}`, scopes: ['disk'] },
+  });
+  await WebVisitor.withKey(gateway, named.api_key);
+  const [channels, keys, policy, ledger, usage, sessions] = await Promise.all(
+    (['channels', 'keys', 'policy', 'ledger', 'usage', 'sessions'] as const).map((page) =>
       placeOf(gateway, page),
     ),
   );
@@ -77,6 +81,8 @@ async function places(): Promise<string[]> {
     `${ledger}/verify`,
     `${ledger}?op=kv_set`,
     `${usage}`,
+    `${sessions}`,
+    `${sessions}?step=others`,
   ];
 }
 
@@ -158,6 +164,30 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
     expect(tab.asked.some((url) => url.includes('svc_live'))).toBe(false);
     await tab.close();
   });
+
+  it.each([
+    ['with scripts', true],
+    ['without scripts', false],
+  ])(
+    'a session elsewhere is ended by a button, and its open page says so: %s',
+    async (_name, scripts) => {
+      const [lost, one] = [await WebVisitor.withKey(gateway), await WebVisitor.withKey(gateway)];
+      const sessions = await placeOf(gateway, 'sessions');
+      const [tab, open] = [await openAs(one, { scripts }), await openAs(lost)];
+      await open.page.goto(gateway.url + (await placeOf(gateway, 'usage')));
+      await tab.page.goto(gateway.url + sessions);
+      await tab.page.getByRole('link', { name: 'End all others…' }).click();
+      await tab.page.getByRole('button', { name: 'Yes, end them' }).click();
+      await tab.page.getByRole('button', { name: 'Sign out here' }).waitFor();
+      expect(await tab.page.getByRole('button', { name: /^End/ }).count()).toBe(0);
+      await open.page.getByRole('button', { name: 'Mail me a link' }).waitFor();
+      await tab.page.getByRole('button', { name: 'Sign out here' }).click();
+      await tab.page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+      expect(tab.complaints).toEqual([]);
+      await tab.close();
+      await open.close();
+    },
+  );
 
   it.each([
     ['with scripts', true],

@@ -8,6 +8,7 @@ type PageName =
   | 'policy'
   | 'requests'
   | 'routes'
+  | 'sessions'
   | 'sources'
   | 'usage';
 

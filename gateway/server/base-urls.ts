@@ -1,0 +1,54 @@
+import { nameOfHost } from '../links/content-host.ts';
+import { listenText, type ListenAddress } from './listen-address.ts';
+
+type Complain = (problem: string) => void;
+
+interface OtherBases {
+  readonly listen: ListenAddress | null;
+  readonly publicUrl: string | null;
+  readonly hooksUrl: string | null;
+}
+
+/** An address that links begin with; null when it is not set. */
+export function readBase(name: string, env: NodeJS.ProcessEnv, complain: Complain): string | null {
+  const text = env[name] ?? '';
+  if (text === '') return null;
+  const url = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
+  if (!url || url.username || url.password || url.search || url.hash || url.pathname !== '/') {
+    complain(
+      `${name} is not of the form \`https://svc.example.com\`, with nothing behind the host.`,
+    );
+    return null;
+  }
+  return url.origin;
+}
+
+/** The base of links to what strangers wrote. It keeps them apart only where browsers take it for somebody else. */
+export function readContentUrl(
+  env: NodeJS.ProcessEnv,
+  { listen, publicUrl, hooksUrl }: OtherBases,
+  complain: Complain,
+): string | null {
+  const base = readBase('SVC_CONTENT_URL', env, complain);
+  if (base === null) return null;
+  const { host, protocol } = new URL(base);
+  const ownUrl = publicUrl ?? (listen?.kind === 'tcp' ? listenText(listen, listen.port) : null);
+  if (protocol === 'http:' && !isOfThisMachine(host)) {
+    complain('SVC_CONTENT_URL begins with https://, unless its host is this machine.');
+  } else if (ownUrl !== null && new URL(ownUrl).protocol !== protocol) {
+    complain('SVC_CONTENT_URL begins with https:// where SVC_PUBLIC_URL does, and only there.');
+  }
+  const others = { SVC_PUBLIC_URL: ownUrl, SVC_HOOKS_URL: hooksUrl };
+  for (const [name, url] of Object.entries(others)) {
+    if (url === null || nameOfHost(new URL(url).host) !== nameOfHost(host)) continue;
+    complain(
+      `SVC_CONTENT_URL has the host of ${name}: give it one of its own, as all ports of a host share their cookies.`,
+    );
+  }
+  return base;
+}
+
+function isOfThisMachine(host: string): boolean {
+  const name = nameOfHost(host) ?? '';
+  return /^(?:(?:.+\.)?localhost|127\..+|\[::1\])$/.test(name);
+}
