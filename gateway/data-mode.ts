@@ -17,7 +17,7 @@ const OWNERS: Readonly<Record<DataMode, string>> = {
  */
 export function claimMode(folder: string, mode: DataMode): void {
   const file = join(folder, 'mode');
-  const found = noted(file);
+  const found = modeOf(folder);
   if (found === mode) return;
   if (found !== null) {
     throw new StartRefused(
@@ -28,9 +28,10 @@ export function claimMode(folder: string, mode: DataMode): void {
   writeFileSync(file, `${mode}\n`, { mode: 0o600 });
 }
 
-function noted(file: string): DataMode | null {
+/** Whose a folder is; null where nobody has said yet. */
+export function modeOf(folder: string): DataMode | null {
   try {
-    const text = readFileSync(file, 'utf8').trim();
+    const text = readFileSync(join(folder, 'mode'), 'utf8').trim();
     return text === 'local' || text === 'hosted' ? text : null;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;

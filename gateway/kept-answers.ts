@@ -55,5 +55,10 @@ export async function keepAnswer(
 }
 
 function placeOf(project: ProjectInfo, { caller, idempotencyKey }: KeyedCall): string {
-  return `idempotency|${project.id}|${caller.keyId} ${idempotencyKey}|committed`;
+  return keptAnswerPlace(project.id, caller.keyId, idempotencyKey);
+}
+
+/** Where an answer is sealed for. */
+export function keptAnswerPlace(projectId: string, keyId: string, idempotencyKey: string): string {
+  return `idempotency|${projectId}|${keyId} ${idempotencyKey}|committed`;
 }

@@ -30,6 +30,7 @@ import { Projects } from './projects.ts';
 import { LogSource } from './replica/log-source.ts';
 import { RemoteSource } from './replica/remote-source.ts';
 import { Rates } from './rates.ts';
+import { refuseHalfRekeyed } from './rekey-mark.ts';
 import { S3Client } from './blobs/s3-client.ts';
 import { SignIn } from './signin/sign-in.ts';
 import { Uploads } from './links/uploads.ts';
@@ -72,6 +73,7 @@ export async function assemble(options: GatewayOptions): Promise<Parts> {
   };
   const clock = options.clock ?? systemClock();
   makeFolder(dataFolder);
+  refuseHalfRekeyed(dataFolder);
   const masterKey = loadMasterKey(options.masterKeyFile ?? join(dataFolder, 'master.key'));
   const vault = createVault(masterKey);
   const config = options.people ?? { mail: readMailConfig({}), telegram: null };

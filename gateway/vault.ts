@@ -34,15 +34,24 @@ const PLACE_PROBLEMS: Readonly<Record<string, string>> = {
 };
 const HEAD_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES + TAG_BYTES;
 
+/** A vault that tells what it has sealed itself from what was sealed with another master key. */
+export interface OwnVault extends Vault {
+  /** By what the head of the value says. */
+  readonly hasSealed: (sealed: Uint8Array) => boolean;
+}
+
 /**
  * Seals secrets for rows with AES-256-GCM: format byte, key id, nonce, tag, ciphertext. The place (table, project, row,
  * column) is authenticated with them, so a sealed value copied to another row does not open.
  */
-export function createVault(masterKey: Uint8Array): Vault {
+export function createVault(masterKey: Uint8Array): OwnVault {
   const sealKey = Buffer.from(hkdfSync('sha256', masterKey, '', 'svc sealed rows', 32));
   const linkKey = Buffer.from(hkdfSync('sha256', masterKey, '', 'svc signed links', 32));
   const keyId = createHash('sha256').update(sealKey).digest().subarray(0, KEY_ID_BYTES);
+  const hasSealed = (sealed: Uint8Array): boolean =>
+    sealed[0] === FORMAT && keyId.equals(sealed.subarray(1, 1 + KEY_ID_BYTES));
   return {
+    hasSealed,
     seal(place, plain) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', sealKey, nonce).setAAD(Buffer.from(place));
@@ -50,10 +59,10 @@ export function createVault(masterKey: Uint8Array): Vault {
       return Buffer.concat([Uint8Array.of(FORMAT), keyId, nonce, cipher.getAuthTag(), body]);
     },
     open(place, sealed) {
-      const bytes = Buffer.from(sealed);
-      if (bytes[0] !== FORMAT || !bytes.subarray(1, 1 + KEY_ID_BYTES).equals(keyId)) {
+      if (!hasSealed(sealed)) {
         throw new Error('A stored secret was sealed with another master key.');
       }
+      const bytes = Buffer.from(sealed);
       const nonce = bytes.subarray(1 + KEY_ID_BYTES, HEAD_BYTES - TAG_BYTES);
       const decipher = createDecipheriv('aes-256-gcm', sealKey, nonce, { authTagLength: TAG_BYTES })
         .setAAD(Buffer.from(place))
@@ -66,9 +75,9 @@ export function createVault(masterKey: Uint8Array): Vault {
 
 /**
  * Reads the master key, or makes one (mode 0600, synced) when the file is not there. Gateways that share the file and start
- * at once get the same key.
+ * at once get the same key. `setting` is what names the file.
  */
-export function loadMasterKey(path: string): Uint8Array {
+export function loadMasterKey(path: string, setting = 'SVC_MASTER_KEY_FILE'): Uint8Array {
   try {
     return decodeKey(readFileSync(path, 'utf8'), path);
   } catch (error) {
@@ -77,8 +86,8 @@ export function loadMasterKey(path: string): Uint8Array {
   // A key that is lost to a power cut would take every sealed row with it, and half a key would bar every later start:
   // the file is whole before it has its name.
   const temporary = `${path}.${randomBytes(8).toString('hex')}.tmp`;
-  const file = openNew(temporary, path);
-  writeSync(file, `${randomBytes(32).toString('base64')}\n`);
+  const file = openNew(temporary, path, setting);
+  writeSync(file, keyText(randomBytes(32)));
   fsyncSync(file);
   closeSync(file);
   nameUnlessTaken(temporary, path);
@@ -88,14 +97,14 @@ export function loadMasterKey(path: string): Uint8Array {
   return decodeKey(readFileSync(path, 'utf8'), path);
 }
 
-function openNew(temporary: string, path: string): number {
+function openNew(temporary: string, path: string, setting: string): number {
   try {
     return openSync(temporary, 'wx', 0o600);
   } catch (error) {
     const problem = PLACE_PROBLEMS[errorCode(error) ?? ''];
     if (problem === undefined) throw error;
     throw new StartRefused(
-      `SVC_MASTER_KEY_FILE: no key can be made at ${path}, because ${dirname(path)} ${problem}. Make that folder for this user, or name another file.`,
+      `${setting}: no key can be made at ${path}, because ${dirname(path)} ${problem}. Make that folder for this user, or name another file.`,
       'settings',
     );
   }
@@ -112,8 +121,13 @@ function nameUnlessTaken(temporary: string, path: string): void {
   rmSync(temporary);
 }
 
+/** What the file of a master key holds. */
+export function keyText(masterKey: Uint8Array): string {
+  return `${Buffer.from(masterKey).toString('base64')}\n`;
+}
+
 function decodeKey(text: string, path: string): Uint8Array {
   const key = Buffer.from(text.trim(), 'base64');
-  if (key.length !== 32) throw new Error(`${path} does not hold a 32-byte key in base64.`);
-  return key;
+  if (key.length === 32) return key;
+  throw new StartRefused(`${path} does not hold a 32-byte key in base64.`, 'settings');
 }

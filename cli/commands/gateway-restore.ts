@@ -7,14 +7,21 @@ export function run(context: CommandContext): Promise<number> {
   return runGatewayProcess('gateway/admin', ['restore', ...adminOptions(context)], context.env);
 }
 
-/** Where the data are, and what is named: the folder, behind the project where there is one. */
-export function adminOptions(context: CommandContext, project?: string): string[] {
+/** Where the data are. */
+export function dataOptions(context: CommandContext): string[] {
   const config = textOption(context, 'config');
   const data = textOption(context, 'data');
   return [
     ...(config === undefined ? [] : ['--config', config]),
     ...(data === undefined ? [] : ['--data', data]),
     ...(context.output.json ? ['--json'] : []),
+  ];
+}
+
+/** The same, and what is named: the folder, behind the project where there is one. */
+export function adminOptions(context: CommandContext, project?: string): string[] {
+  return [
+    ...dataOptions(context),
     '--',
     ...(project === undefined ? [] : [project]),
     String(context.args['dir']),

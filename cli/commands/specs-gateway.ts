@@ -64,6 +64,27 @@ export const gatewayCommands: readonly CommandSpec[] = [
     load: () => import('./gateway-restore.ts'),
   },
   {
+    words: ['gateway', 'rekey'],
+    summary: 'Change the master key: seal every secret with another one.',
+    description:
+      'End the gateway first, or the daemon of local mode (`svc down`), and make a backup. Each secret is opened and sealed anew, and what finds people by their addresses is made anew, one transaction a database, after all of it was checked. Until the end both keys are there and nothing starts on the data; when it is cut short, run it again. A key in the data folder (master.key) is replaced, and kept beside it under another name; a key that SVC_MASTER_KEY_FILE names stays, and the new one has to be named there before the next start. Backups and exports made before need the key of before. Links to payloads, mails and downloads end, which hold for an hour at most; sign-ins, sessions, links that decide or share, hooks and API keys go on. Not for databases on a server.',
+    args: [],
+    options: [
+      {
+        flag: 'new-key',
+        value: 'FILE',
+        summary: 'File of the new key; made where it is not there',
+        stored: 'paths',
+      },
+      ...DATA_OPTIONS,
+    ],
+    examples: [
+      'gateway rekey --new-key /etc/svc/master-2027.key',
+      'gateway rekey --new-key ./new.key --data /var/lib/svc-gateway',
+    ],
+    load: () => import('./gateway-rekey.ts'),
+  },
+  {
     words: ['gateway', 'export'],
     summary: 'Copy one project to a new folder, to move it to another gateway.',
     description:

@@ -21,6 +21,7 @@ const RELATED: Readonly<Record<string, readonly string[]>> = {
   api: ['auth token', 'help environment'],
   completion: ['help environment'],
   gateway: ['gateway backup', 'gateway project list', 'help environment'],
+  'gateway rekey': ['gateway backup', 'gateway', 'help environment'],
   'inbox wait': ['inbox claim', 'inbox work', 'listen', 'help exit-codes'],
   'inbox claim': ['inbox ack', 'inbox nack', 'inbox extend', 'inbox work'],
   'inbox ack': ['inbox nack', 'inbox claim'],

@@ -3,11 +3,14 @@ import { parseArgs } from 'node:util';
 import { ServiceError } from '../../shared/errors.ts';
 import { StartRefused } from '../../shared/start-refused.ts';
 import { errorCode } from '../../shared/untyped.ts';
+import { refuseHalfRekeyed } from '../rekey-mark.ts';
 import { AdminError } from './admin-error.ts';
 import { backUp } from './backup.ts';
 import type { Manifest } from './manifest.ts';
 import { runExport, runImport, type AdminCall } from './move-commands.ts';
 import { progressOn } from './progress.ts';
+import { RekeyInterrupted } from './rekey.ts';
+import { runRekey } from './rekey-command.ts';
 import { restore } from './restore.ts';
 import { keyFileOf, readAdminSettings } from './settings.ts';
 
@@ -16,11 +19,12 @@ const EXIT_INTERRUPTED = 130;
 const USAGE = `Usage: backup|restore FOLDER [--include-key]
        export PROJECT FOLDER [--hold]
        import FOLDER [--slug SLUG]
+       rekey --new-key FILE
 each with [--data FOLDER] [--config FILE] [--json]`;
 
 /**
- * Runs what an operator does beside a gateway: `backup FOLDER`, `restore FOLDER`, `export PROJECT FOLDER` or
- * `import FOLDER`. Prints a summary, progress apart.
+ * Runs what an operator does beside a gateway: `backup FOLDER`, `restore FOLDER`, `export PROJECT FOLDER`,
+ * `import FOLDER` or `rekey --new-key FILE`. Prints a summary, progress apart.
  */
 async function main(): Promise<void> {
   // Everything it creates is for this user alone.
@@ -33,6 +37,7 @@ async function main(): Promise<void> {
       hold: { type: 'boolean', default: false },
       'include-key': { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
+      'new-key': { type: 'string' },
       slug: { type: 'string' },
     },
   });
@@ -44,6 +49,9 @@ async function main(): Promise<void> {
   const [task = '', ...names] = positionals;
   const { json, hold, slug } = values;
   const call = { settings, names, json, signal: closing.signal };
+  if (task === 'rekey') return runRekey({ ...call, newKey: values['new-key'] ?? null });
+  // A copy of it would have some secrets with one key, and some with another.
+  refuseHalfRekeyed(settings.dataFolder);
   if (task === 'export') return runExport({ ...call, hold });
   if (task === 'import') return runImport({ ...call, slug: slug ?? null });
   if (task === 'backup' || task === 'restore') {
@@ -143,7 +151,7 @@ main().catch((error: unknown) => {
     process.exit(EXIT_INTERRUPTED);
   }
   process.stderr.write(`svc: ${textOf(error)}\n`);
-  process.exit(1);
+  process.exit(error instanceof RekeyInterrupted ? EXIT_INTERRUPTED : 1);
 });
 
 /** With a stack only for what nobody has foreseen. */

@@ -28,6 +28,21 @@ export function claimDataFolder(folder: string, masterKeyFile: string | null): L
   }
 }
 
+/**
+ * Makes a data folder with data in it this process's own, a gateway's or a local daemon's. Throws a `StartRefused` when another
+ * process has it, or a restore did not finish there.
+ */
+export function claimWhosever(folder: string): Lock {
+  const lock = lockFolder(folder);
+  try {
+    refuseHalfRestored(folder);
+    return lock;
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
 /** Throws a `StartRefused` when the folder cannot be made or written. Leaves nothing that was not there. */
 export function tryDataFolder(folder: string): void {
   try {

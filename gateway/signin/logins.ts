@@ -101,7 +101,7 @@ export class Logins implements LoginDesk {
       address: vault.seal(loginPlace(idHash, 'address'), email),
       address_hash: vault.sign(accountHashText(email)),
       // Each spelling would get mail of its own otherwise.
-      rate_hash: vault.sign(`login|rate|1|${likelyMailbox(email)}`),
+      rate_hash: vault.sign(loginRateText(email)),
       masked: maskedAddress(email),
       client: JSON.stringify(client),
       created_at: now,
@@ -231,6 +231,11 @@ export function accountPlace(accountId: string): string {
 /** What is signed to find an account by its address, spelled as `comparableAddress` does. */
 export function accountHashText(address: string): string {
   return `account|address|1|${address}`;
+}
+
+/** What is signed to count the sign-ins of a mailbox. */
+export function loginRateText(address: string): string {
+  return `login|rate|1|${likelyMailbox(address)}`;
 }
 
 type Viewed = Pick<

@@ -108,7 +108,7 @@ export class Sessions {
       key_id: null,
       key_hash: null,
       address: vault.seal(linkPlace(hashOf(token)), address),
-      rate_hash: vault.sign(`ui|rate|1|${likelyMailbox(address)}`),
+      rate_hash: vault.sign(linkRateText(address)),
       created_at: now,
       expires_at: now + LOGIN_MS,
     };
@@ -218,10 +218,17 @@ function hashOf(secret: string): string {
   return hash('sha256', secret);
 }
 
-function linkPlace(linkHash: string): string {
+/** Where the address of an owner's link is sealed for. */
+export function linkPlace(linkHash: string): string {
   return `ui_link|${linkHash}|address`;
 }
 
-function sessionPlace(idHash: string): string {
+/** What is signed to count the links that a mailbox is sent. */
+export function linkRateText(address: string): string {
+  return `ui|rate|1|${likelyMailbox(address)}`;
+}
+
+/** Where the address of an owner's session is sealed for. */
+export function sessionPlace(idHash: string): string {
   return `ui_session|${idHash}|address`;
 }

@@ -8,7 +8,11 @@ import {
   type RequestKind,
 } from '../../shared/rules/request-state.ts';
 import { removeChannel } from '../../shared/operations/channel/removal.ts';
-import { addressHashText, channelPlace } from '../../shared/operations/channel/view.ts';
+import {
+  addressHashText,
+  channelPlace,
+  telegramText,
+} from '../../shared/operations/channel/view.ts';
 import { withdrawChannel } from '../../shared/operations/channel/withdrawal.ts';
 import { notify, notifyOver } from '../../shared/operations/request/notify.ts';
 import { texts } from '../../shared/operations/request/record.ts';
@@ -217,11 +221,6 @@ export const confirmChannel: Procedure<Confirmation, string | null> = {
     return channel.id;
   },
 };
-
-/** A Telegram chat and user, as what finds their channel again is made of. */
-function telegramText({ chatId, userId }: TelegramChat): string {
-  return `telegram|${chatId}|${userId}`;
-}
 
 const OWNER_WAIT_MS = 7 * 86_400_000;
 

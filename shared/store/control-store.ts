@@ -8,6 +8,7 @@ import { RestStore } from './control/rests.ts';
 import { UiSessionStore } from './control/ui-sessions.ts';
 import type { Reader, Row, Writer } from './driver.ts';
 import type { DatabaseLocation } from './location.ts';
+import { MetaRepository } from './meta.ts';
 import { openReader, openWriter } from './open.ts';
 import { EmbeddedReader } from './reader.ts';
 
@@ -105,6 +106,12 @@ export class ControlStore {
       await tx.put("INSERT INTO meta (name, value) VALUES ('key_sample', ?)", [fresh]);
       return fresh;
     });
+  }
+
+  /** That sample, if there is one. */
+  async storedSample(): Promise<Uint8Array | null> {
+    const value = await this.#reader.read((tx) => new MetaRepository(tx).get('key_sample'));
+    return value instanceof Uint8Array ? value : null;
   }
 
   async close(): Promise<void> {

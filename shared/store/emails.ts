@@ -118,6 +118,19 @@ export class EmailRepository {
     );
   }
 
+  /** Ids of messages of which nothing has left yet and something may, behind one of them. */
+  async unsent(afterId: string, limit: number): Promise<string[]> {
+    const rows = await this.#tx.all<{ id: string }>(
+      "SELECT id FROM email_message WHERE id > ? AND status IN ('pending', 'queued') AND handed_at IS NULL ORDER BY id LIMIT ?",
+      [afterId, limit],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  async setTokenHash(id: string, tokenHash: string): Promise<void> {
+    await this.#tx.put('UPDATE email_message SET token_hash = ? WHERE id = ?', [tokenHash, id]);
+  }
+
   /** A decision for all messages of a batch that wait for it; answers how many. */
   decide(batchId: string, status: 'queued' | 'cancelled', dueAt: number | null): Promise<number> {
     return this.#tx.run(

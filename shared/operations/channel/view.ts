@@ -35,6 +35,17 @@ export function channelPlace(projectId: string, channelId: string): string {
   return `channel|${projectId}|${channelId}|address`;
 }
 
+/** A Telegram chat and user, as what finds their channel again is made of. */
+export function telegramText({
+  chatId,
+  userId,
+}: {
+  readonly chatId: number;
+  readonly userId: number;
+}): string {
+  return `telegram|${chatId}|${userId}`;
+}
+
 /** What finds an address again, and tells it to nobody: the text that is signed. */
 export function addressHashText(projectId: string, address: string): string {
   return `channel|address|1|${projectId}|${address}`;

@@ -1,0 +1,159 @@
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createVault, loadMasterKey } from '../../../gateway/vault.ts';
+import { FakeTelegram } from '../../helpers/fake-telegram.ts';
+import { temporaryFolder } from '../../helpers/gateway.ts';
+import { Receiver } from '../callback-receiver.ts';
+import { operator } from './operator.ts';
+import {
+  live,
+  sealedByDatabase,
+  sealedIn,
+  signed,
+  startWith,
+  type Outside,
+  type Story,
+} from './sealed-story.ts';
+
+const root = temporaryFolder();
+const before = join(root.path, 'before');
+let outside: Outside;
+let story: Story;
+
+beforeAll(async () => {
+  outside = { telegram: await FakeTelegram.start(), receiver: await Receiver.start() };
+  story = await live(before, outside);
+}, 120_000);
+afterAll(async () => {
+  await outside.telegram.stop();
+  await outside.receiver.stop();
+  root.remove();
+});
+
+/** A copy of the data folder, beside the file that the new key will be in. */
+function copyOf(name: string): { data: string; newKey: string } {
+  const data = join(root.path, name);
+  cpSync(before, data, { recursive: true });
+  return { data, newKey: join(root.path, `${name}.key`) };
+}
+
+/** Answers at which point it died. */
+function dyingRekey(
+  { data, newKey }: { data: string; newKey: string },
+  time: number,
+  env: Record<string, string> = {},
+): Promise<{ point: string; signal: unknown }> {
+  const program = 'test/gateway/admin/rekey-dying-program.ts';
+  const args = ['--import', 'tsx', program, data, newKey, String(time)];
+  return new Promise((done) => {
+    execFile(process.execPath, args, { env: { ...process.env, ...env } }, (error, point) =>
+      done({ point, signal: error?.signal ?? null }),
+    );
+  });
+}
+
+/** Which databases have values of one key, and which of the other. */
+function standing(data: string, newKey: string): { old: string[]; fresh: string[] } {
+  const [old, fresh] = [join(before, 'master.key'), newKey].map((file) => [
+    ...sealedByDatabase(data, createVault(loadMasterKey(file))).keys(),
+  ]);
+  return { old: old ?? [], fresh: fresh ?? [] };
+}
+
+async function expectAlive(data: string, more: { masterKeyFile?: string } = {}): Promise<void> {
+  const gateway = await startWith(data, outside, { projectOf: story, ...more });
+  try {
+    const body = '{"action":"opened"}';
+    const hook = gateway.url + new URL(story.hook).pathname;
+    expect((await gateway.deliver(hook, body, signed(body, 'delivery-1'))).status).toBe(200);
+    const verified = await gateway.call('POST', '/v1/ledger/verify', { body: {} });
+    expect(verified.body).toMatchObject({ ok: true });
+  } finally {
+    await gateway.stop({ keepFolder: true });
+  }
+}
+
+/** The next run comes to the end, and all is as it was but for the key. */
+async function expectFinished({ data, newKey }: { data: string; newKey: string }): Promise<void> {
+  const finished = await operator(['rekey', '--new-key', newKey, '--data', data, '--json']);
+  expect([finished.err, finished.code]).toEqual([expect.stringContaining('in its place'), 0]);
+  expect(standing(data, newKey)).toMatchObject({ old: [], fresh: { length: 3 } });
+  expect(loadMasterKey(join(data, 'master.key'))).toEqual(loadMasterKey(newKey));
+  await expectAlive(data);
+}
+
+describe('a change of the master key that is killed', () => {
+  it.each([
+    [2, 'marked', 0],
+    [3, 'database done', 1],
+    [4, 'database done', 2],
+    [5, 'database done', 3],
+    [6, 'old key kept', 3],
+    [7, 'key in place', 3],
+  ])(
+    'is finished by the next run, and nothing starts before: %i, %s',
+    async (time, at, done) => {
+      const copy = copyOf(`killed-${time}`);
+      const { data, newKey } = copy;
+      expect(await dyingRekey(copy, time)).toEqual({ point: at, signal: 'SIGKILL' });
+      // Each database has the one or the other, and both keys are there.
+      const { old, fresh } = standing(data, newKey);
+      expect([fresh.length, old.length]).toEqual([done, 3 - done]);
+      expect(old.filter((path) => fresh.includes(path))).toEqual([]);
+      const again = `svc gateway rekey --data ${data} --new-key ${newKey}`;
+      await expect(startWith(data, outside)).rejects.toThrow(again);
+      await expectFinished(copy);
+    },
+    60_000,
+  );
+
+  it('has changed nothing while it looked whether all of it opens', async () => {
+    const copy = copyOf('killed-1');
+    const { data, newKey } = copy;
+    expect(await dyingRekey(copy, 1)).toEqual({ point: 'checked', signal: 'SIGKILL' });
+    expect(standing(data, newKey)).toMatchObject({ old: { length: 3 }, fresh: [] });
+    expect(existsSync(join(data, 'rekeying'))).toBe(false);
+    await expectFinished(copy);
+  }, 60_000);
+
+  it('keeps half of it out of a backup, and takes no third key meanwhile', async () => {
+    const copy = copyOf('half');
+    const { data, newKey } = copy;
+    expect((await dyingRekey(copy, 3)).point).toBe('database done');
+    const copied = await operator(['backup', join(root.path, 'no'), '--data', data]);
+    expect(copied).toMatchObject({ code: 1, err: expect.stringContaining('Run it again') });
+    const other = join(root.path, 'other.key');
+    const wrong = await operator(['rekey', '--new-key', other, '--data', data]);
+    expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining(newKey) });
+    expect(existsSync(other)).toBe(false);
+  }, 60_000);
+
+  it('is finished when it was killed after its end', async () => {
+    const copy = copyOf('killed-8');
+    expect(await dyingRekey(copy, 8)).toEqual({ point: 'unmarked', signal: 'SIGKILL' });
+    const again = await operator(['rekey', '--new-key', copy.newKey, '--data', copy.data]);
+    expect(again).toMatchObject({ code: 1, err: expect.stringContaining('has already') });
+    await expectAlive(copy.data);
+  }, 60_000);
+
+  it('goes on with a key that a setting names, which then has to be named', async () => {
+    const copy = copyOf('named');
+    const { data, newKey } = copy;
+    const keyFile = join(root.path, 'named-old.key');
+    cpSync(join(before, 'master.key'), keyFile);
+    const env = { SVC_MASTER_KEY_FILE: keyFile };
+    expect((await dyingRekey(copy, 4, env)).signal).toBe('SIGKILL');
+    // Too early: the databases that were not reached have the other one.
+    const early = await operator(['rekey', '--new-key', newKey, '--data', data], {
+      SVC_MASTER_KEY_FILE: newKey,
+    });
+    expect(early).toMatchObject({ code: 1, err: expect.stringContaining('SVC_MASTER_KEY_FILE') });
+    const finished = await operator(['rekey', '--new-key', newKey, '--data', data], env);
+    expect(finished.code).toBe(0);
+    expect(finished.err).toContain(`SVC_MASTER_KEY_FILE=${newKey}`);
+    expect(sealedIn(data, createVault(loadMasterKey(keyFile)))).toEqual([]);
+    await expectAlive(data, { masterKeyFile: newKey });
+  }, 60_000);
+});
