@@ -13,6 +13,7 @@ import { WebVisitor } from '../ui/web-visitor.ts';
 import { operator } from './operator.ts';
 import {
   ANA,
+  BEFORE,
   BO,
   databasesIn,
   live,
@@ -39,6 +40,7 @@ const SEALED = [
   'project meta.value',
   'project notice.token',
   'project route.secret',
+  'project source.previous_secret',
   'project source.secret',
   'project source.token',
 ];
@@ -108,16 +110,14 @@ describe('another master key', () => {
   it('opens what senders and receivers know', async () => {
     gateway = await startWith(data, outside, { projectOf: story });
     const body = '{"action":"opened"}';
-    const taken = await gateway.deliver(
-      story.hook.replace(/^.*(?=\/w\/)/, gateway.url),
-      body,
-      signed(body, 'delivery-1'),
-    );
+    const hook = gateway.url + new URL(story.hook).pathname;
+    const taken = await gateway.deliver(hook, body, signed(body, 'delivery-1'));
     expect([taken.status, taken.body]).toMatchObject([200, { event_id: expect.any(String) }]);
+    const rotated = '{"action":"closed"}';
+    const old = await gateway.deliver(hook, rotated, signed(rotated, 'delivery-3', BEFORE));
+    expect(old.status).toBe(200);
     const forged = { ...signed('{}', 'delivery-2') };
-    expect(
-      (await gateway.deliver(gateway.url + new URL(story.hook).pathname, body, forged)).status,
-    ).toBe(401);
+    expect((await gateway.deliver(hook, body, forged)).status).toBe(401);
     const [pushed] = await outside.receiver.came(1);
     const { 'webhook-id': id, 'webhook-timestamp': at } = pushed?.headers ?? {};
     const secret = Buffer.from(story.routeSecret.replace('whsec_', ''), 'base64');

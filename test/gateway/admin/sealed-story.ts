@@ -18,6 +18,8 @@ export const ANA = 'Ana.Lovelace@Example.com';
 export const BO = 'bo@example.com';
 export const ONCE = { 'idempotency-key': 'once' };
 const SECRET = 'a secret of GitHub, and of us';
+/** Of the same source, and still taken. */
+export const BEFORE = 'the secret before it';
 const USER = 4711;
 const LARGE = JSON.stringify({ text: 'x'.repeat(300_000) });
 
@@ -68,8 +70,8 @@ export function startWith(
 }
 
 /** A delivery as GitHub signs it. */
-export function signed(body: string, id: string): Record<string, string> {
-  const signature = createHmac('sha256', SECRET).update(body).digest('hex');
+export function signed(body: string, id: string, secret = SECRET): Record<string, string> {
+  const signature = createHmac('sha256', secret).update(body).digest('hex');
   return { 'x-hub-signature-256': `sha256=${signature}`, 'x-github-delivery': id };
 }
 
@@ -81,7 +83,9 @@ export async function live(folder: string, outside: Outside): Promise<Story> {
   const people = await TestPeople.of(gateway, systemClock());
   const signIns = await signInBefore(gateway);
   const cookie = await enterBefore(gateway);
-  const hook = await gateway.addSource({ name: 'code', verification: 'github', secret: SECRET });
+  const hook = await gateway.addSource({ name: 'code', verification: 'github', secret: BEFORE });
+  const rotation = { body: { secret: SECRET, previous_valid_seconds: 604_800 } };
+  await gateway.call('POST', '/v1/sources/code/rotate', rotation);
   await gateway.addSource({ name: 'mail', type: 'email' });
   for (let time = 0; time < 2; time += 1) {
     await gateway.call('POST', '/v1/request-callback-secret', { body: {} });

@@ -19,7 +19,8 @@ function columnsLike(pattern: RegExp): string[] {
   const tables = [...schema.matchAll(/CREATE TABLE "?(\w+)"? \(([^;]*)\)/g)];
   return tables.flatMap(([, table = '', body = '']) =>
     body
-      .split('\n')
+      // A column that was added later stands behind the one before, in its line.
+      .split(/\n(?:, )?|, (?=\w+ [A-Z]+\b)/)
       .map((line) => pattern.exec(line.trim())?.[1])
       .filter((column) => column !== undefined)
       .map((column) => `${table}.${column}`),
