@@ -19,7 +19,7 @@ export const daemonCommands: readonly CommandSpec[] = [
       {
         flag: 'port',
         value: 'N',
-        summary: 'Port on 127.0.0.1, at this start alone; 0 takes a free one (4780)',
+        summary: 'Port on 127.0.0.1, remembered; 0 takes a free one (4780)',
       },
       {
         flag: 'owner',
