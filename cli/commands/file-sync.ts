@@ -1,7 +1,7 @@
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { errorCode } from '../../shared/untyped.ts';
 import type { CommandContext } from '../command.ts';
-import { localFault, onFile } from '../disk/faults.ts';
+import { onFile, unreadable } from '../disk/faults.ts';
 import { showProgress } from '../disk/progress.ts';
 import { RemoteDisk } from '../disk/remote-disk.ts';
 import { scanFolder, type Scan } from '../disk/scan.ts';
@@ -81,7 +81,7 @@ async function checkFolder(folder: string, direction: 'up' | 'down'): Promise<bo
   try {
     if ((await stat(folder)).isDirectory()) return true;
   } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw localFault(error, folder, 'read');
+    if (errorCode(error) !== 'ENOENT') throw unreadable(error, folder);
     if (direction === 'down') return false;
     throw usageError(`There is no folder "${folder}".`);
   }

@@ -1,6 +1,6 @@
 import { errorCode } from '../../shared/untyped.ts';
 import { FILE_MAX_BYTES } from '../../shared/limits.ts';
-import { CliError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { countText, sizeText } from '../view/sizes.ts';
 
@@ -22,10 +22,21 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** A system error about a local file as a refusal that names the file; anything else stays what it is. */
 export function localFault(error: unknown, path: string, what = 'used'): unknown {
+  const message = faultText(error, path, what);
+  return message === null ? error : localRefusal(message);
+}
+
+/** The same of a file that was named to be read: then the command line is wrong. */
+export function unreadable(error: unknown, path: string): unknown {
+  const message = faultText(error, path, 'read');
+  return message === null ? error : usageError(message);
+}
+
+function faultText(error: unknown, path: string, what: string): string | null {
   const code = errorCode(error);
-  if (error instanceof CliError || code === null || !/^E[A-Z0-9]+$/.test(code)) return error;
+  if (error instanceof CliError || code === null || !/^E[A-Z0-9]+$/.test(code)) return null;
   const reason = Object.hasOwn(REASONS, code) ? `${REASONS[code] ?? ''}, ${code}` : code;
-  return localRefusal(`"${path}" cannot be ${what} (${reason}).`);
+  return `"${path}" cannot be ${what} (${reason}).`;
 }
 
 /** Runs what touches a local file, with its system errors told as refusals. */
