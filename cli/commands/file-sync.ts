@@ -12,6 +12,7 @@ import { typedFolder } from '../disk/typed-path.ts';
 import { usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { switchOption, textArgument } from '../input/option-values.ts';
+import { counted } from '../../shared/counted.ts';
 
 /** `svc file sync`: makes the disk like a folder of this machine, or the folder like the disk. */
 export async function run(context: CommandContext): Promise<number> {
@@ -66,7 +67,7 @@ async function transfer(
   const words = how.direction === 'up' ? 'Sending' : 'Receiving';
   const progress = showProgress(
     context,
-    `${words} ${open.length} ${open.length === 1 ? 'file' : 'files'}`,
+    `${words} ${counted(open.length, 'file')}`,
     transferBytes(open),
   );
   try {
@@ -107,7 +108,7 @@ function refuseEmptySource({ items, unchanged }: Plan, source: string): void {
   const deletions = items.filter(({ action }) => action === 'delete').length;
   if (deletions === 0 || deletions < items.length + unchanged) return;
   throw usageError(
-    `Nothing is in ${source}, so --delete would remove all ${deletions} files of the other side.`,
+    `Nothing is in ${source}, so --delete would remove all that the other side has: ${counted(deletions, 'file')}.`,
     'Check both names; --dry-run shows what would go. One by one: svc file delete PATH',
   );
 }

@@ -3,6 +3,7 @@ import { FILE_MAX_BYTES } from '../../shared/limits.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { countText, sizeText } from '../view/sizes.ts';
+import { counted, nounFor } from '../../shared/counted.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'no permission',
@@ -79,7 +80,7 @@ export function tooLarge(name: string, sizeBytes: number | null): CliError {
 }
 
 function bytesText(bytes: number): string {
-  return `${countText(bytes)} bytes`;
+  return `${countText(bytes)} ${nounFor(bytes, 'byte')}`;
 }
 
 /** A transfer whose connection was cut: nothing of it counts. */
@@ -109,5 +110,5 @@ export function otherBytes(message: string, expected: Digested, found: Digested)
 }
 
 function toldOf({ sizeBytes, sha256 }: Digested): string {
-  return `${sizeBytes} bytes, SHA-256 ${sha256 ?? 'unknown'}`;
+  return `${counted(sizeBytes, 'byte')}, SHA-256 ${sha256 ?? 'unknown'}`;
 }

@@ -10,6 +10,7 @@ import { runExport, runImport, type AdminCall } from './move-commands.ts';
 import { progressOn } from './progress.ts';
 import { restore } from './restore.ts';
 import { keyFileOf, readAdminSettings } from './settings.ts';
+import { counted } from '../../shared/counted.ts';
 
 const EXIT_INTERRUPTED = 130;
 
@@ -120,7 +121,11 @@ function summaryOf(
 
 function linesOf(task: 'backup' | 'restore', summary: Summary): string {
   const { folder, data, created_at, projects, blobs, size_bytes, bucket } = summary;
-  const what = `${projects} projects, ${blobs} blobs, ${size_bytes} bytes`;
+  const what = [
+    counted(projects, 'project'),
+    counted(blobs, 'blob'),
+    counted(size_bytes, 'byte'),
+  ].join(', ');
   const elsewhere =
     bucket === null
       ? ''

@@ -5,6 +5,7 @@ import { importProject } from './import.ts';
 import { progressOn } from './progress.ts';
 import type { ProjectManifest } from './project-manifest.ts';
 import type { AdminSettings } from './settings.ts';
+import { counted } from '../../shared/counted.ts';
 
 /** A command of an operator as it was typed. */
 export interface AdminCall {
@@ -96,7 +97,7 @@ function summaryOf(manifest: ProjectManifest) {
 
 function about({ project, ledger, blobs, database }: ProjectManifest): string {
   const bytes = database.size_bytes + blobs.size_bytes;
-  return `${project.slug} (${project.id}): ${blobs.count} blobs, ${bytes} bytes, ledger up to entry ${ledger?.seq ?? 0}`;
+  return `${project.slug} (${project.id}): ${counted(blobs.count, 'blob')}, ${counted(bytes, 'byte')}, ledger up to entry ${ledger?.seq ?? 0}`;
 }
 
 function tell(summary: object): void {
