@@ -39,8 +39,8 @@ export async function runExport({
       process.stderr.write(
         `${slug} is held: it can be read, and nothing can be written. To end that: svc gateway project release ${slug}\n`,
       ),
-    onProgress: progressOn(process.stderr, 'Exporting', 'blobs'),
-    onRows: progressOn(process.stderr, 'Exporting', 'rows'),
+    onProgress: progressOn(process.stderr, 'Exporting', 'blob'),
+    onRows: progressOn(process.stderr, 'Exporting', 'row'),
   });
   if (json) {
     tell({ folder, ...summaryOf(manifest) });
@@ -68,8 +68,8 @@ export async function runImport({
     folder,
     slug,
     signal,
-    onProgress: progressOn(process.stderr, 'Importing', 'blobs'),
-    onRows: progressOn(process.stderr, 'Importing', 'rows'),
+    onProgress: progressOn(process.stderr, 'Importing', 'blob'),
+    onRows: progressOn(process.stderr, 'Importing', 'row'),
   });
   if (json) {
     tell({ folder, data: settings.dataFolder, ...summaryOf(manifest) });
