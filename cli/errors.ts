@@ -59,11 +59,11 @@ function answeredFailure(status: number, body: unknown): Failure {
     message: typeof message === 'string' ? message : 'The call failed.',
     hint: typeof hint === 'string' ? hint : null,
     details: isObject(details) ? details : undefined,
-    exit: exitForCode(code),
+    exit: exitForCode(code, status),
   };
 }
 
-function exitForCode(code: string): number {
+function exitForCode(code: string, status: number): number {
   switch (code) {
     case 'UNAUTHENTICATED':
     case 'KEY_REVOKED':
@@ -71,8 +71,13 @@ function exitForCode(code: string): number {
       return EXIT.signedOut;
     case 'POLICY_DENIED':
       return EXIT.denied;
-    default:
+    case 'NOT_FOUND':
+      return EXIT.nothing;
+    case 'CHANNEL_KIND_UNAVAILABLE':
       return EXIT.refused;
+    default:
+      // Any other 400 is about what was given: the other side only checks more of it than the command can.
+      return status === 400 ? EXIT.usage : EXIT.refused;
   }
 }
 
@@ -80,7 +85,7 @@ function exitForStatus(status: number): number {
   return status === 401 || status === 403 ? EXIT.signedOut : EXIT.refused;
 }
 
-/** The command line itself is wrong: exit code 2. */
+/** The command line or what it names is wrong: exit code 2. */
 export function usageError(message: string, hint: string | null = null): CliError {
   return new CliError({ code: 'USAGE', message, hint, exit: EXIT.usage });
 }

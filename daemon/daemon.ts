@@ -25,6 +25,7 @@ import {
 } from './probe.ts';
 import { portOwner } from '../shared/processes.ts';
 import { isMailAddress } from '../shared/rules/mail-address.ts';
+import { DEFAULT_PORT, rememberedPort, rememberPort } from './port.ts';
 import type { Remote } from './remote.ts';
 import { writeRecord, type DaemonRecord, type DaemonStatus } from './record.ts';
 import { StartRefused } from '../shared/start-refused.ts';
@@ -34,8 +35,8 @@ export interface DaemonOptions {
   readonly home: Home;
   /** Where settings of blobs, people and callbacks stand. */
   readonly env: NodeJS.ProcessEnv;
-  /** 0 takes a free one. */
-  readonly port: number;
+  /** 0 takes a free one; null the one that was chosen at an earlier start. */
+  readonly port: number | null;
   /** The stored profile whose project this is for; the current one unless said. */
   readonly profile?: string | undefined;
   /** The owner's email address; without it the owner stays who it is. Of local mode, as the next. */
@@ -49,6 +50,7 @@ export interface DaemonOptions {
 
 /** How long answers under way may take once the daemon ends. */
 const FINISH_MS = 2500;
+const CHOSEN_BEFORE = ' It was chosen earlier, and addresses that were given out have it in them.';
 
 /** The local process: a lock, two listeners, and behind them the project, or a copy of it and its gateway. */
 export class Daemon {
@@ -119,6 +121,7 @@ export class Daemon {
     const profile = chosenProfile(home.credentialsFile, this.#options.profile);
     removeOldCopies(home, systemClock().now(), this.log);
     await (profile ? this.#openRemote(profile) : this.#openLocal());
+    this.#keepPort();
     this.#update({ state: 'ready' });
     const { base_url, project, mode } = this.#record;
     this.log.info({ base_url, version: VERSION, project, mode }, 'ready');
@@ -160,8 +163,8 @@ export class Daemon {
 
   /** Opens the doors and returns the base address; who comes before there is an answer is told to wait. */
   async #listen(): Promise<string> {
-    const { home, port } = this.#options;
-    const tcp = await this.#listenOnLoopback(port);
+    const { home } = this.#options;
+    const tcp = await this.#listenOnLoopback();
     const base = `http://127.0.0.1:${tcp.port}`;
     this.#update({ base_url: base, mcp_url: `${base}/mcp`, hooks_url: base });
     this.#listeners.push(await Listener.onSocket(home.socketPath, this.#backend));
@@ -169,7 +172,10 @@ export class Daemon {
     return base;
   }
 
-  async #listenOnLoopback(port: number): Promise<HttpServer> {
+  async #listenOnLoopback(): Promise<HttpServer> {
+    const { home, port: asked } = this.#options;
+    const remembered = asked === null ? rememberedPort(home.settingsFile) : null;
+    const port = asked ?? remembered ?? DEFAULT_PORT;
     try {
       const listener = await Listener.onLoopback(port, this.#backend);
       this.#listeners.push(listener);
@@ -180,10 +186,17 @@ export class Daemon {
       const owner = code === 'EADDRINUSE' ? ` by ${portOwner(port) ?? 'another process'}` : '';
       const what = code === 'EADDRINUSE' ? `is taken${owner}` : 'may not be used by this user';
       throw new StartRefused(
-        `Port ${port} ${what}. Free it, or choose another one: svc up --port 0`,
+        `Port ${port} ${what}.${remembered === null ? '' : CHOSEN_BEFORE} Free it, or choose another one: svc up --port 0`,
         'port',
       );
     }
+  }
+
+  /** What was asked for holds from now on, also a free port that was found. */
+  #keepPort(): void {
+    const { home, port } = this.#options;
+    if (port === null) return;
+    rememberPort(home.settingsFile, Number(new URL(this.#record.base_url).port));
   }
 
   #update(change: Partial<DaemonRecord>): void {

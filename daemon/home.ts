@@ -8,6 +8,8 @@ export interface Home {
   readonly credentialsFile: string;
   /** What a running daemon says of itself. */
   readonly daemonFile: string;
+  /** What was chosen at a start and holds at later ones. Beside the data, whose addresses have the port in them. */
+  readonly settingsFile: string;
   /** Inside the data folder, so that it guards the data however the other folders are set. */
   readonly lockFile: string;
   readonly logFile: string;
@@ -38,6 +40,7 @@ export function resolveHome(env: NodeJS.ProcessEnv): Home {
   return {
     credentialsFile: join(config, 'credentials.json'),
     daemonFile: join(state, 'daemon.json'),
+    settingsFile: join(data, 'settings.json'),
     lockFile: join(data, 'lock'),
     logFile: join(state, 'daemon.log'),
     socketPath: socketPath(state),

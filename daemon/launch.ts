@@ -12,7 +12,6 @@ import { lockHolder } from '../shared/processes.ts';
 import type { DaemonStatus } from './record.ts';
 import { isObject, parseObject } from '../shared/untyped.ts';
 
-export const DEFAULT_PORT = 4780;
 /** The daemon's exit code when another one holds the data. */
 export const EXIT_HELD = 75;
 
@@ -30,7 +29,7 @@ const REFUSAL = 'svc: ';
 export interface LaunchOptions {
   readonly home: Home;
   readonly env: NodeJS.ProcessEnv;
-  /** Null keeps the port of a daemon that is replaced, or takes the default. */
+  /** Null keeps the port of a daemon that is replaced, or takes the one that was chosen last. */
   readonly port: number | null;
   /** Made the owner's address, also where a daemon runs already. */
   readonly owner?: string | undefined;
@@ -74,8 +73,8 @@ export async function launchDaemon(options: LaunchOptions): Promise<Launched> {
     return { status: await withOwner(options, status), how: 'running', previous: null };
   }
   if (running) await end(home, running);
-  const port = options.port ?? (running ? Number(new URL(running.base_url).port) : DEFAULT_PORT);
-  const status = await withOwner(options, await start(options, port));
+  const port = options.port ?? (running ? Number(new URL(running.base_url).port) : null);
+  const status = await withOwner(options, await start({ ...options, port }));
   return { status, how: running ? 'restarted' : 'started', previous: running };
 }
 
@@ -125,12 +124,14 @@ export function processCommand(
   return { program: process.execPath, args: [...flags, script, ...options] };
 }
 
-/** Owner and profile as the daemon is told. */
+/** Port, owner and profile as the daemon is told. */
 export function daemonOptions({
+  port,
   owner,
   profile,
-}: Pick<LaunchOptions, 'owner' | 'profile'>): string[] {
+}: Pick<LaunchOptions, 'port' | 'owner' | 'profile'>): string[] {
   return [
+    ...(port === null ? [] : ['--port', String(port)]),
     ...(owner === undefined ? [] : ['--owner', owner]),
     ...(profile === undefined ? [] : ['--profile', profile]),
   ];
@@ -150,12 +151,12 @@ async function end(home: Home, running: DaemonStatus): Promise<void> {
   );
 }
 
-async function start(options: LaunchOptions, port: number): Promise<DaemonStatus> {
+async function start(options: LaunchOptions): Promise<DaemonStatus> {
   const { home } = options;
   rotateLog(home.logFile);
   const logStart = statSync(home.logFile, { throwIfNoEntry: false })?.size ?? 0;
   for (;;) {
-    const child = spawnDaemon(options, port);
+    const child = spawnDaemon(options);
     try {
       return await whenReady(options, child);
     } catch (error) {
@@ -167,9 +168,9 @@ async function start(options: LaunchOptions, port: number): Promise<DaemonStatus
   }
 }
 
-function spawnDaemon(options: LaunchOptions, port: number): Child {
+function spawnDaemon(options: LaunchOptions): Child {
   const { home, env } = options;
-  const { program, args } = daemonCommand('--port', String(port), ...daemonOptions(options));
+  const { program, args } = daemonCommand(...daemonOptions(options));
   const log = openLog(home.logFile);
   // The folder `/` so that no folder is kept from being unmounted or removed.
   const child = spawn(program, args, {

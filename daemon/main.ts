@@ -3,7 +3,7 @@ import { checkData } from './check.ts';
 import { Daemon } from './daemon.ts';
 import { resolveHome, type Home } from './home.ts';
 import { createLog } from './log.ts';
-import { DEFAULT_PORT, EXIT_HELD } from './launch.ts';
+import { EXIT_HELD } from './launch.ts';
 import { isMailAddress } from '../shared/rules/mail-address.ts';
 import { StartRefused } from '../shared/start-refused.ts';
 
@@ -62,7 +62,7 @@ async function printCheck(home: Home): Promise<void> {
 }
 
 interface Options {
-  readonly port: number;
+  readonly port: number | null;
   readonly owner: string | undefined;
   readonly profile: string | undefined;
   readonly foreground: boolean;
@@ -79,8 +79,8 @@ function parseOptions(): Options {
       check: { type: 'boolean', default: false },
     },
   });
-  const port = Number(values.port ?? DEFAULT_PORT);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+  const port = values.port === undefined ? null : Number(values.port);
+  if (port !== null && !(Number.isInteger(port) && port >= 0 && port < 65_536)) {
     throw new StartRefused(`Not a port: ${values.port}`, 'port');
   }
   const { owner, profile, foreground, check } = values;

@@ -1,6 +1,7 @@
 import { ServiceError } from '../shared/errors.ts';
 import { RATE_BURST } from '../shared/limits.ts';
 import { rateLimitHeaders, takeToken, type BucketState } from '../shared/rules/token-bucket.ts';
+import { counted } from '../shared/counted.ts';
 
 /** Buckets kept before those that are full again are dropped. */
 const BUCKETS_MAX = 10_000;
@@ -26,7 +27,7 @@ export class Rates {
     if (result.allowed) return headers;
     const retryAfter = result.retryAfterSeconds;
     throw new ServiceError('RATE_LIMITED', {
-      hint: `Wait ${retryAfter} seconds.`,
+      hint: `Wait ${counted(retryAfter, 'second')}.`,
       details: { retry_after: retryAfter },
       headers,
     });

@@ -6,7 +6,8 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { readCredentials } from '../../daemon/credentials.ts';
 import type { Home } from '../../daemon/home.ts';
-import { daemonCommand, daemonEnvironment, DEFAULT_PORT } from '../../daemon/launch.ts';
+import { daemonCommand, daemonEnvironment } from '../../daemon/launch.ts';
+import { DEFAULT_PORT, rememberedPort } from '../../daemon/port.ts';
 import { lockHolder, portOwner } from '../../shared/processes.ts';
 import { readRecord, type DaemonStatus } from '../../daemon/record.ts';
 import { VERSION } from '../../shared/version.ts';
@@ -98,12 +99,8 @@ export function checkDaemon(home: Home, status: DaemonStatus | null): Finding {
   return warning('daemon', text, 'svc up replaces it.');
 }
 
-export async function checkPort(status: DaemonStatus | null): Promise<Finding[]> {
-  if (!status) {
-    const owner = portOwner(DEFAULT_PORT);
-    if (owner === null) return [ok('port', `${DEFAULT_PORT} is free`)];
-    return [warning('port', `${DEFAULT_PORT} is used by ${owner}`, 'Free it, or: svc up --port 0')];
-  }
+export async function checkPort(home: Home, status: DaemonStatus | null): Promise<Finding[]> {
+  if (!status) return [checkNextPort(home)];
   const date = await dateOf(`${status.base_url}/v1/whoami`);
   if (date === null) {
     const fix = 'svc down && svc up; see svc logs';
@@ -117,6 +114,19 @@ export async function checkPort(status: DaemonStatus | null): Promise<Finding[]>
       ? warning('clock', `${seconds} s apart`, 'Set both clocks by a time service (NTP).')
       : ok('clock', 'agrees'),
   ];
+}
+
+/** The port that the next start takes. */
+function checkNextPort({ settingsFile }: Home): Finding {
+  try {
+    const port = rememberedPort(settingsFile) ?? DEFAULT_PORT;
+    const owner = portOwner(port);
+    if (owner === null) return ok('port', `${port} is free`);
+    return warning('port', `${port} is used by ${owner}`, 'Free it, or: svc up --port 0');
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    return failed('port', text, `svc up --port ${DEFAULT_PORT}`);
+  }
 }
 
 /** The Date header of an answer, in milliseconds; null when there is no answer. */

@@ -32,7 +32,7 @@ async function lookAtAll(context: CommandContext): Promise<Finding[]> {
     checkPermissions(home),
     checkCredentials(home),
     checkDaemon(home, status),
-    ...(await checkPort(status)),
+    ...(await checkPort(home, status)),
     ...(await checkGateway(context)),
     ...checkReplica(status),
     await checkDisk(home),

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { FILE_MAX_BYTES } from '../../shared/limits.ts';
 import type { CommandContext } from '../command.ts';
 import { contentTypeOf } from '../disk/content-type.ts';
-import { localFault, onFile, tooLarge } from '../disk/faults.ts';
+import { localFault, tooLarge, unreadable } from '../disk/faults.ts';
 import { showProgress } from '../disk/progress.ts';
 import { RemoteDisk } from '../disk/remote-disk.ts';
 import { sendFile } from '../disk/send.ts';
@@ -64,7 +64,7 @@ async function sourceOf(
   stdin: () => Stream,
 ): Promise<Source> {
   if (file === '-') return spooled(context, STANDARD_INPUT, stdin());
-  const kind = await onFile(file, 'read', stat(file));
+  const kind = await named(file, stat(file));
   if (kind.isDirectory()) {
     throw usageError(`"${file}" is a folder.`, `Send what is in it: svc file sync ${file} PREFIX`);
   }
@@ -72,7 +72,15 @@ async function sourceOf(
   if (kind.size > FILE_MAX_BYTES) throw tooLarge(`"${file}"`, kind.size);
   // Such as `<(command)` of a shell.
   if (!kind.isFile()) return spooled(context, `"${file}"`, fromPipe(file, context.signal));
-  return FileSource.of(file, await onFile(file, 'read', open(file)));
+  return FileSource.of(file, await named(file, open(file)));
+}
+
+async function named<T>(file: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw unreadable(error, file);
+  }
 }
 
 async function spooled(context: CommandContext, name: string, stream: Stream): Promise<Source> {

@@ -1,7 +1,7 @@
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { errorCode } from '../../shared/untyped.ts';
 import type { CommandContext } from '../command.ts';
-import { localFault, onFile } from '../disk/faults.ts';
+import { onFile, unreadable } from '../disk/faults.ts';
 import { showProgress } from '../disk/progress.ts';
 import { RemoteDisk } from '../disk/remote-disk.ts';
 import { scanFolder, type Scan } from '../disk/scan.ts';
@@ -12,6 +12,7 @@ import { typedFolder } from '../disk/typed-path.ts';
 import { usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { switchOption, textArgument } from '../input/option-values.ts';
+import { counted } from '../../shared/counted.ts';
 
 /** `svc file sync`: makes the disk like a folder of this machine, or the folder like the disk. */
 export async function run(context: CommandContext): Promise<number> {
@@ -66,7 +67,7 @@ async function transfer(
   const words = how.direction === 'up' ? 'Sending' : 'Receiving';
   const progress = showProgress(
     context,
-    `${words} ${open.length} ${open.length === 1 ? 'file' : 'files'}`,
+    `${words} ${counted(open.length, 'file')}`,
     transferBytes(open),
   );
   try {
@@ -81,7 +82,7 @@ async function checkFolder(folder: string, direction: 'up' | 'down'): Promise<bo
   try {
     if ((await stat(folder)).isDirectory()) return true;
   } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw localFault(error, folder, 'read');
+    if (errorCode(error) !== 'ENOENT') throw unreadable(error, folder);
     if (direction === 'down') return false;
     throw usageError(`There is no folder "${folder}".`);
   }
@@ -107,7 +108,7 @@ function refuseEmptySource({ items, unchanged }: Plan, source: string): void {
   const deletions = items.filter(({ action }) => action === 'delete').length;
   if (deletions === 0 || deletions < items.length + unchanged) return;
   throw usageError(
-    `Nothing is in ${source}, so --delete would remove all ${deletions} files of the other side.`,
+    `Nothing is in ${source}, so --delete would remove all that the other side has: ${counted(deletions, 'file')}.`,
     'Check both names; --dry-run shows what would go. One by one: svc file delete PATH',
   );
 }

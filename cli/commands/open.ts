@@ -1,17 +1,28 @@
 import { askStatus } from '../../daemon/probe.ts';
+import { nearest } from '../../shared/suggest.ts';
 import { isObject } from '../../shared/untyped.ts';
 import { openInBrowser } from '../browser.ts';
 import type { Client } from '../client.ts';
 import type { CommandContext } from '../command.ts';
-import { badAnswer } from '../errors.ts';
+import { badAnswer, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
-import { switchOption } from '../input/option-values.ts';
+import { switchOption, textArgument } from '../input/option-values.ts';
 import { gatewayClient } from '../signin/gateway-client.ts';
+import { WEB_PAGES } from './specs-names.ts';
+
+/** The page that shows what an id begins so. */
+const PAGE_OF: Readonly<Record<string, (typeof WEB_PAGES)[number]>> = {
+  req: 'requests',
+  evt: 'events',
+  rte: 'routes',
+  chn: 'channels',
+  key: 'keys',
+};
 
 /** `svc open`: the web inbox, in the browser or as an address. */
 export async function run(context: CommandContext): Promise<number> {
-  const { args, env, output, signal } = context;
-  const page = pageOf(args['page']);
+  const { env, output, signal } = context;
+  const page = pageOf(textArgument(context, 'page'));
   const client = await clientOf(context);
   const body = { ...(page !== undefined && { page }) };
   const answer = await client.call('POST', '/v1/ui/links', { body, signal });
@@ -26,10 +37,19 @@ export async function run(context: CommandContext): Promise<number> {
   return EXIT.done;
 }
 
-/** The id of a request leads to its page. */
-function pageOf(text: string | readonly string[] | undefined): string | undefined {
-  if (typeof text !== 'string') return undefined;
-  return text.startsWith('req_') ? `requests/${text}` : text;
+/** An id leads to its page. What is no page is refused here: the link to it would lead nowhere. */
+function pageOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const [, prefix = ''] = /^([a-z]+)_/.exec(text) ?? [];
+  const shownOn = Object.hasOwn(PAGE_OF, prefix) ? PAGE_OF[prefix] : undefined;
+  if (shownOn !== undefined) return `${shownOn}/${text}`;
+  const [name = '', ...rest] = text.split('/');
+  if (WEB_PAGES.some((page) => page === name) && rest.length < 2) return text;
+  const meant = nearest(name, WEB_PAGES);
+  throw usageError(
+    `There is no page "${text}".${meant === null ? '' : ` Did you mean "${meant}"?`}`,
+    `It is one of: ${WEB_PAGES.join(', ')}; or the id of what is shown there`,
+  );
 }
 
 /** A daemon with the project of a gateway has no pages of its own. */

@@ -1,4 +1,5 @@
 import type { ArgumentSpec, CommandSpec } from '../command.ts';
+import { WEB_PAGES } from './specs-names.ts';
 
 const letterArgument: ArgumentSpec = {
   name: 'id',
@@ -19,7 +20,7 @@ export const daemonCommands: readonly CommandSpec[] = [
       {
         flag: 'port',
         value: 'N',
-        summary: 'Port on 127.0.0.1, at this start alone; 0 takes a free one (4780)',
+        summary: 'Port on 127.0.0.1, remembered; 0 takes a free one (4780)',
       },
       {
         flag: 'owner',
@@ -82,18 +83,8 @@ export const daemonCommands: readonly CommandSpec[] = [
       {
         name: 'page',
         required: false,
-        summary: 'Which page, or the id of a request; the first page when left out',
-        choices: [
-          'requests',
-          'events',
-          'routes',
-          'sources',
-          'channels',
-          'policy',
-          'keys',
-          'ledger',
-          'usage',
-        ],
+        summary: 'Which page, or an id such as evt_… and req_…; the first page when left out',
+        choices: WEB_PAGES,
       },
     ],
     options: [{ flag: 'print', summary: 'Print the link and open nothing' }],

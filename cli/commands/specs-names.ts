@@ -35,3 +35,16 @@ export const MCP_CLIENT_NAMES = ['claude-code', 'codex', 'cursor'] as const;
 
 /** What `svc completion` has a script for. */
 export const SHELL_NAMES = ['bash', 'zsh', 'fish'] as const;
+
+/** Pages of the web inbox, which `svc open` goes to. */
+export const WEB_PAGES = [
+  'requests',
+  'events',
+  'routes',
+  'sources',
+  'channels',
+  'policy',
+  'keys',
+  'ledger',
+  'usage',
+] as const;

@@ -5,7 +5,6 @@ import {
   daemonCommand,
   daemonEnvironment,
   daemonOptions,
-  DEFAULT_PORT,
   launchDaemon,
   LaunchFailed,
   whenReady,
@@ -34,7 +33,7 @@ export async function run(context: CommandContext): Promise<number> {
   const profile = textOption(context, 'profile');
   tellIgnored(context);
   if (context.options['foreground'] === true) {
-    return runHere(context, { port: port ?? DEFAULT_PORT, owner, profile });
+    return runHere(context, { port, owner, profile });
   }
   const launched = await launch(context, { port, owner, profile });
   remark(launched, port, context);
@@ -187,11 +186,10 @@ function show(status: DaemonStatus, { output, home }: CommandContext): void {
 /** For containers and service managers: the daemon is our child, logs to standard error, and ends with us. */
 async function runHere(
   context: CommandContext,
-  { port, ...wanted }: { port: number } & Pick<LaunchOptions, 'owner' | 'profile'>,
+  wanted: Pick<LaunchOptions, 'port' | 'owner' | 'profile'>,
 ): Promise<number> {
   const { home, env, signal } = context;
-  const options = ['--port', String(port), ...daemonOptions(wanted), '--foreground'];
-  const { program, args } = daemonCommand(...options);
+  const { program, args } = daemonCommand(...daemonOptions(wanted), '--foreground');
   const child = spawn(program, args, {
     stdio: ['ignore', 'inherit', 'inherit'],
     env: daemonEnvironment(env),
@@ -202,7 +200,7 @@ async function runHere(
   // Ctrl-C reaches the child by itself; a signal to this process alone does not.
   signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
   const ended = new AbortController();
-  const ready = whenReady({ home, env, port, signal: ended.signal }, null).then(
+  const ready = whenReady({ home, env, port: null, signal: ended.signal }, null).then(
     (status) => (status.pid === child.pid ? show(status, context) : undefined),
     () => undefined,
   );

@@ -1,8 +1,9 @@
 import { errorCode } from '../../shared/untyped.ts';
 import { FILE_MAX_BYTES } from '../../shared/limits.ts';
-import { CliError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { countText, sizeText } from '../view/sizes.ts';
+import { counted, nounFor } from '../../shared/counted.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'no permission',
@@ -22,10 +23,21 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** A system error about a local file as a refusal that names the file; anything else stays what it is. */
 export function localFault(error: unknown, path: string, what = 'used'): unknown {
+  const message = faultText(error, path, what);
+  return message === null ? error : localRefusal(message);
+}
+
+/** The same of a file that was named to be read: then the command line is wrong. */
+export function unreadable(error: unknown, path: string): unknown {
+  const message = faultText(error, path, 'read');
+  return message === null ? error : usageError(message);
+}
+
+function faultText(error: unknown, path: string, what: string): string | null {
   const code = errorCode(error);
-  if (error instanceof CliError || code === null || !/^E[A-Z0-9]+$/.test(code)) return error;
+  if (error instanceof CliError || code === null || !/^E[A-Z0-9]+$/.test(code)) return null;
   const reason = Object.hasOwn(REASONS, code) ? `${REASONS[code] ?? ''}, ${code}` : code;
-  return localRefusal(`"${path}" cannot be ${what} (${reason}).`);
+  return `"${path}" cannot be ${what} (${reason}).`;
 }
 
 /** Runs what touches a local file, with its system errors told as refusals. */
@@ -68,7 +80,7 @@ export function tooLarge(name: string, sizeBytes: number | null): CliError {
 }
 
 function bytesText(bytes: number): string {
-  return `${countText(bytes)} bytes`;
+  return `${countText(bytes)} ${nounFor(bytes, 'byte')}`;
 }
 
 /** A transfer whose connection was cut: nothing of it counts. */
@@ -98,5 +110,5 @@ export function otherBytes(message: string, expected: Digested, found: Digested)
 }
 
 function toldOf({ sizeBytes, sha256 }: Digested): string {
-  return `${sizeBytes} bytes, SHA-256 ${sha256 ?? 'unknown'}`;
+  return `${counted(sizeBytes, 'byte')}, SHA-256 ${sha256 ?? 'unknown'}`;
 }

@@ -4,6 +4,7 @@ import type { View } from '../view/output.ts';
 import { wholeTable } from './columns.ts';
 import { sizeText } from '../view/sizes.ts';
 import type { Item, Plan } from './sync-plan.ts';
+import { counted } from '../../shared/counted.ts';
 
 /** What a synchronisation did, or would do. */
 export interface Report {
@@ -23,8 +24,8 @@ export interface Report {
 const NAMED_MAX = 20;
 
 export function reportOf({ items, unchanged }: Plan, dryRun: boolean): Report {
-  const counted = dryRun ? 'planned' : 'done';
-  const done = items.filter(({ outcome }) => outcome === counted);
+  const told = dryRun ? 'planned' : 'done';
+  const done = items.filter(({ outcome }) => outcome === told);
   const count = (wanted: Item['action']) => done.filter(({ action }) => action === wanted).length;
   return {
     sent: count('send'),
@@ -99,7 +100,7 @@ export function failureOf(report: Report, tellsWhich: boolean): CliError | null 
     tellsWhich && failed > NAMED_MAX ? `, the first ${NAMED_MAX} of them named here` : '';
   return new CliError({
     code: 'SYNC_INCOMPLETE',
-    message: `${failed} of ${items.length + unchanged} files ${isPlan ? 'would fail' : 'failed'}${more}.`,
+    message: `${failed} of ${counted(items.length + unchanged, 'file')} ${isPlan ? 'would fail' : 'failed'}${more}.`,
     hint: 'The others are not held up. When that is mended, run the same command again.',
     exit: EXIT.refused,
     ...(tellsWhich && { details: Object.fromEntries(named) }),

@@ -4,6 +4,7 @@ import type { View } from '../view/output.ts';
 import { pairLines } from '../view/pairs.ts';
 import { age, type Look } from '../view/table.ts';
 import { cutToWidth, padToWidth, plainText, safeLine } from '../view/terminal-text.ts';
+import { counted } from '../../shared/counted.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -151,7 +152,7 @@ export function routeTestedView(answer: unknown): View {
 export function routeRetriedView(answer: unknown): View {
   if (!isObject(answer) || typeof answer['retried'] !== 'number') return {};
   const { retried, more, route_id: id } = answer;
-  const count = retried === 1 ? '1 delivery is' : `${retried} deliveries are`;
+  const count = counted(retried, 'delivery is', 'deliveries are');
   return {
     lines: () => [
       retried === 0 ? 'There is nothing to try again.' : `${count} tried again now.`,

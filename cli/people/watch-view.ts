@@ -1,6 +1,7 @@
 import { table, type Look } from '../view/table.ts';
 import { cutToWidth, plainText, safeLine } from '../view/terminal-text.ts';
 import { decisionMark, decisionSentence, type Asked, type Names } from './decision.ts';
+import { counted } from '../../shared/counted.ts';
 
 const COLUMNS = ['asked_at', 'kind', 'risk', 'what', 'expires_at', 'request_id'];
 
@@ -13,7 +14,7 @@ export function waitingLines(requests: readonly Asked[], look: Look): string[] {
     asked_at: request['created_at'],
     what: whatOf(request),
   }));
-  const head = `${length} ${length === 1 ? 'request waits' : 'requests wait'} for a person`;
+  const head = `${counted(length, 'request waits', 'requests wait')} for a person`;
   return [look.yellow(cutToWidth(head, look.columns)), ...table(rows, COLUMNS, look)];
 }
 

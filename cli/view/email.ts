@@ -3,6 +3,7 @@ import type { View } from './output.ts';
 import { pairLines, type Pair } from './pairs.ts';
 import { table, timeText, type Look } from './table.ts';
 import { plainText, safeLine, wrapText } from './terminal-text.ts';
+import { counted } from '../../shared/counted.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -76,7 +77,7 @@ function countText(messages: readonly Fields[]): string {
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   if (counts.size > 1) return [...counts].map(([name, count]) => `${count} ${name}`).join(', ');
-  return messages.length === 1 ? '1 message' : `${messages.length} messages`;
+  return counted(messages.length, 'message');
 }
 
 /** Why messages were not sent: a mail server may have written it. */

@@ -4,6 +4,7 @@ import type { Look } from './table.ts';
 import { cutToWidth, plainText, safeJson, safeLine, safeText, wrapText } from './terminal-text.ts';
 import { typedHint } from './typed-names.ts';
 import { readableView } from './view.ts';
+import { counted } from '../../shared/counted.ts';
 
 /** How a person is shown an answer. */
 export interface View {
@@ -153,7 +154,8 @@ export class TerminalOutput implements Output {
     // The last line is left to the cursor.
     const room = Math.max(2, (this.#options.stdout.rows || ROWS_DEFAULT) - 1);
     const hidden = live.length - room + 1;
-    const shown = hidden > 1 ? [...live.slice(0, room - 1), `… and ${hidden} more lines`] : live;
+    const shown =
+      hidden > 1 ? [...live.slice(0, room - 1), `… and ${counted(hidden, 'more line')}`] : live;
     const lines = [...kept, ...shown];
     // In one piece, so that nothing flickers.
     this.#options.stdout.write(erase + lines.map((line) => `${line}\n`).join(''));

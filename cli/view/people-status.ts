@@ -2,6 +2,7 @@ import type { PeopleStatus } from '../../daemon/record.ts';
 import type { Pair } from './pairs.ts';
 import type { Look } from './table.ts';
 import { wrapText } from './terminal-text.ts';
+import { counted } from '../../shared/counted.ts';
 
 const WIDEST_TEXT = 96;
 
@@ -28,7 +29,7 @@ function mailText({ mail, owner, active_email: count }: PeopleStatus): string | 
 }
 
 function addresses(count: number): string {
-  return count === 1 ? '1 other address' : `${count} other addresses`;
+  return counted(count, 'other address', 'other addresses');
 }
 
 function telegramText({ telegram, active_telegram: chats }: PeopleStatus): string | null {

@@ -1,6 +1,7 @@
 import type { DaemonStatus, ReplicaReport } from '../../daemon/record.ts';
 import type { Pair } from './pairs.ts';
 import { countText, sizeText } from './sizes.ts';
+import { nounFor } from '../../shared/counted.ts';
 
 /** The gateway of a project, and how the copy of it stands. */
 export function replicaPairs({ gateway, replica }: DaemonStatus): Pair[] {
@@ -56,7 +57,8 @@ export function copyText(replica: ReplicaReport | null): string {
   if (replica?.state === 'catching-up') {
     const { position, behind } = replica;
     if (position === null) return 'catching up';
-    return `catching up: ${countText(position)} of ${countText(position + behind)} commits`;
+    const all = position + behind;
+    return `catching up: ${countText(position)} of ${countText(all)} ${nounFor(all, 'commit')}`;
   }
   return 'connecting';
 }

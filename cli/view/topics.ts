@@ -69,8 +69,8 @@ const exitCodes: Topic = {
       [
         [String(EXIT.done), 'done; of svc ask: approved or answered, go on'],
         [String(EXIT.refused), 'refused, or failed; the code of the error says why'],
-        [String(EXIT.usage), 'the command line is wrong, and nothing was sent'],
-        [String(EXIT.nothing), 'nothing there: a wait timed out, a key is missing, no daemon runs'],
+        [String(EXIT.usage), 'the command line or its input is wrong: nothing was done'],
+        [String(EXIT.nothing), 'nothing there: no such key or id, a wait timed out, no daemon'],
         [String(EXIT.signedOut), 'not signed in, key revoked, or a scope is missing'],
         [String(EXIT.denied), 'denied by a person or the policy, expired, or context is missing'],
         [String(EXIT.pending), 'not decided yet, which is not a denial: ask later'],

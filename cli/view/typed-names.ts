@@ -1,15 +1,19 @@
 import type { CommandSpec } from '../command.ts';
 import { CallError, type CliError } from '../errors.ts';
 import { usageOf } from '../input/parse.ts';
+import { operationShapes } from '../operations.generated.ts';
 
 type Typed = Pick<CommandSpec, 'args' | 'options'>;
+
+/** A name of the interface, unless it is a part of an answer such as `details.retry_after`. */
+const NAME = /(?<![\w.])[a-z]+(?:_[a-z]+)+(?!\w)/g;
 
 /** What is wrong with a field, with fields named as this command line takes them. */
 export function typedProblem(path: string, message: string, command: Typed): string {
   const [name = ''] = /^\w+/.exec(path) ?? [];
   const typed = (typedName(name, command) ?? name) + path.slice(name.length);
   // A word without `_`, such as `type`, is more often just a word.
-  const told = message.replace(/[a-z]+(?:_[a-z]+)+/g, (word) => typedName(word, command) ?? word);
+  const told = message.replace(NAME, (word) => typedName(word, command) ?? commandOf(word) ?? word);
   return typed === '' ? told : `${typed}: ${told}`;
 }
 
@@ -17,14 +21,23 @@ export function typedProblem(path: string, message: string, command: Typed): str
 export function typedHint(error: CliError): string | null {
   const { code, hint } = error;
   if (!(error instanceof CallError) || hint === null) return hint;
+  const told = hint.replace(NAME, (word) => commandOf(word) ?? word);
   switch (code) {
+    case 'SOURCE_NAME_TAKEN':
+      return `${told} See what is there: svc source list`;
     case 'UNAUTHENTICATED':
       return 'Check SVC_API_KEY if it is set, else the key of the profile: svc project list';
     case 'CALLBACK_URL_REJECTED':
-      return `${hint} For a receiver on this machine: svc listen --forward URL, or a daemon started with SVC_CALLBACK_ALLOW=127.0.0.0/8.`;
+      return `${told} For a receiver on this machine: svc listen --forward URL, or a daemon started with SVC_CALLBACK_ALLOW=127.0.0.0/8.`;
     default:
-      return hint;
+      return told;
   }
+}
+
+/** `svc inbox list` for `inbox_list`; null for what is no operation. */
+function commandOf(name: string): string | null {
+  const shape = operationShapes.find((one) => one.name === name);
+  return shape ? `svc ${shape.words.join(' ')}` : null;
 }
 
 /** `--lease-seconds` for `lease_seconds`, `<event_id>` for `event_id`; null for what the command does not have. */

@@ -5,6 +5,7 @@ import type { View } from './output.ts';
 import { age, type Look } from './table.ts';
 import { countText } from './sizes.ts';
 import { plainText, safeLine } from './terminal-text.ts';
+import { nounFor } from '../../shared/counted.ts';
 
 type Answer = Readonly<Record<string, unknown>>;
 
@@ -53,7 +54,7 @@ function verdictLines(answer: Answer, witness: Witness | null, look: Look): stri
 /** `1,234 entries verified`; a stretch that is not the whole is named. */
 function checkedText({ checked, from_seq, to_seq, head }: Answer): string {
   const amount = typeof checked === 'number' ? countText(checked) : '?';
-  const text = `${amount} ${checked === 1 ? 'entry' : 'entries'} verified`;
+  const text = `${amount} ${nounFor(Number(checked), 'entry', 'entries')} verified`;
   const whole = from_seq === 1 && (!isHead(head) || to_seq === head.seq);
   return whole ? text : `${text} (${place(from_seq)} to ${place(to_seq)})`;
 }

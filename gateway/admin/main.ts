@@ -13,6 +13,7 @@ import { RekeyInterrupted } from './rekey.ts';
 import { runRekey } from './rekey-command.ts';
 import { restore } from './restore.ts';
 import { keyFileOf, readAdminSettings } from './settings.ts';
+import { counted } from '../../shared/counted.ts';
 
 const EXIT_INTERRUPTED = 130;
 
@@ -128,7 +129,11 @@ function summaryOf(
 
 function linesOf(task: 'backup' | 'restore', summary: Summary): string {
   const { folder, data, created_at, projects, blobs, size_bytes, bucket } = summary;
-  const what = `${projects} projects, ${blobs} blobs, ${size_bytes} bytes`;
+  const what = [
+    counted(projects, 'project'),
+    counted(blobs, 'blob'),
+    counted(size_bytes, 'byte'),
+  ].join(', ');
   const elsewhere =
     bucket === null
       ? ''

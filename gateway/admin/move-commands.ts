@@ -5,6 +5,7 @@ import { importProject } from './import.ts';
 import { progressOn } from './progress.ts';
 import type { ProjectManifest } from './project-manifest.ts';
 import type { AdminSettings } from './settings.ts';
+import { counted } from '../../shared/counted.ts';
 
 /** A command of an operator as it was typed. */
 export interface AdminCall {
@@ -38,8 +39,8 @@ export async function runExport({
       process.stderr.write(
         `${slug} is held: it can be read, and nothing can be written. To end that: svc gateway project release ${slug}\n`,
       ),
-    onProgress: progressOn(process.stderr, 'Exporting', 'blobs'),
-    onRows: progressOn(process.stderr, 'Exporting', 'rows'),
+    onProgress: progressOn(process.stderr, 'Exporting', 'blob'),
+    onRows: progressOn(process.stderr, 'Exporting', 'row'),
   });
   if (json) {
     tell({ folder, ...summaryOf(manifest) });
@@ -67,8 +68,8 @@ export async function runImport({
     folder,
     slug,
     signal,
-    onProgress: progressOn(process.stderr, 'Importing', 'blobs'),
-    onRows: progressOn(process.stderr, 'Importing', 'rows'),
+    onProgress: progressOn(process.stderr, 'Importing', 'blob'),
+    onRows: progressOn(process.stderr, 'Importing', 'row'),
   });
   if (json) {
     tell({ folder, data: settings.dataFolder, ...summaryOf(manifest) });
@@ -96,7 +97,7 @@ function summaryOf(manifest: ProjectManifest) {
 
 function about({ project, ledger, blobs, database }: ProjectManifest): string {
   const bytes = database.size_bytes + blobs.size_bytes;
-  return `${project.slug} (${project.id}): ${blobs.count} blobs, ${bytes} bytes, ledger up to entry ${ledger?.seq ?? 0}`;
+  return `${project.slug} (${project.id}): ${counted(blobs.count, 'blob')}, ${counted(bytes, 'byte')}, ledger up to entry ${ledger?.seq ?? 0}`;
 }
 
 function tell(summary: object): void {

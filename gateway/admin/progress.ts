@@ -1,3 +1,5 @@
+import { counted } from '../../shared/counted.ts';
+
 /** A line is written at most this often, and for the last one. */
 const EVERY_MS = 1000;
 
@@ -5,14 +7,14 @@ const EVERY_MS = 1000;
 export function progressOn(
   stream: NodeJS.WriteStream,
   what: string,
-  unit: 'projects' | 'blobs' | 'rows' = 'projects',
+  unit: 'project' | 'blob' | 'row' = 'project',
 ): (done: number, total: number) => void {
   let toldAt = Number.NEGATIVE_INFINITY;
   return (done, total) => {
     const now = performance.now();
     if (done < total && now - toldAt < EVERY_MS) return;
     toldAt = now;
-    const text = `${what}: ${done} of ${total} ${unit}`;
+    const text = `${what}: ${done} of ${counted(total, unit)}`;
     if (!stream.isTTY) stream.write(`${text}\n`);
     else stream.write(`\r${text}${done === total ? '\n' : ''}`);
   };

@@ -3,6 +3,7 @@ import { Icon } from './icons.tsx';
 import { digitsOf } from './number.ts';
 import { lengthOfTime, timeOfDay } from './time.ts';
 import { cautionsOf, fold, pieces, type Reading } from './text.ts';
+import { nounFor } from '../../shared/counted.ts';
 
 interface Spoken {
   readonly text: string;
@@ -58,6 +59,7 @@ export function LongText({
   readonly mono: boolean;
 }): JSX.Element {
   const { open, folded } = fold(text);
+  const foldedChars = Array.from(folded).length;
   const names = mono ? 'agent mono' : 'agent';
   const lines = folded.split('\n').filter((line) => line.trim() !== '').length;
   return (
@@ -68,7 +70,7 @@ export function LongText({
       {folded !== '' && (
         <details>
           <summary>
-            Read on: {digitsOf(Array.from(folded).length)} characters
+            Read on: {digitsOf(foldedChars)} {nounFor(foldedChars, 'character')}
             {lines > 1 && ` on ${lines} lines`} more
           </summary>
           <div class={names} dir="auto" translate="no">

@@ -24,7 +24,7 @@ export interface SeenEvent {
   readonly reason: string | null;
 }
 
-/** One event, read without a claim, with what `inbox_get` leaves out: who holds it, and what was said of it. NOT_FOUND. */
+/** One event, read without a claim, with what `inbox_get` leaves out: who holds it, and links to what is large. NOT_FOUND. */
 export async function lookAtEvent(visit: Visit, id: string): Promise<SeenEvent> {
   const { access, inbox, project, now } = visit;
   const seen = await access.project.store.read(async (store) => {

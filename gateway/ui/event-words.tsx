@@ -51,11 +51,6 @@ export function Age({ at, now }: { readonly at: string; readonly now: number }):
   return <time datetime={at}>{ms < 5000 ? 'just now' : `${lengthOfTime(ms)} ago`}</time>;
 }
 
-/** `1 attempt`, `3 attempts`. */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
-
 /** What a mail says, as far as it is at hand; null for what is none. */
 export function mailOf({ channel, payload }: Envelope): Partial<MailPayload> | null {
   if (channel !== 'email' || typeof payload !== 'object') return null;

@@ -14,7 +14,7 @@ type Fields = Record<string, unknown>;
 /** Stands in the `_meta` of what outsiders wrote. */
 export const UNTRUSTED_META = { 'svc/trust': 'external_untrusted' } as const;
 
-/** What the sender of an event writes; everything else in it is ours. */
+/** What the sender of an event writes, and what agents say of it, who may repeat the sender; everything else in it is ours. */
 const SENDER_FIELDS = new Set([
   'type',
   'subject',
@@ -22,6 +22,8 @@ const SENDER_FIELDS = new Set([
   'payload',
   'attachments',
   'attachments_blocked',
+  'result',
+  'reason',
 ]);
 
 interface Parts {

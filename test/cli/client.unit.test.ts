@@ -79,7 +79,13 @@ describe('a call', () => {
     ['KEY_REVOKED', 401, 4],
     ['SCOPE_MISSING', 403, 4],
     ['POLICY_DENIED', 403, 5],
-    ['NOT_FOUND', 404, 1],
+    ['NOT_FOUND', 404, 3],
+    ['VALIDATION_FAILED', 400, 2],
+    ['POLICY_INVALID', 400, 2],
+    ['CHANNEL_KIND_UNAVAILABLE', 400, 1],
+    // A page of another site, which no other command line helps.
+    ['VALIDATION_FAILED', 403, 1],
+    ['SOURCE_NAME_TAKEN', 409, 1],
   ])('that is refused with %s throws it with its exit code', async (code, status, exit) => {
     const fake = start((_, response) => refuse(response, status, code));
     await fake.listen();

@@ -185,7 +185,7 @@ describe('svc gateway project unblock', () => {
     const error = { code: 'NOT_FOUND', message: 'Not found.', hint: 'See the list.' };
     await running((_, response) => json(response, { error }, 404));
     expect(await svc('unblock nobody')).toEqual({
-      code: 1,
+      code: 3,
       out: '',
       err: 'NOT_FOUND: Not found.\nSee the list.\n',
     });

@@ -238,6 +238,17 @@ describe('a failure', () => {
       'Check SVC_API_KEY if it is set, else the key of the profile: svc project list\n',
     ],
     [
+      'SOURCE_NAME_TAKEN',
+      'Choose another name.',
+      'Choose another name. See what is there: svc source list\n',
+    ],
+    ['CHANNEL_EXISTS', 'See channel_list.', 'See svc channel list.\n'],
+    [
+      'EVENT_NOT_CLAIMABLE',
+      'Wait details.retry_after, then inbox_claim it; `request_id` stays.',
+      'Wait details.retry_after, then svc inbox claim it; `request_id` stays.\n',
+    ],
+    [
       'CALLBACK_URL_REJECTED',
       'The address in the URL is not public.',
       'The address in the URL is not public. For a receiver on this machine: svc listen --forward URL, or a daemon started with SVC_CALLBACK_ALLOW=127.0.0.0/8.\n',

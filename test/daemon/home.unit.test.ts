@@ -9,6 +9,7 @@ describe('resolveHome', () => {
     expect(home).toEqual({
       credentialsFile: '/srv/svc/credentials.json',
       daemonFile: '/srv/svc/daemon.json',
+      settingsFile: '/srv/svc/data/settings.json',
       lockFile: '/srv/svc/data/lock',
       logFile: '/srv/svc/daemon.log',
       socketPath: '/srv/svc/svc.sock',

@@ -1,7 +1,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -122,16 +122,74 @@ describe('svc up and svc down', () => {
   });
 
   it('say who has the port, and what to do', async () => {
-    const holder = createServer().listen(0, '127.0.0.1');
-    await once(holder, 'listening');
-    const address = holder.address();
-    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    const { holder, port } = await holdPort();
     const { code, err } = await svc('up', '--port', String(port), '--json');
     expect(code).toBe(7);
     expect(err).toContain(`Port ${port} is taken by`);
     expect(err).toContain(`(pid ${process.pid})`);
     expect(err).toContain('svc up --port 0');
     holder.close();
+  });
+
+  it('keep the port that was chosen, after an end, a crash and in the foreground', async () => {
+    const first = await up();
+    const again = async (...args: string[]): Promise<Up> =>
+      JSON.parse((await svc('up', '--json', ...args)).out);
+    await svc('down');
+    const second = await again();
+    expect(second.base_url).toBe(first.base_url);
+    process.kill(second.pid, 'SIGKILL');
+    await expect.poll(() => isAlive(second.pid)).toBe(false);
+    expect((await again()).base_url).toBe(first.base_url);
+
+    await svc('down');
+    const { holder, port } = await holdPort();
+    holder.close();
+    await once(holder, 'close');
+    expect((await again('--port', String(port))).base_url).toBe(`http://127.0.0.1:${port}`);
+    await svc('down');
+    const foreground = spawn(process.execPath, [SVC, 'up', '--foreground', '--json'], {
+      env: { ...process.env, SVC_HOME: folder.path },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [line]: unknown[] = await once(foreground.stdout, 'data');
+    expect(JSON.parse(String(line))).toMatchObject({ base_url: `http://127.0.0.1:${port}` });
+    foreground.kill('SIGTERM');
+    await once(foreground, 'exit');
+  });
+
+  it('start nothing on another port than the chosen one, and say why', async () => {
+    const first = await up();
+    const port = Number(new URL(first.base_url).port);
+    await svc('down');
+    const { holder } = await holdPort(port);
+    const doctor = await svc('doctor');
+    expect(doctor.out).toContain(`${port} is used by`);
+    const { code, out, err } = await svc('up', '--json');
+    expect([code, out]).toEqual([7, '']);
+    expect(err).toContain(`Port ${port} is taken by`);
+    expect(err).toContain(`(pid ${process.pid})`);
+    expect(err).toContain('It was chosen earlier, and addresses that were given out have it');
+    expect((await svc('status')).code).toBe(3);
+    // What failed is not remembered, and a port that is chosen anew is.
+    const other = await up();
+    expect(other.base_url).not.toBe(first.base_url);
+    await svc('down');
+    holder.close();
+    expect(JSON.parse((await svc('up', '--json')).out)).toMatchObject({ base_url: other.base_url });
+  });
+
+  it('say that the remembered port cannot be read, and take a new one by --port', async () => {
+    await up();
+    await svc('down');
+    const file = join(folder.path, 'data', 'settings.json');
+    writeFileSync(file, '{"port":');
+    const { code, err } = await svc('up', '--json');
+    expect(code).toBe(7);
+    expect(err).toContain(`${file} names no port. Choose one: svc up --port N`);
+    expect((await svc('doctor')).out).toContain(`${file} names no port.`);
+    const { base_url } = await up();
+    expect(readFileSync(file, 'utf8')).toContain(new URL(base_url).port);
   });
 
   it('name the owner, at a start and while it runs', async () => {
@@ -174,6 +232,14 @@ describe('svc up and svc down', () => {
     expect(old.exitCode).toBe(0);
   });
 });
+
+/** Another program on a port of this machine; on a free one unless told. */
+async function holdPort(wanted = 0): Promise<{ holder: Server; port: number }> {
+  const holder = createServer().listen(wanted, '127.0.0.1');
+  await once(holder, 'listening');
+  const address = holder.address();
+  return { holder, port: typeof address === 'object' ? (address?.port ?? 0) : 0 };
+}
 
 /** Answers on the socket as a daemon of an earlier release, and ends when told to. */
 async function pretendOldDaemon(): Promise<ChildProcess> {

@@ -7,6 +7,11 @@ import { TOPICS } from '../../cli/view/topics.ts';
 import { stepsOf } from './page.ts';
 import { allPages } from './pages.ts';
 
+interface Package {
+  readonly name: string;
+  readonly version: string;
+}
+
 const commands = allCommands();
 
 /** What is set as code: spans, and lines of blocks. */
@@ -48,6 +53,12 @@ function unknownFlag(line: string, command: CommandSpec): string | null {
   const unknown = flags.find((flag) => !known.has(flag));
   return unknown === undefined ? null : `svc ${line}: --${unknown}`;
 }
+
+it.each(allPages())('names the package as `npm pack` does: %s', (path) => {
+  const { name, version } = JSON.parse(readFileSync('package.json', 'utf8')) as Package;
+  const named = readFileSync(path, 'utf8').match(/[\w.-]+\.tgz\b/g) ?? [];
+  expect(named.filter((file) => file !== `${name}-${version}.tgz`)).toEqual([]);
+});
 
 it.each(allPages())('names only commands and flags that there are: %s', (path) => {
   const page = readFileSync(path, 'utf8');

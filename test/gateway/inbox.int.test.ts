@@ -127,4 +127,51 @@ describe('the inbox, from a webhook to the ledger', () => {
     clock.advance(3_600_000);
     expect((await fetch(link)).status).toBe(404);
   });
+
+  it('tells of an event how it ended: the reason of the latest nack, and the result of its ack', async () => {
+    const id = String((await gateway.deliver(open, '{"order":1}', json)).body['event_id']);
+    const look = async () => (await gateway.call('GET', `/v1/inbox/events/${id}`)).body;
+    expect(await look()).toMatchObject({ status: 'pending', result: null, reason: null });
+    for (const reason of ['The provider is down.', 'é'.repeat(600)]) {
+      await claim(id);
+      await gateway.call('POST', '/v1/inbox/nack', { body: { event_id: id, reason } });
+      // Kept cut to 1 KB.
+      expect(await look()).toMatchObject({ result: null, reason: reason.slice(0, 512) });
+      clock.advance(600_000);
+    }
+    await claim(id);
+    const result = { ticket: 42, note: '<b>done</b>' };
+    await gateway.call('POST', '/v1/inbox/ack', { body: { event_id: id, result } });
+    expect(await look()).toMatchObject({ status: 'done', attempts: 2, result });
+    const listed = await gateway.call<{ items: Event[] }>('GET', '/v1/inbox?status=done&limit=100');
+    expect(listed.body.items.find((event) => event.id === id)).not.toHaveProperty('result');
+  });
+
+  it('gives the whole of a payload over 8 KB to keys alone that could claim it', async () => {
+    const payload = { big: 'x'.repeat(9000) };
+    const { body } = await gateway.deliver(open, JSON.stringify(payload), json);
+    const small = await gateway.deliver(open, '{"small":true}', json);
+    const look = async (id: unknown, key: string) =>
+      (await gateway.call('GET', `/v1/inbox/events/${String(id)}`, { key })).body;
+    const reader = await gateway.key('inbox:read');
+    const worker = await gateway.key('inbox:read', 'inbox:write');
+    expect(await look(body['event_id'], reader)).toMatchObject({
+      payload: null,
+      payload_truncated: true,
+    });
+    expect(await look(body['event_id'], worker)).toMatchObject({
+      payload,
+      payload_truncated: false,
+    });
+    expect(await look(small.body['event_id'], reader)).toMatchObject({
+      payload: { small: true },
+      payload_truncated: false,
+    });
+    const apart = JSON.stringify({ big: 'y'.repeat(300 * 1024) });
+    const large = await gateway.deliver(open, apart, json);
+    for (const key of [reader, worker]) {
+      const seen = await look(large.body['event_id'], key);
+      expect(seen).toMatchObject({ payload: null, payload_url: null, payload_truncated: true });
+    }
+  });
 });

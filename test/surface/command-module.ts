@@ -1,6 +1,7 @@
 import { jsonSchema } from '../../shared/bindings/fields.ts';
 import type { Operation } from '../../shared/operation.ts';
 import type { FieldShape, OperationShape } from '../../cli/operation-shape.ts';
+import { typedText } from './typed-text.ts';
 
 interface FieldSchema {
   readonly type?: string;
@@ -40,22 +41,30 @@ export function shapeOf(operation: Operation): OperationShape {
   const properties = (schema['properties'] ?? {}) as Record<string, FieldSchema>;
   const required = (schema['required'] ?? []) as readonly string[];
   const parts = cli.usage.split(' ');
+  const positional = parts
+    .filter((part) => /^[<[]/.test(part))
+    .map((part) => ({ name: part.slice(1, -1), required: part.startsWith('<') }));
+  const typed = (field: string): string | undefined => {
+    if (!Object.hasOwn(properties, field)) return undefined;
+    const isFlag = positional.every((one) => one.name !== field);
+    return isFlag ? `--${field.replaceAll('_', '-')}` : `<${field}>`;
+  };
   return {
     name,
     words: parts.filter((part) => !/^[<[]/.test(part)),
-    positional: parts
-      .filter((part) => /^[<[]/.test(part))
-      .map((part) => ({ name: part.slice(1, -1), required: part.startsWith('<') })),
-    summary,
-    description,
+    positional,
+    summary: typedText(summary, typed),
+    description: typedText(description, typed),
     method: rest.method,
     path: rest.path,
     params: { ...rest.params },
     ...(rest.body?.as === 'json' && { rawBody: rest.body.field }),
     effect,
-    fields: Object.entries(properties).map(([field, it]) =>
-      fieldOf(field, it, required.includes(field)),
-    ),
+    fields: Object.entries(properties).map(([field, it]) => {
+      // Its own name stands there for the one of an answer that is copied.
+      const others = (other: string) => (other === field ? undefined : typed(other));
+      return fieldOf(field, it, required.includes(field), typedText(it.description ?? '', others));
+    }),
     examples: cli.examples,
     defaults: { ...cli.defaults },
     ...(cli.columns && { columns: cli.columns }),
@@ -63,13 +72,18 @@ export function shapeOf(operation: Operation): OperationShape {
   };
 }
 
-function fieldOf(name: string, schema: FieldSchema, required: boolean): FieldShape {
+function fieldOf(
+  name: string,
+  schema: FieldSchema,
+  required: boolean,
+  summary: string,
+): FieldShape {
   const type = typeOf(schema);
   const choices = schema.enum ?? schema.items?.enum;
   return {
     name,
     type,
-    summary: schema.description ?? '',
+    summary,
     required,
     ...(isPlain(schema.default) && { default: schema.default }),
     ...(choices && { choices }),

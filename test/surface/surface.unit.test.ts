@@ -46,6 +46,23 @@ describe('what callers see', () => {
     expect(helpText()).toBe(pinned('help.txt'));
   });
 
+  it('help names commands and flags, where the interface has tools and fields', () => {
+    const tools = new Set(operations.map(({ name }) => name));
+    const told = operationShapes.flatMap(({ summary, description, fields }) => [
+      summary,
+      description,
+      ...fields.map((field) => field.summary),
+    ]);
+    const named = told.flatMap(
+      (text) => text.replace(/`[^`]*`/g, '').match(/[a-z]+_[a-z]+/g) ?? [],
+    );
+    expect(named.filter((name) => tools.has(name))).toEqual([]);
+    const claim = operationShapes.find(({ name }) => name === 'inbox_claim');
+    expect(claim?.description).toContain('finish with svc inbox ack or svc inbox nack');
+    const set = operationShapes.find(({ name }) => name === 'kv_set');
+    expect(set?.description).toContain('Without --ttl-seconds');
+  });
+
   it('help fits a hundred columns', () => {
     const wide = helpText()
       .split('\n')

@@ -1,9 +1,9 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { AgentText, Time } from '../../pages/words.tsx';
-import { counted } from '../event-words.tsx';
 import { Chip, Form, Table, type Column, type Tone } from '../parts.tsx';
 import { isDelivered, type Attempt, type Delivery } from '../route-desk.ts';
 import type { Visit } from '../visit.ts';
+import { counted } from '../../../shared/counted.ts';
 
 const STATUSES: Readonly<Record<Delivery['status'], readonly [text: string, tone: Tone]>> = {
   pending: ['Pending', 'calm'],

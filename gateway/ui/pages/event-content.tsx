@@ -6,6 +6,7 @@ import { Fact } from '../parts.tsx';
 import type { Visit } from '../visit.ts';
 import { Mail } from './event-mail.tsx';
 import { PartOfText } from './part-of-text.tsx';
+import { counted } from '../../../shared/counted.ts';
 
 interface ContentProps {
   readonly visit: Visit;
@@ -70,7 +71,7 @@ function Headers({
   if (all.length === 0) return null;
   return (
     <details>
-      <summary>{all.length.toString()} headers</summary>
+      <summary>{counted(all.length, 'header')}</summary>
       <dl class="facts">
         {all.map(([name, value]) => (
           <Fact name={<AgentText text={name} reading="exact" class="mono" />}>

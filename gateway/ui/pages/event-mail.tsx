@@ -7,6 +7,7 @@ import { addressText } from '../event-words.tsx';
 import { Fact } from '../parts.tsx';
 import type { Visit } from '../visit.ts';
 import { PartOfText } from './part-of-text.tsx';
+import { nounFor } from '../../../shared/counted.ts';
 
 const ADDRESSES_MAX = 20;
 
@@ -100,7 +101,7 @@ function Files({ event }: { readonly event: Envelope }): JSX.Element | null {
           <li>
             <AgentText text={name} reading="line" />{' '}
             <span class="soft">
-              <AgentText text={type} reading="line" />, {digitsOf(size)} bytes
+              <AgentText text={type} reading="line" />, {digitsOf(size)} {nounFor(size, 'byte')}
             </span>
           </li>
         ))}
@@ -110,7 +111,7 @@ function Files({ event }: { readonly event: Envelope }): JSX.Element | null {
               <AgentText text={name} reading="line" />
             </s>{' '}
             <span class="soft">
-              {digitsOf(size)} bytes, not kept: {BLOCKED[reason]}
+              {digitsOf(size)} {nounFor(size, 'byte')}, not kept: {BLOCKED[reason]}
             </span>
           </li>
         ))}

@@ -7,12 +7,13 @@ import { digitsOf } from '../../pages/number.ts';
 import { lengthOfTime } from '../../pages/time.ts';
 import { AgentText, Ago, LongText, Time } from '../../pages/words.tsx';
 import { lookAtEvent, type SeenEvent } from '../event-desk.ts';
-import { counted, EventStatusChip, mailOf, STATUS_LINES, Verified } from '../event-words.tsx';
+import { EventStatusChip, mailOf, STATUS_LINES, Verified } from '../event-words.tsx';
 import { Fact, Problem, Table, type Column } from '../parts.tsx';
 import { really } from '../really.tsx';
 import { fieldsOf, refusalOf } from '../refusal.ts';
 import type { Acted, Shown, Trouble, Visit } from '../visit.ts';
 import { Content } from './event-content.tsx';
+import { counted, nounFor } from '../../../shared/counted.ts';
 
 /** One event: what it carries, how far agents are with it, and the way back into the queue where it is dead. */
 export async function showEvent(visit: Visit, id: string): Promise<Shown> {
@@ -179,7 +180,7 @@ function About({ visit, seen }: { readonly visit: Visit; readonly seen: SeenEven
           )}
         </Fact>
         <Fact name="Content">
-          {digitsOf(sizeBytes)} bytes
+          {digitsOf(sizeBytes)} {nounFor(sizeBytes, 'byte')}
           {contentType !== null && (
             <>
               {', '}

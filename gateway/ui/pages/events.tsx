@@ -4,11 +4,12 @@ import { EVENT_STATUSES, type Envelope } from '../../../shared/envelope.ts';
 import { inboxList } from '../../../shared/operations/inbox/list.ts';
 import { lengthOfTime } from '../../pages/time.ts';
 import { AgentText } from '../../pages/words.tsx';
-import { addressText, Age, counted, EventStatusChip, mailOf, Verified } from '../event-words.tsx';
+import { addressText, Age, EventStatusChip, mailOf, Verified } from '../event-words.tsx';
 import { Choice, Field } from '../fields.tsx';
 import { Filters, Heading, Nothing, Pager, Row, Rows } from '../parts.tsx';
 import type { Shown, UiPage, Visit } from '../visit.ts';
 import { actOnEvent, showEvent } from './event.tsx';
+import { counted } from '../../../shared/counted.ts';
 
 /** What came in, and how far agents are with it. */
 export const eventsPage: UiPage = {

@@ -2,6 +2,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { digitsOf } from '../../pages/number.ts';
 import { CautionNote, Stretches } from '../../pages/words.tsx';
 import type { Visit } from '../visit.ts';
+import { nounFor } from '../../../shared/counted.ts';
 
 /** So much of a text is on one page: each character is looked at. */
 const PART_CHARS = 40_000;
@@ -34,7 +35,9 @@ export function PartOfText({
       <Words text={open} isCode={isCode} />
       {folded !== '' && (
         <details>
-          <summary>Read on: {digitsOf(folded.length)} characters more</summary>
+          <summary>
+            Read on: {digitsOf(folded.length)} {nounFor(folded.length, 'character')} more
+          </summary>
           <Words text={folded} isCode={isCode} />
         </details>
       )}

@@ -5,7 +5,6 @@ import { routeTest } from '../../../shared/operations/route/test.ts';
 import { mayCall } from '../../../shared/scopes.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { AgentText, Ago } from '../../pages/words.tsx';
-import { counted } from '../event-words.tsx';
 import { Chip, Fact, Filters, Form, Nothing, Pager, Problem } from '../parts.tsx';
 import { really } from '../really.tsx';
 import { fieldsOf, refusalOf } from '../refusal.ts';
@@ -24,6 +23,7 @@ import {
 import { openTold, sealTold } from '../told.ts';
 import type { Acted, Shown, Trouble, Visit } from '../visit.ts';
 import { DeliveryCard } from './delivery.tsx';
+import { counted } from '../../../shared/counted.ts';
 
 const LIST_LENGTH = 20;
 

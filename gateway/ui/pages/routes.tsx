@@ -1,6 +1,6 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { AgentText } from '../../pages/words.tsx';
-import { Age, counted } from '../event-words.tsx';
+import { Age } from '../event-words.tsx';
 import { Chip, Heading, Nothing, Row, Rows } from '../parts.tsx';
 import {
   deliveriesOf,
@@ -15,6 +15,7 @@ import {
 } from '../route-desk.ts';
 import type { Shown, UiPage, Visit } from '../visit.ts';
 import { actOnRoute, Matches, showRoute } from './route.tsx';
+import { counted } from '../../../shared/counted.ts';
 
 /** Where events are pushed to, and whether they arrive. */
 export const routesPage: UiPage = {

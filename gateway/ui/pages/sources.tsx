@@ -1,11 +1,12 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { AgentText } from '../../pages/words.tsx';
-import { Age, counted } from '../event-words.tsx';
+import { Age } from '../event-words.tsx';
 import { Chip, Heading, Nothing, Row, Rows } from '../parts.tsx';
 import { addressOf, checkOf, sourcesOf, type Source } from '../source-desk.ts';
 import type { Acted, Shown, UiPage, Visit } from '../visit.ts';
 import { addSource, showAddSource, typeToAdd } from './add-source.tsx';
 import { removeSource, showSource } from './source.tsx';
+import { counted } from '../../../shared/counted.ts';
 
 /** Where senders send to. */
 export const sourcesPage: UiPage = {

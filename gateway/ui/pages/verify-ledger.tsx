@@ -8,6 +8,7 @@ import { entriesOf } from '../ledger-desk.ts';
 import { Bar, Form, Heading } from '../parts.tsx';
 import { openTold, sealTold } from '../told.ts';
 import type { Acted, Shown, Visit } from '../visit.ts';
+import { nounFor } from '../../../shared/counted.ts';
 
 /** So many entries are hashed for one answer, well within what a browser waits for. */
 const RANGE = 20_000;
@@ -108,7 +109,8 @@ function Going({ visit, look }: { readonly visit: Visit; readonly look: Look }):
   return (
     <section class="card stack" aria-label="How far it is">
       <p role="status">
-        {digitsOf(look.checked)} of {digitsOf(total)} entries hold so far.
+        {digitsOf(look.checked)} of {digitsOf(total)}{' '}
+        {nounFor(total, 'entry holds', 'entries hold')} so far.
       </p>
       <Bar part={look.checked / total} tone="part" />
       <form method="post" data-send>
@@ -131,7 +133,7 @@ function Holds({ visit, look }: { readonly visit: Visit; readonly look: Look }):
         <div>
           <h2 class="summary">Every entry fits</h2>
           <p>
-            {digitsOf(checked)} entries, from the first to the newest
+            {digitsOf(checked)} {nounFor(checked, 'entry', 'entries')}, from the first to the newest
             {head !== null && (
               <>
                 {' '}

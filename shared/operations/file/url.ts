@@ -22,6 +22,7 @@ import { filePath } from '../disk-fields.ts';
 import { judge, openRequest } from '../request/open.ts';
 import { findFile } from './find.ts';
 import { waitForDecision } from '../request/wait.ts';
+import { counted } from '../../counted.ts';
 
 const input = z.strictObject({
   path: filePath,
@@ -134,7 +135,7 @@ async function linkOrAsk(context: WriteContext, subject: string, wanted: Wanted)
     kind: KIND,
     subject,
     action: KIND,
-    summary: `Share ${wanted.file.path} by a public link for ${wanted.expiresIn} seconds`,
+    summary: `Share ${wanted.file.path} by a public link for ${counted(wanted.expiresIn, 'second')}`,
     details: asItIs(wanted.file),
     risk: 'medium',
   } as const;
@@ -148,7 +149,7 @@ async function linkOrAsk(context: WriteContext, subject: string, wanted: Wanted)
 function asItIs({ size_bytes, content_type, digest, updated_at }: FileRow): string {
   return [
     'The file when this was asked:',
-    `${size_bytes} bytes, ${content_type}`,
+    `${counted(size_bytes, 'byte')}, ${content_type}`,
     `saved ${updated_at}`,
     `SHA-256 ${digest}`,
   ].join('\n');

@@ -11,6 +11,7 @@ import { requestAnswer, toAnswer } from '../request/record.ts';
 import { waitForDecision } from '../request/wait.ts';
 import { refuseUnknownChannels } from './approvers.ts';
 import { policyInput } from './view.ts';
+import { counted } from '../../counted.ts';
 
 const ACTION = 'policy_set';
 
@@ -62,7 +63,7 @@ export const policySet = defineOperation({
       kind: 'policy',
       action: ACTION,
       subject: canonicalJson({ rules: document.rules, base: judgement.version }),
-      summary: `Replace policy version ${judgement.version}: ${document.rules.length} ${document.rules.length === 1 ? 'rule' : 'rules'}`,
+      summary: `Replace policy version ${judgement.version}: ${counted(document.rules.length, 'rule')}`,
       risk: 'high',
       proposal,
     } as const;

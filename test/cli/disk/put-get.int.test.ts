@@ -179,7 +179,7 @@ describe('svc file put', () => {
   });
 
   it.each([
-    [['missing.txt'], 'cannot be read (it does not exist, ENOENT)', 1],
+    [['missing.txt'], 'missing.txt" cannot be read (it does not exist, ENOENT)', 2],
     [['.'], 'is a folder', 2],
     [['a.txt', '../a'], 'is no path of a file', 2],
     [['a.txt', 'a//b'], 'without empty segments', 2],
@@ -288,7 +288,7 @@ describe('svc file get', () => {
   it('says what is missing', async () => {
     const { code, err } = await disk.svc(['file', 'get', 'nowhere', join(work, 'a')]);
     expect([code, err]).toEqual([
-      1,
+      3,
       'NOT_FOUND: There is no file "nowhere".\nSee what is there: svc file list\n',
     ]);
     disk.put('a.txt', 'x');

@@ -117,7 +117,10 @@ describe('svc file sync, up', () => {
   it('does not empty the disk for a folder with nothing in it', async () => {
     disk.put('site/a.txt', 'a');
     const { code, err } = await sync('--delete');
-    expect([code, err]).toEqual([2, expect.stringContaining('would remove all 1 files')]);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringContaining('would remove all that the other side has: 1 file.'),
+    ]);
     expect(disk.files.size).toBe(1);
   });
 

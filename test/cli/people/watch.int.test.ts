@@ -127,12 +127,12 @@ describe('request watch <request_id>', () => {
     expect((await svc(['request', 'watch', ID, '--once'], daemon)).code).toBe(6);
   });
 
-  it('ends with 130 at Ctrl-C, and with 1 where there is no such request', async () => {
+  it('ends with 130 at Ctrl-C, and with 3 where there is no such request', async () => {
     daemon = await answering({ [`GET /v1/requests/${ID}`]: record() });
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 200);
     const line = ['request', 'watch', ID];
     expect((await svc(line, daemon, { signal: abort.signal })).code).toBe(130);
-    expect((await svc(['request', 'watch', 'req_none'], daemon)).code).toBe(1);
+    expect((await svc(['request', 'watch', 'req_none'], daemon)).code).toBe(3);
   });
 });

@@ -88,11 +88,11 @@ describe('an export without a gateway', () => {
     const { out, err } = await exported(project.id, folder);
     expect(out).toMatch(
       new RegExp(
-        `^Exported ${SLUG} \\(${project.id}\\): 1 blobs, [0-9]+ bytes, ledger up to entry ${project.head.seq} to ${folder}\\.\n` +
+        `^Exported ${SLUG} \\(${project.id}\\): 1 blob, [0-9]+ bytes, ledger up to entry ${project.head.seq} to ${folder}\\.\n` +
           'Its secrets are sealed with the master key [0-9a-f]{8}: the other gateway must have the same\\.\n$',
       ),
     );
-    expect(err).toContain('Exporting: 1 of 1 blobs');
+    expect(err).toContain('Exporting: 1 of 1 blob');
   });
 
   it('holds the project where it is to, and leaves it held', async () => {

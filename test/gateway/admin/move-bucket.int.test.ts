@@ -84,7 +84,7 @@ describe.skipIf(!hasSwift())('a project whose files are in a bucket', () => {
     await operator(['export', SLUG, folder, '--data', old]);
     const fail = async (): Promise<void> => {
       const { code, err } = await operator(['import', folder, '--data', fresh], inBucket());
-      expect([code, err]).toEqual([1, expect.stringContaining('Importing: 1 of 1 blobs')]);
+      expect([code, err]).toEqual([1, expect.stringContaining('Importing: 1 of 1 blob')]);
     };
     await fail();
     expect(await keys(project)).toEqual([]);

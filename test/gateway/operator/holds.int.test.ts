@@ -235,7 +235,7 @@ describe('a project that has moved', () => {
     rmSync(join(folder.path, 'projects', name), { recursive: true });
     const backup = join(folder.path, 'backup');
     const { code, out } = await operator(['backup', backup, '--data', folder.path]);
-    expect([code, out]).toEqual([0, expect.stringContaining('1 projects, 0 blobs')]);
+    expect([code, out]).toEqual([0, expect.stringContaining('1 project, 0 blobs')]);
     await start();
   });
 

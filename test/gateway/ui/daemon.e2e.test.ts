@@ -63,7 +63,7 @@ describe('svc open, with the daemon of this machine', () => {
       const out = await svc(home, ['open', page, '--print']);
       expect(out).toContain(`?page=${leadsTo}"`);
     }
-    await expect(svc(home, ['open', '../v1', '--print'])).rejects.toThrow('VALIDATION_FAILED');
+    await expect(svc(home, ['open', 'req_/../v1', '--print'])).rejects.toThrow('VALIDATION_FAILED');
   });
 
   it('ends with the daemon, however many pages listen', async () => {

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildBundle } from '../../helpers/bundle.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
@@ -106,6 +106,34 @@ describe('the package from npm', () => {
       items: [{ type: 'webhook.received', source: 'shop' }],
     });
     expect(answer('ledger', 'verify')).toMatchObject({ ok: true });
+  });
+
+  it('is installed, or run without that, as the README says', () => {
+    const lines = readFileSync('README.md', 'utf8').match(/^np[mx] .*\.tgz.*$/gm) ?? [];
+    expect(lines).toHaveLength(2);
+    const prefix = join(place.path, 'prefix');
+    const env = {
+      ...process.env,
+      PATH: `${join(prefix, 'bin')}${delimiter}${process.env['PATH'] ?? ''}`,
+      npm_config_prefix: prefix,
+      npm_config_prefer_offline: 'true',
+      npm_config_yes: 'true',
+      SVC_HOME: home,
+    };
+    for (const line of lines) {
+      // A daemon runs already.
+      const command = line.replace(/ up(?= )/, ' whoami');
+      const ran = spawnSync('sh', ['-c', command], {
+        cwd: dirname(tarball),
+        env,
+        encoding: 'utf8',
+      });
+      expect([line, ran.status, ran.stdout]).toEqual([
+        line,
+        0,
+        expect.stringContaining('"project"'),
+      ]);
+    }
   });
 
   it('reads mail', () => {
