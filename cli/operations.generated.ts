@@ -197,7 +197,7 @@ export const operationShapes: readonly OperationShape[] = [
     positional: [],
     summary: 'List the active sources with their addresses.',
     description:
-      'Each source comes with its webhook URL, when it last received something, and how many deliveries it took and refused in the last 24 hours.',
+      'Each comes with its URL, when it last received something, and how many deliveries it took and refused in 24 hours.',
     method: 'GET',
     path: '/v1/sources',
     params: {},
@@ -217,7 +217,7 @@ export const operationShapes: readonly OperationShape[] = [
     ],
     summary: 'Add a source and get the address to send to.',
     description:
-      'A webhook source answers with a URL to give to the sender. Name how its deliveries are signed, and the secret: `stripe`, `github`, `hmac_sha256`, `standard_webhooks`, or `none`. An email source answers with the address of the project; there is at most one.',
+      'A webhook source answers with a URL to give to the sender; name how deliveries are signed, and the secret. An email source answers with the address of the project; there is at most one.',
     method: 'POST',
     path: '/v1/sources',
     params: {},
@@ -309,7 +309,7 @@ export const operationShapes: readonly OperationShape[] = [
     ],
     summary: 'Give a source a new secret; its URL stays.',
     description:
-      'Deliveries signed with the secret before are taken as well for previous_valid_seconds, so that the sender can change over; 0 ends it at once, as for one that has leaked. Of several rotations the newest two secrets are kept. The secret that the source has already stays as it is, and previous_valid_seconds then counts anew for the one before, where that still holds.',
+      'Deliveries signed with the secret before are taken as well for --previous-valid-seconds, so that the sender can change over; 0 ends it at once, as for one that has leaked. Of several rotations the newest two secrets are kept. The secret that the source has already stays as it is, and --previous-valid-seconds then counts anew for the one before, where that still holds.',
     method: 'POST',
     path: '/v1/sources/{name}/rotate',
     params: {},
@@ -1265,7 +1265,7 @@ export const operationShapes: readonly OperationShape[] = [
     ],
     summary: 'Add a person to ask, by email or Telegram.',
     description:
-      'Email sends a link that confirms the address; Telegram answers a t.me link that the person opens. The channel becomes active once the owner has approved it. Calling again for an unconfirmed address sends another link, once a minute.',
+      'Email sends a link that confirms the address; Telegram answers a t.me link that the person opens. It is active once the owner has approved it. Another call for an unconfirmed address sends another link, once a minute.',
     method: 'POST',
     path: '/v1/channels',
     params: {},
@@ -2053,7 +2053,7 @@ export const operationShapes: readonly OperationShape[] = [
     positional: [],
     summary: 'Read the ledger, newest first.',
     description:
-      'Each entry says which operation was done when, by which key and agent, on what, with keyed digests of input and result and never their content.',
+      'Each entry says what was done when, by which key and agent, and on what, with keyed digests of input and result, never their content.',
     method: 'GET',
     path: '/v1/ledger',
     params: {},

@@ -31,7 +31,7 @@ export const channelAdd = defineOperation({
   name: 'channel_add',
   summary: 'Add a person to ask, by email or Telegram.',
   description:
-    'Email sends a link that confirms the address; Telegram answers a t.me link that the person opens. The channel becomes active once the owner has approved it. Calling again for an unconfirmed address sends another link, once a minute.',
+    'Email sends a link that confirms the address; Telegram answers a t.me link that the person opens. It is active once the owner has approved it. Another call for an unconfirmed address sends another link, once a minute.',
   scope: 'approvals',
   input: z.strictObject({
     kind: z.enum(['email', 'telegram']).describe('How the person is reached.'),

@@ -9,7 +9,7 @@ export const ledgerQuery = defineOperation({
   name: 'ledger_query',
   summary: 'Read the ledger, newest first.',
   description:
-    'Each entry says which operation was done when, by which key and agent, on what, with keyed digests of input and result and never their content.',
+    'Each entry says what was done when, by which key and agent, and on what, with keyed digests of input and result, never their content.',
   scope: 'ledger:read',
   input: z.strictObject({
     op: exact.describe('The exact operation, such as `inbox_ack` or `event.received`.'),

@@ -33,7 +33,7 @@ export const sourceAdd = defineOperation({
   name: 'source_add',
   summary: 'Add a source and get the address to send to.',
   description:
-    'A webhook source answers with a URL to give to the sender. Name how its deliveries are signed, and the secret: `stripe`, `github`, `hmac_sha256`, `standard_webhooks`, or `none`. An email source answers with the address of the project; there is at most one.',
+    'A webhook source answers with a URL to give to the sender; name how deliveries are signed, and the secret. An email source answers with the address of the project; there is at most one.',
   scope: 'admin',
   input,
   output: sourceView,

@@ -6,7 +6,7 @@ export const sourceList = defineOperation({
   name: 'source_list',
   summary: 'List the active sources with their addresses.',
   description:
-    'Each source comes with its webhook URL, when it last received something, and how many deliveries it took and refused in the last 24 hours.',
+    'Each comes with its URL, when it last received something, and how many deliveries it took and refused in 24 hours.',
   scope: 'admin',
   input: z.strictObject({}),
   output: z.object({
