@@ -15,7 +15,7 @@ import type { ProjectWrites, Writers, WritersOptions } from '../../../gateway/wr
 import { newId } from '../../../shared/ids.ts';
 import { routeAdd } from '../../../shared/operations/route/add.ts';
 import { answerCalls } from './rpc.ts';
-import { seedDeliveries, seedHistory } from './seed.ts';
+import { forgetRests, seedDeliveries, seedHistory } from './seed.ts';
 
 /** What a client needs to know of the gateway under test. */
 export interface Served {
@@ -100,6 +100,7 @@ async function servePush({ folder, urls, deadUrl, each }: PushOptions): Promise<
   const file = join(folder, 'projects', project.id, 'project.db');
   seedHistory(file, { events: each, pending: 'all' });
   seedDeliveries(file, routes, each);
+  forgetRests(join(folder, 'control.db'));
   gateway = await open();
   return null;
 }
