@@ -45,6 +45,7 @@ export const WEB_PAGES = [
   'channels',
   'policy',
   'keys',
+  'sessions',
   'ledger',
   'usage',
 ] as const;

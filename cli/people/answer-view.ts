@@ -4,6 +4,7 @@ import type { View } from '../view/output.ts';
 import { pairLines, type Pair } from '../view/pairs.ts';
 import { age, type Look } from '../view/table.ts';
 import { plainText, safeLine, safeText, wrapText } from '../view/terminal-text.ts';
+import { typedNames } from '../view/typed-names.ts';
 import { decisionMark, decisionSentence, type Asked, type Names } from './decision.ts';
 
 interface Told {
@@ -62,7 +63,9 @@ export function indented(text: string): string[] {
 
 function hintLines(hint: unknown, { columns }: Look): string[] {
   if (typeof hint !== 'string') return [];
-  return wrapText(safeLine(hint), Math.min(columns, WIDEST_TEXT) - 2).map((line) => `  ${line}`);
+  return wrapText(safeLine(typedNames(hint)), Math.min(columns, WIDEST_TEXT) - 2).map(
+    (line) => `  ${line}`,
+  );
 }
 
 /** The command that picks up a request which is still pending; null for one that is decided. */

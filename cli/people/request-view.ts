@@ -3,6 +3,7 @@ import type { View } from '../view/output.ts';
 import { pairLines, type Pair } from '../view/pairs.ts';
 import { age, type Look } from '../view/table.ts';
 import { plainText, safeLine } from '../view/terminal-text.ts';
+import { typedNames } from '../view/typed-names.ts';
 import { indented } from './answer-view.ts';
 import { decisionMark, decisionSentence, type Asked, type Names } from './decision.ts';
 
@@ -22,7 +23,8 @@ function requestLines(record: Asked, names: Names, look: Look): string[] {
   const { decided_at: at, request_id: id, hint, status } = record;
   const when = typeof at === 'string' ? look.faint(` (${age(at, look.now)})`) : '';
   const next: Pair[] = status === 'pending' ? [['Next', `svc request watch ${plainText(id)}`]] : [];
-  const advice = status !== 'pending' && typeof hint === 'string' ? [`  ${safeLine(hint)}`] : [];
+  const advice =
+    status !== 'pending' && typeof hint === 'string' ? [`  ${safeLine(typedNames(hint))}`] : [];
   return [
     `${decisionMark(record, look)} ${decisionSentence(record, names)}${when}`,
     ...advice,

@@ -21,7 +21,7 @@ export function typedProblem(path: string, message: string, command: Typed): str
 export function typedHint(error: CliError): string | null {
   const { code, hint } = error;
   if (!(error instanceof CallError) || hint === null) return hint;
-  const told = hint.replace(NAME, (word) => commandOf(word) ?? word);
+  const told = typedNames(hint);
   switch (code) {
     case 'SOURCE_NAME_TAKEN':
       return `${told} See what is there: svc source list`;
@@ -32,6 +32,11 @@ export function typedHint(error: CliError): string | null {
     default:
       return told;
   }
+}
+
+/** Commands for the operations that a text of the service names. */
+export function typedNames(text: string): string {
+  return text.replace(NAME, (word) => commandOf(word) ?? word);
 }
 
 /** `svc inbox list` for `inbox_list`; null for what is no operation. */

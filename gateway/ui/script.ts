@@ -12,12 +12,16 @@ export const SCRIPT = String.raw`'use strict';
   // it again would take the answer away.
   const sent = new WeakSet();
   let isLeaving = false;
+  let lookAgain = () => {};
   document.addEventListener('submit', (event) => {
     const { target } = event;
     if (target.method === 'dialog') return;
     isLeaving = true;
     // A form may also bring a file, or nothing.
-    setTimeout(() => (isLeaving = false), 30_000);
+    setTimeout(() => {
+      isLeaving = false;
+      lookAgain();
+    }, 30_000);
     if (target.method !== 'post') return;
     if (sent.has(target)) event.preventDefault();
     sent.add(target);
@@ -90,13 +94,17 @@ export const SCRIPT = String.raw`'use strict';
   let isStale = false;
   // What is replaced between press and release was not clicked.
   let isPressed = false;
+  lookAgain = () => {
+    if (isStale) look();
+  };
   const release = () => {
     isPressed = false;
-    if (isStale) setTimeout(look);
+    setTimeout(lookAgain);
   };
-  document.addEventListener('pointerdown', () => (isPressed = true));
-  document.addEventListener('pointerup', release);
-  document.addEventListener('pointercancel', release);
+  // Another button opens a menu, and is not told of again.
+  document.addEventListener('pointerdown', ({ button }) => (isPressed = button === 0));
+  for (const name of ['pointerup', 'pointercancel', 'contextmenu', 'dragend']) document.addEventListener(name, release);
+  addEventListener('blur', release);
   const FIELDS = 'main textarea, main input:not([type=hidden], [readonly])';
   // A page that says what is wrong with a form has another one behind the same address.
   const isWritten = () =>
@@ -151,8 +159,17 @@ export const SCRIPT = String.raw`'use strict';
     // Not more often than this, however much happens.
     setTimeout(() => {
       isLooking = false;
-      if (isStale) look();
+      lookAgain();
     }, 700);
+  };
+  // A session that is over shows nothing more, whatever was being written.
+  const leaveIfOver = async () => {
+    isStale = true;
+    // What was sent leads on by itself.
+    if (isLeaving) return;
+    const status = await fetch(location.href, { redirect: 'error' }).then((answer) => answer.status, () => 0);
+    if (status === 401) location.reload();
+    else setTimeout(listen, 3000);
   };
   const listen = () => {
     if (document.hidden) {
@@ -173,7 +190,8 @@ export const SCRIPT = String.raw`'use strict';
     });
     stream.addEventListener('ended', () => {
       stream.close();
-      look();
+      stream = null;
+      leaveIfOver();
     });
   };
   document.addEventListener('visibilitychange', () => {

@@ -79,7 +79,7 @@ describe('an import without a gateway', () => {
       0,
       expect.stringContaining(`svc gateway project moved ${SLUG} --to URL`),
     ]);
-    expect(ran.out).toContain(`Imported ${SLUG} (${project.id}): 1 blobs`);
+    expect(ran.out).toContain(`Imported ${SLUG} (${project.id}): 1 blob,`);
     expect(readdirSync(join(data, 'projects', project.id)).toSorted()).toEqual([
       'blobs',
       'project.db',

@@ -283,6 +283,6 @@ it('a project takes its blobs along between folders that several gateways see', 
   await take(from);
   giveKey(from, to);
   const ran = await operator(['import', exported(), '--data', to.folder], to.env);
-  expect([ran.code, ran.out]).toEqual([0, expect.stringContaining('1 blobs')]);
+  expect([ran.code, ran.out]).toEqual([0, expect.stringContaining('1 blob,')]);
   expect(await look(to.folder, project, to.options)).toMatchObject({ isFileWhole: true });
 });

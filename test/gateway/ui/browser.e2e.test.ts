@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { linkToken, tokensOf } from '../../helpers/outbox.ts';
@@ -32,6 +32,14 @@ async function signIn(tab: Tab): Promise<void> {
   await tab.page.goto(`${gateway.url}/ui/sign-in/${token}`);
   await tab.page.getByRole('button', { name: 'Open the inbox' }).click();
   await tab.page.getByRole('heading', { name: 'Requests' }).waitFor();
+}
+
+/** The pages as a key sees them. */
+async function openedBy(apiKey: string): Promise<{ page: Page; close: () => Promise<void> }> {
+  const tab = await Tab.open(browser, { size: 'desktop' });
+  await tab.page.goto(gateway.url + (await linkFor(gateway, apiKey)));
+  await tab.page.waitForURL(`**${list}`);
+  return { page: tab.page, close: () => tab.close() };
 }
 
 describe.skipIf(!hasChromium())('the web inbox in a browser', () => {
@@ -187,6 +195,32 @@ describe.skipIf(!hasChromium())('the web inbox in a browser', () => {
       });
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+      expect(tab.complaints).toEqual([]);
+      await tab.close();
+    });
+
+    it('shows nothing more once its session is over, also while somebody writes', async () => {
+      const { body } = await gateway.call<{ id: string; api_key: string }>('POST', '/v1/keys', {
+        body: { name: 'lost laptop', scopes: ['approvals', 'ledger:read'] },
+      });
+      const { page, close } = await openedBy(body.api_key);
+      await page.goto(`${gateway.url}${list.replace('requests', 'ledger')}`);
+      await page.locator('main summary').first().click();
+      await page.locator('main input:not([type=hidden])').first().fill('half a wo');
+      await gateway.call('DELETE', `/v1/keys/${body.id}`);
+      await page.getByRole('heading', { name: 'Open your inbox' }).waitFor();
+      expect(await page.content()).not.toContain('half a wo');
+      await close();
+    });
+
+    it('stays live after another button was pressed', async () => {
+      const tab = await Tab.open(browser, { size: 'desktop' });
+      const { page } = tab;
+      await signIn(tab);
+      await page.mouse.move(400, 300);
+      await page.mouse.down({ button: 'right' });
+      await ask(gateway, { action: 'r', summary: 'Seen all the same' });
+      await page.getByText('Seen all the same').waitFor();
       expect(tab.complaints).toEqual([]);
       await tab.close();
     });
