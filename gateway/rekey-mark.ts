@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -40,12 +39,11 @@ export async function writeRekeyMark(
   { from, to, newKeyFile }: RekeyMark,
 ): Promise<void> {
   const path = join(dataFolder, FILE);
+  // The lock is held: what is there already was left by somebody who was killed.
+  const temporary = `${path}.tmp`;
+  await rm(temporary, { force: true });
   const text = `${JSON.stringify({ from, to, new_key: newKeyFile })}\n`;
-  await writeThenMove(
-    `${path}.${randomBytes(4).toString('hex')}.tmp`,
-    path,
-    Buffer.from(text, 'utf8'),
-  );
+  await writeThenMove(temporary, path, Buffer.from(text, 'utf8'));
 }
 
 /** Durable when it resolves. */

@@ -11,6 +11,7 @@ import { blobFile, checkFile, copyTo, databaseFile, stored } from './copies.ts';
 import { manifestOf, writeManifest, type Manifest, type ProjectEntry } from './manifest.ts';
 import { makeFolderWhole, refuseExisting } from './new-folder.ts';
 import { ProjectCopy } from './project-copy.ts';
+import { watchKey } from './same-key.ts';
 
 /** A blob that went while it was copied is not named by a later snapshot. */
 const ATTEMPTS_MAX = 5;
@@ -40,8 +41,10 @@ export async function backUp(options: BackupOptions): Promise<Manifest> {
       `${options.dataFolder} holds no data of a gateway. Name its folder by --data or SVC_DATA.`,
     );
   }
+  const refuseOtherKey = await watchKey(options.dataFolder);
   return makeFolderWhole(folder, 'backup', async (partial) => {
     const manifest = await copyAll(options, partial);
+    await refuseOtherKey();
     return { made: manifest, files: writeManifest(partial, manifest) };
   });
 }

@@ -16,6 +16,7 @@ import { existingKey, fingerprintOf } from './master-key.ts';
 import { makeFolderWhole, refuseExisting } from './new-folder.ts';
 import { ProjectCopy } from './project-copy.ts';
 import { projectManifestOf, type ProjectManifest } from './project-manifest.ts';
+import { watchKey } from './same-key.ts';
 import { keyFileOf, type AdminSettings } from './settings.ts';
 
 /** The database in an export. Its blobs lie beside it, as in a data folder. */
@@ -51,12 +52,16 @@ export function exportedBlob(folder: string, digest: string): string {
 export async function exportProject(options: ExportOptions): Promise<ProjectManifest> {
   const { settings, folder } = options;
   refuseExisting(folder);
-  const masterKey = existingKey(keyFileOf(settings));
   const moving = await movable(options);
+  // That of databases on a server cannot be changed.
+  const refuseOtherKey = settings.databases.shared ? null : await watchKey(settings.dataFolder);
+  const masterKey = existingKey(keyFileOf(settings));
   if (options.hold) await hold(options, moving);
   return makeFolderWhole(folder, 'export', async (partial) => {
+    const copied = await copyAll(options, partial, moving);
+    await refuseOtherKey?.();
     const manifest = projectManifestOf({
-      ...(await copyAll(options, partial, moving)),
+      ...copied,
       held: options.hold || moving.isHeld,
       master_key: fingerprintOf(masterKey),
     });

@@ -1,3 +1,4 @@
+import { counted } from '../../shared/counted.ts';
 import { AdminError } from './admin-error.ts';
 import type { AdminCall } from './move-commands.ts';
 import { progressOn } from './progress.ts';
@@ -48,11 +49,23 @@ function summaryOf(
 }
 
 function linesOf(data: string, { from, to, projects, values, hashes }: Rekeyed): string {
-  return `Sealed all of ${data} anew, from the master key ${from} to the master key ${to}: ${projects} projects, ${values} secrets, ${hashes} keyed hashes.\n`;
+  const what = [
+    counted(projects, 'project'),
+    counted(values, 'secret'),
+    counted(hashes, 'keyed hash', 'keyed hashes'),
+  ].join(', ');
+  return `Sealed all of ${data} anew, from the master key ${from} to the master key ${to}: ${what}.\n`;
 }
 
-function aboutKeys({ nameKeyFile, oldKeyFile }: Rekeyed, newKey: string): string {
-  return nameKeyFile === null
-    ? `The new key is in its place, and ${newKey} is a copy of it: keep that elsewhere.\nThe key of before is kept as ${oldKeyFile}: backups and exports made until now need it. Delete it with the last of them.\n`
-    : `BEFORE THE NEXT START, NAME THE NEW KEY: SVC_MASTER_KEY_FILE=${nameKeyFile}\nKeep the one of before for backups and exports made until now.\n`;
+function aboutKeys({ nameKeyFile, oldKeyFile, isNewKeyGone }: Rekeyed, newKey: string): string {
+  if (nameKeyFile === null) {
+    const copy = isNewKeyGone
+      ? `${newKey} does not hold it any more: keep a copy of it elsewhere.`
+      : `${newKey} is a copy of it: keep that elsewhere.`;
+    return `The new key is in its place. ${copy}\nThe key of before is kept as ${oldKeyFile}: backups and exports made until now need it. Delete it with the last of them.\n`;
+  }
+  const only = isNewKeyGone
+    ? `${newKey} does not hold it any more, and that file is the only one: move it out of the data folder, and name its new place.\n`
+    : '';
+  return `BEFORE THE NEXT START, NAME THE NEW KEY: SVC_MASTER_KEY_FILE=${nameKeyFile}\n${only}Keep the one of before for backups and exports made until now.\n`;
 }

@@ -1,25 +1,33 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { projectsIn, type ProjectRecord } from '../../shared/store/control-store.ts';
-import { syncFile, writeThenMove } from '../blobs/blob-files.ts';
 import { modeOf } from '../data-mode.ts';
 import { readRekeyMark, removeRekeyMark, writeRekeyMark, type RekeyMark } from '../rekey-mark.ts';
 import { claimWhosever } from '../server/data-folder.ts';
-import { createVault, keyText, loadMasterKey } from '../vault.ts';
+import { createVault, loadMasterKey } from '../vault.ts';
 import { AdminError } from './admin-error.ts';
 import { databaseFile } from './copies.ts';
 import { existingKey, fingerprintOf } from './master-key.ts';
+import {
+  begunKey,
+  dropSpare,
+  keepSpare,
+  putKeyInPlace,
+  type KeyPlaces,
+  type KeysNow,
+} from './rekey-keys.ts';
 import { checkSealed, reseal, type ResealTarget, type Vaults } from './reseal.ts';
 import { keyFileOf, type AdminSettings } from './settings.ts';
 
 /** Where a crash has consequences of its own. */
 type RekeyPoint =
   | 'checked'
+  | 'new key kept'
   | 'marked'
   | 'database done'
   | 'old key kept'
   | 'key in place'
+  | 'spare dropped'
   | 'unmarked';
 
 export interface RekeyOptions {
@@ -33,30 +41,19 @@ export interface RekeyOptions {
 }
 
 /** What was done. Keys are named by their fingerprints. */
-export interface Rekeyed {
+export interface Rekeyed extends KeysNow {
   readonly from: string;
   readonly to: string;
   readonly projects: number;
   readonly values: number;
   readonly hashes: number;
-  /** The file that the next start has to be told of; null where the new key is in its place in the data folder. */
-  readonly nameKeyFile: string | null;
-  /** Where the key of before was put; null where it stays in its own file. */
-  readonly oldKeyFile: string | null;
 }
 
-/** It was interrupted between two databases: some have one key, and some the other. */
+/** It was interrupted, and says what that has left. */
 export class RekeyInterrupted extends AdminError {}
 
-interface Rekeying {
+interface Rekeying extends KeyPlaces {
   readonly options: RekeyOptions;
-  readonly dataFolder: string;
-  /** Of the key in use. */
-  readonly keyFile: string;
-  /** Absolute. */
-  readonly newKeyFile: string;
-  /** The key is in the data folder, where nobody but us has to be told of another one. */
-  readonly isOwnKey: boolean;
 }
 
 /**
@@ -91,62 +88,73 @@ export async function rekey(options: RekeyOptions): Promise<Rekeyed> {
 }
 
 async function rekeyFolder(rekeying: Rekeying): Promise<Rekeyed> {
-  const { options, dataFolder, isOwnKey, newKeyFile } = rekeying;
+  const { options, dataFolder, isOwnKey } = rekeying;
   const at = options.at ?? (() => undefined);
-  const { vaults, mark, isBegun } = keysOf(rekeying);
+  const { fresh, vaults, mark, isBegun } = keysOf(rekeying);
   const targets = await targetsIn(dataFolder);
   // What cannot be opened is found before anything has changed.
   for (const target of targets) {
-    options.signal.throwIfAborted();
+    if (options.signal.aborted) throw isBegun ? halfDone() : notBegun(mark);
     await checkSealed(target, vaults);
   }
   at('checked');
-  // Whoever has made the file may not have waited for the disk, and soon nothing opens without it.
-  await syncFile(newKeyFile);
-  await syncFile(dirname(newKeyFile));
+  await keepSpare(rekeying, mark, fresh);
+  at('new key kept');
   if (!isBegun) await writeRekeyMark(dataFolder, mark);
   at('marked');
   const counts = await resealAll(rekeying, { targets, vaults, at });
-  const oldKeyFile = isOwnKey ? await putKeyInPlace(rekeying, { mark, at }) : null;
+  const oldKeyFile = isOwnKey ? await putKeyInPlace(rekeying, { mark, fresh }, at) : null;
+  const keys = await dropSpare(rekeying, mark, oldKeyFile);
+  at('spare dropped');
   await removeRekeyMark(dataFolder);
   at('unmarked');
-  return {
-    from: mark.from,
-    to: mark.to,
-    projects: targets.length - 1,
-    ...counts,
-    nameKeyFile: isOwnKey ? null : newKeyFile,
-    oldKeyFile,
-  };
+  return { from: mark.from, to: mark.to, projects: targets.length - 1, ...counts, ...keys };
+}
+
+function halfDone(): RekeyInterrupted {
+  return new RekeyInterrupted(
+    'interrupted between two databases. No gateway starts on the data until the same command has come to its end.',
+  );
+}
+
+function notBegun({ newKeyFile }: RekeyMark): RekeyInterrupted {
+  return new RekeyInterrupted(
+    `interrupted before any secret was sealed anew. The new key stays in ${newKeyFile}; the same command goes on with it.`,
+  );
 }
 
 interface Keys {
+  readonly fresh: Uint8Array;
   readonly vaults: Vaults;
   readonly mark: RekeyMark;
   /** An earlier run has written the mark. */
   readonly isBegun: boolean;
 }
 
-function keysOf({ dataFolder, keyFile, newKeyFile }: Rekeying): Keys {
+function keysOf(rekeying: Rekeying): Keys {
+  const { dataFolder, keyFile, newKeyFile } = rekeying;
   const begun = readRekeyMark(dataFolder);
   const old = existingKey(keyFile);
   const from = fingerprintOf(old);
-  if (begun && !existsSync(newKeyFile)) throw otherKeys(dataFolder, begun);
+  if (begun) {
+    const fresh = begunKey(rekeying, begun);
+    // It may have been cut short when the new key was in its place already.
+    const isOld = from === begun.from || from === begun.to;
+    if (!fresh || fingerprintOf(fresh) !== begun.to || !isOld) throw otherKeys(dataFolder, begun);
+    return { fresh, vaults: vaultsOf(old, fresh), mark: begun, isBegun: true };
+  }
   const fresh = loadMasterKey(newKeyFile, '--new-key');
   const to = fingerprintOf(fresh);
-  const vaults = { old: createVault(old), fresh: createVault(fresh) };
-  if (begun) {
-    // It may have been cut short when the new key was in its place already.
-    const isSame = to === begun.to && (from === begun.from || from === begun.to);
-    if (!isSame) throw otherKeys(dataFolder, begun);
-    return { vaults, mark: begun, isBegun: true };
-  }
   if (from === to) {
     throw new AdminError(
       `${newKeyFile} holds the master key that ${dataFolder} has already. Name a file that is not there, and a new key is made.`,
     );
   }
-  return { vaults, mark: { from, to, newKeyFile }, isBegun: false };
+  return { fresh, vaults: vaultsOf(old, fresh), mark: { from, to, newKeyFile }, isBegun: false };
+}
+
+function vaultsOf(old: Uint8Array, fresh: Uint8Array): Vaults {
+  return { old: createVault(old), fresh: createVault(fresh) };
 }
 
 function otherKeys(dataFolder: string, { from, to, newKeyFile }: RekeyMark): AdminError {
@@ -188,11 +196,7 @@ async function resealAll(
   const projects = targets.length - 1;
   onProgress(0, projects);
   for (const [index, target] of targets.entries()) {
-    if (signal.aborted) {
-      throw new RekeyInterrupted(
-        'interrupted between two databases. No gateway starts on the data until the same command has come to its end.',
-      );
-    }
+    if (signal.aborted) throw halfDone();
     const { values, hashes } = await reseal(target, vaults);
     counts.values += values;
     counts.hashes += hashes;
@@ -200,25 +204,4 @@ async function resealAll(
     if (target.projectId !== null) onProgress(index + 1, projects);
   }
   return counts;
-}
-
-/** The key of before is kept, as backups need it. Answers where; there is a key in place at every moment. */
-async function putKeyInPlace(
-  { keyFile, newKeyFile }: Rekeying,
-  { mark, at }: { readonly mark: RekeyMark; readonly at: Stage['at'] },
-): Promise<string> {
-  const kept = `${keyFile}.${mark.from}`;
-  const inPlace = existingKey(keyFile);
-  if (fingerprintOf(inPlace) === mark.to) return kept;
-  await writeKey(kept, inPlace);
-  at('old key kept');
-  await writeKey(keyFile, existingKey(newKeyFile));
-  at('key in place');
-  return kept;
-}
-
-/** Whole and durable, in the place of whatever was there. */
-async function writeKey(path: string, key: Uint8Array): Promise<void> {
-  const temporary = `${path}.${randomBytes(8).toString('hex')}.tmp`;
-  await writeThenMove(temporary, path, Buffer.from(keyText(key)));
 }

@@ -109,9 +109,8 @@ export class ControlStore {
   }
 
   /** That sample, if there is one. */
-  async storedSample(): Promise<Uint8Array | null> {
-    const value = await this.#reader.read((tx) => new MetaRepository(tx).get('key_sample'));
-    return value instanceof Uint8Array ? value : null;
+  storedSample(): Promise<Uint8Array | null> {
+    return sampleOf(this.#reader);
   }
 
   async close(): Promise<void> {
@@ -128,4 +127,19 @@ export async function projectsIn(path: string): Promise<ProjectRecord[]> {
   } finally {
     await reader.close();
   }
+}
+
+/** The sample that tells which master key the secrets have, beside whoever has the database open; null when it has none. */
+export async function keySampleIn(path: string): Promise<Uint8Array | null> {
+  const reader = new EmbeddedReader(path, { readOnly: true });
+  try {
+    return await sampleOf(reader);
+  } finally {
+    await reader.close();
+  }
+}
+
+async function sampleOf(reader: Reader): Promise<Uint8Array | null> {
+  const value = await reader.read((tx) => new MetaRepository(tx).get('key_sample'));
+  return value instanceof Uint8Array ? value : null;
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rekey } from '../../../gateway/admin/rekey.ts';
+import { rekey, RekeyInterrupted } from '../../../gateway/admin/rekey.ts';
 import { readAdminSettings } from '../../../gateway/admin/settings.ts';
 import { Connection } from '../../../shared/store/connection.ts';
 import { takeLock } from '../../../shared/store/lock.ts';
@@ -48,7 +48,8 @@ describe('a change of the master key is refused, and nothing is changed', () => 
     lock?.release();
     expect(refused).toMatchObject({ code: 1, out: '' });
     expect(refused.err).toContain(`Another process (pid ${process.pid}) has the data in ${data}`);
-    expect((await operator(args)).code).toBe(0);
+    const done = await operator(args);
+    expect(done).toMatchObject({ code: 0, out: expect.stringContaining(': 1 project, ') });
   }, 60_000);
 
   it('to the key that is there, and from one that is not the right one', async () => {
@@ -104,23 +105,49 @@ describe('a change of the master key is refused, and nothing is changed', () => 
   }, 60_000);
 });
 
-it('an interruption ends it between two databases, and says what to do', async () => {
-  const { data, args, newKey } = copyOf('interrupted');
+/** A change that is interrupted at this point, or before it begins: answers what it ends with. */
+function interruptedAt(
+  { data, newKey }: { data: string; newKey: string },
+  where: string | null,
+): Promise<unknown> {
   const interrupting = new AbortController();
-  const interrupted = rekey({
+  if (where === null) interrupting.abort();
+  return rekey({
     settings: readAdminSettings({}, { data }),
     newKeyFile: newKey,
     signal: interrupting.signal,
     onProgress: () => undefined,
     at: (point) => {
-      if (point === 'database done') interrupting.abort();
+      if (point === where) interrupting.abort();
     },
-  });
-  await expect(interrupted).rejects.toThrow('until the same command has come to its end');
-  expect(readdirSync(data)).toContain('rekeying');
-  expect((await operator(args)).code).toBe(0);
-  expect(readdirSync(data)).not.toContain('rekeying');
-}, 60_000);
+  }).catch((error: unknown) => error);
+}
+
+describe('an interruption of a change of the master key', () => {
+  it('ends it between two databases, and says what to do, also while it is repeated', async () => {
+    const copy = copyOf('interrupted');
+    const { data, args } = copy;
+    const halfDone = 'until the same command has come to its end';
+    for (const where of ['database done', null]) {
+      const ended = await interruptedAt(copy, where);
+      expect(ended).toBeInstanceOf(RekeyInterrupted);
+      expect(String(ended)).toContain(halfDone);
+      expect(readdirSync(data)).toContain('rekeying');
+    }
+    expect((await operator(args)).code).toBe(0);
+    expect(readdirSync(data)).not.toContain('rekeying');
+  }, 60_000);
+
+  it('names the new key that it leaves where nothing was changed yet', async () => {
+    const copy = copyOf('interrupted-early');
+    const { data, args, newKey } = copy;
+    const ended = await interruptedAt(copy, null);
+    expect(ended).toBeInstanceOf(RekeyInterrupted);
+    expect(String(ended)).toContain(`The new key stays in ${newKey}`);
+    expect([existsSync(newKey), readdirSync(data).includes('rekeying')]).toEqual([true, false]);
+    expect((await operator(args)).code).toBe(0);
+  }, 60_000);
+});
 
 async function ask(url: string, method: 'GET' | 'PUT', path: string) {
   const answer = await fetch(url + path, {

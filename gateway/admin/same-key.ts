@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { keySampleIn } from '../../shared/store/control-store.ts';
+import { readRekeyMark, refuseHalfRekeyed } from '../rekey-mark.ts';
+import { AdminError } from './admin-error.ts';
+
+/**
+ * Begins to watch the master key of a data folder that is copied. Answers what throws an `AdminError` where a change of it has
+ * begun since, also one that has ended: the copy may have secrets of both keys. Throws a `StartRefused` where one is half done.
+ */
+export async function watchKey(dataFolder: string): Promise<() => Promise<void>> {
+  const control = join(dataFolder, 'control.db');
+  // A change is marked first and makes the sample anew before its mark goes: they are looked at from its two ends.
+  const before = await keySampleIn(control);
+  refuseHalfRekeyed(dataFolder);
+  return async () => {
+    const isMarked = readRekeyMark(dataFolder) !== null;
+    if (!isMarked && isSame(before, await keySampleIn(control))) return;
+    throw new AdminError(
+      `The master key of ${dataFolder} was changed while it was copied, and the copy may have secrets of both keys: it was removed. Run it again once svc gateway rekey has come to its end.`,
+    );
+  };
+}
+
+function isSame(one: Uint8Array | null, other: Uint8Array | null): boolean {
+  if (one === null || other === null) return one === other;
+  return Buffer.compare(one, other) === 0;
+}
