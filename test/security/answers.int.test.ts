@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../shared/operations/index.ts';
 import { Hosted } from '../gateway/server/hosted.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
+import { askNaming } from '../helpers/named-hosts.ts';
 import { rawRequest } from '../helpers/raw-http.ts';
 
 const PUBLIC = 'https://svc.example.com';
@@ -70,22 +71,23 @@ describe('every answer', () => {
     'to %s %s is what it says, and is run and framed by no page',
     async (...at) => {
       const [method, path] = at;
-      const { headers, status } = await fetch(url + path, {
+      const { headers, status, text } = await askNaming(url, path, ['evil.example'], {
         method,
-        redirect: 'manual',
-        headers: { origin: 'https://evil.example', host: 'evil.example' },
+        headers: { origin: 'https://evil.example' },
       });
-      const policy = headers.get('content-security-policy') ?? '';
+      const policy = String(headers['content-security-policy'] ?? '');
       expect({
+        named: text.includes('evil.example'),
         status: status >= 200 && status < 500,
-        nosniff: headers.get('x-content-type-options'),
+        nosniff: headers['x-content-type-options'] ?? null,
         nothingElse: policy.startsWith("default-src 'none'"),
         base: policy.includes("base-uri 'none'"),
         framed: policy.includes("frame-ancestors 'none'"),
-        transport: headers.get('strict-transport-security'),
-        shared: headers.get('access-control-allow-origin'),
-        program: headers.get('server') ?? headers.get('x-powered-by'),
+        transport: headers['strict-transport-security'] ?? null,
+        shared: headers['access-control-allow-origin'] ?? null,
+        program: headers['server'] ?? headers['x-powered-by'] ?? null,
       }).toEqual({
+        named: false,
         status: true,
         nosniff: 'nosniff',
         nothingElse: true,
