@@ -1,4 +1,5 @@
 import type { ProjectInfo, Vault } from '../shared/context.ts';
+import { Known } from '../shared/known.ts';
 import { openSecret } from '../shared/operations/source/view.ts';
 import type { SourceRow } from '../shared/store/sources.ts';
 
@@ -26,33 +27,5 @@ export function heldSecrets({ secrets }: OpenSource, now: number): string[] {
   return secrets.filter(({ until }) => until === null || now < until).map(({ text }) => text);
 }
 
-/** Sources by the token of their URL, as they were read and opened before. Everything that changes a source empties it. */
-export class KnownSources {
-  readonly #found = new Map<string, OpenSource>();
-  readonly #remembers: boolean;
-  #stamp = 0;
-
-  /** One that remembers nothing is for sources that others may change unseen. */
-  constructor({ remembers }: { readonly remembers: boolean }) {
-    this.#remembers = remembers;
-  }
-
-  /** Goes up with every change: what was read before it is not to be remembered after it. */
-  get stamp(): number {
-    return this.#stamp;
-  }
-
-  get(token: string): OpenSource | undefined {
-    return this.#found.get(token);
-  }
-
-  /** `stamp` is the one from before the source was read. */
-  set(token: string, source: OpenSource, stamp: number): void {
-    if (this.#remembers && stamp === this.#stamp) this.#found.set(token, source);
-  }
-
-  clear(): void {
-    this.#stamp += 1;
-    this.#found.clear();
-  }
-}
+/** Sources by the token of their URL. */
+export class KnownSources extends Known<OpenSource> {}

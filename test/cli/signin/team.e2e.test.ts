@@ -60,7 +60,7 @@ async function press(button: string, count: number, shownBy: () => string): Prom
   const token = await linkToken(gateway.folder, 's', count);
   await visit(`${gateway.url}/s/${token}`, { button });
   const [code = ''] = /[A-Z]+-[A-Z]+-\d\d/.exec(mailsOf(gateway.folder).at(-1) ?? '') ?? [];
-  expect(shownBy()).toContain(`    ${code}\n`);
+  await expect.poll(shownBy, { timeout: 30_000 }).toContain(`    ${code}\n`);
 }
 
 describe('signing in to a real gateway', () => {
