@@ -74,13 +74,14 @@ export class Authority implements Executor {
       unspentTransfer: (month: string) => project.transfer.unspent(month),
     };
     if (handler.kind === 'read') {
-      return project.store.read((store) => handler.run({ ...base, store }, input));
+      return project.store.read((store) => handler.run({ store, ...base }, input));
     }
     const { blobs, waits } = project;
     const read: LongContext['read'] = (fn) => project.store.read(fn);
-    const long = longContext(base, { blobs, waits, read, now: () => clock.now() }, signal);
+    const long = (): LongContext =>
+      longContext(base, { blobs, waits, read, now: () => clock.now() }, signal);
     return handler.kind === 'long'
-      ? handler.run(long, input)
+      ? handler.run(long(), input)
       : runWrite({ operation, handler, input, base, project, long });
   }
 }

@@ -14,7 +14,7 @@ interface Write {
   readonly base: Omit<ReadContext, 'store'>;
   readonly project: Project;
   /** For what waits after the commit. */
-  readonly long: LongContext;
+  readonly long: () => LongContext;
   readonly brief: unknown;
   /** Keyed digest of the brief input: made before the transaction, which should be short. */
   readonly inputDigest: string;
@@ -28,7 +28,7 @@ export async function runWrite(call: Omit<Write, 'brief' | 'inputDigest'>): Prom
   const { project, operation } = call;
   const brief = operation.briefOf(call.input);
   const recorder = await project.recorder();
-  const write = { ...call, brief, inputDigest: recorder.digest(brief) };
+  const write = { brief, inputDigest: recorder.digest(brief), ...call };
   const releases: (() => void)[] = [];
   try {
     return await answer(write, await commitOnce(write, releases));
@@ -71,12 +71,12 @@ async function prepareAndCommit(write: Write, releases: (() => void)[]): Promise
   const { handler, input, base, project } = write;
   const prepared = await handler.prepare?.(
     {
-      ...base,
       blobs: project.blobs,
       directUploads: project.directUploads,
       callbacks: project.callbacks,
       read: (fn) => project.store.read(fn),
       finally: (release) => releases.push(release),
+      ...base,
     },
     input,
   );
@@ -101,14 +101,15 @@ async function commit(write: Write, prepared: unknown, mayBeRepeat: boolean): Pr
 }
 
 async function answer(write: Write, committed: unknown): Promise<unknown> {
-  const { handler, input, base, project, long } = write;
+  const { handler, input, base, project } = write;
   if (handler.wait) {
-    const again = (other: unknown): Promise<unknown> => commitAgain(write, committed, other);
-    return handler.wait({ ...long, again }, input, committed);
+    const long = write.long();
+    const again = (other: unknown): Promise<unknown> => commitAgain(write, long, committed, other);
+    return handler.wait({ again, ...long }, input, committed);
   }
   const present = handler.answer;
   if (!present) return committed;
-  return project.store.read((store) => present({ ...base, store }, input, committed));
+  return project.store.read((store) => present({ store, ...base }, input, committed));
 }
 
 /**
@@ -116,9 +117,14 @@ async function answer(write: Write, committed: unknown): Promise<unknown> {
  * what came of it in the end. Of two that wait under one key, the second answers what the first was given. Nothing is
  * done for a caller who has gone: it would be used up and given to nobody.
  */
-async function commitAgain(write: Write, before: unknown, brief: unknown): Promise<unknown> {
-  await write.long.breathe();
-  const now = (await timeNow(write.long)) ?? write.base.now;
+async function commitAgain(
+  write: Write,
+  long: LongContext,
+  before: unknown,
+  brief: unknown,
+): Promise<unknown> {
+  await long.breathe();
+  const now = (await timeNow(long)) ?? write.base.now;
   try {
     return await commit({ ...write, brief, base: { ...write.base, now } }, undefined, false);
   } catch (error) {

@@ -19,7 +19,6 @@ export function longContext(
   signal: AbortSignal,
 ): LongContext {
   return {
-    ...base,
     blobs,
     read,
     breathe: async () => {
@@ -41,5 +40,6 @@ export function longContext(
         timeoutMs: timeoutSeconds * 1000,
         signal,
       }),
+    ...base,
   };
 }

@@ -42,7 +42,7 @@ export async function runLocally(call: LocalCall, copy: Copy): Promise<unknown> 
   };
   switch (handler.kind) {
     case 'read':
-      return read((store) => handler.run({ ...base, store }, checked));
+      return read((store) => handler.run({ store, ...base }, checked));
     case 'long': {
       const site = { blobs: NO_BLOBS, waits: copy.waits, read, now: () => copy.now() };
       return handler.run(longContext(base, site, signal), checked);

@@ -125,7 +125,7 @@ export class InProcessWrites implements OpenWrites {
     const job = (store: Repositories): Job => {
       // A job may run twice: what it told the first time was undone.
       effects = [];
-      return { ...parts, store, tell: (effect) => effects.push(effect) };
+      return { store, tell: (effect) => effects.push(effect), ...parts };
     };
     busy.started(projectId);
     try {

@@ -3,7 +3,7 @@ import { ServiceError, type ErrorCode } from '../../shared/errors.ts';
 import type { Handler, Operation } from '../../shared/operation.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { findAnswer, keepAnswer } from '../kept-answers.ts';
-import { roomContext, type Effect, type Job, type Procedure } from './job.ts';
+import type { Effect, Job, Procedure } from './job.ts';
 import { peopleContext } from './people-context.ts';
 import { toPlain, type PlainError } from './plain-error.ts';
 
@@ -62,11 +62,11 @@ async function commit(job: Job, call: OperationCall): Promise<OperationOutcome> 
   if (effect) job.tell(effect);
   await store.ledger.append(
     {
-      ...noteOf(call),
       subject: called.subjectOf(input, committed),
       outcome: 'ok',
       code: null,
       result_digest: recorder.digest(committed),
+      ...noteOf(call),
     },
     now,
   );
@@ -84,8 +84,6 @@ function writeContext(job: Job, { caller, now }: OperationCall): WriteContext {
   return {
     caller,
     server,
-    ...roomContext(job, now),
-    ...peopleContext(job, now),
     keysChanged: () => tell({ kind: 'keys_changed' }),
     keyEnded: (keyId) => tell({ kind: 'key_ended', keyId }),
     sourcesChanged: () => tell({ kind: 'sources_changed' }),
@@ -95,6 +93,8 @@ function writeContext(job: Job, { caller, now }: OperationCall): WriteContext {
     },
     deliveriesDue: (destination) => tell({ kind: 'delivery_due', destination }),
     eventReady: ({ source, type }) => tell({ kind: 'event_ready', source, type }),
+    blobDropped: (digest) => tell({ kind: 'blob_dropped', digest }),
+    ...peopleContext(job, now),
   };
 }
 
@@ -106,11 +106,11 @@ async function recordRefusal(
   if (!(error instanceof ServiceError) || UNRECORDED.has(error.code)) throw error;
   await store.ledger.append(
     {
-      ...noteOf(call),
       subject: find(call.name).subjectOf(call.input, {}) ?? null,
       outcome: 'error',
       code: error.code,
       result_digest: null,
+      ...noteOf(call),
     },
     call.now,
   );

@@ -95,7 +95,7 @@ export class ThreadWriters implements Writers {
     return new Promise((resolve, reject) => {
       this.#lastId += 1;
       this.#pending.set(this.#lastId, { resolve, reject });
-      this.#outbox.push({ ...request, id: this.#lastId });
+      this.#outbox.push({ id: this.#lastId, ...request });
       if (this.#outbox.length >= BATCH_MAX) this.#flush();
       else if (this.#outbox.length === 1) setImmediate(() => this.#flush());
     });

@@ -25,24 +25,29 @@ type Unhashed = Omit<LedgerEntry, 'hash'>;
 export const GENESIS_HASH = '0'.repeat(64);
 
 /**
- * hex(SHA-256("svc-ledger-v1\n" + JCS({project, ...all fields but hash}))). The field set is fixed,
- * so the canonical text is written directly; a test holds it equal to the general JCS.
+ * hex(SHA-256("svc-ledger-v1\n" + JCS({project, ...all fields but hash}))). The field set is fixed and written here in the
+ * order of JCS, so that no text need be sorted; a test holds it equal to the general JCS.
  */
-export function entryHash(projectId: string, entry: Unhashed): string {
-  const text =
-    'svc-ledger-v1\n' +
-    `{"agent":${json(entry.agent)},"at":${json(entry.at)},"code":${json(entry.code)}` +
-    `,"input_digest":${json(entry.input_digest)},"key_id":${json(entry.key_id)}` +
-    `,"op":${json(entry.op)},"outcome":${json(entry.outcome)}` +
-    `,"platform":${json(entry.platform)},"prev_hash":${json(entry.prev_hash)}` +
-    `,"project":${json(projectId)},"request_id":${json(entry.request_id)}` +
-    `,"result_digest":${json(entry.result_digest)},"seq":${json(entry.seq)}` +
-    `,"subject":${json(entry.subject)}}`;
-  return hash('sha256', text);
-}
-
-function json(value: string | number | null): string {
-  return value === null ? 'null' : JSON.stringify(value);
+export function entryHash(project: string, entry: Unhashed): string {
+  const { agent, at, code, input_digest, key_id, op, outcome } = entry;
+  const { platform, prev_hash, request_id, result_digest, seq, subject } = entry;
+  const text = JSON.stringify({
+    agent,
+    at,
+    code,
+    input_digest,
+    key_id,
+    op,
+    outcome,
+    platform,
+    prev_hash,
+    project,
+    request_id,
+    result_digest,
+    seq,
+    subject,
+  });
+  return hash('sha256', `svc-ledger-v1\n${text}`);
 }
 
 /**
@@ -50,15 +55,24 @@ function json(value: string | number | null): string {
  * the database does not give them back, and the stored entry would then fail its own hash.
  */
 export function sealEntry(projectId: string, entry: Unhashed): LedgerEntry {
-  const stored: Unhashed = {
-    ...entry,
+  const sealed: LedgerEntry = {
+    seq: entry.seq,
+    at: entry.at,
     op: storable(entry.op),
     agent: storable(entry.agent),
     platform: storable(entry.platform),
+    key_id: entry.key_id,
     subject: storable(entry.subject),
     request_id: storable(entry.request_id),
+    outcome: entry.outcome,
+    code: entry.code,
+    input_digest: entry.input_digest,
+    result_digest: entry.result_digest,
+    prev_hash: entry.prev_hash,
+    hash: '',
   };
-  return { ...stored, hash: entryHash(projectId, stored) };
+  sealed.hash = entryHash(projectId, sealed);
+  return sealed;
 }
 
 function storable<T extends string | null>(text: T): T | string {

@@ -1,7 +1,11 @@
 import type { DiskSums } from '../rules/disk-quota.ts';
-import type { Row, Tx } from './driver.ts';
+import type { Tx } from './driver.ts';
 
 type Counter = 'keys' | 'key_bytes' | 'file_bytes' | 'upload_bytes';
+type Sums = Map<Counter | 'version', number>;
+
+/** Under this name the sums are carried from job to job. */
+const SUMS = 'disk.sums';
 
 /** The sums of the disk, kept in step with its rows by whoever changes them. */
 export class DiskRepository {
@@ -12,28 +16,47 @@ export class DiskRepository {
   }
 
   async use(): Promise<DiskSums> {
-    const rows = await this.#tx.all('SELECT name, value FROM disk');
-    const value = new Map(rows.map((row) => [row['name'], Number(row['value'])]));
+    const sums = await this.#sums();
     return {
-      keys: value.get('keys') ?? 0,
-      keyBytes: value.get('key_bytes') ?? 0,
-      fileBytes: value.get('file_bytes') ?? 0,
-      uploadBytes: value.get('upload_bytes') ?? 0,
+      keys: sums.get('keys') ?? 0,
+      keyBytes: sums.get('key_bytes') ?? 0,
+      fileBytes: sums.get('file_bytes') ?? 0,
+      uploadBytes: sums.get('upload_bytes') ?? 0,
     };
   }
 
   async add(counter: Counter, change: number): Promise<void> {
-    if (change === 0) return;
-    await this.#tx.put('UPDATE disk SET value = value + ? WHERE name = ?', [change, counter]);
+    if (change !== 0) await this.#change(counter, change);
   }
 
   /** The version of the next write of a key or a file: never given twice. */
-  async nextVersion(): Promise<number> {
-    await this.#tx.put("UPDATE disk SET value = value + 1 WHERE name = 'version'");
-    const row = await this.#tx.get<Row & { value: number }>(
-      "SELECT value FROM disk WHERE name = 'version'",
+  nextVersion(): Promise<number> {
+    return this.#change('version', 1);
+  }
+
+  async #sums(): Promise<Sums> {
+    const carried = this.#tx.group?.carried;
+    const known = carried?.get(SUMS) as Sums | undefined;
+    if (known) return known;
+    const rows = await this.#tx.all<{ name: Counter; value: number }>(
+      'SELECT name, value FROM disk',
     );
-    return row?.value ?? 0;
+    const sums: Sums = new Map(rows.map(({ name, value }) => [name, value]));
+    carried?.set(SUMS, sums);
+    return sums;
+  }
+
+  /** Summed up in memory for the whole transaction and written once at its end. */
+  async #change(name: Counter | 'version', change: number): Promise<number> {
+    const { group } = this.#tx;
+    if (!group) throw new Error('Only a write changes the sums.');
+    const sums = await this.#sums();
+    const value = (sums.get(name) ?? 0) + change;
+    sums.set(name, value);
+    group.atEnd(`disk.${name}`, (tx) =>
+      tx.put('UPDATE disk SET value = ? WHERE name = ?', [value, name]),
+    );
+    return value;
   }
 
   /** Bytes that links sent in a calendar month, written `2026-01`. */

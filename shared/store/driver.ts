@@ -23,7 +23,7 @@ export interface SharedByGroup {
   readonly carried: Map<string, unknown>;
   /**
    * Runs once before COMMIT for all jobs that asked under this name: for what they add up in `carried` and need to write
-   * only once.
+   * only once. The job that asks has written something.
    */
   atEnd(name: string, finisher: (tx: Tx) => Promise<void>): void;
 }

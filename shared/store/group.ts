@@ -9,13 +9,16 @@ export class Group implements SharedByGroup, JobGroup {
   readonly carried = new Map<string, unknown>();
   readonly #watch = new TurnWatch();
   readonly #finishers = new Map<string, (tx: Tx) => Promise<void>>();
+  /** Of the job that runs. */
+  #scope: WriteScope | null = null;
 
   constructor(connection: Connection) {
     this.connection = connection;
   }
 
   scope(): JobScope {
-    return new WriteScope(this);
+    this.#scope = new WriteScope(this);
+    return this.#scope;
   }
 
   within<T>(work: Promise<T>): Promise<T> {
@@ -27,6 +30,7 @@ export class Group implements SharedByGroup, JobGroup {
   }
 
   atEnd(name: string, finisher: (tx: Tx) => Promise<void>): void {
+    if (this.#scope) this.#scope.wrote = true;
     this.#finishers.set(name, finisher);
   }
 

@@ -16,7 +16,6 @@ const half = async (tx: WriteTx) => {
 const count = (fail: boolean) => async (tx: WriteTx) => {
   const { group } = tx;
   if (!group) throw new Error('a write has a group');
-  await tx.run('UPDATE item SET value = value WHERE name = ?', ['none']);
   group.carried.set('count', Number(group.carried.get('count') ?? 0) + 1);
   group.atEnd('count', async (end: Tx) => {
     await end.run(

@@ -214,6 +214,34 @@ describe('the version of a write', () => {
   });
 });
 
+describe('the sums of the disk', () => {
+  it('count for each write of a transaction those before it, without those that were undone', async () => {
+    const seen: number[] = [];
+    const add = (bytes: number) =>
+      writer.write(async ({ disk }) => {
+        await disk.add('keys', 1);
+        await disk.add('key_bytes', bytes);
+        seen.push((await disk.use()).keyBytes);
+        if (bytes === 100) throw new Error('undone');
+      });
+    const added = await Promise.allSettled([add(1), add(2), add(100), add(4)]);
+    expect(added.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    // The transaction ran up to the one that failed, and then once more, each by itself.
+    expect(seen).toEqual([1, 3, 103, 1, 3, 103, 7]);
+    expect(await reader.read(({ disk }) => disk.use())).toEqual({
+      keys: 3,
+      keyBytes: 7,
+      fileBytes: 0,
+      uploadBytes: 0,
+    });
+  });
+});
+
 const addTransfer = (month: string, bytes: number) =>
   writer.write(({ disk }) => disk.addTransfer(month, bytes));
 

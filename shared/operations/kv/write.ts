@@ -31,7 +31,7 @@ export async function writeKey(context: WriteContext, entry: Entry): Promise<Wri
   refuseOtherVersion(entry.ifVersion, isThere ? stored : null);
   const size = Buffer.byteLength(text);
   const change = { keys: stored ? 0 : 1, bytes: size - (stored?.size_bytes ?? 0) };
-  await makeRoom(context, { ...change, key });
+  await makeRoom(context, { keys: change.keys, bytes: change.bytes, key });
   const version = await store.disk.nextVersion();
   const row = {
     key,
@@ -46,17 +46,8 @@ export async function writeKey(context: WriteContext, entry: Entry): Promise<Wri
   await store.disk.add('keys', change.keys);
   await store.disk.add('key_bytes', change.bytes);
   if (expiresAt !== null) context.dueAt(expiresAt);
-  return { ...written(row), updated_at: row.updated_at };
-}
-
-function written(row: {
-  key: string;
-  size_bytes: number;
-  version: number;
-  expires_at: number | null;
-}): Omit<Written, 'updated_at'> {
-  const { key, size_bytes, version, expires_at } = row;
-  return { key, size_bytes, version, expires_at: expires_at === null ? null : isoTime(expires_at) };
+  const expires_at = expiresAt === null ? null : isoTime(expiresAt);
+  return { key, size_bytes: size, version, expires_at, updated_at: row.updated_at };
 }
 
 /** Deletes a key; whether it was there. */

@@ -11,6 +11,8 @@ export class RemoteGroup implements SharedByGroup, JobGroup {
   readonly carried = new Map<string, unknown>();
   readonly #isApart: boolean;
   readonly #finishers = new Map<string, (tx: Tx) => Promise<void>>();
+  /** Of the job that runs. */
+  #scope: RemoteJobScope | null = null;
   /** By their texts, then by their values. */
   readonly #foreseen = new Map<string, Map<string, Promise<ResultSet>>>();
 
@@ -37,7 +39,8 @@ export class RemoteGroup implements SharedByGroup, JobGroup {
   }
 
   scope(): JobScope {
-    return new RemoteJobScope(this);
+    this.#scope = new RemoteJobScope(this);
+    return this.#scope;
   }
 
   async within<T>(work: Promise<T>): Promise<T> {
@@ -53,6 +56,7 @@ export class RemoteGroup implements SharedByGroup, JobGroup {
   }
 
   atEnd(name: string, finisher: (tx: Tx) => Promise<void>): void {
+    if (this.#scope) this.#scope.willWrite = true;
     this.#finishers.set(name, finisher);
   }
 
@@ -73,6 +77,8 @@ export class RemoteGroup implements SharedByGroup, JobGroup {
 
 class RemoteJobScope extends RemoteScope implements WriteTx, JobScope {
   readonly group: RemoteGroup;
+  /** Something that it adds up is written at the end. */
+  willWrite = false;
 
   constructor(group: RemoteGroup) {
     super(group.transaction);
@@ -85,6 +91,6 @@ class RemoteJobScope extends RemoteScope implements WriteTx, JobScope {
 
   /** After a failed statement the transaction goes on only from the savepoint. */
   override get wrote(): boolean {
-    return super.wrote || this.group.transaction.failure !== null;
+    return super.wrote || this.willWrite || this.group.transaction.failure !== null;
   }
 }
