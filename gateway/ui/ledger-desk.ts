@@ -11,6 +11,13 @@ interface Listed {
   readonly next_cursor: number | null;
 }
 
+/** An entry for whoever visits, and what its keys and people are called. */
+export interface EntryProps {
+  readonly visit: Visit;
+  readonly entry: LedgerEntry;
+  readonly names: ReadonlyMap<string, string>;
+}
+
 /** The newest first. VALIDATION_FAILED. */
 export async function entriesOf(
   visit: Visit,

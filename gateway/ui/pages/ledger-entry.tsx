@@ -3,7 +3,7 @@ import { ServiceError } from '../../../shared/errors.ts';
 import type { LedgerEntry } from '../../../shared/rules/ledger-chain.ts';
 import { mayCall, type Scope } from '../../../shared/scopes.ts';
 import { AgentText, Ago } from '../../pages/words.tsx';
-import { entriesOf, namesOf } from '../ledger-desk.ts';
+import { entriesOf, namesOf, type EntryProps } from '../ledger-desk.ts';
 import { Chip, Fact } from '../parts.tsx';
 import type { Shown, Visit } from '../visit.ts';
 
@@ -43,15 +43,7 @@ export async function showEntry(visit: Visit, id: string): Promise<Shown> {
   return { title: `Entry ${seq}`, content };
 }
 
-function Doing({
-  visit,
-  entry,
-  names,
-}: {
-  readonly visit: Visit;
-  readonly entry: LedgerEntry;
-  readonly names: ReadonlyMap<string, string>;
-}): JSX.Element {
+function Doing({ visit, entry, names }: EntryProps): JSX.Element {
   const { agent, platform, key_id: key, subject, request_id: request } = entry;
   return (
     <section class="card" aria-label="What was done">

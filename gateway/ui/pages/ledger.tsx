@@ -4,7 +4,7 @@ import { ServiceError } from '../../../shared/errors.ts';
 import type { LedgerEntry } from '../../../shared/rules/ledger-chain.ts';
 import { AgentText, Time } from '../../pages/words.tsx';
 import { Field } from '../fields.tsx';
-import { entriesOf, namesOf } from '../ledger-desk.ts';
+import { entriesOf, namesOf, type EntryProps } from '../ledger-desk.ts';
 import { Chip, Form, Heading, Nothing, Pager, Problem } from '../parts.tsx';
 import { refusalOf, type Refusal } from '../refusal.ts';
 import type { Acted, Shown, UiPage, Visit } from '../visit.ts';
@@ -159,15 +159,7 @@ function Narrow({
   );
 }
 
-function EntryRow({
-  visit,
-  entry,
-  names,
-}: {
-  readonly visit: Visit;
-  readonly entry: LedgerEntry;
-  readonly names: ReadonlyMap<string, string>;
-}): JSX.Element {
+function EntryRow({ visit, entry, names }: EntryProps): JSX.Element {
   const { seq, op, subject, outcome, code, at } = entry;
   return (
     <li>

@@ -2,9 +2,10 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { LOOPBACK, Receiver } from '../callback-receiver.ts';
-import { hasChromium, LOOKS, openBrowser, Tab, type Look } from '../pages/browser.ts';
+import { hasChromium, LOOKS, openBrowser, type Look, type Tab } from '../pages/browser.ts';
 import { Routes } from '../routes.ts';
 import { claim, giveUp, placeOf } from './places.ts';
+import { foundOn, openAs } from './visitor-tab.ts';
 import { WebVisitor } from './web-visitor.ts';
 
 const OWNER = 'ana@example.com';
@@ -25,12 +26,8 @@ let routes: Routes;
 let browser: Browser;
 let owner: WebVisitor;
 
-async function openAs(visitor: WebVisitor, look: Partial<Look> = {}): Promise<Tab> {
-  const tab = await Tab.open(browser, look);
-  const [name = '', value = ''] = visitor.cookie?.split('=') ?? [];
-  await tab.page.context().addCookies([{ name, value, url: `${gateway.url}/ui` }]);
-  return tab;
-}
+const tabOf = (visitor: WebVisitor, look: Partial<Look> = {}): Promise<Tab> =>
+  openAs(browser, gateway, visitor, look);
 
 const event = (payload: unknown, source: string): Promise<string> =>
   routes.event({ source, body: JSON.stringify(payload) });
@@ -87,19 +84,8 @@ describe.skipIf(!hasChromium())('events, routes and sources in a browser', () =>
   it('are in nobody’s way, whatever strangers wrote', async () => {
     const all = await places();
     for (const look of looks) {
-      const tab = await openAs(owner, look);
-      for (const path of all) {
-        await tab.page.goto(gateway.url + path);
-        const closed = tab.page.locator('main details:not([open]) > summary');
-        while ((await closed.count()) > 0) await closed.first().click();
-        expect([path, look, await tab.violations()]).toEqual([path, look, []]);
-        expect([path, look, await tab.isTooWide()]).toEqual([path, look, false]);
-        const small = look.size === 'phone' ? await tab.smallTargets() : [];
-        expect([path, look, small]).toEqual([path, look, []]);
-        expect(await tab.page.title()).not.toContain('owned');
-      }
-      expect(tab.complaints).toEqual([]);
-      expect(tab.asked.every((url) => url.startsWith(gateway.url))).toBe(true);
+      const tab = await tabOf(owner, look);
+      expect(await foundOn(tab, gateway, all, look)).toEqual([]);
       await tab.close();
     }
   });
@@ -108,7 +94,7 @@ describe.skipIf(!hasChromium())('events, routes and sources in a browser', () =>
     ['with scripts', true],
     ['without scripts', false],
   ])('a source is added, told of what is wrong, and removed: %s', async (_name, scripts) => {
-    const tab = await openAs(owner, { scripts });
+    const tab = await tabOf(owner, { scripts });
     const { page } = tab;
     const name = scripts ? 'shop' : 'shop-2';
     await page.goto(gateway.url + (await placeOf(gateway, 'sources')));
@@ -137,7 +123,7 @@ describe.skipIf(!hasChromium())('events, routes and sources in a browser', () =>
 
   it('the address of a source is copied by a click', async () => {
     const url = await gateway.addSource({ name: 'copied' });
-    const tab = await openAs(owner);
+    const tab = await tabOf(owner);
     await tab.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await tab.page.goto(gateway.url + (await placeOf(gateway, 'sources', 'copied')));
     await tab.page.getByRole('button', { name: 'Copy' }).click();
@@ -149,7 +135,7 @@ describe.skipIf(!hasChromium())('events, routes and sources in a browser', () =>
 
   it('what agents do with an event shows by itself, and looking is not doing', async () => {
     const id = await event({ n: 3 }, 'live');
-    const tab = await openAs(owner, { size: 'desktop' });
+    const tab = await tabOf(owner, { size: 'desktop' });
     const { page } = tab;
     await page.goto(gateway.url + (await placeOf(gateway, 'events', id)));
     await page.getByText('Waits for an agent to claim it.').waitFor();
@@ -165,7 +151,7 @@ describe.skipIf(!hasChromium())('events, routes and sources in a browser', () =>
   });
 
   it('what is being written stays, whatever happens meanwhile', async () => {
-    const tab = await openAs(owner, { size: 'desktop' });
+    const tab = await tabOf(owner, { size: 'desktop' });
     const { page } = tab;
     await page.goto(`${gateway.url}${await placeOf(gateway, 'events')}?source=writing`);
     await page.getByLabel('Received').selectOption('1h');
@@ -180,7 +166,7 @@ describe.skipIf(!hasChromium())('events, routes and sources in a browser', () =>
 
   it('on a phone what it is stands above what can be done', async () => {
     const id = await event({ n: 7 }, 'order');
-    const tab = await openAs(owner);
+    const tab = await tabOf(owner);
     await tab.page.goto(gateway.url + (await placeOf(gateway, 'events', id)));
     const heading = await tab.page.getByRole('heading', { level: 1 }).boundingBox();
     const state = await tab.page.getByRole('heading', { name: /^State/ }).boundingBox();
@@ -191,7 +177,7 @@ describe.skipIf(!hasChromium())('events, routes and sources in a browser', () =>
   it('go by keys', async () => {
     await event({ n: 5 }, 'keys');
     await event({ n: 6 }, 'keys');
-    const tab = await openAs(owner, { size: 'desktop' });
+    const tab = await tabOf(owner, { size: 'desktop' });
     const { page } = tab;
     await page.goto(`${gateway.url}${await placeOf(gateway, 'events')}?source=keys`);
     await page.keyboard.press('j');

@@ -2,10 +2,11 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { writerOf } from '../../helpers/writers.ts';
-import { hasChromium, LOOKS, openBrowser, Tab, type Look } from '../pages/browser.ts';
+import { hasChromium, LOOKS, openBrowser, type Look, type Tab } from '../pages/browser.ts';
 import { TestPeople } from '../people.ts';
 import { HOSTILE } from './hostile-words.ts';
 import { placeOf } from './places.ts';
+import { foundOn, openAs } from './visitor-tab.ts';
 import { WebVisitor } from './web-visitor.ts';
 
 const OWNER = 'ana@example.com';
@@ -19,12 +20,8 @@ let people: TestPeople;
 let browser: Browser;
 let owner: WebVisitor;
 
-async function openAs(visitor: WebVisitor, look: Partial<Look> = {}): Promise<Tab> {
-  const tab = await Tab.open(browser, look);
-  const [name = '', value = ''] = visitor.cookie?.split('=') ?? [];
-  await tab.page.context().addCookies([{ name, value, url: `${gateway.url}/ui` }]);
-  return tab;
-}
+const tabOf = (visitor: WebVisitor, look: Partial<Look> = {}): Promise<Tab> =>
+  openAs(browser, gateway, visitor, look);
 
 async function make(name: string): Promise<string> {
   const body = { name, scopes: ['disk', 'inbox:read', 'approvals'] };
@@ -108,19 +105,8 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
     });
 
     it.each(looks)('are in nobody’s way: $size, $scheme', async (look) => {
-      const tab = await openAs(owner, look);
-      for (const path of all) {
-        await tab.page.goto(gateway.url + path);
-        const closed = tab.page.locator('main details:not([open]) > summary');
-        while ((await closed.count()) > 0) await closed.first().click();
-        expect([path, look, await tab.violations()]).toEqual([path, look, []]);
-        expect([path, look, await tab.isTooWide()]).toEqual([path, look, false]);
-        const small = look.size === 'phone' ? await tab.smallTargets() : [];
-        expect([path, look, small]).toEqual([path, look, []]);
-        expect(await tab.page.title()).not.toContain('owned');
-      }
-      expect(tab.complaints).toEqual([]);
-      expect(tab.asked.every((url) => url.startsWith(gateway.url))).toBe(true);
+      const tab = await tabOf(owner, look);
+      expect(await foundOn(tab, gateway, all, look)).toEqual([]);
       await tab.close();
     });
   });
@@ -129,7 +115,7 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
     ['with scripts', true],
     ['without scripts', false],
   ])('a key is made, told of what is wrong, and revoked: %s', async (_name, scripts) => {
-    const tab = await openAs(owner, { scripts });
+    const tab = await tabOf(owner, { scripts });
     const { page } = tab;
     const name = scripts ? 'robot' : 'robot-2';
     const list = await placeOf(gateway, 'keys');
@@ -173,7 +159,7 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
     async (_name, scripts) => {
       const [lost, one] = [await WebVisitor.withKey(gateway), await WebVisitor.withKey(gateway)];
       const sessions = await placeOf(gateway, 'sessions');
-      const [tab, open] = [await openAs(one, { scripts }), await openAs(lost)];
+      const [tab, open] = [await tabOf(one, { scripts }), await tabOf(lost)];
       await open.page.goto(gateway.url + (await placeOf(gateway, 'usage')));
       await tab.page.goto(gateway.url + sessions);
       await tab.page.getByRole('link', { name: 'End all others…' }).click();
@@ -193,7 +179,7 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
     ['with scripts', true],
     ['without scripts', false],
   ])('a person is added, and the form keeps what was written: %s', async (_name, scripts) => {
-    const tab = await openAs(owner, { scripts });
+    const tab = await tabOf(owner, { scripts });
     const { page } = tab;
     await page.goto(`${gateway.url}${await placeOf(gateway, 'channels')}?add=email`);
     await page.getByLabel('Email address').fill('bob at example');
@@ -214,7 +200,7 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
   });
 
   it('a policy is tried, proposed and approved, and shows by itself where it holds', async () => {
-    const [tab, watching] = [await openAs(owner, { size: 'desktop' }), await openAs(owner)];
+    const [tab, watching] = [await tabOf(owner, { size: 'desktop' }), await tabOf(owner)];
     const policy = await placeOf(gateway, 'policy');
     await watching.page.goto(gateway.url + policy);
     const { page } = tab;
@@ -245,7 +231,7 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
   });
 
   it('the ledger goes by keys, grows by itself, and a long one is verified range by range', async () => {
-    const tab = await openAs(owner, { size: 'desktop' });
+    const tab = await tabOf(owner, { size: 'desktop' });
     const { page } = tab;
     await page.goto(gateway.url + (await placeOf(gateway, 'ledger')));
     await gateway.call('PUT', '/v1/kv/grown', { body: 1 });
