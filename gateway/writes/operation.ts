@@ -94,6 +94,7 @@ function writeContext(job: Job, { caller, now }: OperationCall): WriteContext {
     deliveriesDue: (destination) => tell({ kind: 'delivery_due', destination }),
     eventReady: ({ source, type }) => tell({ kind: 'event_ready', source, type }),
     blobDropped: (digest) => tell({ kind: 'blob_dropped', digest }),
+    // Last, here and wherever each call makes an object: on Node 20 a field that follows a spread takes ten times as long.
     ...peopleContext(job, now),
   };
 }
