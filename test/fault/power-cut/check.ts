@@ -262,16 +262,26 @@ class Look {
 
   /** A copy that is begun now comes to the same. */
   async replica(): Promise<void> {
-    const { epoch } = await this.#call('GET', '/v1/replica');
-    const replica = await StockClient.open({
-      path: join(this.#dataFolder, 'replica.db'),
-      syncUrl: `${this.#gateway.url}/v1/replica/${String(epoch)}`,
-      authToken: this.#gateway.apiKey,
-    });
+    const replica = await this.#copied();
     try {
       if (!(await this.#agrees(replica))) this.#damaged('a replica');
     } finally {
       await replica.stop();
+    }
+  }
+
+  /** A generation may end between what a client asks first and what it asks next: then it is told to begin anew. */
+  async #copied(tries = REPLICA_TRIES): Promise<StockClient> {
+    const { epoch } = await this.#call('GET', '/v1/replica');
+    try {
+      return await StockClient.open({
+        path: join(this.#dataFolder, `replica-${tries}.db`),
+        syncUrl: `${this.#gateway.url}/v1/replica/${String(epoch)}`,
+        authToken: this.#gateway.apiKey,
+      });
+    } catch (error) {
+      if (tries === 1 || !String(error).includes('copy the project anew')) throw error;
+      return this.#copied(tries - 1);
     }
   }
 
