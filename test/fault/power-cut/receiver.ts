@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mark } from './shim.ts';
 
@@ -7,26 +7,41 @@ export class Receiver {
   readonly #server: Server;
   readonly url: string;
   /** The ids of the events. */
-  readonly pushed: ReadonlySet<string>;
+  readonly pushed = new Set<string>();
+  readonly #log: string;
+  #isAway = false;
 
-  private constructor(server: Server, pushed: ReadonlySet<string>) {
+  private constructor(server: Server, log: string) {
     this.#server = server;
+    this.#log = log;
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    this.pushed = pushed;
+    server.on('request', (request, response) => this.#take(request, response));
   }
 
   static async start(log: string): Promise<Receiver> {
-    const pushed = new Set<string>();
-    const server = createServer((request, response) => {
-      request.resume().on('end', () => {
-        const event = String(request.headers['webhook-id']);
-        pushed.add(event);
-        mark(log, JSON.stringify({ phase: 'sent', fact: { kind: 'pushed', event } }));
-        response.end('ok');
-      });
-    });
+    const server = createServer();
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-    return new Receiver(server, pushed);
+    return new Receiver(server, log);
+  }
+
+  /** Takes nothing meanwhile: whoever looks at what is left on a disk sends what was due, and is not who is tried. */
+  async whileAway<T>(work: () => Promise<T>): Promise<T> {
+    this.#isAway = true;
+    try {
+      return await work();
+    } finally {
+      this.#isAway = false;
+    }
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse): void {
+    request.resume().on('end', () => {
+      if (this.#isAway) return void response.writeHead(503).end();
+      const event = String(request.headers['webhook-id']);
+      this.pushed.add(event);
+      mark(this.#log, JSON.stringify({ phase: 'sent', fact: { kind: 'pushed', event } }));
+      response.end('ok');
+    });
   }
 
   close(): void {

@@ -72,7 +72,7 @@ class Stage {
     const records = readLog(this.#log);
     const isReached =
       records.some(({ op }) => 'KFX'.includes(op)) || faults.fail?.startsWith('short') === true;
-    await this.#lookAfterwards(disk, records);
+    await receiver.whileAway(() => this.#lookAfterwards(disk, records));
     if (died !== undefined) {
       const again = await this.#playOn(scenario, ShimmedDaemon.start(this.#home, null));
       if (again !== undefined)
