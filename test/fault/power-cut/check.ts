@@ -137,18 +137,24 @@ class Look {
   async #events(): Promise<Map<string, Json>> {
     const found = new Map<string, Json>();
     for (const status of EVENT_STATES) {
-      for (let cursor = ''; ;) {
-        const page = await this.#call('GET', `/v1/inbox?status=${status}&limit=100${cursor}`);
-        for (const event of (page['items'] ?? []) as Json[]) {
-          if (found.has(String(event['id'])))
-            this.#damaged(`${String(event['id'])} is there twice`);
-          found.set(String(event['id']), event);
-        }
-        if (typeof page['next_cursor'] !== 'string') break;
-        cursor = `&cursor=${page['next_cursor']}`;
+      for (const [id, event] of await this.#eventsThatAre(status)) {
+        if (found.has(id)) this.#damaged(`${id} is there twice`);
+        found.set(id, event);
       }
     }
-    return found;
+    // What was failed at the first look may have been pending again by the time that failed ones were asked for.
+    return new Map([...(await this.#eventsThatAre('pending')), ...found]);
+  }
+
+  async #eventsThatAre(status: EventState): Promise<[id: string, event: Json][]> {
+    const found: [string, Json][] = [];
+    for (let cursor = ''; ;) {
+      const page = await this.#call('GET', `/v1/inbox?status=${status}&limit=100${cursor}`);
+      const items = (page['items'] ?? []) as Json[];
+      found.push(...items.map((event): [string, Json] => [String(event['id']), event]));
+      if (typeof page['next_cursor'] !== 'string') return found;
+      cursor = `&cursor=${page['next_cursor']}`;
+    }
   }
 
   #eventStates(found: ReadonlyMap<string, Json>): void {
