@@ -3,7 +3,7 @@ import { ServiceError, type ErrorCode } from '../../shared/errors.ts';
 import type { Handler, Operation } from '../../shared/operation.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { findAnswer, keepAnswer } from '../kept-answers.ts';
-import type { Effect, Job, Procedure } from './job.ts';
+import { roomContext, type Effect, type Job, type Procedure } from './job.ts';
 import { peopleContext } from './people-context.ts';
 import { toPlain, type PlainError } from './plain-error.ts';
 
@@ -93,8 +93,8 @@ function writeContext(job: Job, { caller, now }: OperationCall): WriteContext {
     },
     deliveriesDue: (destination) => tell({ kind: 'delivery_due', destination }),
     eventReady: ({ source, type }) => tell({ kind: 'event_ready', source, type }),
-    blobDropped: (digest) => tell({ kind: 'blob_dropped', digest }),
     // Last, here and wherever each call makes an object: on Node 20 a field that follows a spread takes ten times as long.
+    ...roomContext(job, now),
     ...peopleContext(job, now),
   };
 }

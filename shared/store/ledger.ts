@@ -65,17 +65,8 @@ export class LedgerRepository {
     const entry = sealEntry(this.#projectId, {
       seq: (head?.seq ?? 0) + 1,
       at: head && head.at > nowIso ? head.at : nowIso,
-      op: note.op,
-      agent: note.agent,
-      platform: note.platform,
-      key_id: note.key_id,
-      subject: note.subject,
-      request_id: note.request_id,
-      outcome: note.outcome,
-      code: note.code,
-      input_digest: note.input_digest,
-      result_digest: note.result_digest,
       prev_hash: head?.hash ?? GENESIS_HASH,
+      ...note,
     });
     // What the service does by itself has no caller: those columns are not even bound.
     if (isOwn(entry)) await this.#tx.put(INSERT_OWN, ownColumns(entry));
@@ -119,8 +110,7 @@ export class LedgerRepository {
 /** True when nothing stands in the columns that `INSERT_OWN` leaves out. */
 function isOwn(entry: LedgerEntry): boolean {
   const { agent, platform, key_id, request_id, code, result_digest } = entry;
-  const who = agent ?? platform ?? key_id ?? request_id;
-  return (who ?? code ?? result_digest) === null;
+  return (agent ?? platform ?? key_id ?? request_id ?? code ?? result_digest) === null;
 }
 
 function ownColumns(entry: LedgerEntry): SqlValue[] {

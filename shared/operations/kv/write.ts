@@ -31,7 +31,7 @@ export async function writeKey(context: WriteContext, entry: Entry): Promise<Wri
   refuseOtherVersion(entry.ifVersion, isThere ? stored : null);
   const size = Buffer.byteLength(text);
   const change = { keys: stored ? 0 : 1, bytes: size - (stored?.size_bytes ?? 0) };
-  await makeRoom(context, { keys: change.keys, bytes: change.bytes, key });
+  await makeRoom(context, { key, ...change });
   const version = await store.disk.nextVersion();
   const row = {
     key,
