@@ -55,6 +55,8 @@ export default defineConfig({
     exclude: ['dist/**', 'node_modules/**'],
     // Much of the suite waits for a clock: two at a time are faster even where there are two cores.
     maxWorkers: 2,
+    // What is waited for comes over HTTP, from other processes and from disks that are slow at times.
+    expect: { poll: { timeout: 10_000 } },
     projects: [
       kind('unit', 'unit', 20),
       kind('integration', 'int', 60),

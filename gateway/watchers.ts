@@ -13,7 +13,7 @@ export interface Watcher {
 /** Pages need not be quicker than eyes: what happens within this time is told at once. */
 const PAUSE_MS = 200;
 
-const ALL: readonly Topic[] = [
+export const ALL_TOPICS: readonly Topic[] = [
   'any',
   'requests',
   'events',
@@ -26,7 +26,7 @@ const ALL: readonly Topic[] = [
 const TOPICS: Readonly<Partial<Record<Effect['kind'], readonly Topic[]>>> = {
   committed: ['any'],
   // What it was is known elsewhere.
-  foreign: ALL,
+  foreign: ALL_TOPICS,
   event_ready: ['events'],
   request_ended: ['requests', 'channels'],
   notices_due: ['requests', 'channels'],

@@ -121,7 +121,7 @@ async function takeIn(options: ImportOptions, taking: Taking): Promise<void> {
   } catch (error) {
     await rm(stage, { recursive: true, force: true });
     if (!mayBeUsed) {
-      await rm(place, { recursive: true, force: true });
+      await takeAway(place, stage);
       // What went wrong first is what to tell. An import on another machine may have found them in place, and count on them.
       if (!settings.databases.shared) await blobs.undo().catch(() => undefined);
     }
@@ -148,9 +148,17 @@ async function clear(place: string, stage: string): Promise<void> {
       `${place} is there, and belongs to no project of this gateway. Move it away first.`,
     );
   }
-  await rm(place, { recursive: true, force: true });
   await rm(stage, { recursive: true, force: true });
+  await takeAway(place, stage);
   await mkdir(stage, { recursive: true, mode: 0o700 });
+}
+
+/** All of a project at once: what a kill leaves of a folder whose mark is gone would belong to nobody, and be in the way. */
+async function takeAway(place: string, stage: string): Promise<void> {
+  if (!existsSync(place)) return;
+  await mkdir(stage, { recursive: true, mode: 0o700 });
+  await rename(place, join(stage, 'taken away'));
+  await rm(stage, { recursive: true, force: true });
 }
 
 interface Filling extends Taking {

@@ -65,6 +65,8 @@ interface Framed {
   readonly pages: readonly UiPage[];
   readonly current: UiPage;
   readonly title: string;
+  /** The newest commit when the page was read. */
+  readonly position: number;
   readonly wide: boolean;
   /** Requests that wait for a person: `3`, or `99+`; null where this session may not know. */
   readonly waiting: string | null;
@@ -74,14 +76,14 @@ interface Framed {
 
 /** A page of a project. The script brings `#nav` and `#page` up to date; all else stays as it is. */
 export function Layout(framed: Framed): JSX.Element {
-  const { place, access, current, title, wide, waiting, children } = framed;
+  const { place, access, current, title, position, wide, waiting, children } = framed;
   const { info } = access.project;
   const count = waiting === null || waiting === '0' ? '' : `(${waiting}) `;
   return (
     <html lang="en">
       <Head place={place} title={`${count}${title} · ${plainLine(info.name)}`} />
       <body
-        data-live={`${place.root}/live?project=${info.slug}`}
+        data-live={`${place.root}/live?project=${info.slug}&seen=${position}`}
         data-topics={current.topics.join(' ')}
       >
         <a class="skip" href="#page">

@@ -2,7 +2,7 @@ import { ServiceError } from '../../shared/errors.ts';
 import { UI_STREAMS_PER_PROJECT, UI_STREAMS_PER_SESSION } from '../../shared/limits.ts';
 import type { Project } from '../project.ts';
 import type { EventStream } from '../replica/event-stream.ts';
-import type { Topic } from '../watchers.ts';
+import { ALL_TOPICS, type Topic } from '../watchers.ts';
 
 /** So often a silent stream says that it lives, and its session is looked at. */
 const LOOK_MS = 15_000;
@@ -15,6 +15,8 @@ interface Listener {
   /** Of its session. */
   readonly idHash: string;
   readonly stream: EventStream;
+  /** The commit that its page shows; null where it does not say. */
+  readonly seen: number | null;
   /** Whether its session still holds. */
   readonly mayListen: () => Promise<boolean>;
 }
@@ -25,7 +27,7 @@ export class LiveStreams {
   readonly #perSession = new Map<string, Set<() => void>>();
 
   /** Resolves when the page is gone, its session has ended, or the gateway stops. TOO_MANY_WAITS. */
-  async serve({ project, idHash, stream, mayListen }: Listener): Promise<void> {
+  async serve({ project, idHash, stream, seen, mayListen }: Listener): Promise<void> {
     const look = async (): Promise<void> => {
       const may = await mayListen().catch(() => false);
       if (may) stream.send(STILL_HERE);
@@ -41,6 +43,8 @@ export class LiveStreams {
     });
     const ticker = setInterval(() => void look(), LOOK_MS);
     stream.send(HELLO);
+    // What was committed between the page and its stream was told to nobody.
+    if (seen !== null && seen !== project.position) stream.send(changedText(ALL_TOPICS));
     await stream.closed;
     clearInterval(ticker);
     unwatch();

@@ -140,7 +140,8 @@ async function missing(ui: Ui, c: Ctx, session: Session): Promise<Response> {
 async function show(ui: Ui, c: Ctx, page: UiPage): Promise<Response> {
   const visit = await visitOf(ui, c, page);
   if (visit instanceof Response) return visit;
-  return framed(ui, c, { page, visit, shown: await page.show(visit) });
+  const { position } = visit.access.project;
+  return framed(ui, c, { page, visit, position, shown: await page.show(visit) });
 }
 
 async function act(ui: Ui, c: Ctx, page: UiPage): Promise<Response> {
@@ -154,18 +155,28 @@ async function act(ui: Ui, c: Ctx, page: UiPage): Promise<Response> {
   if (!isSigned(ui.inbox.vault, sessionCsrf(visit.session), csrf)) return outdatedForm(ui, c);
   const acted = await page.act(visit, body);
   if ('to' in acted) return goTo(c, acted.to);
-  return framed(ui, c, { page, visit, shown: acted });
+  const { position } = visit.access.project;
+  return framed(ui, c, { page, visit, position, shown: acted });
+}
+
+interface Framing {
+  readonly page: UiPage;
+  readonly visit: Visit;
+  /** The newest commit that `shown` is sure to know of. */
+  readonly position: number;
+  readonly shown: Shown;
 }
 
 async function framed(
   ui: Ui,
   c: Ctx,
-  { page, visit, shown }: { page: UiPage; visit: Visit; shown: Shown },
+  { page, visit, position, shown }: Framing,
 ): Promise<Response> {
   const { access, csrf } = visit;
   const { title, content, status = 200, wide = false } = shown;
   const place = newPlace(ui);
-  const frame = { place, access, csrf, title, wide, current: page, pages: pagesFor(access) };
+  const pages = pagesFor(access);
+  const frame = { place, access, csrf, title, position, wide, current: page, pages };
   const waiting = await waitingIn(visit);
   return html(
     c,
@@ -189,6 +200,7 @@ async function waitingIn(visit: Visit): Promise<string | null> {
 async function live(ui: Ui, c: Ctx): Promise<Response> {
   const { inbox } = ui;
   const slug = c.req.query('project') ?? '';
+  const position = /^\d{1,15}$/.exec(c.req.query('seen') ?? '');
   const look = async (): Promise<{ session: Session; access: Access } | null> => {
     const session = await sessionOf(ui, c);
     const access = session && (await inbox.access.inProject(session, slug));
@@ -207,6 +219,7 @@ async function live(ui: Ui, c: Ctx): Promise<Response> {
     project: seen.access.project,
     idHash: seen.session.idHash,
     stream: new EventStream(c.env, headers),
+    seen: position && Number(position[0]),
     mayListen: async () => (await look()) !== null,
   });
   return RESPONSE_ALREADY_SENT;

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../../cli/run.ts';
 import { MailCarrier } from '../../gateway/mail/mail-carrier.ts';
@@ -140,7 +141,11 @@ describe('svc outbox list', () => {
   });
 
   it('orders letters of one second by when they were written', async () => {
-    for (const id of ['b', 'c', 'a']) await write([{ id }]);
+    for (const id of ['b', 'c', 'a']) {
+      await write([{ id }]);
+      // Clocks of file systems tick slowly.
+      await sleep(20);
+    }
     const { stdout } = await svc('outbox list');
     expect(JSON.parse(stdout)).toMatchObject({ items: [{ id: 'a' }, { id: 'c' }, { id: 'b' }] });
   });

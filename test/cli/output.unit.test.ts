@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { CallError, usageError } from '../../cli/errors.ts';
 import { wantsColor } from '../../cli/view/output.ts';
 import { age, fitWidths, table } from '../../cli/view/table.ts';
@@ -296,11 +296,14 @@ describe('notes, spinner and colours', () => {
     const stderr = new TextSink(true, 40);
     const { output } = testOutput({ stderr });
     let text = 'First';
-    const slow = new Promise((resolve) => setTimeout(resolve, 500));
-    setTimeout(() => {
+    const shown = (what: string) =>
+      vi.waitFor(() => expect(stderr.text).toContain(what), { timeout: 5000 });
+    const bothShown = async (): Promise<void> => {
+      await shown('First');
       text = `Second ${'x'.repeat(60)}`;
-    }, 200);
-    await output.spin(() => text, slow);
+      await shown('Second');
+    };
+    await output.spin(() => text, bothShown());
     const frames = stderr.text.split('\r\u001b[K').filter(Boolean);
     expect(frames[0]).toMatch(/^. First 0s$/);
     expect(frames.at(-1)).toMatch(/^. Second x+… 0s$/);

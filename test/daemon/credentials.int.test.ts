@@ -109,6 +109,8 @@ describe('the credentials file', () => {
             profiles: { ...stored?.profiles, [name]: one },
             current: name,
           }));
+          // Whoever took the lock again at once would keep the others out until its end.
+          await new Promise((done) => setTimeout(done, 10));
         }`),
     );
     await Promise.all([

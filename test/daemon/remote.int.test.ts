@@ -8,7 +8,6 @@ import { ReplicaDaemon } from '../helpers/replica-daemon.ts';
 
 const AGE = 'x-service-replica-age';
 const STALE = 'x-service-stale';
-
 let gateway: TestGateway;
 let proxy: LossyProxy;
 let daemon: ReplicaDaemon;
@@ -136,6 +135,8 @@ describe('a wait', () => {
   it('ends when the daemon does', async () => {
     await daemon.until('local');
     const waiting = daemon.call('GET', '/v1/inbox/wait?timeout_seconds=100');
+    // It has come, where what was asked after it is answered.
+    await daemon.call('GET', '/v1/inbox');
     await sleep(200);
     await daemon.down();
     expect(await waiting).toMatchObject({ status: 200, body: { event: null } });

@@ -99,7 +99,8 @@ describe(`${WAITERS} waiters`, () => {
   it('leave their places though their connections never say goodbye', async () => {
     const { hostname, port } = new URL(gateway.url);
     const request = [
-      'GET /v1/inbox/wait?type=none&timeout_seconds=1 HTTP/1.1',
+      // Long enough for all of them to be there at the same time.
+      'GET /v1/inbox/wait?type=none&timeout_seconds=4 HTTP/1.1',
       'Host: x',
       `Authorization: Bearer ${gateway.apiKey}`,
       '\r\n',

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { AttemptLog } from '../../gateway/callbacks/attempt-log.ts';
 import type { Attempt } from '../../gateway/writes/push.ts';
 import type { ProjectWrites } from '../../gateway/writes/writers.ts';
@@ -53,7 +53,7 @@ describe('the log of attempts', () => {
   it('ends with one more try, however full the disk is', async () => {
     const { log, errors } = writing(1000);
     const adding = log.add(attempt(1));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await vi.waitFor(() => expect(errors).toHaveLength(1), { timeout: 10_000 });
     const began = performance.now();
     await log.close();
     await adding;

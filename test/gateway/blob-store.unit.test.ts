@@ -196,7 +196,7 @@ describe('bytes that come in chunks', () => {
     // It may fail before it is asked for.
     rest.catch(() => undefined);
     const stored = blobs.putStream(chunksUntil(rest), 7);
-    await vi.waitFor(() => expect(files()).toHaveLength(1));
+    await vi.waitFor(() => expect(files()).toHaveLength(1), { timeout: 10_000 });
     sender.emit('error', new Error('gone'));
     await expect(stored).rejects.toThrow('gone');
     expect(files()).toEqual([]);
@@ -212,11 +212,14 @@ describe('bytes that come in chunks', () => {
   it('are no blob before the last has come, and stay through a sweep meanwhile', async () => {
     const rest = new EventEmitter();
     const stored = blobs.putStream(chunksUntil(once(rest, 'come')), 7);
-    const path = await vi.waitFor(() => {
-      const [name = ''] = readdirSync(join(folder.path, 'incoming'));
-      expect(readFileSync(join(folder.path, 'incoming', name), 'utf8')).toBe('1234');
-      return join(folder.path, 'incoming', name);
-    });
+    const path = await vi.waitFor(
+      () => {
+        const [name = ''] = readdirSync(join(folder.path, 'incoming'));
+        expect(readFileSync(join(folder.path, 'incoming', name), 'utf8')).toBe('1234');
+        return join(folder.path, 'incoming', name);
+      },
+      { timeout: 10_000 },
+    );
     expect(readdirSync(folder.path)).toEqual(['incoming']);
     // As after hours on a slow line.
     utimesSync(path, 1, 1);
@@ -229,11 +232,16 @@ describe('bytes that come in chunks', () => {
 
   it('of a run that died are swept after an hour', async () => {
     void blobs.putStream(chunksUntil(new Promise(() => undefined)), 7);
-    const name = await vi.waitFor(() => {
-      const [first = ''] = readdirSync(join(folder.path, 'incoming'));
-      expect(first).toMatch(/\.tmp$/);
-      return first;
-    });
+    const name = await vi.waitFor(
+      () => {
+        const [first = ''] = readdirSync(join(folder.path, 'incoming'));
+        expect(first).toMatch(/\.tmp$/);
+        // It is as old as the last of what was written to it.
+        expect(readFileSync(join(folder.path, 'incoming', first), 'utf8')).toBe('1234');
+        return first;
+      },
+      { timeout: 10_000 },
+    );
     const next = new FileBlobStore(folder.path);
     await next.sweep(unreferenced, Date.now());
     expect(files()).toEqual([name]);

@@ -55,7 +55,8 @@ export class Receiver {
   }
 
   static async start(port = 0): Promise<Receiver> {
-    const server = createServer();
+    // A connection that the server closes just as a call goes out is not what is tested.
+    const server = createServer({ keepAliveTimeout: 0 });
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
     return new Receiver(server);
   }

@@ -62,6 +62,9 @@ describe('channel_remove', () => {
     const all = await people.asked();
     const done = await people.asked({ approvers: [ana] });
     const links = await Promise.all([alone, both, all, done].map((id) => people.link(id, ana)));
+    // A mail is there a moment before it is written down that it was sent.
+    const told = async () => (await people.status(done)).notified;
+    await expect.poll(told).toMatchObject([{ status: 'sent' }]);
     await people.decide(done, { verb: 'deny' }, ana);
     await people.removeChannel(ana);
     for (const link of links) {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DestinationQueue, type Attempted } from '../../gateway/callbacks/destination-queue.ts';
 import { Slots } from '../../gateway/slots.ts';
 
@@ -8,6 +8,10 @@ interface Item {
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** More than anything takes that waits for no clock. */
+const manyTurns = async (): Promise<void> => {
+  for (let n = 0; n < 50; n += 1) await turn();
+};
 const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const never = (): Promise<Attempted> => new Promise(() => undefined);
@@ -105,6 +109,8 @@ describe('the queue of a destination', () => {
   });
 
   it('begins with few at a time, and learns', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const rows = new Rows();
     const ends: ((well: boolean) => void)[] = [];
     rows.attempt = () =>
@@ -113,21 +119,22 @@ describe('the queue of a destination', () => {
       );
     rows.add(100);
     rows.queue.wake();
-    await rest(5);
+    await manyTurns();
     expect(rows.under).toBe(4);
     ends.shift()?.(true);
-    await rest(5);
+    await manyTurns();
     expect(rows.under).toBe(5);
     for (const end of ends.splice(0)) end(false);
     // Five in a row: there is a pause.
-    await rest(5);
+    await manyTurns();
     expect(rows.under).toBeLessThan(2);
-    await rest(100);
+    await vi.advanceTimersByTimeAsync(100);
+    await manyTurns();
     expect(rows.under).toBe(2);
     expect(rows.queue.isSlowed).toBe(true);
     rows.queue.close();
     for (const end of ends.splice(0)) end(true);
-    await rest(5);
+    await manyTurns();
     expect(rows.under).toBe(0);
   });
 
@@ -143,14 +150,14 @@ describe('the queue of a destination', () => {
     });
     rows.add(1);
     rows.queue.wake();
-    await rest(5);
+    await manyTurns();
     // It is written down, and due again at once.
     rows.due.push('d0');
     rows.queue.wake();
-    await rest(5);
+    await manyTurns();
     expect(rows.attempted).toEqual(['d0']);
     writes[0]?.();
-    await rest(5);
+    await manyTurns();
     expect(rows.attempted).toEqual(['d0', 'd0']);
     rows.queue.close();
   });
@@ -160,6 +167,7 @@ describe('the queue of a destination', () => {
     rows.attempt = async () => ({ kind: 'skipped' });
     rows.add(50);
     rows.queue.wake();
+    await manyTurns();
     await rest(20);
     expect(rows.loads).toBeLessThan(3);
     expect(rows.idle).toBeGreaterThan(0);
@@ -174,6 +182,7 @@ describe('the queue of a destination', () => {
   it('does nothing while nothing is due', async () => {
     const rows = new Rows();
     rows.queue.wake();
+    await manyTurns();
     await rest(20);
     expect(rows.loads).toBe(1);
     expect(rows.idle).toBe(1);
@@ -208,7 +217,7 @@ describe('slots', () => {
       rows.add(10);
       rows.queue.wake();
     }
-    await rest(5);
+    await manyTurns();
     expect(queues.reduce((sum, { under }) => sum + under, 0)).toBe(4);
     const other = new Rows(new Slots(4, ofAll));
     other.add(50);

@@ -81,9 +81,10 @@ const usage = async () =>
 
 const folder = (): string => join(gateway.folder, 'projects', project.info.id);
 
-/** What the tables add up to, and what is remembered of that. */
+/** What the tables add up to, and what is remembered of that, at one moment: upkeep may commit between two looks. */
 function recount() {
   return withRawDatabase(join(folder(), 'project.db'), (connection) => {
+    connection.exec('BEGIN');
     const counted = connection.get(
       `SELECT (SELECT count(*) FROM kv) AS keys,
          (SELECT coalesce(sum(length(value)), 0) FROM kv) AS key_bytes,

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { fstatSync, openSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
@@ -100,6 +101,8 @@ describe('the body of an answer', () => {
     truncateSync(path, SIZE);
     const response = await get(`/0-${SIZE}`);
     response.on('error', () => undefined);
+    // The headers come before anything is read of the file.
+    await once(response, 'readable');
     await sleep(200);
     response.destroy();
     const { bytes } = await ended();

@@ -21,6 +21,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 const MIB = 1024 * 1024;
 const START = Date.UTC(2026, 0, 2, 3, 4, 5);
 const UPLOAD_TYPE = 'application/vnd.service.upload+json';
+const soon = { timeout: 10_000 } as const;
 
 let clock: FakeClock;
 let gateway: TestGateway;
@@ -120,7 +121,7 @@ describe('a small file', () => {
       updated_at: new Date(START + 7).toISOString(),
     });
     expect(await bytesOf('a')).toBe('second');
-    await vi.waitFor(() => expect(blobFiles()).toEqual([hash('sha256', 'second')]));
+    await vi.waitFor(() => expect(blobFiles()).toEqual([hash('sha256', 'second')]), soon);
   });
 
   it('is deleted, once, and its bytes soon after', async () => {
@@ -129,7 +130,7 @@ describe('a small file', () => {
     expect((await remove('a')).body).toEqual({ deleted: true });
     expect((await remove('a')).body).toEqual({ deleted: false });
     expect(await get('a')).toMatchObject(refused(404, 'NOT_FOUND'));
-    await vi.waitFor(() => expect(blobFiles()).toEqual([]));
+    await vi.waitFor(() => expect(blobFiles()).toEqual([]), soon);
     const again = await put('a', text('x'));
     expect(again.body).toMatchObject({ version: 2 });
     expect(await bytesOf('a')).toBe('x');
@@ -144,7 +145,7 @@ describe('a small file', () => {
     expect(await bytesOf('a')).toBe('same');
     expect(blobFiles()).toHaveLength(2);
     await remove('a');
-    await vi.waitFor(() => expect(blobFiles()).toEqual([hash('sha256', 'other')]));
+    await vi.waitFor(() => expect(blobFiles()).toEqual([hash('sha256', 'other')]), soon);
   });
 
   it('is whole while it is replaced all the time', async () => {

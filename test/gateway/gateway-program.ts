@@ -11,7 +11,7 @@ import { unroutable } from '../../shared/bindings/http.ts';
  * the environment. Prints its address as soon as it answers.
  */
 const [folder = '', max = '256'] = process.argv.slice(2);
-const server = createServer();
+const server = createServer({ keepAliveTimeout: 0 });
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const gateway = await Gateway.open({

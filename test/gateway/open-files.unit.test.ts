@@ -116,17 +116,18 @@ describe('open files', () => {
   });
 
   it('are closed when nobody has used them for a while', async () => {
-    const files = new OpenFiles({ max: 10, idleMs: 60 });
+    // Longer than it takes until all of this is said, also where the machine rests for a moment.
+    const files = new OpenFiles({ max: 10, idleMs: 400 });
     const guests = await fullHouse(files, 4);
     const [held, used, ...idle] = guests;
     if (!held || !used) throw new Error('Nobody is there.');
     held.isHeld = true;
     await used.use();
-    await expect.poll(() => openOf(idle), { interval: 5 }).toEqual([]);
+    await expect.poll(() => openOf(idle), { interval: 5, timeout: 10_000 }).toEqual([]);
     expect(openOf([held, used])).toHaveLength(2);
     used.done();
     held.isHeld = false;
-    await expect.poll(() => files.size, { interval: 5 }).toBe(0);
+    await expect.poll(() => files.size, { interval: 5, timeout: 10_000 }).toBe(0);
     files.close();
   });
 

@@ -4,7 +4,7 @@ import { Gateway } from '../../gateway/gateway.ts';
 import { ThreadWriters } from '../../gateway/writes/thread.ts';
 import type { Caller } from '../../shared/context.ts';
 import { operations } from '../../shared/operations/index.ts';
-import { temporaryFolder } from '../helpers/gateway.ts';
+import { FakeClock, temporaryFolder } from '../helpers/gateway.ts';
 import { linkToken } from '../helpers/outbox.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -14,6 +14,8 @@ beforeEach(async () => {
   folder = temporaryFolder();
   gateway = await Gateway.open({
     dataFolder: folder.path,
+    // It stands still: how long to wait is told to the second.
+    clock: new FakeClock(),
     urls: { api: 'http://x', mcp: 'http://x/mcp', hooks: 'http://x' },
     ratePerMinute: 0,
     log: pino({ level: 'fatal' }),

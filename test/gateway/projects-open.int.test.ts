@@ -85,7 +85,7 @@ describe('a gateway with more projects than it may have open', () => {
     clearInterval(watch);
     expect(most).toBeGreaterThan(1);
     expect(most).toBeLessThanOrEqual(MAX);
-    await expect.poll(() => openDatabases().length, { timeout: 5000 }).toBeLessThanOrEqual(MAX);
+    await expect.poll(() => openDatabases().length).toBeLessThanOrEqual(MAX);
     for (const [n, { apiKey }] of all.entries()) {
       const verified = await gateway.call('POST', '/v1/ledger/verify', { key: apiKey, body: {} });
       expect(verified.body).toMatchObject({ ok: true });
@@ -111,7 +111,7 @@ describe('a gateway with more projects than it may have open', () => {
       '/v1/inbox/wait?timeout_seconds=20',
       { key },
     );
-    await expect.poll(() => waiter.project.waits.size, { interval: 5 }).toBe(1);
+    await expect.poll(() => waiter.project.waits.size, { interval: 5, timeout: 5000 }).toBe(1);
     await crowdOut(others);
     await crowdOut(others);
     expect(isOpen(waiter)).toBe(true);
@@ -119,7 +119,7 @@ describe('a gateway with more projects than it may have open', () => {
     expect(delivered.status).toBe(200);
     expect((await waiting).body.event).toMatchObject({ id: delivered.body['event_id'] });
     await crowdOut(others);
-    await expect.poll(() => isOpen(waiter), { timeout: 5000 }).toBe(false);
+    await expect.poll(() => isOpen(waiter)).toBe(false);
   });
 
   it('answers one project that is hammered while another wants its place', async () => {
@@ -170,16 +170,16 @@ describe('a gateway with more projects than it may have open', () => {
     const event_id = body['event_id'];
     await gateway.call('POST', '/v1/inbox/claim', { key, body: { event_id, lease_seconds: 30 } });
     await crowdOut(others);
-    await expect.poll(() => isOpen(one), { timeout: 5000 }).toBe(false);
+    await expect.poll(() => isOpen(one)).toBe(false);
     clock.advance(31_000);
     // The timer looks at the clock when it is set, and this one stood still.
     others[0]?.project.atLatest(clock.now());
-    await expect.poll(() => isOpen(one), { interval: 5 }).toBe(true);
+    await expect.poll(() => isOpen(one), { interval: 5, timeout: 5000 }).toBe(true);
     const expired = async (): Promise<number> => {
       const path = '/v1/ledger?op=lease.expired';
       const seen = await gateway.call<{ items: unknown[] }>('GET', path, { key });
       return seen.body.items.length;
     };
-    await expect.poll(expired, { interval: 20 }).toBe(1);
+    await expect.poll(expired, { interval: 20, timeout: 5000 }).toBe(1);
   });
 });

@@ -144,7 +144,9 @@ describe('a gateway that was ended', () => {
     expect(due).toBeLessThanOrEqual(Date.now() + LEASE_MS);
     await passLease(leased);
     const again = await TestGateway.start({ folder: folder.path });
-    await expect.poll(() => opsOf(leased), { interval: 50 }).toContain('lease.expired');
+    await expect
+      .poll(() => opsOf(leased), { interval: 50, timeout: 20_000 })
+      .toContain('lease.expired');
     await again.stop({ keepFolder: true });
   });
 });

@@ -38,7 +38,8 @@ beforeEach(async () => {
 afterEach(() => test.stop());
 
 async function waiting(count: number): Promise<void> {
-  await expect.poll(() => people.project.waits.size, { interval: 2 }).toBe(count);
+  const soon = { timeout: 10_000, interval: 2 };
+  await expect.poll(() => people.project.waits.size, soon).toBe(count);
 }
 
 const pending = () => people.project.store.read((store) => store.requests.pending(clock.now()));
@@ -114,6 +115,8 @@ describe('a wait for a decision', () => {
     await waiting(50);
     const rows = await pending();
     expect(rows).toHaveLength(50);
+    // One after another: of fifty who look for their links at once, each opens all that have come.
+    for (const { id } of rows) await people.link(id);
     await Promise.all(
       rows.toReversed().map((row) =>
         people.decide(row.id, {

@@ -146,7 +146,7 @@ describe.skipIf(!hasSwift())('blobs in a bucket', () => {
     });
 
     it('are no blob before the last has come, however long that takes', async () => {
-      const impatient = new S3BlobStore(new S3Client(place, { silenceMs: 300 }), project);
+      const impatient = new S3BlobStore(new S3Client(place, { silenceMs: 2000 }), project);
       const rest = new EventEmitter();
       async function* slow(): AsyncGenerator<Uint8Array> {
         yield* chunks('1', '234');
@@ -154,7 +154,7 @@ describe.skipIf(!hasSwift())('blobs in a bucket', () => {
         yield* chunks('56', '7');
       }
       const stored = impatient.putStream(slow(), 7);
-      await sleep(1000);
+      await sleep(3000);
       expect(await keys()).toEqual([]);
       rest.emit('come');
       const { digest } = await stored;

@@ -10,6 +10,7 @@ import { writerOf } from '../helpers/writers.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+const SOON = { interval: 10, timeout: 10_000 } as const;
 
 let clock: FakeClock;
 let gateway: TestGateway;
@@ -98,7 +99,7 @@ describe('kept answers', () => {
     await keep(1, clock.now() + 200);
     await keepUp(project, clock);
     clock.advance(200);
-    await expect.poll(expiry, { interval: 10 }).toBeNull();
+    await expect.poll(expiry, SOON).toBeNull();
   });
 
   it('stay while the clock is not steady', async () => {
@@ -153,7 +154,7 @@ describe('a start', () => {
       expect(existsSync(path)).toBe(true);
       waitMs = 0;
       clock.advance(300);
-      await expect.poll(() => existsSync(path), { interval: 10 }).toBe(false);
+      await expect.poll(() => existsSync(path), SOON).toBe(false);
     });
   });
 

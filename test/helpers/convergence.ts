@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { isDeepStrictEqual } from 'node:util';
 import Libsql from 'libsql';
 import { readOnlyAddress } from '../../shared/store/connection.ts';
 
@@ -27,6 +28,11 @@ export function contentOf(path: string): Content {
   } finally {
     database.close();
   }
+}
+
+/** Whether a copy has what another has. */
+export function areAlike([one, other]: readonly unknown[]): boolean {
+  return isDeepStrictEqual(one, other);
 }
 
 /** Whether SQLite's own shell finds nothing wrong with a file. */

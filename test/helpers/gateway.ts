@@ -113,7 +113,8 @@ export class TestGateway {
     const temporary = options.folder
       ? { path: options.folder, remove: () => undefined }
       : temporaryFolder();
-    const server = createServer();
+    // A connection that the server closes just as a call goes out is not what is tested.
+    const server = createServer({ keepAliveTimeout: 0 });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const { folder: _folder, contentHost, projectOf, ...given } = options;

@@ -1,4 +1,5 @@
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { freePort } from './programs.ts';
 
 /** What is to break on the way: the first bytes of it still arrive. */
 interface Cut {
@@ -19,19 +20,21 @@ export class LossyProxy {
   readonly #target: URL;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  #port = 0;
+  readonly #port: number;
   #wanted: Cut | null = null;
   /** Connections that were made, and requests or answers that were lost. */
   connections = 0;
   lost = 0;
 
-  private constructor(target: URL) {
+  private constructor(target: URL, port: number) {
     this.#target = target;
+    this.#port = port;
     this.#server = createServer((client) => this.#carry(client));
   }
 
   static async open(target: string): Promise<LossyProxy> {
-    const proxy = new LossyProxy(new URL(target));
+    // One that nobody else is given while it is down.
+    const proxy = new LossyProxy(new URL(target), await freePort());
     await proxy.up();
     return proxy;
   }
@@ -50,7 +53,7 @@ export class LossyProxy {
     this.#wanted = { start, side, afterBytes, times };
   }
 
-  /** Listens, again at the port it had. */
+  /** Listens, always at the same port. */
   async up(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
@@ -59,7 +62,6 @@ export class LossyProxy {
         resolve();
       });
     });
-    this.#port = (this.#server.address() as AddressInfo).port;
   }
 
   /** Breaks what is open and refuses what comes. */

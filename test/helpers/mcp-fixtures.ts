@@ -68,7 +68,8 @@ const TOOLS: ReadonlyMap<string, CallableTool> = new Map([
     'test_error_handling',
     answering([text('This tool intentionally returns an error for testing')], { isError: true }),
   ],
-  ['test_tool_with_progress', answering([text('Done.')], { afterMs: 300 })],
+  // It has to tell how it goes three times or more, on a machine that halts now and then, too.
+  ['test_tool_with_progress', answering([text('Done.')], { afterMs: 1500 })],
   ['test_missing_capability', refusing],
   ['test_streaming_elicitation', answering([text('Nobody is asked.')], { afterMs: 50 })],
   ['test_logging_tool', answering([text('Nothing is logged.')], { afterMs: 50 })],

@@ -1,5 +1,6 @@
+import { randomInt } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 
 /** The path of a program of this machine, or null. `folders` are looked through first. */
@@ -18,11 +19,26 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** A port that was free a moment ago, for programs that cannot choose one. */
+/** Below those that Linux gives to whoever asks for any: nobody gets one of these by chance before it is used. */
+const PORTS = { from: 20_000, to: 32_768 } as const;
+const given = new Set<number>();
+
+/** A port that was free a moment ago, for programs that cannot choose one. Never the same one twice in a process. */
 export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(PORTS.from, PORTS.to);
+    if (given.has(port)) continue;
+    given.add(port);
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
+  const isListening = await new Promise<boolean>((done) => {
+    server.once('error', () => done(false));
+    server.listen(port, '127.0.0.1', () => done(true));
+  });
+  if (isListening) await new Promise((done) => server.close(done));
+  return isListening;
 }

@@ -40,6 +40,11 @@ export class RemoteDatabase {
     return this.server.counters(NAME);
   }
 
+  /** Streams of the database that were not ended. */
+  get openStreams(): number {
+    return this.server.openStreams(NAME);
+  }
+
   async writer(options: RemoteWriterOptions = {}): Promise<RemoteWriter> {
     const client = openClient(this.location);
     const { rows } = await client.execute(POSITION_QUERY);

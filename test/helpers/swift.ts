@@ -10,6 +10,8 @@ import { required } from './require.ts';
 /** Debian's own, where its packages are. */
 const PYTHON = '/usr/bin/python3';
 const READY_WITHIN_MS = 20_000;
+/** One process plays all servers: where it rests, a server rests that another one waits for. */
+const PATIENCE = ['conn_timeout = 20', 'node_timeout = 60'];
 const REGION = 'eu-test-1';
 const BUCKET = 'blobs';
 const SECRET = 'a-secret-of-the-tests';
@@ -171,6 +173,8 @@ function writeSettings(folder: string): void {
       `devices = ${disks}`,
       'mount_check = false',
       'disable_fallocate = true',
+      ...PATIENCE,
+      'container_update_timeout = 20',
       `recon_cache_path = ${cache}`,
       '[pipeline:main]',
       `pipeline = ${name}-server`,
@@ -182,6 +186,7 @@ function writeSettings(folder: string): void {
   write('proxy.conf', [
     '[DEFAULT]',
     `swift_dir = ${folder}`,
+    ...PATIENCE,
     '[pipeline:main]',
     `pipeline = ${filters.join(' ')} proxy-server`,
     '[filter:catch_errors]',

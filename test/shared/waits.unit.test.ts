@@ -23,7 +23,7 @@ describe('a wait', () => {
       return null;
     });
     expect(found).toBeNull();
-    expect(performance.now() - from).toBeLessThan(1000);
+    expect(performance.now() - from).toBeLessThan(3000);
   });
 
   it('delivers nothing that it found while its key was revoked', async () => {

@@ -220,7 +220,8 @@ describe('a crash when nothing happens', () => {
   it('while a large transaction is written leaves what was committed', async () => {
     const log = await followed();
     const epoch = (await placeOf(log))?.epoch;
-    const undone = log.undo(64 * 1024 * 1024).catch((error: unknown) => error);
+    // More than any machine writes in that time.
+    const undone = log.undo(512 * 1024 * 1024).catch((error: unknown) => error);
     // Its pages are in the log by now, or are not: neither may matter.
     await new Promise((resolve) => setTimeout(resolve, 100));
     await log.kill();

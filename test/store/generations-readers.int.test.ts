@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { withRawDatabase } from '../helpers/database.ts';
@@ -18,6 +18,26 @@ afterEach(() => db.remove());
 async function minute(): Promise<void> {
   await vi.advanceTimersByTimeAsync(61_000);
   await sleep(50);
+}
+
+/** Copies, which processes make, are done only when what is given back is called: however slow a write is, it is quicker. */
+function holdCopies(): () => void {
+  const { execPath } = process;
+  const [program, mayEnd] = [`${db.path}-program`, `${db.path}-may-end`];
+  const script = `#!/bin/sh
+    trap 'kill "$copying"; exit 1' TERM
+    '${execPath}' "$@" &
+    copying=$!
+    wait "$copying"
+    code=$?
+    until [ -e '${mayEnd}' ]; do sleep 0.01; done
+    exit "$code"`;
+  writeFileSync(program, script, { mode: 0o755 });
+  process.execPath = program;
+  onTestFinished(() => {
+    process.execPath = execPath;
+  });
+  return () => writeFileSync(mayEnd, '');
 }
 
 describe('a log that somebody else reads', () => {
@@ -125,6 +145,7 @@ describe('a copy of the file', () => {
   it('holds no writes back, and rotations only until it is done', async () => {
     await db.put('a', Buffer.alloc(40 * MB, 1));
     await db.writer.follow();
+    const letCopiesEnd = holdCopies();
     const order: string[] = [];
     const copied = db.writer.copyBase().then((copy) => {
       order.push('copied');
@@ -132,6 +153,7 @@ describe('a copy of the file', () => {
     });
     await db.put('b').then(() => order.push('written'));
     const rotated = db.writer.rotate().then(() => order.push('rotated'));
+    letCopiesEnd();
     await Promise.all([copied, rotated]);
     expect(order).toEqual(['written', 'copied', 'rotated']);
     expect((await copied).generation).toBe(1);
@@ -141,6 +163,7 @@ describe('a copy of the file', () => {
   it('is given up when the database is closed', async () => {
     await db.put('a', Buffer.alloc(40 * MB, 1));
     await db.writer.follow();
+    holdCopies();
     const copied = db.writer.copyBase();
     await db.put('b');
     await Promise.all([

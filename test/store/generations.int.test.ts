@@ -11,6 +11,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { POSITION_QUERY } from '../../shared/store/meta.ts';
 import { withRawDatabase } from '../helpers/database.ts';
+import { stopTime } from '../helpers/stopped-time.ts';
 import { FollowedDatabase } from './followed-database.ts';
 
 const HOUR_MS = 3_600_000;
@@ -27,7 +28,7 @@ describe('a log that nobody follows', () => {
     await db.put('a', Buffer.alloc(6 * MB, 1));
     await db.writer.rotate();
     await db.put('b', Buffer.alloc(17 * MB, 1));
-    await expect.poll(() => statSync(`${db.path}-wal`).size, { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => statSync(`${db.path}-wal`).size).toBe(0);
     await db.reopen();
     await db.put('c');
     expect(existsSync(db.inside('.'))).toBe(false);
@@ -39,6 +40,7 @@ describe('a log that nobody follows', () => {
   });
 
   it('tells of each commit, before its jobs are answered', async () => {
+    stopTime();
     expect(db.writer.standing).toEqual({ position: 0, log: null });
     await db.put('a');
     expect(db.told).toEqual([{ position: 1, log: null }]);
@@ -95,7 +97,7 @@ describe('a log that is followed', () => {
   it('rotates by itself when it is long and nobody waits', async () => {
     await db.writer.follow();
     await db.put('a', Buffer.alloc(5 * MB, 1));
-    await expect.poll(() => db.place.generation, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => db.place.generation).toBe(2);
     expect(statSync(db.inside('1.wal')).size).toBeGreaterThan(5 * MB);
   });
 

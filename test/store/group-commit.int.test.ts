@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WriteTx } from '../../shared/store/driver.ts';
 import { openDatabase } from '../helpers/database.ts';
+import { stopTime } from '../helpers/stopped-time.ts';
 
 let open: ReturnType<typeof openDatabase>;
 beforeEach(() => {
@@ -29,6 +30,7 @@ describe('a transaction that the database rolled back by itself', () => {
     ['a job that failed', true],
     ['a job that did not mind', false],
   ])('fails what ran in it, after %s, and what follows has one of its own', async (_, fails) => {
+    stopTime();
     // What SQLite may do on a failed read of a page; the job itself has written nothing.
     const lost = async (tx: WriteTx) => {
       await tx.get('ROLLBACK');

@@ -7,6 +7,7 @@ import { KvRepository } from '../../shared/store/kv.ts';
 import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';
 import { withRawDatabase } from '../helpers/database.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
+import { stopTime } from '../helpers/stopped-time.ts';
 
 const PROJECT = 'prj_0000000000000000';
 const NOW = 1_000;
@@ -216,6 +217,7 @@ describe('the version of a write', () => {
 
 describe('the sums of the disk', () => {
   it('count for each write of a transaction those before it, without those that were undone', async () => {
+    stopTime();
     const seen: number[] = [];
     const add = (bytes: number) =>
       writer.write(async ({ disk }) => {

@@ -7,6 +7,7 @@ import { fetchPipeline } from '../../shared/store/remote/fetch.ts';
 import { openRemoteReader, openRemoteWriter } from '../../shared/store/remote/open.ts';
 import type { HranaOptions } from '../helpers/hrana/server.ts';
 import { RemoteDatabase } from '../helpers/remote-database.ts';
+import { stopTime } from '../helpers/stopped-time.ts';
 
 const started: RemoteDatabase[] = [];
 afterEach(async () => {
@@ -50,6 +51,7 @@ describe('a write', () => {
     ['the server is away', (remote: RemoteDatabase) => remote.server.faults.failNext(1, 502)],
     ['the stream is forgotten', (remote: RemoteDatabase) => remote.server.expireStreams()],
   ])('is done again whole, and once, when %s in the middle of it', async (_what, trouble) => {
+    stopTime();
     // The server ends what nobody asks for any more when another waits for it.
     const remote = await start({ transactionMaxMs: 100 });
     const writer = await remote.writer(shared);

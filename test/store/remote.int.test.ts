@@ -3,6 +3,7 @@ import type { Tx, WriteTx } from '../../shared/store/driver.ts';
 import { openClient } from '../../shared/store/remote/client.ts';
 import { fateOf } from '../../shared/store/remote/lost-commit.ts';
 import { RemoteDatabase } from '../helpers/remote-database.ts';
+import { stopTime } from '../helpers/stopped-time.ts';
 
 let remote: RemoteDatabase;
 beforeEach(async () => {
@@ -22,18 +23,24 @@ const count = async (tx: Tx): Promise<number> =>
 
 /** Requests for what is done meanwhile, with those that nobody waits for: they end a stream. */
 async function requestsFor(work: () => Promise<unknown>): Promise<number> {
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await streamsEnded();
   remote.server.resetCounters();
   await work();
   // The one request that nobody waits for comes last.
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await streamsEnded();
   return remote.counters.requests;
+}
+
+async function streamsEnded(): Promise<void> {
+  await expect.poll(() => remote.openStreams, { timeout: 10_000, interval: 5 }).toBe(0);
 }
 
 /** As a project's writer is opened: somebody wants to hear of others. */
 const shared = { onForeign: () => undefined };
 
 describe('round trips', () => {
+  beforeEach(stopTime);
+
   it.each([
     ['that reads nothing', put],
     ['that reads once, and writes what it read', readThenPut],

@@ -131,8 +131,13 @@ describe('svc email send', () => {
       },
     });
     const abort = new AbortController();
-    setTimeout(() => abort.abort(), 800);
-    const { code, stderr } = await svc(SEND, fake, { signal: abort.signal });
+    const ended = svc(SEND, fake, { signal: abort.signal });
+    // It is found by then: where its letter is comes next.
+    await expect
+      .poll(() => fake.seen.map(({ url }) => url), { timeout: 20_000 })
+      .toContain('/_daemon/status');
+    abort.abort();
+    const { code, stderr } = await ended;
     expect(code).toBe(130);
     expect(stderr).toContain(`Wait for it again with: svc request watch ${ID}\n`);
   });

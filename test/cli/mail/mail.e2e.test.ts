@@ -42,10 +42,13 @@ async function withInput(text: string, ...args: string[]): Promise<Fields> {
   return parsedLine(out);
 }
 
-/** The owner approves what the newest letter is about. */
-async function approve(): Promise<void> {
+/** The owner presses a button on the page of the letter about a mail, once that letter is written. */
+async function decide(button: string, subject: string): Promise<void> {
+  const newest = async (): Promise<string> =>
+    String(itemsOf(await answer('outbox', 'list'))[0]?.['subject']);
+  await expect.poll(newest).toContain(`Send "${subject}"`);
   const { url } = await answer('outbox', 'open', '--print');
-  await visit(String(url), { button: 'Approve' });
+  await visit(String(url), { button });
 }
 
 describe('mail at the terminal', () => {
@@ -91,10 +94,10 @@ describe('mail at the terminal', () => {
     expect(batch).toMatchObject({ status: 'pending' });
     const id = String(batch['batch_id']);
     expect((await daemon.svc('email', 'status', id)).code).toBe(6);
-    await approve();
+    await decide('Approve', 'Your order');
     const read = async (): Promise<Fields> =>
       parsedLine((await daemon.svc('email', 'status', id)).out);
-    await expect.poll(read, { timeout: 10_000 }).toMatchObject({ status: 'sent' });
+    await expect.poll(read).toMatchObject({ status: 'sent' });
     const letters = itemsOf(await answer('outbox', 'list'));
     const mails = letters.filter(({ subject }) => subject === 'Your order');
     expect(mails.map(({ to }) => String(to)).toSorted()).toEqual([
@@ -147,8 +150,7 @@ describe('mail at the terminal', () => {
     const line = ['email', 'send', '--to', 'cy@example.com', '--subject', 'No', '--text', 'No.'];
     const { code, out } = await daemon.svc(...line, '--wait-seconds', '0');
     expect(code).toBe(6);
-    const { url } = await answer('outbox', 'open', '--print');
-    await visit(String(url), { button: 'Deny' });
+    await decide('Deny', 'No');
     const ended = await daemon.svc('email', 'status', String(parsedLine(out)['batch_id']));
     expect([ended.code, parsedLine(ended.out)['status']]).toEqual([5, 'cancelled']);
   });

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { visit } from '../../helpers/page-visitor.ts';
 import { Stand } from '../../surface/stand.ts';
 import { fieldsOf, parsedLine } from '../tools/fakes.ts';
+
+const PATIENCE = { timeout: 20_000 };
 
 let daemon: Stand;
 beforeAll(async () => {
@@ -23,7 +24,7 @@ function start(program: string, args: readonly string[]) {
     err += chunk.toString('utf8');
   });
   const ended = once(child, 'close').then(([code]: unknown[]) => ({ code, out, err }));
-  return { child, ended };
+  return { child, ended, said: () => err };
 }
 
 function svc(...args: readonly string[]) {
@@ -32,7 +33,7 @@ function svc(...args: readonly string[]) {
 
 /** Asks for an approval and waits in the background. */
 function ask(summary: string, ...flags: readonly string[]) {
-  return svc('ask', 'approval', 'deploy.production', summary, '--wait-seconds', '20', ...flags);
+  return svc('ask', 'approval', 'deploy.production', summary, '--wait-seconds', '60', ...flags);
 }
 
 /** The link of the letter about it, as the owner finds it. */
@@ -43,7 +44,7 @@ async function linkAbout(summary: string): Promise<string> {
     const letter = letters.find(({ subject }) => String(subject).includes(summary));
     return letter ? String(letter['id']) : null;
   };
-  await expect.poll(find, { timeout: 10_000 }).not.toBeNull();
+  await expect.poll(find, PATIENCE).not.toBeNull();
   const { out } = await daemon.svc('outbox', 'show', (await find()) ?? '');
   const text = String(parsedLine(out)['text']);
   return /^https?:\/\/\S+$/m.exec(text)?.[0] ?? '';
@@ -51,11 +52,11 @@ async function linkAbout(summary: string): Promise<string> {
 
 describe('svc ask approval', () => {
   it('ends with 0 when the owner approves on the page of the letter, so that the work goes on', async () => {
-    const script = `"$0" "$1" ask approval deploy.production "Deploy 1.0" --wait-seconds 20 && echo DEPLOYED`;
-    const { ended } = start('sh', ['-c', script, process.execPath, daemon.bundle]);
+    const script = `"$0" "$1" ask approval deploy.production "Deploy 1.0" --wait-seconds 60 && echo DEPLOYED`;
+    const { ended, said } = start('sh', ['-c', script, process.execPath, daemon.bundle]);
     const link = await linkAbout('Deploy 1.0');
     // Whoever is as quick as this program need not be told where to look.
-    await sleep(1000);
+    await expect.poll(said, PATIENCE).toContain('svc outbox open\n');
     const page = await visit(link, { button: 'Approve', typed: { comment: 'go ahead' } });
     expect(page).toContain('Approved by owner');
     const { code, out, err } = await ended;
@@ -99,9 +100,10 @@ describe('svc ask approval', () => {
   });
 
   it('leaves the request open at Ctrl-C, and says how to pick it up', async () => {
-    const { child, ended } = ask('Deploy 5.0');
+    const { child, ended, said } = ask('Deploy 5.0');
     await linkAbout('Deploy 5.0');
-    await sleep(1000);
+    // It has found its request by then.
+    await expect.poll(said, PATIENCE).toContain('svc outbox open\n');
     child.kill('SIGINT');
     const { code, out, err } = await ended;
     expect([code, out]).toEqual([130, '']);
@@ -112,13 +114,15 @@ describe('svc ask approval', () => {
 
   it.each(['down', 'kill -9'])('waits on over a restart of the daemon after %s', async (how) => {
     const summary = `Deploy after ${how}`;
-    const { ended } = ask(summary);
+    const { ended, said } = ask(summary);
     const link = await linkAbout(summary);
-    await sleep(500);
     if (how === 'down') await daemon.svc('down');
     else process.kill(Number(parsedLine((await daemon.svc('status')).out)['pid']), 'SIGKILL');
+    // One that is back too soon is not missed.
+    await expect.poll(said, PATIENCE).toContain('The daemon is away.');
     const { port } = new URL(daemon.url);
-    await expect.poll(async () => (await daemon.svc('up', '--port', port, '--json')).code).toBe(0);
+    const up = async () => (await daemon.svc('up', '--port', port, '--json')).code;
+    await expect.poll(up, PATIENCE).toBe(0);
     await visit(link, { button: 'Approve' });
     const { code, out, err } = await ended;
     expect(code).toBe(0);

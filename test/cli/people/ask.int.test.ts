@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeDaemon } from '../fake-daemon.ts';
 import { refuse } from '../fake-daemon.ts';
@@ -38,11 +39,20 @@ function holding(items: readonly Json[]): Routes {
   };
 }
 
-async function interrupted(routes: Routes, line: readonly string[] = ASK) {
+/** Ends the wait once the last thing was asked for: where letters are kept, unless told otherwise. */
+async function interrupted(
+  routes: Routes,
+  line: readonly string[] = ASK,
+  last = '/_daemon/status',
+) {
   const fake = await given(routes);
   const abort = new AbortController();
-  setTimeout(() => abort.abort(), 800);
-  return { ...(await svc(line, fake, { signal: abort.signal })), fake };
+  const ended = svc(line, fake, { signal: abort.signal });
+  await expect.poll(() => fake.seen.map(({ url }) => url), { timeout: 20_000 }).toContain(last);
+  // What was answered just now is still to be read.
+  await sleep(100);
+  abort.abort();
+  return { ...(await ended), fake };
 }
 
 describe('a decision', () => {
@@ -174,7 +184,8 @@ describe('while it waits', () => {
 
   it('does not speak of the outbox where only Telegram was told', async () => {
     const notified = [{ channel_id: OWNER, kind: 'telegram', status: 'sent', at: null }];
-    const { stderr } = await interrupted(holding([record({ notified })]));
+    const looked = '/v1/requests?status=pending&limit=10';
+    const { stderr } = await interrupted(holding([record({ notified })]), ASK, looked);
     expect(stderr).not.toContain('outbox');
   });
 

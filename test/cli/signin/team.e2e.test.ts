@@ -9,6 +9,7 @@ import { visit } from '../../helpers/page-visitor.ts';
 import { Machine } from './machine.ts';
 
 const EMAIL = 'ana@example.com';
+const CODE = /[A-Z]+-[A-Z]+-\d\d/;
 
 let gateway: TestGateway;
 let first: Machine;
@@ -43,9 +44,13 @@ class Process {
   }
 }
 
+/** Waits until a process shows its code: it takes a while to start, and its mail has gone by then. */
+async function showsCode(shownBy: () => string): Promise<void> {
+  await expect.poll(shownBy, { timeout: 30_000 }).toMatch(CODE);
+}
+
 /** What every user of the machine can read while it waits. */
 async function commandLine({ pid }: ChildProcess): Promise<string> {
-  await linkToken(gateway.folder, 's', 1);
   const { stdout } = await promisify(execFile)('ps', ['-o', 'args=', '-p', String(pid)]);
   expect(stdout).toContain('login');
   return stdout;
@@ -57,9 +62,10 @@ function keyOf(machine: Machine, profile: string): string {
 
 /** Presses a button on the page behind the newest of so many links, which is that of this code. */
 async function press(button: string, count: number, shownBy: () => string): Promise<void> {
+  await showsCode(shownBy);
   const token = await linkToken(gateway.folder, 's', count);
   await visit(`${gateway.url}/s/${token}`, { button });
-  const [code = ''] = /[A-Z]+-[A-Z]+-\d\d/.exec(mailsOf(gateway.folder).at(-1) ?? '') ?? [];
+  const [code = ''] = CODE.exec(mailsOf(gateway.folder).at(-1) ?? '') ?? [];
   await expect.poll(shownBy, { timeout: 30_000 }).toContain(`    ${code}\n`);
 }
 
@@ -68,6 +74,7 @@ describe('signing in to a real gateway', () => {
     const argv = ['login', '--gateway', gateway.url, '--email', EMAIL];
     const making = new Process(first, [...argv, '--create', 'Web shop']);
     const made = making.ended();
+    await showsCode(() => making.stderr);
     expect(await commandLine(making.child)).not.toMatch(/svc_live_|lgn_/);
     await press('Confirm', 1, () => making.stderr);
     expect(await made).toBe(0);

@@ -18,7 +18,7 @@ export class Terminal {
   /** All that was shown so far. */
   text = '';
   readonly #child: ChildProcessWithoutNullStreams;
-  readonly #exited: Promise<unknown[]>;
+  readonly #closed: Promise<unknown[]>;
 
   constructor(home: string, argv: readonly string[]) {
     const words = [process.execPath, '--import', 'tsx', resolve('cli/main.ts'), ...argv];
@@ -28,7 +28,8 @@ export class Terminal {
       env: { ...env, SVC_HOME: home, NO_COLOR: '1', TERM: 'xterm' },
     });
     this.#child.stdout.on('data', (chunk: Buffer) => (this.text += chunk.toString('utf8')));
-    this.#exited = once(this.#child, 'exit');
+    // Not its exit: what it said last may be read only afterwards.
+    this.#closed = once(this.#child, 'close');
   }
 
   type(text: string): void {
@@ -46,7 +47,7 @@ export class Terminal {
 
   /** Its exit code. */
   async ended(): Promise<unknown> {
-    const [code] = await this.#exited;
+    const [code] = await this.#closed;
     return code;
   }
 

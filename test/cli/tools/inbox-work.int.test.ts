@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { run, work, type Work } from '../../../cli/commands/inbox-work.ts';
 import type { Finished } from '../../../cli/work/work-event.ts';
 import {
@@ -14,13 +17,27 @@ import {
 const ACK = 'POST /v1/inbox/ack';
 const NACK = 'POST /v1/inbox/nack';
 
+/** Where commands see what they wait for, as `$FOLDER`. */
+let folder: string;
+let env: NodeJS.ProcessEnv;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-work-'));
+  env = { ...process.env, FOLDER: folder };
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Lets the commands go on that wait for this name. */
+function mark(name: string): void {
+  writeFileSync(join(folder, name), '');
+}
+
 function workOf(client: FakeClient, command: string, given: Partial<Work> = {}) {
   const finished: Finished[] = [];
   const notes: string[] = [];
   const options: Work = {
     client,
     command,
-    env: process.env,
+    env,
     leaseSeconds: 300,
     source: undefined,
     type: undefined,
@@ -128,11 +145,11 @@ describe('the queue', () => {
   it('is worked side by side, each event once', async () => {
     const ids = Array.from({ length: 6 }, (_, index) => `evt_${index}`);
     const client = fakeInbox(ids.map((id) => event(id)));
-    const { options, finished } = workOf(client, 'sleep 0.4', { concurrency: 3 });
-    const started = performance.now();
+    // The first waits until the third has begun: for ever, if that came only after it.
+    const command = 'cd $FOLDER; : > $SVC_EVENT_ID; until [ -e evt_2 ]; do sleep 0.05; done';
+    const { options, finished } = workOf(client, command, { concurrency: 3 });
     await work(options);
     expect(finished.map(({ event_id }) => event_id).toSorted()).toEqual(ids);
-    expect(performance.now() - started).toBeLessThan(2200);
     expect(client.bodies('POST /v1/inbox/claim')).toHaveLength(6);
   });
 
@@ -197,8 +214,16 @@ describe('the queue', () => {
   });
 
   it('extends the lease while the command runs', async () => {
-    const client = fakeInbox([event('evt_1')]);
-    await work(workOf(client, 'sleep 1.3', { leaseSeconds: 1 }).options);
+    let extended = 0;
+    const client = fakeInbox([event('evt_1')], {
+      'POST /v1/inbox/extend': () => {
+        extended += 1;
+        if (extended === 2) mark('twice');
+        return {};
+      },
+    });
+    const command = 'until [ -e $FOLDER/twice ]; do sleep 0.05; done';
+    await work(workOf(client, command, { leaseSeconds: 1 }).options);
     expect(client.bodies('POST /v1/inbox/extend').length).toBeGreaterThanOrEqual(2);
   });
 });
@@ -265,6 +290,7 @@ async function shown(exec: string, more: Parameters<typeof fakeContext>[0] = {})
   const client = fakeInbox([event('evt_1'), event('evt_2')]);
   const { context, printed } = fakeContext({
     client,
+    env,
     json: false,
     ...more,
     options: { exec, ...more.options },
@@ -309,22 +335,28 @@ describe('on a terminal', () => {
   });
 
   it('shows more than an ack carries, and shows it as it comes', async () => {
-    const times: number[] = [];
-    const onLine = (): void => void times.push(performance.now());
-    const { lines } = await shown('echo first; sleep 0.5; seq 1 3000', {
-      options: { once: true },
-      onLine,
-    });
+    const { lines } = await shown(
+      'echo first; until [ -e $FOLDER/first ]; do sleep 0.05; done; seq 1 3000',
+      {
+        options: { once: true },
+        // The command goes on only then.
+        onLine: (line) => {
+          if (line === '  first') mark('first');
+        },
+      },
+    );
     expect(lines).toHaveLength(3003);
     expect(lines.at(-2)).toBe('  3000');
-    const [, first = 0, second = 0] = times;
-    expect(second - first).toBeGreaterThan(300);
   });
 
   it('names the event again where commands that run side by side take turns', async () => {
+    let count = 0;
+    const onLine = (): void => mark(String((count += 1)));
+    // Each waits for the line before its own.
     const { lines } = await shown(
-      '[ $SVC_EVENT_ID = evt_1 ] || sleep 0.4; echo a; sleep 0.8; echo b',
-      { options: { max: '2', concurrency: '2' } },
+      `after() { until [ -e $FOLDER/$1 ]; do sleep 0.05; done; }
+      if [ $SVC_EVENT_ID = evt_1 ]; then echo a; after 4; else after 2; echo a; after 7; fi; echo b`,
+      { options: { max: '2', concurrency: '2' }, onLine },
     );
     expect(lines).toEqual([
       'TIME  evt_1  push',

@@ -218,13 +218,14 @@ describe('the MCP bridge', () => {
   });
 
   it('drops a request that the client takes back, without an answer', async () => {
-    let gone = false;
+    let [came, gone] = [false, false];
     const { input, done, send, answers } = await bridge((incoming, response) => {
+      came = true;
       response.on('close', () => (gone = true));
       incoming.resume();
     });
     send(rpc(1, 'tools/call'));
-    await delay(50);
+    await expect.poll(() => came).toBe(true);
     send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
     await expect.poll(() => gone).toBe(true);
     input.end();

@@ -1,12 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HttpClient } from '../../../cli/client.ts';
 import { work } from '../../../cli/commands/inbox-work.ts';
 import { run } from '../../../cli/run.ts';
 import type { Finished } from '../../../cli/work/work-event.ts';
 import { Daemon } from '../../../daemon/daemon.ts';
 import { resolveHome, type Home } from '../../../daemon/home.ts';
+import { Waits } from '../../../shared/waits.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { TextSink } from '../fake-output.ts';
 import { fieldsOf } from './fakes.ts';
@@ -32,6 +32,7 @@ beforeEach(async () => {
   daemon = await start();
 });
 afterEach(async () => {
+  vi.restoreAllMocks();
   await daemon.stop();
   folder.remove();
 });
@@ -47,6 +48,12 @@ async function svc(line: string, more: NodeJS.ProcessEnv = {}) {
   return { code: await run(line.split(' '), around), stdout: stdout.text, stderr: stderr.text };
 }
 
+/** Resolves once the daemon holds a wait: a command takes its time to be loaded. */
+async function waitIsHeld(): Promise<void> {
+  const wait = vi.spyOn(Waits.prototype, 'wait');
+  await expect.poll(() => wait.mock.calls.length, { timeout: 20_000 }).toBe(1);
+}
+
 function clientHere(): HttpClient {
   return new HttpClient({ home, env: {}, warn: () => undefined });
 }
@@ -60,7 +67,7 @@ async function deliver(client: HttpClient): Promise<void> {
 describe('svc inbox wait', () => {
   it('tells a daemon that was stopped from a timeout', async () => {
     const waiting = svc('inbox wait --timeout-seconds 30');
-    await delay(300);
+    await waitIsHeld();
     await daemon.stop();
     expect(await waiting).toEqual({
       code: 7,
@@ -72,7 +79,7 @@ describe('svc inbox wait', () => {
   it('does so for a gateway that is named', async () => {
     const gateway = { SVC_GATEWAY: daemon.record.base_url };
     const waiting = svc('inbox wait --timeout-seconds 30', gateway);
-    await delay(300);
+    await waitIsHeld();
     await daemon.stop();
     const { code, stderr } = await waiting;
     expect(code).toBe(7);
@@ -107,7 +114,7 @@ describe('svc inbox work', () => {
       onPrinted: () => undefined,
       onFinished: (one) => void finished.push(one),
     });
-    await delay(300);
+    await waitIsHeld();
     await daemon.stop();
     await expect
       .poll(() => notes)

@@ -346,16 +346,16 @@ describe('a gateway that does not come to an end', () => {
 describe('a caller who goes', () => {
   it('takes a held call along', async () => {
     let closed = false;
+    const gone = new AbortController();
     const server = await answering((request) => {
       request.socket.on('close', () => {
         closed = true;
       });
+      gone.abort(new Error('gone'));
     });
     const other = new Upstream(new URL(urlOf(server)));
-    const gone = new AbortController();
     const wanted = { upstream: other, signal: gone.signal };
     const asking = call('ask_human', operationNamed('ask_human').example, wanted);
-    setTimeout(() => gone.abort(new Error('gone')), 50);
     await expect(asking).rejects.toThrow('gone');
     await expect.poll(() => closed).toBe(true);
     await other.close();

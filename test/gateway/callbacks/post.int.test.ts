@@ -235,7 +235,9 @@ describe('no answer', () => {
 });
 
 describe('a slow receiver', () => {
-  const DEADLINE_MS = 400;
+  const DEADLINE_MS = 1000;
+  /** Far from what a machine takes that is busy with something else: nobody here ever comes to an end. */
+  const LATE_MS = 2500;
 
   it.each([
     ['that never answers has one deadline', () => serving(() => undefined)],
@@ -249,11 +251,11 @@ describe('a slow receiver', () => {
     const result = await post(sending(), receiver.url, DEADLINE_MS);
     expect(result).toMatchObject({
       kind: 'failed',
-      reason: 'No answer came within 0.4 s.',
+      reason: 'No answer came within 1 s.',
       guard: false,
     });
     expect(result.durationMs).toBeGreaterThanOrEqual(DEADLINE_MS - 5);
-    expect(result.durationMs).toBeLessThan(DEADLINE_MS + 500);
+    expect(result.durationMs).toBeLessThan(LATE_MS);
     await expect.poll(() => receiver.open()).toBe(0);
   });
 
@@ -261,8 +263,8 @@ describe('a slow receiver', () => {
     const receiver = await trickling('HTTP/1.1 202 OK\r\nContent-Length: 1000\r\n\r\n', 'x');
     const result = await post(sending(), receiver.url, DEADLINE_MS);
     expect(result).toMatchObject({ kind: 'answered', status: 202 });
-    expect(result.kind === 'answered' && result.response).toMatch(/^x{2,30}$/);
-    expect(result.durationMs).toBeLessThan(DEADLINE_MS + 500);
+    expect(result.kind === 'answered' && result.response).toMatch(/^x{2,60}$/);
+    expect(result.durationMs).toBeLessThan(LATE_MS);
     await expect.poll(() => receiver.open()).toBe(0);
   });
 
@@ -270,7 +272,7 @@ describe('a slow receiver', () => {
     const slow = await serving(() => undefined);
     const healthy = await ok();
     const sender = sending({ socketsPerDestination: 4 });
-    const waiting = Array.from({ length: 20 }, () => post(sender, slow.url, 1500));
+    const waiting = Array.from({ length: 20 }, () => post(sender, slow.url, 4000));
     for (let turn = 0; turn < 50; turn += 1) {
       expect(await post(sender, healthy.url)).toMatchObject({ kind: 'answered' });
     }
@@ -280,12 +282,12 @@ describe('a slow receiver', () => {
     const results = await Promise.all(waiting);
     const reasons = results.map((result) => (result.kind === 'failed' ? result.reason : ''));
     expect(reasons.slice(0, 4)).toEqual(
-      Array.from({ length: 4 }, () => 'No answer came within 1.5 s.'),
+      Array.from({ length: 4 }, () => 'No answer came within 4 s.'),
     );
     expect(reasons.at(-1)).toBe(
       'It was not sent: too many others to the same host were under way.',
     );
-    expect(Math.max(...results.map(({ durationMs }) => durationMs))).toBeLessThan(2500);
+    expect(Math.max(...results.map(({ durationMs }) => durationMs))).toBeLessThan(6000);
     await expect.poll(() => slow.open()).toBe(0);
   });
 });
@@ -305,7 +307,7 @@ describe('stopping', () => {
         guard: false,
       });
     }
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(performance.now() - started).toBeLessThan(2500);
     await expect.poll(() => slow.open()).toBe(0);
     expect(slow.sockets).toHaveLength(1);
   });

@@ -205,8 +205,9 @@ describe('whatever is written into it', () => {
   });
 
   it('an address takes no time to refuse', () => {
-    const started = performance.now();
+    // The time of this process, however long others held it up.
+    const before = process.cpuUsage();
     expect(isMailAddress(`${'a.'.repeat(500_000)}@`)).toBe(false);
-    expect(performance.now() - started).toBeLessThan(50);
+    expect(process.cpuUsage(before).user).toBeLessThan(50_000);
   });
 });

@@ -12,7 +12,9 @@ import { FakeSmtp } from '../../helpers/fake-smtp.ts';
 import { parsedMail, valuesOf } from './parsed-mail.ts';
 import { NOW } from './samples.ts';
 
-const STEP_MS = 250;
+/** How long a server may take that is to be found too slow; any other one is waited for. */
+const STEP_MS = 500;
+const PATIENT_MS = 15_000;
 
 const mail = {
   id: 'msg_1',
@@ -31,7 +33,7 @@ afterEach(async () => {
 
 async function open(
   options: Parameters<typeof FakeSmtp.start>[0] = {},
-  stepTimeoutMs = STEP_MS,
+  stepTimeoutMs = PATIENT_MS,
 ): Promise<void> {
   server = await FakeSmtp.start(options);
   const { port } = server;
@@ -119,7 +121,7 @@ describe('what is done before the bytes of a mail go out', () => {
   });
 
   it('that takes longer than a server waits leaves the mail for later', async () => {
-    await open();
+    await open({}, STEP_MS);
     const gate = new Gate();
     const sending = mailer.send({ ...mail, beforeData: gate.pass });
     await until(() => gate.calls, 1);
@@ -154,7 +156,7 @@ describe('a mail of which bytes went out', () => {
     ['end', 'hang'],
     ['end', 'trickle'],
   ] as const)('may have arrived when the server does %s: %s', async (step, act) => {
-    await open();
+    await open({}, STEP_MS);
     await mailer.send({ ...mail, id: 'msg_0' });
     server.script = { [step]: act };
     const sent = await mailer.send(mail);

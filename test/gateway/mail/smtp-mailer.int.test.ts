@@ -13,7 +13,9 @@ import { FakeSmtp, selfSigned } from '../../helpers/fake-smtp.ts';
 import { parsedMail, valuesOf } from './parsed-mail.ts';
 import { NOW } from './samples.ts';
 
-const STEP_MS = 250;
+/** How long a server may take that is to be found too slow; any other one is waited for. */
+const STEP_MS = 500;
+const PATIENT_MS = 15_000;
 const PASSWORD = 'p@ss wörd"\\';
 const login = { user: 'ann', password: PASSWORD };
 const credentials = { user: 'ann', password: new Password(PASSWORD) };
@@ -37,7 +39,7 @@ async function open(
   options: Parameters<typeof FakeSmtp.start>[0],
   place: Partial<SmtpPlace> = {},
   ca?: string,
-  stepTimeoutMs = STEP_MS,
+  stepTimeoutMs = PATIENT_MS,
 ): Promise<void> {
   server = await FakeSmtp.start(options);
   await connect({ port: server.port, ...place }, ca, stepTimeoutMs);
@@ -46,7 +48,7 @@ async function open(
 async function connect(
   place: Partial<SmtpPlace>,
   ca?: string,
-  stepTimeoutMs = STEP_MS,
+  stepTimeoutMs = PATIENT_MS,
 ): Promise<void> {
   mailer = await SmtpMailer.open({
     place: {
@@ -159,7 +161,7 @@ describe('a server that is not well', () => {
   const steps = ['connect', 'ehlo', 'mail', 'rcpt', 'data', 'end'] as const;
 
   it.each(steps)('and says nothing at %s is given up in time', async (step) => {
-    await open({ script: { [step]: 'hang' } });
+    await open({ script: { [step]: 'hang' } }, {}, undefined, STEP_MS);
     const started = performance.now();
     const sent = await mailer.send(mail);
     expect(performance.now() - started).toBeLessThan(STEP_MS * 5);
@@ -171,7 +173,7 @@ describe('a server that is not well', () => {
   it.each(['connect', 'rcpt', 'end'] as const)(
     'and never ends its reply at %s is given up as well',
     async (step) => {
-      await open({ script: { [step]: 'trickle' } });
+      await open({ script: { [step]: 'trickle' } }, {}, undefined, STEP_MS);
       const sent = await mailer.send(mail);
       expect(reasonOf(sent)).toBe('The mail server does not answer in time.');
     },
@@ -210,7 +212,7 @@ describe('a server that is not well', () => {
   });
 
   it('or has no address', async () => {
-    await open({}, { host: 'mail.invalid' });
+    await open({}, { host: 'mail.invalid' }, undefined, STEP_MS);
     expect(reasonOf(await mailer.send(mail))).toMatch(
       /^The (name of the mail server leads nowhere|mail server does not answer)/,
     );

@@ -115,9 +115,18 @@ function mailOf(user: string, subject: string): Promise<string> {
   return anyMailOf(user, (raw) => header(raw, 'Subject') === subject);
 }
 
-async function anyMailOf(user: string, fits = (_raw: string): boolean => true): Promise<string> {
+function anyMailOf(user: string, fits = (_raw: string): boolean => true): Promise<string> {
+  return mailIn('', fits, user);
+}
+
+/** The first mail that fits, once it lies in a folder of a mailbox: of that for all unless told otherwise. */
+async function mailIn(
+  name: string,
+  fits: (raw: string) => boolean,
+  user?: string,
+): Promise<string> {
   for (;;) {
-    const found = lab.mails('', user).find(fits);
+    const found = lab.mails(name, user).find(fits);
     if (found !== undefined) return found;
     await new Promise((wait) => setTimeout(wait, 100));
   }
@@ -162,9 +171,10 @@ describe.runIf(ready)('mail that comes in', () => {
   it('is not when it was changed behind the signature', async () => {
     await lab.send({ from: 'ana@people.test', to: ADDRESS, raw: letter({}, 'Pay 10 euro.\n') });
     await nextEvent();
-    const [signed] = lab.mails('svc-done').filter((raw) => raw.includes('Pay 10 euro.'));
+    // A mail is put there after its event can be seen.
+    const signed = await mailIn('svc-done', (raw) => raw.includes('Pay 10 euro.'));
     const id = `<${randomUUID()}@people.test>`;
-    const changed = (signed ?? '').replace('Pay 10 euro.', 'Pay 99 euro.');
+    const changed = signed.replace('Pay 10 euro.', 'Pay 99 euro.');
     lab.append(changed.replace(/^Message-ID: .*$/im, `Message-ID: ${id}`));
     const event = await nextEvent();
     expect(event).toMatchObject({ verified: false, payload: { message_id: id } });
@@ -173,10 +183,7 @@ describe.runIf(ready)('mail that comes in', () => {
   it('is kept apart when it is for nobody here', async () => {
     const raw = letter({ To: 'nobody@inbox.test', Subject: 'Who?' }, 'Is there anybody?\n');
     await lab.send({ from: 'ana@people.test', to: 'nobody@inbox.test', raw });
-    for (;;) {
-      if (lab.mails('svc-unknown').some((one) => one.includes('Is there anybody?'))) break;
-      await new Promise((wait) => setTimeout(wait, 100));
-    }
+    await mailIn('svc-unknown', (one) => one.includes('Is there anybody?'));
     const { items } = await call('GET', '/v1/inbox');
     expect(items).toEqual([]);
   });

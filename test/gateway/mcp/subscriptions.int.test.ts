@@ -219,7 +219,7 @@ describe('a daemon with a copy of the project', () => {
       );
       await keep('a', 1);
       await expect
-        .poll(() => told(listener.heard.slice(1)), { timeout: 10_000 })
+        .poll(() => told(listener.heard.slice(1)))
         .toEqual(['list_changed', 'updated kv://a']);
       const { result } = await near.modern('resources/read', { uri: 'kv://a' });
       expect(result['contents']).toMatchObject([{ text: '1' }]);

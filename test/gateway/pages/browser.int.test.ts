@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RequestView } from '../../../gateway/people/desk.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
@@ -24,6 +24,12 @@ function ask(change: Partial<RequestView> = {}): string {
 
 function last(): unknown {
   return desk.taken.at(-1);
+}
+
+/** Resolves when the page has this heading: a click may be over before the page that it leads to is there. */
+function headed(page: Page, words: string): Promise<void> {
+  const heading = () => page.getByRole('heading', { level: 1 }).textContent();
+  return expect.poll(heading).toBe(words);
 }
 
 const HOSTILE: Partial<RequestView> = {
@@ -86,23 +92,23 @@ describe.skipIf(!hasChromium())('in a browser', () => {
     const { page } = tab;
     const open = (path: string) => page.goto(server.url + path);
     const button = (name: string | RegExp) => page.getByRole('button', { name }).click();
-    const heading = () => page.getByRole('heading', { level: 1 }).textContent();
+    const shows = (heading: string) => headed(page, heading);
 
     await open(ask());
     await button('Approve');
-    expect(await heading()).toBe('Approved');
+    await shows('Approved');
     expect(last()).toEqual({ verb: 'approve' });
 
     await open(ask());
     await page.getByText('Add a comment').click();
     await page.getByLabel('The agent reads it.').fill('Not before Monday.\nAsk Jane.');
     await button('Deny');
-    expect(await heading()).toBe('Denied');
+    await shows('Denied');
     expect(last()).toEqual({ verb: 'deny', comment: 'Not before Monday.\nAsk Jane.' });
 
     await open(ask({ options: ['Half', 'Store credit'] }));
     await button('Approve, but only: Store credit');
-    expect(await heading()).toBe('Approved with a change');
+    await shows('Approved with a change');
     expect(last()).toEqual({ verb: 'option', index: 1 });
 
     await open(ask());
@@ -112,30 +118,31 @@ describe.skipIf(!hasChromium())('in a browser', () => {
     expect(last()).toEqual({ verb: 'option', index: 1 });
     await page.getByLabel('What is missing?').fill('Which customer?');
     await button('Ask for more context');
-    expect(await heading()).toBe('More context asked for');
+    await shows('More context asked for');
     expect(last()).toEqual({ verb: 'needs_context', comment: 'Which customer?' });
 
     await open(
       ask({ kind: 'question', action: null, risk: null, amount: null, options: ['Dublin'] }),
     );
     await button('Answer: Dublin');
-    expect(await heading()).toBe('Answered');
+    await shows('Answered');
     expect(last()).toEqual({ verb: 'option', index: 0 });
 
     await open(ask({ kind: 'question', action: null, risk: null, amount: null }));
     await page.getByLabel('In your words').fill('Wait for Monday.');
     await button('Send this answer');
+    await shows('Answered');
     expect(last()).toEqual({ verb: 'answer', text: 'Wait for Monday.' });
 
     await open(ask({ risk: 'high', action: 'database.drop' }));
     await button(/^Approve/);
-    expect(await heading()).toBe('Really approve this?');
+    await shows('Really approve this?');
     await page.getByRole('link', { name: 'No, go back' }).click();
-    expect(await heading()).toBe('Approve this action?');
+    await shows('Approve this action?');
     await button(/^Approve/);
     expect(desk.taken).toHaveLength(6);
     await button('Yes, approve database.drop');
-    expect(await heading()).toBe('Approved');
+    await shows('Approved');
     expect(desk.taken).toHaveLength(7);
     await page.reload();
     await page.goBack();
@@ -167,6 +174,7 @@ describe.skipIf(!hasChromium())('in a browser', () => {
     const tab = await Tab.open(browser);
     await tab.page.goto(server.url + ask({ ...HOSTILE, risk: 'high' }));
     await tab.page.getByRole('button', { name: /^Approve asks/ }).click();
+    await headed(tab.page, 'Really approve this?');
     expect(await tab.violations()).toEqual([]);
     expect(await tab.smallTargets()).toEqual([]);
     expect(await tab.isTooWide()).toBe(false);
@@ -249,7 +257,7 @@ describe.skipIf(!hasChromium())('in a browser', () => {
     const framed = tab.page.frames().map((frame) => frame.url());
     expect(framed).not.toContain(server.url + path);
     await tab.page.getByRole('button', { name: 'Win' }).click();
-    expect(await tab.page.getByRole('heading', { level: 1 }).textContent()).toBe('Not decided');
+    await headed(tab.page, 'Not decided');
     expect(desk.taken).toEqual([]);
     await tab.close();
     evil.closeAllConnections();
@@ -266,9 +274,7 @@ describe.skipIf(!hasChromium())('in a browser', () => {
     desk.addChannel('confirm', { ...channel, status: 'added' });
     await tab.page.goto(`${server.url}/c/confirm`);
     await tab.page.getByRole('button', { name: 'Confirm this address' }).click();
-    expect(await tab.page.getByRole('heading', { level: 1 }).textContent()).toBe(
-      'Address confirmed',
-    );
+    await headed(tab.page, 'Address confirmed');
     expect((await desk.openChannel('confirm'))?.status).toBe('verified');
     await tab.close();
   });

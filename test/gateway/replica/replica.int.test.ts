@@ -67,8 +67,12 @@ async function rotate(): Promise<void> {
 
 /** Synchronises, and finds what the gateway has. */
 async function agrees(client: StockClient): Promise<void> {
-  await client.sync();
-  const { position } = await place();
+  let position: number;
+  // That a key was used is written some time later, which may be just then.
+  do {
+    ({ position } = await place());
+    await client.sync();
+  } while ((await place()).position !== position);
   expect(await client.value("SELECT value FROM meta WHERE name = 'commit_seq'")).toBe(position);
   const { body } = await gateway.call<{ items: { hash: string }[] }>('GET', '/v1/ledger?limit=1');
   const head = 'SELECT hash FROM ledger ORDER BY seq DESC LIMIT 1';

@@ -6,14 +6,18 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { executable, type Env } from './hosted.ts';
 
+const soon = { timeout: 20_000 };
+
 let folder: ReturnType<typeof temporaryFolder>;
-let started: ChildProcess[] = [];
+let started: Running[] = [];
 
 beforeEach(() => {
   folder = temporaryFolder();
 });
 afterEach(async () => {
-  for (const child of started) endGroup(child, 'SIGKILL');
+  for (const { child } of started) endGroup(child, 'SIGKILL');
+  // Until it is gone, it may write into the folder.
+  await Promise.all(started.map(({ exited }) => exited));
   started = [];
   folder.remove();
 });
@@ -37,9 +41,9 @@ function svc(args: readonly string[], env: Env = {}): Running {
     detached: true,
     env: { PATH, HOME, SVC_HOME: join(folder.path, 'home'), ...env },
   });
-  started.push(child);
   const exited = once(child, 'close').then(([code]: unknown[]) => code as number | null);
   const running: Running = { child, exited, out: '', err: '' };
+  started.push(running);
   child.stdout.on('data', (bytes: Buffer) => (running.out += bytes.toString()));
   child.stderr.on('data', (bytes: Buffer) => (running.err += bytes.toString()));
   return running;
@@ -51,7 +55,7 @@ async function gateway(args: readonly string[], env: Env = {}): Promise<Running>
     SVC_LISTEN: '127.0.0.1:0',
     ...env,
   });
-  await expect.poll(() => running.out, { timeout: 20_000 }).toContain('listening');
+  await expect.poll(() => running.out, soon).toContain('listening');
   return running;
 }
 
@@ -81,7 +85,7 @@ describe('svc gateway', () => {
     expect(JSON.parse(running.out.split('\n')[0] ?? '')).toMatchObject({
       hooks_url: 'https://hooks.example.com',
     });
-    await expect.poll(() => running.out).toContain('Did you mean SVC_LOG_LEVEL?');
+    await expect.poll(() => running.out, soon).toContain('Did you mean SVC_LOG_LEVEL?');
   });
 
   it('exits with 1 where it cannot start', async () => {

@@ -83,7 +83,7 @@ it('counts deliveries, events, pushes and letters by outcome', async () => {
   }
   await deliver(hook, '{"n":4}');
   await expect
-    .poll(counted, { timeout: 10_000 })
+    .poll(counted)
     .toEqual(
       expect.arrayContaining([
         'svc_pushes_total{outcome="delivered"} 1',
@@ -92,9 +92,7 @@ it('counts deliveries, events, pushes and letters by outcome', async () => {
     );
 
   await call('/v1/requests', { action: 'deploy', summary: 'Deploy v2', wait_seconds: 0 });
-  await expect
-    .poll(counted, { timeout: 10_000 })
-    .toContain('svc_letters_total{channel="email",outcome="sent"} 1');
+  await expect.poll(counted).toContain('svc_letters_total{channel="email",outcome="sent"} 1');
 });
 
 it('counts a replica that came to the end of a log as no failure', async () => {

@@ -16,6 +16,8 @@ import { temporaryFolder } from '../../helpers/gateway.ts';
 import { Hosted, type Env } from './hosted.ts';
 
 const TOKEN = 'metrics-token-of-this-test';
+const soon = { timeout: 20_000 };
+
 let folder: ReturnType<typeof temporaryFolder>;
 let running: Hosted[] = [];
 
@@ -158,7 +160,7 @@ describe('where it listens', () => {
       pid: hosted.child.pid,
     });
     await expect
-      .poll(() => hosted.log.at(0))
+      .poll(() => hosted.log.at(0), soon)
       .toMatchObject({
         msg: 'listening',
         base_url: 'https://svc.example.com',
@@ -168,14 +170,14 @@ describe('where it listens', () => {
   it('is told as a sentence on standard error without --json', async () => {
     const hosted = new Hosted(settings({ SVC_HOOKS_URL: 'https://hooks.example.com' }), []);
     running.push(hosted);
-    await expect.poll(() => hosted.err, { timeout: 20_000 }).toMatch(/listens/);
+    await expect.poll(() => hosted.err, soon).toMatch(/listens/);
     const pid = String(hosted.child.pid);
     expect(hosted.err).toMatch(
       new RegExp(
         `^svc gateway ${VERSION} listens on http://127\\.0\\.0\\.1:\\d+, data in \\S+ \\(pid ${pid}\\)\\.\\n$`,
       ),
     );
-    await expect.poll(() => hosted.log.at(0)?.['msg']).toBe('listening');
+    await expect.poll(() => hosted.log.at(0)?.['msg'], soon).toBe('listening');
     expect(hosted.log[0]?.['hooks_url']).toBe('https://hooks.example.com');
   });
 
@@ -313,7 +315,7 @@ describe('health, readiness and metrics', () => {
   it('logs refused requests with who sent them, and not what nobody serves', async () => {
     await get('/v1/ledger?cursor=1', { 'x-forwarded-for': '203.0.113.1, 192.0.2.44' });
     await expect
-      .poll(() => hosted.log.find(({ path }) => path === '/v1/ledger'))
+      .poll(() => hosted.log.find(({ path }) => path === '/v1/ledger'), soon)
       .toMatchObject({
         level: 30,
         method: 'GET',
@@ -340,14 +342,16 @@ describe('health, readiness and metrics', () => {
       'svc_http_requests_total{method="POST",route="/v1/auth/poll",status="expected"} 1',
     ]);
     await get('/v1/policy');
-    await expect.poll(() => hosted.log.some(({ path }) => path === '/v1/policy')).toBe(true);
+    const isLogged = (): boolean => hosted.log.some(({ path }) => path === '/v1/policy');
+    await expect.poll(isLogged, soon).toBe(true);
     expect(hosted.log.some(({ path }) => path === '/v1/auth/poll')).toBe(false);
   });
 
   it('gives the log the request id of the answer', async () => {
     const answer = await get('/v1/usage');
     const id = answer.headers.get('x-request-id');
-    await expect.poll(() => hosted.log.some(({ request_id: logged }) => logged === id)).toBe(true);
+    const isLogged = (): boolean => hosted.log.some(({ request_id: logged }) => logged === id);
+    await expect.poll(isLogged, soon).toBe(true);
   });
 });
 

@@ -10,6 +10,7 @@ const SMTP_PASSWORD = 'smtp-hunter2"%';
 const METRICS = 'metrics-token-of-this-test';
 const SOURCE_SECRET = 'source-secret-hunter2';
 const BODY = 'words-of-a-stranger';
+const soon = { timeout: 20_000 };
 
 let folder: ReturnType<typeof temporaryFolder>;
 let project: TeamProject;
@@ -98,8 +99,8 @@ describe('the log at its loudest', () => {
     secrets.push('l1nk-signature', 'd0wnload-signature', 'dXNlcjpodW50ZXIy', 'c00kie');
     // A mail that cannot be sent.
     await send('/v1/auth/start', { method: 'POST', body: { email: 'ana@example.com' } });
-    await expect.poll(() => hosted.out, { timeout: 20_000 }).toContain('elegram');
-    await expect.poll(() => hosted.out).toContain('"path":"/v1/auth/start"');
+    await expect.poll(() => hosted.out, soon).toContain('elegram');
+    await expect.poll(() => hosted.out, soon).toContain('"path":"/v1/auth/start"');
 
     expect(hosted.log.filter(({ msg }) => msg === 'request').length).toBeGreaterThan(25);
     expect(hosted.out).toContain('"path":"/w/…"');

@@ -77,12 +77,15 @@ describe('a policy proposed on both gateways', () => {
       [pair.a, pair.b].map((gateway) => TestPeople.of(gateway, clock)),
     );
     if (!one || !other) throw new Error('There are two.');
+    // Either gateway mails what is due, whoever asked: here the first one does.
+    other.project.letters.close();
     const proposals = await Promise.all([
       one.propose([{ effect: 'deny', action: 'drop' }]),
       other.propose([{ effect: 'allow', action: 'read' }]),
     ]);
     const [first = '', second = ''] = proposals.map(({ body }) => body.request_id);
-    const links = [await one.link(first), await other.link(second)];
+    await one.upkeep();
+    const links = [await one.link(first), await one.link(second)];
     // Each by the gateway that did not ask.
     await Promise.all(
       links.map((link, n) => pair.nth(n + 1).gateway.desk.decide(link, { verb: 'approve' })),

@@ -21,11 +21,16 @@ class Listening {
     answer.once('close', () => (this.#ended = true));
   }
 
-  static async open(gateway: TestGateway, visitor: WebVisitor): Promise<Listening> {
+  /** As the page of this address does when it was loaded, or of any. */
+  static async open(
+    gateway: TestGateway,
+    visitor: WebVisitor,
+    address?: string,
+  ): Promise<Listening> {
     const slug = (await pathOf(gateway)).split('/')[3] ?? '';
     const headers = { cookie: visitor.cookie ?? '' };
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      request(`${gateway.url}/ui/live?project=${slug}`, { agent: false, headers })
+      request(`${gateway.url}${address ?? `/ui/live?project=${slug}`}`, { agent: false, headers })
         .once('response', resolve)
         .once('error', reject)
         .end();
@@ -69,6 +74,21 @@ describe('a page that is looked at', () => {
     expect(await other.hears('"requests"')).toBe(true);
     page.close();
     other.close();
+  });
+
+  it('is told at once of what was committed between the page and its stream', async () => {
+    const owner = await WebVisitor.asOwner(gateway, OWNER);
+    const live = /data-live="([^"]+)"/.exec((await owner.get(await pathOf(gateway))).html);
+    const address = (live?.[1] ?? '').replaceAll('&amp;', '&');
+    const before = await Listening.open(gateway, owner, address);
+    expect(await before.hears('retry: 3000')).toBe(true);
+    await ask(gateway);
+    expect(await before.hears('"requests"')).toBe(true);
+    // Nothing happens after this one is open.
+    const late = await Listening.open(gateway, owner, address);
+    expect(await late.hears('"requests"')).toBe(true);
+    before.close();
+    late.close();
   });
 
   it('is told nothing more once its key is revoked', async () => {

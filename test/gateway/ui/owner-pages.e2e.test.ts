@@ -140,8 +140,10 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
     expect(await page.getByLabel('Key', { exact: true }).inputValue()).toMatch(SECRET);
     expect(await page.locator('#stale').textContent()).toBe('');
     await page.getByRole('link', { name: 'I have copied it' }).click();
-    expect(await page.getByRole('link', { name: new RegExp(`^${name} `) }).count()).toBe(1);
-    await page.getByRole('link', { name: new RegExp(`^${name} `) }).click();
+    const made = page.getByRole('link', { name: new RegExp(`^${name} `) });
+    await made.first().waitFor();
+    expect(await made.count()).toBe(1);
+    await made.click();
     await page.getByRole('link', { name: 'Revoke…' }).click();
     await page.getByRole('button', { name: 'Yes, revoke it' }).click();
     await page.getByRole('heading', { name: 'Revoked or expired' }).waitFor();
@@ -239,6 +241,8 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: /kv_set/ }).waitFor();
+    // With its script, which keys need.
+    await page.waitForLoadState();
     await page.keyboard.press('u');
     await page.waitForURL('**/ledger');
     const recorder = await people.project.recorder();

@@ -14,7 +14,7 @@ let routes: Routes;
 let owner: WebVisitor;
 
 beforeAll(async () => {
-  gateway = await TestGateway.start({ clock, callbackAllow: LOOPBACK, callbackDeadlineMs: 300 });
+  gateway = await TestGateway.start({ clock, callbackAllow: LOOPBACK });
   await gateway.gateway.setOwner(gateway.projectId, OWNER);
   owner = await WebVisitor.asOwner(gateway, OWNER);
   receiver = await Receiver.start();

@@ -62,6 +62,11 @@ export class HranaDatabase {
     this.source = replication ? new SyncSource(this.path) : null;
   }
 
+  /** Streams that were not ended. */
+  get openStreams(): number {
+    return this.#streams.size;
+  }
+
   /** ProtocolError or StreamExpired when there is no such stream. */
   async run({ baton, requests }: Pipeline): Promise<PipelineAnswer> {
     this.counters.requests += 1;

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { freePort } from '../programs.ts';
 import type { FaultChange } from './faults.ts';
 import type { HranaOptions } from './server.ts';
 import type { Counters } from './stream.ts';
@@ -23,7 +24,9 @@ export class HranaProcess {
 
   /** Resolves when it listens. */
   static async start(options: HranaOptions): Promise<HranaProcess> {
-    const args = ['--import', 'tsx', PROGRAM, ...argumentsOf(options)];
+    // One that nobody else is given while it is down.
+    const port = options.port ?? (await freePort());
+    const args = ['--import', 'tsx', PROGRAM, ...argumentsOf({ ...options, port })];
     const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
     const exited = once(child, 'exit');
     const lines = createInterface({ input: child.stdout });

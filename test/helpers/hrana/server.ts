@@ -72,6 +72,11 @@ export class HranaServer {
     return { ...(this.#databases.get(name)?.counters ?? noCounters()) };
   }
 
+  /** Of a database: streams that were not ended. */
+  openStreams(name: string): number {
+    return this.#databases.get(name)?.openStreams ?? 0;
+  }
+
   resetCounters(): void {
     for (const { counters } of this.#databases.values()) Object.assign(counters, noCounters());
   }

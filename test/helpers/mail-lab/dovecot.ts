@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { errorCode } from '../../../shared/untyped.ts';
 
 export interface DovecotPlace {
   readonly folder: string;
@@ -103,12 +104,26 @@ export class Maildir {
 
   /** The mails of a folder, in no order; the inbox has the empty name. */
   mails(folder: string): string[] {
+    for (;;) {
+      try {
+        return this.#filesOf(folder).map((path) => readFileSync(path, 'latin1'));
+      } catch (error) {
+        // The server has moved or renamed one since: only what was all there at one time is an answer.
+        if (errorCode(error) !== 'ENOENT') throw error;
+      }
+    }
+  }
+
+  /** By their names without flags: one that is moved from `new` to `cur` meanwhile is one mail. */
+  #filesOf(folder: string): string[] {
     const base = folder === '' ? this.#path : join(this.#path, `.${folder}`);
-    return ['new', 'cur'].flatMap((name) => {
-      const path = join(base, name);
-      if (!existsSync(path)) return [];
-      return readdirSync(path).map((file) => readFileSync(join(path, file), 'latin1'));
-    });
+    const found = new Map<string, string>();
+    for (const path of ['new', 'cur'].map((name) => join(base, name))) {
+      if (!existsSync(path)) continue;
+      for (const file of readdirSync(path))
+        found.set(file.split(':', 1)[0] ?? '', join(path, file));
+    }
+    return [...found.values()];
   }
 
   /** A file where the folder would be: no server can make it now. */

@@ -29,12 +29,18 @@ export type Door = number | string;
 export class Program {
   readonly #name: string;
   readonly #log: string;
+  readonly #doors: readonly Door[];
   readonly #child: ChildProcess;
   readonly #exited: Promise<unknown>;
 
-  private constructor(name: string, log: string, child: ChildProcess) {
+  private constructor(
+    name: string,
+    { log, doors }: { readonly log: string; readonly doors: readonly Door[] },
+    child: ChildProcess,
+  ) {
     this.#name = name;
     this.#log = log;
+    this.#doors = doors;
     this.#child = child;
     this.#exited = once(child, 'exit');
   }
@@ -51,7 +57,7 @@ export class Program {
       detached: true,
     });
     closeSync(output);
-    const program = new Program(command[0] ?? '', log, child);
+    const program = new Program(command[0] ?? '', { log, doors }, child);
     try {
       await Promise.all(doors.map((door) => program.#opened(door)));
       return program;
@@ -61,12 +67,14 @@ export class Program {
     }
   }
 
-  /** As a server is ended that is started again: clients are told. */
+  /** As a server is ended that is started again: clients are told. Resolves when all doors are shut. */
   async end(): Promise<void> {
     this.#child.kill('SIGTERM');
     await Promise.race([this.#exited, sleep(END_WITHIN_MS, null, { ref: false })]);
     // Processes of Dovecot would serve their clients for ten seconds more.
     await this.kill();
+    // Those have them open for a moment after it: the next server could not listen, or would seem to be there already.
+    for (const door of this.#doors) while (await isOpen(door)) await sleep(20);
   }
 
   /** With all processes it started. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeExecutor, foreignEvent, serveMcp, testOperations, type Served } from './mcp-fake.ts';
 import { META, rpc, wireTo } from './mcp-wire.ts';
 
@@ -192,6 +192,9 @@ describe('tool calls', () => {
   });
 });
 
+/** Later than a busy machine needs. */
+const SOON = { timeout: 10_000 };
+
 function after<T>(ms: number, value: T): Promise<T> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms, value);
@@ -205,10 +208,45 @@ function eventsOf(text: string): { method?: string; params?: unknown; result?: u
     .map((line) => JSON.parse(line.slice('data: '.length)));
 }
 
+/** Resolves when a call has come to its operation. */
+function begun(): Promise<void> {
+  return vi.waitFor(
+    () => {
+      if (executor.signals.length === 0) throw new Error('Nothing was called.');
+    },
+    { ...SOON, interval: 1 },
+  );
+}
+
+/** Calls a tool whose wait ends, with `value`, once so many pieces like `seen` have come of the stream. */
+async function heldUntil(seen: RegExp, count: number, params: object, value: unknown) {
+  const ends: ((value: unknown) => void)[] = [];
+  executor.waitAnswer = new Promise((resolve) => {
+    ends.push(resolve);
+  });
+  const { headers, body } = await fetch(served.url, {
+    method: 'POST',
+    headers: {
+      authorization: 'Bearer good',
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      'mcp-protocol-version': '2025-06-18',
+    },
+    body: JSON.stringify(rpc('tools/call', params)),
+  });
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if ((text.match(seen)?.length ?? 0) >= count) ends[0]?.(value);
+  }
+  return { headers, text };
+}
+
 describe('held calls', () => {
   it('becomes a stream when nothing comes for a while', async () => {
-    executor.waitAnswer = after(150, { event: null });
-    const { headers, text } = await legacy('tools/call', { name: 'test_wait' });
+    const params = { name: 'test_wait' };
+    const { headers, text } = await heldUntil(/^: waiting$/gm, 2, params, { event: null });
     expect(headers.get('content-type')).toBe('text/event-stream');
     expect(headers.get('x-accel-buffering')).toBe('no');
     expect(headers.get('x-request-id')).toMatch(/^\w{16}$/);
@@ -219,12 +257,12 @@ describe('held calls', () => {
   });
 
   it('reports progress at once to a client that asked for it', async () => {
-    executor.waitAnswer = after(70, { event: null });
-    const { text } = await legacy('tools/call', {
+    const params = {
       name: 'test_wait',
       arguments: { timeout_seconds: 30 },
       _meta: { progressToken: 'token' },
-    });
+    };
+    const { text } = await heldUntil(/^data: /gm, 2, params, { event: null });
     const events = eventsOf(text);
     expect(events.length).toBeGreaterThan(2);
     expect(events[0]).toEqual({
@@ -241,12 +279,12 @@ describe('held calls', () => {
   });
 
   it('tells who asked a person that nobody said no yet', async () => {
-    executor.waitAnswer = after(70, { status: 'approved' });
-    const { text } = await legacy('tools/call', {
+    const params = {
       name: 'test_ask',
       arguments: { wait_seconds: 30 },
       _meta: { progressToken: 7 },
-    });
+    };
+    const { text } = await heldUntil(/^data: /gm, 1, params, { status: 'approved' });
     const events = eventsOf(text);
     expect(events[0]).toMatchObject({
       params: { progressToken: 7, total: 30, message: 'still waiting for a person; not denied' },
@@ -263,19 +301,20 @@ describe('held calls', () => {
   });
 
   it.each([
-    ['before the stream', 20],
-    ['within the stream', 120],
-  ])('stops when the client leaves %s', async (_case, ms) => {
+    ['before the stream', false],
+    ['within the stream', true],
+  ])('stops when the client leaves %s', async (_case, isStreamed) => {
     executor.waitAnswer = new Promise(() => {});
     const leaving = new AbortController();
-    const left = fetch(served.url, {
+    const answer = fetch(served.url, {
       method: 'POST',
       headers: { authorization: 'Bearer good', accept: 'text/event-stream' },
       body: JSON.stringify(rpc('tools/call', { name: 'test_wait' })),
       signal: leaving.signal,
-    }).then((response) => response.text());
-    setTimeout(() => leaving.abort(), ms);
-    await expect(left).rejects.toThrow('aborted');
+    });
+    await (isStreamed ? answer : begun());
+    leaving.abort();
+    await expect(answer.then((response) => response.text())).rejects.toThrow('aborted');
     await expect.poll(() => executor.signals[0]?.aborted).toBe(true);
     expect(served.internal).toEqual([]);
   });

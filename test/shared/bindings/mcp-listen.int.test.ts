@@ -31,12 +31,14 @@ class WatchedExecutor extends FakeExecutor {
     if (call[0].name !== 'kv_list') return super.execute(...call);
     this.looks += 1;
     if (this.#lookEndedAt !== null) this.gaps.push(performance.now() - this.#lookEndedAt);
+    // What stands there when it begins: what is set during a look is for the next one.
+    const { version } = this;
     await sleep(this.lookMs);
     this.#lookEndedAt = performance.now();
     const { trouble } = this;
     this.trouble = null;
     if (trouble) throw trouble;
-    return { value: { items: [{ key: 'a', version: this.version }], next_cursor: null } };
+    return { value: { items: [{ key: 'a', version }], next_cursor: null } };
   }
 
   tell(kind: 'disk' | 'inbox' | 'everything'): void {
@@ -72,7 +74,6 @@ async function listen(filter: Record<string, unknown>): Promise<Listener> {
 }
 
 const WATCHED = { resourceSubscriptions: ['kv://a'] };
-
 describe('a stream of subscriptions/listen', () => {
   it('is refused to a client that reads no streams', async () => {
     const body = rpc('subscriptions/listen', { _meta: META, notifications: {} });

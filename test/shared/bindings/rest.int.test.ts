@@ -187,7 +187,7 @@ describe('a body', () => {
     const { port } = new URL(rest.url);
     const socket = connect(Number(port), '127.0.0.1');
     socket.write(`POST ${make} HTTP/1.1\r\n${JSON_HEAD}Content-Length: 1000\r\n\r\n{`);
-    await vi.waitFor(() => expect(rest.asked).toContain('meter'));
+    await vi.waitFor(() => expect(rest.asked).toContain('meter'), { timeout: 10_000 });
     socket.destroy();
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(rest.internal).toEqual([]);
@@ -233,7 +233,8 @@ describe('the order of checks', () => {
     );
     expect(answer).toMatchObject({ status: 401, body: { error: { code: 'UNAUTHENTICATED' } } });
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-    expect(performance.now() - started).toBeLessThan(1000);
+    // Nobody sends it: whoever waited for it would wait for minutes.
+    expect(performance.now() - started).toBeLessThan(20_000);
     expect(rest.asked).toEqual(['authenticate']);
   });
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HttpServer } from '../../../shared/http/http-server.ts';
 
 const MIB = 1024 * 1024;
@@ -10,9 +10,11 @@ const REFUSAL = 'this body is refused';
 const LARGE = '*'.repeat(16 * MIB);
 
 let server: HttpServer;
-let release = (): void => undefined;
+/** End the answers that are held. */
+const releases: (() => void)[] = [];
 
 beforeEach(async () => {
+  releases.length = 0;
   server = await HttpServer.listen({ host: '127.0.0.1', port: 0 }, () => (request, response) => {
     if (request.url === '/refuse') {
       response.writeHead(413, { Connection: 'close' });
@@ -23,7 +25,7 @@ beforeEach(async () => {
       response.writeHead(200, { 'Content-Length': LARGE.length });
       response.end(LARGE);
     } else {
-      release = () => response.end('held');
+      releases.push(() => response.end('held'));
     }
   });
 });
@@ -34,6 +36,18 @@ async function open(): Promise<Socket> {
   const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
   await once(socket, 'connect');
   return socket.on('error', () => undefined);
+}
+
+/** Waits until the next request is held, and gives what ends its answer. */
+function held(): Promise<() => void> {
+  return vi.waitFor(
+    () => {
+      const release = releases.shift();
+      if (!release) throw new Error('Nothing is held.');
+      return release;
+    },
+    { timeout: 10_000, interval: 5 },
+  );
 }
 
 /** Sends a body to where it is refused, a piece at a time, and answers how much of it was taken. */
@@ -130,7 +144,7 @@ describe('a server that ends', () => {
     const socket = await open();
     const answer = text(socket);
     socket.write('GET /hold HTTP/1.1\r\nHost: x\r\n\r\n');
-    await sleep(50);
+    const release = await held();
     const closed = server.close(5000);
     release();
     await closed;
@@ -145,13 +159,13 @@ describe('a server that ends', () => {
     });
     const ended = once(socket, 'end');
     socket.write('GET /hold HTTP/1.1\r\nHost: x\r\n\r\n');
-    await sleep(50);
+    const releaseFirst = await held();
     const closed = server.close(5000);
     // Sent before it knew.
     socket.write('GET /hold HTTP/1.1\r\nHost: x\r\n\r\n');
-    release();
-    await sleep(50);
-    release();
+    releaseFirst();
+    const releaseSecond = await held();
+    releaseSecond();
     await ended;
     socket.end();
     await closed;

@@ -148,6 +148,8 @@ describe('files of mails', () => {
     });
     mails.wake();
     await expect.poll(async () => (await message())?.status).toBe('sent');
+    // Its file is read first: it may come behind.
+    await expect.poll(() => handed.length).toBe(2);
     expect(handed.map(({ to: one }) => one).toSorted()).toEqual([
       'ana@example.com',
       'bo@example.com',

@@ -5,6 +5,9 @@ import { FakeClock } from '../../../helpers/gateway.ts';
 import { startGatewayProcess, type GatewayProcess } from '../../gateway-process.ts';
 import { DOMAIN, TestSending, type Batch } from './sending.ts';
 
+/** For what another process sends and writes down. */
+const PATIENCE = { timeout: 20_000 };
+
 let smtp: FakeSmtp;
 beforeEach(async () => {
   smtp = await FakeSmtp.start();
@@ -56,14 +59,14 @@ describe('a process that is killed while it sends', () => {
 
   async function ended(id: string): Promise<Batch['messages']> {
     const look = () => call<Batch>(`/v1/emails/${id}`);
-    await expect.poll(async () => (await look()).status, { timeout: 20_000 }).not.toBe('queued');
+    await expect.poll(async () => (await look()).status, PATIENCE).not.toBe('queued');
     return (await look()).messages;
   }
 
   it('says that nobody knows, where the server had the mail', async () => {
     smtp.script = { end: 'hang' };
     const id = await send(['ana@example.com']);
-    await expect.poll(() => smtp.received.length).toBe(1);
+    await expect.poll(() => smtp.received.length, PATIENCE).toBe(1);
     smtp.script = {};
     await killed();
     expect(await ended(id)).toMatchObject([
@@ -90,7 +93,7 @@ describe('a process that is killed while it sends', () => {
   it('sends once what the server did not have', async () => {
     smtp.script = { data: 'hang' };
     const id = await send(['ana@example.com']);
-    await expect.poll(() => smtp.commands.includes('DATA')).toBe(true);
+    await expect.poll(() => smtp.commands.includes('DATA'), PATIENCE).toBe(true);
     smtp.script = {};
     await killed();
     expect(await ended(id)).toMatchObject([{ status: 'sent' }]);
@@ -102,7 +105,7 @@ describe('a process that is killed while it sends', () => {
     const id = await send(to);
     for (const count of [1, 12]) {
       await expect
-        .poll(() => smtp.received.length, { interval: 1, timeout: 20_000 })
+        .poll(() => smtp.received.length, { ...PATIENCE, interval: 1 })
         .toBeGreaterThanOrEqual(count);
       await killed();
     }

@@ -13,12 +13,13 @@ import type { MailLab } from '../../../../helpers/mail-lab.ts';
 type Options = Parameters<typeof Mailbox.open>[0];
 type Mail = Parameters<MailTaker['take']>[0];
 
-/** Short enough for a test; none of them is measured. */
+/** Pauses that are short enough for a test, and a stop that is long enough for it; none of them is measured. */
 const TIMINGS = {
   pauses: { firstMs: 50, maxMs: 200 },
   longPauses: { firstMs: 50, maxMs: 300 },
+  closeMs: 20_000,
 } as const;
-export const SOON = { timeout: 20_000, interval: 20 } as const;
+export const SOON = { timeout: 40_000, interval: 20 } as const;
 
 /** A mail with a subject of its own. */
 export function mailAbout(subject: string, body = 'Hello.'): string {

@@ -29,11 +29,11 @@ async function wait(records: TxtRecords, name: string): Promise<number> {
 
 describe('names that nobody answers for', () => {
   it('hold up a mail for a while, and those behind it for ever less', async () => {
-    const patience = { tryMs: 60_000, mailMs: 400 };
+    const patience = { tryMs: 60_000, mailMs: 2000 };
     const records = new TxtRecords([`127.0.0.1:${server.address().port}`], patience);
     const waits: number[] = [];
     for (let nth = 0; nth < 5; nth += 1) waits.push(await wait(records, `k${nth}.example`));
-    expect(waits[0]).toBeGreaterThanOrEqual(390);
-    expect(waits[4]).toBeLessThan(390);
+    expect(waits[0]).toBeGreaterThanOrEqual(1990);
+    expect(waits[4]).toBeLessThan(1990);
   });
 });
