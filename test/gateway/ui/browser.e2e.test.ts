@@ -36,12 +36,6 @@ async function signIn(tab: Tab): Promise<void> {
   await tab.page.waitForLoadState();
 }
 
-/** The same, until the page is told of what happens: it does not show what happened before. */
-async function signInToLook(tab: Tab): Promise<void> {
-  const told = tab.page.waitForResponse((answer) => answer.url().includes('/ui/live?'));
-  await Promise.all([told, signIn(tab)]);
-}
-
 /** The pages as a key sees them. */
 async function openedBy(apiKey: string): Promise<{ page: Page; close: () => Promise<void> }> {
   const tab = await Tab.open(browser, { size: 'desktop' });
@@ -135,7 +129,7 @@ describe.skipIf(!hasChromium())('the web inbox in a browser', () => {
     it('shows a new request by itself, and keeps what has the keyboard', async () => {
       const tab = await Tab.open(browser, { size: 'desktop' });
       const { page } = tab;
-      await signInToLook(tab);
+      await signIn(tab);
       await ask(gateway, { summary: 'First to be seen' });
       const first = page.getByRole('link', { name: /First to be seen/ });
       await first.waitFor();
@@ -224,7 +218,7 @@ describe.skipIf(!hasChromium())('the web inbox in a browser', () => {
     it('stays live after another button was pressed', async () => {
       const tab = await Tab.open(browser, { size: 'desktop' });
       const { page } = tab;
-      await signInToLook(tab);
+      await signIn(tab);
       await page.mouse.move(400, 300);
       await page.mouse.down({ button: 'right' });
       await ask(gateway, { action: 'r', summary: 'Seen all the same' });
