@@ -5,9 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { keepUp } from '../../gateway/upkeep.ts';
 import type { Project } from '../../gateway/project.ts';
 import { caller, type Call } from '../helpers/calls.ts';
-import { withRawDatabase } from '../helpers/database.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { writerOf } from '../helpers/writers.ts';
+import { recounted } from './recounted.ts';
 
 const LIMIT = 1_073_741_824;
 const KEYS = 10_000;
@@ -81,28 +81,7 @@ const usage = async () =>
 
 const folder = (): string => join(gateway.folder, 'projects', project.info.id);
 
-/** What the tables add up to, and what is remembered of that, at one moment: upkeep may commit between two looks. */
-function recount() {
-  return withRawDatabase(join(folder(), 'project.db'), (connection) => {
-    connection.exec('BEGIN');
-    const counted = connection.get(
-      `SELECT (SELECT count(*) FROM kv) AS keys,
-         (SELECT coalesce(sum(length(value)), 0) FROM kv) AS key_bytes,
-         (SELECT coalesce(sum(size_bytes), 0) FROM file) AS file_bytes,
-         (SELECT coalesce(sum(size_bytes), 0) FROM upload) AS upload_bytes`,
-    );
-    const sums = connection.all("SELECT name, value FROM disk WHERE name <> 'version'");
-    const blobs = connection.all(
-      `SELECT digest, refs, (SELECT count(*) FROM file WHERE file.digest = blob.digest) +
-         (SELECT count(*) FROM upload WHERE upload.digest = blob.digest) AS named FROM blob`,
-    );
-    return {
-      counted,
-      sums: Object.fromEntries(sums.map(({ name, value: sum }) => [name, sum])),
-      blobs: blobs.map(({ digest, refs, named }) => ({ digest: String(digest), refs, named })),
-    };
-  });
-}
+const recount = () => recounted(join(folder(), 'project.db'));
 
 const blobPath = (digest: string): string => join(folder(), 'blobs', digest.slice(0, 2), digest);
 
