@@ -15,8 +15,8 @@ interface Listener {
   /** Of its session. */
   readonly idHash: string;
   readonly stream: EventStream;
-  /** The commit that its page shows; null where it does not say. */
-  readonly seen: number | null;
+  /** Of the commit that its page shows, as the page says it; null where it does not. */
+  readonly position: string | null;
   /** Whether its session still holds. */
   readonly mayListen: () => Promise<boolean>;
 }
@@ -27,7 +27,7 @@ export class LiveStreams {
   readonly #perSession = new Map<string, Set<() => void>>();
 
   /** Resolves when the page is gone, its session has ended, or the gateway stops. TOO_MANY_WAITS. */
-  async serve({ project, idHash, stream, seen, mayListen }: Listener): Promise<void> {
+  async serve({ project, idHash, stream, position, mayListen }: Listener): Promise<void> {
     const look = async (): Promise<void> => {
       const may = await mayListen().catch(() => false);
       if (may) stream.send(STILL_HERE);
@@ -44,7 +44,9 @@ export class LiveStreams {
     const ticker = setInterval(() => void look(), LOOK_MS);
     stream.send(HELLO);
     // What was committed between the page and its stream was told to nobody.
-    if (seen !== null && seen !== project.position) stream.send(changedText(ALL_TOPICS));
+    if (position !== null && position !== String(project.position)) {
+      stream.send(changedText(ALL_TOPICS));
+    }
     await stream.closed;
     clearInterval(ticker);
     unwatch();

@@ -200,7 +200,6 @@ async function waitingIn(visit: Visit): Promise<string | null> {
 async function live(ui: Ui, c: Ctx): Promise<Response> {
   const { inbox } = ui;
   const slug = c.req.query('project') ?? '';
-  const position = /^\d{1,15}$/.exec(c.req.query('seen') ?? '');
   const look = async (): Promise<{ session: Session; access: Access } | null> => {
     const session = await sessionOf(ui, c);
     const access = session && (await inbox.access.inProject(session, slug));
@@ -219,7 +218,7 @@ async function live(ui: Ui, c: Ctx): Promise<Response> {
     project: seen.access.project,
     idHash: seen.session.idHash,
     stream: new EventStream(c.env, headers),
-    seen: position && Number(position[0]),
+    position: c.req.query('seen') ?? null,
     mayListen: async () => (await look()) !== null,
   });
   return RESPONSE_ALREADY_SENT;

@@ -8,6 +8,7 @@ import { ReplicaDaemon } from '../helpers/replica-daemon.ts';
 
 const AGE = 'x-service-replica-age';
 const STALE = 'x-service-stale';
+
 let gateway: TestGateway;
 let proxy: LossyProxy;
 let daemon: ReplicaDaemon;

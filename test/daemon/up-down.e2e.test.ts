@@ -10,6 +10,7 @@ import { temporaryFolder } from '../helpers/gateway.ts';
 
 /** The bundle as `npm run build` makes it. */
 const SVC = resolve('dist/svc.cjs');
+
 interface Ran {
   readonly code: number;
   readonly out: string;

@@ -110,7 +110,7 @@ describe('a key', () => {
     const ended = wait(body.api_key);
     const other = wait(gateway.apiKey);
     const project = await gateway.gateway.projects.find(gateway.projectId);
-    await expect.poll(() => project?.waits.size, { interval: 5, timeout: 10_000 }).toBe(2);
+    await expect.poll(() => project?.waits.size, { interval: 5 }).toBe(2);
     expect((await revoke(body.id)).status).toBe(200);
     await gateway.deliver(url, 'one');
     expect(await ended).toMatchObject({ status: 401, body: { error: { code: 'KEY_REVOKED' } } });

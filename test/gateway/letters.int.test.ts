@@ -14,7 +14,6 @@ import { TestPeople } from './people.ts';
 import { later, SENT, TestCarrier } from './test-carrier.ts';
 
 const SECOND = 1000;
-const soon = { interval: 2, timeout: 10_000 } as const;
 
 let test: TestGateway;
 let clock: FakeClock;
@@ -48,7 +47,7 @@ async function noticeOf(requestId: string, kind = 'ask') {
 }
 
 async function reaches(requestId: string, status: string): Promise<void> {
-  await expect.poll(async () => (await noticeOf(requestId))?.status, soon).toBe(status);
+  await expect.poll(async () => (await noticeOf(requestId))?.status, { interval: 2 }).toBe(status);
 }
 
 const dueOf = async (requestId: string) => (await noticeOf(requestId))?.due_at;
@@ -114,7 +113,7 @@ describe('a letter', () => {
       await carrier.until(attempt + 1);
       const dueAt = clock.now() + pause * SECOND;
       await expect
-        .poll(() => noticeOf(id), soon)
+        .poll(() => noticeOf(id), { interval: 2 })
         .toMatchObject({ status: 'queued', attempts: attempt + 1, due_at: dueAt });
       clock.advance(pause * SECOND - 1);
       sending.wake();
@@ -135,11 +134,11 @@ describe('a letter', () => {
     const sending = letters(carrier);
     const id = await people.asked();
     sending.wake();
-    await expect.poll(() => dueOf(id), soon).toBe(clock.now() + 100 * SECOND);
+    await expect.poll(() => dueOf(id), { interval: 2 }).toBe(clock.now() + 100 * SECOND);
     clock.advance(100 * SECOND);
     carrier.answer = later(100_000);
     sending.wake();
-    await expect.poll(() => dueOf(id), soon).toBe(clock.now() + 3600 * SECOND);
+    await expect.poll(() => dueOf(id), { interval: 2 }).toBe(clock.now() + 3600 * SECOND);
   });
 
   it('that nobody takes for a day has failed', async () => {
@@ -149,7 +148,7 @@ describe('a letter', () => {
     for (let attempt = 1; attempt <= 32; attempt += 1) {
       sending.wake();
       await expect
-        .poll(async () => (await noticeOf(id))?.attempts, soon)
+        .poll(async () => (await noticeOf(id))?.attempts, { interval: 2 })
         .toBe(attempt < 32 ? attempt : 31);
       await carrier.until(attempt);
       clock.advance(3600 * SECOND);
@@ -170,7 +169,9 @@ describe('a letter', () => {
       end(address.startsWith('ana') ? { outcome: 'refused', reason: 'no such user' } : SENT);
     }
     await expect
-      .poll(async () => (await people.status(id)).notified.map((one) => one.status), soon)
+      .poll(async () => (await people.status(id)).notified.map((one) => one.status), {
+        interval: 2,
+      })
       .toEqual(['sent', 'failed']);
     const { notified } = await people.status(id);
     expect(notified.map(({ channel_id }) => channel_id)).toEqual([owner, ana]);
@@ -221,7 +222,7 @@ describe('a letter', () => {
     const without = letters(email);
     const id = await people.asked({ approvers: [chat] });
     without.wake();
-    await expect.poll(() => noticeOf(id), soon).toMatchObject({ attempts: 1 });
+    await expect.poll(() => noticeOf(id), { interval: 2 }).toMatchObject({ attempts: 1 });
     expect(await noticeOf(id)).toMatchObject({ status: 'queued', due_at: clock.now() + 15_000 });
     clock.advance(15 * SECOND);
     letters(email, telegram).wake();
@@ -247,7 +248,7 @@ describe('letters', () => {
       carrier.got[ended]?.end(SENT);
       ended += 1;
     }
-    await expect.poll(queued, soon).toEqual([]);
+    await expect.poll(queued, { interval: 2 }).toEqual([]);
     expect(carrier.got).toHaveLength(40);
     expect(new Set(carrier.got.map(({ id }) => id)).size).toBe(40);
   });
@@ -279,7 +280,7 @@ describe('letters', () => {
     await reaches(fine, 'sent');
     const unmade = { id: broken, status: 'queued', attempts: 1, due_at: clock.now() + 15 * SECOND };
     await expect
-      .poll(() => noticesOf(slow), soon)
+      .poll(() => noticesOf(slow), { interval: 2 })
       .toMatchObject([{ status: 'queued', attempts: 0 }, unmade]);
     carrier.endAll();
   });
@@ -295,7 +296,7 @@ describe('buttons', () => {
     await telegram.until(1);
     await email.until(1);
     await expect
-      .poll(async () => (await noticesOf(id)).map((one) => one.status), soon)
+      .poll(async () => (await noticesOf(id)).map((one) => one.status), { interval: 2 })
       .toEqual(['sent', 'sent']);
     const token = telegram.tokenOf(0);
     await test.gateway.desk.decide(token, { verb: 'approve' });
@@ -355,7 +356,7 @@ describe('an outbox that cannot be written', () => {
     rmSync(folder, { recursive: true, force: true });
     writeFileSync(folder, 'in the way');
     const id = await people.asked();
-    await expect.poll(() => noticeOf(id), soon).toMatchObject({ attempts: 1 });
+    await expect.poll(() => noticeOf(id), { interval: 2 }).toMatchObject({ attempts: 1 });
     expect((await noticeOf(id))?.reason).toMatch(/outbox folder could not be written/);
     rmSync(folder);
     await people.upkeep();

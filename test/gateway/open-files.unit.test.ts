@@ -123,11 +123,11 @@ describe('open files', () => {
     if (!held || !used) throw new Error('Nobody is there.');
     held.isHeld = true;
     await used.use();
-    await expect.poll(() => openOf(idle), { interval: 5, timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => openOf(idle), { interval: 5 }).toEqual([]);
     expect(openOf([held, used])).toHaveLength(2);
     used.done();
     held.isHeld = false;
-    await expect.poll(() => files.size, { interval: 5, timeout: 10_000 }).toBe(0);
+    await expect.poll(() => files.size, { interval: 5 }).toBe(0);
     files.close();
   });
 

@@ -111,7 +111,7 @@ describe('a gateway with more projects than it may have open', () => {
       '/v1/inbox/wait?timeout_seconds=20',
       { key },
     );
-    await expect.poll(() => waiter.project.waits.size, { interval: 5, timeout: 5000 }).toBe(1);
+    await expect.poll(() => waiter.project.waits.size, { interval: 5 }).toBe(1);
     await crowdOut(others);
     await crowdOut(others);
     expect(isOpen(waiter)).toBe(true);
@@ -174,12 +174,12 @@ describe('a gateway with more projects than it may have open', () => {
     clock.advance(31_000);
     // The timer looks at the clock when it is set, and this one stood still.
     others[0]?.project.atLatest(clock.now());
-    await expect.poll(() => isOpen(one), { interval: 5, timeout: 5000 }).toBe(true);
+    await expect.poll(() => isOpen(one), { interval: 5 }).toBe(true);
     const expired = async (): Promise<number> => {
       const path = '/v1/ledger?op=lease.expired';
       const seen = await gateway.call<{ items: unknown[] }>('GET', path, { key });
       return seen.body.items.length;
     };
-    await expect.poll(expired, { interval: 20, timeout: 5000 }).toBe(1);
+    await expect.poll(expired, { interval: 20 }).toBe(1);
   });
 });

@@ -38,8 +38,7 @@ beforeEach(async () => {
 afterEach(() => test.stop());
 
 async function waiting(count: number): Promise<void> {
-  const soon = { timeout: 10_000, interval: 2 };
-  await expect.poll(() => people.project.waits.size, soon).toBe(count);
+  await expect.poll(() => people.project.waits.size, { interval: 2 }).toBe(count);
 }
 
 const pending = () => people.project.store.read((store) => store.requests.pending(clock.now()));

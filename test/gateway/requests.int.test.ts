@@ -96,8 +96,9 @@ describe('ask_approval', () => {
     const { expires_in: _, ...shown } = body;
     const me = await test.call<{ key: { id: string } }>('GET', '/v1/whoami');
     await people.link(asked.body.request_id);
-    const sent = async () => (await people.status(asked.body.request_id)).notified[0]?.status;
-    await expect.poll(sent).toBe('sent');
+    await expect
+      .poll(async () => (await people.status(asked.body.request_id)).notified[0]?.status)
+      .toBe('sent');
     expect(await people.status(asked.body.request_id)).toEqual({
       request_id: asked.body.request_id,
       kind: 'approval',

@@ -10,7 +10,7 @@ import { writerOf } from '../helpers/writers.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const SOON = { interval: 10, timeout: 10_000 } as const;
+const SOON = { interval: 10 } as const;
 
 let clock: FakeClock;
 let gateway: TestGateway;

@@ -9,6 +9,7 @@ import { askNaming } from '../helpers/named-hosts.ts';
 import { rawRequest } from '../helpers/raw-http.ts';
 
 const PUBLIC = 'https://svc.example.com';
+
 let folder: ReturnType<typeof temporaryFolder>;
 let hosted: Awaited<ReturnType<typeof Hosted.start>>;
 let plain: Awaited<ReturnType<typeof Hosted.start>>;

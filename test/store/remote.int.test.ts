@@ -32,7 +32,7 @@ async function requestsFor(work: () => Promise<unknown>): Promise<number> {
 }
 
 async function streamsEnded(): Promise<void> {
-  await expect.poll(() => remote.openStreams, { timeout: 10_000, interval: 5 }).toBe(0);
+  await expect.poll(() => remote.openStreams, { interval: 5 }).toBe(0);
 }
 
 /** As a project's writer is opened: somebody wants to hear of others. */

@@ -5,6 +5,7 @@ import { operationNamed } from '../../surface/scenario.ts';
 import { ExecutorStage, silence } from './executor-stage.ts';
 
 const HOUR_MS = 3_600_000;
+
 let stage: ExecutorStage;
 
 beforeAll(async () => {

@@ -12,6 +12,7 @@ const nginx = findProgram('nginx');
 const SECRET = 'a secret of the source';
 /** Longer than nginx waits for an answer unless it is told. */
 const LONG_WAIT_SECONDS = 63;
+
 interface Sent {
   readonly headers?: Record<string, string>;
   readonly body?: string | Uint8Array<ArrayBuffer>;

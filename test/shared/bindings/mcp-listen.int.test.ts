@@ -74,6 +74,7 @@ async function listen(filter: Record<string, unknown>): Promise<Listener> {
 }
 
 const WATCHED = { resourceSubscriptions: ['kv://a'] };
+
 describe('a stream of subscriptions/listen', () => {
   it('is refused to a client that reads no streams', async () => {
     const body = rpc('subscriptions/listen', { _meta: META, notifications: {} });

@@ -6,6 +6,7 @@ import { DOMAIN, TestSending } from '../outbound/sending.ts';
 import { arrive, arrived, fileWith, mailWith, sentMessage } from './arrivals.ts';
 
 const DAY = 86_400_000;
+
 let mail: TestSending;
 beforeEach(async () => {
   mail = await TestSending.start();

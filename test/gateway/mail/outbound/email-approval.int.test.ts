@@ -7,6 +7,7 @@ import { writerOf } from '../../../helpers/writers.ts';
 import { TestSending } from './sending.ts';
 
 const DAY = 86_400_000;
+
 let mail: TestSending;
 let people: TestPeople;
 beforeEach(async () => {

@@ -169,8 +169,7 @@ describe('a project whose mail bounces', () => {
     const { body } = await hosted.send({ to: ['ana@example.org'] });
     expect(body.status).toBe('pending');
     // The letter that asks a person is on its way before the server gets into trouble.
-    const reached = () => smtp.received.map(({ to }) => to[0]);
-    await expect.poll(reached).toEqual(['owner@localhost']);
+    await expect.poll(() => smtp.received.map(({ to }) => to[0])).toEqual(['owner@localhost']);
     smtp.script = { rcpt: { reply: '451 4.3.0 Later' } };
     const queued = await hosted.sent({ to: addresses(1) });
     const [first] = (await hosted.status(queued)).messages;
