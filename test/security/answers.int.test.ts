@@ -173,7 +173,7 @@ describe('what nobody serves', () => {
 
 describe('the way in', () => {
   it('is TLS 1.2 or 1.3 in the configurations of a proxy that we give', () => {
-    for (const path of ['docs/gateway.md', 'gateway/deploy/nginx.conf']) {
+    for (const path of ['gateway/deploy/proxy.conf', 'gateway/deploy/nginx.conf']) {
       const text = readFileSync(path, 'utf8');
       const listening = text.match(/^ *listen .*$/gm) ?? [];
       expect([path, listening.map((line) => line.trim())]).toEqual([path, ['listen 443 ssl;']]);

@@ -6,7 +6,7 @@ import { findProgram, freePort } from '../../helpers/programs.ts';
 import { required } from '../../helpers/require.ts';
 import { newProject, type TeamProject } from '../../helpers/team.ts';
 import { Hosted } from './hosted.ts';
-import { serverOfDocs, startNginx } from './nginx.ts';
+import { deployedServer, startNginx } from './nginx.ts';
 
 const nginx = findProgram('nginx');
 const SECRET = 'a secret of the source';
@@ -48,7 +48,7 @@ describe.runIf(required('nginx', nginx !== null, 'apt-get install -y nginx-light
         SVC_CONTENT_URL: url.replace('127.0.0.1', 'localhost'),
         SVC_LOG_LEVEL: 'debug',
       });
-      const server = serverOfDocs(Number(new URL(url).port), hosted.status.listen);
+      const server = deployedServer(Number(new URL(url).port), hosted.status.listen);
       const own = { folder: join(folder.path, 'nginx'), server, url };
       proxy = await startNginx(nginx ?? '', own);
     });

@@ -3,15 +3,16 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The server that `docs/gateway.md` shows, moved to ports of this test and freed of its certificate. */
-export function serverOfDocs(port: number, gateway: string): string {
-  const shown = /```nginx\n([\s\S]*?)```/.exec(readFileSync('docs/gateway.md', 'utf8'))?.[1] ?? '';
-  const moved = shown
+const SHOWN = 'gateway/deploy/proxy.conf';
+
+/** The nginx server that operators are given, moved to ports of this test and without its certificate. */
+export function deployedServer(port: number, gateway: string): string {
+  const moved = readFileSync(SHOWN, 'utf8')
     .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
     .replace('http://127.0.0.1:4780', gateway)
     .replaceAll(/^\s*ssl_certificate.*\n/gm, '');
   if (!moved.includes(`listen 127.0.0.1:${port};`) || !moved.includes(`proxy_pass ${gateway};`)) {
-    throw new Error('docs/gateway.md shows no nginx server as this test knows it.');
+    throw new Error(`${SHOWN} doesn't have the lines this test moves.`);
   }
   return moved;
 }
