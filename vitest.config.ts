@@ -1,17 +1,17 @@
 import { defineConfig } from 'vitest/config';
 
-/** Those that hold the program to short times: they run last, and one by one. */
+/** Those that hold the program to short times or need most of the memory: one by one, after the others of their kind. */
 const ALONE = [
   'test/daemon/deadlines.int.test.ts',
   'test/daemon/up-down.e2e.test.ts',
-  'test/fault/gateways.e2e.test.ts',
-  'test/fault/key-guessing.int.test.ts',
-  'test/fault/memory.e2e.test.ts',
-  'test/fault/slow-clients.e2e.test.ts',
-  'test/fault/slow-receivers.int.test.ts',
-  'test/fuzz/ingress.int.test.ts',
-  'test/fuzz/mcp.int.test.ts',
-  'test/fuzz/rest.int.test.ts',
+  'test/fault/gateways.torture.test.ts',
+  'test/fault/key-guessing.torture.test.ts',
+  'test/fault/memory.torture.test.ts',
+  'test/fault/slow-clients.torture.test.ts',
+  'test/fault/slow-receivers.torture.test.ts',
+  'test/fuzz/ingress.torture.test.ts',
+  'test/fuzz/mcp.torture.test.ts',
+  'test/fuzz/rest.torture.test.ts',
   'test/gateway/bodies.int.test.ts',
   'test/gateway/ledger.int.test.ts',
   'test/gateway/mail/inbound/reader/hostile.int.test.ts',
@@ -20,20 +20,6 @@ const ALONE = [
   'test/shared/bindings/mcp-call.int.test.ts',
   'test/store/remote.int.test.ts',
 ];
-
-/** After all that run two at a time. */
-const oneByOne = { maxWorkers: 1, sequence: { groupOrder: 1 } };
-
-const kind = (name: string, suffix: string, seconds: number) => ({
-  extends: true as const,
-  test: {
-    name,
-    include: [`test/**/*.${suffix}.test.ts`],
-    exclude: ALONE,
-    testTimeout: seconds * 1000,
-    hookTimeout: seconds * 1000,
-  },
-});
 
 /** Those that run a second time with every gateway over a libSQL server: they look into no file. */
 const REMOTE = [
@@ -52,43 +38,72 @@ const REMOTE = [
   'waits',
 ];
 
-/** The kind of a test stands in its name: `*.unit.test.ts`, `*.int.test.ts`, `*.e2e.test.ts`. */
+interface Kind {
+  readonly suffix: string;
+  readonly seconds: number;
+  /** Much of the suite waits for a clock: more than one a core are faster. */
+  readonly workers: number;
+  /** Kinds of one order run side by side. */
+  readonly order: number;
+}
+
+const UNIT: Kind = { suffix: 'unit', seconds: 20, workers: 4, order: 0 };
+const INTEGRATION: Kind = { suffix: 'int', seconds: 60, workers: 4, order: 0 };
+const E2E: Kind = { suffix: 'e2e', seconds: 300, workers: 2, order: 2 };
+const TORTURE: Kind = { suffix: 'torture', seconds: 600, workers: 2, order: 5 };
+
+function project(name: string, { seconds, workers, order }: Kind, test: object) {
+  return {
+    extends: true as const,
+    test: {
+      name,
+      testTimeout: seconds * 1000,
+      hookTimeout: seconds * 1000,
+      maxWorkers: workers,
+      sequence: { groupOrder: order },
+      ...test,
+    },
+  };
+}
+
+/** All of a kind, then those of it that run one by one. */
+function projects(name: string, kind: Kind, options: object = {}) {
+  const alone = ALONE.filter((path) => path.endsWith(`.${kind.suffix}.test.ts`));
+  const all = { include: [`test/**/*.${kind.suffix}.test.ts`], exclude: ALONE };
+  const last = { ...kind, workers: 1, order: kind.order + 1 };
+  return [
+    project(name, kind, { ...all, ...options }),
+    ...(alone.length > 0 ? [project(`${name}-alone`, last, { include: alone, ...options })] : []),
+  ];
+}
+
+/** In a process that runs other tests, too. */
+const inProcess = { isolate: false };
+/** The program is built once, before them. */
+const built = { globalSetup: 'test/helpers/build.ts' };
+
+/** The kind of a test stands in its name: `*.unit.test.ts`, `*.int.test.ts`, `*.e2e.test.ts`, `*.torture.test.ts`. */
 export default defineConfig({
   test: {
     exclude: ['dist/**', 'node_modules/**'],
-    // Much of the suite waits for a clock: two at a time are faster even where there are two cores.
-    maxWorkers: 2,
     // What is waited for comes over HTTP, from other processes and from disks that are slow at times.
     expect: { poll: { timeout: 10_000 } },
     projects: [
-      kind('unit', 'unit', 20),
-      kind('integration', 'int', 60),
-      kind('e2e', 'e2e', 300),
-      {
-        extends: true as const,
-        test: {
-          name: 'remote',
+      ...projects('unit', UNIT, inProcess),
+      ...projects('integration', INTEGRATION, inProcess),
+      ...projects('e2e', E2E, built),
+      project(
+        'e2e-remote',
+        { ...INTEGRATION, workers: 1, order: 4 },
+        {
           include: [
             ...REMOTE.map((name) => `test/gateway/${name}.int.test.ts`),
-            'test/surface/road-gateway.int.test.ts',
+            'test/surface/road-gateway.e2e.test.ts',
           ],
           env: { SVC_TEST_STORE: 'remote' },
-          // They hold the program to the same times.
-          ...oneByOne,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
         },
-      },
-      {
-        extends: true as const,
-        test: {
-          name: 'alone',
-          include: ALONE,
-          ...oneByOne,
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
-        },
-      },
+      ),
+      ...projects('torture', TORTURE, built),
     ],
   },
 });

@@ -242,6 +242,7 @@ describe('files', () => {
     );
     const known = new Set([
       'CHANGELOG.md',
+      'CONTRIBUTING.md',
       'LICENSE',
       'README.md',
       'SECURITY.md',

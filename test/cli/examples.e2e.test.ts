@@ -1,11 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SAMPLE_NAMES } from '../../cli/commands/specs-names.ts';
 import { allCommands } from '../../cli/tree.ts';
 import { hasTerminals } from '../docs/stage.ts';
-import { buildBundle } from '../helpers/bundle.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { findProgram } from '../helpers/programs.ts';
 import { required } from '../helpers/require.ts';
@@ -138,11 +137,10 @@ const env = {
 };
 
 beforeAll(() => {
-  const executable = buildBundle(join(place.path, 'built'));
   for (const folder of ['bin', 'home', 'here/build', 'here/site']) {
     mkdirSync(join(place.path, folder), { recursive: true, mode: 0o700 });
   }
-  symlinkSync(executable, join(place.path, 'bin', 'svc'));
+  symlinkSync(resolve('dist/svc.cjs'), join(place.path, 'bin', 'svc'));
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(here, name), text);
   writeFileSync(join(here, 'handle.sh'), '#!/bin/sh\ncat\n', { mode: 0o755 });
   sh('svc up --port 0');

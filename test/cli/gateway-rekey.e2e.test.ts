@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { freshBuild, svc, svcUp } from '../helpers/daemon.ts';
+import { afterAll, expect, it } from 'vitest';
+import { svc, svcUp } from '../helpers/daemon.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 const folder = temporaryFolder();
 const home = join(folder.path, 'home');
 
-beforeAll(() => freshBuild());
 afterAll(async () => {
   await svc(home, ['down']);
   folder.remove();

@@ -1,9 +1,6 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
-import { freshBuild } from '../helpers/daemon.ts';
-
-beforeAll(() => freshBuild());
+import { expect, it } from 'vitest';
 
 /** The exit code of the executable, and what it says on standard error. */
 function svc(env: Record<string, string>): Promise<[code: unknown, err: string]> {

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isAlive } from '../../shared/processes.ts';
-import { buildBundle } from '../helpers/bundle.ts';
 import { TestGateway, temporaryFolder } from '../helpers/gateway.ts';
 import { LossyProxy } from '../helpers/lossy-proxy.ts';
 
@@ -13,20 +12,17 @@ interface Ran {
   readonly err: string;
 }
 
-const build = temporaryFolder();
-let bundle: string;
+const bundle = resolve('dist/svc.cjs');
 let gateway: TestGateway;
 let proxy: LossyProxy;
 let folder: ReturnType<typeof temporaryFolder>;
 let home: string;
 
 beforeAll(async () => {
-  bundle = buildBundle(build.path);
   gateway = await TestGateway.start();
 });
 afterAll(async () => {
   await gateway.stop();
-  build.remove();
 });
 beforeEach(async () => {
   proxy = await LossyProxy.open(gateway.url);

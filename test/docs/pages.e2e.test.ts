@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../cli/exit.ts';
-import { freshBuild } from '../helpers/daemon.ts';
 import { findProgram } from '../helpers/programs.ts';
 import { required } from '../helpers/require.ts';
 import { difference } from './likeness.ts';
@@ -24,8 +23,6 @@ function problemOf({ silent, output }: Step, { code, lines }: Printed): string |
 
 /** `npx tsx test/docs/write-pages.ts [PAGE …]` writes what is printed now into the pages. */
 describe.runIf(able)('what pages say that commands print', () => {
-  beforeAll(freshBuild);
-
   it.each(runnablePages())('is what they print: %s', async (path) => {
     const steps = stepsOf(readFileSync(path, 'utf8'));
     const stage = Stage.open();

@@ -1,9 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
+import type { Certificate } from './certificate.ts';
 
 /** Where in a conversation something may go wrong; `body` is the first line of a mail, `end` answers its last dot. */
 type Step = 'connect' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'body' | 'end';
@@ -28,30 +25,6 @@ interface FakeSmtpOptions {
   readonly tls?: { readonly mode: 'from_start' | 'starttls'; readonly certificate: Certificate };
   /** What else it can do, such as `SIZE 1000`. */
   readonly extensions?: readonly string[];
-}
-
-interface Certificate {
-  readonly key: string;
-  readonly cert: string;
-}
-
-const OPENSSL = 'openssl';
-
-/** A certificate for a host that nobody vouches for. */
-export function selfSigned(host: string): Certificate {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-cert-'));
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const made = ['-keyout', key, '-out', cert, '-subj', `/CN=${host}`];
-  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  const name = `subjectAltName=${/^[\d.]+$/.test(host) ? 'IP' : 'DNS'}:${host}`;
-  try {
-    execFileSync(OPENSSL, ['req', ...kind, ...made, '-days', '2', '-addext', name], {
-      stdio: 'ignore',
-    });
-    return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 /** A mail server on 127.0.0.1 that does as it is told. */

@@ -3,7 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createTransport } from 'nodemailer';
-import { FakeSmtp, selfSigned } from './fake-smtp.ts';
+import { selfSigned } from './certificate.ts';
+import { FakeSmtp } from './fake-smtp.ts';
 import {
   dovecotSettings,
   lmtpSocket,

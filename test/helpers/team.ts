@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import pino from 'pino';
 import { Gateway } from '../../gateway/gateway.ts';
-import { filesUnder } from './daemon.ts';
+import { filesUnder } from './files.ts';
 
 const GATEWAY = resolve('dist/gateway.js');
 const SVC = resolve('dist/svc.cjs');

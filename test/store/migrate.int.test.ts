@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { spawnSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Connection } from '../../shared/store/connection.ts';
 import { migrate } from '../../shared/store/migrate.ts';
@@ -37,38 +36,6 @@ describe('a migration', () => {
     withRawDatabase(path, (raw) => raw.exec('CREATE TABLE ledger (mine TEXT)'));
     expect(() => withRawDatabase(path, (raw) => migrate(raw, 'project'))).toThrow(/ledger/);
     expect(state()).toEqual({ version: 0, tables: ['ledger'], integrity_check: 'ok' });
-  });
-
-  it('that the process dies in leaves everything as it was, and goes through the next time', () => {
-    // The process ends in the middle of the statements, with the transaction open.
-    const script = `
-      const { Connection } = await import('./shared/store/connection.ts');
-      const { migrate } = await import('./shared/store/migrate.ts');
-      const connection = new Connection(process.argv[1]);
-      connection.get('PRAGMA journal_mode=WAL');
-      let statements = 0;
-      const dying = {
-        get: (sql) => connection.get(sql),
-        exec: (sql) => {
-          connection.exec(sql);
-          statements += 1;
-          if (statements === Number(process.argv[2])) process.kill(process.pid, 'SIGKILL');
-        },
-        get inTransaction() { return connection.inTransaction; },
-      };
-      migrate(dying, 'project');
-    `;
-    for (const statement of ['2', '3']) {
-      const run = spawnSync(
-        process.execPath,
-        ['--import', 'tsx', '--input-type=module', '-e', script, path, statement],
-        { encoding: 'utf8' },
-      );
-      expect(run).toMatchObject({ signal: 'SIGKILL', stderr: '' });
-      expect(state()).toEqual({ version: 0, tables: [], integrity_check: 'ok' });
-    }
-    withRawDatabase(path, (raw) => migrate(raw, 'project'));
-    expect(state().tables).toContain('event');
   });
 
   it('refuses a database of a newer release and leaves it alone', async () => {

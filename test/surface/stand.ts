@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { buildBundle } from '../helpers/bundle.ts';
+import { join, resolve } from 'node:path';
 import { TestGateway, temporaryFolder } from '../helpers/gateway.ts';
 import { LOOPBACK } from '../gateway/callback-receiver.ts';
 
@@ -13,7 +12,7 @@ interface Ran {
 
 /** Something that answers, and the executable as it is shipped, which calls it. */
 export class Stand {
-  readonly bundle: string;
+  readonly bundle = resolve('dist/svc.cjs');
   readonly env: Record<string, string>;
   readonly #folder = temporaryFolder();
   #gateway: TestGateway | null = null;
@@ -21,7 +20,6 @@ export class Stand {
   #apiKey = '';
 
   private constructor(agent: string) {
-    this.bundle = buildBundle(join(this.#folder.path, 'build'));
     this.env = {
       PATH: process.env['PATH'] ?? '',
       SVC_HOME: join(this.#folder.path, 'home'),
@@ -73,9 +71,9 @@ export class Stand {
   }
 
   svc(...args: string[]): Promise<Ran> {
-    return new Promise((resolve) => {
+    return new Promise((done) => {
       execFile(process.execPath, [this.bundle, ...args], { env: this.env }, (error, out, err) => {
-        resolve({ code: error ? Number(error.code) : 0, out, err });
+        done({ code: error ? Number(error.code) : 0, out, err });
       });
     });
   }

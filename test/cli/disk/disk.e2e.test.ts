@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Stand } from '../../surface/stand.ts';
-import { filesUnder } from '../../helpers/daemon.ts';
+import { filesUnder } from '../../helpers/files.ts';
 import { fieldsOf, listenHttp, parsedLine } from '../tools/fakes.ts';
 import { noise, sha256 } from './fake-disk.ts';
 

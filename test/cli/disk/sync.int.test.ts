@@ -11,7 +11,7 @@ import {
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { filesUnder } from '../../helpers/daemon.ts';
+import { filesUnder } from '../../helpers/files.ts';
 import { fieldsOf, parsedLine } from '../tools/fakes.ts';
 import { asNobody } from '../../helpers/nobody.ts';
 import { FakeDisk, noise } from './fake-disk.ts';

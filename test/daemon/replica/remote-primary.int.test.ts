@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ReplicaReport } from '../../../daemon/record.ts';
 import type { Replica } from '../../../daemon/replica/replica.ts';
-import { filesUnder } from '../../helpers/daemon.ts';
+import { filesUnder } from '../../helpers/files.ts';
 import { ReplicaDaemon } from '../../helpers/replica-daemon.ts';
 import { RemoteStage } from '../../gateway/replica/remote-stage.ts';
 import { Door } from './door.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { freshBuild } from '../../helpers/daemon.ts';
+import freshBuild from '../../helpers/build.ts';
 import { cutsAtEach, someCuts } from './cuts.ts';
 import { Random } from './random.ts';
 import { recordLoad, recordMigration, recordScenario } from './record.ts';

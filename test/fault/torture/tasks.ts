@@ -47,9 +47,9 @@ export const TASKS: readonly Task[] = [
     name: 'kill',
     what: 'the daemon is killed while it takes deliveries, saves files and pushes',
     ...tests(
-      'test/fault/kill.e2e.test.ts',
-      'test/fault/kill-disk.e2e.test.ts',
-      'test/fault/kill-push.e2e.test.ts',
+      'test/fault/kill.torture.test.ts',
+      'test/fault/kill-disk.torture.test.ts',
+      'test/fault/kill-push.torture.test.ts',
     ),
   },
   {
@@ -70,7 +70,7 @@ export const TASKS: readonly Task[] = [
   {
     name: 'log',
     what: 'random histories of a followed log, with crashes at each of its steps',
-    ...tests('test/store/generations-model.int.test.ts'),
+    ...tests('test/store/generations-model.torture.test.ts'),
   },
   {
     name: 'readers',
@@ -81,32 +81,32 @@ export const TASKS: readonly Task[] = [
     name: 'replica',
     what: 'copies that are killed, damaged, cut off and lied to, and brought up to date again',
     ...tests(
-      'test/daemon/replica/kill.e2e.test.ts',
+      'test/daemon/replica/kill.torture.test.ts',
       'test/daemon/replica/damage.int.test.ts',
       'test/fault/broken-line.int.test.ts',
-      'test/fault/team.e2e.test.ts',
-      'test/fault/team-cut.e2e.test.ts',
+      'test/fault/team.torture.test.ts',
+      'test/fault/team-cut.torture.test.ts',
     ),
   },
   {
     name: 'gateways',
     what: 'two gateways over one store, killed by turns under load',
-    ...tests('test/fault/gateways.e2e.test.ts'),
+    ...tests('test/fault/gateways.torture.test.ts'),
   },
   {
     name: 'mail',
     what: 'processes that are killed while they send mail',
     ...tests(
-      'test/gateway/mail/outbound/sender-kill.e2e.test.ts',
-      'test/gateway/mail/outbox-kill.int.test.ts',
+      'test/gateway/mail/outbound/sender-kill.torture.test.ts',
+      'test/gateway/mail/outbox-kill.torture.test.ts',
     ),
   },
   {
     name: 'clients',
     what: 'slow clients, large bodies and little memory',
     ...tests(
-      'test/fault/slow-clients.e2e.test.ts',
-      'test/fault/memory.e2e.test.ts',
+      'test/fault/slow-clients.torture.test.ts',
+      'test/fault/memory.torture.test.ts',
       'test/fault/crowd.int.test.ts',
     ),
   },

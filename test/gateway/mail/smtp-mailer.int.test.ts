@@ -9,7 +9,8 @@ import { openMailer } from '../../../gateway/mail/open-mailer.ts';
 import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
 import { SmtpMailer } from '../../../gateway/mail/smtp-mailer.ts';
 import type { MailSent } from '../../../gateway/mail/mailer.ts';
-import { FakeSmtp, selfSigned } from '../../helpers/fake-smtp.ts';
+import { selfSigned } from '../../helpers/certificate.ts';
+import { FakeSmtp } from '../../helpers/fake-smtp.ts';
 import { parsedMail, valuesOf } from './parsed-mail.ts';
 import { NOW } from './samples.ts';
 

@@ -2,7 +2,6 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freshBuild } from '../../helpers/daemon.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { visit } from '../../helpers/page-visitor.ts';
 import { hasMailLab, MailLab } from '../../helpers/mail-lab.ts';
@@ -23,7 +22,6 @@ let project: TeamProject;
 
 beforeAll(async () => {
   if (!ready) return;
-  freshBuild();
   lab = await MailLab.start();
   const { privateKey, publicKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,

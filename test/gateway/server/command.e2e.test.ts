@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../helpers/gateway.ts';
-import { executable, type Env } from './hosted.ts';
+import type { Env } from './hosted.ts';
 
 const soon = { timeout: 20_000 };
 
@@ -36,7 +36,7 @@ interface Running {
 
 function svc(args: readonly string[], env: Env = {}): Running {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [executable, ...args], {
+  const child = spawn(process.execPath, [resolve('dist/svc.cjs'), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
     env: { PATH, HOME, SVC_HOME: join(folder.path, 'home'), ...env },

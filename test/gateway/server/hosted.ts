@@ -1,9 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { dirname, join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
-import { buildBundle } from '../../helpers/bundle.ts';
-import { temporaryFolder } from '../../helpers/gateway.ts';
+import { resolve } from 'node:path';
 
 /** Where the hosted process says it is. */
 export interface Status {
@@ -17,14 +14,6 @@ export interface Status {
 }
 
 export type Env = Readonly<Record<string, string>>;
-
-/** The executable, built once for each file of tests: it starts in a tenth of the time, and is what is installed. */
-export let executable = '';
-const bundle = temporaryFolder();
-beforeAll(() => {
-  executable = buildBundle(bundle.path);
-});
-afterAll(() => bundle.remove());
 
 /** How a process ended that did not come to listen. */
 export interface Ended {
@@ -42,7 +31,7 @@ export class Hosted {
 
   constructor(env: Env, args: readonly string[] = ['--json']) {
     const { PATH = '', HOME = '' } = process.env;
-    const program = join(dirname(executable), 'gateway.js');
+    const program = resolve('dist/gateway.js');
     const child = spawn(process.execPath, [program, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH, HOME, ...env },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestGateway } from '../../helpers/gateway.ts';
 import { Member } from '../../helpers/team.ts';
-import { freshBuild, runs, svc, svcUp } from '../../helpers/daemon.ts';
+import { runs, svc, svcUp } from '../../helpers/daemon.ts';
 
 describe('svc open, with the daemon of this machine', () => {
   let home: string;
@@ -13,7 +13,6 @@ describe('svc open, with the daemon of this machine', () => {
   let pid: number;
 
   beforeAll(async () => {
-    freshBuild();
     home = mkdtempSync(join(tmpdir(), 'svc-ui-'));
     ({ base_url: base, pid } = await svcUp(home));
   });
@@ -81,7 +80,6 @@ describe('svc open, with the daemon of this machine', () => {
 
 describe('svc open, with a daemon over the project of a gateway', () => {
   it('leads to the gateway, as does the daemon itself', async () => {
-    freshBuild();
     const home = mkdtempSync(join(tmpdir(), 'svc-ui-'));
     const gateway = await TestGateway.start({ signIn: true });
     const project = { id: gateway.projectId, apiKey: gateway.apiKey };

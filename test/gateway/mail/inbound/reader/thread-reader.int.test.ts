@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
-import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ThreadMailReader } from '../../../../../gateway/mail/inbound/reader/thread-reader.ts';
-import { buildBundle } from '../../../../helpers/bundle.ts';
 import { DnsServer } from '../../../../helpers/dns-server.ts';
-import { temporaryFolder } from '../../../../helpers/gateway.ts';
 import { mailOf, NOW, rsaKey, signed } from './signed-mail.ts';
 
 let dns: DnsServer;
@@ -95,18 +91,6 @@ describe('a reader of mails', () => {
     await mail;
     await until(() => !one.isAwake);
     await expect(read(one, 'b')).resolves.toMatchObject({ text: 'b' });
-  });
-
-  it('is bundled as a thread of its own', async () => {
-    const folder = temporaryFolder();
-    try {
-      const bundle = buildBundle(join(folder.path, 'build'));
-      const entry = pathToFileURL(join(dirname(bundle), 'mail-reader.js'));
-      const mail = await read(newReader({ entry }), mailOf({ From: null }));
-      expect(mail.payload.subject).toBe('Invoice 42');
-    } finally {
-      folder.remove();
-    }
   });
 });
 

@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freshBuild } from '../helpers/daemon.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { cutsAtEach } from './power-cut/cuts.ts';
 import { Random } from './power-cut/random.ts';
@@ -24,7 +23,6 @@ let library = '';
 
 beforeAll(() => {
   if (!ready) return;
-  freshBuild();
   library = compileShim(folder.path);
 });
 afterAll(() => folder.remove());

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filesUnder, freshBuild } from '../helpers/daemon.ts';
+import { filesUnder } from '../helpers/files.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { cutsAtEach, someCuts } from './power-cut/cuts.ts';
 import { writeImage } from './power-cut/image.ts';
@@ -23,7 +23,6 @@ let library = '';
 
 beforeAll(() => {
   if (!ready) return;
-  freshBuild();
   library = compileShim(folder.path);
 });
 afterAll(() => folder.remove());

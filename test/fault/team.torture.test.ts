@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { areAlike, contentOf, integrityOf } from '../helpers/convergence.ts';
-import { freshBuild } from '../helpers/daemon.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { findProgram, freePort } from '../helpers/programs.ts';
 import { required } from '../helpers/require.ts';
@@ -23,7 +22,6 @@ let listen = '';
 
 beforeAll(async () => {
   if (!ready) return;
-  freshBuild();
   project = await newProject(dataFolder, 'team');
   listen = `127.0.0.1:${await freePort()}`;
   gateway = await TeamGateway.start({ dataFolder, listen });

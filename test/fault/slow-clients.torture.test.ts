@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freshBuild } from '../helpers/daemon.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { freePort } from '../helpers/programs.ts';
 import { rawRequest } from '../helpers/raw-http.ts';
@@ -23,7 +22,6 @@ let project: TeamProject;
 let gateway: TeamGateway;
 let hook = '';
 beforeAll(async () => {
-  freshBuild();
   const dataFolder = join(folder.path, 'data');
   project = await newProject(dataFolder, 'slow');
   gateway = await TeamGateway.start({ dataFolder, listen: `127.0.0.1:${await freePort()}` });

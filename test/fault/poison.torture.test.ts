@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freshBuild } from '../helpers/daemon.ts';
 import { FakeClock, TestGateway, temporaryFolder } from '../helpers/gateway.ts';
 
 const LEASE_SECONDS = 30;
@@ -14,7 +13,6 @@ const clock = new FakeClock();
 let gateway: TestGateway;
 let hook = '';
 beforeAll(async () => {
-  freshBuild();
   gateway = await TestGateway.start({ clock });
   hook = await gateway.addSource({ name: 'open' });
 });

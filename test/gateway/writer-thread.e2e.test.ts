@@ -1,24 +1,18 @@
 import { hash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Effect } from '../../gateway/writes/job.ts';
 import { ThreadWriters } from '../../gateway/writes/thread.ts';
 import type { Delivery } from '../../gateway/writes/delivery.ts';
 import type { OpenWrites } from '../../gateway/writes/writers.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
-import { buildBundle } from '../helpers/bundle.ts';
 import { withRawDatabase } from '../helpers/database.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
-const built = temporaryFolder();
-let entry: URL;
-beforeAll(() => {
-  entry = pathToFileURL(join(dirname(buildBundle(join(built.path, 'build'))), 'writer.js'));
-});
-afterAll(() => built.remove());
+const entry = pathToFileURL('dist/writer.js');
 
 const info = { id: 'prj_0000000000000000', slug: 'one', name: 'One' };
 const urls = { api: 'http://x', mcp: 'http://x/mcp', hooks: 'http://x' };

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freshBuild, keyOf, runs, svc, svcUp } from '../helpers/daemon.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { keyOf, runs, svc, svcUp } from '../helpers/daemon.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 const ROUNDS = 20;
 const SENDERS = 8;
 
 const folder = temporaryFolder();
-beforeAll(() => freshBuild());
 afterAll(async () => {
   await svc(folder.path, ['down']).catch(() => undefined);
   folder.remove();

@@ -3,9 +3,9 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { contentOf } from '../helpers/convergence.ts';
-import { freshBuild, svc } from '../helpers/daemon.ts';
+import { svc } from '../helpers/daemon.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { HranaProcess } from '../helpers/hrana/process.ts';
 import { freePort } from '../helpers/programs.ts';
@@ -90,7 +90,6 @@ let acked: Set<string>;
 let refusals: (readonly [what: string, status: number, hasRetryAfter: boolean])[];
 let next: number;
 
-beforeAll(freshBuild, 120_000);
 beforeEach(() => {
   root = temporaryFolder();
   [old, fresh, moved] = ['old', 'new', 'move'].map((name) => join(root.path, name)) as [

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freshBuild, keyOf, svc, svcUp } from '../helpers/daemon.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { keyOf, svc, svcUp } from '../helpers/daemon.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 const ROUNDS = 12;
@@ -14,7 +14,6 @@ const UPLOAD_TYPE = 'application/vnd.service.upload+json';
 const PLAIN_TYPE = 'application/octet-stream';
 
 const folder = temporaryFolder();
-beforeAll(() => freshBuild());
 afterAll(async () => {
   await svc(folder.path, ['down']).catch(() => undefined);
   folder.remove();

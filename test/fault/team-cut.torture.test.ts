@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { areAlike, contentOf, integrityOf } from '../helpers/convergence.ts';
-import { freshBuild } from '../helpers/daemon.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { findProgram } from '../helpers/programs.ts';
 import { required } from '../helpers/require.ts';
@@ -61,7 +60,6 @@ let hook = '';
 
 beforeAll(async () => {
   if (!ready) return;
-  freshBuild();
   project = await newProject(dataFolder, 'team');
   const listen = `10.77.0.1:${PORT}`;
   gateway = await TeamGateway.start({ dataFolder, listen, netns: `${TAG}-gate` });

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freshBuild } from '../helpers/daemon.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { Disk } from './power-cut/disk.ts';
 import { sha256 } from './power-cut/driver.ts';
@@ -36,7 +35,6 @@ let records: readonly LogRecord[] = [];
 
 beforeAll(async () => {
   if (!ready) return;
-  freshBuild();
   library = compileShim(folder.path);
   ({ records } = await recordScenario({ folder: fresh('scenario'), library }));
 });

@@ -2,7 +2,6 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freshBuild } from '../helpers/daemon.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { freePort } from '../helpers/programs.ts';
 import { required } from '../helpers/require.ts';
@@ -27,7 +26,6 @@ let hook = '';
 
 beforeAll(async () => {
   if (!ready) return;
-  freshBuild();
   setClock('+0');
   const dataFolder = join(folder.path, 'data');
   project = await newProject(dataFolder, 'clock');

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freshBuild, keyOf, runs, svc, svcUp } from '../helpers/daemon.ts';
+import { keyOf, runs, svc, svcUp } from '../helpers/daemon.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 const ROUNDS = 8;
@@ -17,7 +17,6 @@ let secret = '';
 let forged = 0;
 
 beforeAll(async () => {
-  freshBuild();
   receiver = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));

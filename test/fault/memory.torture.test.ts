@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freshBuild, keyOf, runs, svc, svcUp } from '../helpers/daemon.ts';
+import { keyOf, runs, svc, svcUp } from '../helpers/daemon.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 const MIB = 1024 * 1024;
 const folder = temporaryFolder();
-beforeAll(() => freshBuild());
 afterAll(async () => {
   await svc(folder.path, ['down']).catch(() => undefined);
   folder.remove();

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filesUnder, freshBuild, keyOf, runs, svc, svcUp } from '../helpers/daemon.ts';
+import { keyOf, runs, svc, svcUp } from '../helpers/daemon.ts';
+import { filesUnder } from '../helpers/files.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { required } from '../helpers/require.ts';
 
@@ -33,7 +34,6 @@ let hook = '';
 
 beforeAll(async () => {
   if (!ready) return;
-  freshBuild();
   const up = await svcUp(folder.path);
   ({ base_url: base, pid } = up);
   key = await keyOf(folder.path);

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { newProject, type TeamProject } from '../../helpers/team.ts';
-import { executable, Hosted } from '../server/hosted.ts';
+import { Hosted } from '../server/hosted.ts';
 import { askOperator } from './ask-operator.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -42,7 +42,7 @@ function svc(args: readonly string[], env: Record<string, string> = {}): Promise
   return new Promise((done) => {
     execFile(
       process.execPath,
-      [executable, ...args],
+      [resolve('dist/svc.cjs'), ...args],
       { env: { PATH, HOME, SVC_HOME: home, SVC_DATA: data, ...env } },
       (error, out, err) => done({ code: error ? Number(error.code) : 0, out, err }),
     );
