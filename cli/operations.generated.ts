@@ -596,8 +596,7 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'lease_id',
         type: 'string',
-        summary:
-          'The lease_id that svc inbox claim gave: refuses when the lease is another one by now.',
+        summary: 'The lease_id of your claim; another lease is refused.',
         required: false,
       },
       {
@@ -639,8 +638,7 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'lease_id',
         type: 'string',
-        summary:
-          'The lease_id that svc inbox claim gave: refuses when the lease is another one by now.',
+        summary: 'The lease_id of your claim; another lease is refused.',
         required: false,
       },
       {
@@ -691,8 +689,7 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'lease_id',
         type: 'string',
-        summary:
-          'The lease_id that svc inbox claim gave: refuses when the lease is another one by now.',
+        summary: 'The lease_id of your claim; another lease is refused.',
         required: false,
       },
       {
@@ -1540,7 +1537,7 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'key',
         type: 'string',
-        summary: 'Up to 512 bytes of UTF-8 without control characters.',
+        summary: 'Up to 512 bytes, no control characters.',
         required: true,
         maxLength: 512,
       },
@@ -1564,7 +1561,7 @@ export const operationShapes: readonly OperationShape[] = [
     ],
     summary: 'Store a JSON value under a key.',
     description:
-      'Replaces what is there. Without --ttl-seconds the key lives until it is deleted. With --if-version it writes only if that version stands there (0: nothing), so that two agents do not overwrite one another.',
+      'Replaces what is there. Without --ttl-seconds the key lives until it is deleted. With --if-version it writes only over that version (0: over nothing), so two agents never overwrite each other.',
     method: 'PUT',
     path: '/v1/kv/{key+}',
     params: {},
@@ -1574,7 +1571,7 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'key',
         type: 'string',
-        summary: 'Up to 512 bytes of UTF-8 without control characters.',
+        summary: 'Up to 512 bytes, no control characters.',
         required: true,
         maxLength: 512,
       },
@@ -1595,7 +1592,7 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'if_version',
         type: 'integer',
-        summary: 'Write only if this version stands there; 0: only if nothing does.',
+        summary: 'Write only over this version; 0: only where nothing is.',
         required: false,
         minimum: 0,
       },
@@ -1617,7 +1614,7 @@ export const operationShapes: readonly OperationShape[] = [
       },
     ],
     summary: 'Delete a key.',
-    description: 'Answers whether it was there. Works on `state/{task_id}`, too.',
+    description: 'Says whether it was there. Works on `state/{task_id}`, too.',
     method: 'DELETE',
     path: '/v1/kv/{key+}',
     params: {},
@@ -1626,12 +1623,19 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'key',
         type: 'string',
-        summary: 'Up to 512 bytes of UTF-8 without control characters.',
+        summary: 'Up to 512 bytes, no control characters.',
         required: true,
         maxLength: 512,
       },
+      {
+        name: 'if_version',
+        type: 'integer',
+        summary: 'Delete only this version.',
+        required: false,
+        minimum: 1,
+      },
     ],
-    examples: ['kv delete last-run'],
+    examples: ['kv delete last-run', 'kv delete lock --if-version 7'],
     defaults: {},
   },
   {
@@ -1704,7 +1708,7 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'if_version',
         type: 'integer',
-        summary: 'Write only if this version stands there; 0: only if nothing does.',
+        summary: 'Write only over this version; 0: only where nothing is.',
         required: false,
         minimum: 0,
       },
@@ -1779,7 +1783,7 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'path',
         type: 'string',
-        summary: 'Such as `reports/may.pdf`, or `disk://reports/may.pdf`.',
+        summary: 'Such as `a/b.pdf` or `disk://a/b.pdf`.',
         required: true,
         maxLength: 519,
       },
@@ -1807,7 +1811,7 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'path',
         type: 'string',
-        summary: 'Such as `reports/may.pdf`, or `disk://reports/may.pdf`.',
+        summary: 'Such as `a/b.pdf` or `disk://a/b.pdf`.',
         required: true,
         maxLength: 519,
       },
@@ -1841,7 +1845,7 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'if_version',
         type: 'integer',
-        summary: 'Write only if this version stands there; 0: only if nothing does.',
+        summary: 'Write only over this version; 0: only where nothing is.',
         required: false,
         minimum: 0,
       },
@@ -1860,7 +1864,7 @@ export const operationShapes: readonly OperationShape[] = [
     ],
     summary: 'Delete a file and end its links.',
     description:
-      'Answers whether it was there. Its room is free at once; the bytes are erased within minutes. Open uploads to the path are dropped.',
+      'Says whether it was there. Frees its room at once, erases its bytes within minutes, and drops open uploads to the path.',
     method: 'DELETE',
     path: '/v1/files/{path+}',
     params: {},
@@ -1869,9 +1873,16 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'path',
         type: 'string',
-        summary: 'Such as `reports/may.pdf`, or `disk://reports/may.pdf`.',
+        summary: 'Such as `a/b.pdf` or `disk://a/b.pdf`.',
         required: true,
         maxLength: 519,
+      },
+      {
+        name: 'if_version',
+        type: 'integer',
+        summary: 'Delete only this version.',
+        required: false,
+        minimum: 1,
       },
     ],
     examples: ['file delete reports/may.pdf'],
@@ -1897,7 +1908,7 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'path',
         type: 'string',
-        summary: 'Such as `reports/may.pdf`, or `disk://reports/may.pdf`.',
+        summary: 'Such as `a/b.pdf` or `disk://a/b.pdf`.',
         required: true,
         maxLength: 519,
       },

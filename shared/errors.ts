@@ -131,7 +131,7 @@ const ADDED = {
   PRECONDITION_FAILED: [
     412,
     'The stored version is another one.',
-    'Read it again, then repeat with its version.',
+    'Read it again, then decide whether your change still holds.',
   ],
   UNSUPPORTED_MEDIA_TYPE: [
     415,

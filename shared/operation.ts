@@ -28,7 +28,7 @@ interface RestShape {
   readonly body?: RawBody;
   /** Two operations share a route: this one is meant when the body has this field. */
   readonly when?: string;
-  /** The answer's `version` is its ETag; in a PUT, `if_version` is what If-Match and If-None-Match say. */
+  /** The answer's `version` is its ETag; in a write, `if_version` is what If-Match and If-None-Match say. */
   readonly versioned?: true;
 }
 

@@ -1,6 +1,6 @@
 import type { Operation, RawBody } from '../operation.ts';
 import { fieldKinds, isInQuery, jsonSchema } from './fields.ts';
-import { isConditional } from './version-headers.ts';
+import { versionConditions } from './version-headers.ts';
 
 type Json = Record<string, unknown>;
 
@@ -48,7 +48,7 @@ const CONDITION_PARAMETERS = [
     name: 'If-Match',
     in: 'header',
     required: false,
-    description: 'The ETag of the version to replace, as `if_version` otherwise.',
+    description: 'The ETag of the version that must stand there, as `if_version` otherwise.',
     schema: { type: 'string', pattern: '^"[1-9][0-9]*"$' },
   },
   {
@@ -58,12 +58,13 @@ const CONDITION_PARAMETERS = [
     description: '`*` where nothing may be stored yet, as `if_version` 0 otherwise.',
     schema: { type: 'string', enum: ['*'] },
   },
-];
+] as const;
 
 function versionParameters(operation: Operation): Json[] {
   const { versioned, method } = operation.rest;
   if (versioned && method === 'GET') return [IF_CHANGED_PARAMETER];
-  return isConditional(operation) ? CONDITION_PARAMETERS : [];
+  const taken = versionConditions(operation);
+  return CONDITION_PARAMETERS.filter(({ name }) => taken.includes(name));
 }
 
 /** The names a path takes, as `[name in the path, field of the input]`. */

@@ -1,5 +1,5 @@
 import { isBytes, type Bytes } from '../bytes.ts';
-import { isConditional } from './version-headers.ts';
+import { versionConditions } from './version-headers.ts';
 import { fieldKinds, isInQuery, type FieldKind } from './fields.ts';
 import type { Method, Operation, RawBody } from '../operation.ts';
 import { isObject } from '../untyped.ts';
@@ -48,9 +48,11 @@ export function requestOf(operation: Operation, input: unknown): RestRequest {
 /** Takes `if_version` out of the fields, as the header that asks the same. */
 function takeCondition(operation: Operation, fields: Fields): Record<string, string> {
   const { if_version: version } = fields;
-  if (!isConditional(operation) || typeof version !== 'number') return {};
+  if (typeof version !== 'number') return {};
+  const header = version === 0 ? 'If-None-Match' : 'If-Match';
+  if (!versionConditions(operation).includes(header)) return {};
   delete fields['if_version'];
-  return version === 0 ? { 'if-none-match': '*' } : { 'if-match': `"${version}"` };
+  return { [header.toLowerCase()]: version === 0 ? '*' : `"${version}"` };
 }
 
 function bodyOf(raw: RawBody | undefined, fields: Fields): Carried {

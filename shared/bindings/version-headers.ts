@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { invalid } from '../errors.ts';
-import type { Operation } from '../operation.ts';
+import type { Method, Operation } from '../operation.ts';
 import { isObject } from '../untyped.ts';
 
-/** What a PUT may ask of the version that is stored: an integer from 1, or 0 where there must be none. */
+/** What a write may ask of the stored version: an integer from 1, or 0 where there must be none. */
 interface Condition {
   /** The header that asks it. */
   readonly header: string;
@@ -27,26 +27,58 @@ export function isKnown(etag: string, headers: IncomingHttpHeaders): boolean {
   return isList && [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
 }
 
-/** Whether a PUT can be told which version to replace. */
-export function isConditional({ rest, input }: Operation): boolean {
-  return rest.versioned === true && rest.method === 'PUT' && 'if_version' in input.shape;
+/** The preconditions of RFC 9110: whoever sends one must not learn from the damage that nobody looked at it. */
+const PRECONDITIONS = [
+  'If-Match',
+  'If-None-Match',
+  'If-Unmodified-Since',
+  'If-Modified-Since',
+] as const;
+
+type Precondition = (typeof PRECONDITIONS)[number];
+
+const NONE: readonly Precondition[] = [];
+/** These only spare a read its body: the whole answer is never wrong. */
+const OF_READS: readonly Precondition[] = ['If-None-Match', 'If-Modified-Since'];
+const OF_VERSIONS: Readonly<Record<Method, readonly Precondition[]>> = {
+  GET: NONE,
+  POST: NONE,
+  PUT: ['If-Match', 'If-None-Match'],
+  DELETE: ['If-Match'],
+};
+
+/** The preconditions by which an operation can be told which version it changes. */
+export function versionConditions({ rest, input }: Operation): readonly Precondition[] {
+  return rest.versioned && 'if_version' in input.shape ? OF_VERSIONS[rest.method] : NONE;
 }
 
-/** What the headers of a PUT ask of the stored version. VALIDATION_FAILED where that is not one version, or none. */
+/**
+ * What the headers ask of the stored version. VALIDATION_FAILED where that is not one version, or none, and for each
+ * precondition that the operation doesn't take.
+ */
 export function conditionOf(operation: Operation, headers: IncomingHttpHeaders): Condition | null {
-  if (!operation.rest.versioned || operation.rest.method !== 'PUT') return null;
+  refuseUntaken(operation, headers);
+  if (operation.rest.method === 'GET') return null;
   const match = headers['if-match'];
   const noneMatch = headers['if-none-match'];
-  if (match === undefined && noneMatch === undefined) return null;
-  const header = noneMatch === undefined ? 'If-Match' : 'If-None-Match';
-  if (!isConditional(operation)) {
-    // Whoever asks for a condition must not learn from the damage that there was none.
-    throw invalid({ path: header, message: 'There are no conditions here.' });
+  if (noneMatch === undefined) {
+    return match === undefined ? null : { header: 'If-Match', version: versionIn(match) };
   }
-  if (noneMatch === undefined) return { header, version: versionIn(match ?? '') };
+  const header = 'If-None-Match';
   if (match !== undefined) throw invalid({ path: header, message: 'Not together with If-Match.' });
   if (noneMatch !== '*') throw invalid({ path: header, message: 'Expected `*`.' });
   return { header, version: 0 };
+}
+
+function refuseUntaken(operation: Operation, headers: IncomingHttpHeaders): void {
+  const given = PRECONDITIONS.filter((name) => headers[name.toLowerCase()] !== undefined);
+  if (given.length === 0) return;
+  const taken = operation.rest.method === 'GET' ? OF_READS : versionConditions(operation);
+  const untaken = given.filter((name) => !taken.includes(name));
+  if (untaken.length === 0) return;
+  throw invalid(
+    ...untaken.map((path) => ({ path, message: 'This operation takes no such precondition.' })),
+  );
 }
 
 /** The version of one strong ETag; none is below 1. */

@@ -17,7 +17,7 @@ function named(maxBytes: number, problem: (text: string) => string | null) {
 }
 
 export const kvKey = named(KV_KEY_MAX_BYTES, keyProblem).describe(
-  'Up to 512 bytes of UTF-8 without control characters.',
+  'Up to 512 bytes, no control characters.',
 );
 
 /** A path, or a `disk://` reference to it; parsed to the path. */
@@ -25,7 +25,7 @@ export const filePath = named(FILE_PATH_MAX_BYTES + 'disk://'.length, (text) =>
   pathProblem(pathOf(text)),
 )
   .transform(pathOf)
-  .describe('Such as `reports/may.pdf`, or `disk://reports/may.pdf`.');
+  .describe('Such as `a/b.pdf` or `disk://a/b.pdf`.');
 
 /** The beginning of keys or paths: it may end within a segment. */
 export function prefixField(what: string) {
@@ -37,7 +37,14 @@ export const ifVersion = z
   .min(0)
   .max(Number.MAX_SAFE_INTEGER)
   .optional()
-  .describe('Write only if this version stands there; 0: only if nothing does.');
+  .describe('Write only over this version; 0: only where nothing is.');
+
+export const deleteVersion = z
+  .int()
+  .min(1)
+  .max(Number.MAX_SAFE_INTEGER)
+  .optional()
+  .describe('Delete only this version.');
 
 /** Any JSON, parsed to its text. PAYLOAD_TOO_LARGE over 256 KB. */
 export const jsonText = z
@@ -53,7 +60,7 @@ function textOf(value: unknown): string {
   return text;
 }
 
-/** What stands where something else was expected, as PRECONDITION_FAILED tells it. */
+/** PRECONDITION_FAILED, telling what stands there, unless that is the version that was asked for. */
 export function refuseOtherVersion(
   wanted: number | undefined,
   stored: {

@@ -24,7 +24,7 @@ export const leaseId = z
   .string()
   .max(64)
   .optional()
-  .describe('The lease_id that inbox_claim gave: refuses when the lease is another one by now.');
+  .describe('The lease_id of your claim; another lease is refused.');
 
 /** ISO 8601 with a zone; normalised to UTC with milliseconds, so that texts compare as times do. */
 export const isoInstant = z

@@ -48,7 +48,8 @@ async function put(path: string, body: Bytes, headers: Record<string, string> = 
 
 const get = (path: string) => gateway.call<File>('GET', `/v1/files/${path}`);
 
-const remove = (path: string) => gateway.call('DELETE', `/v1/files/${path}`);
+const remove = (path: string, headers: Record<string, string> = {}) =>
+  gateway.call('DELETE', `/v1/files/${path}`, { headers });
 
 /** Fields instead of bytes, in the same PUT. */
 const putFields = (path: string, body: unknown) =>
@@ -213,6 +214,18 @@ describe('the version of a file', () => {
     const gone = await put('a', text('5'), { 'if-match': '"2"' });
     expect(gone).toMatchObject(refused(412, 'PRECONDITION_FAILED', { version: 0 }));
     expect((await put('a', text('6'), none)).body).toMatchObject({ version: 3 });
+  });
+
+  it('keeps a newer file from a delete of an older one', async () => {
+    await put('a', text('1'));
+    await put('a', text('two'));
+    const newer = refused(412, 'PRECONDITION_FAILED', { version: 2, size_bytes: 3 });
+    expect(await remove('a', { 'if-match': '"1"' })).toMatchObject(newer);
+    expect(await remove('a?if_version=1')).toMatchObject(newer);
+    expect(await bytesOf('a')).toBe('two');
+    expect((await remove('a', { 'if-match': '"2"' })).body).toEqual({ deleted: true });
+    const gone = refused(412, 'PRECONDITION_FAILED', { version: 0 });
+    expect(await remove('a', { 'if-match': '"2"' })).toMatchObject(gone);
   });
 
   it('has one winner among many', async () => {

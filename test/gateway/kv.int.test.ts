@@ -35,7 +35,8 @@ const get = async (key: string) => (await gateway.call<Stored | null>('GET', `/v
 const set = (key: string, value: unknown, headers: Headers = {}) =>
   gateway.call<Set>('PUT', `/v1/kv/${key}`, { body: value, headers });
 
-const remove = (key: string) => gateway.call('DELETE', `/v1/kv/${key}`);
+const remove = (key: string, headers: Headers = {}) =>
+  gateway.call('DELETE', `/v1/kv/${key}`, { headers });
 
 const setFor = (ttl: string, value: unknown) =>
   gateway.call<Set>('PUT', `/v1/kv/a?ttl_seconds=${ttl}`, { body: value });
@@ -214,6 +215,35 @@ describe('the version of a key', () => {
     );
     expect(await get('a')).toMatchObject({ value: 4, version: 3 });
     expect(await get('none')).toBeNull();
+  });
+
+  it('keeps a newer value from a delete of an older one', async () => {
+    await set('lock', 'mine');
+    clock.advance(1);
+    await set('lock', 'theirs');
+    const newer = refused(412, 'PRECONDITION_FAILED', {
+      version: 2,
+      size_bytes: 8,
+      updated_at: iso(START + 1),
+    });
+    expect(await remove('lock', { 'if-match': '"1"' })).toMatchObject(newer);
+    expect(await remove('lock?if_version=1')).toMatchObject(newer);
+    expect(await get('lock')).toMatchObject({ value: 'theirs', version: 2 });
+    expect(await remove('lock?if_version=0')).toMatchObject(
+      refused(400, 'VALIDATION_FAILED', names('if_version')),
+    );
+    expect((await remove('lock', { 'if-match': '"2"' })).body).toEqual({ deleted: true });
+    expect(await remove('lock', { 'if-match': '"2"' })).toMatchObject(
+      refused(412, 'PRECONDITION_FAILED', { version: 0 }),
+    );
+  });
+
+  it('is nothing once the key has expired, for a delete too', async () => {
+    await setFor('1', 1);
+    clock.advance(1000);
+    expect(await remove('a', { 'if-match': '"1"' })).toMatchObject(
+      refused(412, 'PRECONDITION_FAILED', { version: 0 }),
+    );
   });
 
   it('lets exactly one of 50 win, in each round', async () => {

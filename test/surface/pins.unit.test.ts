@@ -135,13 +135,13 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   kv_list: ['prefix', 'cursor', 'limit'],
   kv_get: ['key'],
   kv_set: ['key', 'value', 'ttl_seconds', 'if_version'],
-  kv_delete: ['key'],
+  kv_delete: ['key', 'if_version'],
   state_load: ['task_id'],
   state_save: ['task_id', 'state', 'note', 'if_version'],
   file_list: ['prefix', 'cursor', 'limit'],
   file_get: ['path'],
   file_put: ['path', 'content_base64', 'content_type', 'upload', 'complete', 'if_version'],
-  file_delete: ['path'],
+  file_delete: ['path', 'if_version'],
   file_url: ['path', 'expires_in', 'approval', 'wait_seconds'],
   email_send: ['to', 'subject', 'text', 'html', 'attachments', 'reply_to_inbox', 'wait_seconds'],
   email_status: ['batch_id'],
@@ -163,7 +163,16 @@ const BODIES = {
 };
 
 /** Where the version of an answer is its ETag, and may be asked for. */
-const VERSIONED = ['kv_get', 'kv_set', 'state_load', 'state_save', 'file_get', 'file_put'];
+const VERSIONED = [
+  'kv_get',
+  'kv_set',
+  'kv_delete',
+  'state_load',
+  'state_save',
+  'file_get',
+  'file_put',
+  'file_delete',
+];
 
 const ERRORS: Readonly<Record<string, readonly string[]>> = {
   whoami: [],
@@ -240,7 +249,7 @@ const ERRORS: Readonly<Record<string, readonly string[]>> = {
   kv_list: [],
   kv_get: [],
   kv_set: ['PATH_RESERVED', 'QUOTA_EXCEEDED', 'PRECONDITION_FAILED', 'PAYLOAD_TOO_LARGE'],
-  kv_delete: [],
+  kv_delete: ['PRECONDITION_FAILED'],
   state_load: [],
   state_save: ['QUOTA_EXCEEDED', 'PRECONDITION_FAILED', 'PAYLOAD_TOO_LARGE'],
   file_list: [],
@@ -254,7 +263,7 @@ const ERRORS: Readonly<Record<string, readonly string[]>> = {
     'UPLOAD_INCOMPLETE',
     'NOT_FOUND',
   ],
-  file_delete: ['PATH_RESERVED'],
+  file_delete: ['PATH_RESERVED', 'PRECONDITION_FAILED'],
   file_url: ['NOT_FOUND', 'POLICY_DENIED', 'APPROVAL_NOT_APPLICABLE', 'TOO_MANY_PENDING_REQUESTS'],
   email_send: [
     'EMAIL_SOURCE_REQUIRED',

@@ -132,6 +132,9 @@ export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>
     PRECONDITION_FAILED: (stage) => stage.run('kv_set', { key: 'a', value: 1, if_version: 7 }),
     PAYLOAD_TOO_LARGE: (stage) => stage.run('kv_set', { key: 'a', value: LONG_VALUE }),
   },
+  kv_delete: {
+    PRECONDITION_FAILED: (stage) => stage.run('kv_delete', { key: 'a', if_version: 7 }),
+  },
   state_save: {
     QUOTA_EXCEEDED: (stage) =>
       stage.whileFull('key_bytes', DISK_MAX_BYTES, () =>
@@ -166,6 +169,7 @@ export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>
   },
   file_delete: {
     PATH_RESERVED: (stage) => stage.run('file_delete', { path: `${NO_EVENT}/a.txt` }),
+    PRECONDITION_FAILED: (stage) => stage.run('file_delete', { path: 'nothing', if_version: 7 }),
   },
   file_url: {
     NOT_FOUND: (stage) => stage.run('file_url', { path: 'nothing' }),

@@ -1,23 +1,28 @@
 import * as z from 'zod';
 import { defineOperation } from '../../operation.ts';
-import { kvKey } from '../disk-fields.ts';
+import { deleteVersion, kvKey } from '../disk-fields.ts';
 import { deleteKey } from './write.ts';
 
 export const kvDelete = defineOperation({
   name: 'kv_delete',
   summary: 'Delete a key.',
-  description: 'Answers whether it was there. Works on `state/{task_id}`, too.',
+  description: 'Says whether it was there. Works on `state/{task_id}`, too.',
   scope: 'disk',
-  input: z.strictObject({ key: kvKey }),
+  input: z.strictObject({ key: kvKey, if_version: deleteVersion }),
   output: z.object({ deleted: z.boolean() }),
-  errors: [],
+  errors: ['PRECONDITION_FAILED'],
   effect: 'write',
   replica: 'upstream',
-  rest: { method: 'DELETE', path: '/v1/kv/{key+}' },
+  rest: { method: 'DELETE', path: '/v1/kv/{key+}', versioned: true },
   mcp: { title: 'Delete a key', destructive: true, idempotent: true },
-  cli: { usage: 'kv delete <key>', examples: ['kv delete last-run'] },
+  cli: {
+    usage: 'kv delete <key>',
+    examples: ['kv delete last-run', 'kv delete lock --if-version 7'],
+  },
   subject: (input) => input.key,
   example: { key: 'example/counter' },
 }).write({
-  commit: async (context, { key }) => ({ deleted: await deleteKey(context, key) }),
+  commit: async (context, { key, if_version }) => ({
+    deleted: await deleteKey(context, key, if_version),
+  }),
 });

@@ -10,7 +10,7 @@ export const kvSet = defineOperation({
   name: 'kv_set',
   summary: 'Store a JSON value under a key.',
   description:
-    'Replaces what is there. Without ttl_seconds the key lives until it is deleted. With if_version it writes only if that version stands there (0: nothing), so that two agents do not overwrite one another.',
+    'Replaces what is there. Without ttl_seconds the key lives until it is deleted. With if_version it writes only over that version (0: over nothing), so two agents never overwrite each other.',
   scope: 'disk',
   input: z.strictObject({
     key: kvKey,

@@ -27,7 +27,7 @@ export async function writeKey(context: WriteContext, entry: Entry): Promise<Wri
   const { store, now } = context;
   const { key, text, note, expiresAt } = entry;
   const stored = await store.kv.stored(key);
-  const isThere = stored !== undefined && (stored.expires_at === null || stored.expires_at > now);
+  const isThere = stored !== undefined && isAlive(stored, now);
   refuseOtherVersion(entry.ifVersion, isThere ? stored : null);
   const size = Buffer.byteLength(text);
   const change = { keys: stored ? 0 : 1, bytes: size - (stored?.size_bytes ?? 0) };
@@ -50,12 +50,22 @@ export async function writeKey(context: WriteContext, entry: Entry): Promise<Wri
   return { key, size_bytes: size, version, expires_at, updated_at: row.updated_at };
 }
 
-/** Deletes a key; whether it was there. */
-export async function deleteKey({ store, now }: WriteContext, key: string): Promise<boolean> {
+/** Deletes a key; whether it was there. PRECONDITION_FAILED. */
+export async function deleteKey(
+  { store, now }: WriteContext,
+  key: string,
+  ifVersion: number | undefined,
+): Promise<boolean> {
   const stored = await store.kv.stored(key);
+  const isThere = stored !== undefined && isAlive(stored, now);
+  refuseOtherVersion(ifVersion, isThere ? stored : null);
   if (!stored) return false;
   await store.kv.delete(key);
   await store.disk.add('keys', -1);
   await store.disk.add('key_bytes', -stored.size_bytes);
-  return stored.expires_at === null || stored.expires_at > now;
+  return isThere;
+}
+
+function isAlive({ expires_at }: { readonly expires_at: number | null }, now: number): boolean {
+  return expires_at === null || expires_at > now;
 }

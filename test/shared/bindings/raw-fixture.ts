@@ -68,6 +68,17 @@ const kvGet: Operation = defineOperation({
   example: { key: 'a' },
 }).read(async () => null);
 
+const kvDelete: Operation = defineOperation({
+  ...common,
+  name: 'test_kv_delete',
+  input: z.strictObject({ key: z.string(), if_version: ifVersion }),
+  output: z.object({ deleted: z.boolean() }),
+  errors: ['PRECONDITION_FAILED'],
+  effect: 'write',
+  rest: { method: 'DELETE', path: '/v1/kv/{key+}', versioned: true },
+  example: { key: 'a' },
+}).write({ commit: async () => ({ deleted: true }) });
+
 const filePut: Operation = defineOperation({
   ...common,
   name: 'test_file_put',
@@ -133,7 +144,14 @@ const notePut: Operation = defineOperation({
 }).write({ commit: async () => ({ version: 1 }) });
 
 /** A store's operations, as bindings see them. */
-export const rawOperations: readonly Operation[] = [kvGet, kvPut, filePut, statePut, notePut];
+export const rawOperations: readonly Operation[] = [
+  kvGet,
+  kvPut,
+  kvDelete,
+  filePut,
+  statePut,
+  notePut,
+];
 
 /** Values have version 3; `none` is not there, and `bare` has no version. Writes say what arrived. */
 export function storeAnswer(operation: Operation, input: Record<string, unknown>): unknown {

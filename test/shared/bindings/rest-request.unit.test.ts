@@ -59,6 +59,8 @@ describe('the request of an operation', () => {
     ['kv_set', { key: 'k', value: '', ttl_seconds: 60 }],
     ['kv_set', { key: 'k', value: null, if_version: 0 }],
     ['kv_set', { key: 'k', value: { a: [1, 'x', { b: false }] }, if_version: 7 }],
+    ['kv_delete', { key: 'k', if_version: 7 }],
+    ['file_delete', { path: 'a/b', if_version: 7 }],
     ['state_save', { task_id: 't/1', state: { step: 2 }, note: 'half', if_version: 3 }],
     ['file_put', { path: 'a.bin', content_base64: Buffer.from([0, 255, 10]) }],
     ['file_put', { path: 'a.bin', content_base64: '', content_type: 'text/plain; charset=utf-8' }],
@@ -88,6 +90,16 @@ describe('the request of an operation', () => {
     });
     expect(requestOf(set, { key: 'k', value: 1, if_version: 0 }).headers).toMatchObject({
       'if-none-match': '*',
+    });
+    const remove = operationNamed('kv_delete');
+    expect(requestOf(remove, { key: 'k', if_version: 3 })).toMatchObject({
+      target: '/v1/kv/k',
+      headers: { 'if-match': '"3"' },
+    });
+    // It can't be asked by a header; the other side refuses the field by its name.
+    expect(requestOf(remove, { key: 'k', if_version: 0 })).toMatchObject({
+      target: '/v1/kv/k?if_version=0',
+      headers: {},
     });
   });
 

@@ -207,17 +207,68 @@ describe('a conditional write', () => {
   });
 });
 
-describe('an operation without versions', () => {
-  it('takes no notice of the headers, and has no ETag', async () => {
-    const plain = await serveRest();
-    try {
-      const { call: callPlain } = callsTo(() => plain);
-      const put = await callPlain('PUT', '/v1/values/a', '{}', { 'if-match': 'x' });
-      const read = await callPlain('GET', '/v1/values/a', undefined, { 'if-none-match': '*' });
-      expect([put.status, read.status]).toEqual([200, 200]);
-      expect([put.headers.get('etag'), read.headers.get('etag')]).toEqual([null, null]);
-    } finally {
-      await plain.close();
-    }
+describe('a conditional delete', () => {
+  it('is of the version that If-Match names', async () => {
+    const { status, body } = await call('DELETE', '/v1/kv/a', undefined, { 'if-match': '"3"' });
+    expect([status, body]).toMatchObject([200, { key: 'a', if_version: 3 }]);
+    const query = await call('DELETE', '/v1/kv/a?if_version=3', undefined, { 'if-match': '"3"' });
+    expect([query.status, query.body]).toMatchObject([200, { if_version: 3 }]);
+    expect((await call('DELETE', '/v1/kv/a')).body).not.toHaveProperty('if_version');
   });
+
+  it.each([
+    ['', { 'if-match': '3' }, 'If-Match'],
+    ['', { 'if-match': '*' }, 'If-Match'],
+    ['?if_version=4', { 'if-match': '"3"' }, 'If-Match'],
+    ['', { 'if-none-match': '*' }, 'If-None-Match'],
+    ['', { 'if-match': '"3"', 'if-none-match': '*' }, 'If-None-Match'],
+  ])('is refused where it asks for anything else: %s %j', async (query, headers, name) => {
+    const answer = await call('DELETE', `/v1/kv/a${query}`, undefined, headers);
+    expect(answer).toMatchObject({ status: 400, body: problem(name) });
+    expect(rest.asked).not.toContain('execute');
+  });
+});
+
+const DATE = 'Fri, 02 Jan 2026 03:04:05 GMT';
+
+describe('a precondition that an operation does not take', () => {
+  it.each([
+    ['PUT', '/v1/kv/a', { 'if-unmodified-since': DATE }, 'If-Unmodified-Since'],
+    ['PUT', '/v1/kv/a', { 'if-modified-since': DATE }, 'If-Modified-Since'],
+    ['DELETE', '/v1/kv/a', { 'if-unmodified-since': DATE }, 'If-Unmodified-Since'],
+    ['GET', '/v1/kv/a', { 'if-match': '"3"' }, 'If-Match'],
+    ['GET', '/v1/kv/a', { 'if-unmodified-since': DATE }, 'If-Unmodified-Since'],
+  ])('is refused, not left unseen: %s %s %j', async (method, path, headers, name) => {
+    const answer = await call(method, path, method === 'PUT' ? '1' : undefined, headers);
+    expect(answer).toMatchObject({ status: 400, body: problem(name) });
+    expect(rest.asked).not.toContain('execute');
+  });
+
+  it('only spares a read its body: the read answers whole', async () => {
+    const { status, text } = await get('a', { 'if-modified-since': DATE });
+    expect([status, JSON.parse(text)]).toMatchObject([200, { value: 1 }]);
+  });
+});
+
+describe('an operation without versions', () => {
+  it.each(['If-Match', 'If-None-Match', 'If-Unmodified-Since', 'If-Modified-Since'])(
+    'refuses %s on a write, and has no ETag',
+    async (header) => {
+      const plain = await serveRest();
+      try {
+        const { call: callPlain } = callsTo(() => plain);
+        for (const [method, path] of [
+          ['PUT', '/v1/values/a'],
+          ['POST', '/v1/asks'],
+        ] as const) {
+          const refused = await callPlain(method, path, '{}', { [header]: '*' });
+          expect(refused).toMatchObject({ status: 400, body: problem(header) });
+        }
+        const read = await callPlain('GET', '/v1/values/a', undefined, { 'if-none-match': '*' });
+        expect([read.status, read.headers.get('etag')]).toEqual([200, null]);
+      } finally {
+        await plain.close();
+      }
+    },
+  );
 });
