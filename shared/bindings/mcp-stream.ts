@@ -1,7 +1,7 @@
 /** A call that may take longer than clients and proxies wait in silence. */
 export interface HeldCall {
-  /** The whole JSON-RPC answer. Never rejects. */
-  readonly answer: Promise<string>;
+  /** The whole JSON-RPC answer; null when the client has cancelled the call and wants none. Never rejects. */
+  readonly answer: Promise<string | null>;
   /** Whether the client reads event streams; one that does not waits for its JSON. */
   readonly acceptsStream: boolean;
   /** The notification after this many seconds, for a client that gave a progress token. */
@@ -13,13 +13,15 @@ export interface HeldCall {
 export const KEEP_ALIVE = ': waiting\n\n';
 
 /** Answers with JSON while that is soon enough, and with an event stream otherwise. */
-export async function holdCall(call: HeldCall): Promise<string | ReadableStream<Uint8Array>> {
+export async function holdCall(
+  call: HeldCall,
+): Promise<string | ReadableStream<Uint8Array> | null> {
   if (!call.acceptsStream) return call.answer;
   const early = call.progress === null ? await within(call.answer, call.streamAfterMs) : null;
   return early ?? streamed(call);
 }
 
-async function within(answer: Promise<string>, ms: number): Promise<string | null> {
+async function within(answer: HeldCall['answer'], ms: number): Promise<string | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(resolve, ms, null);
@@ -47,7 +49,7 @@ function streamed(call: HeldCall): ReadableStream<Uint8Array> {
     const json = await answer;
     clearInterval(ticker);
     if (gone) return;
-    send(event(json));
+    if (json !== null) send(event(json));
     close();
   };
   return new ReadableStream<Uint8Array>({

@@ -33,6 +33,7 @@ import {
   type Message,
   type RequestId,
 } from './mcp-protocol.ts';
+import { callName, newSession, RunningCalls, SESSION_HEADER } from './mcp-session.ts';
 import { holdCall } from './mcp-stream.ts';
 import type { CallSite, McpTables } from './mcp-tables.ts';
 
@@ -56,7 +57,7 @@ const STREAM_TYPE = { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 
 const NEVER = new AbortController().signal;
 const TEN_SECONDS_MS = 10_000;
 
-/** MCP over HTTP, without sessions: each request carries all it needs. Mount it at `/mcp`. */
+/** MCP over HTTP. The server keeps no sessions: each request carries all it needs. Mount it at `/mcp`. */
 export function mcpRoutes(
   executor: Executor,
   tables: McpTables,
@@ -90,6 +91,7 @@ class Endpoint {
   readonly #tables: McpTables;
   readonly #options: McpOptions;
   readonly #methods: Methods;
+  readonly #running = new RunningCalls();
   readonly #serverInfo: string;
 
   constructor(executor: Executor, tables: McpTables, options: McpOptions) {
@@ -126,7 +128,10 @@ class Endpoint {
     const caller = await this.#executor.authenticate(credentials);
     const { message, era } = await this.#read(exchange, caller);
     const { id } = message;
-    if (id === null) return reply(c, null, 202, headers);
+    if (id === null) {
+      if (era === 'legacy') this.#cancel(c, message, caller);
+      return reply(c, null, 202, headers);
+    }
     const accepted = { id, message, era, caller, credentials };
     if (message.method === 'tools/call') return this.#call(exchange, accepted);
     if (message.method === 'subscriptions/listen' && era === 'modern') {
@@ -134,7 +139,19 @@ class Endpoint {
     }
     const site = this.#site(caller, NEVER);
     const { members, meta } = await this.#methods.answer({ message, era, site });
-    return reply(c, this.#result(accepted, members, meta), 200, { ...headers, ...JSON_TYPE });
+    return reply(c, this.#result(accepted, members, meta), 200, {
+      ...headers,
+      ...JSON_TYPE,
+      ...(message.method === 'initialize' && { [SESSION_HEADER]: newSession() }),
+    });
+  }
+
+  /** Later revisions close the stream of the answer instead. */
+  #cancel(c: Context<HttpEnv>, { method, params }: Message, caller: Caller): void {
+    const id = idOf({ id: params['requestId'] });
+    if (method === 'notifications/cancelled' && id !== null) {
+      this.#running.cancel(callName(c, caller, id));
+    }
   }
 
   #refuseOrigin(c: Context<HttpEnv>): void {
@@ -185,13 +202,18 @@ class Endpoint {
     if (call.tool.pace === 'moment')
       return reply(c, await run(NEVER), 200, { ...headers, ...JSON_TYPE });
     const gone = callerGone(c.env.outgoing);
+    const running =
+      accepted.era === 'legacy'
+        ? this.#running.run(callName(c, caller, accepted.id), gone.signal, run)
+        : run(gone.signal);
     const held = await holdCall({
-      answer: run(gone.signal).finally(() => gone.stop()),
+      answer: running.finally(() => gone.stop()),
       acceptsStream: acceptsStream(c),
       progress: progressOf(message, call),
       streamAfterMs: this.#options.streamAfterMs ?? TEN_SECONDS_MS,
       tickMs: this.#options.tickMs ?? TEN_SECONDS_MS,
     });
+    if (held === null) return reply(c, null, 202, headers);
     const type = typeof held === 'string' ? JSON_TYPE : STREAM_TYPE;
     return reply(c, held, 200, { ...headers, ...type });
   }

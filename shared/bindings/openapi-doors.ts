@@ -76,7 +76,7 @@ const MCP = {
   tags: ['mcp'],
   summary: 'Tools, resources and prompts over the Model Context Protocol.',
   description:
-    'Streamable HTTP without sessions, in the revisions 2026-07-28 (`server/discover`), 2025-11-25, 2025-06-18 and ' +
+    'Streamable HTTP, in the revisions 2026-07-28 (`server/discover`), 2025-11-25, 2025-06-18 and ' +
     '2025-03-26 (`initialize`): one JSON-RPC message a request, of at most 2 MB. `tools/list` shows the tools that the ' +
     'scopes of the key allow, `resources/list` the files (`disk://`), values (`kv://`) and pending events (`inbox://`). ' +
     'A call that waits longer than 10 seconds is answered as an event stream, when the client accepts one; so is ' +
@@ -94,7 +94,14 @@ const MCP = {
   responses: {
     200: {
       description: 'The result, or the error of a message that could be read.',
-      headers: COMMON_HEADERS,
+      headers: {
+        ...COMMON_HEADERS,
+        'Mcp-Session-Id': {
+          description:
+            'With the answer to `initialize`. The server keeps no sessions: a client that repeats it can cancel its calls.',
+          schema: { type: 'string' },
+        },
+      },
       content: {
         'application/json': { schema: { type: 'object' } },
         'text/event-stream': { schema: { type: 'string' } },

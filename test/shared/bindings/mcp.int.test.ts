@@ -30,7 +30,7 @@ describe('revisions with initialize', () => {
       rpc('initialize', { protocolVersion: asked, capabilities: {}, clientInfo: { name: 'x' } }),
     );
     expect(status).toBe(200);
-    expect(headers.get('mcp-session-id')).toBeNull();
+    expect(headers.get('mcp-session-id')).toMatch(/^[\x21-\x7e]{20,200}$/);
     expect(json.result).toEqual({
       protocolVersion: answered,
       // No stream would carry what changed: there are no sessions.
