@@ -1,4 +1,5 @@
-import { pino, type Logger } from 'pino';
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { LogOutput } from '../shared/log-output.ts';
 import { redact } from '../shared/redact.ts';
 import { openLog, rotateLog } from './log-file.ts';
 
@@ -13,14 +14,20 @@ interface LogOptions {
 /** The log of the daemon: JSON lines, appended at once, so that a crash loses none. */
 export function createLog(options: LogOptions): Logger {
   rotateLog(options.file);
-  const file = pino.destination({ dest: openLog(options.file), sync: true });
+  const file = new LogOutput(openLog(options.file), { background: false });
   const level = options.level && options.level in pino.levels.values ? options.level : 'info';
-  const stream = options.mirror
-    ? pino.multistream([
-        { stream: file, level: 'trace' },
-        { stream: pino.destination({ dest: 2, sync: true }), level: 'trace' },
-      ])
-    : file;
+  const stream = options.mirror ? mirrored(file) : file;
   // Redaction works on the finished line: paths of fields would miss a key inside a message or stack.
   return pino({ level, base: { pid: process.pid }, hooks: { streamWrite: redact } }, stream);
+}
+
+function mirrored(file: LogOutput): DestinationStream {
+  const mirror = new LogOutput(2, { background: true });
+  process.once('exit', () => mirror.end());
+  return {
+    write(line) {
+      file.write(line);
+      mirror.write(line);
+    },
+  };
 }

@@ -65,15 +65,18 @@ async function endServer(server: GatewayServer, log: Logger, exitCode: number): 
   process.exit(exitCode);
 }
 
-/** For people on standard error, beside the log; for programs as a line of JSON in the log's own stream. */
+/** For people on standard error, apart from the log; for programs as a line of JSON in the log's own stream. */
 function sayWhere({ status }: GatewayServer, json: boolean): void {
+  const stream = json ? process.stdout : process.stderr;
+  // The gateway runs on when nobody can be told.
+  stream.on('error', () => undefined);
   if (json) {
-    process.stdout.write(`${JSON.stringify(status)}\n`);
+    stream.write(`${JSON.stringify(status)}\n`);
     return;
   }
   const { base_url, listen, data, version, pid } = status;
   const behind = base_url === listen ? '' : ` for ${base_url}`;
-  process.stderr.write(
+  stream.write(
     `svc gateway ${version} listens on ${listen}${behind}, data in ${data} (pid ${pid}).\n`,
   );
 }

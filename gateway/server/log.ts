@@ -1,4 +1,5 @@
 import { pino, type Logger } from 'pino';
+import { LogOutput } from '../../shared/log-output.ts';
 import { redact } from '../../shared/redact.ts';
 
 const REDACTED = '[redacted]';
@@ -10,9 +11,9 @@ export interface ServerLog {
 }
 
 /**
- * The log of the hosted process: JSON lines on standard output. It is written behind the event loop's back, so that a
- * reader who stalls does not stall the gateway; what is left is written when the process ends. Until `begin` it is held
- * back, because the first line is for whoever waits for the gateway to listen.
+ * The log of the hosted process: JSON lines on standard output. They are written in the background, so that a reader
+ * who stalls doesn't stall the gateway; those that are left are written when the process ends. Until `begin` they are
+ * held back, because the first line is for the program that waits for the gateway to listen.
  */
 export function createServerLog(options: {
   readonly level: string;
@@ -24,7 +25,7 @@ export function createServerLog(options: {
   const secrets = options.secrets.map((text) => JSON.stringify(text).slice(1, -1));
   const clean = (line: string): string =>
     secrets.reduce((text, secret) => text.replaceAll(secret, REDACTED), redact(line));
-  const out = pino.destination({ dest: 1, sync: false });
+  const out = new LogOutput(1, { background: true });
   let held: string[] | null = [];
   const begin = (): void => {
     for (const line of held ?? []) out.write(line);
@@ -37,7 +38,7 @@ export function createServerLog(options: {
   // Why it did not start is among the lines.
   process.once('exit', () => {
     begin();
-    out.flushSync();
+    out.end();
   });
   const log = pino({ level, base: { pid: process.pid }, hooks: { streamWrite: clean } }, { write });
   return { log, begin };
