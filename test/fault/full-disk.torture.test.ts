@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyOf, runs, svc, svcUp } from '../helpers/daemon.ts';
 import { filesUnder } from '../helpers/files.ts';
@@ -46,8 +45,7 @@ afterAll(async () => {
   if (ready) {
     await svc(home, ['down']).catch(() => undefined);
     // A process that is just ending still has files open there.
-    while (runs(pid)) await sleep(50);
-    run('umount', home);
+    run('umount', '--lazy', home);
   }
   folder.remove();
 });
