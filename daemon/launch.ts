@@ -106,22 +106,22 @@ async function withOwner(
 
 /** The program and arguments that run the daemon. */
 export function daemonCommand(...options: string[]): { program: string; args: string[] } {
-  return processCommand('daemon', options, NODE_FLAGS);
+  const { script, fromSource } = processScript('daemon');
+  const flags = fromSource ? [...process.execArgv, ...NODE_FLAGS] : NODE_FLAGS;
+  return { program: process.execPath, args: [...flags, script, ...options] };
 }
 
-/** The same for any of our processes; beside the bundle, or from source in development. */
-export function processCommand(
-  name: 'daemon' | 'gateway' | 'gateway/admin',
-  options: readonly string[],
-  nodeFlags: readonly string[] = [],
-): { program: string; args: string[] } {
+/** The script of one of our processes: beside the bundle, or from source in development. */
+export function processScript(name: 'daemon' | 'gateway' | 'gateway/admin'): {
+  readonly script: string;
+  readonly fromSource: boolean;
+} {
   const cli = realpathSync(process.argv[1] ?? '.');
   const fromSource = cli.endsWith('.ts');
   const script = fromSource
     ? join(dirname(cli), '..', name, 'main.ts')
     : join(dirname(cli), `${name.replace('/', '-')}.js`);
-  const flags = fromSource ? [...process.execArgv, ...nodeFlags] : nodeFlags;
-  return { program: process.execPath, args: [...flags, script, ...options] };
+  return { script, fromSource };
 }
 
 /** Port, owner and profile as the daemon is told. */

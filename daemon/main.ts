@@ -26,6 +26,8 @@ async function main(): Promise<void> {
   };
   process.on('SIGTERM', () => end(0));
   process.on('SIGINT', () => end(0));
+  // The command in the foreground is gone, however it went.
+  process.on('disconnect', () => end(0));
   daemon = await Daemon.start({
     home,
     env: process.env,

@@ -8,7 +8,7 @@ import { GatewayServer } from './server/server.ts';
 
 /** Whatever hangs, the process is gone by then. */
 const END_WITHIN_MS = 4800;
-/** A terminal or a service manager sends a signal to us and to the command that started us, which passes it on. */
+/** A terminal sends Ctrl-C to us and to what started us, such as npx, which passes it on. */
 const SAME_SIGNAL_MS = 500;
 
 /** Runs the gateway until a signal or a failure ends it. */

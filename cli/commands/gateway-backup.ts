@@ -1,11 +1,11 @@
 import type { CommandContext } from '../command.ts';
-import { runGatewayProcess } from '../gateway-child.ts';
+import { becomeGateway } from '../gateway-process.ts';
 import { adminOptions } from './gateway-restore.ts';
 import { switchOption } from '../input/option-values.ts';
 
 /** `svc gateway backup DIR` */
-export function run(context: CommandContext): Promise<number> {
+export function run(context: CommandContext): Promise<never> {
   const key = switchOption(context, 'include-key') ? ['--include-key'] : [];
   const options = ['backup', ...key, ...adminOptions(context)];
-  return runGatewayProcess('gateway/admin', options, context.env);
+  return becomeGateway('gateway/admin', options);
 }

@@ -1,10 +1,10 @@
 import type { CommandContext } from '../command.ts';
-import { runGatewayProcess } from '../gateway-child.ts';
+import { becomeGateway } from '../gateway-process.ts';
 import { textOption } from '../input/option-values.ts';
 
 /** `svc gateway restore DIR` */
-export function run(context: CommandContext): Promise<number> {
-  return runGatewayProcess('gateway/admin', ['restore', ...adminOptions(context)], context.env);
+export function run(context: CommandContext): Promise<never> {
+  return becomeGateway('gateway/admin', ['restore', ...adminOptions(context)]);
 }
 
 /** Where the data are. */

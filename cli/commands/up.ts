@@ -191,7 +191,8 @@ async function runHere(
   const { home, env, signal } = context;
   const { program, args } = daemonCommand(...daemonOptions(wanted), '--foreground');
   const child = spawn(program, args, {
-    stdio: ['ignore', 'inherit', 'inherit'],
+    // The channel closes with this process, even by SIGKILL, and then the daemon ends too.
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: daemonEnvironment(env),
   });
   const exited = once(child, 'exit').then(([code]: unknown[]) =>

@@ -158,6 +158,19 @@ describe('svc up and svc down', () => {
     await once(foreground, 'exit');
   });
 
+  it('leave no daemon when the one in the foreground is ended by kill -9', async () => {
+    const foreground = spawn(
+      process.execPath,
+      [SVC, 'up', '--foreground', '--port', '0', '--json'],
+      { env: { ...process.env, SVC_HOME: folder.path }, stdio: ['ignore', 'pipe', 'ignore'] },
+    );
+    const [line]: unknown[] = await once(foreground.stdout, 'data');
+    const { pid } = JSON.parse(String(line)) as { pid: number };
+    foreground.kill('SIGKILL');
+    await expect.poll(() => isAlive(pid)).toBe(false);
+    expect((await svc('status')).code).toBe(3);
+  });
+
   it('start nothing on another port than the chosen one, and say why', async () => {
     const first = await up();
     const port = Number(new URL(first.base_url).port);

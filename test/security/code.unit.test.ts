@@ -67,7 +67,6 @@ describe('the program', () => {
       'cli/commands/doctor-checks.ts',
       'cli/commands/inbox-work.ts',
       'cli/commands/up.ts',
-      'cli/gateway-child.ts',
       'cli/work/child.ts',
       'daemon/launch.ts',
       'daemon/replica/sync-process.ts',

@@ -15,17 +15,12 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 afterEach(async () => {
-  for (const { child } of started) endGroup(child, 'SIGKILL');
+  for (const { child } of started) child.kill('SIGKILL');
   // Until it is gone, it may write into the folder.
   await Promise.all(started.map(({ exited }) => exited));
   started = [];
   folder.remove();
 });
-
-/** To the command and to what it started, as a terminal or a service manager sends it. */
-function endGroup({ pid, exitCode }: ChildProcess, signal: NodeJS.Signals): void {
-  if (pid !== undefined && exitCode === null) process.kill(-pid, signal);
-}
 
 interface Running {
   readonly child: ChildProcess;
@@ -34,11 +29,10 @@ interface Running {
   err: string;
 }
 
-function svc(args: readonly string[], env: Env = {}): Running {
+function svc(args: readonly string[], env: Env = {}, program = [resolve('dist/svc.cjs')]): Running {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [resolve('dist/svc.cjs'), ...args], {
+  const child = spawn(process.execPath, [...program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
     env: { PATH, HOME, SVC_HOME: join(folder.path, 'home'), ...env },
   });
   const exited = once(child, 'close').then(([code]: unknown[]) => code as number | null);
@@ -49,31 +43,46 @@ function svc(args: readonly string[], env: Env = {}): Running {
   return running;
 }
 
-async function gateway(args: readonly string[], env: Env = {}): Promise<Running> {
-  const running = svc(['gateway', ...args], {
-    SVC_DATA: join(folder.path, 'data'),
-    SVC_LISTEN: '127.0.0.1:0',
-    ...env,
-  });
+async function gateway(
+  args: readonly string[],
+  env: Env = {},
+  program?: string[],
+): Promise<Running> {
+  const settings = { SVC_DATA: join(folder.path, 'data'), SVC_LISTEN: '127.0.0.1:0', ...env };
+  const running = svc(['gateway', ...args], settings, program);
   await expect.poll(() => running.out, soon).toContain('listening');
   return running;
 }
 
 describe('svc gateway', () => {
-  it('runs the gateway as its child and ends with it', async () => {
+  it('is one process, so that nobody holds the data after kill -9', async () => {
     const running = await gateway([]);
     expect(running.err).toMatch(/^svc gateway \S+ listens on http:\/\/127\.0\.0\.1:\d+, data in /);
-    const pid = Number(/\(pid (\d+)\)/.exec(running.err)?.[1]);
-    expect(pid).not.toBe(running.child.pid);
+    expect(running.err).toContain(`(pid ${running.child.pid})`);
+    running.child.kill('SIGKILL');
+    await running.exited;
+    const again = await gateway(['--json']);
+    expect(again.child.exitCode).toBeNull();
+  });
+
+  it('ends cleanly by SIGTERM, with exit code 0', async () => {
+    const running = await gateway([]);
     running.child.kill('SIGTERM');
     expect(await running.exited).toBe(0);
     expect(running.out).toContain('"msg":"ended"');
-    expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
   });
 
-  it('takes a signal that reaches both of them for one', async () => {
+  it('runs from source as well', async () => {
+    const running = await gateway([], {}, ['--import', 'tsx', resolve('cli/main.ts')]);
+    expect(running.err).toContain(`(pid ${running.child.pid})`);
+    running.child.kill('SIGINT');
+    expect(await running.exited).toBe(0);
+  });
+
+  it('takes a signal that comes twice at once for one', async () => {
     const running = await gateway(['--json']);
-    endGroup(running.child, 'SIGINT');
+    running.child.kill('SIGINT');
+    running.child.kill('SIGINT');
     expect(await running.exited).toBe(0);
     expect(running.out).toContain('"msg":"ended"');
   });
