@@ -1,46 +1,39 @@
 // Bundles the executable and its processes into dist/. Run by `npm run build`, and by `npm ci` through `prepare`.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, cpSync, readFileSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
 
 rmSync('dist', { recursive: true, force: true });
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-/** Each bundle with what it begins at. */
-const BUNDLES = {
-  cli: 'cli/main.ts',
-  daemon: 'daemon/main.ts',
-  gateway: 'gateway/main.ts',
-  'gateway-admin': 'gateway/admin/main.ts',
-  'replica-child': 'daemon/replica/child.ts',
-  'mail-reader': 'gateway/mail/inbound/reader/reader-main.ts',
-  writer: 'gateway/writes/thread-main.ts',
+const common = { bundle: true, platform: 'node', target: 'node20.19', logLevel: 'warning' };
+
+/**
+ * Our processes are our own code only: packages run as their authors ship them, out of node_modules. What is imported late
+ * lies in files of its own, so that its packages are loaded late as well.
+ */
+const ofProcess = {
+  ...common,
+  format: 'esm',
+  packages: 'external',
+  splitting: true,
+  outdir: 'dist',
 };
 
-// CommonJS and files of plain ASCII, with all packages inside: the fastest thing for Node to start, and the only one
-// whose compiled code can be kept on Node 20. Libsql alone stays outside, as it is native.
-const common = {
-  bundle: true,
-  platform: 'node',
-  target: 'node20.19',
-  format: 'cjs',
-  external: ['libsql', 'libsql/*'],
-  // It is run as a script, where `import()` does not work: `require` is put in its place.
-  supported: { 'dynamic-import': false },
-  legalComments: 'none',
-  logLevel: 'warning',
-};
+await build({
+  ...ofProcess,
+  entryPoints: {
+    daemon: 'daemon/main.ts',
+    gateway: 'gateway/main.ts',
+    'gateway-admin': 'gateway/admin/main.ts',
+    'replica-child': 'daemon/replica/child.ts',
+    'mail-reader': 'gateway/mail/inbound/reader/reader-main.ts',
+  },
+});
 
-/** Names found beside a bundle are as they are beside its start, which stands one folder above. */
-const HERE = {
-  define: { 'import.meta.url': 'startUrl' },
-  banner: { js: "const startUrl = require('node:url').pathToFileURL(__filename).href;" },
-};
-
-/** The thread that writes checks nothing against schemas, so it does without the package: see the module put in its place. */
+/** The writer thread checks nothing against schemas, so it does without the package: see the module that replaces it. */
 const names = Object.keys(await import('zod')).filter((name) => name !== 'default');
 const withoutSchemas = {
   name: 'without-schemas',
@@ -54,33 +47,22 @@ const withoutSchemas = {
   },
 };
 
-/** The code of a bundle. That of processes keeps its names, which the stacks in their logs show. */
-function buildCode(name) {
-  return build({
-    ...common,
-    entryPoints: { [name]: BUNDLES[name] },
-    outdir: 'dist/code',
-    metafile: true,
-    ...(name === 'cli' ? { minify: true } : { minifyWhitespace: true, ...HERE }),
-    ...(name === 'writer' && { plugins: [withoutSchemas] }),
-  });
-}
+await build({
+  ...ofProcess,
+  entryPoints: { writer: 'gateway/writes/thread-main.ts' },
+  plugins: [withoutSchemas],
+});
 
-/** The licenses of all packages inside, which they ask to be passed on. */
-function licensesOf(builds) {
-  const inputs = builds.flatMap(({ metafile }) => Object.keys(metafile.inputs));
-  const folders = inputs.flatMap((path) => {
-    const inside = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path);
-    return inside ? [inside[1]] : [];
-  });
-  const texts = [...new Set(folders)].toSorted().map((folder) => {
-    const { name, version: its, license } = JSON.parse(readFileSync(join(folder, 'package.json')));
-    const file = readdirSync(folder).find((one) => /^licen[cs]e|^copying/i.test(one));
-    const text = file === undefined ? '' : `\n\n${readFileSync(join(folder, file), 'utf8').trim()}`;
-    return `${name} ${its} (${license})${text}\n`;
-  });
-  return texts.join(`\n${'-'.repeat(80)}\n\n`);
-}
+// The command is one CommonJS file with everything in it, in plain ASCII: Node starts that fastest, and on Node 20 it is
+// the only kind that can be kept compiled.
+const command = { ...common, format: 'cjs' };
+
+await build({
+  ...command,
+  entryPoints: ['cli/main.ts'],
+  outfile: 'dist/code/cli.cjs',
+  minify: true,
+});
 
 /** The executable answers --version by itself, as that is asked for often. */
 const VERSION_ANSWER = `#!/usr/bin/env node
@@ -90,29 +72,17 @@ if (process.argv.length === 3 && (process.argv[2] === '--version' || process.arg
 }`;
 
 /** What is run: it loads the code, with what was compiled of it before. */
-function buildStart(name) {
-  const digest = createHash('sha256')
-    .update(readFileSync(`dist/code/${name}.js`))
-    .digest('hex');
-  return build({
-    ...common,
-    entryPoints: ['shared/bundle/start.ts'],
-    outfile: name === 'cli' ? 'dist/svc.cjs' : `dist/${name}.js`,
-    define: { BUNDLE_NAME: JSON.stringify(name), BUNDLE_DIGEST: JSON.stringify(digest) },
-    ...(name === 'cli' && { banner: { js: VERSION_ANSWER } }),
-  });
-}
-
-const made = await Promise.all(Object.keys(BUNDLES).map(buildCode));
-await Promise.all(Object.keys(BUNDLES).map(buildStart));
-
-writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licensesOf(made));
-
-// The package is of modules, what is built is not.
-writeFileSync('dist/package.json', '{ "type": "commonjs" }\n');
+const digest = createHash('sha256').update(readFileSync('dist/code/cli.cjs')).digest('hex');
+await build({
+  ...command,
+  entryPoints: ['cli/start.ts'],
+  outfile: 'dist/svc.cjs',
+  define: { CODE_DIGEST: JSON.stringify(digest) },
+  banner: { js: VERSION_ANSWER },
+});
 chmodSync('dist/svc.cjs', 0o755);
 
-// Found beside the starts as they are beside the source.
+// Found beside the processes as they are beside the source.
 cpSync('shared/store/migrations', 'dist/migrations', { recursive: true });
 
 // Run once against nothing, so that what every command needs is compiled and kept. It exits with "unreachable".

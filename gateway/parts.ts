@@ -28,7 +28,7 @@ import { PayloadLinks } from './links/payload-links.ts';
 import { gatewayIdIn, Peers } from './peers.ts';
 import { Projects } from './projects.ts';
 import { LogSource } from './replica/log-source.ts';
-import { RemoteSource } from './replica/remote-source.ts';
+import type { ReplicaSource } from './replica/source.ts';
 import { Rates } from './rates.ts';
 import { refuseHalfRekeyed } from './rekey-mark.ts';
 import { S3Client } from './blobs/s3-client.ts';
@@ -245,7 +245,7 @@ async function openDoors(
     isLocal: signIn === null,
     onTrouble: (reason) => log.warn({ reason }, 'a link to the inbox was not mailed'),
   });
-  const source = databases.shared ? new RemoteSource(databases, clock) : new LogSource(clock);
+  const source = await openReplicaSource(databases, clock);
   const app = httpApp({
     executor,
     ingress: new Ingress({
@@ -269,4 +269,11 @@ async function openDoors(
     onInternal: (error, requestId) => log.error({ err: error, request_id: requestId }, 'failed'),
   });
   return { keyUse, executor, desk, app };
+}
+
+/** A gateway on files never loads the client of a database server. */
+async function openReplicaSource(databases: Databases, clock: Clock): Promise<ReplicaSource> {
+  if (!databases.shared) return new LogSource(clock);
+  const { RemoteSource } = await import('./replica/remote-source.ts');
+  return new RemoteSource(databases, clock);
 }

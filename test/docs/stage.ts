@@ -302,7 +302,7 @@ export class Stage {
       [this.#gatewayData(), DATA_SHOWN],
       [this.#folder.path, HOME_SHOWN],
       [process.execPath, '/usr/local/bin/node'],
-      [resolve('dist'), '/usr/local/lib/node_modules/svc/dist'],
+      [resolve('dist'), '/usr/local/lib/node_modules/svc-agents/dist'],
     ];
     return lines.map((line) => {
       let text = line;

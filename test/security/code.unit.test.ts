@@ -32,8 +32,8 @@ describe('the program', () => {
   it('makes no code of text, and no regular expression but of constants', () => {
     expect(filesWith(/\beval\(|new Function\(/)).toEqual([]);
     expect(filesWith(/\bnode:vm\b/).toSorted()).toEqual([
-      // Loads the bundle of the program from its code cache.
-      'shared/bundle/start.ts',
+      // Loads the code of the command from its cache.
+      'cli/start.ts',
       // Asks the engine for its garbage collector.
       'shared/store/closed-connections.ts',
     ]);

@@ -14,44 +14,44 @@ import {
   writeSync,
 } from 'node:fs';
 import { join, isAbsolute } from 'node:path';
-import { Script } from 'node:vm';
+import { constants, Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 
-// What stands before each of our bundles: it runs the code, with what V8 compiled of it at an earlier start, which halves the
-// time a daemon takes to answer. A cache is only ever an aid: whatever is wrong with it, the code is compiled anew.
+// The executable: it runs the code of the command with what V8 compiled of it at an earlier start, which is faster.
+// A cache is only an aid: if anything is wrong with it, the code is compiled again.
 
-/** Filled in by the build: which bundle, and a digest of its code. */
-declare const BUNDLE_NAME: string;
-declare const BUNDLE_DIGEST: string;
+/** Filled in by the build: a digest of the code. */
+declare const CODE_DIGEST: string;
 
-/** A process is up by then, and has compiled what it needs for that. */
-const SETTLED_AFTER_MS = 3000;
-/** So many caches are kept of a bundle: one for each version of Node and set of its flags in use. */
+/** One cache for each version of Node and set of its flags in use, up to this many. */
 const KEPT = 4;
 const WRAPPER = '(function (exports, require, module, __filename, __dirname) { ';
 const CRC_BYTES = 4;
 
 /** What a cache is good for. V8 itself compares no more of the code than its length, and no digest of what it compiled. */
 const key = [
-  BUNDLE_DIGEST,
+  CODE_DIGEST,
   process.version,
   process.arch,
   ...process.execArgv,
   process.env['NODE_OPTIONS'] ?? '',
 ].join(' ');
-const cacheName = `${BUNDLE_NAME}-${crc32(key).toString(16).padStart(8, '0')}.cache`;
+const cacheName = `cli-${crc32(key).toString(16).padStart(8, '0')}.cache`;
 
 start();
 
 function start(): void {
-  const filename = join(__dirname, 'code', `${BUNDLE_NAME}.js`);
+  const filename = join(__dirname, 'code', 'cli.cjs');
   // The bundle is plain ASCII, so that this is right, and the fastest.
   const source = `${WRAPPER}${readFileSync(filename, 'latin1')}\n})`;
   const cachedData = readCache();
-  const script = new Script(source, { filename, ...(cachedData && { cachedData }) });
+  const script = new Script(source, {
+    filename,
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    ...(cachedData && { cachedData }),
+  });
   if (!cachedData || script.cachedDataRejected) keepLater(script);
   const run = script.runInThisContext() as (...args: unknown[]) => void;
-  // Found from here are the files beside this one.
   run(exports, require, module, __filename, __dirname);
 }
 
@@ -90,10 +90,6 @@ function payloadOf(file: Buffer): Buffer | null {
 
 /** Once it has run far enough to have compiled what most starts need. */
 function keepLater(script: Script): void {
-  if (BUNDLE_NAME !== 'cli') {
-    setTimeout(() => tryToKeep(script), SETTLED_AFTER_MS).unref();
-    return;
-  }
   process.once('exit', (code) => {
     // A command line that was refused, and one for help, have compiled next to nothing.
     const isHelp = process.argv.some((word) => ['help', '--help', '-h'].includes(word));
@@ -101,7 +97,7 @@ function keepLater(script: Script): void {
   });
 }
 
-/** An installation may go away while it runs: nothing of this may end a daemon, or change what a command exits with. */
+/** An installation may go away while it runs: nothing of this may change what a command exits with. */
 function tryToKeep(script: Script): void {
   try {
     keep(script);
@@ -152,7 +148,7 @@ function write(folder: string, file: Buffer): boolean {
 
 function removeOld(folder: string): void {
   const caches = readdirSync(folder)
-    .filter((name) => name.startsWith(`${BUNDLE_NAME}-`) && name.includes('.cache'))
+    .filter((name) => name.startsWith('cli-') && name.includes('.cache'))
     .map((name) => join(folder, name))
     .map((path) => ({ path, at: statSync(path).mtimeMs }))
     .toSorted((one, other) => other.at - one.at);

@@ -13,12 +13,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isAlive } from '../../../shared/processes.ts';
-import { buildBundle } from '../../helpers/bundle.ts';
-import { temporaryFolder } from '../../helpers/gateway.ts';
-import { required } from '../../helpers/require.ts';
+import { buildBundle } from '../helpers/bundle.ts';
+import { temporaryFolder } from '../helpers/gateway.ts';
+import { required } from '../helpers/require.ts';
 
 const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0;
@@ -35,7 +33,6 @@ afterAll(() => built.remove());
 beforeEach(() => {
   place = temporaryFolder();
   cpSync(dist, join(place.path, 'dist'), { recursive: true });
-  symlinkSync(join(process.cwd(), 'node_modules'), join(place.path, 'node_modules'));
   home = join(place.path, 'home');
   mkdirSync(home, { mode: 0o700 });
 });
@@ -141,7 +138,7 @@ describe('compiled code that is kept', () => {
     expect(existsSync(join(place.path, 'dist'))).toBe(false);
   });
 
-  it('is kept apart by the flags of Node, and at most four of a bundle', () => {
+  it('is kept apart by the flags of Node, and at most four', () => {
     for (const megabytes of [200, 201, 202, 203, 204]) {
       const env = { SVC_HOME: home, NODE_OPTIONS: `--max-old-space-size=${megabytes}` };
       expect(svc(LIST, env)).toEqual(UNREACHABLE);
@@ -219,27 +216,4 @@ describe.runIf(required('an install of another user', isRoot, 'only root can mak
 function mkdir(path: string): string {
   mkdirSync(path);
   return path;
-}
-
-describe('a daemon', () => {
-  afterEach(() => void svc(['down']));
-
-  it('keeps what it and its thread compiled, and the next one starts with it', async () => {
-    expect(svc(['up', '--port', '0'])).toMatchObject({ code: 0 });
-    const wanted = [/^cli-/, /^daemon-/, /^writer-/];
-    const endsAt = Date.now() + 30_000;
-    while (caches().length < wanted.length && Date.now() < endsAt) await sleep(100);
-    expect(caches().toSorted()).toEqual(wanted.map((name) => expect.stringMatching(name)));
-    const first = daemonPid();
-    expect(svc(['down'])).toMatchObject({ code: 0 });
-    expect(isAlive(first)).toBe(false);
-    expect(svc(['up', '--port', '0'])).toMatchObject({ code: 0 });
-    expect(daemonPid()).not.toBe(first);
-    expect(svc(LIST)).toMatchObject({ code: 0 });
-  });
-});
-
-function daemonPid(): number {
-  const { pid } = JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8')) as { pid: number };
-  return pid;
 }
