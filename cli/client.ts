@@ -6,6 +6,7 @@ import {
 } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Home } from '../daemon/home.ts';
+import { parseExact, stringifyExact } from '../shared/exact-json.ts';
 import { isAlive } from '../shared/processes.ts';
 import { readRecord } from '../daemon/record.ts';
 import { errorCode } from '../shared/untyped.ts';
@@ -271,7 +272,7 @@ function targetPath(gateway: URL | null, path: string, query: CallOptions['query
 }
 
 function bodyOf({ body, bytes }: CallOptions): Uint8Array | undefined {
-  return body === undefined ? bytes : Buffer.from(JSON.stringify(body));
+  return body === undefined ? bytes : Buffer.from(stringifyExact(body));
 }
 
 function lowerCased(headers: CallOptions['headers']): Record<string, string> {
@@ -293,7 +294,7 @@ async function readText(response: IncomingMessage, signal?: AbortSignal): Promis
 /** Undefined for what is no JSON. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseExact(text);
   } catch {
     return undefined;
   }

@@ -7,6 +7,7 @@ import type {
   WriteContext,
 } from './context.ts';
 import { invalid, ServiceError, type ErrorCode, type FieldProblem } from './errors.ts';
+import { plainNumbers } from './exact-json.ts';
 import { mayCall, type Scope } from './scopes.ts';
 
 type Effect = 'read' | 'write' | 'wait';
@@ -79,6 +80,8 @@ interface Declaration<I extends z.ZodObject, O extends z.ZodType> {
   /** Codes this operation itself may answer with, beyond those every call may. */
   readonly errors: readonly ErrorCode[];
   readonly effect: Effect;
+  /** The input field that takes any JSON: its numbers stay as the caller wrote them. */
+  readonly exact?: string;
   /** Whether a replica may answer it (`local`) or only the authority (`upstream`). */
   readonly replica: 'local' | 'upstream';
   readonly rest: RestShape;
@@ -178,7 +181,7 @@ export function admit(operation: Operation, input: unknown, scopes: readonly Sco
 
 /** Checks an input against the declaration; VALIDATION_FAILED lists the first problems with their paths. */
 export function parseInput(operation: Operation, input: unknown): unknown {
-  return parseFields(operation.input, input ?? {});
+  return parseFields(operation.input, plainNumbers(input ?? {}, operation.exact));
 }
 
 /** The same for what is no operation. */

@@ -1,3 +1,5 @@
+import { ExactNumber } from './exact-json.ts';
+
 /** The code of a system or driver error, such as `ENOENT`. */
 export function errorCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
@@ -15,7 +17,8 @@ export function parseObject(text: string): Record<string, unknown> | null {
   }
 }
 
-/** True for anything `{}`-like that is no array. */
+/** True for anything `{}`-like: no array, and no number that is kept as it was written. */
 export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return !Array.isArray(value) && !(value instanceof ExactNumber);
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { parseExact } from '../../shared/exact-json.ts';
 import { parseObject } from '../../shared/untyped.ts';
 import type { CommandContext } from '../command.ts';
 import { CallError, usageError } from '../errors.ts';
@@ -65,7 +66,7 @@ async function printBody(
 
 function indented(body: string): string {
   try {
-    return safeJson(JSON.parse(body), 2);
+    return safeJson(parseExact(body), 2);
   } catch {
     return body.replace(/\n$/, '');
   }

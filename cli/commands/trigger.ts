@@ -1,5 +1,6 @@
 import type { CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';
+import { stringifyExact } from '../../shared/exact-json.ts';
 import { isObject } from '../../shared/untyped.ts';
 import { badAnswer, usageError } from '../errors.ts';
 import {
@@ -161,7 +162,7 @@ function addLine(kind: WebhookKind, name: string = kind.verification ?? 'webhook
 
 async function sendOne(context: CommandContext, kind: WebhookKind, source: Source): Promise<void> {
   const { headers, payload } = makeSample(context, kind);
-  const body = Buffer.from(JSON.stringify(payload));
+  const body = Buffer.from(stringifyExact(payload));
   // The secret never leaves the server, so the signature is made there.
   const signed = await context
     .client()

@@ -1,3 +1,4 @@
+import { parseExact } from '../../shared/exact-json.ts';
 import { isObject } from '../../shared/untyped.ts';
 import { usageError } from '../errors.ts';
 
@@ -20,7 +21,7 @@ export function setPath(document: Record<string, unknown>, assignment: string): 
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return text;
   }

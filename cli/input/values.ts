@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parseExact } from '../../shared/exact-json.ts';
 import { usageError } from '../errors.ts';
 import type { FieldShape } from '../operation-shape.ts';
 import { flagOf } from '../operation-spec.ts';
@@ -39,7 +40,8 @@ function listOf(given: Given): string[] {
 function numberOf(type: 'integer' | 'number', text: string, flag: string): number {
   const pattern = type === 'integer' ? /^-?\d+$/ : /^-?\d+(\.\d+)?$/;
   const value = Number(text);
-  if (pattern.test(text) && (type === 'number' || Number.isSafeInteger(value))) return value;
+  const isWhole = type === 'integer' || !text.includes('.');
+  if (pattern.test(text) && (!isWhole || Number.isSafeInteger(value))) return value;
   const wanted = type === 'integer' ? 'a whole number' : 'a number';
   throw usageError(`${flag} must be ${wanted}, not "${text}".`);
 }
@@ -47,7 +49,7 @@ function numberOf(type: 'integer' | 'number', text: string, flag: string): numbe
 async function jsonOf(given: string, flag: string, stdin: StandardInput): Promise<unknown> {
   const text = (await fromOutside(given, flag, stdin)) ?? given;
   try {
-    return JSON.parse(text) as unknown;
+    return parseExact(text);
   } catch {
     const before = flag.startsWith('--') ? `${flag} ` : '';
     throw usageError(

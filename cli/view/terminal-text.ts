@@ -1,3 +1,5 @@
+import { stringifyExact } from '../../shared/exact-json.ts';
+
 // What outsiders write ends up on a terminal, which obeys control sequences. Here they are taken out.
 
 /** Sequences that a terminal obeys: CSI, then OSC, DCS and their kin with all they carry, then the short ones. */
@@ -20,7 +22,7 @@ export function safeText(text: string): string {
 
 /** A value as text: texts as they are, anything else as JSON. */
 export function plainText(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return typeof value === 'string' ? value : (stringifyExact(value) ?? '');
 }
 
 /** Safe, and on one line. */
@@ -30,7 +32,7 @@ export function safeLine(text: string): string {
 
 /** JSON in which such characters stand as `\uXXXX`: the same value, harmless to look at. */
 export function safeJson(value: unknown, indent: number): string {
-  const text = JSON.stringify(value, null, indent) ?? 'null';
+  const text = stringifyExact(value, indent) ?? 'null';
   // The line feeds of the indentation are no part of a string, and strings have theirs as `\n`.
   return text.replace(INVISIBLE, (character) =>
     Array.from({ length: character.length }, (_, index) => hexEscape(character, index)).join(''),

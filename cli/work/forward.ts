@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import { stringifyExact } from '../../shared/exact-json.ts';
 import { isObject } from '../../shared/untyped.ts';
 import { usageError } from '../errors.ts';
 import { isSendable } from '../header.ts';
@@ -114,10 +115,10 @@ async function bodyOf(event: FeedEvent): Promise<Uint8Array> {
 export function payloadBytes(payload: unknown, contentType: string | undefined): Buffer {
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type.endsWith('/json') || type.endsWith('+json') || !isObject(payload)) {
-    return Buffer.from(JSON.stringify(payload ?? null));
+    return Buffer.from(stringifyExact(payload ?? null));
   }
   if (type === 'application/x-www-form-urlencoded') return Buffer.from(formText(payload));
-  return unwrapped(payload) ?? Buffer.from(JSON.stringify(payload));
+  return unwrapped(payload) ?? Buffer.from(stringifyExact(payload));
 }
 
 /** The bytes in `{text}` or `{base64}`, which stand for bodies that are neither JSON nor a form. */

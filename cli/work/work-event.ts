@@ -2,6 +2,7 @@ import { runChild, type ChildResult } from './child.ts';
 import type { FeedEvent } from './event-feed.ts';
 import { Lease, type Closed, type LeaseOptions, type Verdict } from './lease.ts';
 import { ACK_RESULT_MAX_BYTES, NACK_REASON_MAX_BYTES } from '../../shared/limits.ts';
+import { parseExact, stringifyExact } from '../../shared/exact-json.ts';
 import { cutUtf8 } from '../../shared/text.ts';
 
 /** `EX_TEMPFAIL` and `EX_DATAERR` of sysexits: try again, and never try again. */
@@ -35,7 +36,7 @@ export async function workEvent(options: WorkOptions, event: FeedEvent): Promise
   try {
     const child = await runChild(options.command, {
       env: { ...options.env, ...eventEnv(event) },
-      input: JSON.stringify(event),
+      input: stringifyExact(event),
       headBytes: ACK_RESULT_MAX_BYTES + 1,
       tailBytes: NACK_REASON_MAX_BYTES,
       onPrinted: (line) => options.onPrinted(event, line),
@@ -83,7 +84,7 @@ function resultOf(child: ChildResult): { result?: unknown } {
   if (text === '') return {};
   if (child.headComplete) {
     try {
-      const result: unknown = JSON.parse(text);
+      const result = parseExact(text);
       if (fits(result)) return { result };
     } catch {
       // No JSON: kept as text below.
@@ -100,7 +101,7 @@ function resultOf(child: ChildResult): { result?: unknown } {
 }
 
 function fits(result: unknown): boolean {
-  return Buffer.byteLength(JSON.stringify(result)) <= ACK_RESULT_MAX_BYTES;
+  return Buffer.byteLength(stringifyExact(result)) <= ACK_RESULT_MAX_BYTES;
 }
 
 /** The interface keeps the beginning of a reason, but what explains a failure stands at the end of standard error. */

@@ -5,6 +5,7 @@ import { requestOf, type RestRequest } from '../../shared/bindings/rest-request.
 import { wholeOf } from '../../shared/bytes.ts';
 import type { Caller } from '../../shared/context.ts';
 import type { ServiceError } from '../../shared/errors.ts';
+import { parseExact } from '../../shared/exact-json.ts';
 import type { Answer, Credentials } from '../../shared/executor.ts';
 import { mayWait, parseInput, type Operation } from '../../shared/operation.ts';
 import { isObject } from '../../shared/untyped.ts';
@@ -208,7 +209,7 @@ function silenceMs({ operation, input, patienceMs }: UpstreamCall): number {
 /** Undefined for what is no JSON. */
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseExact(text);
   } catch {
     return undefined;
   }

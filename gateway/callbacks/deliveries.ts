@@ -1,6 +1,7 @@
 import type { Clock } from '../../shared/clock.ts';
 import type { CallbackMessage, ProjectInfo, ServerInfo, Vault } from '../../shared/context.ts';
 import { toEnvelope } from '../../shared/envelope.ts';
+import { stringifyExact } from '../../shared/exact-json.ts';
 import { eventLinks } from '../../shared/links.ts';
 import { isSuccess, type AttemptOutcome } from '../../shared/rules/retry-schedule.ts';
 import type { DeliveryRow } from '../../shared/store/deliveries.ts';
@@ -275,7 +276,7 @@ export class Deliveries {
     const { vault, server } = this.#host;
     const project = this.#project.info.id;
     const links = eventLinks({ vault, server }, project, event, now);
-    return JSON.stringify(toEnvelope(event, { project, now, payload: { whole: true, ...links } }));
+    return stringifyExact(toEnvelope(event, { project, now, payload: { whole: true, ...links } }));
   }
 }
 

@@ -1,3 +1,4 @@
+import { plainNumbers, stringifyExact } from '../exact-json.ts';
 import { mayWait, type Operation } from '../operation.ts';
 import { markMeta } from './answer-marks.ts';
 import { shownError } from './http.ts';
@@ -57,7 +58,7 @@ export class OperationTool implements CallableTool {
   }
 
   outlook(input: Record<string, unknown>): Outlook {
-    const parsed = this.#operation.input.safeParse(input);
+    const parsed = this.#operation.input.safeParse(plainNumbers(input, this.#operation.exact));
     const seconds = parsed.data?.['timeout_seconds'] ?? parsed.data?.['wait_seconds'];
     return {
       message: WAITING[this.#operation.effect],
@@ -75,7 +76,7 @@ function paceOf(operation: Operation): CallableTool['pace'] {
 function success(operation: Operation, value: unknown): ResultParts {
   const untrusted = operation.mcp !== false && operation.mcp.untrusted;
   const fenced = untrusted && isFields(value) ? fenceAnswer(untrusted, value) : null;
-  const structured = fenced ? fenced.structured : JSON.stringify(value);
+  const structured = fenced ? fenced.structured : stringifyExact(value);
   const text = JSON.stringify(fenced ? fenced.text : structured);
   return {
     members: [

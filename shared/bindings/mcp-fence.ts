@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { stringifyExact } from '../exact-json.ts';
 import { isObject } from '../untyped.ts';
 
 /** An answer with the parts that outsiders wrote set apart. */
@@ -91,8 +92,8 @@ function split(event: Fields): Parts {
 }
 
 function write(whole: Fields, ours: Fields, theirs: unknown): FencedAnswer {
-  const text = fenced(JSON.stringify(ours), inert(JSON.stringify(theirs)));
-  return { text, structured: JSON.stringify(whole) };
+  const text = fenced(stringifyExact(ours), inert(stringifyExact(theirs)));
+  return { text, structured: stringifyExact(whole) };
 }
 
 /** A text that an outsider wrote, between marks. Nobody who wrote it could know them, so it stays as it is. */

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { ServiceError } from '../errors.ts';
+import { stringifyExact } from '../exact-json.ts';
 import { LIST_MAX } from '../limits.ts';
 import type { Operation } from '../operation.ts';
 import { fileGet } from '../operations/file/get.ts';
@@ -128,7 +129,7 @@ const keys: ResourceKind = {
   },
   async read(key, site) {
     const entry = await ask(kvGet, { key }, site);
-    return entry && { mimeType: 'application/json', text: JSON.stringify(entry['value']) };
+    return entry && { mimeType: 'application/json', text: stringifyExact(entry['value']) };
   },
   mark: (key, site) => versionOf(kvList, 'key', key, site),
   variable: 'key',
@@ -163,7 +164,7 @@ const events: ResourceKind = {
     const fenced = fenceAnswer('event', event);
     return fenced
       ? { mimeType: 'text/plain', text: fenced.text, _meta: UNTRUSTED_META }
-      : { mimeType: 'application/json', text: JSON.stringify(event) };
+      : { mimeType: 'application/json', text: stringifyExact(event) };
   },
   async mark(id, site) {
     const event = await ask(inboxGet, { event_id: id }, site);

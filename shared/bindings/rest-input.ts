@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { invalid } from '../errors.ts';
+import { plainNumbers } from '../exact-json.ts';
 import { API_BODY_DEFAULT_MAX_BYTES } from '../limits.ts';
 import type { Operation, RawBody } from '../operation.ts';
 import { parseBoundedJson } from '../rules/payload.ts';
@@ -66,16 +67,20 @@ async function bodyFields(rest: Operation['rest'], incoming: IncomingMessage): P
   if (raw?.as === 'json') {
     return { [raw.field]: await jsonValue(incoming, raw.field, bodyMaxBytes) };
   }
-  if (!raw) return readFields(incoming, bodyMaxBytes);
+  if (!raw) return exactFields(incoming, bodyMaxBytes);
   if (!isType(incoming, raw.objectType)) return bytesFields(incoming, raw, bodyMaxBytes);
   return jsonObject(incoming, API_BODY_DEFAULT_MAX_BYTES);
 }
 
 /** The fields of a body that has to be a JSON object, and to say so. */
-export async function readFields(
-  incoming: IncomingMessage,
-  maxBytes = API_BODY_DEFAULT_MAX_BYTES,
-): Promise<Fields> {
+export async function readFields(incoming: IncomingMessage): Promise<Fields> {
+  const fields = await exactFields(incoming, API_BODY_DEFAULT_MAX_BYTES);
+  plainNumbers(fields);
+  return fields;
+}
+
+/** The same with its numbers as they were written. */
+async function exactFields(incoming: IncomingMessage, maxBytes: number): Promise<Fields> {
   if (!isType(incoming, 'application/json')) {
     throw invalid({ path: 'Content-Type', message: 'Expected `application/json`.' });
   }

@@ -1,4 +1,5 @@
 import { isBytes, type Bytes } from '../bytes.ts';
+import { stringifyExact } from '../exact-json.ts';
 import { versionConditions } from './version-headers.ts';
 import { fieldKinds, isInQuery, type FieldKind } from './fields.ts';
 import type { Method, Operation, RawBody } from '../operation.ts';
@@ -56,12 +57,12 @@ function takeCondition(operation: Operation, fields: Fields): Record<string, str
 }
 
 function bodyOf(raw: RawBody | undefined, fields: Fields): Carried {
-  if (!raw) return { headers: JSON_TYPE, body: JSON.stringify(fields), left: {} };
+  if (!raw) return { headers: JSON_TYPE, body: stringifyExact(fields), left: {} };
   const { [raw.field]: whole, ...left } = fields;
-  if (raw.as === 'json') return { headers: JSON_TYPE, body: JSON.stringify(whole), left };
+  if (raw.as === 'json') return { headers: JSON_TYPE, body: stringifyExact(whole), left };
   if (whole === undefined) {
     const headers = { 'content-type': raw.objectType ?? '' };
-    return { headers, body: JSON.stringify(left), left: {} };
+    return { headers, body: stringifyExact(left), left: {} };
   }
   const { [raw.typeField ?? '']: type, ...query } = left;
   const headers = typeof type === 'string' ? { 'content-type': type } : {};
@@ -87,5 +88,5 @@ function queryOf(operation: Operation, fields: Fields): string {
 }
 
 function toText(kind: FieldKind | undefined, value: unknown): string {
-  return kind === 'json' || typeof value !== 'string' ? JSON.stringify(value) : value;
+  return kind === 'json' || typeof value !== 'string' ? stringifyExact(value) : value;
 }

@@ -1,5 +1,6 @@
 import { Hono, type Context } from 'hono';
 import type { Caller } from '../context.ts';
+import { stringifyExact } from '../exact-json.ts';
 import type { Answer, Executor } from '../executor.ts';
 import { once } from '../once.ts';
 import { mayWait, type Method, type Operation } from '../operation.ts';
@@ -96,7 +97,7 @@ function success(
   if (etag !== null && rest.method === 'GET' && isKnown(etag, c.env.incoming.headers)) {
     return reply(c, null, 304, headers);
   }
-  const body = JSON.stringify(value);
+  const body = stringifyExact(value);
   const status = rest.accepted?.(value as Record<string, unknown>) ? 202 : (rest.status ?? 200);
   return reply(c, body, status, { 'Content-Type': 'application/json', ...headers });
 }

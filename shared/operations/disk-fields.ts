@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { ServiceError } from '../errors.ts';
+import { stringifyExact } from '../exact-json.ts';
 import { FILE_PATH_MAX_BYTES, KV_KEY_MAX_BYTES, KV_VALUE_MAX_BYTES } from '../limits.ts';
 import { keyProblem, pathOf, pathProblem, prefixProblem } from '../rules/disk-name.ts';
 
@@ -53,7 +54,7 @@ export const jsonText = z
   .describe('Any JSON, up to 256 KB.');
 
 function textOf(value: unknown): string {
-  const text = JSON.stringify(value);
+  const text = stringifyExact(value);
   if (Buffer.byteLength(text) > KV_VALUE_MAX_BYTES) {
     throw new ServiceError('PAYLOAD_TOO_LARGE', { hint: 'At most 256 KB as JSON.' });
   }

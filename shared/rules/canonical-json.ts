@@ -1,3 +1,5 @@
+import { ExactNumber } from '../exact-json.ts';
+
 /** Deeper values are refused: it bounds the recursion and catches cycles. */
 const DEPTH_MAX = 1000;
 
@@ -22,6 +24,7 @@ function write(value: unknown, depth: number): string {
     if (!Number.isFinite(value)) throw new TypeError('JSON has no number that is not finite.');
     return JSON.stringify(value);
   }
+  if (value instanceof ExactNumber) return value.text;
   if (typeof value !== 'object') throw new TypeError(`JSON has no ${typeof value}.`);
   if (depth >= DEPTH_MAX) throw new TypeError('The value is nested too deep, or in a cycle.');
   return Array.isArray(value) ? writeArray(value, depth) : writeObject(value, depth);

@@ -9,6 +9,7 @@ import {
   safeText,
   textWidth,
 } from '../../cli/view/terminal-text.ts';
+import { parseExact } from '../../shared/exact-json.ts';
 import { testOutput, TextSink } from './fake-output.ts';
 
 const NOW = Date.parse('2026-01-02T12:00:00.000Z');
@@ -61,6 +62,22 @@ describe('text for a terminal', () => {
 });
 
 const column = (wanted: number, least = Math.min(wanted, 10)) => ({ wanted, least });
+
+describe('a number', () => {
+  it('that a double would change is printed as it was answered', () => {
+    const answer = parseExact('{"value":{"id":1234567890123456789,"list":[{"a":1.10}]}}');
+    const piped = testOutput();
+    piped.output.answer(answer);
+    expect(piped.stdout.text).toBe('{"value":{"id":1234567890123456789,"list":[{"a":1.10}]}}\n');
+    const shown = testOutput({ terminal: true });
+    shown.output.answer(answer);
+    expect(shown.stdout.text).toContain('1234567890123456789');
+    expect(shown.stdout.text).toContain('"a": 1.10');
+    const flat = testOutput({ terminal: true });
+    flat.output.answer(parseExact('{"key":"a","value":1.10}'));
+    expect(flat.stdout.text).toMatch(/^value +1\.10$/m);
+  });
+});
 
 describe('a table', () => {
   it('fits the terminal', () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { FieldShape } from '../../cli/operation-shape.ts';
+import { stringifyExact } from '../../shared/exact-json.ts';
 import { bytesOf, fieldValue, StandardInput } from '../../cli/input/values.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-values-'));
@@ -50,6 +51,7 @@ describe('the value of a flag', () => {
     [field('integer'), '', '--some-field must be a whole number, not "".'],
     [field('integer'), '9007199254740993', 'whole number'],
     [field('number'), 'NaN', 'a number'],
+    [field('number'), '9007199254740993', 'a number'],
     [field('json'), 'done', '--some-field is not JSON.'],
     [TEXT, '@/nowhere/at-all', '(ENOENT)'],
   ])('refuses %j %j', async (shape, given, message) => {
@@ -58,6 +60,11 @@ describe('the value of a flag', () => {
       exit: 2,
       message: expect.stringContaining(message),
     });
+  });
+
+  it('keeps the numbers in JSON as they are typed', async () => {
+    const value = await fieldValue(field('json'), '{"id": 1234567890123456789}', stdin());
+    expect(stringifyExact(value)).toBe('{"id":1234567890123456789}');
   });
 
   it('comes from a file without its last line end', async () => {

@@ -1,5 +1,6 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { Envelope } from '../../../shared/envelope.ts';
+import { stringifyExact } from '../../../shared/exact-json.ts';
 import { AgentText } from '../../pages/words.tsx';
 import { mailOf } from '../event-words.tsx';
 import { Fact } from '../parts.tsx';
@@ -57,7 +58,7 @@ function Payload({ visit, event }: ContentProps): JSX.Element {
 function payloadText(payload: unknown): string {
   const { text, ...rest } = Object(payload) as { text?: unknown };
   if (typeof text === 'string' && Object.keys(rest).length === 0) return text;
-  return JSON.stringify(payload, null, 2) ?? 'null';
+  return stringifyExact(payload, 2);
 }
 
 const HEADER_VALUE_MAX_CHARS = 2000;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
+import { stringifyExact } from '../../exact-json.ts';
 import { ACK_RESULT_MAX_BYTES } from '../../limits.ts';
 import { defineOperation } from '../../operation.ts';
 import { ack } from '../../rules/event-state.ts';
@@ -18,7 +19,8 @@ export const inboxAck = defineOperation({
     // Not z.json(), which walks what is far too long before anybody can say so.
     result: z
       .unknown()
-      .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= ACK_RESULT_MAX_BYTES, {
+      .transform((value) => stringifyExact(value))
+      .refine((text) => Buffer.byteLength(text) <= ACK_RESULT_MAX_BYTES, {
         error: 'At most 4 KB serialized.',
       })
       .optional()
@@ -31,6 +33,7 @@ export const inboxAck = defineOperation({
   }),
   errors: ['NOT_FOUND', 'EVENT_NOT_CLAIMABLE', 'EVENT_ROUTED', 'LEASE_NOT_HELD', 'LEASE_EXPIRED'],
   effect: 'write',
+  exact: 'result',
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/inbox/ack' },
   mcp: { title: 'Finish an event', idempotent: true },
@@ -45,12 +48,11 @@ export const inboxAck = defineOperation({
   example: { event_id: 'evt_01j9z3k4m5n6p7q8r9s0t1v2w3', result: { ticket: 42 } },
 }).write({
   commit: async (context, { event_id, lease_id, result }) => {
-    const resultJson = result === undefined ? null : JSON.stringify(result);
     const { caller, store, now } = context;
     const { row, verdict } = await moveEvent(context, event_id, (queued) =>
       ack(queued, { now, keyId: caller.keyId, leaseId: lease_id }),
     );
-    if (!verdict.repeat) await store.events.setRemark(row.seq, 'result', resultJson);
+    if (!verdict.repeat) await store.events.setRemark(row.seq, 'result', result ?? null);
     const ackedAt = verdict.repeat ? row.finished_at : null;
     return { event_id, status: 'done' as const, acked_at: ackedAt ?? isoTime(now) };
   },

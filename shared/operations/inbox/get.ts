@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { eventSchema, toEnvelope } from '../../envelope.ts';
 import { ServiceError } from '../../errors.ts';
+import { parseExact } from '../../exact-json.ts';
 import { defineOperation } from '../../operation.ts';
 import { mayCall } from '../../scopes.ts';
 import { eventId } from '../fields.ts';
@@ -45,7 +46,7 @@ export const inboxGet = defineOperation({
 /** What agents said of it; both are stored as JSON. */
 function endingOf({ result, reason }: { result: string | null; reason: string | null }) {
   return {
-    result: result === null ? null : (JSON.parse(result) as unknown),
+    result: result === null ? null : parseExact(result),
     reason: reason === null ? null : (JSON.parse(reason) as string),
   };
 }

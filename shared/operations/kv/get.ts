@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
+import { parseExact } from '../../exact-json.ts';
 import { defineOperation } from '../../operation.ts';
 import { kvKey } from '../disk-fields.ts';
 
@@ -30,7 +31,7 @@ export const kvGet = defineOperation({
   if (!row) return null;
   return {
     key,
-    value: JSON.parse(Buffer.from(row.value).toString('utf8')),
+    value: parseExact(Buffer.from(row.value).toString('utf8')),
     expires_at: row.expires_at === null ? null : isoTime(row.expires_at),
     updated_at: row.updated_at,
     version: row.version,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { parseExact } from '../../exact-json.ts';
 import { defineOperation } from '../../operation.ts';
 import { stateKey, taskId } from './task.ts';
 
@@ -29,7 +30,7 @@ export const stateLoad = defineOperation({
   if (!row) return null;
   return {
     task_id,
-    state: JSON.parse(Buffer.from(row.value).toString('utf8')),
+    state: parseExact(Buffer.from(row.value).toString('utf8')),
     note: row.note,
     saved_at: row.updated_at,
     version: row.version,

@@ -31,6 +31,7 @@ export const stateSave = defineOperation({
   }),
   errors: ['QUOTA_EXCEEDED', 'PRECONDITION_FAILED', 'PAYLOAD_TOO_LARGE'],
   effect: 'write',
+  exact: 'state',
   replica: 'upstream',
   rest: {
     method: 'PUT',

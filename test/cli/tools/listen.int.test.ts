@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { run } from '../../../cli/commands/listen.ts';
 import { forwardUrl, payloadBytes } from '../../../cli/work/forward.ts';
+import { parseExact } from '../../../shared/exact-json.ts';
 import { headerRecord } from '../../../shared/rules/stored-headers.ts';
 import { verifySignature } from '../../../shared/rules/signature.ts';
 import {
@@ -206,6 +207,7 @@ describe('what is forwarded', () => {
     [{ a: ['1', '2'], b: 'x y' }, 'application/x-www-form-urlencoded', 'a=1&a=2&b=x+y'],
     [null, undefined, 'null'],
     [[1], 'application/json', '[1]'],
+    [parseExact('{"id":1234567890123456789}'), undefined, '{"id":1234567890123456789}'],
   ])('%j as %s is %s', (payload, type, body) => {
     expect(payloadBytes(payload, type).toString('utf8')).toBe(body);
   });

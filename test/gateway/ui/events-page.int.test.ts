@@ -24,15 +24,19 @@ afterAll(() => mail.stop());
 
 let count = 0;
 
-/** A fresh event of a source, whose deliveries are not signed. Answers its id. */
+/** A fresh event of a source, whose deliveries are not signed: a payload, or JSON as it is written. Answers its id. */
 async function event(payload: unknown = { n: 1 }, source = 'open'): Promise<string> {
   const hook = hooks.get(source) ?? (await mail.gateway.addSource({ name: source }));
   hooks.set(source, hook);
   count += 1;
-  const { body } = await mail.gateway.deliver(hook, JSON.stringify(payload), {
-    'content-type': 'application/json',
-    'webhook-id': `d${count}`,
-  });
+  const { body } = await mail.gateway.deliver(
+    hook,
+    typeof payload === 'string' ? payload : JSON.stringify(payload),
+    {
+      'content-type': 'application/json',
+      'webhook-id': `d${count}`,
+    },
+  );
   return String(body['event_id']);
 }
 
@@ -168,6 +172,13 @@ describe('one event', () => {
     for (const part of ['7', '0', '1.5', 'x']) {
       expect((await page(id, `?part=${part}`)).html).toContain('Part 1 of 6');
     }
+  });
+
+  it('shows numbers as they were sent', async () => {
+    const id = await event('{"id":1234567890123456789,"price":1.10}');
+    const { html } = await page(id);
+    expect(html).toContain('&quot;id&quot;: 1234567890123456789,');
+    expect(html).toContain('&quot;price&quot;: 1.10\n');
   });
 
   it('leads to a payload that is too large to be shown', async () => {
