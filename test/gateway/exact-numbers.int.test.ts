@@ -43,7 +43,9 @@ const number = fc.oneof(
 /** A value that is one, or has some in it. */
 const value = fc.oneof(
   number,
-  fc.tuple(number, number).map(([a, b]) => `{"id":${a},"list":[1,${b},"1.10"],"text":"\\"${a}"}`),
+  fc
+    .tuple(number, fc.array(number, { minLength: 9, maxLength: 9 }))
+    .map(([a, list]) => `{"id":${a},"list":[1,${list.join()},"1.10"],"text":"\\"${a}"}`),
 );
 
 interface Sent {
@@ -121,7 +123,7 @@ function fresh(text: string): string {
   return `{"n":${count},"value":${text}}`;
 }
 
-async function everyValue(check: (text: string) => Promise<void>, numRuns = 8): Promise<void> {
+async function everyValue(check: (text: string) => Promise<void>, numRuns = 5): Promise<void> {
   await fc.assert(fc.asyncProperty(value, check), {
     numRuns,
     examples: [['1234567890123456789'], ['{"price":1.10,"id":12345678901234567890}']],
@@ -201,7 +203,7 @@ describe('a number that a double would change stays as it was written', () => {
         const read = await send('GET', `/v1/inbox/events/${id}`, null);
         expect(read).toContain(`"result":${text},"reason"`);
       }
-    }, 4);
+    }, 3);
   });
 
   it('in what a route delivers', async () => {
