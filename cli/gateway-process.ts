@@ -15,7 +15,7 @@ export async function becomeGateway(
   delete process.env['SVC_API_KEY'];
   for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal);
   process.stdout.removeAllListeners('error');
-  // The bundle loads a bundle by its path; modules are named by a URL.
+  // Built, this is `require`, which takes a path; `import` takes a URL.
   await import(fromSource ? pathToFileURL(script).href : script);
   return new Promise(() => undefined);
 }

@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join, isAbsolute } from 'node:path';
-import { constants, Script } from 'node:vm';
+import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 
 // The executable: it runs the code of the command with what V8 compiled of it at an earlier start, which is faster.
@@ -47,7 +47,6 @@ function start(): void {
   const cachedData = readCache();
   const script = new Script(source, {
     filename,
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     ...(cachedData && { cachedData }),
   });
   if (!cachedData || script.cachedDataRejected) keepLater(script);
