@@ -24,7 +24,7 @@ export const operationShapes: readonly OperationShape[] = [
     positional: [],
     summary: 'Say which agent is working with this key.',
     description:
-      'Records the session in the ledger. Call it once when a session starts; it is unnecessary when the client already sends the header X-Service-Agent.',
+      'Records the session in the ledger. For 12 hours it names the agent of calls with this key that name none themselves. Call it once when a session starts; it is unnecessary when the client already sends the header X-Service-Agent, or its name over MCP.',
     method: 'POST',
     path: '/v1/session/hello',
     params: {},

@@ -68,6 +68,12 @@ interface CliShape {
   readonly defaults?: Readonly<Record<string, string>>;
 }
 
+/** An agent as a ledger entry names it. */
+interface AnnouncedAgent {
+  readonly agent: string;
+  readonly platform: string;
+}
+
 interface Declaration<I extends z.ZodObject, O extends z.ZodType> {
   /** The tool name; its first word is the folder and the rest the file. */
   readonly name: string;
@@ -92,6 +98,8 @@ interface Declaration<I extends z.ZodObject, O extends z.ZodType> {
     input: z.output<I>,
     output: Partial<z.output<O>>,
   ) => string | null | undefined;
+  /** Whom the ledger's entry of the call names, where the call itself announces its agent. */
+  readonly agent?: (output: z.output<O>) => AnnouncedAgent;
   /** The input without bytes that only `prepare` needs: this is what `commit` gets and what the ledger's digest is of. */
   readonly brief?: (input: z.output<I>) => z.output<I>;
   /** An input every binding is tested with. */
@@ -126,7 +134,7 @@ export type Handler =
 
 type Erased = Omit<
   Declaration<z.ZodObject, z.ZodType>,
-  'subject' | 'brief' | 'input' | 'output' | 'example'
+  'agent' | 'subject' | 'brief' | 'input' | 'output' | 'example'
 >;
 
 /** One operation: the value that REST, OpenAPI, MCP and CLI read. */
@@ -137,6 +145,7 @@ export interface Operation extends Erased {
   readonly handler: Handler;
   readonly subjectOf: (input: unknown, output: unknown) => string | null;
   readonly briefOf: (input: unknown) => unknown;
+  readonly agentOf: (output: unknown) => AnnouncedAgent | null;
 }
 
 /**
@@ -147,11 +156,13 @@ export function defineOperation<I extends z.ZodObject, O extends z.ZodType>(
   declaration: Declaration<I, O>,
 ) {
   const finish = (handler: Handler): Operation => {
-    const { subject, brief, example, ...rest } = declaration;
+    const { agent, subject, brief, example, ...rest } = declaration;
     const subjectOf = (input: unknown, output: unknown): string | null =>
       subject?.(input as z.output<I>, output as Partial<z.output<O>>) ?? null;
     const briefOf = (input: unknown): unknown => (brief ? brief(input as z.output<I>) : input);
-    return { ...rest, example, handler, subjectOf, briefOf };
+    const agentOf = (output: unknown): AnnouncedAgent | null =>
+      agent?.(output as z.output<O>) ?? null;
+    return { ...rest, example, handler, subjectOf, briefOf, agentOf };
   };
   return {
     read: (run: (context: ReadContext, input: z.output<I>) => Promise<z.input<O>>) =>

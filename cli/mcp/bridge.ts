@@ -61,7 +61,7 @@ export class McpBridge {
   readonly #open = new Map<MessageId, Open>();
   readonly #jobs = new Set<Promise<void>>();
   readonly #subscriptions: Subscriptions;
-  #negotiated: Negotiated = { version: null, client: null };
+  #negotiated: Negotiated = { version: null, session: null };
   #starting: Promise<void> | null = null;
 
   constructor(options: BridgeOptions) {
@@ -121,7 +121,6 @@ export class McpBridge {
       this.#open.get(message.cancels)?.abort.abort();
       return;
     }
-    if (message.client !== null) this.#negotiated = { ...this.#negotiated, client: message.client };
     const job = this.#answer(line, message).finally(() => this.#jobs.delete(job));
     this.#jobs.add(job);
     if (this.#jobs.size >= OPEN_MAX) await Promise.race(this.#jobs);
@@ -224,7 +223,7 @@ export class McpBridge {
     const line = answerLine(text, id);
     if (line !== null) {
       if (method !== 'initialize') return this.#writer.write(line);
-      this.#settleVersion(text);
+      this.#negotiate(text, response);
       return this.#writer.write(withSubscriptions(line));
     }
     if (id === null) {
@@ -244,15 +243,17 @@ export class McpBridge {
       if (text.trim() === '') continue;
       if (id !== null && isAnswerTo(text, id)) {
         answered = true;
-        if (method === 'initialize') this.#settleVersion(text);
+        if (method === 'initialize') this.#negotiate(text, response);
       }
       await this.#writer.write(text);
     }
     if (!answered) throw new Error('The daemon ended the stream before it answered.');
   }
 
-  #settleVersion(text: string): void {
+  #negotiate(text: string, { headers }: IncomingMessage): void {
     const version = negotiatedVersion(text);
-    if (version !== null) this.#negotiated = { ...this.#negotiated, version };
+    const session = headers['mcp-session-id'];
+    if (version === null) return;
+    this.#negotiated = { version, session: typeof session === 'string' ? session : null };
   }
 }

@@ -19,8 +19,6 @@ export interface ClientMessage {
   readonly version: string | null;
   /** The tool, prompt or resource the message is about. */
   readonly subject: string | null;
-  /** The name and version of the client, which the first message of older revisions tells. */
-  readonly client: string | null;
 }
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
@@ -42,27 +40,28 @@ export function readMessage(line: Buffer): ClientMessage | null {
     cancels: method === 'notifications/cancelled' ? idOf(params['requestId']) : null,
     version: textOf(meta[VERSION_KEY]),
     subject: textOf(params['name']) ?? textOf(params['uri']),
-    client: clientOf(params['clientInfo']),
   };
 }
 
 /** What the first message and its answer settled for those that follow. */
 export interface Negotiated {
   readonly version: string | null;
-  readonly client: string | null;
+  /** By which the other side knows the client again. */
+  readonly session: string | null;
 }
 
 /** The headers that repeat what the message says, so that a server can tell without its body. */
 export function messageHeaders(
   message: ClientMessage,
-  { version: negotiated, client }: Negotiated,
+  negotiated: Negotiated,
 ): Record<string, string> {
-  const version = message.version ?? (message.method === 'initialize' ? null : negotiated);
+  const isLater = message.version === null && message.method !== 'initialize';
+  const { version, session } = isLater ? negotiated : { ...message, session: null };
   return {
     'Content-Type': 'application/json',
     Accept: 'application/json, text/event-stream',
     ...(version !== null && { 'MCP-Protocol-Version': headerValue(version) }),
-    ...(client !== null && { 'User-Agent': client }),
+    ...(session !== null && { 'Mcp-Session-Id': session }),
     ...(message.version !== null && message.method !== null && standardHeaders(message)),
   };
 }
@@ -185,15 +184,6 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** `claude-code/2.1` from what a client says of itself, as a User-Agent. */
-function clientOf(info: unknown): string | null {
-  if (!isObject(info)) return null;
-  const parts = [info['name'], info['version']].map((part) =>
-    typeof part === 'string' ? part.replace(/[^\w.+-]+/g, '-').slice(0, 64) : '',
-  );
-  return parts[0] ? parts.filter((part) => part !== '').join('/') : null;
 }
 
 function idOf(value: unknown): MessageId | null {

@@ -66,7 +66,7 @@ async function commit(job: Job, call: OperationCall): Promise<OperationOutcome> 
       outcome: 'ok',
       code: null,
       result_digest: recorder.digest(committed),
-      ...noteOf(call),
+      ...noteOf(call, called.agentOf(committed)),
     },
     now,
   );
@@ -118,11 +118,14 @@ async function recordRefusal(
   return { refused: toPlain(error) };
 }
 
-function noteOf({ name, caller, inputDigest }: OperationCall) {
+function noteOf(
+  { name, caller, inputDigest }: OperationCall,
+  announced: ReturnType<Operation['agentOf']> = null,
+) {
   return {
     op: name,
-    agent: caller.agent.label,
-    platform: caller.agent.platform,
+    agent: announced?.agent ?? caller.agent.label,
+    platform: announced?.platform ?? caller.agent.platform,
     key_id: caller.keyId,
     request_id: caller.requestId,
     input_digest: inputDigest,

@@ -69,9 +69,9 @@ export function readMessage(value: unknown): Message {
   return { id, method: value['method'], params, meta };
 }
 
-/** The client name that a request gives; older clients give theirs with `initialize` only. */
-export function clientNameOf(message: Message): string | undefined {
-  const client = message.meta[META_CLIENT] ?? message.params['clientInfo'];
+/** The client name that a request gives: each one of the newer revision, and `initialize` of older ones. */
+export function clientNameOf({ method, meta, params }: Message): string | undefined {
+  const client = method === 'initialize' ? params['clientInfo'] : meta[META_CLIENT];
   const name = isFields(client) ? client['name'] : undefined;
   return typeof name === 'string' && name !== '' ? name : undefined;
 }

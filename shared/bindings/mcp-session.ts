@@ -1,14 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import type { Caller } from '../context.ts';
+import { cutUtf8 } from '../text.ts';
 import type { HttpEnv } from './http.ts';
 import type { RequestId } from './mcp-protocol.ts';
 
 export const SESSION_HEADER = 'Mcp-Session-Id';
+const NAME_MAX_BYTES = 100;
 
-/** The server keeps nothing of a session: clients repeat its id, and are told apart by it. */
-export function newSession(): string {
-  return randomUUID();
+/**
+ * The id of a new session. The server keeps nothing of it: the client repeats the id, which tells it from others and
+ * carries the name that it gave once.
+ */
+export function newSession(clientName = ''): string {
+  const name = Buffer.from(cutUtf8(clientName, NAME_MAX_BYTES)).toString('base64url');
+  return `${randomUUID()}.${name}`;
+}
+
+/** The client name in an id of `newSession`, as far as there is one. */
+export function sessionClient(session: string | undefined): string | undefined {
+  const [, name = ''] = session?.split('.', 2) ?? [];
+  return Buffer.from(name, 'base64url').toString('utf8') || undefined;
 }
 
 /**

@@ -16,8 +16,9 @@ export interface Tool {
   readonly annotations: {
     readonly title: string;
     readonly readOnlyHint: boolean;
-    readonly destructiveHint: boolean;
-    readonly idempotentHint: boolean;
+    /** These two mean something for tools that write only. */
+    readonly destructiveHint?: boolean;
+    readonly idempotentHint?: boolean;
     readonly openWorldHint: boolean;
   };
 }
@@ -42,8 +43,10 @@ function toolOf(operation: Operation): Tool | null {
     annotations: {
       title: mcp.title,
       readOnlyHint: effect !== 'write',
-      destructiveHint: mcp.destructive ?? false,
-      idempotentHint: effect !== 'write' || mcp.idempotent === true,
+      ...(effect === 'write' && {
+        destructiveHint: mcp.destructive ?? false,
+        idempotentHint: mcp.idempotent ?? false,
+      }),
       openWorldHint: mcp.openWorld ?? false,
     },
   };

@@ -33,7 +33,13 @@ import {
   type Message,
   type RequestId,
 } from './mcp-protocol.ts';
-import { callName, newSession, RunningCalls, SESSION_HEADER } from './mcp-session.ts';
+import {
+  callName,
+  newSession,
+  RunningCalls,
+  SESSION_HEADER,
+  sessionClient,
+} from './mcp-session.ts';
 import { holdCall } from './mcp-stream.ts';
 import type { CallSite, McpTables } from './mcp-tables.ts';
 
@@ -142,7 +148,9 @@ class Endpoint {
     return reply(c, this.#result(accepted, members, meta), 200, {
       ...headers,
       ...JSON_TYPE,
-      ...(message.method === 'initialize' && { [SESSION_HEADER]: newSession() }),
+      ...(message.method === 'initialize' && {
+        [SESSION_HEADER]: newSession(clientNameOf(message)),
+      }),
     });
   }
 
@@ -194,7 +202,8 @@ class Endpoint {
     const call = readToolCall(message, this.#tables.tools);
     const key = message.meta['svc/idempotencyKey'];
     const idempotencyKey = typeof key === 'string' ? key : undefined;
-    const caller = withMcpClient(accepted.caller, clientNameOf(message), idempotencyKey);
+    const clientName = clientNameOf(message) ?? sessionClient(c.req.header(SESSION_HEADER));
+    const caller = withMcpClient(accepted.caller, clientName, idempotencyKey);
     const run = async (signal: AbortSignal): Promise<string> => {
       const { members, meta } = await call.tool.run(call.input, this.#site(caller, signal));
       return this.#result(accepted, members, meta);

@@ -6,7 +6,7 @@ import { cutUtf8 } from '../text.ts';
 const AGENT_MAX_BYTES = 100;
 const CONTROL = /\p{Cc}/gu;
 
-/** What an agent says of itself, in a header, in session_hello or by its client. */
+/** What a call says of its agent. */
 interface Claims {
   readonly agentHeader: string | undefined;
   readonly userAgent: string | undefined;
@@ -14,8 +14,8 @@ interface Claims {
 }
 
 /**
- * Who the agent says it is: the header first, then what the key said in session_hello, then the name of its MCP client,
- * then the user agent.
+ * Who the agent says it is. What the call says comes first: the header, then its MCP client. What the key said in
+ * session_hello may have been another agent, and the user agent is often only a library.
  */
 export function identifyAgent(
   claims: Claims,
@@ -24,27 +24,25 @@ export function identifyAgent(
   if (claims.agentHeader) {
     return { label: label(claims.agentHeader), platform: 'unknown', source: 'header' };
   }
-  if (session) return { label: session.agent, platform: session.platform, source: 'hello' };
   if (claims.clientName) return mcpClient(claims.clientName);
+  if (session) return { label: session.agent, platform: session.platform, source: 'hello' };
   const platform = platformOf(claims.userAgent ?? '');
   if (platform === 'unknown') return { label: null, platform, source: 'none' };
   return { label: platform, platform, source: 'user_agent' };
 }
 
 /**
- * The caller by what only the body of an MCP call tells: the name of its client, which counts where the agent has not
- * named itself, and an idempotency key where there was no header.
+ * Adds what only MCP tells of a call: the name of its client, and an idempotency key. The headers of the call win.
  */
 export function withMcpClient<C extends Caller>(
   caller: C,
   clientName: string | undefined,
   idempotencyKey: string | undefined,
 ): C {
-  const { source } = caller.agent;
-  const named = clientName !== undefined && (source === 'user_agent' || source === 'none');
+  const isNamed = caller.agent.source === 'header' || clientName === undefined;
   return {
     ...caller,
-    ...(named && { agent: mcpClient(clientName) }),
+    ...(!isNamed && { agent: mcpClient(clientName) }),
     idempotencyKey: caller.idempotencyKey ?? checkedIdempotencyKey(idempotencyKey),
   };
 }

@@ -9,7 +9,7 @@ export const sessionHello = defineOperation({
   name: 'session_hello',
   summary: 'Say which agent is working with this key.',
   description:
-    'Records the session in the ledger. Call it once when a session starts; it is unnecessary when the client already sends the header X-Service-Agent.',
+    'Records the session in the ledger. For 12 hours it names the agent of calls with this key that name none themselves. Call it once when a session starts; it is unnecessary when the client already sends the header X-Service-Agent, or its name over MCP.',
   scope: 'any',
   input: z.strictObject({
     agent: label(100).describe('The label of the agent, such as `billing-bot`.'),
@@ -27,6 +27,7 @@ export const sessionHello = defineOperation({
     usage: 'session hello',
     examples: ['session hello --agent billing-bot --platform claude-code'],
   },
+  agent: ({ agent, platform }) => ({ agent, platform }),
   example: { agent: 'billing-bot', platform: 'claude-code' },
 }).write({
   commit: async ({ caller, store, now, keysChanged }, input) => {

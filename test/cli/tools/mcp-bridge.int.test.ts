@@ -110,6 +110,7 @@ const echo = serving(({ id, params }, response, headers) => {
     return;
   }
   const result = { params, headers, protocolVersion: '2025-11-25' };
+  response.setHeader('mcp-session-id', 'session-1');
   answerJson(response, 200, { jsonrpc: '2.0', id, result });
 });
 
@@ -127,7 +128,7 @@ describe('the MCP bridge', () => {
     expect(answers()[0]).toMatchObject({ id: 1, result: { params: { text: 'a\nb\u2028c' } } });
   });
 
-  it('passes on the version that was settled and who the client is', async () => {
+  it('passes on the version and the session that were settled', async () => {
     const { input, done, send, answers } = await bridge(echo);
     send(rpc(1, 'initialize', { clientInfo: { name: 'claude code', version: '2.1' } }));
     await expect.poll(() => answers().length).toBe(1);
@@ -136,11 +137,12 @@ describe('the MCP bridge', () => {
     await done;
     const [first, second] = answers();
     expect(first?.result?.['headers']).not.toHaveProperty('mcp-protocol-version');
+    expect(first?.result?.['headers']).not.toHaveProperty('mcp-session-id');
     expect(second?.result?.['headers']).toMatchObject({
       accept: 'application/json, text/event-stream',
       'content-type': 'application/json',
       'mcp-protocol-version': '2025-11-25',
-      'user-agent': 'claude-code/2.1',
+      'mcp-session-id': 'session-1',
     });
   });
 

@@ -81,9 +81,10 @@ describe('keys', () => {
     expect(executor.callers[1]?.idempotencyKey).toBe('header');
   });
 
-  it('asks once for an agent that is known better', async () => {
-    executor.agentSource = 'hello';
+  it('leaves an agent that a header names as it is', async () => {
+    executor.agentSource = 'header';
     await modern('tools/call', { name: 'test_echo', arguments: { text: 'x' } });
+    expect(executor.callers).toMatchObject([{ agent: { label: null, source: 'header' } }]);
     expect(executor.credentials).toHaveLength(1);
   });
 });

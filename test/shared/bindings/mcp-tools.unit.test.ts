@@ -52,7 +52,11 @@ describe('tool list', () => {
       openWorldHint: false,
     });
     const waiting = all.find(({ name }) => name === 'inbox_wait');
-    expect(waiting?.annotations).toMatchObject({ readOnlyHint: true, openWorldHint: true });
+    expect(waiting?.annotations).toEqual({
+      title: 'Wait for an event',
+      readOnlyHint: true,
+      openWorldHint: true,
+    });
   });
 
   it.each(operations.filter(({ mcp }) => mcp))('has schemas that fit $name', (operation) => {
