@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LongContext, ReadContext } from '../shared/context.ts';
-import { ServiceError } from '../shared/errors.ts';
+import { stillRunning } from '../shared/errors.ts';
 import type { Handler, Operation } from '../shared/operation.ts';
 import { findAnswer } from './kept-answers.ts';
 import type { Project } from './project.ts';
@@ -48,7 +48,7 @@ async function commitOnce(write: Write, releases: (() => void)[]): Promise<unkno
   const inFlight = running.get(project) ?? new Set<string>();
   running.set(project, inFlight);
   const name = `${keyId} ${idempotencyKey}`;
-  if (inFlight.has(name)) throw new ServiceError('IDEMPOTENCY_IN_PROGRESS');
+  if (inFlight.has(name)) throw stillRunning();
   inFlight.add(name);
   try {
     const kept = await keptAnswer(write, idempotencyKey);

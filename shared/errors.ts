@@ -97,7 +97,11 @@ const SPECIFIED = {
     'Use `email`.',
   ],
   POLICY_INVALID: [400, 'The policy document is invalid.', 'Fix the field at details.path.'],
-  TOO_MANY_PENDING_REQUESTS: [429, 'The project has too many pending requests.', '50 are pending.'],
+  TOO_MANY_PENDING_REQUESTS: [
+    429,
+    'The project has too many pending requests.',
+    '50 are pending: have some decided, or let them expire; see request_list.',
+  ],
   CALLBACK_SECRET_MISSING: [
     409,
     'The project has no request callback secret.',
@@ -141,7 +145,7 @@ const ADDED = {
   IDEMPOTENCY_IN_PROGRESS: [
     409,
     'The first call with this Idempotency-Key is still running.',
-    'Repeat in a moment.',
+    'Repeat it in 1 second.',
   ],
 } as const;
 
@@ -240,6 +244,11 @@ export function invalid(...fields: FieldProblem[]): ServiceError {
 /** UNAVAILABLE with the seconds after which a repeat makes sense; bindings copy them into Retry-After. */
 export function unavailable(retryAfterSeconds: number, cause?: unknown): ServiceError {
   return new ServiceError('UNAVAILABLE', { details: { retry_after: retryAfterSeconds }, cause });
+}
+
+/** IDEMPOTENCY_IN_PROGRESS: a transaction takes moments. */
+export function stillRunning(): ServiceError {
+  return new ServiceError('IDEMPOTENCY_IN_PROGRESS', { details: { retry_after: 1 } });
 }
 
 /** What a caller may see of anything thrown. */

@@ -1,4 +1,5 @@
 import type { Change } from './context.ts';
+import { counted } from './counted.ts';
 import { ServiceError, unavailable } from './errors.ts';
 import type { Follower } from './executor.ts';
 import {
@@ -7,7 +8,6 @@ import {
   WAITS_PER_KEY,
   WAITS_PER_PROJECT,
 } from './limits.ts';
-import { once } from './once.ts';
 
 type Woken = 'changed' | 'timeout' | 'closed' | 'revoked' | 'aborted';
 
@@ -24,45 +24,62 @@ interface Waiter {
 interface PlaceLimits {
   readonly perKey: number;
   readonly perProject: number;
-  /** Names them in the hint of a refusal, with a blank behind it. */
+  /** What the places are for, as the hint of a refusal names them. */
   readonly what: string;
 }
 
-const COUNTED_WAITS = { perKey: WAITS_PER_KEY, perProject: WAITS_PER_PROJECT, what: '' };
+const COUNTED_WAITS = { perKey: WAITS_PER_KEY, perProject: WAITS_PER_PROJECT, what: 'waits' };
 const SUBSCRIPTIONS = {
   perKey: SUBSCRIPTIONS_PER_KEY,
   perProject: SUBSCRIPTIONS_PER_PROJECT,
-  what: 'subscriptions ',
+  what: 'subscriptions',
 };
+/** An event may end a wait at any moment, so nobody is kept away for longer than this. */
+const RETRY_MAX_SECONDS = 5;
+
+interface Place {
+  readonly keyId: string;
+  /** When it is given back at the latest, as `performance.now` counts; null when nobody knows. */
+  readonly endsAt: number | null;
+}
 
 /** So many places, and so many of them for one key. */
 class Places {
-  readonly #byKey = new Map<string, number>();
+  readonly #taken = new Set<Place>();
   readonly #limits: PlaceLimits;
-  #taken = 0;
 
   constructor(limits: PlaceLimits) {
     this.#limits = limits;
   }
 
   /** Returns what gives the place back. TOO_MANY_WAITS. */
-  take(keyId: string): () => void {
-    const ofKey = this.#byKey.get(keyId) ?? 0;
-    const { perKey, perProject, what } = this.#limits;
-    if (ofKey >= perKey || this.#taken >= perProject) {
-      throw new ServiceError('TOO_MANY_WAITS', {
-        hint: `${perKey} ${what}per key and ${perProject} per project; let one end first.`,
-      });
-    }
-    this.#byKey.set(keyId, ofKey + 1);
-    this.#taken += 1;
-    return () => {
-      this.#taken -= 1;
-      const left = (this.#byKey.get(keyId) ?? 1) - 1;
-      if (left > 0) this.#byKey.set(keyId, left);
-      else this.#byKey.delete(keyId);
-    };
+  take(place: Place): () => void {
+    const all = [...this.#taken];
+    const ofKey = all.filter(({ keyId }) => keyId === place.keyId);
+    const { perKey, perProject } = this.#limits;
+    if (ofKey.length >= perKey) throw this.#full('key', ofKey, perKey);
+    if (all.length >= perProject) throw this.#full('project', all, perProject);
+    this.#taken.add(place);
+    return () => void this.#taken.delete(place);
   }
+
+  #full(kind: 'key' | 'project', taken: readonly Place[], limit: number): ServiceError {
+    const { what } = this.#limits;
+    const used = taken.length;
+    const seconds = secondsToFirstEnd(taken);
+    const repeat = seconds === null ? '' : `, or repeat in ${counted(seconds, 'second')}`;
+    return new ServiceError('TOO_MANY_WAITS', {
+      hint: `${used} of ${limit} ${what} of this ${kind} are open: let one end first${repeat}.`,
+      details: { kind, limit, used, ...(seconds !== null && { retry_after: seconds }) },
+    });
+  }
+}
+
+function secondsToFirstEnd(taken: readonly Place[]): number | null {
+  const ends = taken.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt]));
+  if (ends.length === 0) return null;
+  const seconds = Math.ceil((Math.min(...ends) - performance.now()) / 1000);
+  return Math.min(Math.max(1, seconds), RETRY_MAX_SECONDS);
 }
 
 /** Those who wait in one project, or follow what happens in it: how many there are, and whom a change wakes. */
@@ -125,7 +142,7 @@ export class Waits {
   /** Tells of every change until what it returns is called. TOO_MANY_WAITS; UNAVAILABLE when it is being closed. */
   follow(keyId: string, follower: Follower): () => void {
     if (this.#closed) throw unavailable(1);
-    const leave = once(this.#seats.take(keyId));
+    const leave = this.#seats.take({ keyId, endsAt: null });
     this.#followers.set(follower, keyId);
     this.#onEnter?.();
     return () => {
@@ -149,8 +166,8 @@ export class Waits {
   }): Promise<T | null> {
     const { keyId, concerns } = wait;
     const waiter: Waiter = { keyId, concerns, stale: false, revoked: false, wake: null };
-    const leave = this.#enter(waiter, wait.counted);
     const endsAt = performance.now() + wait.timeoutMs;
+    const leave = this.#enter(waiter, wait.counted ? endsAt : null);
     try {
       for (;;) {
         waiter.stale = false;
@@ -170,13 +187,16 @@ export class Waits {
     }
   }
 
-  #enter(waiter: Waiter, counted: boolean): () => void {
-    const release = counted ? this.#places.take(waiter.keyId) : (): void => undefined;
+  /** `countedUntil`: when a wait that takes a place gives it back; null for one that takes none. */
+  #enter(waiter: Waiter, countedUntil: number | null): () => void {
+    const { keyId } = waiter;
+    const release =
+      countedUntil === null ? undefined : this.#places.take({ keyId, endsAt: countedUntil });
     this.#waiters.add(waiter);
     this.#onEnter?.();
     return () => {
       this.#waiters.delete(waiter);
-      release();
+      release?.();
     };
   }
 }

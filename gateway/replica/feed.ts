@@ -77,6 +77,7 @@ export class Feed {
     if (this.size >= CHANGE_STREAMS_PER_PROJECT) {
       throw new ServiceError('TOO_MANY_WAITS', {
         hint: `${CHANGE_STREAMS_PER_PROJECT} streams of changes per project; let one end first.`,
+        details: { kind: 'project', limit: CHANGE_STREAMS_PER_PROJECT, used: this.size },
       });
     }
     if (this.size === 0) {

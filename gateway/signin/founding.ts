@@ -9,7 +9,7 @@ import type {
 } from '../../shared/bindings/sign-in.ts';
 import { isoTime, type Clock } from '../../shared/clock.ts';
 import type { ServerInfo, Vault } from '../../shared/context.ts';
-import { ServiceError } from '../../shared/errors.ts';
+import { ServiceError, stillRunning } from '../../shared/errors.ts';
 import { hashApiKey, last4, newApiKey, newId, newProjectId } from '../../shared/ids.ts';
 import { PROJECTS_PER_ACCOUNT } from '../../shared/limits.ts';
 import { toChannelView } from '../../shared/operations/channel/view.ts';
@@ -198,7 +198,7 @@ export class Founding {
   async #once<T>(use: LoginUse, run: () => Promise<T>): Promise<T> {
     const { repeatHash } = use;
     if (repeatHash === null) return run();
-    if (this.#running.has(repeatHash)) throw new ServiceError('IDEMPOTENCY_IN_PROGRESS');
+    if (this.#running.has(repeatHash)) throw stillRunning();
     this.#running.add(repeatHash);
     try {
       const kept = await this.#keptAnswer(use, repeatHash);

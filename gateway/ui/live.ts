@@ -60,15 +60,22 @@ export class LiveStreams {
 
   #enter(project: Project, idHash: string, look: () => void): () => void {
     const open = this.#perSession.get(idHash) ?? new Set();
-    if (open.size >= UI_STREAMS_PER_SESSION || project.watchers.size >= UI_STREAMS_PER_PROJECT) {
-      throw new ServiceError('TOO_MANY_WAITS');
-    }
+    refuseBeyond('session', open.size, UI_STREAMS_PER_SESSION);
+    refuseBeyond('project', project.watchers.size, UI_STREAMS_PER_PROJECT);
     this.#perSession.set(idHash, open.add(look));
     return () => {
       open.delete(look);
       if (open.size === 0) this.#perSession.delete(idHash);
     };
   }
+}
+
+function refuseBeyond(kind: 'session' | 'project', used: number, limit: number): void {
+  if (used < limit) return;
+  throw new ServiceError('TOO_MANY_WAITS', {
+    hint: `${used} of ${limit} live pages of this ${kind} are open: close one first.`,
+    details: { kind, limit, used },
+  });
 }
 
 function changedText(topics: readonly Topic[]): string {

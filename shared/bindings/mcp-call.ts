@@ -49,10 +49,14 @@ export class OperationTool implements CallableTool {
     } catch (error) {
       // Whatever a call throws after its client left is of no interest.
       const noted = signal.aborted ? () => {} : onInternal;
-      const text = JSON.stringify(shownError(error, caller.requestId, noted).line());
+      const shown = shownError(error, caller.requestId, noted);
+      const { code, details } = shown;
       return {
-        members: [`"content":[{"type":"text","text":${text}}]`, '"isError":true'],
-        meta: [],
+        members: [
+          `"content":[{"type":"text","text":${JSON.stringify(shown.line())}}]`,
+          '"isError":true',
+        ],
+        meta: details ? [`"svc/error":${JSON.stringify({ ...details, code })}`] : [],
       };
     }
   }

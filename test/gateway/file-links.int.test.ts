@@ -150,7 +150,7 @@ describe('an upload', () => {
     const second = await open('a', 1);
     await open('a', 1);
     const fourth = await open('a', 1);
-    expect(fourth).toMatchObject(refused(429, 'UPLOAD_LIMIT', { open: 3, retry_after: 840 }));
+    expect(fourth).toMatchObject(refused(429, 'UPLOAD_LIMIT', { used: 3, retry_after: 840 }));
     expect(fourth.headers.get('retry-after')).toBe('840');
     expect((await open('b', 1)).status).toBe(200);
     clock.advance(14 * MINUTE - 1);

@@ -100,8 +100,9 @@ describe('an Idempotency-Key', () => {
       if (answer.status === 200) continue;
       expect(answer).toMatchObject({
         status: 409,
-        body: { error: { code: 'IDEMPOTENCY_IN_PROGRESS' } },
+        body: { error: { code: 'IDEMPOTENCY_IN_PROGRESS', details: { retry_after: 1 } } },
       });
+      expect(answer.headers.get('retry-after')).toBe('1');
     }
     const path = '/v1/ledger?op=inbox_claim';
     const { body } = await gateway.call<{ items: unknown[] }>('GET', path);

@@ -359,7 +359,7 @@ describe('the 51st request', () => {
       const answer = await kinds[n % kinds.length]?.(n);
       expect(answer?.body.status).toBe('pending');
     }
-    const full = refused(429, 'TOO_MANY_PENDING_REQUESTS');
+    const full = refused(429, 'TOO_MANY_PENDING_REQUESTS', { limit: 50, used: 50 });
     for (const kind of kinds) expect(await kind(99)).toMatchObject(full);
     // The same link again is no further request.
     expect((await link(63)).status).toBe(200);

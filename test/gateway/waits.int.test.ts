@@ -169,7 +169,11 @@ describe('the number of waits', () => {
     );
     await waiting(10);
     const refused = await wait('timeout_seconds=60');
-    expect(refused).toMatchObject({ status: 429, body: { error: { code: 'TOO_MANY_WAITS' } } });
+    const details = { kind: 'key', limit: 10, used: 10, retry_after: 5 };
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { error: { code: 'TOO_MANY_WAITS', details } },
+    });
     controllers[0]?.abort();
     await waiting(9);
     const taken = wait('timeout_seconds=20');
@@ -187,7 +191,11 @@ describe('the number of waits', () => {
     );
     await waiting(25);
     const refused = await wait('timeout_seconds=60', { key: keys[2] ?? '' });
-    expect(refused).toMatchObject({ status: 429, body: { error: { code: 'TOO_MANY_WAITS' } } });
+    const details = { kind: 'project', limit: 25, used: 25, retry_after: 5 };
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { error: { code: 'TOO_MANY_WAITS', details } },
+    });
     await deliver();
     for (const { body } of await Promise.all(waits)) expect(body.event).not.toBeNull();
     await waiting(0);

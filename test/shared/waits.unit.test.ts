@@ -12,6 +12,14 @@ const started = (waits: Waits, keyId: string, look: () => Promise<string | null>
     signal: new AbortController().signal,
   });
 
+function tooMany(kind: string, limit: number): unknown {
+  return expect.objectContaining({
+    code: 'TOO_MANY_WAITS',
+    hint: `${limit} of ${limit} subscriptions of this ${kind} are open: let one end first.`,
+    details: { kind, limit, used: limit },
+  });
+}
+
 describe('a wait', () => {
   it('ends at its timeout under a stream that others claim', async () => {
     const waits = new Waits();
@@ -81,19 +89,15 @@ describe('who follows', () => {
   it('has one of 25 places of a key, and of 100 of the project, which nobody takes from waits', async () => {
     const waits = new Waits();
     const leaves = Array.from({ length: 25 }, () => waits.follow('key_a', nobody()));
-    const tooMany = expect.objectContaining({
-      code: 'TOO_MANY_WAITS',
-      hint: '25 subscriptions per key and 100 per project; let one end first.',
-    });
-    expect(() => waits.follow('key_a', nobody())).toThrow(tooMany);
+    expect(() => waits.follow('key_a', nobody())).toThrow(tooMany('key', 25));
     for (const key of ['key_b', 'key_c', 'key_d']) {
       for (let n = 0; n < 25; n += 1) waits.follow(key, nobody());
     }
-    expect(() => waits.follow('key_e', nobody())).toThrow(tooMany);
+    expect(() => waits.follow('key_e', nobody())).toThrow(tooMany('project', 100));
     leaves[0]?.();
     leaves[0]?.();
     expect(() => waits.follow('key_e', nobody())).not.toThrow();
-    expect(() => waits.follow('key_f', nobody())).toThrow(tooMany);
+    expect(() => waits.follow('key_f', nobody())).toThrow(tooMany('project', 100));
     expect(await started(waits, 'key_a', async () => 'found')).toBe('found');
   });
 });

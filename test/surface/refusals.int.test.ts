@@ -95,7 +95,7 @@ describe('what a refusal of the disk tells', () => {
       stage.clock.advance(10_000);
     }
     const refused = await stage.run('file_put', { path: 'often', upload: { size: 1 } });
-    expect(detailsOf(refused)).toEqual({ open: 3, retry_after: 870 });
+    expect(detailsOf(refused)).toEqual({ limit: 3, used: 3, retry_after: 870 });
     expect(refused.headers.get('retry-after')).toBe('870');
     stage.clock.advance(870_000);
     await stage.get('file_put', { path: 'often', upload: { size: 1 } });

@@ -253,6 +253,37 @@ function sameRefusals(): void {
       }
     });
 
+    it('tell the limit of waits, what is used of it, and when to come back', async () => {
+      const controller = new AbortController();
+      const wait = '/v1/inbox/wait?type=never&timeout_seconds=60';
+      const held = (signal: AbortSignal) =>
+        fetch(stand.url + wait, { signal, headers: { authorization: `Bearer ${stand.apiKey}` } });
+      const ended = Array.from({ length: 10 }, () => held(controller.signal).catch(() => null));
+      try {
+        // One more is refused as soon as ten are there.
+        const refused = await untilRefused(() => held(AbortSignal.timeout(200)));
+        const told = { kind: 'key', limit: 10, used: 10, retry_after: 5 };
+        const hint =
+          '10 of 10 waits of this key are open: let one end first, or repeat in 5 seconds.';
+        expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
+        const error = { code: 'TOO_MANY_WAITS', hint, details: told };
+        expect(await refused.json()).toMatchObject({ error });
+        const cli = await stand.svc('inbox', 'wait', '--type', 'never', '--json');
+        expect(JSON.parse(cli.err)).toMatchObject({ error });
+        for (const client of [http, stdio]) {
+          const wanted = { name: 'inbox_wait', arguments: { type: 'never' } };
+          expect(await client.callTool(wanted)).toMatchObject({
+            isError: true,
+            content: [{ text: `TOO_MANY_WAITS: Too many concurrent waits. ${hint}` }],
+            _meta: { 'svc/error': { ...told, code: 'TOO_MANY_WAITS' } },
+          });
+        }
+      } finally {
+        controller.abort();
+        await Promise.all(ended);
+      }
+    });
+
     it('name the fields of a wrong input', async () => {
       const wrong = { status: 'lost', limit: 0, surprise: 1 };
       for (const client of [http, stdio]) {
@@ -265,6 +296,13 @@ function sameRefusals(): void {
       }
     });
   });
+}
+
+async function untilRefused(call: () => Promise<Response>): Promise<Response> {
+  for (;;) {
+    const answer = await call().catch(() => null);
+    if (answer?.status === 429) return answer;
+  }
 }
 
 function stdioServer(): void {

@@ -34,7 +34,8 @@ export async function openUpload(
   if (open.length >= UPLOADS_PER_PATH) {
     const first = Math.min(...open.map((one) => one.expires_at));
     const retry_after = Math.ceil((first - now) / 1000);
-    throw new ServiceError('UPLOAD_LIMIT', { details: { open: open.length, retry_after } });
+    const details = { limit: UPLOADS_PER_PATH, used: open.length, retry_after };
+    throw new ServiceError('UPLOAD_LIMIT', { details });
   }
   await makeRoom(context, { keys: 0, bytes: size });
   const id = direct?.id ?? context.newId('upl');

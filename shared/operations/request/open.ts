@@ -95,8 +95,10 @@ async function ask(
   judgement: Judgement,
 ): Promise<RequestRow> {
   const { store, now, dueAt } = context;
-  if ((await store.requests.countPending(now)) >= PENDING_REQUESTS_MAX) {
-    throw new ServiceError('TOO_MANY_PENDING_REQUESTS');
+  const used = await store.requests.countPending(now);
+  if (used >= PENDING_REQUESTS_MAX) {
+    const details = { limit: PENDING_REQUESTS_MAX, used };
+    throw new ServiceError('TOO_MANY_PENDING_REQUESTS', { details });
   }
   const approvers = await peopleOf(context, draft, judgement);
   const row = { ...rowOf(context, draft, judgement), approvers: JSON.stringify(approvers) };

@@ -208,6 +208,7 @@ describe('a feed', () => {
       expect.objectContaining({
         code: 'TOO_MANY_WAITS',
         hint: '1000 streams of changes per project; let one end first.',
+        details: { kind: 'project', limit: 1000, used: 1000 },
       }),
     );
     expect(feed.size).toBe(1000);

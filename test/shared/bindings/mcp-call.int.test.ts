@@ -136,13 +136,21 @@ describe('tool calls', () => {
       { how: 'break' },
       /^INTERNAL: Internal error\. Retry later; quote X-Request-Id\.$/,
     ],
-  ])('tells a failure of %s %j as text alone', async (name, input, text) => {
+  ])('tells a failure of %s %j as text', async (name, input, text) => {
     const { status, json } = await legacy('tools/call', { name, arguments: input });
     expect(status).toBe(200);
-    expect(json.result).toEqual({
+    expect(json.result).toMatchObject({
       content: [{ type: 'text', text: expect.stringMatching(text) }],
       isError: true,
     });
+    expect(json.result.structuredContent).toBeUndefined();
+  });
+
+  it('tells the details of a failure to programs as well', async () => {
+    executor.scopes = [];
+    const { json } = await legacy('tools/call', { name: 'test_wait' });
+    const told = { code: 'SCOPE_MISSING', scope: 'inbox:read' };
+    expect(json.result).toMatchObject({ _meta: { 'svc/error': told } });
   });
 
   it('notes what a caller is not shown', async () => {
