@@ -7,6 +7,7 @@ import { flagOf } from './operation-spec.ts';
 import { missing } from './input/parse.ts';
 import type { View } from './view/output.ts';
 import { plainText } from './view/terminal-text.ts';
+import { warn } from './view/warnings.ts';
 import { fieldValue, StandardInput } from './input/values.ts';
 import { wholeWait } from './work/cut-short.ts';
 
@@ -19,6 +20,8 @@ export async function runOperation(
   const answer = await callOperation(shape, context);
   const { columns } = shape;
   context.output.answer(answer, { ...(columns && { columns }), ...viewOf(answer) });
+  // Whoever waits was warned when the wait began.
+  if (shape.effect !== 'wait') warn(context, answer);
   return isNothing(shape, answer) ? EXIT.nothing : exitOf(answer);
 }
 

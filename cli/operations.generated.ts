@@ -407,7 +407,7 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'type',
         type: 'string',
-        summary: 'An event type, or a prefix ending `*` such as `invoice.*`.',
+        summary: 'An event type, or a prefix: `invoice.*`.',
         required: false,
         minLength: 1,
         maxLength: 255,
@@ -473,7 +473,7 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'type',
         type: 'string',
-        summary: 'An event type, or a prefix ending `*` such as `invoice.*`.',
+        summary: 'An event type, or a prefix: `invoice.*`.',
         required: false,
         minLength: 1,
         maxLength: 255,
@@ -1029,13 +1029,13 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'expires_in',
         type: 'string',
-        summary: 'When it expires, from 1m to 7d; 24h unless given.',
+        summary: 'When it expires, from 1m to 7d; default 24h.',
         required: false,
       },
       {
         name: 'approvers',
         type: 'array',
-        summary: 'Active channels to ask; every active one unless given.',
+        summary: 'Active channels to ask; all of them by default.',
         required: false,
       },
       {
@@ -1106,13 +1106,13 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'expires_in',
         type: 'string',
-        summary: 'When it expires, from 1m to 7d; 24h unless given.',
+        summary: 'When it expires, from 1m to 7d; default 24h.',
         required: false,
       },
       {
         name: 'approvers',
         type: 'array',
-        summary: 'Active channels to ask; every active one unless given.',
+        summary: 'Active channels to ask; all of them by default.',
         required: false,
       },
       {

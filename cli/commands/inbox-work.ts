@@ -7,6 +7,7 @@ import { EventFeed } from '../work/event-feed.ts';
 import { takeEvent } from '../work/lease.ts';
 import { integerOption, requiredText, switchOption, textOption } from '../input/option-values.ts';
 import { LostClaims } from '../work/patience.ts';
+import { checkSource } from '../work/source-check.ts';
 import { workEvent, type Finished, type WorkOptions } from '../work/work-event.ts';
 import { WorkView } from '../work/work-view.ts';
 
@@ -36,6 +37,7 @@ export async function run(context: CommandContext): Promise<number> {
   const stop = secondInterrupt(signal);
   const finished: Finished[] = [];
   const view = new WorkView(output);
+  void checkSource(context);
   try {
     await work({
       client: context.client(),

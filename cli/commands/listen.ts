@@ -7,6 +7,7 @@ import { Lease, takeEvent, type Verdict } from '../work/lease.ts';
 import { switchOption, textOption } from '../input/option-values.ts';
 import { LostClaims } from '../work/patience.ts';
 import { schemeInput, secretInput } from '../input/secret-input.ts';
+import { checkSource } from '../work/source-check.ts';
 import { safeJson } from '../view/terminal-text.ts';
 import { StandardInput } from '../input/values.ts';
 import { checkSecret } from '../../shared/rules/signature.ts';
@@ -31,6 +32,7 @@ export async function run(context: CommandContext): Promise<number> {
   const since = switchOption(context, 'backlog') ? undefined : await timeThere(context.client());
   const where = url === null ? 'Listening' : `Forwarding to ${url.href}`;
   output.note(`${where}. Press Ctrl-C to end.`);
+  void checkSource(context);
   if (url === null) await print(context, feed, since);
   else await forward(context, feed, { url, signing, since });
   return EXIT.interrupted;

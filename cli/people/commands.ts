@@ -21,6 +21,7 @@ import {
   routeTestedView,
 } from './route-view.ts';
 import { callbackSecretView } from './secret-view.ts';
+import { warn } from '../view/warnings.ts';
 
 /** Operations about people and routes that only have a view of their own. */
 const VIEWS: Readonly<Record<string, (answer: unknown) => View>> = {
@@ -107,6 +108,7 @@ async function showSecret(
   const { options, output } = context;
   const answer = await callOperation(shape, context);
   output.answer(answer, viewOf(answer));
+  warn(context, answer);
   // A person is told by the view.
   if (output.json && options['json'] !== true) {
     output.note('The secret is shown this once: store it where the receiver checks signatures.');

@@ -82,14 +82,6 @@ function diffLine(line: string, look: Look): string {
   return line.startsWith('-') ? look.red(line) : look.faint(line);
 }
 
-/** What the linter remarked on a policy. */
-export function warningsIn(answer: unknown): string[] {
-  const warnings: unknown = isObject(answer) ? answer['warnings'] : null;
-  return (Array.isArray(warnings) ? warnings : [])
-    .filter(isObject)
-    .map(({ message }) => `Warning: ${plainText(message)}`);
-}
-
 /** How each rule came out, and which one decides. */
 export function traceView(answer: unknown): View {
   if (!isObject(answer) || !Array.isArray(answer['trace'])) return {};

@@ -4,8 +4,9 @@ import { EXIT } from '../exit.ts';
 import { callFor, readCall, type OperationCall } from '../operation-command.ts';
 import type { OperationShape } from '../operation-shape.ts';
 import type { View } from '../view/output.ts';
+import { warn } from '../view/warnings.ts';
 import { ask } from './ask.ts';
-import { diffView, traceView, warningsIn } from './policy-view.ts';
+import { diffView, traceView } from './policy-view.ts';
 
 /** `policy test`: how each rule comes out. */
 export function policyTest(shape: OperationShape): CommandModule {
@@ -48,11 +49,6 @@ async function propose(shape: OperationShape, context: CommandContext): Promise<
 
 function diffLines(preview: unknown, look: Parameters<NonNullable<View['lines']>>[0]): string[] {
   return [...(diffView(preview).lines?.(look) ?? []), ''];
-}
-
-function warn({ options, output }: CommandContext, answer: unknown): void {
-  if (options['json'] === true) return;
-  for (const warning of warningsIn(answer)) output.note(warning);
 }
 
 async function readPolicyCall(

@@ -19,8 +19,11 @@ export function readableView(
   return inner === null ? ['Nothing there.'] : objectLines(inner, look);
 }
 
-/** `{event: {…}}` is shown as the event itself, `{event: null}` as nothing. */
-function onlyObject(value: Record<string, unknown>): Record<string, unknown> | null {
+/** `{event: {…}}` is shown as the event itself, `{event: null}` as nothing. Warnings go to standard error. */
+function onlyObject({
+  warnings: _warnings,
+  ...value
+}: Record<string, unknown>): Record<string, unknown> | null {
   const entries = Object.values(value);
   const [only] = entries;
   if (entries.length !== 1) return value;

@@ -3,6 +3,7 @@ import { isoTime } from '../../shared/clock.ts';
 import type { ServiceEvent } from '../../shared/context.ts';
 import { newId } from '../../shared/ids.ts';
 import type { DecidingContext } from '../../shared/operations/request/resolve.ts';
+import { SERVICE_SOURCE } from '../../shared/rules/source-name.ts';
 import type { Job } from './job.ts';
 import { announce, queueCallback } from './routing.ts';
 
@@ -27,9 +28,6 @@ export function peopleContext(job: Job, now: number): DecidingContext {
   };
 }
 
-/** No other source may have this name (spec section 2.1). */
-const SERVICE = 'service';
-
 async function emit(job: Job, { type, payload, callback }: ServiceEvent, now: number) {
   const { store } = job;
   const body = Buffer.from(JSON.stringify(payload));
@@ -38,8 +36,8 @@ async function emit(job: Job, { type, payload, callback }: ServiceEvent, now: nu
     {
       id: newId('evt', now),
       sourceId: null,
-      source: SERVICE,
-      channel: SERVICE,
+      source: SERVICE_SOURCE,
+      channel: 'service',
       type,
       receivedAt,
       verified: true,
@@ -59,5 +57,5 @@ async function emit(job: Job, { type, payload, callback }: ServiceEvent, now: nu
     seq,
   );
   if (callback) await queueCallback(job, { seq, ...callback }, now);
-  await announce(job, { seq, source: SERVICE, type }, now);
+  await announce(job, { seq, source: SERVICE_SOURCE, type }, now);
 }

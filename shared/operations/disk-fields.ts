@@ -71,8 +71,11 @@ export function refuseOtherVersion(
   } | null,
 ): void {
   if (wanted === undefined || wanted === (stored?.version ?? 0)) return;
+  const there = stored ? `Version ${stored.version} is there` : 'Nothing is there';
   const details = stored
     ? { version: stored.version, size_bytes: stored.size_bytes, updated_at: stored.updated_at }
     : { version: 0 };
-  throw new ServiceError('PRECONDITION_FAILED', { details });
+  // Over MCP the hint is all that an agent sees of the details.
+  const hint = `${there} now: decide whether your change still holds.`;
+  throw new ServiceError('PRECONDITION_FAILED', { details, hint });
 }

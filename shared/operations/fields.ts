@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { parseIso } from '../clock.ts';
 import { LIST_DEFAULT, LIST_MAX } from '../limits.ts';
+import { isPattern } from '../rules/event-type.ts';
+import { SOURCE_NAME } from '../rules/source-name.ts';
 import { hasControl } from '../text.ts';
 
 // Fields that several operations share.
@@ -43,9 +45,18 @@ export const isoInstant = z
 
 export const sourceName = label(63).describe('The name of a source.');
 
-export const typePattern = label(255).describe(
-  'An event type, or a prefix ending `*` such as `invoice.*`.',
+/** A source to filter by: a name that none can have would never match. */
+export const sourceFilter = sourceName.refine(
+  (name) => SOURCE_NAME.test(name),
+  'No source can have this name: use a-z, 0-9, _ and -.',
 );
+
+export const typePattern = label(255)
+  .refine(
+    isPattern,
+    'Write `*` at the end only: `invoice.*` matches all that begins with `invoice.`.',
+  )
+  .describe('An event type, or a prefix: `invoice.*`.');
 
 export const listLimit = z
   .int()

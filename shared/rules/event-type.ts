@@ -52,6 +52,12 @@ function cut(text: string): string {
   return short.length < text.length ? short.replace(/[\ud800-\udbff]$/, '') : short;
 }
 
+/** Whether a text is an exact pattern or one ending in `*`: elsewhere a `*` would never match. */
+export function isPattern(text: string): boolean {
+  const star = text.indexOf('*');
+  return star === -1 || star === text.length - 1;
+}
+
 /** Whether a type matches an exact pattern or one ending in `*`. No pattern matches every type. */
 export function matchesType(pattern: string | null | undefined, type: string): boolean {
   if (pattern === null || pattern === undefined) return true;

@@ -202,14 +202,16 @@ describe('the answer', () => {
     expect(stderr.text).toBe('More with: --cursor abc\n');
   });
 
-  it.each([[{ event: null }], [null], [{ items: [] }]])(
-    'says that nothing is there: %j',
-    (value) => {
-      const { output, stdout } = testOutput({ terminal: true });
-      output.answer(value);
-      expect(stdout.text).toBe('Nothing there.\n');
-    },
-  );
+  it.each([
+    [{ event: null }],
+    [{ event: null, warnings: ['No source.'] }],
+    [null],
+    [{ items: [] }],
+  ])('says that nothing is there: %j', (value) => {
+    const { output, stdout } = testOutput({ terminal: true });
+    output.answer(value);
+    expect(stdout.text).toBe('Nothing there.\n');
+  });
 });
 
 describe('a failure', () => {

@@ -117,6 +117,35 @@ describe('the inbox, from a webhook to the ledger', () => {
     });
   });
 
+  it.each([
+    ['type=*a', 'type', 'Write `*` at the end only'],
+    ['type=a*b', 'type', 'Write `*` at the end only'],
+    ['source=No+Such+Name', 'source', 'No source can have this name'],
+  ])('refuses a filter that can never match: %s', async (query, path, message) => {
+    const problem = { path, message: expect.stringContaining(message) };
+    const refused = { code: 'VALIDATION_FAILED', details: { fields: [problem] } };
+    for (const route of ['/v1/inbox', '/v1/inbox/wait']) {
+      const answer = await gateway.call('GET', `${route}?${query}`);
+      expect(answer).toMatchObject({ status: 400, body: { error: refused } });
+    }
+  });
+
+  it('warns of a filter by a source that is not there', async () => {
+    const list = '/v1/inbox?limit=1&source=';
+    const wait = '/v1/inbox/wait?type=never&timeout_seconds=1&source=';
+    const warnings = ['There is no source `nope` now: its events only come once it is added.'];
+    expect((await gateway.call('GET', `${list}nope`)).body).toEqual({
+      items: [],
+      next_cursor: null,
+      warnings,
+    });
+    expect((await gateway.call('GET', `${wait}nope`)).body).toEqual({ event: null, warnings });
+    for (const known of ['open', 'service']) {
+      expect((await gateway.call('GET', `${wait}${known}`)).body).toEqual({ event: null });
+      expect((await gateway.call('GET', list + known)).body).not.toHaveProperty('warnings');
+    }
+  });
+
   it('keeps a large body apart and serves it by a link', async () => {
     const body = JSON.stringify({ big: 'x'.repeat(300 * 1024) });
     const delivered = await gateway.deliver(open, body, json);

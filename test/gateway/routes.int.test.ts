@@ -36,11 +36,34 @@ describe('route_add', () => {
       disabled_reason: null,
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+      warnings: ['There is no source `stripe` now: its events only come once it is added.'],
     });
-    const { secret: _, ...shown } = added;
+    const { secret: _secret, warnings: _warnings, ...shown } = added;
     expect(await routes.list()).toEqual([{ ...shown, pending: 0, dead: 0 }]);
     const other = await routes.add(receiver.url());
     expect(other.secret).not.toBe(added.secret);
+  });
+
+  it.each([
+    [{ match_type: '*a' }, 'match_type', 'Write `*` at the end only'],
+    [{ match_type: 'a*b' }, 'match_type', 'Write `*` at the end only'],
+    [{ match_source: 'No Such Name' }, 'match_source', 'No source can have this name'],
+  ])('refuses a route that could never match: %j', async (match, path, message) => {
+    const body = { callback_url: receiver.url(), ...match };
+    const answer = await gateway.call('POST', '/v1/routes', { body });
+    const problem = { path, message: expect.stringContaining(message) };
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { code: 'VALIDATION_FAILED', details: { fields: [problem] } } },
+    });
+    expect(await routes.list()).toEqual([]);
+  });
+
+  it('warns of no source that is there, nor of those the service writes itself', async () => {
+    await gateway.addSource({ name: 'shop' });
+    for (const match of [{ match_source: 'shop' }, { match_source: 'service' }, {}]) {
+      expect(await routes.add(receiver.url(), match)).toMatchObject({ warnings: [] });
+    }
   });
 
   it('answers a repeat with the same Idempotency-Key as the first call', async () => {

@@ -9,6 +9,7 @@ export interface Route {
   readonly disabled_reason: string | null;
   readonly pending: number;
   readonly dead: number;
+  readonly warnings?: readonly string[];
 }
 
 export interface Delivery {

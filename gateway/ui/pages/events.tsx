@@ -7,6 +7,7 @@ import { AgentText } from '../../pages/words.tsx';
 import { addressText, Age, EventStatusChip, mailOf, Verified } from '../event-words.tsx';
 import { Choice, Field } from '../fields.tsx';
 import { Filters, Heading, Nothing, Pager, Row, Rows } from '../parts.tsx';
+import { refusalOf } from '../refusal.ts';
 import type { Shown, UiPage, Visit } from '../visit.ts';
 import { actOnEvent, showEvent } from './event.tsx';
 import { counted } from '../../../shared/counted.ts';
@@ -25,6 +26,9 @@ export const eventsPage: UiPage = {
 interface Listed {
   readonly items: readonly Envelope[];
   readonly next_cursor: string | null;
+  readonly warnings?: readonly string[];
+  /** What is wrong with the filter, by its fields. */
+  readonly problems?: Readonly<Record<string, string>>;
 }
 
 const LIST_LENGTH = 30;
@@ -59,7 +63,8 @@ type Narrowed = Readonly<Partial<Record<(typeof NARROWED)[number], string>>>;
 async function showList(visit: Visit): Promise<Shown> {
   const status = EVENT_STATUSES.find((one) => one === visit.query('status')) ?? 'pending';
   const narrowed = narrowedBy(visit);
-  const { items, next_cursor: next } = await list(visit, status, narrowed);
+  const listed = await list(visit, status, narrowed).catch((error: unknown) => unlisted(error));
+  const { items, next_cursor: next, problems = {} } = listed;
   const chosen = status === 'pending' ? null : status;
   const content = (
     <>
@@ -76,10 +81,10 @@ async function showList(visit: Visit): Promise<Shown> {
             chosen={chosen}
             keep={narrowed}
           />
-          <Narrow narrowed={narrowed} status={chosen} />
+          <Narrow narrowed={narrowed} problems={problems} status={chosen} />
         </div>
         {items.length === 0 ? (
-          <Nothing>{nothingText(status, narrowed)}</Nothing>
+          <Nothing>{nothingText(status, narrowed, listed)}</Nothing>
         ) : (
           <Rows label="Events">
             {items.map((event) => (
@@ -108,6 +113,13 @@ async function list(visit: Visit, status: string, narrowed: Narrowed): Promise<L
   })) as Listed;
 }
 
+/** Nothing, where the filter is refused: the form says why. */
+function unlisted(error: unknown): Listed {
+  const { fields, text } = refusalOf(error, ['source', 'type']);
+  if (text !== null) throw error;
+  return { items: [], next_cursor: null, problems: fields };
+}
+
 /** A form that is sent with a field empty means nothing by it. */
 function narrowedBy(visit: Visit): Narrowed {
   const narrowed: Partial<Record<(typeof NARROWED)[number], string>> = {};
@@ -118,7 +130,8 @@ function narrowedBy(visit: Visit): Narrowed {
   return narrowed;
 }
 
-function nothingText(status: string, narrowed: Narrowed): string {
+function nothingText(status: string, narrowed: Narrowed, { warnings = [] }: Listed): string {
+  if (warnings.length > 0) return warnings.join(' ');
   if (Object.keys(narrowed).length > 0) return 'No such events.';
   return status === 'pending'
     ? 'Nothing waits. New events show up here by themselves.'
@@ -128,9 +141,11 @@ function nothingText(status: string, narrowed: Narrowed): string {
 /** Which ones of a state. Open where it narrows the list already. */
 function Narrow({
   narrowed,
+  problems,
   status,
 }: {
   readonly narrowed: Narrowed;
+  readonly problems: Readonly<Record<string, string>>;
   readonly status: string | null;
 }): JSX.Element {
   const { source, type, since } = narrowed;
@@ -139,13 +154,20 @@ function Narrow({
       <summary>Narrow down</summary>
       <form method="get">
         {status !== null && <input type="hidden" name="status" value={status} />}
-        <Field name="source" label="Source" value={source} maxlength={SOURCE_MAX_CHARS} />
+        <Field
+          name="source"
+          label="Source"
+          value={source}
+          maxlength={SOURCE_MAX_CHARS}
+          problem={problems['source']}
+        />
         <Field
           name="type"
           label="Type"
           value={type}
           maxlength={TYPE_MAX_CHARS}
           placeholder="invoice.*"
+          problem={problems['type']}
         />
         <Choice name="since" label="Received" value={since} choices={SINCE_WORDS} />
         <button class="btn small">Show these</button>

@@ -58,7 +58,7 @@ const expiresIn = z
     return z.NEVER;
   })
   .optional()
-  .describe('When it expires, from 1m to 7d; 24h unless given.');
+  .describe('When it expires, from 1m to 7d; default 24h.');
 
 export const options = z
   .array(label(OPTION_MAX_CHARS))
@@ -71,7 +71,7 @@ const approvers = z
   .min(1)
   .max(20)
   .optional()
-  .describe('Active channels to ask; every active one unless given.');
+  .describe('Active channels to ask; all of them by default.');
 
 const stateRef = label(STATE_REF_MAX_CHARS)
   .optional()

@@ -3,7 +3,8 @@ import { isoTime } from '../../clock.ts';
 import { invalid } from '../../errors.ts';
 import { CALLBACK_URL_MAX_CHARS, ROUTES_MAX } from '../../limits.ts';
 import { defineOperation } from '../../operation.ts';
-import { sourceName, typePattern } from '../fields.ts';
+import { sourceFilter, typePattern } from '../fields.ts';
+import { sourceWarnings } from '../source/known.ts';
 import { routePlace, routeView, toRouteView } from './view.ts';
 
 export const routeAdd = defineOperation({
@@ -18,7 +19,7 @@ export const routeAdd = defineOperation({
       .min(1)
       .max(CALLBACK_URL_MAX_CHARS)
       .describe('Where events are sent: https, on a public address.'),
-    match_source: sourceName
+    match_source: sourceFilter
       .optional()
       .describe('Only events of this source; `service` for those the service writes.'),
     match_type: typePattern
@@ -27,6 +28,7 @@ export const routeAdd = defineOperation({
   }),
   output: routeView.extend({
     secret: z.string().describe('Receivers check signatures with it; shown this once.'),
+    warnings: z.array(z.string()).describe('What may keep the route from ever matching.'),
   }),
   errors: ['CALLBACK_URL_REJECTED'],
   effect: 'write',
@@ -72,6 +74,7 @@ export const routeAdd = defineOperation({
     };
     await store.routes.insert(row);
     callbacksChanged();
-    return { ...toRouteView(row), secret };
+    const warnings = await sourceWarnings(store, wanted.match_source);
+    return { ...toRouteView(row), secret, warnings };
   },
 });

@@ -6,6 +6,7 @@ import { ServiceError } from '../../errors.ts';
 import { newId } from '../../ids.ts';
 import { defineOperation } from '../../operation.ts';
 import { isSuccess } from '../../rules/retry-schedule.ts';
+import { SERVICE_SOURCE } from '../../rules/source-name.ts';
 import { routeId, routePlace } from './view.ts';
 
 export const routeTest = defineOperation({
@@ -71,7 +72,7 @@ function sampleEvent(projectId: string, route_id: string, now: number): Envelope
   return {
     id: newId('evt', now),
     project: projectId,
-    source: 'service',
+    source: SERVICE_SOURCE,
     channel: 'service',
     type: 'route.test',
     received_at: isoTime(now),

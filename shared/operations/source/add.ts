@@ -4,6 +4,7 @@ import { isoTime } from '../../clock.ts';
 import { invalid, ServiceError, type FieldProblem } from '../../errors.ts';
 import { newToken } from '../../ids.ts';
 import { defineOperation } from '../../operation.ts';
+import { SERVICE_SOURCE, SOURCE_NAME } from '../../rules/source-name.ts';
 import { secretProblem, sourceSecret } from './secret.ts';
 import { sourcePlace, sourceView, toSourceView, VERIFICATIONS } from './view.ts';
 
@@ -11,11 +12,8 @@ const input = z.strictObject({
   type: z.enum(['webhook', 'email']).describe('What arrives there.'),
   name: z
     .string()
-    .regex(
-      /^[a-z0-9][a-z0-9_-]{0,62}$/,
-      'Use 1 to 63 of a-z, 0-9, _ and -, beginning with a letter or digit.',
-    )
-    .refine((name) => name !== 'service', 'The name `service` is reserved.')
+    .regex(SOURCE_NAME, 'Use 1 to 63 of a-z, 0-9, _ and -, beginning with a letter or digit.')
+    .refine((name) => name !== SERVICE_SOURCE, 'The name `service` is reserved.')
     .describe('Unique in the project.'),
   verification: z
     .enum(VERIFICATIONS)

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../errors.ts';
 import { isObject } from '../../untyped.ts';
+import { isPattern } from '../event-type.ts';
 import { domainProblem } from './domain.ts';
 import { quoted } from './words.ts';
 
@@ -148,8 +149,7 @@ function readAction(value: unknown, path: string): string {
   if (/[\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(action)) {
     throw bad(path, 'Leave out invisible characters: nobody who approves the rule sees them.');
   }
-  const star = action.indexOf('*');
-  if (star === -1 || star === action.length - 1) return action;
+  if (isPattern(action)) return action;
   throw bad(path, 'Write `*` at the end only: `pay.*` matches all that begins with `pay.`.');
 }
 

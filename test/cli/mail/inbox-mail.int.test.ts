@@ -204,6 +204,20 @@ describe('svc inbox claim', () => {
   });
 });
 
+describe('a source that is not there', () => {
+  const warnings = ['There is no source `nope` now.'];
+  const nothing = { items: [], next_cursor: null, warnings };
+
+  it('is told on standard error by svc inbox list', async () => {
+    daemon = await answering({ 'GET /v1/inbox': nothing });
+    const line = ['inbox', 'list', '--source', 'nope'];
+    const { stderr } = await svc(line, daemon, { terminal: true });
+    expect(stderr).toBe('Warning: There is no source `nope` now.\n');
+    const piped = await svc([...line, '--json'], daemon);
+    expect([JSON.parse(piped.stdout), piped.stderr]).toEqual([nothing, '']);
+  });
+});
+
 describe('svc inbox wait', () => {
   it('shows a mail as one', async () => {
     const lines = await shown(['inbox', 'wait', '--timeout-seconds', '1'], { event: mail() });

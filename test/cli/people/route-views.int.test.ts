@@ -86,6 +86,16 @@ describe('route', () => {
     await piped(ADD, added);
   });
 
+  it('add says on standard error that the source is not there', async () => {
+    const warnings = ['There is no source `shop` now.'];
+    const added = { ...route, secret: 'whsec_c2VjcmV0', warnings };
+    const fake = await given({ 'POST /v1/routes': added });
+    const { stdout, stderr } = await svc(ADD, fake, { terminal: true });
+    expect(stderr).toBe('Warning: There is no source `shop` now.\n');
+    expect(stdout).not.toContain('Warning');
+    expect((await svc([...ADD, '--json'], fake)).stderr).toBe('');
+  });
+
   it('list shows addresses whole, and why a route takes nothing', async () => {
     const off = {
       ...route,

@@ -66,6 +66,15 @@ describe('svc listen', () => {
     expect(code).toBe(130);
   });
 
+  it('says at once that a source is not there', async () => {
+    const client = new FakeClient({
+      'GET /v1/inbox': () => ({ items: [], warnings: ['There is no source `nope` now.'] }),
+      'GET /v1/inbox/wait': () => ({ event: event('evt_1') }),
+    });
+    const { notes } = await listenFor(1, { client, options: { source: 'nope' } });
+    expect(notes).toContain('Warning: There is no source `nope` now.');
+  });
+
   it('goes on from now where the gateway no longer knows the last event, and says so once', async () => {
     const asked: unknown[] = [];
     const later = [event('evt_1'), 'lost', event('evt_2')] as const;
@@ -103,7 +112,8 @@ describe('svc listen', () => {
   it('begins with the backlog when told to', async () => {
     const client = fakeInbox([event('evt_1')]);
     await listenFor(1, { client, options: { backlog: true, source: 'github', type: 'push*' } });
-    expect(client.calls[0]?.options.query).toMatchObject({
+    const [wait] = client.calls.filter(({ route }) => route === 'GET /v1/inbox/wait');
+    expect(wait?.options.query).toMatchObject({
       since: undefined,
       source: 'github',
       type: 'push*',

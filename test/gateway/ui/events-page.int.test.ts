@@ -90,7 +90,7 @@ describe('the list', () => {
     const second = await owner.get((await at()) + next);
     expect(second.html.match(/data-row/g)).toHaveLength(2);
     expect(second.html).toContain('href="?source=many&amp;type=webhook.*&amp;since=1h"');
-    expect((await owner.get(`${await at()}?source=other`)).html).toContain('No such events.');
+    expect((await owner.get(`${await at()}?source=many&type=x`)).html).toContain('No such events.');
     // A session that is not used for an hour ends.
     for (let half = 0; half < 4; half += 1) {
       clock.advance(HOUR_MS / 2);
@@ -99,6 +99,16 @@ describe('the list', () => {
     expect((await owner.get((await at()) + query)).html).toContain('No such events.');
     expect((await owner.get(`${await at()}?source=&type=&since=`)).html).toContain('data-row');
     expect((await owner.get(`${await at()}?cursor=junk`)).status).toBe(404);
+  });
+
+  it('says why a filter finds nothing: no such source, or a pattern that no type can match', async () => {
+    const { html: unknown } = await owner.get(`${await at()}?source=other`);
+    expect(unknown).toContain('There is no source `other` now');
+    const { status, html } = await owner.get(`${await at()}?source=No+Name&type=a*b`);
+    expect(status).toBe(200);
+    expect(html).toContain('Write `*` at the end only');
+    expect(html).toContain('No source can have this name');
+    expect(html).toContain('value="a*b"');
   });
 
   it('says who proved to be the sender, and who did not', async () => {

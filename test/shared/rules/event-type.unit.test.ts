@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventType, matchesType } from '../../../shared/rules/event-type.ts';
+import { eventType, isPattern, matchesType } from '../../../shared/rules/event-type.ts';
 
 const github = { 'x-github-event': 'pull_request' };
 
@@ -43,6 +43,20 @@ describe('eventType', () => {
     expect(typeOf('a'.repeat(256))).toHaveLength(255);
     expect(typeOf(`${'a'.repeat(254)}😀`)).toBe('a'.repeat(254));
     expect(typeOf(`${'a'.repeat(253)}😀`)).toBe(`${'a'.repeat(253)}😀`);
+  });
+});
+
+describe('isPattern', () => {
+  it.each([
+    ['invoice.paid', true],
+    ['invoice.*', true],
+    ['*', true],
+    ['*a', false],
+    ['a*b', false],
+    ['a**', false],
+    ['*a*', false],
+  ])('%s: %s', (text, expected) => {
+    expect(isPattern(text)).toBe(expected);
   });
 });
 

@@ -1,0 +1,21 @@
+import { isObject } from '../../shared/untyped.ts';
+import type { CommandContext } from '../command.ts';
+import { plainText } from './terminal-text.ts';
+
+/** What an answer warns of, a line each. */
+function warningsIn(answer: unknown): string[] {
+  const warnings: unknown = isObject(answer) ? answer['warnings'] : null;
+  return (Array.isArray(warnings) ? warnings : []).map((warning: unknown) => {
+    const message = isObject(warning) ? warning['message'] : warning;
+    return `Warning: ${plainText(message)}`;
+  });
+}
+
+/** Says on standard error what an answer warns of; with --json the answer alone does. */
+export function warn(
+  { options, output }: Pick<CommandContext, 'options' | 'output'>,
+  answer: unknown,
+): void {
+  if (options['json'] === true) return;
+  for (const warning of warningsIn(answer)) output.note(warning);
+}

@@ -1,0 +1,22 @@
+import { expect, it, vi } from 'vitest';
+import { inboxRead } from '../../../cli/commands/inbox-read.ts';
+import { operationShapes } from '../../../cli/operations.generated.ts';
+import { FakeClient, fakeContext } from './fakes.ts';
+
+it('svc inbox wait says at once that a source is not there, and says it once', async () => {
+  const shape = operationShapes.find(({ name }) => name === 'inbox_wait');
+  if (!shape) throw new Error('There is no inbox_wait.');
+  const warnings = ['There is no source `nope` now.'];
+  const client = new FakeClient({
+    'GET /v1/inbox': () => ({ items: [], next_cursor: null, warnings }),
+    'GET /v1/inbox/wait': () =>
+      vi.waitFor(() => {
+        expect(printed.notes).toHaveLength(1);
+        return { event: null, warnings };
+      }),
+  });
+  const { context, printed } = fakeContext({ client, options: { source: 'nope' } });
+  expect(await inboxRead(shape).run(context)).toBe(3);
+  expect(printed.notes).toEqual(['Warning: There is no source `nope` now.']);
+  expect(printed.answers).toEqual([{ event: null, warnings }]);
+});
