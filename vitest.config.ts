@@ -1,24 +1,14 @@
+import { statfsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 
 /** Those that hold the program to short times or need most of the memory: one by one, after the others of their kind. */
 const ALONE = [
-  'test/daemon/deadlines.int.test.ts',
   'test/daemon/up-down.e2e.test.ts',
   'test/fault/gateways.torture.test.ts',
   'test/fault/key-guessing.torture.test.ts',
   'test/fault/memory.torture.test.ts',
   'test/fault/slow-clients.torture.test.ts',
   'test/fault/slow-receivers.torture.test.ts',
-  'test/fuzz/ingress.torture.test.ts',
-  'test/fuzz/mcp.torture.test.ts',
-  'test/fuzz/rest.torture.test.ts',
-  'test/gateway/bodies.int.test.ts',
-  'test/gateway/ledger.int.test.ts',
-  'test/gateway/mail/inbound/reader/hostile.int.test.ts',
-  'test/gateway/requests-waits.int.test.ts',
-  'test/gateway/waits.int.test.ts',
-  'test/shared/bindings/mcp-call.int.test.ts',
-  'test/store/remote.int.test.ts',
 ];
 
 /** Those that run a second time with every gateway over a libSQL server: they look into no file. */
@@ -77,8 +67,24 @@ function projects(name: string, kind: Kind, options: object = {}) {
   ];
 }
 
-/** In a process that runs other tests, too. */
-const inProcess = { isolate: false };
+const IN_MEMORY = '/dev/shm';
+const ROOM_BYTES = 2 ** 29;
+
+function hasRoom(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize > ROOM_BYTES;
+  } catch {
+    return false;
+  }
+}
+
+/** In a process that runs other tests, too, and with temporary folders for which a sync costs nothing. */
+const inProcess = {
+  isolate: false,
+  restoreMocks: true,
+  ...(hasRoom(IN_MEMORY) && { env: { TMPDIR: IN_MEMORY } }),
+};
 /** The program is built once, before them. */
 const built = { globalSetup: 'test/helpers/build.ts' };
 

@@ -13,7 +13,7 @@ import { makePrivateFolder } from './files.ts';
 import type { Home } from './home.ts';
 import { Listener, type Backend } from './listener.ts';
 import { removeOldCopies } from './old-copies.ts';
-import type { Local } from './local.ts';
+import type { Local, LocalOptions } from './local.ts';
 import { takeLock, type Lock } from '../shared/store/lock.ts';
 import {
   ACCEPT_LEDGER_PATH,
@@ -46,6 +46,7 @@ export interface DaemonOptions {
   readonly createLog: () => Logger;
   /** Somebody asked for the end over the socket, or the disk failed. */
   readonly onEnd: (exitCode: number) => void;
+  readonly openWriters?: LocalOptions['openWriters'];
 }
 
 /** How long answers under way may take once the daemon ends. */
@@ -130,7 +131,7 @@ export class Daemon {
 
   /** Each mode is loaded when it is wanted, as it is the larger part of the daemon. */
   async #openLocal(): Promise<void> {
-    const { home, env, owner, ratePerMinute, onEnd } = this.#options;
+    const { home, env, owner, ratePerMinute, onEnd, openWriters } = this.#options;
     const { openLocal, readLocalSettings } = await import('./local.ts');
     const settings = readLocalSettings(env);
     const base = await this.#listen();
@@ -145,6 +146,7 @@ export class Daemon {
         this.log.fatal({ err: error }, 'the disk failed a write');
         onEnd(1);
       },
+      openWriters,
     });
     this.#backend.fetch = this.#local.fetch;
     this.#update({ project: this.#local.project.id });

@@ -10,7 +10,7 @@ import type { Backend } from './listener.ts';
 import type { PeopleStatus } from './record.ts';
 import { StartRefused } from '../shared/start-refused.ts';
 
-interface LocalOptions {
+export interface LocalOptions {
   readonly home: Home;
   readonly settings: Settings;
   /** The owner's email address; null leaves the owner as it is. */
@@ -20,6 +20,8 @@ interface LocalOptions {
   readonly ratePerMinute: number;
   readonly log: Logger;
   readonly onFatal: (error: unknown) => void;
+  /** Where transactions run: in a thread, unless a test wants them here. */
+  readonly openWriters?: Parameters<typeof Gateway.open>[0]['openWriters'];
 }
 
 /** The authority inside the daemon, with the one project of this machine. */
@@ -44,7 +46,7 @@ export function readLocalSettings(env: NodeJS.ProcessEnv): Settings {
 
 /** Opens the stores of local mode, and on the first start makes the project and its key. */
 export async function openLocal(options: LocalOptions): Promise<Local> {
-  const { home, settings, urls, ratePerMinute, log, onFatal } = options;
+  const { home, settings, urls, ratePerMinute, log, onFatal, openWriters } = options;
   const { dataFolder } = home;
   claimMode(dataFolder, 'local');
   const gateway = await Gateway.open({
@@ -54,6 +56,7 @@ export async function openLocal(options: LocalOptions): Promise<Local> {
     ...settings,
     log,
     onFatal,
+    ...(openWriters && { openWriters }),
   });
   const project = await ownedProject(gateway, options).catch(async (error: unknown) => {
     await gateway.close();

@@ -29,15 +29,17 @@ export interface RemoteStore {
 
 /** Where the databases of a gateway are: files in its data folder, or on a libSQL server that other gateways use as well. */
 export class Databases {
-  /** Others may read and write them at any time, so what was read before says nothing of now. */
-  readonly shared: boolean;
   readonly #dataFolder: string;
   readonly #remote: RemoteStore | null;
 
   constructor(dataFolder: string, remote: RemoteStore | null) {
     this.#dataFolder = dataFolder;
     this.#remote = remote;
-    this.shared = remote !== null;
+  }
+
+  /** Others may read and write them at any time, so what was read before says nothing of now. */
+  get shared(): boolean {
+    return this.#remote !== null;
   }
 
   /** Tells whether two have the same databases, and not where: an address may hold a secret. */

@@ -12,6 +12,7 @@ import { askStatus, askStop } from '../../daemon/probe.ts';
 import { readRecord } from '../../daemon/record.ts';
 import { Waits } from '../../shared/waits.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
+import { cloningWriters } from '../helpers/writers.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let home: Home;
@@ -36,6 +37,7 @@ async function start(port = 0, profile?: string): Promise<Daemon> {
     port,
     profile,
     ratePerMinute: 0,
+    openWriters: cloningWriters,
     createLog: () => pino({ level: 'silent' }),
     onEnd: (code) => ends.push(code),
   });

@@ -10,6 +10,7 @@ import { ReplicaFolder } from '../../daemon/replica/replica-folder.ts';
 import { takeLock } from '../../shared/store/lock.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { collectingLog } from './replica/open-replica.ts';
+import { cloningWriters } from '../helpers/writers.ts';
 
 const NOW = Date.UTC(2026, 5, 15);
 const DAY_MS = 24 * 3_600_000;
@@ -125,6 +126,7 @@ describe('at the start of a daemon', () => {
       env: {},
       port: 0,
       ratePerMinute: 0,
+      openWriters: cloningWriters,
       createLog: () => pino({ level: 'silent' }),
       onEnd: () => undefined,
     });

@@ -38,6 +38,7 @@ async function start(env: NodeJS.ProcessEnv = {}, owner?: string): Promise<Daemo
     port: 0,
     owner,
     ratePerMinute: 0,
+    openWriters: cloningWriters,
     createLog: () => pino({ level: 'silent' }),
     onEnd: () => undefined,
   });

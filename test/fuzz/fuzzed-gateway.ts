@@ -132,8 +132,8 @@ export class FuzzedGateway {
   }
 
   /**
-   * Does what may be hostile, and tells when that held the event loop for longer than others should wait: three times, as a
-   * machine may have been busy with something else.
+   * Does what may be hostile, and tells when that held the event loop for longer than others should wait: three times, as
+   * garbage may have been collected.
    */
   async unheld(work: (attempt: number) => Promise<void>): Promise<string[]> {
     const held: number[] = [];

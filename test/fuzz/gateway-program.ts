@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { join } from 'node:path';
 import pino from 'pino';
 import { AddressRanges } from '../../gateway/address-ranges.ts';
@@ -10,6 +9,7 @@ import { Front } from '../../gateway/server/front.ts';
 import { Metrics } from '../../gateway/server/metrics.ts';
 import { Probes } from '../../gateway/server/probes.ts';
 import { HttpServer } from '../../shared/http/http-server.ts';
+import { LongestTurn } from '../helpers/processor-time.ts';
 
 /**
  * `gateway-program.ts FOLDER`: a gateway behind the front of the hosted process, with two projects. Prints where it is, and
@@ -45,12 +45,8 @@ const gateway = await Gateway.open({
 });
 front.open(gateway.app);
 
-const delay = monitorEventLoopDelay({ resolution: 5 });
-delay.enable();
-process.on('message', () => {
-  process.send?.(delay.max / 1e6);
-  delay.reset();
-});
+const turns = new LongestTurn();
+process.on('message', () => process.send?.(turns.take()));
 // Whoever started it is gone.
 process.once('disconnect', () => process.exit(1));
 process.once('SIGTERM', () => {

@@ -1,19 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type * as DatabasesModule from '../../gateway/databases.ts';
+import { Databases } from '../../gateway/databases.ts';
 import { keepUp } from '../../gateway/upkeep.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { TestDisk } from './disk.ts';
-
-/** Whether others may write the databases of the gateway, which are files all the same. */
-const place = vi.hoisted(() => ({ shared: true }));
-vi.mock('../../gateway/databases.ts', async (original) => {
-  const real = await original<typeof DatabasesModule>();
-  class Databases extends real.Databases {
-    override readonly shared = place.shared;
-  }
-  return { ...real, Databases };
-});
 
 const HOUR_MS = 3_600_000;
 const bytes = randomBytes(300_000);
@@ -22,8 +12,9 @@ const digest = hash('sha256', bytes);
 let clock: FakeClock;
 let gateway: TestGateway;
 let disk: TestDisk;
+/** Others may write the databases of the gateway if `shared`, which are files all the same. */
 async function start(shared: boolean): Promise<void> {
-  place.shared = shared;
+  vi.spyOn(Databases.prototype, 'shared', 'get').mockReturnValue(shared);
   clock = new FakeClock();
   gateway = await TestGateway.start({ clock });
   disk = await TestDisk.of(gateway, () => clock.now());

@@ -9,28 +9,33 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import type * as FsPromises from 'node:fs/promises';
+import promises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BlobSizeError } from '../../gateway/blobs/blob-files.ts';
 import { FileBlobStore, isMissing } from '../../gateway/blobs/blob-store.ts';
 import type { ByteRange } from '../../shared/context.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 /** How long the disk takes to remove a file, and whether it takes bytes that come in chunks. */
-const disk = vi.hoisted(() => ({ delayMs: 0, full: false }));
-vi.mock('node:fs/promises', async (original) => {
-  const real = await original<typeof FsPromises>();
-  const rm: typeof real.rm = async (path, options) => {
+const disk = { delayMs: 0, full: false };
+const { rm, writeFile } = promises;
+beforeAll(() => {
+  promises.rm = async (path, options) => {
     if (disk.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, disk.delayMs));
-    await real.rm(path, options);
+    await rm(path, options);
   };
-  const writeFile: typeof real.writeFile = async (file, data) => {
+  promises.writeFile = async (file, data) => {
     if (disk.full) throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
-    await real.writeFile(file, data);
+    await writeFile(file, data);
   };
-  return { ...real, rm, writeFile };
+  syncBuiltinESMExports();
+});
+afterAll(() => {
+  Object.assign(promises, { rm, writeFile });
+  syncBuiltinESMExports();
 });
 
 const unreferenced = (): Promise<boolean> => Promise.resolve(false);

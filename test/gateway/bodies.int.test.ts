@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestGateway } from '../helpers/gateway.ts';
+import { LongestTurn } from '../helpers/processor-time.ts';
 
 interface Event {
   readonly id: string;
@@ -175,18 +175,17 @@ describe('a hostile body', () => {
 
   it.each(hostile)('of %s does not hold the event loop for 100 ms', async (name, make) => {
     const body = new Uint8Array(Buffer.from(make() as string));
-    const delay = monitorEventLoopDelay({ resolution: 5 });
+    const turns = new LongestTurn();
     let best = Number.POSITIVE_INFINITY;
-    // The sender's work and that of other programs on the machine are in the measure too: the best of a few counts.
+    // The sender's work and a collection of garbage are in the measure too: the best of a few counts.
     for (let attempt = 0; attempt < 6 && best >= 100; attempt += 1) {
       const headers = { ...json, 'webhook-id': `loop ${name} ${attempt}` };
       await new Promise((resolve) => setTimeout(resolve, 20));
-      delay.reset();
-      delay.enable();
+      turns.take();
       expect((await gateway.deliver(url, body, headers)).status).toBe(200);
-      delay.disable();
-      best = Math.min(best, delay.max / 1e6);
+      best = Math.min(best, turns.take());
     }
+    turns.stop();
     expect(best).toBeLessThan(100);
   });
 });

@@ -77,7 +77,7 @@ describe('a wait', () => {
     expect(answer.body.event).toMatchObject({ id, attempts: 1 });
     // The lease began to run out before it was written down.
     expect(ended - before).toBeGreaterThan(300);
-    expect(ended - started).toBeLessThan(1500);
+    expect(ended - started).toBeLessThan(5000);
     const ledger = await gateway.call<{ items: { subject: string }[] }>(
       'GET',
       '/v1/ledger?op=lease.expired',
@@ -91,7 +91,7 @@ describe('a wait', () => {
     const started = performance.now();
     const answer = await wait('timeout_seconds=10');
     expect(answer.body.event).toMatchObject({ id, attempts: 2 });
-    expect(performance.now() - started).toBeLessThan(1500);
+    expect(performance.now() - started).toBeLessThan(5000);
     const ledger = await gateway.call<{ items: unknown[] }>('GET', '/v1/ledger?op=event.retried');
     expect(ledger.body.items).toHaveLength(1);
   });
@@ -114,7 +114,7 @@ describe('a wait', () => {
       const due = sleep(seconds * 1000).then(() => performance.now());
       const { answer, at } = await answered;
       expect(answer).toEqual({ status: 200, body: { event: null } });
-      expect(Math.abs(at - (await due))).toBeLessThan(100);
+      expect(Math.abs(at - (await due))).toBeLessThan(1000);
     }
   });
 

@@ -10,6 +10,7 @@ import { Waits } from '../../../shared/waits.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { TextSink } from '../fake-output.ts';
 import { fieldsOf } from './fakes.ts';
+import { cloningWriters } from '../../helpers/writers.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let home: Home;
@@ -21,6 +22,7 @@ async function start(): Promise<Daemon> {
     env: {},
     port: 0,
     ratePerMinute: 0,
+    openWriters: cloningWriters,
     createLog: () => pino({ level: 'silent' }),
     onEnd: () => undefined,
   });

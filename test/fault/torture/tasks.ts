@@ -82,8 +82,8 @@ export const TASKS: readonly Task[] = [
     what: 'copies that are killed, damaged, cut off and lied to, and brought up to date again',
     ...tests(
       'test/daemon/replica/kill.torture.test.ts',
-      'test/daemon/replica/damage.int.test.ts',
-      'test/fault/broken-line.int.test.ts',
+      'test/daemon/replica/damage.e2e.test.ts',
+      'test/fault/broken-line.torture.test.ts',
       'test/fault/team.torture.test.ts',
       'test/fault/team-cut.torture.test.ts',
     ),
