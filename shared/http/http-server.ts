@@ -1,7 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { ListenOptions } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { invalid } from '../errors.ts';
+import { answerError } from './answers.ts';
 import { enforceDeadlines, type ReceiveLimits } from './deadlines.ts';
+import { hostProblem } from './host.ts';
 import { lingerAfterRefusal } from './linger.ts';
 
 /** What answers requests. */
@@ -79,7 +82,9 @@ export class HttpServer {
       // A client that always has a next request would keep its connection from ever being idle.
       if (this.#closing) response.setHeader('Connection', 'close');
       lingerAfterRefusal(request, response);
-      handler(request, response);
+      const problem = hostProblem(request);
+      if (problem === null) handler(request, response);
+      else answerError(response, invalid({ path: 'Host', message: problem }));
     });
   }
 }

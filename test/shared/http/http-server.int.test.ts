@@ -19,7 +19,7 @@ beforeEach(async () => {
     if (request.url === '/refuse') {
       response.writeHead(413, { Connection: 'close' });
       response.end(REFUSAL);
-    } else if (request.url === '/early') {
+    } else if (request.url?.endsWith('/early')) {
       response.end('early');
     } else if (request.url === '/large') {
       response.writeHead(200, { 'Content-Length': LARGE.length });
@@ -30,6 +30,43 @@ beforeEach(async () => {
   });
 });
 afterEach(() => server.close(0));
+
+describe('a request', () => {
+  it.each([
+    [['GET /early HTTP/1.1', 'Host: a', 'Host: b']],
+    [['GET /early HTTP/1.1', 'Host: a', 'hOST: a']],
+    [['POST /early HTTP/1.1', 'Host: a', 'Content-Length: 5', 'Host: b', '', 'hello']],
+    [['GET http://b/early HTTP/1.1', 'Host: a']],
+    [['GET http://a:81/early HTTP/1.1', 'Host: a']],
+    [['GET https://a:80/early HTTP/1.1', 'Host: a']],
+    [['GET http://a@b/early HTTP/1.1', 'Host: b']],
+    [['GET http://a/early HTTP/1.1', 'Host:']],
+  ])('that names two hosts is refused: %j', async (lines) => {
+    const answer = await exchange(lines);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain('"code":"VALIDATION_FAILED"');
+    expect(answer).toContain('"path":"Host"');
+  });
+
+  it.each([
+    [['GET /early HTTP/1.1', 'Host: a', 'Hosts: b', 'X-Host: c']],
+    [['GET /early HTTP/1.1', 'Host:']],
+    [['GET http://A:80/early HTTP/1.1', 'Host: a']],
+    [['GET HTTPS://a/early HTTP/1.1', 'Host: a:443']],
+    [['GET http://[::1]:5/early HTTP/1.1', 'Host: [::1]:5']],
+  ])('that names one is answered: %j', async (lines) => {
+    expect(await exchange(lines)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+/** What comes back for a request until the other side closes. */
+async function exchange(lines: readonly string[]): Promise<string> {
+  const socket = await open();
+  const [line = '', ...rest] = lines;
+  const parts = [line, 'Connection: close', ...rest];
+  socket.end(`${parts.join('\r\n')}${rest.includes('') ? '' : '\r\n\r\n'}`);
+  return text(socket);
+}
 
 /** A client that goes on sending when the other side has said all. */
 async function open(): Promise<Socket> {

@@ -1,0 +1,36 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * Why a request names no host or more than one, or null. Whoever looked at it on its way may have gone by another of them
+ * than the handlers here do.
+ */
+export function hostProblem({
+  url = '/',
+  headers,
+  rawHeaders,
+}: Pick<IncomingMessage, 'url' | 'headers' | 'rawHeaders'>): string | null {
+  if (hostsIn(rawHeaders) > 1) return 'Send one Host header.';
+  if (url.startsWith('/')) return null;
+  const [, scheme, authority] = /^(https?:)\/\/([^/?#]*)/i.exec(url) ?? [];
+  if (scheme === undefined || headers.host === undefined) return null;
+  const named = hostOf(scheme, authority ?? '');
+  return named !== null && named === hostOf(scheme, headers.host)
+    ? null
+    : 'The request target and the Host header name different hosts.';
+}
+
+function hostsIn(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
+}
+
+/** Without the port that goes without saying; null for what is more than a host. */
+function hostOf(scheme: string, authority: string): string | null {
+  const text = `${scheme}//${authority}`;
+  if (authority.includes('@') || !URL.canParse(text)) return null;
+  return new URL(text).host;
+}
