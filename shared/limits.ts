@@ -52,6 +52,8 @@ export const IDEMPOTENCY_MS = DAY_MS;
 export const SESSION_MS = 12 * HOUR_MS;
 
 export const KV_VALUE_MAX_BYTES = 256 * KIB;
+/** Bodies that hold a value: with every character escaped, it takes six times the bytes that are stored. */
+export const KV_BODY_MAX_BYTES = 2 * MIB;
 export const KV_KEY_MAX_BYTES = 512;
 export const KV_TTL_MAX_SECONDS = 31_536_000;
 export const DISK_KEYS_MAX = 10_000;

@@ -143,7 +143,7 @@ const doors: readonly Door[] = [
     name: 'a value',
     method: 'PUT',
     path: '/v1/kv/large',
-    limit: 256 * 1024,
+    limit: 2 * MIB,
     type: 'application/json',
   },
   {

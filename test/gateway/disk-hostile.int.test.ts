@@ -26,7 +26,10 @@ afterAll(() => gateway.stop());
 async function send(method: string, path: string, body: string | null = null) {
   const response = await fetch(gateway.url + path, {
     method,
-    headers: { authorization: `Bearer ${gateway.apiKey}` },
+    headers: {
+      authorization: `Bearer ${gateway.apiKey}`,
+      ...(body !== null && { 'content-type': 'application/json' }),
+    },
     body,
   });
   const text = await response.text();
@@ -111,20 +114,27 @@ describe('a name that no key may have', () => {
     }
   });
 
-  it.each(['/v1/kv/a/../b', '/v1/kv/a/%2e%2e/b', '/v1/files/a/./b'])(
-    'is not resolved as a path: %s',
-    async (path) => {
-      const answer = await rawRequest(gateway.url, [
-        `PUT ${path} HTTP/1.1`,
-        `Authorization: Bearer ${gateway.apiKey}`,
-        'Content-Length: 0',
-      ]);
-      expect(answer).toMatchObject({
-        status: 400,
-        text: expect.stringContaining('VALIDATION_FAILED'),
-      });
-    },
-  );
+  it.each([
+    ['/v1/kv/.', 'key'],
+    ['/v1/kv/..', 'key'],
+    ['/v1/kv/%2E', 'key'],
+    ['/v1/kv/a/../b', 'key'],
+    ['/v1/kv/a/%2e%2e/b', 'key'],
+    ['/v1/kv/../state/a', 'key'],
+    ['/v1/kv/../../u/a', 'key'],
+    ['/v1/state/.', 'task_id'],
+    ['/v1/files/a/./b', 'path'],
+    ['/v1/files/.', 'path'],
+  ])('is not resolved as a path: %s', async (target, path) => {
+    const answer = await rawRequest(gateway.url, [
+      `PUT ${target} HTTP/1.1`,
+      `Authorization: Bearer ${gateway.apiKey}`,
+      'Content-Length: 0',
+    ]);
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain('VALIDATION_FAILED');
+    expect(answer.text).toContain(`"path":"${path}"`);
+  });
 });
 
 describe('a name that no file may have', () => {
@@ -280,10 +290,17 @@ describe('a value', () => {
       [`[${'1e20,'.repeat(52_428)}1]`, true],
       [`[${'1e20,'.repeat(52_428)}100]`, false],
       [`"${'\\ud800'.repeat(43_690)}"`, true],
+      // What counts is the value, and not how it is escaped on the way.
+      [`"${'\\u0041'.repeat(256 * KIB - 2)}"`, true],
+      [`"${'\\u0041'.repeat(256 * KIB - 1)}"`, false],
+      [`["${'x'.repeat(256 * KIB - 5)}",${' '.repeat(256 * KIB)}1]`, false],
+      [`["${'x'.repeat(256 * KIB - 6)}",${' '.repeat(256 * KIB)}1]`, true],
     ];
     for (const [text, fits] of texts) {
       const rest = await send('PUT', '/v1/kv/big', text);
       const mcp = await tool('kv_set', `{"key":"big","value":${text}}`);
+      const state = await send('PUT', '/v1/state/big', `{"state":${text}}`);
+      expect(state.status).toBe(rest.status);
       expect(rest.status).toBe(fits ? 200 : 413);
       expect(rest.text).toContain(fits ? '"size_bytes":262' : 'PAYLOAD_TOO_LARGE');
       expect(mcp).toContain(fits ? '"size_bytes":262' : 'PAYLOAD_TOO_LARGE');

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { KV_TTL_MAX_SECONDS, KV_VALUE_MAX_BYTES } from '../../limits.ts';
+import { KV_BODY_MAX_BYTES, KV_TTL_MAX_SECONDS } from '../../limits.ts';
 import { defineOperation } from '../../operation.ts';
 import { isStateKey } from '../../rules/disk-name.ts';
 import { ifVersion, jsonText, kvKey } from '../disk-fields.ts';
@@ -37,7 +37,7 @@ export const kvSet = defineOperation({
     method: 'PUT',
     path: '/v1/kv/{key+}',
     body: { field: 'value', as: 'json' },
-    bodyMaxBytes: KV_VALUE_MAX_BYTES,
+    bodyMaxBytes: KV_BODY_MAX_BYTES,
     versioned: true,
   },
   mcp: { title: 'Store a value', destructive: true, idempotent: true },

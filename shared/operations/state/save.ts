@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { API_BODY_MAX_BYTES, STATE_NOTE_MAX_CHARS } from '../../limits.ts';
+import { KV_BODY_MAX_BYTES, STATE_NOTE_MAX_CHARS } from '../../limits.ts';
 import { defineOperation } from '../../operation.ts';
 import { ifVersion, jsonText } from '../disk-fields.ts';
 import { writeKey } from '../kv/write.ts';
@@ -36,7 +36,7 @@ export const stateSave = defineOperation({
   rest: {
     method: 'PUT',
     path: '/v1/state/{task_id+}',
-    bodyMaxBytes: API_BODY_MAX_BYTES,
+    bodyMaxBytes: KV_BODY_MAX_BYTES,
     versioned: true,
   },
   mcp: { title: 'Save the state of a task', destructive: true, idempotent: true },
