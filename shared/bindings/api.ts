@@ -19,14 +19,21 @@ import type { McpTables } from './mcp-tables.ts';
 import { ToolBook } from './mcp-tools.ts';
 import { openApiDocument } from './openapi.ts';
 import { restRoutes } from './rest.ts';
+import { refuseDotSegments } from './target.ts';
 
-/** Requests get an id, and whatever goes wrong is answered in the common form. `missing` is for what leads nowhere. */
+/**
+ * Requests get an id, a path that would be folded into another one is refused, and whatever goes wrong is answered in the
+ * common form. `missing` is for what leads nowhere.
+ */
 export function emptyApp(
   onInternal: OnInternalError,
   missing: (path: string) => ServiceError = () => new ServiceError('NOT_FOUND'),
 ): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
-  app.use(identify);
+  app.use(identify, (c, next) => {
+    refuseDotSegments(c.env.incoming.url ?? '/');
+    return next();
+  });
   app.onError((error, c) => errorResponse(error, c, onInternal));
   app.notFound((c) => errorResponse(missing(c.req.path), c, onInternal));
   return app;

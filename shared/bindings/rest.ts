@@ -15,7 +15,6 @@ import {
   type OnInternalError,
 } from './http.ts';
 import { queryKinds, readInput } from './rest-input.ts';
-import { refuseDotSegments } from './target.ts';
 import { etagOf, isKnown } from './version-headers.ts';
 
 interface Route {
@@ -63,7 +62,6 @@ async function respond(
     const route = methods.get(method as Method);
     if (!route) throw methodNotAllowed([...methods.keys()]);
     const target = c.env.incoming.url ?? '/';
-    refuseDotSegments(target);
     const caller = await executor.authenticate(credentialsOf(c));
     const headers = route.operation.effect === 'wait' ? {} : executor.meter(caller);
     const input = await readInput(route.operation, route.kinds(), c.env.incoming, target);

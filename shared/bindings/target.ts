@@ -1,4 +1,5 @@
 import { invalid } from '../errors.ts';
+import { operations } from '../operations/index.ts';
 
 /** The path of a request target, as it came over the wire. A client may write the whole URL there, as to a proxy. */
 function rawPath(target: string): string {
@@ -9,16 +10,27 @@ function rawPath(target: string): string {
 
 /**
  * Refuses `.` and `..` segments, plain or encoded: URL parsers remove them, so a path with one would reach another
- * route than the one that was written.
+ * route than the one that was written. The error names the parameter that the segment was meant for.
  */
 export function refuseDotSegments(target: string): void {
   if (!target.includes('.') && !/%2e/i.test(target)) return;
-  for (const segment of rawPath(target).split('/')) {
-    const plain = segment.replaceAll(/%2e/gi, '.');
-    if (plain === '.' || plain === '..') {
-      throw invalid({ path: 'path', message: 'The segments `.` and `..` are not allowed.' });
-    }
+  const segments = rawPath(target).split('/');
+  const index = segments.findIndex((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
+  if (index < 0) return;
+  const path = parameterAt(segments, index) ?? 'path';
+  throw invalid({ path, message: 'The segments `.` and `..` are not allowed.' });
+}
+
+/** The parameter of the interface's routes that holds this segment. */
+function parameterAt(segments: readonly string[], index: number): string | undefined {
+  for (const { rest } of operations) {
+    const parts = rest.path.split('/');
+    const at = Math.min(index, parts.length - 1);
+    const [, name, takesRest] = /^\{(\w+)(\+?)\}$/.exec(parts[at] ?? '') ?? [];
+    const isThere = parts.slice(0, at).every((part, n) => part === segments[n]);
+    if (isThere && (at === index || takesRest)) return name;
   }
+  return undefined;
 }
 
 /**

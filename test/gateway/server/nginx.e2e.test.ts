@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { findProgram, freePort } from '../../helpers/programs.ts';
+import { rawRequest } from '../../helpers/raw-http.ts';
 import { required } from '../../helpers/require.ts';
 import { newProject, type TeamProject } from '../../helpers/team.ts';
 import { Hosted } from './hosted.ts';
@@ -88,6 +89,17 @@ describe.runIf(required('nginx', nginx !== null, 'apt-get install -y nginx-light
         });
       },
     );
+
+    it.each(['PUT', 'GET'])('folds no segment of dots, which is refused: %s', async (method) => {
+      for (const path of ['/v1/kv/.', '/v1/kv/..', '/v1/kv/%2e', '/v1/kv/a/../b']) {
+        const { status, text } = await rawRequest(url, [
+          `${method} ${path} HTTP/1.1`,
+          `Authorization: Bearer ${project.apiKey}`,
+          'Content-Length: 0',
+        ]);
+        expect([path, status, text.includes('"path":"key"')]).toEqual([path, 400, true]);
+      }
+    });
 
     it('keeps slashes that stand in an address as such, also two together', async () => {
       const put = await json(send('PUT', '/v1/kv/plain//slashes/', asJson({})));

@@ -2,15 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { Hono } from 'hono';
 import { expect } from 'vitest';
 import * as z from 'zod';
-import {
-  errorResponse,
-  identify,
-  unroutable,
-  type HttpEnv,
-} from '../../../shared/bindings/http.ts';
+import { emptyApp } from '../../../shared/bindings/api.ts';
+import { unroutable } from '../../../shared/bindings/http.ts';
 import { restRoutes } from '../../../shared/bindings/rest.ts';
 import type { Caller } from '../../../shared/context.ts';
 import { ServiceError, unavailable } from '../../../shared/errors.ts';
@@ -163,9 +158,7 @@ export async function serveRest(
   const executor = new EchoExecutor(answerOf);
   const internal: unknown[] = [];
   const onInternal = (error: unknown): unknown => internal.push(error);
-  const app = new Hono<HttpEnv>();
-  app.use(identify);
-  app.notFound((c) => errorResponse(new ServiceError('NOT_FOUND'), c, onInternal));
+  const app = emptyApp(onInternal);
   app.route('/', restRoutes(executor, operations, onInternal));
   const listener = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,

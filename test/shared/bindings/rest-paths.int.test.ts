@@ -49,19 +49,15 @@ describe('a path parameter that takes the rest', () => {
     '/v1/values/../../v1/values/a',
     '/v1/x/../values/a',
     'http://localhost/v1/values/a/../b',
+    '/v1/values/../x',
+    '/v1/values/a/..',
+    '/v1/values/.',
+    '/v1/values/%2e%2e/a',
   ])('is refused where dots would change the route: %s', async (target) => {
     const answer = await line('GET', target);
     expect(answer).toMatchObject({ status: 400, body: problem('path') });
     expect(rest.asked).toEqual([]);
   });
-
-  it.each(['/v1/values/../x', '/v1/values/a/..', '/v1/values/%2e%2e/a'])(
-    'is not there where dots lead to no route: %s',
-    async (target) => {
-      expect((await line('GET', target)).status).toBe(404);
-      expect(rest.asked).toEqual([]);
-    },
-  );
 
   it.each(['/v1/values/%', '/v1/values/%zz', '/v1/values/a%C3', '/v1/values/%ff/b'])(
     'is refused where it is no UTF-8: %s',

@@ -14,20 +14,27 @@ function refused(run: () => unknown): unknown {
 
 describe('dot segments', () => {
   it.each([
-    '/v1/kv/../whoami',
-    '/v1/./whoami',
-    '/v1/kv/..',
-    '/v1/kv/.',
-    '/../v1',
-    '/v1/kv/%2e%2e/x',
-    '/v1/kv/%2E%2e/x',
-    '/v1/kv/.%2e/x',
-    '/v1/kv/%2e',
-    '/v1/kv/..?x=1',
-    'http://127.0.0.1/v1/../whoami',
-  ])('are refused in %s', (target) => {
+    ['/v1/kv/../whoami', 'key'],
+    ['/v1/./whoami', 'path'],
+    ['/v1/kv/..', 'key'],
+    ['/v1/kv/.', 'key'],
+    ['/v1/kv/a/b/./c', 'key'],
+    ['/v1/state/.', 'task_id'],
+    ['/v1/files/..', 'path'],
+    ['/v1/sources/.', 'name'],
+    ['/v1/keys/../rotate', 'id'],
+    ['/v1/keys/a/..', 'path'],
+    ['/../v1', 'path'],
+    ['/w/../v1/kv', 'path'],
+    ['/v1/kv/%2e%2e/x', 'key'],
+    ['/v1/kv/%2E%2e/x', 'key'],
+    ['/v1/kv/.%2e/x', 'key'],
+    ['/v1/kv/%2e', 'key'],
+    ['/v1/kv/..?x=1', 'key'],
+    ['http://127.0.0.1/v1/../whoami', 'path'],
+  ])('are refused in %s by the name of %s', (target, path) => {
     expect(refused(() => refuseDotSegments(target))).toEqual({
-      fields: [{ path: 'path', message: expect.stringContaining('`..`') }],
+      fields: [{ path, message: expect.stringContaining('`..`') }],
     });
   });
 
