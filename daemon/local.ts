@@ -108,6 +108,7 @@ async function peopleStatus(
     // Nobody's address masks like this but those of this very machine.
     owner: owner === maskedAddress(NO_OWNER) ? null : owner,
     telegram: telegram !== null,
+    telegram_trouble: gateway.telegram?.trouble ?? null,
     active_email: active.filter(({ kind }) => kind === 'email').length,
     active_telegram: active.filter(({ kind }) => kind === 'telegram').length,
   };

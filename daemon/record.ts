@@ -30,6 +30,8 @@ export interface PeopleStatus {
   readonly owner: string | null;
   /** Whether there is a bot. */
   readonly telegram: boolean;
+  /** Why the bot doesn't work just now; null while it does, and without one. */
+  readonly telegram_trouble: string | null;
   /** Active channels by email, the owner's among them, and by Telegram. */
   readonly active_email: number;
   readonly active_telegram: number;

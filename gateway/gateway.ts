@@ -5,6 +5,7 @@ import type { Executor } from '../shared/executor.ts';
 import { hashApiKey, last4, newApiKey, newId } from '../shared/ids.ts';
 import type { Desk } from './people/desk.ts';
 import { NO_OWNER } from './people/no-owner.ts';
+import type { BotHealth } from './people/people.ts';
 import type { Census } from './observer.ts';
 import type { OperatorDesk } from './operator/operator-desk.ts';
 import type { Projects } from './projects.ts';
@@ -112,14 +113,20 @@ export class Gateway {
 
   /** What it holds at this moment. */
   get census(): Census {
-    const { mail, projects, writers } = this.#parts;
+    const { mail, people, projects, writers } = this.#parts;
     const mailbox = mail.status;
     return {
       ...projects.census,
       writes: writers.waiting ?? 0,
       mailbox: mailbox?.connected ? 1 : 0,
       mailboxBacklog: mailbox?.backlog ?? 0,
+      telegram: people.telegram?.trouble === null ? 1 : 0,
     };
+  }
+
+  /** Null without a Telegram bot. */
+  get telegram(): BotHealth | null {
+    return this.#parts.people.telegram;
   }
 
   /** Answers every wait as at its timeout, so that the server can finish its connections. */

@@ -31,6 +31,8 @@ export interface Census {
   readonly mailbox: number;
   /** Mails that wait there, as of the last look. */
   readonly mailboxBacklog: number;
+  /** 1 while the Telegram bot works; 0 without one, too. */
+  readonly telegram: number;
 }
 
 /** The carrier, with how its letters fare told. */

@@ -11,6 +11,7 @@ import { DEFAULT_PORT, rememberedPort } from '../../daemon/port.ts';
 import { lockHolder, portOwner } from '../../shared/processes.ts';
 import { readRecord, type DaemonStatus } from '../../daemon/record.ts';
 import { VERSION } from '../../shared/version.ts';
+import { safeLine } from '../view/terminal-text.ts';
 
 /** One line of the doctor: what was looked at, how it is, and how to repair it. */
 export interface Finding {
@@ -139,6 +140,15 @@ function dateOf(url: string): Promise<number | null> {
     call.on('timeout', () => call.destroy());
     call.on('error', () => resolve(null));
   });
+}
+
+/** Whether the bot of this machine works. Nothing without one. */
+export function checkTelegram(status: Pick<DaemonStatus, 'people'> | null): Finding[] {
+  if (!status?.people?.telegram) return [];
+  const { telegram_trouble: trouble } = status.people;
+  if (!trouble) return [ok('telegram', 'the bot is connected')];
+  const fix = 'Check SVC_TELEGRAM_TOKEN and the network, then: svc down && svc up; see svc logs';
+  return [failed('telegram', safeLine(trouble), fix)];
 }
 
 export async function checkDisk(home: Home): Promise<Finding> {

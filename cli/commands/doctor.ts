@@ -9,6 +9,7 @@ import {
   checkNode,
   checkPermissions,
   checkPort,
+  checkTelegram,
   type Finding,
 } from './doctor-checks.ts';
 import { checkGateway, checkReplica } from './doctor-gateway.ts';
@@ -35,6 +36,7 @@ async function lookAtAll(context: CommandContext): Promise<Finding[]> {
     ...(await checkPort(home, status)),
     ...(await checkGateway(context)),
     ...checkReplica(status),
+    ...checkTelegram(status),
     await checkDisk(home),
     ...(status ? [] : [await checkIntegrity(home, env)]),
   ];

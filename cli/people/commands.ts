@@ -81,7 +81,7 @@ async function addChannel(shape: OperationShape, context: CommandContext): Promi
 const BOT_HINTS: Readonly<Record<string, string>> = {
   CHANNEL_KIND_UNAVAILABLE:
     'Make a bot with @BotFather, then: svc down && SVC_TELEGRAM_TOKEN=… svc up. Or use email.',
-  UNAVAILABLE: 'Telegram has not told the name of the bot yet. Try again; see also: svc logs',
+  UNAVAILABLE: "The Telegram bot isn't connected yet. See why with: svc status",
 };
 
 /** On one's own machine more can be said of the bot that is not there. */

@@ -1,7 +1,7 @@
 import type { PeopleStatus } from '../../daemon/record.ts';
 import type { Pair } from './pairs.ts';
 import type { Look } from './table.ts';
-import { wrapText } from './terminal-text.ts';
+import { safeLine, wrapText } from './terminal-text.ts';
 import { counted } from '../../shared/counted.ts';
 
 const WIDEST_TEXT = 96;
@@ -11,7 +11,12 @@ export function peoplePairs(people: PeopleStatus): Pair[] {
   return [
     ['Decisions', decisionsText(people)],
     ['Owner', people.owner ?? 'not named (svc up --owner EMAIL)'],
+    ...troublePairs(people),
   ];
+}
+
+function troublePairs({ telegram_trouble: trouble }: PeopleStatus): Pair[] {
+  return trouble ? [['Telegram', `doesn't work: ${safeLine(trouble)}`]] : [];
 }
 
 /** Where people are asked for decisions, in plain words. */

@@ -30,6 +30,12 @@ export interface PeopleConfig {
   } | null;
 }
 
+/** How a bot is. */
+export interface BotHealth {
+  /** Why it doesn't work just now; null while it does. */
+  readonly trouble: string | null;
+}
+
 interface PeopleParts {
   readonly config: PeopleConfig;
   readonly dataFolder: string;
@@ -78,6 +84,11 @@ export class People {
   /** The name of the Telegram bot; null without one, or until Telegram has told it. */
   get telegramBot(): string | null {
     return this.#bot?.username ?? null;
+  }
+
+  /** Null without a Telegram bot. */
+  get telegram(): BotHealth | null {
+    return this.#bot && { trouble: this.#bot.trouble };
   }
 
   /** Where Telegram brings updates, if it does. */

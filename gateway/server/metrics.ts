@@ -26,6 +26,7 @@ const GAUGES: readonly (readonly [name: string, help: string, key: keyof Census]
   ['svc_writes_waiting', 'Writes that were asked for and are not answered.', 'writes'],
   ['svc_mailbox_connected', 'Whether the mailbox can be reached; 0 without one.', 'mailbox'],
   ['svc_mailbox_backlog', 'Mails that wait in the mailbox.', 'mailboxBacklog'],
+  ['svc_telegram_connected', 'Whether the Telegram bot works; 0 without one.', 'telegram'],
 ];
 
 /** What is counted, in the form of Prometheus. */

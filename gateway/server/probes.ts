@@ -5,6 +5,7 @@ import { ServiceError } from '../../shared/errors.ts';
 import { answerError, answerJson } from '../../shared/http/answers.ts';
 import { SAFE_HEADERS } from '../../shared/http/safe-headers.ts';
 import { VERSION } from '../../shared/version.ts';
+import type { BotHealth } from '../people/people.ts';
 import type { DiskProbe } from './disk-probe.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -14,6 +15,8 @@ export type Phase = 'opening' | 'open' | 'closing';
 interface ProbesParts {
   readonly phase: () => Phase;
   readonly disk: DiskProbe;
+  /** Null without a Telegram bot. */
+  readonly telegram: () => BotHealth | null;
   readonly metrics: Metrics;
   /** Who shows it may read the metrics from anywhere; null is nobody. */
   readonly metricsToken: string | null;
@@ -53,13 +56,19 @@ export class Probes {
   async #ready(response: ServerResponse): Promise<void> {
     const phase = this.#parts.phase();
     const disk = await this.#parts.disk.check();
+    const telegram = this.#parts.telegram();
+    // Without its bot the gateway still does all its other work.
     const isReady = phase === 'open' && disk === null;
     answerJson(
       response,
       isReady ? 200 : 503,
       {
         status: isReady ? 'ready' : 'not_ready',
-        checks: { stores: phase, disk: disk === null ? 'writable' : `not writable: ${disk}` },
+        checks: {
+          stores: phase,
+          disk: disk === null ? 'writable' : `not writable: ${disk}`,
+          ...(telegram && { telegram: telegram.trouble ?? 'connected' }),
+        },
       },
       isReady ? {} : { 'Retry-After': '5' },
     );

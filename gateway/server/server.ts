@@ -61,6 +61,7 @@ export class GatewayServer {
     const probes = new Probes({
       phase: () => this.#phase,
       disk: new DiskProbe(config.dataFolder),
+      telegram: () => this.#gateway?.telegram ?? null,
       metrics,
       metricsToken: config.metricsToken,
     });

@@ -21,6 +21,8 @@ export interface BotApiOptions {
   readonly apiRoot: string;
   /** There for tests. */
   readonly callMaxMs?: number;
+  /** Told how each call ended; null is an answer. Calls that were aborted here tell nothing. */
+  readonly onOutcome?: (failure: TelegramFailure | null) => void;
 }
 
 /** grammY names the type of a package of old; the signals of the runtime serve. */
@@ -38,13 +40,20 @@ export class BotApi {
   readonly #secrets: readonly string[];
   readonly #callMaxMs: number;
   readonly #agent: HttpAgent;
+  readonly #onOutcome: (failure: TelegramFailure | null) => void;
   readonly #open = new Map<AbortController, Promise<unknown>>();
   #isClosed = false;
 
-  constructor({ token, apiRoot, callMaxMs = CALL_MAX_MS }: BotApiOptions) {
+  constructor({
+    token,
+    apiRoot,
+    callMaxMs = CALL_MAX_MS,
+    onOutcome = () => undefined,
+  }: BotApiOptions) {
     const secret = token.slice(token.indexOf(':') + 1);
     this.#secrets = [token, secret].filter((text) => text !== '');
     this.#callMaxMs = callMaxMs;
+    this.#onOutcome = onOutcome;
     this.#agent = apiRoot.startsWith('http:')
       ? new HttpAgent({ keepAlive: true })
       : new HttpsAgent({ keepAlive: true });
@@ -52,6 +61,12 @@ export class BotApi {
       apiRoot: apiRoot.replace(/\/+$/, ''),
       // Whoever answers with a redirect would be sent the token.
       baseFetchConfig: { agent: this.#agent, redirect: 'error', size: ANSWER_MAX_BYTES },
+    });
+    // The library reads members of whatever was answered.
+    this.#api.config.use(async (call, method, ...rest) => {
+      const answer = await call(method, ...rest);
+      if (isObject(answer)) return answer;
+      throw senseless(method);
     });
   }
 
@@ -167,9 +182,13 @@ export class BotApi {
     try {
       const answer = call(controller.signal as unknown as Signal);
       this.#open.set(controller, answer);
-      return await answer;
+      const result = await answer;
+      this.#onOutcome(null);
+      return result;
     } catch (error) {
-      throw failureOf(method, error, (text) => this.#redact(text));
+      const failure = failureOf(method, error, (text) => this.#redact(text));
+      if (!this.#isClosed && !signal?.aborted) this.#onOutcome(failure);
+      throw failure;
     } finally {
       clearTimeout(timer);
       this.#open.delete(controller);

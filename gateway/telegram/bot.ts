@@ -49,6 +49,7 @@ interface TelegramBotOptions {
 /** How long a stop waits for toasts and edits that are on their way. */
 const FAREWELL_MS = 1000;
 
+const NOT_YET = 'Telegram has not answered yet.';
 const CONFLICT =
   'Somebody else fetches the updates of this bot: another gateway with the same token, or a webhook. ' +
   'Decisions may go astray until only one is left.';
@@ -66,6 +67,10 @@ export class TelegramBot {
   readonly #stopping = new AbortController();
   #work: Promise<void> = Promise.resolve();
   #username: string | null = null;
+  /** Why it doesn't get updates. */
+  #trouble: string | null = NOT_YET;
+  /** Why the last call of any kind shows that the others would fail, too. */
+  #lastCall: string | null = null;
   /** What need not be told again: a conflict never, the rest until Telegram answers. */
   readonly #told = new Set<Trouble['kind']>();
 
@@ -74,7 +79,14 @@ export class TelegramBot {
     const publicUrl = new URL(config.publicUrl).href.replace(/\/+$/, '');
     this.#options = options;
     this.#publicUrl = publicUrl;
-    this.#api = new BotApi({ ...config, ...(callMaxMs !== undefined && { callMaxMs }) });
+    this.#api = new BotApi({
+      ...config,
+      ...(callMaxMs !== undefined && { callMaxMs }),
+      onOutcome: (failure) => {
+        const isDead = failure !== null && (failure.isTokenRefused || failure.code === null);
+        this.#lastCall = isDead ? failure.message : null;
+      },
+    });
     this.#errands = new Errands((error) => this.#courtesyFailed(error));
     const room = new Room({ api: this.#api, desk, clock, errands: this.#errands, publicUrl });
     const conversation = new Conversation(room, clock, (error) => this.#failed(error));
@@ -97,6 +109,11 @@ export class TelegramBot {
     return this.#username;
   }
 
+  /** Why the bot doesn't work just now; null while it does. */
+  get trouble(): string | null {
+    return this.#trouble ?? this.#lastCall;
+  }
+
   /** What a person opens to connect a chat; null until the bot knows its name. */
   startUrl(token: string): string | null {
     return this.#username && `https://t.me/${this.#username}?start=${encodeURIComponent(token)}`;
@@ -110,11 +127,13 @@ export class TelegramBot {
     try {
       await this.#begin();
     } catch (error) {
+      this.#trouble = troubleOf(error).message;
       if (isFinal(error)) throw error;
       this.#unanswered(error);
       this.#work = this.#beginLater();
       return;
     }
+    this.#reached();
     this.#work = this.#run();
   }
 
@@ -180,14 +199,15 @@ export class TelegramBot {
   }
 
   #reached(): void {
-    this.#told.delete('refused');
-    this.#told.delete('unreachable');
+    this.#trouble = null;
+    for (const kind of ['refused', 'unreachable', 'failed'] as const) this.#told.delete(kind);
   }
 
   /** A call on which everything depends went wrong, and will be tried again. */
   #unanswered(error: unknown): void {
     if (this.#stopping.signal.aborted) return;
     const { kind, message } = troubleOf(error);
+    this.#trouble = message;
     if (this.#told.has(kind)) return;
     this.#told.add(kind);
     this.#tell({ kind, message });
@@ -223,5 +243,7 @@ function troubleOf(error: unknown): Trouble {
     return { kind: 'conflict', message: CONFLICT };
   }
   const message = error instanceof Error ? error.message : 'unknown trouble';
-  return { kind: isFinal(error) ? 'refused' : 'unreachable', message };
+  if (isFinal(error)) return { kind: 'refused', message };
+  const isOurs = !(error instanceof TelegramFailure) || error.isOurs;
+  return { kind: isOurs ? 'failed' : 'unreachable', message };
 }

@@ -6,17 +6,20 @@ interface FailureParts {
   readonly code: number | null;
   readonly description: string;
   readonly retryAfterSeconds: number | null;
+  /** True where this program failed, and not the network or Telegram. */
+  readonly isOurs?: boolean;
 }
 
 /**
- * A call that Telegram refused or did not answer. Made anew of the few words that are safe to log: the errors of the library
- * hold the address, which has the bot's token in it, and the message that was to be sent.
+ * A call that Telegram refused or did not answer, or that failed here. It holds only words that are safe to log: the errors of
+ * the library hold the address, which has the bot's token in it, and the message.
  */
 export class TelegramFailure extends Error {
   override readonly name = 'TelegramFailure';
   readonly code: number | null;
   readonly description: string;
   readonly retryAfterSeconds: number | null;
+  readonly isOurs: boolean;
 
   constructor(method: string, parts: FailureParts) {
     const code = parts.code === null ? '' : `${parts.code} `;
@@ -24,6 +27,7 @@ export class TelegramFailure extends Error {
     this.code = parts.code;
     this.description = parts.description;
     this.retryAfterSeconds = parts.retryAfterSeconds;
+    this.isOurs = parts.isOurs ?? false;
   }
 
   /** Telegram will not answer otherwise until somebody changes the token or the address of the API. */
@@ -58,27 +62,39 @@ const DESCRIPTION_MAX_CHARS = 300;
 /** What Telegram may ask for, and no more: a number out of a wrong clock must not silence a bot for days. */
 const RETRY_AFTER_MAX_SECONDS = 3600;
 
-/** Any error of a call as one that is safe to show. `redact` takes the token out of words that came from the other side. */
+/** Any error of a call as one that is safe to show. `redact` takes the token out of its words. */
 export function failureOf(
   method: string,
   error: unknown,
   redact: (text: string) => string,
 ): TelegramFailure {
-  if (!(error instanceof GrammyError)) {
-    const description = `no answer (${networkReason(error)})`;
-    return new TelegramFailure(method, { code: null, description, retryAfterSeconds: null });
-  }
+  if (error instanceof TelegramFailure) return error;
+  const shown = (text: string): string => redact(text).slice(0, DESCRIPTION_MAX_CHARS);
+  if (!(error instanceof GrammyError)) return unanswered(method, error, shown);
   const { error_code: code, parameters } = error;
   // Typed as text by the library, which passes on what it was sent.
   const description: unknown = error.description;
   return new TelegramFailure(method, {
     code: Number.isInteger(code) ? code : null,
-    description: redact(typeof description === 'string' ? description : 'refused').slice(
-      0,
-      DESCRIPTION_MAX_CHARS,
-    ),
+    description: shown(typeof description === 'string' ? description : 'refused'),
     retryAfterSeconds: retryAfter(parameters.retry_after),
   });
+}
+
+function unanswered(
+  method: string,
+  error: unknown,
+  shown: (text: string) => string,
+): TelegramFailure {
+  const inner = error instanceof HttpError ? error.error : error;
+  const none = { code: null, retryAfterSeconds: null };
+  const reason = networkReason(inner);
+  if (reason !== null) {
+    return new TelegramFailure(method, { ...none, description: `no answer (${reason})` });
+  }
+  const words = inner instanceof Error ? `${inner.name}: ${inner.message}` : typeof inner;
+  const description = `svc itself failed (${shown(words)})`;
+  return new TelegramFailure(method, { ...none, description, isOurs: true });
 }
 
 function retryAfter(value: unknown): number | null {
@@ -86,12 +102,11 @@ function retryAfter(value: unknown): number | null {
   return isSpan ? Math.min(Math.ceil(value), RETRY_AFTER_MAX_SECONDS) : null;
 }
 
-/** A code such as ECONNREFUSED, or the kind of trouble. Never the message, which may name the address. */
-function networkReason(error: unknown): string {
-  const inner = error instanceof HttpError ? error.error : error;
-  const code = errorCode(inner);
-  if (code !== null) return code;
-  if (inner instanceof Error && 'type' in inner && typeof inner.type === 'string')
-    return inner.type;
-  return 'unexpected answer';
+/**
+ * A code such as ECONNREFUSED, or the kind of trouble; null for an error that is no trouble of the network. Node-fetch gives
+ * those of the network, and only those, a type.
+ */
+function networkReason(error: unknown): string | null {
+  if (!(error instanceof Error && 'type' in error && typeof error.type === 'string')) return null;
+  return errorCode(error) ?? error.type;
 }

@@ -66,6 +66,7 @@ describe('status', () => {
     mail: 'smtp',
     owner: 'a***@example.com',
     telegram: false,
+    telegram_trouble: null,
     active_email: 1,
     active_telegram: 0,
   };
@@ -96,6 +97,13 @@ describe('status', () => {
   ])('says what to know and to do about it: %j', async (fields, advice) => {
     const fake = await answering(() => ({ ...status, people: { ...PEOPLE, ...fields } }));
     expect((await svc('status', fake)).stdout.replaceAll('\n', ' ')).toContain(advice);
+  });
+
+  it('says why the Telegram bot does not work', async () => {
+    const trouble = 'Telegram, getMe: 401 Unauthorized';
+    const people = { ...PEOPLE, telegram: true, active_telegram: 1, telegram_trouble: trouble };
+    const { stdout } = await svc('status', await answering(() => ({ ...status, people })));
+    expect(stdout).toContain(`  Telegram   doesn't work: ${trouble}\n`);
   });
 
   it('has nothing to say where everything is well', async () => {

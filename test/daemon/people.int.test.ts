@@ -75,6 +75,7 @@ describe('the owner', () => {
       mail: 'outbox',
       owner: null,
       telegram: false,
+      telegram_trouble: null,
       active_email: 1,
       active_telegram: 0,
     });
@@ -134,6 +135,15 @@ describe('the owner', () => {
 });
 
 describe('Telegram', () => {
+  it('that refuses the bot is named in the status, with the reason', async () => {
+    const bot = await FakeTelegram.start();
+    bots.push(bot);
+    await start({ SVC_TELEGRAM_TOKEN: '1:another-token', SVC_TELEGRAM_API_ROOT: bot.url });
+    await expect
+      .poll(people)
+      .toMatchObject({ telegram_trouble: 'Telegram, getMe: 401 Unauthorized' });
+  });
+
   it('brings requests to a chat and decisions back, once the owner has let it in', async () => {
     const bot = await FakeTelegram.start();
     bots.push(bot);

@@ -19,7 +19,13 @@ const [folder = ''] = process.argv.slice(2);
 const log = pino({ level: process.env['SVC_TEST_LOG'] ?? 'error' }, pino.destination(2));
 const metrics = new Metrics();
 const disk = new DiskProbe(folder);
-const probes = new Probes({ phase: () => 'open', disk, metrics, metricsToken: null });
+const probes = new Probes({
+  phase: () => 'open',
+  disk,
+  telegram: () => null,
+  metrics,
+  metricsToken: null,
+});
 const trusted = AddressRanges.parse('127.0.0.0/8', 'SVC_TRUSTED_PROXIES');
 const front = new Front({
   kind: 'tcp',

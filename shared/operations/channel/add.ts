@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
 import type { WriteContext } from '../../context.ts';
-import { invalid, ServiceError, unavailable } from '../../errors.ts';
+import { invalid, ServiceError } from '../../errors.ts';
 import { newToken } from '../../ids.ts';
 import {
   CHANNEL_EMAIL_LINK_MS,
@@ -68,7 +68,7 @@ export const channelAdd = defineOperation({
     if (kind === 'email') return checkedAddress(address, server.mail.domain);
     if (address !== undefined) throw invalid({ path: 'address', message: 'Only for kind email.' });
     // Its name is part of the link; it is known once Telegram has answered.
-    if (server.telegramBot === null) throw unavailable(5);
+    if (server.telegramBot === null) throw notConnected();
     return null;
   },
   commit: async (context, { kind, label: name = kind }, address) =>
@@ -78,6 +78,13 @@ export const channelAdd = defineOperation({
     ...(token && { start_url: `https://t.me/${server.telegramBot ?? ''}?start=${token}` }),
   }),
 });
+
+function notConnected(): ServiceError {
+  return new ServiceError('UNAVAILABLE', {
+    details: { retry_after: 5 },
+    hint: "The Telegram bot isn't connected yet. `svc status`, or /readyz of a gateway, says why.",
+  });
+}
 
 function checkedAddress(address: string | undefined, ownDomain: string | null): string {
   if (address === undefined) throw invalid({ path: 'address', message: 'Needed for kind email.' });

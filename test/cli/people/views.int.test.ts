@@ -217,7 +217,7 @@ describe('channel', () => {
 
   it.each([
     ['CHANNEL_KIND_UNAVAILABLE', 400, 'SVC_TELEGRAM_TOKEN=… svc up'],
-    ['UNAVAILABLE', 503, 'has not told the name of the bot yet'],
+    ['UNAVAILABLE', 503, "bot isn't connected yet"],
   ])('add without a bot: %s', async (code, status, hint) => {
     const fake = await given({
       'POST /v1/channels': (_, response) => refuse(response, status, code),

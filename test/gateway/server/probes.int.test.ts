@@ -10,13 +10,21 @@ import { temporaryFolder } from '../../helpers/gateway.ts';
 let folder: ReturnType<typeof temporaryFolder>;
 let server: HttpServer;
 let phase: Phase;
+let telegram: { readonly trouble: string | null } | null;
 
 beforeEach(async () => {
   folder = temporaryFolder();
   phase = 'opening';
+  telegram = null;
   const metrics = new Metrics();
   const disk = new DiskProbe(folder.path);
-  const probes = new Probes({ phase: () => phase, disk, metrics, metricsToken: null });
+  const probes = new Probes({
+    phase: () => phase,
+    disk,
+    telegram: () => telegram,
+    metrics,
+    metricsToken: null,
+  });
   server = await HttpServer.listen({ host: '127.0.0.1', port: 0 }, () => (request, response) => {
     void probes.answer(request.url ?? '/', { request, response, isDirect: false });
   });
@@ -40,6 +48,24 @@ it.each([
   const ready = await ask('/readyz');
   expect(ready).toMatchObject({ status, body: { checks: { stores: now, disk: 'writable' } } });
   expect((await ask('/healthz')).status).toBe(200);
+});
+
+it('a Telegram bot that does not work is named by /readyz, which stays 200', async () => {
+  phase = 'open';
+  expect((await ask('/readyz')).body).toEqual({
+    status: 'ready',
+    checks: { stores: 'open', disk: 'writable' },
+  });
+  telegram = { trouble: 'Telegram, getMe: 401 Unauthorized' };
+  expect(await ask('/readyz')).toMatchObject({
+    status: 200,
+    body: { checks: { telegram: 'Telegram, getMe: 401 Unauthorized' } },
+  });
+  telegram = { trouble: null };
+  expect(await ask('/readyz')).toMatchObject({
+    status: 200,
+    body: { checks: { telegram: 'connected' } },
+  });
 });
 
 it('without a token nobody from elsewhere reads the metrics', async () => {
