@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
-import { type Clock, type Steadiness } from '../shared/clock.ts';
+import type { Clock } from '../shared/clock.ts';
 import type { ServerInfo } from '../shared/context.ts';
 import type { BlobsConfig } from './blobs/blobs-config.ts';
 import type { CallbackAllow } from './callbacks/callback-allow.ts';
 import { type RemoteStore } from './databases.ts';
 import { type PeopleConfig } from './people/people.ts';
 import type { Observer } from './observer.ts';
+import type { Steadiness } from './steadiness.ts';
 import type { Writers, WritersOptions } from './writes/writers.ts';
 
 /** What a gateway is opened with. */
@@ -19,7 +20,7 @@ export interface GatewayOptions {
   readonly ratePerMinute: number;
   readonly log: Logger;
   readonly clock?: Clock;
-  /** When `clock` may be trusted to say that something is old enough to be deleted. */
+  /** As of when `clock` may be trusted to say that something is old enough to be deleted; for tests. */
   readonly steady?: Steadiness;
   /** The disk failed a write: the process must end. */
   readonly onFatal: (error: unknown) => void;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Hono } from 'hono';
 import type { HttpEnv } from '../shared/bindings/http.ts';
-import { steadiness, systemClock, type Clock } from '../shared/clock.ts';
+import { systemClock, type Clock } from '../shared/clock.ts';
 import type { ServerInfo, Vault } from '../shared/context.ts';
 import type { Executor } from '../shared/executor.ts';
 import { makeFolder } from '../shared/make-folder.ts';
@@ -33,6 +33,7 @@ import { Rates } from './rates.ts';
 import { refuseHalfRekeyed } from './rekey-mark.ts';
 import { S3Client } from './blobs/s3-client.ts';
 import { SignIn } from './signin/sign-in.ts';
+import { KeptSteadiness } from './steadiness.ts';
 import { Uploads } from './links/uploads.ts';
 import { WebInbox } from './ui/inbox.ts';
 import { createVault, loadMasterKey } from './vault.ts';
@@ -143,7 +144,7 @@ type Host = ConstructorParameters<typeof Projects>[1];
 
 /** The projects, and where the store is shared the other gateways, with whom they are shared out. */
 function openProjects(
-  { dataFolder, steady = steadiness(), openProjectsMax, log }: GatewayOptions,
+  { dataFolder, steady = new KeptSteadiness(dataFolder), openProjectsMax, log }: GatewayOptions,
   { databases, control }: Store,
   host: Omit<Host, 'rests' | 'gatewayId' | 'mayBeForeign' | 'isUnsure' | 'steady' | 'files'>,
 ): { readonly projects: Projects; readonly peers: Peers | null } {

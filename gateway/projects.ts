@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isoTime, type Steadiness } from '../shared/clock.ts';
+import { isoTime } from '../shared/clock.ts';
 import type { ProjectInfo } from '../shared/context.ts';
 import { newProjectId } from '../shared/ids.ts';
 import { IDEMPOTENCY_MS } from '../shared/limits.ts';
@@ -11,6 +11,7 @@ import type { Census } from './observer.ts';
 import { OpenFiles, type OpenFilesOptions } from './open-files.ts';
 import { Project, type ProjectHost } from './project.ts';
 import { Scheduler } from './scheduler.ts';
+import type { Steadiness } from './steadiness.ts';
 import { firstDue, keepUp } from './upkeep.ts';
 import type { Whereabouts } from './write-gate.ts';
 
@@ -32,6 +33,7 @@ type Host = Omit<
 /** Whoever reserved a project has made it within this time, or has died. */
 const FINISHED_WITHIN_MS = 60_000;
 const LOOK_AGAIN_MS = 1000;
+const NEVER = Number.NEGATIVE_INFINITY;
 /** So many have their upkeep at once: opening databases for it must not keep others waiting. */
 const UPKEEP_MAX = 4;
 
@@ -50,8 +52,8 @@ export class Projects {
   readonly #finding = new Map<string, Promise<Project | null>>();
   /** Projects that were left with something under way, until they are made. */
   readonly #working = new Set<string>();
-  /** Projects whose files may hold orphans, of an earlier run or of work that failed. */
-  readonly #unswept = new Set<string>();
+  /** Projects whose files may hold orphans, of an earlier run or of work that failed, and as of when they were swept. */
+  readonly #unswept = new Map<string, number>();
   /** Whose upkeep is due and waits for its turn, and how many have theirs. */
   readonly #due: string[] = [];
   #keptUp = 0;
@@ -157,7 +159,7 @@ export class Projects {
     const now = this.#host.clock.now();
     for (const { id, isResting, nextDueAt } of work) {
       if (!isResting) {
-        this.#unswept.add(id);
+        this.#unswept.set(id, NEVER);
         const known = this.#known.get(id);
         if (known) known.inherit();
         else this.#working.add(id);
@@ -236,6 +238,7 @@ export class Projects {
     await Promise.all([...this.#known.values()].map((project) => project.close()));
     await this.#settled();
     this.#known.clear();
+    this.#steady.close?.();
   }
 
   async #settled(): Promise<void> {
@@ -350,22 +353,24 @@ export class Projects {
 
   /** Apart from upkeep, which must not wait until all files are read. */
   #sweepOnce(project: Project): void {
-    if (!this.#unswept.has(project.info.id)) return;
+    const { id } = project.info;
+    const sweptAsOf = this.#unswept.get(id);
+    if (sweptAsOf === undefined) return;
     const now = this.#host.clock.now();
+    const asOf = this.#steady.asOf(now);
     const waitMs = this.#steady.waitMs();
-    if (waitMs > 0) {
-      project.atLatest(now + waitMs);
-      return;
-    }
-    this.#unswept.delete(project.info.id);
+    if (waitMs > 0) project.atLatest(now + waitMs);
+    if (asOf === null || asOf <= sweptAsOf) return;
+    if (waitMs > 0) this.#unswept.set(id, asOf);
+    else this.#unswept.delete(id);
     const { signal } = this.#closing;
-    this.#inBackground(project.info.id, async () => {
+    this.#inBackground(id, async () => {
       await project.blobs.sweep(
         (digest) => project.store.read((store) => store.blobs.isReferenced(digest)),
-        now,
+        asOf,
         signal,
       );
-      if (signal.aborted) this.#unswept.add(project.info.id);
+      if (signal.aborted) this.#unswept.set(id, NEVER);
     });
   }
 
@@ -373,7 +378,7 @@ export class Projects {
     const running = work()
       .catch((error: unknown) => {
         // It may have been about to delete a file.
-        this.#unswept.add(projectId);
+        this.#unswept.set(projectId, NEVER);
         this.#onUpkeepError(projectId, error);
       })
       .finally(() => this.#background.delete(running));

@@ -1,7 +1,10 @@
-import { isoTime, type Clock, type Steadiness } from '../shared/clock.ts';
+import type { Clock } from '../shared/clock.ts';
 import { IDEMPOTENCY_MS, PAYLOAD_RETENTION_MS } from '../shared/limits.ts';
+import { keptSince } from '../shared/rules/retention.ts';
 import type { Repositories } from '../shared/store/repositories.ts';
 import type { Project } from './project.ts';
+import type { Steadiness } from './steadiness.ts';
+import type { Deletion } from './writes/job.ts';
 
 /** Rows moved or deleted in one transaction. */
 const PORTION = 100;
@@ -48,8 +51,11 @@ async function deliveryExpiry(store: Repositories): Promise<number | null> {
   return createdAt === null ? null : Date.parse(createdAt) + PAYLOAD_RETENTION_MS + 1;
 }
 
+/** The time, and the one as of which rows may be deleted. */
+type Deleting = Pick<Deletion, 'now' | 'asOf'>;
+
 interface UpkeepOptions {
-  /** Nothing is deleted before the clock is steady. */
+  /** As of when rows may be deleted for their age: as of now, unless given. */
   readonly steady?: Steadiness;
   /** Ends the work after the portion at hand. */
   readonly signal?: AbortSignal;
@@ -76,17 +82,21 @@ export async function keepUp(
       if (count < PORTION) return total;
     }
   };
-  // Asked after the time was taken: a jump between the two must not pass.
-  const isHeld = (): boolean => steady !== undefined && steady.waitMs() > 0;
+  const deleted = (portion: (at: Deleting) => Promise<number>): Promise<number> =>
+    inPortions(async (now) => {
+      // Asked after the time was taken: a jump between the two must not pass.
+      const asOf = steady ? steady.asOf(now) : now;
+      return asOf === null ? 0 : portion({ now, asOf });
+    });
   await inPortions((now) => releaseRoutes(project, now));
   await project.deliveries.wakeDue();
   project.letters.wake();
   project.mails.wake();
   await inPortions((now) => moveOverdue(project, now));
   await inPortions((now) => expireRequests(project, now));
-  let purged = await inPortions(async (now) => (isHeld() ? 0 : purgeOld(project, now)));
+  let purged = await deleted((at) => purgeOld(project, at));
   for (const drop of DROPS) {
-    const count = await inPortions(async (now) => (isHeld() ? 0 : dropExpired(project, drop, now)));
+    const count = await deleted((at) => dropExpired(project, drop, at));
     if (drop.hasContent) purged += count;
   }
   // What was deleted is gone from the file, and still legible in the log.
@@ -162,17 +172,16 @@ async function expireRequests(project: Project, now: number): Promise<number> {
   return project.writes.run('expireRequests', { now, limit: PORTION });
 }
 
-async function purgeOld(project: Project, now: number): Promise<number> {
-  const before = isoTime(now - PAYLOAD_RETENTION_MS);
+async function purgeOld(project: Project, at: Deleting): Promise<number> {
   const oldest = await project.store.read((store) => store.events.oldestKept());
-  if (!oldest || oldest.receivedAt >= before) return 0;
-  const { count, orphans } = await project.writes.run('purgePayloads', { now, limit: PORTION });
+  if (!oldest || oldest.receivedAt >= keptSince(at.asOf)) return 0;
+  const { count, orphans } = await project.writes.run('purgePayloads', { ...at, limit: PORTION });
   for (const digest of orphans) await project.removeBlob(digest);
   return count;
 }
 
-async function dropExpired(project: Project, drop: Drop, now: number): Promise<number> {
+async function dropExpired(project: Project, drop: Drop, at: Deleting): Promise<number> {
   const expiry = await project.store.read(drop.nextExpiry);
-  if (expiry === null || expiry > now) return 0;
-  return project.writes.run(drop.procedure, { now, limit: PORTION });
+  if (expiry === null || expiry > at.asOf) return 0;
+  return project.writes.run(drop.procedure, { ...at, limit: PORTION });
 }

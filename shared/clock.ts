@@ -22,41 +22,6 @@ export function systemClock(wallMs: () => number = () => Date.now()): Clock {
   };
 }
 
-/** Says when the clock may be trusted with what cannot be undone. */
-export interface Steadiness {
-  /** Milliseconds until the clock will have run evenly for an hour; 0 when it has. */
-  waitMs(): number;
-}
-
-const STEADY_MS = 3_600_000;
-/** More than this ahead of the time that really passed is a jump. */
-const JUMP_MS = 3_600_000;
-
-/**
- * Compares the machine's clock with the time that passed since the start. The hour begins anew at a jump ahead: the clock
- * was set, or the machine was suspended, which looks the same from here. The arguments are there for tests.
- */
-export function steadiness(
-  wallMs: () => number = () => Date.now(),
-  passedMs: () => number = () => performance.now(),
-): Steadiness {
-  let since = passedMs();
-  let offset = wallMs() - since;
-  return {
-    waitMs() {
-      const passed = passedMs();
-      const now = wallMs() - passed;
-      if (now - offset > JUMP_MS) {
-        since = passed;
-        offset = now;
-      }
-      // A clock that was set back must not hide a later jump ahead.
-      offset = Math.min(offset, now);
-      return Math.max(0, Math.ceil(since + STEADY_MS - passed));
-    },
-  };
-}
-
 const YEAR_0_MS = Date.UTC(2000, 0, 1) - 730_485 * 86_400_000;
 const YEAR_10000_MS = Date.UTC(10_000, 0, 1);
 

@@ -173,7 +173,9 @@ export class Deliveries {
     // A claim may lapse here, too: while it is at hand, or what came of its attempt is still to be written down.
     const unknown = ids.filter((id) => !this.#claims.has(id) && !this.#made.has(id));
     for (const id of ids) if (this.#claims.has(id)) this.#claims.set(id, claim.until);
-    const fresh = await store.read((one) => loadAll(one, unknown, claim.until));
+    const fresh = await store.read((one) =>
+      loadAll(one, unknown, { now, claimedUntil: claim.until }),
+    );
     for (const { id } of fresh) this.#claims.set(id, claim.until);
     const left = unknown.slice(fresh.length);
     if (left.length > 0) await this.#giveBack(left, claim.until);
@@ -214,7 +216,10 @@ export class Deliveries {
       const all = limit + known.size;
       const ids = await store.deliveries.dueIds(destination, now, all);
       const unknown = ids.filter((id) => !known.has(id));
-      const fresh = await loadAll(store, unknown.slice(0, limit), Number.POSITIVE_INFINITY);
+      const fresh = await loadAll(store, unknown.slice(0, limit), {
+        now,
+        claimedUntil: Number.POSITIVE_INFINITY,
+      });
       const more = ids.length === all || fresh.length < unknown.length;
       return { fresh, more, passedOver: unknown.length < ids.length };
     });
@@ -284,14 +289,14 @@ export class Deliveries {
 async function loadAll(
   store: Repositories,
   ids: readonly string[],
-  claimedUntil: number,
+  { now, claimedUntil }: { readonly now: number; readonly claimedUntil: number },
 ): Promise<Loaded[]> {
   const loaded: Loaded[] = [];
   let bytes = 0;
   for (const id of ids) {
     if (bytes > PAGE_MAX_BYTES) break;
     const delivery = await store.deliveries.find(id);
-    const event = delivery && (await store.events.findWholeAt(delivery.event_seq));
+    const event = delivery && (await store.events.findWholeAt(delivery.event_seq, now));
     if (!event) throw new Error(`The event of ${id} is not there.`);
     const bodyBytes = event.body?.length ?? 0;
     bytes += bodyBytes;

@@ -64,11 +64,12 @@ export class Downloads {
   /** By a signed link: project, path, version, expiry and signature, as in its URL. The errors are the same. */
   async bySignature(parts: readonly string[], wanted: Wanted): Promise<FileAnswer> {
     const link = readLink(parts);
-    if (!link || this.#clock.now() >= link.expiresAtMs) throw new ServiceError('NOT_FOUND');
+    const now = this.#clock.now();
+    if (!link || now >= link.expiresAtMs) throw new ServiceError('NOT_FOUND');
     const text = fileLinkText(link.projectId, link, link.expiresAtMs);
     if (!isSigned(this.#vault, text, link.signature)) throw new ServiceError('NOT_FOUND');
     const project = await this.#projects.find(link.projectId);
-    const file = await project?.store.read((store) => findVersion(store, link));
+    const file = await project?.store.read((store) => findVersion(store, link, now));
     if (!project || !file) throw new ServiceError('NOT_FOUND');
     return this.#send(project, file, wanted);
   }
@@ -178,14 +179,15 @@ async function findLinked(
   const key = await store.keys.find(link.key_id);
   if (!key || key.revoked_at !== null) return null;
   if (key.expires_at !== null && key.expires_at <= isoTime(now)) return null;
-  return findVersion(store, link);
+  return findVersion(store, link, now);
 }
 
 async function findVersion(
   store: Repositories,
   { path, version }: { readonly path: string; readonly version: number },
+  now: number,
 ): Promise<FileRow | null> {
-  const file = await findFile(store, path);
+  const file = await findFile({ store, now }, path);
   return file?.version === version ? file : null;
 }
 

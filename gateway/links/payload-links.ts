@@ -28,16 +28,16 @@ export class PayloadLinks {
 
   /** NOT_FOUND for anything but a genuine link in its time to a payload that is still kept. */
   open(parts: readonly string[]): Promise<LinkedPayload> {
-    return this.#open(parts, payloadLinkText, async (store, eventId) => {
-      const row = await store.events.findWhole(eventId);
+    return this.#open(parts, payloadLinkText, async (store, eventId, now) => {
+      const row = await store.events.findWhole(eventId, now);
       return row?.blob ?? null;
     });
   }
 
   /** The HTML of a mail, by the same rules. */
   openHtml(parts: readonly string[]): Promise<LinkedPayload> {
-    return this.#open(parts, mailHtmlText, async (store, eventId) => {
-      const file = await store.eventFiles.find(eventId, HTML_NAME);
+    return this.#open(parts, mailHtmlText, async (store, eventId, now) => {
+      const file = await store.eventFiles.find(eventId, HTML_NAME, now);
       return file?.digest ?? null;
     });
   }
@@ -45,17 +45,18 @@ export class PayloadLinks {
   async #open(
     parts: readonly string[],
     signedText: typeof payloadLinkText,
-    digestOf: (store: Repositories, eventId: string) => Promise<string | null>,
+    digestOf: (store: Repositories, eventId: string, now: number) => Promise<string | null>,
   ): Promise<LinkedPayload> {
     const [body = '', eventId = '', expires = '', signature = ''] = parts;
     const expiresAtMs = /^\d{1,15}$/.test(expires) ? Number(expires) : 0;
     const projectId = projectIdOf(body);
     const text = signedText(projectId, eventId, expiresAtMs);
-    if (!isSigned(this.#vault, text, signature) || this.#clock.now() >= expiresAtMs) {
+    const now = this.#clock.now();
+    if (!isSigned(this.#vault, text, signature) || now >= expiresAtMs) {
       throw new ServiceError('NOT_FOUND');
     }
     const project = await this.#projects.find(projectId);
-    const digest = await project?.store.read((store) => digestOf(store, eventId));
+    const digest = await project?.store.read((store) => digestOf(store, eventId, now));
     if (!project || !digest) throw new ServiceError('NOT_FOUND');
     const bytes = await project.blobs.read(digest).catch((error: unknown) => {
       // Its time was up between the row and the file.

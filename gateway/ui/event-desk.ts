@@ -28,7 +28,7 @@ export interface SeenEvent {
 export async function lookAtEvent(visit: Visit, id: string): Promise<SeenEvent> {
   const { access, inbox, project, now } = visit;
   const seen = await access.project.store.read(async (store) => {
-    const row = await store.events.findWhole(id);
+    const row = await store.events.findWhole(id, now);
     return (
       row && {
         row,

@@ -1,5 +1,5 @@
 import { unavailable } from '../../shared/errors.ts';
-import type { Job, Portion, Procedure } from './job.ts';
+import type { Deletion, Job, Procedure } from './job.ts';
 
 /**
  * A pin holds for this long after it was set. Bytes come in before they are pinned, so what is done under a pin is a write
@@ -55,9 +55,9 @@ export const endErasure: Procedure<Pick<Claim, 'digest' | 'claim'>, boolean> = {
 };
 
 /** Deletes pins and erasures whose process has died; answers how many. What they were about is erased. */
-export const dropPins: Procedure<Portion, number> = {
-  async run({ store, tell }: Job, { now, limit }) {
-    const { count, digests } = await store.blobPins.deleteLapsed(now, limit);
+export const dropPins: Procedure<Deletion, number> = {
+  async run({ store, tell }: Job, { asOf, limit }) {
+    const { count, digests } = await store.blobPins.deleteLapsed(asOf, limit);
     for (const digest of digests) {
       if (!(await store.blobs.isReferenced(digest))) tell({ kind: 'blob_dropped', digest });
     }

@@ -66,6 +66,11 @@ export interface Portion {
   readonly limit: number;
 }
 
+/** A step that deletes rows past their time, as of a time that can be trusted: `now`, or an earlier one. */
+export interface Deletion extends Portion {
+  readonly asOf: number;
+}
+
 /** What a job has for whoever gives room of the disk back, at a time. */
 export function roomContext({ store, recorder, tell }: Job, now: number): RoomContext {
   return {

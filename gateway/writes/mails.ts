@@ -7,7 +7,7 @@ import { isPassing, isUnknownAddress } from '../../shared/rules/mail-status.ts';
 import { noticePause } from '../../shared/rules/notice-pause.ts';
 import { dayOf } from '../../shared/rules/send-limit.ts';
 import type { EmailMessageRow } from '../../shared/store/emails.ts';
-import { roomContext, type Job, type Portion, type Procedure } from './job.ts';
+import { roomContext, type Deletion, type Job, type Procedure } from './job.ts';
 import { peopleContext } from './people-context.ts';
 
 /** How long a message is left alone whose bytes are leaving: far longer than its server may take. */
@@ -232,10 +232,10 @@ function meaningOf({ action, status, diagnostic }: Recipient): Meaning | null {
 }
 
 /** Deletes what was in mails past their time; answers how many. */
-export const forgetMails: Procedure<Portion, number> = {
-  async run(job, { now, limit }) {
+export const forgetMails: Procedure<Deletion, number> = {
+  async run(job, { now, asOf, limit }) {
     const { store } = job;
-    const batches = await store.emails.forgettable(now, limit);
+    const batches = await store.emails.forgettable(asOf, limit);
     for (const batch of batches) {
       await store.emails.forget(batch.id);
       for (const { digest } of attachmentsOf(batch)) {

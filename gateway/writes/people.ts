@@ -22,7 +22,7 @@ import type { ChannelRow } from '../../shared/store/channels.ts';
 import type { TelegramChat } from '../people/desk.ts';
 import { peopleContext } from './people-context.ts';
 import type { Sent } from '../people/desk.ts';
-import type { Job, Portion, Procedure } from './job.ts';
+import type { Deletion, Job, Portion, Procedure } from './job.ts';
 
 interface Decision {
   /** Of the link or button that it came by: looked up here, because it may just have been killed. */
@@ -70,10 +70,10 @@ export const expireRequests: Procedure<Portion, number> = {
  * Deletes links that confirm an address and are past their time, with the channels that nobody confirmed: an address is
  * not kept whose owner never agreed to it. Answers how many links went.
  */
-export const dropChannelLinks: Procedure<Portion, number> = {
-  async run(job, { now, limit }) {
+export const dropChannelLinks: Procedure<Deletion, number> = {
+  async run(job, { now, asOf, limit }) {
     const { channels } = job.store;
-    const links = await channels.expiredTokens(now, limit);
+    const links = await channels.expiredTokens(asOf, limit);
     for (const { token_hash, channel_id } of links) {
       await channels.deleteToken(token_hash);
       const channel = await channels.find(channel_id);

@@ -1,13 +1,13 @@
 import { isoTime } from '../../shared/clock.ts';
-import { PAYLOAD_RETENTION_MS } from '../../shared/limits.ts';
 import {
   RELEASE_PORTION,
   releaseDeliveries,
   settleEvent,
 } from '../../shared/operations/route/release.ts';
+import { keptSince } from '../../shared/rules/retention.ts';
 import { isSuccess, judge, type AttemptOutcome } from '../../shared/rules/retry-schedule.ts';
 import type { AttemptRow, DeliveryRow } from '../../shared/store/deliveries.ts';
-import type { Job, Procedure } from './job.ts';
+import type { Deletion, Job, Procedure } from './job.ts';
 
 /** One attempt to deliver, and how it went. */
 export interface Attempt {
@@ -141,7 +141,6 @@ export const releaseRoutes: Procedure<{ readonly now: number }, number> = {
 };
 
 /** Deletes the log of old deliveries, which holds what receivers answered; answers how many went. */
-export const dropDeliveries: Procedure<{ readonly now: number; readonly limit: number }, number> = {
-  run: ({ store }, { now, limit }) =>
-    store.deliveries.deleteFinished(isoTime(now - PAYLOAD_RETENTION_MS), limit),
+export const dropDeliveries: Procedure<Deletion, number> = {
+  run: ({ store }, { asOf, limit }) => store.deliveries.deleteFinished(keptSince(asOf), limit),
 };

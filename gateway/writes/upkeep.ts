@@ -1,10 +1,10 @@
 import { isoTime } from '../../shared/clock.ts';
-import { PAYLOAD_RETENTION_MS } from '../../shared/limits.ts';
 import { dropExpiredKeys, dropExpiredUploads } from '../../shared/operations/file/room.ts';
 import { effective } from '../../shared/rules/event-state.ts';
 import { queueRow } from '../../shared/rules/queue-row.ts';
+import { keptSince } from '../../shared/rules/retention.ts';
 import type { EventRow } from '../../shared/store/events.ts';
-import { roomContext, type Job, type Portion, type Procedure } from './job.ts';
+import { roomContext, type Deletion, type Job, type Portion, type Procedure } from './job.ts';
 
 /** Writes down which leases and backoffs have ended; answers how many. */
 export const moveOverdue: Procedure<Portion, number> = {
@@ -33,9 +33,9 @@ interface Purged {
 }
 
 /** Deletes payloads past their time. */
-export const purgePayloads: Procedure<Portion, Purged> = {
-  async run({ store, recorder }, { now, limit }) {
-    const before = isoTime(now - PAYLOAD_RETENTION_MS);
+export const purgePayloads: Procedure<Deletion, Purged> = {
+  async run({ store, recorder }, { now, asOf, limit }) {
+    const before = keptSince(asOf);
     const { count, blobs } = await store.events.purge(before, limit);
     if (count === 0) return { count, orphans: [] };
     const orphans: string[] = [];
@@ -49,33 +49,33 @@ export const purgePayloads: Procedure<Portion, Purged> = {
 };
 
 /** Deletes answers kept for an Idempotency-Key whose day is over; answers how many. */
-export const forgetAnswers: Procedure<Portion, number> = {
-  run: ({ store }, { now, limit }) => store.idempotency.deleteExpired(now, limit),
+export const forgetAnswers: Procedure<Deletion, number> = {
+  run: ({ store }, { asOf, limit }) => store.idempotency.deleteExpired(asOf, limit),
 };
 
 /** Deletes keys of the disk whose time is over; answers how many. */
-export const dropKeys: Procedure<Portion, number> = {
-  async run({ store, tell }, { now, limit }) {
-    const count = await dropExpiredKeys({ store, now }, limit);
+export const dropKeys: Procedure<Deletion, number> = {
+  async run({ store, tell }, { asOf, limit }) {
+    const count = await dropExpiredKeys({ store, now: asOf }, limit);
     if (count > 0) tell({ kind: 'disk_changed' });
     return count;
   },
 };
 
 /** Drops uploads that nobody completed in time, with their room and their bytes; answers how many. */
-export const dropUploads: Procedure<Portion, number> = {
-  run: (job, { now, limit }) => dropExpiredUploads(roomContext(job, now), limit),
+export const dropUploads: Procedure<Deletion, number> = {
+  run: (job, { now, asOf, limit }) => dropExpiredUploads(roomContext(job, now), limit, asOf),
 };
 
 /** Deletes links to files whose time is over; answers how many. */
-export const dropLinks: Procedure<Portion, number> = {
-  run: ({ store }, { now, limit }) => store.fileLinks.deleteExpired(now, limit),
+export const dropLinks: Procedure<Deletion, number> = {
+  run: ({ store }, { asOf, limit }) => store.fileLinks.deleteExpired(asOf, limit),
 };
 
 /** Deletes secrets of sources that were replaced and whose time is over; answers how many. */
-export const dropPreviousSecrets: Procedure<Portion, number> = {
-  async run({ store, tell }, { now, limit }) {
-    const count = await store.sources.dropPreviousSecrets(now, limit);
+export const dropPreviousSecrets: Procedure<Deletion, number> = {
+  async run({ store, tell }, { asOf, limit }) {
+    const count = await store.sources.dropPreviousSecrets(asOf, limit);
     if (count > 0) tell({ kind: 'sources_changed' });
     return count;
   },

@@ -1,5 +1,6 @@
 import type { DeliveryStatus } from '../rules/delivery-state.ts';
 import type { EventStatus } from '../rules/event-state.ts';
+import { keptSince } from '../rules/retention.ts';
 import type { Row, SqlValue, Tx } from './driver.ts';
 
 /** An event on its way to one address. */
@@ -226,24 +227,23 @@ export class DeliveryRepository {
     );
   }
 
-  /** Deliveries of a route that were given up, and whose events nobody has taken back since; oldest first. */
-  revivable(routeId: string, limit: number): Promise<DeliveryRow[]> {
+  /** Deliveries of a route that were given up, are still kept, and whose events nobody has taken back since; oldest first. */
+  revivable(routeId: string, now: number, limit: number): Promise<DeliveryRow[]> {
     return this.#tx.all<DeliveryRow>(
       `SELECT ${COLUMNS} FROM delivery d CROSS JOIN event e ON e.seq = d.event_seq
-       WHERE d.route_id = ? AND d.status = 'dead' AND e.status = 'dead' ORDER BY d.id LIMIT ?`,
-      [routeId, limit],
+       WHERE d.route_id = ? AND d.status = 'dead' AND d.created_at >= ? AND e.status = 'dead' ORDER BY d.id LIMIT ?`,
+      [routeId, keptSince(now), limit],
     );
   }
 
   /** How many of a route are under way, and how many were given up. */
-  async countsOf(routeId: string): Promise<{ pending: number; dead: number }> {
-    const rows = await this.#tx.all(
-      "SELECT status, count(*) AS n FROM delivery WHERE route_id = ? AND status IN ('pending', 'dead') GROUP BY status",
-      [routeId],
+  async countsOf(routeId: string, now: number): Promise<{ pending: number; dead: number }> {
+    const row = await this.#tx.get(
+      `SELECT (SELECT count(*) FROM delivery WHERE route_id = ?1 AND status = 'pending') AS pending,
+         (SELECT count(*) FROM delivery WHERE route_id = ?1 AND status = 'dead' AND created_at >= ?2) AS dead`,
+      [routeId, keptSince(now)],
     );
-    const countOf = (status: DeliveryStatus): number =>
-      Number(rows.find((row) => row['status'] === status)?.['n'] ?? 0);
-    return { pending: countOf('pending'), dead: countOf('dead') };
+    return { pending: Number(row?.['pending'] ?? 0), dead: Number(row?.['dead'] ?? 0) };
   }
 
   /** A page of a route's log, newest first; `beforeId` is empty for the first. */
@@ -252,16 +252,18 @@ export class DeliveryRepository {
     readonly status?: DeliveryStatus | undefined;
     readonly beforeId: string;
     readonly limit: number;
+    readonly now: number;
   }): Promise<LoggedDelivery[]> {
-    const { routeId, status, beforeId, limit } = filter;
+    const { routeId, status, beforeId, limit, now } = filter;
+    const since = keptSince(now);
     const wanted = status === undefined ? STATUSES : [status];
     // The index is sorted within a status: a page of each, then the newest of them.
     const pages = wanted.map(
       () =>
-        'SELECT id FROM (SELECT id FROM delivery WHERE route_id = ? AND status = ? AND id < ? ORDER BY id DESC LIMIT ?)',
+        "SELECT id FROM (SELECT id FROM delivery WHERE route_id = ? AND status = ? AND id < ? AND (status = 'pending' OR created_at >= ?) ORDER BY id DESC LIMIT ?)",
     );
     const upTo = beforeId === '' ? AFTER_ALL : beforeId;
-    const params = wanted.flatMap((one): SqlValue[] => [routeId, one, upTo, limit]);
+    const params = wanted.flatMap((one): SqlValue[] => [routeId, one, upTo, since, limit]);
     return this.#tx.all<LoggedDelivery>(
       `SELECT ${COLUMNS}, e.id AS event_id, e.type AS event_type
        FROM (SELECT id FROM (${pages.join(' UNION ALL ')}) ORDER BY id DESC LIMIT ?) AS candidate

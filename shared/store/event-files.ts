@@ -1,3 +1,4 @@
+import { keptSince } from '../rules/retention.ts';
 import type { Row, Tx } from './driver.ts';
 
 /** A file that came with a mail. */
@@ -18,7 +19,7 @@ interface FoundEventFile extends EventFileRow {
 export const HTML_NAME = '';
 
 const SELECT = `SELECT f.name, f.digest, f.size_bytes, f.content_type, e.received_at
-  FROM event e JOIN event_file f ON f.event_seq = e.seq WHERE e.id = ?`;
+  FROM event e JOIN event_file f ON f.event_seq = e.seq WHERE e.id = ? AND e.received_at >= ?`;
 
 /** What came with mails, until it goes with their payload. */
 export class EventFileRepository {
@@ -35,12 +36,14 @@ export class EventFileRepository {
     );
   }
 
-  find(eventId: string, name: string): Promise<FoundEventFile | undefined> {
-    return this.#tx.get<FoundEventFile>(`${SELECT} AND f.name = ?`, [eventId, name]);
+  find(eventId: string, name: string, now: number): Promise<FoundEventFile | undefined> {
+    const params = [eventId, keptSince(now), name];
+    return this.#tx.get<FoundEventFile>(`${SELECT} AND f.name = ?`, params);
   }
 
   /** The attachments of an event, by name. */
-  list(eventId: string): Promise<FoundEventFile[]> {
-    return this.#tx.all<FoundEventFile>(`${SELECT} AND f.name <> '' ORDER BY f.name`, [eventId]);
+  list(eventId: string, now: number): Promise<FoundEventFile[]> {
+    const params = [eventId, keptSince(now)];
+    return this.#tx.all<FoundEventFile>(`${SELECT} AND f.name <> '' ORDER BY f.name`, params);
   }
 }

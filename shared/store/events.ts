@@ -1,5 +1,6 @@
 import type { EventQueueRow, EventStatus } from '../rules/event-state.ts';
 import type { PayloadKind } from '../rules/payload.ts';
+import { keptSince } from '../rules/retention.ts';
 import { PAYLOAD_INLINE_MAX_BYTES } from '../limits.ts';
 import type { Query, Row, SqlValue, Tx } from './driver.ts';
 import { candidateSql, type EventFilter } from './event-query.ts';
@@ -102,6 +103,13 @@ const OVERDUE = `${SELECT_QUEUE} WHERE e.due_at <= ? ORDER BY e.due_at LIMIT ?`;
 const SELECT_BRIEF = `SELECT ${QUEUE_COLUMNS}, ${CONTENT_COLUMNS},
   CASE WHEN e.size_bytes <= ${PAYLOAD_INLINE_MAX_BYTES} THEN c.body END AS body`;
 
+/** The event as a purge leaves it where its payload is past its time, which may be long before the purge. */
+function asKept(row: EventRow, since: string): EventRow {
+  if (row.received_at >= since) return row;
+  const headers = row.channel === 'email' ? '{}' : row.headers;
+  return { ...row, headers, kind: null, body: null, blob: null };
+}
+
 /** Events and what they carried. Each method is one or a few index ranges, whatever the history. */
 export class EventRepository {
   readonly #tx: Tx;
@@ -131,12 +139,14 @@ export class EventRepository {
     return this.#tx.get<EventRow>(FIND, [id]);
   }
 
-  findWhole(id: string): Promise<EventRow | undefined> {
-    return this.#tx.get<EventRow>(FIND_WHOLE, [id]);
+  async findWhole(id: string, now: number): Promise<EventRow | undefined> {
+    const row = await this.#tx.get<EventRow>(FIND_WHOLE, [id]);
+    return row && asKept(row, keptSince(now));
   }
 
-  findWholeAt(seq: number): Promise<EventRow | undefined> {
-    return this.#tx.get<EventRow>(FIND_WHOLE_AT, [seq]);
+  async findWholeAt(seq: number, now: number): Promise<EventRow | undefined> {
+    const row = await this.#tx.get<EventRow>(FIND_WHOLE_AT, [seq]);
+    return row && asKept(row, keptSince(now));
   }
 
   /** Oldest first; bodies over the inline size are left out. Status is judged at `now`, not as last written. */
@@ -148,10 +158,12 @@ export class EventRepository {
     }
     const { sql, params } = candidateSql({ ...filter, afterSeq });
     // CROSS keeps the order of the join: first the page, then its rows.
-    return this.#tx.all<EventRow>(
+    const rows = await this.#tx.all<EventRow>(
       `${SELECT_BRIEF} FROM (${sql}) AS candidate CROSS JOIN event e ON e.seq = candidate.seq CROSS JOIN event_content c ON c.seq = e.seq ORDER BY e.seq`,
       params,
     );
+    const since = keptSince(filter.now);
+    return rows.map((row) => asKept(row, since));
   }
 
   /** The event of a source that brought this provider id since a time, or null. */

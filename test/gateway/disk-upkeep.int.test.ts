@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Steadiness } from '../../gateway/steadiness.ts';
 import { keepUp } from '../../gateway/upkeep.ts';
-import type { Steadiness } from '../../shared/clock.ts';
-import { FakeClock, TestGateway } from '../helpers/gateway.ts';
+import { FakeClock, STEADY, TestGateway, UNSTEADY } from '../helpers/gateway.ts';
 import { TestDisk } from './disk.ts';
 
 let clock: FakeClock;
@@ -155,12 +155,12 @@ describe('while the clock is not steady', () => {
     const upload = await disk.openUpload({ size: 5, ms: 1000 });
     const link = await disk.addLink('a.txt', await disk.addFile('a.txt', 'x'), { ms: 1000 });
     clock.advance(86_400_000);
-    await upkeep({ waitMs: () => 1 });
+    await upkeep(UNSTEADY);
     expect(await use()).toMatchObject({ keys: 1, keyBytes: 3, uploadBytes: 5 });
     expect(await nextLinkExpiry()).not.toBeNull();
     expect((await fetch(link)).status).toBe(404);
     expect((await put(upload.url, 'hello')).status).toBe(404);
-    await upkeep({ waitMs: () => 0 });
+    await upkeep(STEADY);
     expect(await use()).toMatchObject({ keys: 0, keyBytes: 0, uploadBytes: 0 });
     expect(await nextLinkExpiry()).toBeNull();
   });

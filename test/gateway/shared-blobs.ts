@@ -181,7 +181,8 @@ export class SharedGateway {
 
   /** Upkeep of what has lapsed. */
   async dropPins(): Promise<void> {
-    await this.run('dropPins', { now: this.#store.clock.now(), limit: 100 });
+    const now = this.#store.clock.now();
+    await this.run('dropPins', { now, asOf: now, limit: 100 });
     await this.settled();
   }
 

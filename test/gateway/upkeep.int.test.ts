@@ -3,9 +3,10 @@ import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Project } from '../../gateway/project.ts';
+import type { Steadiness } from '../../gateway/steadiness.ts';
 import { keepUp } from '../../gateway/upkeep.ts';
 import { ControlStore } from '../../shared/store/control-store.ts';
-import { FakeClock, TestGateway } from '../helpers/gateway.ts';
+import { FakeClock, TestGateway, UNSTEADY } from '../helpers/gateway.ts';
 import { writerOf } from '../helpers/writers.ts';
 
 const HOUR_MS = 3_600_000;
@@ -30,7 +31,7 @@ async function projectOf(from: TestGateway, id: string): Promise<Project> {
 
 /** Runs `body` on a gateway over the folder of the one before. */
 async function restarted(
-  { crashed, ...options }: { steady?: { waitMs: () => number }; crashed?: boolean },
+  { crashed, ...options }: { steady?: Steadiness; crashed?: boolean },
   body: (again: TestGateway) => Promise<void>,
 ): Promise<void> {
   const { folder, projectId } = gateway;
@@ -105,7 +106,7 @@ describe('kept answers', () => {
   it('stay while the clock is not steady', async () => {
     await keep(1, clock.now() + DAY_MS);
     clock.advance(30 * DAY_MS);
-    await keepUp(project, clock, { steady: { waitMs: () => 1 } });
+    await keepUp(project, clock, { steady: UNSTEADY });
     expect(await expiry()).not.toBeNull();
   });
 });
@@ -147,7 +148,10 @@ describe('a start', () => {
   it('after a crash deletes files that no row names, once the clock is steady', async () => {
     const path = orphan();
     let waitMs = 300;
-    const steady = { waitMs: () => waitMs };
+    const steady: Steadiness = {
+      asOf: (now) => (waitMs === 0 ? now : null),
+      waitMs: () => waitMs,
+    };
     await restarted({ steady, crashed: true }, async () => {
       // Whatever the start did in the background is done.
       await new Promise((resolve) => setTimeout(resolve, 100));

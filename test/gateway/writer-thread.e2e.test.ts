@@ -109,7 +109,9 @@ describe('the thread that writes', () => {
     );
     expect(new Set(answers.map(({ event_id }) => event_id)).size).toBe(200);
     const reader = await ProjectReader.open({ kind: 'file', path }, info.id);
-    const found = await reader.read((store) => store.events.findWhole(answers[7]?.event_id ?? ''));
+    const found = await reader.read((store) =>
+      store.events.findWhole(answers[7]?.event_id ?? '', Date.now()),
+    );
     await reader.close();
     expect(Buffer.from(found?.body ?? []).toString()).toBe('{"number":7}');
     expect(await stored()).toEqual({ events: 200, entries: 200 });

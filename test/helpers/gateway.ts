@@ -8,6 +8,7 @@ import { getRequestListener } from '@hono/node-server';
 import pino from 'pino';
 import { Gateway } from '../../gateway/gateway.ts';
 import type { GatewayOptions } from '../../gateway/options.ts';
+import type { Steadiness } from '../../gateway/steadiness.ts';
 import { unroutable } from '../../shared/bindings/http.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { SharedStore } from './shared-store.ts';
@@ -32,6 +33,11 @@ export class FakeClock implements Clock {
     this.#now += ms;
   }
 }
+
+/** The clock may be trusted at once. */
+export const STEADY: Steadiness = { asOf: (now) => now, waitMs: () => 0 };
+/** It may not be trusted yet. */
+export const UNSTEADY: Steadiness = { asOf: () => null, waitMs: () => 3_600_000 };
 
 /** A folder that goes with the test. */
 export function temporaryFolder(): { path: string; remove: () => void } {
@@ -129,7 +135,7 @@ export class TestGateway {
       checkAnswers: true,
       log: pino({ level: process.env['SVC_TEST_LOG'] ?? 'fatal' }),
       onFatal: () => undefined,
-      steady: { waitMs: () => 0 },
+      steady: STEADY,
       openWriters: cloningWriters,
       ...(own && { store: own.store }),
       ...given,

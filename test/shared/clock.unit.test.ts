@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isoTime, parseIso, steadiness, systemClock } from '../../shared/clock.ts';
+import { isoTime, parseIso, systemClock } from '../../shared/clock.ts';
 
 describe('systemClock', () => {
   it('holds still during a small step back and follows a large one', () => {
@@ -19,57 +19,6 @@ describe('systemClock', () => {
 
   it('tells the time of the machine', () => {
     expect(Math.abs(systemClock().now() - Date.now())).toBeLessThan(1000);
-  });
-});
-
-const HOUR = 3_600_000;
-const steadyFrom = () => {
-  const time = { wall: 1_000_000_000_000, passed: 5000 };
-  const steady = steadiness(
-    () => time.wall,
-    () => time.passed,
-  );
-  const run = (ms: number, wallMs = ms): number => {
-    time.passed += ms;
-    time.wall += wallMs;
-    return steady.waitMs();
-  };
-  return { steady, run };
-};
-
-describe('steadiness', () => {
-  it('comes an hour after the start', () => {
-    const { steady, run } = steadyFrom();
-    expect(steady.waitMs()).toBe(HOUR);
-    expect(run(HOUR - 1)).toBe(1);
-    expect(run(1)).toBe(0);
-    expect(run(1000 * HOUR)).toBe(0);
-  });
-
-  it('is lost for an hour when the clock jumps ahead by more than an hour', () => {
-    const { run } = steadyFrom();
-    run(HOUR);
-    expect(run(0, HOUR)).toBe(0);
-    expect(run(0, 1)).toBe(HOUR);
-    expect(run(HOUR)).toBe(0);
-    expect(run(1000, 30 * 24 * HOUR)).toBe(HOUR);
-    expect(run(HOUR / 2)).toBe(HOUR / 2);
-    expect(run(1000, 24 * HOUR)).toBe(HOUR);
-  });
-
-  it('is lost to a jump in small steps, too', () => {
-    const { run } = steadyFrom();
-    run(HOUR);
-    expect(run(0, HOUR / 2)).toBe(0);
-    expect(run(0, HOUR / 2)).toBe(0);
-    expect(run(0, 1)).toBe(HOUR);
-  });
-
-  it('is not kept by a clock that was set back before it jumps', () => {
-    const { run } = steadyFrom();
-    run(HOUR);
-    expect(run(0, -10 * HOUR)).toBe(0);
-    expect(run(0, 2 * HOUR)).toBe(HOUR);
   });
 });
 

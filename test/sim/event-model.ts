@@ -47,6 +47,11 @@ export class EventModel {
     this.replay = came.replay;
   }
 
+  /** A payload past its time is shown to nobody, deleted or not. */
+  isPurgedAt(now: number): boolean {
+    return this.purged || this.receivedAt < now - this.#rules.retentionMs;
+  }
+
   /** What time alone has made of it. */
   at(now: number): Standing {
     const { written } = this;

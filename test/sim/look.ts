@@ -44,8 +44,8 @@ async function lookAtEvents(stage: Stage, status: (typeof STATUSES)[number]): Pr
       retry_at: status === 'failed' ? isoOrNull(event.at(now).due) : null,
       received_at: iso(event.receivedAt),
       replay: event.replay,
-      purged: event.purged,
-      text: event.purged ? '' : event.body,
+      purged: event.isPurgedAt(now),
+      text: event.isPurgedAt(now) ? '' : event.body,
     }));
   assert.deepStrictEqual(shown, expected, `events that are ${status}`);
   if (shown.length > 0) coverage.state(`events: ${status}`);
@@ -99,7 +99,8 @@ async function lookAtRequests(stage: Stage): Promise<void> {
 
 async function lookAtPushes(stage: Stage): Promise<void> {
   const { model, names, coverage } = stage;
-  const { route, pushes } = model.push;
+  const { now, push } = model;
+  const { route, pushes } = push;
   for (const { status, before } of pushes) {
     coverage.state(`push: ${status}`);
     if (before > 0) coverage.state('push: another round');
@@ -110,7 +111,7 @@ async function lookAtPushes(stage: Stage): Promise<void> {
   const shown = items.map(({ event_id, status, attempts, next_attempt_at }) => {
     return { event: names.in(event_id), status, attempts, next_attempt_at };
   });
-  const own = pushes.filter((one) => one.route === route).toReversed();
+  const own = pushes.filter((one) => one.route === route && push.isShown(one, now)).toReversed();
   const expected = own.map(({ event, status, attempts, due }) => {
     return {
       event: event.name,

@@ -71,7 +71,8 @@ export class PushModel {
   retry(now: number): number {
     const own = this.pushes.filter(({ route }) => route === this.route);
     const dead = own.filter(
-      ({ status, event }) => status === 'dead' && event.written.status === 'dead',
+      (push) =>
+        push.status === 'dead' && push.event.written.status === 'dead' && this.isShown(push, now),
     );
     const waiting = own.filter(({ status, due }) => status === 'pending' && due > now);
     for (const push of dead) {
@@ -91,6 +92,11 @@ export class PushModel {
       push.event.written = { ...push.event.written, routed: false };
     }
     this.route = null;
+  }
+
+  /** The log of what is finished is shown to nobody after its time, deleted or not. */
+  isShown({ status, createdAt }: Push, now: number): boolean {
+    return status === 'pending' || createdAt >= now - this.#rules.retentionMs;
   }
 
   /** The log of what is finished goes after its time, in the order of arrival. */

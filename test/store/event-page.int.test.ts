@@ -92,9 +92,9 @@ describe('a page of events since a time', () => {
     await withStore(async (store) => {
       await fill(store, [START]);
       await store.write(({ events }) => events.setRemark(1, 'result', '{"a":1}'));
-      const whole = await store.read(({ events }) => events.findWhole('evt_1'));
+      const whole = await store.read(({ events }) => events.findWhole('evt_1', START));
       expect(Buffer.from(whole?.body ?? []).toString()).toBe('{}');
-      expect(await store.read(({ events }) => events.findWhole('evt_2'))).toBeUndefined();
+      expect(await store.read(({ events }) => events.findWhole('evt_2', START))).toBeUndefined();
     });
   });
 });

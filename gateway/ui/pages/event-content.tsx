@@ -36,7 +36,7 @@ export function Content({ visit, event }: ContentProps): JSX.Element {
 
 function Payload({ visit, event }: ContentProps): JSX.Element {
   const { payload, payload_url: url } = event;
-  if (event.payload_purged) return <p>Its content is deleted by now, as it is of this age.</p>;
+  if (event.payload_purged) return <p>Payloads are kept for 30 days. This event is older.</p>;
   if (url !== null) {
     return (
       <p class="ways">

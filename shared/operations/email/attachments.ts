@@ -20,13 +20,13 @@ export function attachmentsOf(batch: { readonly attachments: string }): StoredAt
 
 /** The files behind the paths. VALIDATION_FAILED names those that are not there, or says that it is all too much. */
 export async function findAttachments(
-  store: Repositories,
+  context: { readonly store: Repositories; readonly now: number },
   paths: readonly string[],
 ): Promise<StoredAttachment[]> {
   const problems: FieldProblem[] = [];
   const found: StoredAttachment[] = [];
   for (const [index, path] of paths.entries()) {
-    const file = await findFile(store, path);
+    const file = await findFile(context, path);
     if (!file) problems.push({ path: `attachments[${index}]`, message: missing(path) });
     else {
       const { digest, size_bytes, content_type } = file;

@@ -114,7 +114,7 @@ export const emailSend = defineOperation({
   commit: async (context, wanted): Promise<SendAnswer> => {
     const sender = await senderOf(context, wanted);
     const { html, subject, text, to } = wanted;
-    const attachments = await findAttachments(context.store, wanted.attachments);
+    const attachments = await findAttachments(context, wanted.attachments);
     const mail = { sender, to, subject, text, html, attachments };
     return toAnswer(await sendOrAsk(context, mail, wanted.reply_to_inbox));
   },

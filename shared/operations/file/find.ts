@@ -3,22 +3,30 @@ import type { Repositories } from '../../store/repositories.ts';
 
 const ATTACHMENT = /^(evt_[0-9a-z]{26})\/([^/]*)$/;
 
+interface Reading {
+  readonly store: Repositories;
+  readonly now: number;
+}
+
 /** A file of the disk, or, as `evt_…/name`, one that came with a mail: those never change, so their version is 1. */
-export async function findFile(store: Repositories, path: string): Promise<FileRow | undefined> {
+export async function findFile(
+  { store, now }: Reading,
+  path: string,
+): Promise<FileRow | undefined> {
   const [, eventId, name] = ATTACHMENT.exec(path) ?? [];
   if (eventId === undefined || !name) return store.files.find(path);
-  const found = await store.eventFiles.find(eventId, name);
+  const found = await store.eventFiles.find(eventId, name, now);
   return found && asFile(path, found);
 }
 
 /** The attachments whose paths begin so, by path; null for a prefix that is none of theirs. A mail has at most 100 or so. */
 export async function attachmentsBelow(
-  store: Repositories,
+  { store, now }: Reading,
   prefix: string,
 ): Promise<FileRow[] | null> {
   const [, eventId, begin = ''] = ATTACHMENT.exec(prefix) ?? [];
   if (eventId === undefined) return null;
-  const found = await store.eventFiles.list(eventId);
+  const found = await store.eventFiles.list(eventId, now);
   return found
     .filter(({ name }) => name.startsWith(begin))
     .map((file) => asFile(`${eventId}/${file.name}`, file));

@@ -45,18 +45,18 @@ export const fileGet = defineOperation({
 
 /** A file, with its bytes where they are few. */
 async function find(
-  { read, blobs }: LongContext,
+  { read, blobs, now }: LongContext,
   path: string,
 ): Promise<{ row: FileRow; bytes: Uint8Array | null }> {
   for (;;) {
-    const row = await read((store) => findFile(store, path));
+    const row = await read((store) => findFile({ store, now }, path));
     if (!row) throw new ServiceError('NOT_FOUND');
     if (row.size_bytes > FILE_INLINE_MAX_BYTES) return { row, bytes: null };
     try {
       return { row, bytes: await blobs.read(row.digest) };
     } catch (error) {
       // Bytes go when their file is replaced or deleted, which may be between the two looks.
-      const again = await read((store) => findFile(store, path));
+      const again = await read((store) => findFile({ store, now }, path));
       if (again?.version === row.version) throw error;
     }
   }

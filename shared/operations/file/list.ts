@@ -25,10 +25,10 @@ export const fileList = defineOperation({
     columns: ['path', 'size_bytes', 'content_type', 'updated_at'],
   },
   example: { prefix: 'example/', limit: 10 },
-}).read(async ({ store }, { prefix: given, cursor, limit }) => {
+}).read(async ({ store, now }, { prefix: given, cursor, limit }) => {
   const prefix = pathOf(given);
   const after = decodeTextCursor(cursor, pathProblem);
-  const attached = await attachmentsBelow(store, prefix);
+  const attached = await attachmentsBelow({ store, now }, prefix);
   const rows =
     attached?.filter(({ path }) => isBehind(path, after)).slice(0, limit + 1) ??
     (await store.files.page({ prefix, after, limit: limit + 1 }));

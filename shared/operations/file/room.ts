@@ -66,8 +66,12 @@ export async function dropExpiredKeys(
 }
 
 /** Drops uploads that nobody completed in time, at most `limit`; answers how many. */
-export async function dropExpiredUploads(context: RoomContext, limit: number): Promise<number> {
-  const expired = await context.store.uploads.expired(context.now, limit);
+export async function dropExpiredUploads(
+  context: RoomContext,
+  limit: number,
+  asOf = context.now,
+): Promise<number> {
+  const expired = await context.store.uploads.expired(asOf, limit);
   for (const upload of expired) {
     await dropUpload(context, upload);
     await context.recordService('upload.expired', upload.id);

@@ -82,7 +82,7 @@ export const fileUrl = defineOperation({
   commit: async (context, value): Promise<Answer> => {
     const { path, expires_in: expiresIn, approval } = value;
     const { store, caller } = context;
-    const file = await findFile(store, path);
+    const file = await findFile(context, path);
     if (!file) throw new ServiceError('NOT_FOUND');
     // A person allows what stands there now: another content is another question.
     const subject = canonicalJson({ path, expires_in: expiresIn, digest: file.digest });

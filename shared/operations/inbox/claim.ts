@@ -48,7 +48,7 @@ export const inboxClaim = defineOperation({
     return { lease_id: leaseId, lease_expires_at: isoTime(now + lease_seconds * 1000) };
   },
   answer: async ({ store, project, server, vault, now }, { event_id }, lease) => {
-    const row = await store.events.findWhole(event_id);
+    const row = await store.events.findWhole(event_id, now);
     if (!row) throw new ServiceError('NOT_FOUND');
     const links = eventLinks({ vault, server }, project.id, row, now);
     const payload = { whole: true, ...links } as const;

@@ -64,10 +64,10 @@ export const routeAttempts = defineOperation({
     columns: ['delivery_id', 'event_id', 'event_type', 'status', 'attempts', 'next_attempt_at'],
   },
   example: { route_id: 'rte_01j9z3k4m5n6p7q8r9s0t1v2w3', limit: 5 },
-}).read(async ({ store }, { route_id, status, cursor, limit }) => {
+}).read(async ({ store, now }, { route_id, status, cursor, limit }) => {
   const beforeId = decodeIdCursor(cursor, /^dlv_[0-9a-z]{26}$/);
   if (!(await store.routes.find(route_id))) throw new ServiceError('NOT_FOUND');
-  const page = { routeId: route_id, status, beforeId, limit: limit + 1 };
+  const page = { routeId: route_id, status, beforeId, limit: limit + 1, now };
   const rows = await store.deliveries.page(page);
   const items = [];
   for (const row of rows.slice(0, limit)) {

@@ -29,10 +29,10 @@ export const routeList = defineOperation({
     columns: ['id', 'callback_url', 'match_source', 'match_type', 'enabled', 'pending', 'dead'],
   },
   example: {},
-}).read(async ({ store }) => {
+}).read(async ({ store, now }) => {
   const items = [];
   for (const row of await store.routes.list()) {
-    items.push({ ...toRouteView(row), ...(await store.deliveries.countsOf(row.id)) });
+    items.push({ ...toRouteView(row), ...(await store.deliveries.countsOf(row.id, now)) });
   }
   return { items, next_cursor: null };
 });

@@ -3,6 +3,7 @@ import { isoTime } from '../../clock.ts';
 import type { WriteContext } from '../../context.ts';
 import { invalid, ServiceError } from '../../errors.ts';
 import { defineOperation } from '../../operation.ts';
+import { keptSince } from '../../rules/retention.ts';
 import type { DeliveryRow } from '../../store/deliveries.ts';
 import { settleEvent } from './release.ts';
 import { deliveryId, routeId } from './view.ts';
@@ -64,7 +65,7 @@ interface Retried {
 
 async function retryAll(context: WriteContext, route: string): Promise<Retried> {
   const { store, now } = context;
-  const dead = await store.deliveries.revivable(route, RETRY_MAX);
+  const dead = await store.deliveries.revivable(route, now, RETRY_MAX);
   for (const row of dead) await revive(context, row);
   const waiting = await store.deliveries.hasten(route, now, RETRY_MAX - dead.length);
   const retried = dead.length + waiting;
@@ -86,8 +87,8 @@ async function retryOne(context: WriteContext, route: string, id: string): Promi
 }
 
 /** False also when somebody has taken the event back meanwhile. */
-async function isGivenUp({ store }: WriteContext, row: DeliveryRow): Promise<boolean> {
-  if (row.status !== 'dead') return false;
+async function isGivenUp({ store, now }: WriteContext, row: DeliveryRow): Promise<boolean> {
+  if (row.status !== 'dead' || row.created_at < keptSince(now)) return false;
   return (await store.deliveries.eventOf(row.event_seq))?.status === 'dead';
 }
 

@@ -1,0 +1,7 @@
+import { isoTime } from '../clock.ts';
+import { PAYLOAD_RETENTION_MS } from '../limits.ts';
+
+/** Payloads that came before this, and logs of deliveries that began before it, are shown to nobody, deleted or not. */
+export function keptSince(now: number): string {
+  return isoTime(now - PAYLOAD_RETENTION_MS);
+}
