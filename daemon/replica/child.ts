@@ -15,7 +15,7 @@ async function perform(request: SyncRequest): Promise<Prepared | null> {
       return prepareCopy(new ReplicaFolder(request.folder), request.check);
     case 'open': {
       const { databasePath } = new ReplicaFolder(request.folder);
-      client = new SyncClient(databasePath, request.syncUrl, request.apiKey);
+      client = new SyncClient(databasePath, request.syncUrl, request.token);
       return null;
     }
     case 'sync':

@@ -69,9 +69,9 @@ export class CopyKeeper {
     try {
       return await this.#open(record);
     } catch (error) {
-      // What has to do with the process says nothing about the copy.
-      const hasEnded = error instanceof SyncError && error.failure === 'ended';
-      if (hasEnded) log.warn({ err: error }, 'replica: the copy is not open yet');
+      // What keeps the process from its work says nothing about the copy.
+      const isHindered = error instanceof SyncError && error.failure !== 'damaged';
+      if (isHindered) log.warn({ err: error }, 'replica: the copy is not open yet');
       else this.spoil(error instanceof Error ? error.message : String(error));
       return null;
     }

@@ -2,14 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Arrivals } from './arrivals.ts';
 import { Backoff } from './backoff.ts';
-import type { Link, LocalCopy } from './local-copy.ts';
+import type { Link } from './link.ts';
+import type { LocalCopy } from './local-copy.ts';
 import type { CopyStanding } from './replica-reader.ts';
 import { SyncError } from './sync-failure.ts';
 
 /** Between attempts while the log is in use, the network does not do, or nothing came. */
 const PAUSES = { firstMs: 25, maxMs: 2000 };
-/** A process that ends so often without having moved the copy on is not to blame: the copy is. */
-const RESTARTS_MAX = 5;
+/** A client that crashes so often without having moved the copy on is not to blame: the copy is. */
+const CRASHES_MAX = 5;
 /** So often it may be tried again before anybody is told. */
 const TROUBLES_MAX = 4;
 /** A long synchronization is looked at now and then, to tell how far it is. */
@@ -32,8 +33,8 @@ export class KeepUp {
   readonly #backoff = new Backoff(PAUSES);
   /** Attempts in a row that failed. */
   #troubles = 0;
-  /** Ends of the process since the copy was as far as this. */
-  #ends = { position: -1, count: 0 };
+  /** Crashes of the client since the copy was as far as this. */
+  #crashes = { position: -1, count: 0 };
   #wake: (() => void) | null = null;
 
   constructor(parts: KeepUpParts) {
@@ -97,25 +98,31 @@ export class KeepUp {
   #judge(error: unknown): number {
     if (!(error instanceof SyncError)) throw error;
     switch (error.failure) {
+      case 'crashed':
+        this.#countCrash(error);
+        return this.#again(error);
       case 'busy':
-      case 'network':
-        this.#troubles += 1;
-        if (this.#troubles === TROUBLES_MAX) this.#parts.onTrouble(error.message);
-        this.#parts.log.debug({ err: error }, 'replica: synchronization to be tried again');
-        return this.#backoff.nextMs();
       case 'ended':
-        return this.#startAgain(error);
+      case 'network':
+        return this.#again(error);
       default:
         throw error;
     }
   }
 
-  #startAgain(error: SyncError): number {
+  #countCrash(error: SyncError): void {
     const position = this.#parts.arrivals.position ?? 0;
-    const hasMoved = position > this.#ends.position;
-    this.#ends = { position, count: hasMoved ? 1 : this.#ends.count + 1 };
-    if (this.#ends.count > RESTARTS_MAX) throw new SyncError('damaged', error.message);
-    this.#parts.log.warn({ reason: error.message }, 'replica: synchronization begins anew');
+    const hasMoved = position > this.#crashes.position;
+    this.#crashes = { position, count: hasMoved ? 1 : this.#crashes.count + 1 };
+    if (this.#crashes.count > CRASHES_MAX) throw new SyncError('damaged', error.message);
+  }
+
+  #again(error: SyncError): number {
+    this.#troubles += 1;
+    if (this.#troubles === TROUBLES_MAX) this.#parts.onTrouble(error.message);
+    const { failure, message: reason } = error;
+    const level = failure === 'crashed' || failure === 'ended' ? 'warn' : 'debug';
+    this.#parts.log[level]({ reason, failure }, 'replica: the copy is synchronized again');
     return this.#backoff.nextMs();
   }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { ProjectReader } from '../../shared/store/project-store.ts';
+import type { Link } from './link.ts';
 import type { Prepared } from './messages.ts';
 import type { ReplicaFolder, SyncedTo } from './replica-folder.ts';
 import { ReplicaReader, type CopyStanding } from './replica-reader.ts';
@@ -10,14 +11,6 @@ import { SyncProcess } from './sync-process.ts';
 /** The process of a daemon that was killed may outlive it by a moment. */
 const LOCK_ATTEMPTS = 10;
 const LOCK_PAUSE_MS = 100;
-
-/** Where a copy gets its news from. */
-export interface Link {
-  readonly syncUrl: string;
-  readonly apiKey: string;
-  /** True when the gateway has begun a later generation after these frames. */
-  readonly endsWith: (place: SyncedTo) => Promise<boolean>;
-}
 
 export interface LocalCopyOptions {
   readonly folder: ReplicaFolder;
@@ -35,7 +28,7 @@ export interface LocalCopyOptions {
 export class LocalCopy {
   readonly #options: LocalCopyOptions;
   #process: SyncProcess | null = null;
-  #linkedTo: string | null = null;
+  #linkedTo: Link | null = null;
   /** Set while the log has fewer frames than the notes say, and nobody has told why. */
   #short: SyncedTo | null = null;
   #reader: ReplicaReader | null = null;
@@ -107,16 +100,17 @@ export class LocalCopy {
       this.#openReader();
     }
     if (this.#short) await this.#explainShort(this.#short, link);
-    if (this.#linkedTo === link.syncUrl) return;
+    if (this.#linkedTo?.syncUrl === link.syncUrl) return;
     const { folder, silenceMs } = this.#options;
-    await this.#process?.open(folder.path, link.syncUrl, link.apiKey, silenceMs);
-    this.#linkedTo = link.syncUrl;
+    await this.#process?.open(folder.path, link, silenceMs);
+    this.#linkedTo = link;
   }
 
   async #sync(): Promise<void> {
     const { folder, silenceMs } = this.#options;
+    const { progress } = this.#linkedTo ?? {};
     if (!this.#process) throw new SyncError('ended', 'The replica process does not run.');
-    await this.#process.sync(silenceMs, () => folder.fingerprint());
+    await this.#process.sync(silenceMs, () => `${folder.fingerprint()} ${progress?.()}`);
   }
 
   async #start(check: boolean): Promise<void> {

@@ -11,7 +11,7 @@ export type SyncTask =
       readonly kind: 'open';
       readonly folder: string;
       readonly syncUrl: string;
-      readonly apiKey: string;
+      readonly token: string;
     }
   /** Takes over what the gateway has. */
   | { readonly kind: 'sync' };

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { Connection, readOnlyAddress } from '../../shared/store/connection.ts';
+import { Connection, isDiskFailure, readOnlyAddress } from '../../shared/store/connection.ts';
 import { takeLock, type Lock } from '../../shared/store/lock.ts';
 import type { Prepared } from './messages.ts';
 import type { ReplicaFolder } from './replica-folder.ts';
@@ -37,7 +37,9 @@ export function prepareCopy(folder: ReplicaFolder, check: boolean): Prepared {
     }
     return compareNotes(folder);
   } catch (error) {
-    return { state: 'damaged', reason: error instanceof Error ? error.message : String(error) };
+    // Anything else, such as too many open files, says nothing about the copy.
+    if (!isDiskFailure(error)) throw error;
+    return { state: 'damaged', reason: error.message };
   }
 }
 

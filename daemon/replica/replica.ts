@@ -11,7 +11,7 @@ import { logContact } from './contact-log.ts';
 import { CopyKeeper } from './copy-keeper.ts';
 import { FreshnessJudge } from './freshness.ts';
 import { KeepUp } from './keep-up.ts';
-import { LocalCopy, type Link } from './local-copy.ts';
+import { LocalCopy } from './local-copy.ts';
 import { isTime, type Heard, type Place } from './place.ts';
 import { obstacleOf, UnsupportedError } from './obstacle.ts';
 import { Pauses } from './pauses.ts';
@@ -21,6 +21,7 @@ import { SourceError } from './source-error.ts';
 import { ReplicaSource } from './source.ts';
 import type { Freshness, ReplicaInfo, ReplicaStatus } from './status.ts';
 import { StatusBoard } from './status-board.ts';
+import { SyncRelay } from './sync-relay.ts';
 import { TIMING, type ReplicaTiming } from './timing.ts';
 import { Witness } from './witness.ts';
 import { Written } from './written.ts';
@@ -54,6 +55,7 @@ export class Replica {
   readonly #gatewayClock: Clock;
   readonly #schemaVersion = newestSchema('project');
   readonly #source: ReplicaSource;
+  readonly #relay: SyncRelay;
   readonly #copy: LocalCopy;
   readonly #keeper: CopyKeeper;
   readonly #board: StatusBoard;
@@ -83,6 +85,7 @@ export class Replica {
     this.#pauses = new Pauses(this.#timing);
     const folder = new ReplicaFolder(options.folder);
     this.#source = new ReplicaSource(gateway, apiKey, this.#timing.silenceMs);
+    this.#relay = new SyncRelay(this.#source);
     this.#copy = new LocalCopy({
       folder,
       projectId,
@@ -201,6 +204,7 @@ export class Replica {
     await this.#running;
     await this.#witness.close();
     await this.#keeper.close();
+    await this.#relay.close();
     await this.#source.close();
   }
 
@@ -243,7 +247,7 @@ export class Replica {
     const { lost } = this.#written;
     const place = await this.#source.place(signal);
     this.#meet(place, lost);
-    const link = this.#linkTo(place.epoch);
+    const link = await this.#relay.link(place.epoch);
     const { copy, arrivals, log } = {
       copy: this.#copy,
       arrivals: this.#arrivals,
@@ -266,15 +270,6 @@ export class Replica {
       this.#keepUp = null;
       session.abort();
     }
-  }
-
-  #linkTo(epoch: string): Link {
-    const { signal } = this.#closing;
-    return {
-      syncUrl: this.#source.syncUrl(epoch),
-      apiKey: this.#options.apiKey,
-      endsWith: (place) => this.#source.endsWith(epoch, place, signal),
-    };
   }
 
   /** The gateway has answered; `lost` answers to writes were missing when it was asked. */

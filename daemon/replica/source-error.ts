@@ -41,7 +41,7 @@ export class SourceError extends Error {
 function faultOf(status: number, code: string | null): SourceFault {
   // Without our error body it was somebody else who answered: a proxy whose gateway is gone, or a portal.
   if (status === 401 || status === 403) return code === null ? 'unavailable' : 'refused';
-  if (status === 404) return 'missing';
+  if (status === 404) return code === null ? 'unreachable' : 'missing';
   if (status === 429) return 'unavailable';
   if (status >= 500) return code === null ? 'unreachable' : 'unavailable';
   return 'unknown';

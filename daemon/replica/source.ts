@@ -9,6 +9,10 @@ const CONNECT_MS = 5000;
 const ANSWER_MS = 30_000;
 /** Of an answer that is read whole. */
 const ANSWER_MAX_BYTES = 1024 * 1024;
+/** Frames have to come sooner than the process that waits for them is given up. */
+const FRAMES_MS = 15_000;
+/** A header and a page. */
+export const FRAME_BYTES = 24 + 4096;
 
 /** A database file on its way. */
 export interface Download {
@@ -17,12 +21,23 @@ export interface Download {
   readonly body: Readable;
 }
 
+/** Which frames of a generation: from the first one, numbered from 1, to before the last. */
+export interface FrameRange {
+  readonly generation: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Whole frames, or the newest generation where this one has none of them. */
+export type Frames = { readonly frames: Buffer } | { readonly newest: number };
+
 /** The gateway's side of replication. All methods reject with `SourceError`, or when they are aborted. */
 export class ReplicaSource {
   readonly #base: string;
   readonly #authorization: string;
   readonly #agent = new Agent({ connect: { timeout: CONNECT_MS } });
   readonly #silenceMs: number;
+  #received = 0;
 
   /** `silenceMs`: a stream that says nothing for longer is dead. */
   constructor(gateway: URL, apiKey: string, silenceMs: number) {
@@ -31,9 +46,9 @@ export class ReplicaSource {
     this.#silenceMs = silenceMs;
   }
 
-  /** What the client of the database takes as its `syncUrl`. */
-  syncUrl(epoch: string): string {
-    return `${this.#base}/${epoch}`;
+  /** Bytes of answers that were read whole, to see whether they move on. */
+  get received(): number {
+    return this.#received;
   }
 
   async place(signal: AbortSignal): Promise<Place> {
@@ -42,35 +57,41 @@ export class ReplicaSource {
     return place;
   }
 
-  /** Begins the copy of the database file of the newest generation. */
-  async download(epoch: string, signal: AbortSignal): Promise<Download> {
+  /** The newest one. */
+  async generation(epoch: string, signal: AbortSignal): Promise<number> {
     const info = await this.#json(`/${epoch}/info`, signal);
     const generation = isObject(info) ? info['current_generation'] : null;
     if (!Number.isSafeInteger(generation) || Number(generation) < 1) {
       throw new SourceError('unknown', 'The gateway does not name a generation.');
     }
-    const response = await this.#get(`/${epoch}/export/${Number(generation)}`, signal, ANSWER_MS);
+    return Number(generation);
+  }
+
+  /** Begins the copy of the database file of the newest generation. */
+  async download(epoch: string, signal: AbortSignal): Promise<Download> {
+    const generation = await this.generation(epoch, signal);
+    const response = await this.#get(`/${epoch}/export/${generation}`, signal, ANSWER_MS);
     await this.#expect200(response);
     const sizeBytes = Number(response.headers['content-length']);
     if (!(sizeBytes > 0)) {
       response.body.destroy();
       throw new SourceError('unknown', 'The gateway does not say how long the database is.');
     }
-    return { generation: Number(generation), sizeBytes, body: response.body };
+    return { generation, sizeBytes, body: response.body };
   }
 
-  /** True when a generation has no frame after this one, and a later generation has begun. */
-  async endsWith(
-    epoch: string,
-    place: { readonly generation: number; readonly frames: number },
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const next = place.frames + 1;
-    const path = `/${epoch}/sync/${place.generation}/${next}/${next + 1}`;
-    const { statusCode, body } = await this.#get(path, signal, ANSWER_MS);
-    const answer = statusCode === 400 ? parseObject(await this.#text(body)) : null;
-    body.destroy();
-    return Number(answer?.['generation']) > place.generation;
+  async frames(epoch: string, range: FrameRange, signal: AbortSignal): Promise<Frames> {
+    const path = `/${epoch}/sync/${range.generation}/${range.from}/${range.to}`;
+    const response = await this.#get(path, signal, FRAMES_MS);
+    if (response.statusCode === 400) {
+      const newest = Number(parseObject(await this.#text(response.body))?.['generation']);
+      if (Number.isSafeInteger(newest) && newest >= 1) return { newest };
+      throw new SourceError('unknown', 'The gateway does not say where the generation ends.');
+    }
+    await this.#expect200(response);
+    const frames = await this.#bytes(response.body);
+    if (frames.length > 0 && frames.length % FRAME_BYTES === 0) return { frames };
+    throw new SourceError('unknown', 'What the gateway sends is no whole frames.');
   }
 
   /** What the gateway tells as it happens; ends when the stream does. */
@@ -108,7 +129,7 @@ export class ReplicaSource {
       const response = await request(this.#base + path, {
         dispatcher: this.#agent,
         headers: { authorization: this.#authorization },
-        headersTimeout: ANSWER_MS,
+        headersTimeout: Math.min(bodyTimeout, ANSWER_MS),
         bodyTimeout,
         signal,
       });
@@ -131,11 +152,16 @@ export class ReplicaSource {
   }
 
   async #text(body: Dispatcher.ResponseData['body']): Promise<string> {
+    return (await this.#bytes(body)).toString('utf8');
+  }
+
+  async #bytes(body: Dispatcher.ResponseData['body']): Promise<Buffer> {
     const chunks: Buffer[] = [];
     let bytes = 0;
     try {
       for await (const chunk of body as AsyncIterable<Buffer>) {
         bytes += chunk.byteLength;
+        this.#received += chunk.byteLength;
         if (bytes > ANSWER_MAX_BYTES) {
           throw new SourceError(
             'unknown',
@@ -144,7 +170,7 @@ export class ReplicaSource {
         }
         chunks.push(chunk);
       }
-      return Buffer.concat(chunks).toString('utf8');
+      return Buffer.concat(chunks);
     } catch (error) {
       throw asSourceError(error, null);
     }

@@ -2,7 +2,7 @@
 export type SyncFailure =
   /** Somebody reads the log while it is to be folded in: again in a moment. */
   | 'busy'
-  /** The gateway did not answer, or not all of it: again later. */
+  /** Nothing came, or nothing that says what is wrong with the copy: again later. */
   | 'network'
   /** The gateway refused the key: it is to be asked. */
   | 'refused'
@@ -10,9 +10,11 @@ export type SyncFailure =
   | 'lost'
   /** The disk has no room. */
   | 'full'
-  /** The process has ended, or was ended because nothing came of it. */
+  /** Somebody ended the process, or it didn't start. */
   | 'ended'
-  /** Anything else: the copy is not what it should be. */
+  /** Native code ended the process. */
+  | 'crashed'
+  /** The file itself says so: the copy is not what it should be. */
   | 'damaged';
 
 export class SyncError extends Error {
@@ -25,16 +27,41 @@ export class SyncError extends Error {
   }
 }
 
-/** The client of the database tells what went wrong in words alone. */
+/**
+ * The client of the database tells what went wrong in words alone. A copy is thrown away only for words that are about its
+ * files: whatever else there is to say, another try costs less than another copy.
+ */
 const WORDS: readonly (readonly [RegExp, SyncFailure])[] = [
   [/database is locked|unable to truncate WAL|\bSQLITE_BUSY\b/, 'busy'],
   [/database or disk is full|No space left/, 'full'],
-  [/PullFrame\(40[13]\b|Unauthorized/, 'refused'],
-  [/PullFrame\(404\b/, 'lost'],
-  [/PullFrame\((?:429|5\d\d)\b|HttpDispatch|HttpBody|http dispatch error|body error/, 'network'],
+  [/(?:PullFrame|PullDb)\(40[13]\b|Unauthorized/, 'refused'],
+  [/(?:PullFrame|PullDb)\(404\b/, 'lost'],
+  [/malformed|not a database|disk I\/O error|SQLITE_(?:CORRUPT|NOTADB|IOERR)/, 'damaged'],
+  [/WalConflict|InvalidLocal(?:State|Generation)|Verify(?:Hash|Version)/, 'damaged'],
 ];
 
+/** What the relay says, as the client passes it on. */
+const RELAYED = /PullFrame\(424\b[^"]*"((?:[^"\\]|\\.)*)"/;
+
 export function syncErrorOf(message: string): SyncError {
+  const [, relayed] = RELAYED.exec(message) ?? [];
+  if (relayed !== undefined) return new SyncError('network', relayed.replaceAll(/\\(.)/g, '$1'));
   const known = WORDS.find(([words]) => words.test(message));
-  return new SyncError(known?.[1] ?? 'damaged', message);
+  return new SyncError(known?.[1] ?? 'network', message);
+}
+
+/** What native code ends with that gives up, or that the system has to stop. */
+const CRASHES: ReadonlySet<string | null> = new Set([
+  'SIGABRT',
+  'SIGBUS',
+  'SIGFPE',
+  'SIGILL',
+  'SIGSEGV',
+  'SIGTRAP',
+]);
+
+/** The end of the process that synchronizes. */
+export function syncEndOf(code: number | null, signal: string | null): SyncError {
+  const failure = CRASHES.has(signal) ? 'crashed' : 'ended';
+  return new SyncError(failure, `The replica process has ended (${signal ?? `exit ${code}`}).`);
 }

@@ -1,7 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import type { Logger } from 'pino';
+import type { Link } from './link.ts';
 import type { Prepared, SyncAnswer, SyncRequest, SyncTask } from './messages.ts';
-import { SyncError, syncErrorOf } from './sync-failure.ts';
+import { SyncError, syncEndOf, syncErrorOf } from './sync-failure.ts';
 
 /** Beside the bundle when this is one; from source, in development, beside this file. */
 const ENTRY = new URL(
@@ -38,13 +39,13 @@ export class SyncProcess {
     });
     this.#child.on('message', (message: SyncAnswer) => this.#settle(message));
     this.#gone = new Promise((resolve) => {
-      const ended = (reason: string): void => {
+      const ended = (error: SyncError): void => {
         if (this.#lastWords) log.warn({ said: this.#lastWords }, 'replica process: last words');
-        this.#end(new SyncError('ended', `The replica process has ended (${reason}).`));
+        this.#end(error);
         resolve();
       };
-      this.#child.once('error', (error) => ended(error.message));
-      this.#child.once('close', (code, signal) => ended(signal ?? `exit ${code}`));
+      this.#child.once('error', ({ message }) => ended(new SyncError('ended', message)));
+      this.#child.once('close', (code, signal) => ended(syncEndOf(code, signal)));
     });
   }
 
@@ -61,8 +62,12 @@ export class SyncProcess {
     return this.#ask({ kind: 'prepare', folder, check }) as Promise<Prepared>;
   }
 
-  async open(folder: string, syncUrl: string, apiKey: string, silenceMs: number): Promise<void> {
-    await this.#watch(this.#ask({ kind: 'open', folder, syncUrl, apiKey }), silenceMs, () => 0);
+  async open(
+    folder: string,
+    { syncUrl, token, progress }: Pick<Link, 'syncUrl' | 'token' | 'progress'>,
+    silenceMs: number,
+  ): Promise<void> {
+    await this.#watch(this.#ask({ kind: 'open', folder, syncUrl, token }), silenceMs, progress);
   }
 
   /** Rejects with `SyncError`. The process is ended when it neither answers nor moves `progress` on for so long. */

@@ -100,7 +100,7 @@ function toRow(columns: readonly string[], values: readonly SqlValue[]): Row {
 }
 
 /** A disk that failed a write or a sync; a full disk is not that: it rolls back cleanly and recovers. */
-export function isDiskFailure(error: unknown): boolean {
+export function isDiskFailure(error: unknown): error is Error {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return code.startsWith('SQLITE_IOERR') || code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB';
 }

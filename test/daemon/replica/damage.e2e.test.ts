@@ -196,6 +196,57 @@ describe('a gateway whose database has more than tables', () => {
   });
 });
 
+const PAGE = '<html><body>Sign in to the network of this hotel.</body></html>';
+/** What may stand in front of a gateway, or happen on the way to it. */
+const TROUBLES: readonly NonNullable<ReturnType<Stage['door']['trouble']>>[] = [
+  'cut',
+  503,
+  { status: 404, page: PAGE },
+  { status: 200, page: PAGE },
+  { status: 500, page: '{"generation":7}' },
+  { status: 400, page: '{}' },
+  { status: 302, page: PAGE },
+];
+
+describe('a copy that is in order', () => {
+  it('is kept, whatever the line does and whoever answers in place of the gateway', async () => {
+    const { log, lines } = collectingLog();
+    const replica = stage.replica({ log });
+    await caughtUp(replica, await stage.write('a'));
+    for (const trouble of TROUBLES) {
+      stage.door.trouble = (path) => (path.includes('/sync/') ? trouble : null);
+      const before = stage.door.asked.length;
+      const position = await stage.write('b', trouble);
+      await until(
+        () => stage.door.asked.slice(before).filter((path) => path.includes('/sync/')).length,
+        (count) => count > 3,
+      );
+      stage.door.trouble = () => null;
+      await caughtUp(replica, position);
+      expect(await valueOf(replica, 'b')).toBe(JSON.stringify(trouble));
+    }
+    expect(stage.copies).toBe(1);
+    expect(lines.filter(({ level }) => Number(level) >= 40)).toEqual([]);
+  });
+
+  it('is kept where the process that synchronizes begins while nothing can be fetched', async () => {
+    const replica = stage.replica();
+    await caughtUp(replica, await stage.write('a'));
+    stage.door.trouble = (path) => (/\/(?:info|sync\/.*)$/.test(path) ? 503 : null);
+    const pid = replica.syncPid;
+    if (pid !== null) process.kill(pid, 'SIGKILL');
+    const position = await stage.write('b');
+    const { detail } = await until(
+      () => replica.status,
+      (status) => status.detail !== null,
+    );
+    expect(detail).toBe('What is new cannot be fetched: The gateway answered 503: Trouble.');
+    stage.door.trouble = () => null;
+    await caughtUp(replica, position);
+    expect(stage.copies).toBe(1);
+  });
+});
+
 describe('a copy that another process has', () => {
   it('is waited for, and not made anew', async () => {
     const first = stage.replica();

@@ -8,8 +8,8 @@ import {
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** What is answered in place of the gateway: a status, a connection that is cut, or nothing at all. */
-type Trouble = number | 'cut' | 'silence';
+/** What is answered in place of the gateway: a status, a connection that is cut, nothing at all, or any page. */
+type Trouble = number | 'cut' | 'silence' | { readonly status: number; readonly page: string };
 
 /** Stands in front of a gateway under an address that stays, and can be shut, or get in the way. */
 export class Door {
@@ -69,6 +69,10 @@ export class Door {
     if (trouble === 'silence') return;
     if (trouble === 'cut') {
       incoming.destroy();
+      return;
+    }
+    if (typeof trouble === 'object' && trouble !== null) {
+      outgoing.writeHead(trouble.status, { 'content-type': 'text/html' }).end(trouble.page);
       return;
     }
     if (trouble !== null) {

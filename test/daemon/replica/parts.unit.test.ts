@@ -5,7 +5,7 @@ import { readEvents } from '../../../daemon/replica/event-stream.ts';
 import { obstacleOf } from '../../../daemon/replica/obstacle.ts';
 import { readHeard, readPlace } from '../../../daemon/replica/place.ts';
 import { SourceError } from '../../../daemon/replica/source-error.ts';
-import { SyncError, syncErrorOf } from '../../../daemon/replica/sync-failure.ts';
+import { SyncError, syncEndOf, syncErrorOf } from '../../../daemon/replica/sync-failure.ts';
 import { Written } from '../../../daemon/replica/written.ts';
 import type { Change } from '../../../shared/context.ts';
 import { Waits } from '../../../shared/waits.ts';
@@ -155,6 +155,7 @@ describe('what a gateway says', () => {
     [403, 'SCOPE_MISSING', 'refused'],
     [403, null, 'unavailable'],
     [404, 'NOT_FOUND', 'missing'],
+    [404, null, 'unreachable'],
     [429, 'TOO_MANY_WAITS', 'unavailable'],
     [503, 'UNAVAILABLE', 'unavailable'],
     [502, null, 'unreachable'],
@@ -179,11 +180,42 @@ describe('the words of the client', () => {
     ],
     ['Sync(HttpDispatch(hyper::Error(IncompleteMessage)))', 'network'],
     ['database or disk is full', 'full'],
+    ['Sync(HttpDispatch(hyper::Error(Connect, "tcp connect error", Os { code: 111 })))', 'network'],
+    [
+      'Sync(HttpDispatch(hyper::Error(Connect, "dns error", Custom { kind: Uncategorized })))',
+      'network',
+    ],
+    ['invalid peer certificate: UnknownIssuer', 'network'],
+    ['deadline has elapsed', 'network'],
+    ['Sync(JsonValue(Object {"error": Object {"code": String("X")}}))', 'network'],
+    ['words that nobody has seen yet', 'network'],
     ['WalConflict', 'damaged'],
-    ['Sync(JsonValue(Object {"error": Object {"code": String("X")}}))', 'damaged'],
+    ['Sync(VerifyHash(1, 2))', 'damaged'],
     ['database disk image is malformed', 'damaged'],
+    ['file is not a database', 'damaged'],
   ])('%s is %s', (words, failure) => {
     expect(syncErrorOf(words).failure).toBe(failure);
+  });
+});
+
+describe('what the relay says', () => {
+  it.each([
+    ['The gateway answered 404: "Not Found" \\ database disk image is malformed', 'network'],
+    ['', 'network'],
+  ] as const)('comes back as it was: %s', (said, failure) => {
+    const error = syncErrorOf(`Sync(PullFrame(424, ${JSON.stringify(said)}))`);
+    expect([error.failure, error.message]).toEqual([failure, said]);
+  });
+});
+
+describe('the end of the process that synchronizes', () => {
+  it.each([
+    [null, 'SIGABRT', 'crashed'],
+    [null, 'SIGSEGV', 'crashed'],
+    [null, 'SIGKILL', 'ended'],
+    [1, null, 'ended'],
+  ] as const)('with %s and %s counts as %s', (code, signal, failure) => {
+    expect(syncEndOf(code, signal).failure).toBe(failure);
   });
 });
 

@@ -1,0 +1,142 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { HttpServer, type HttpServerOptions } from '../../shared/http/http-server.ts';
+import type { Link } from './link.ts';
+import { SourceError, type SourceFault } from './source-error.ts';
+import { FRAME_BYTES, type ReplicaSource } from './source.ts';
+
+/** All that the client asks for where a copy is in place. */
+const INFO = /^\/[\w-]{1,64}\/info$/;
+const FRAMES = /^\/([\w-]{1,64})\/sync\/(\d{1,10})\/(\d{1,10})\/(\d{1,10})$/;
+
+/**
+ * For all that is no answer of the protocol. The client takes 400 and 500 for the end of a generation, and tries the other
+ * 5xx again by itself for six seconds, while it can't be told that the gateway is back.
+ */
+const TROUBLE = 424;
+const STATUS_OF: Partial<Record<SourceFault, number>> = { refused: 403, missing: 404 };
+
+const SERVER: HttpServerOptions = {
+  limits: { headersMs: 10_000, bodyMs: 10_000, keepAliveMs: 60_000 },
+  connectionsMax: 16,
+};
+
+type Source = Pick<ReplicaSource, 'frames' | 'received'>;
+
+/** Where the frames that were passed on end. */
+interface FrameEnd {
+  readonly epoch: string;
+  readonly generation: number;
+  readonly from: number;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly body: string | Uint8Array;
+}
+
+/**
+ * The native client of the database talks to this on loopback, and this talks to the gateway. So it's Node that judges
+ * certificates, as for every other call, and an answer of somebody in front of the gateway never reaches native code.
+ */
+export class SyncRelay {
+  readonly #source: Source;
+  readonly #closing = new AbortController();
+  /** In place of the API key, which the other process needn't know. */
+  readonly #token = randomBytes(32).toString('hex');
+  #server: Promise<HttpServer> | null = null;
+  #end: FrameEnd | null = null;
+
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  /** Where the client finds the history of this name. */
+  async link(epoch: string): Promise<Link> {
+    this.#server ??= this.#listen();
+    const { port } = await this.#server;
+    return {
+      syncUrl: `http://127.0.0.1:${port}/${epoch}`,
+      token: this.#token,
+      progress: () => this.#source.received,
+      endsWith: async ({ generation, frames }) => {
+        const range = { generation, from: frames + 1, to: frames + 2 };
+        const answer = await this.#source.frames(epoch, range, this.#closing.signal);
+        return 'newest' in answer && answer.newest > generation;
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    const server = await this.#server?.catch(() => null);
+    await server?.close(0);
+  }
+
+  #listen(): Promise<HttpServer> {
+    const listening = HttpServer.listen(
+      { host: '127.0.0.1', port: 0 },
+      () => (request, response) => void this.#answer(request, response),
+      SERVER,
+    );
+    listening.catch(() => {
+      this.#server = null;
+    });
+    return listening;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const reply = this.#isOurs(request)
+      ? await this.#ask(request.url ?? '').catch(replyOfError)
+      : { status: 403, body: '' };
+    response.writeHead(reply.status, { 'Content-Length': Buffer.byteLength(reply.body) });
+    response.end(reply.body);
+  }
+
+  #isOurs({ method, headers }: IncomingMessage): boolean {
+    const given = Buffer.from(headers.authorization ?? '');
+    const wanted = Buffer.from(`Bearer ${this.#token}`);
+    return method === 'GET' && given.length === wanted.length && timingSafeEqual(given, wanted);
+  }
+
+  async #ask(path: string): Promise<Reply> {
+    const { signal } = this.#closing;
+    // Only whether there's an answer counts, by which the client knows the protocol: it opens without the gateway.
+    if (INFO.test(path)) return json(200, { current_generation: 1 });
+    const [, epoch, ...numbers] = FRAMES.exec(path) ?? [];
+    if (epoch === undefined) return { status: TROUBLE, body: '' };
+    const [generation = 0, from = 0, to = 0] = numbers.map(Number);
+    if (this.#isEnd({ epoch, generation, from })) return json(400, { generation });
+    const answer = await this.#source.frames(epoch, { generation, from, to }, signal);
+    if ('newest' in answer) return json(400, { generation: answer.newest });
+    const { frames } = answer;
+    const count = frames.length / FRAME_BYTES;
+    const isAll = from + count < to && endsCommit(frames);
+    this.#end = isAll ? { epoch, generation, from: from + count } : null;
+    return { status: 200, body: frames };
+  }
+
+  /**
+   * After less than it asked for, the client asks whether there's more. What comes later is told of by the stream, so that
+   * question needn't cross the network. Asked again it does.
+   */
+  #isEnd({ epoch, generation, from }: FrameEnd): boolean {
+    const end = this.#end;
+    this.#end = null;
+    return end?.epoch === epoch && end.generation === generation && end.from === from;
+  }
+}
+
+/** In the header of a frame that ends a commit: how many pages the database has then. */
+function endsCommit(frames: Buffer): boolean {
+  return frames.readUInt32BE(frames.length - FRAME_BYTES + 4) > 0;
+}
+
+function json(status: number, value: unknown): Reply {
+  return { status, body: JSON.stringify(value) };
+}
+
+function replyOfError(error: unknown): Reply {
+  const status = error instanceof SourceError ? STATUS_OF[error.fault] : undefined;
+  return { status: status ?? TROUBLE, body: error instanceof Error ? error.message : '' };
+}

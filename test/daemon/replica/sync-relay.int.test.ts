@@ -1,0 +1,142 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Link } from '../../../daemon/replica/link.ts';
+import { ReplicaSource } from '../../../daemon/replica/source.ts';
+import { SyncRelay } from '../../../daemon/replica/sync-relay.ts';
+
+const FRAME_BYTES = 4120;
+
+let server: Server;
+let source: ReplicaSource;
+let relay: SyncRelay;
+let link: Link;
+let answer: RequestListener;
+let asked: string[];
+
+beforeEach(async () => {
+  asked = [];
+  server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  source = new ReplicaSource(new URL(`http://127.0.0.1:${port}/base`), 'svc_live_x', 20_000);
+  relay = new SyncRelay(source);
+  link = await relay.link('e1');
+});
+
+afterEach(async () => {
+  await relay.close();
+  await source.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+/** Asks as the client of the database does. */
+async function ask(path: string, token = link.token): Promise<{ status: number; body: Buffer }> {
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(link.syncUrl + path, { headers });
+  return { status: response.status, body: Buffer.from(await response.arrayBuffer()) };
+}
+
+/** So many frames; the last one ends a commit. */
+function framesOf(count: number, endsCommit = true): Buffer {
+  const frames = Buffer.alloc(count * FRAME_BYTES, 7);
+  frames.writeUInt32BE(endsCommit ? 12 : 0, (count - 1) * FRAME_BYTES + 4);
+  return frames;
+}
+
+describe('the relay between the client of the database and the gateway', () => {
+  it('passes frames on, with the key that only it knows', async () => {
+    let authorization: string | undefined;
+    answer = (request, response) => {
+      authorization = request.headers.authorization;
+      response.end(framesOf(2));
+    };
+    const { status, body } = await ask('/sync/3/1/129');
+    expect([status, body.equals(framesOf(2))]).toEqual([200, true]);
+    expect(asked).toEqual(['/base/v1/replica/e1/sync/3/1/129']);
+    expect(authorization).toBe('Bearer svc_live_x');
+    expect(link.token).not.toContain('svc_live_x');
+    expect(link.progress()).toBe(2 * FRAME_BYTES);
+  });
+
+  it('tells where a generation ends', async () => {
+    answer = (_, response) => response.writeHead(400).end('{"generation":4}');
+    const end = await ask('/sync/3/9/137');
+    expect([end.status, end.body.toString()]).toEqual([400, '{"generation":4}']);
+  });
+
+  it('lets the client open a copy without the gateway', async () => {
+    expect((await ask('/info')).status).toBe(200);
+    expect(asked).toEqual([]);
+  });
+
+  it('answers nobody else on this machine', async () => {
+    answer = (_, response) => response.end(framesOf(1));
+    expect((await ask('/sync/3/1/129', 'x'.repeat(64))).status).toBe(403);
+    expect((await ask('/sync/3/1/129', '')).status).toBe(403);
+    expect(asked).toEqual([]);
+  });
+
+  it('lets through what a copy in place needs, and nothing else', async () => {
+    answer = (_, response) => response.end('{}');
+    const elsewhere = ['/export/1', '/sync/1/1/2/baton', '/../e2/sync/1/1/x', '/v2/pipeline', ''];
+    for (const path of elsewhere) expect((await ask(path)).status).toBe(424);
+    const headers = { authorization: `Bearer ${link.token}` };
+    const post = await fetch(`${link.syncUrl}/sync/1/1/2`, { method: 'POST', headers, body: 'x' });
+    expect(post.status).toBe(403);
+    expect(asked).toEqual([]);
+  });
+
+  it('asks once where the client asks whether that was all, unless it asks again', async () => {
+    answer = (request, response) => {
+      if (request.url?.endsWith('/1/129')) return response.end(framesOf(2));
+      response.statusCode = 400;
+      return response.end('{"generation":4}');
+    };
+    await ask('/sync/3/1/129');
+    const [first, second] = [await ask('/sync/3/3/131'), await ask('/sync/3/3/131')];
+    expect([first.status, first.body.toString()]).toEqual([400, '{"generation":3}']);
+    expect([second.status, second.body.toString()]).toEqual([400, '{"generation":4}']);
+    expect(asked.map((path) => path.split('/sync/')[1])).toEqual(['3/1/129', '3/3/131']);
+  });
+
+  it.each([
+    ['in the middle of a commit', () => framesOf(2, false)],
+    ['where more were asked for than fit', () => framesOf(128)],
+  ])('asks on after frames that end %s', async (_, framesOfIt) => {
+    answer = (_request, response) => response.end(framesOfIt());
+    await ask('/sync/3/1/129');
+    await ask(`/sync/3/${1 + framesOfIt().length / FRAME_BYTES}/257`);
+    expect(asked).toHaveLength(2);
+  });
+
+  const refusal = (code: string): string => JSON.stringify({ error: { code, message: 'No.' } });
+  it.each([
+    ['a refused key', 401, refusal('KEY_REVOKED'), 403],
+    ['a history that is not there', 404, refusal('NOT_FOUND'), 404],
+    ['a gateway that cannot do it now', 503, refusal('UNAVAILABLE'), 424],
+    ['a page in place of frames', 200, '<html></html>', 424],
+    ['frames that are cut', 200, 'x'.repeat(FRAME_BYTES - 1), 424],
+    ['an empty answer', 200, '', 424],
+    ['the page of a portal', 401, '<html></html>', 424],
+    ['a proxy that knows no such page', 404, '<html></html>', 424],
+    ['a proxy that fails', 500, '{"generation":9}', 424],
+    ['a bad request', 400, '{}', 424],
+    ['a generation of nothing', 400, '{"generation":0}', 424],
+  ])('makes %s harmless', async (_, status, text, wanted) => {
+    answer = (_request, response) => response.writeHead(status).end(text);
+    expect((await ask('/sync/3/1/129')).status).toBe(wanted);
+  });
+
+  it('says so where the gateway is not there', async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    const { status, body } = await ask('/sync/3/1/129');
+    expect(status).toBe(424);
+    expect(body.toString()).toContain('ECONNREFUSED');
+  });
+});
