@@ -9,6 +9,7 @@ import type { Home } from '../daemon/home.ts';
 import { parseExact, stringifyExact } from '../shared/exact-json.ts';
 import { isAlive } from '../shared/processes.ts';
 import { readRecord } from '../daemon/record.ts';
+import { isTlsRefusal } from '../shared/tls-refusal.ts';
 import { errorCode } from '../shared/untyped.ts';
 import { VERSION } from '../shared/version.ts';
 import { notListening, notTrusted, resolveConnection, type Connection } from './connection.ts';
@@ -65,9 +66,6 @@ const NOBODY_CODES: ReadonlySet<string> = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ]);
-/** The other side speaks no TLS, or its certificate is not to be trusted: nothing was sent either. */
-const TLS_REFUSAL = /^ERR_(?:TLS|SSL)_|^EPROTO$|CERT|UNABLE_TO_(?:GET|VERIFY)/;
-
 /** A connection that was there broke: what was sent may have arrived. */
 const CUT_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED']);
 
@@ -137,7 +135,7 @@ export class HttpClient implements Client {
   #pauseAfter(error: unknown, tries: Tries): number {
     const code = errorCode(error);
     if (error instanceof CliError || code === null) throw error;
-    if (TLS_REFUSAL.test(code)) throw notTrusted(this.#connection, code);
+    if (isTlsRefusal(code)) throw notTrusted(this.#connection, code);
     // Node's own `ERR_…` are about how we called it: a fault of ours, and shown as one.
     if (code.startsWith('ERR_')) throw error;
     if (NOBODY_CODES.has(code)) {

@@ -14,6 +14,8 @@ export interface Profile {
   readonly name?: string;
   /** Who signed in, masked. */
   readonly email?: string;
+  /** What Node was told to trust besides its own authorities when somebody signed in. */
+  readonly ca_file?: string;
 }
 
 /** `credentials.json`. */

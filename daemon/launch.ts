@@ -4,6 +4,7 @@ import { closeSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { VERSION } from '../shared/version.ts';
+import { authoritiesFile } from './authorities.ts';
 import { chosenProfile, type GatewayProfile } from './chosen-profile.ts';
 import type { Home } from './home.ts';
 import { openLog, rotateLog } from './log-file.ts';
@@ -138,9 +139,16 @@ export function daemonOptions({
 }
 
 /** The environment of a daemon that outlives the shell: paths made absolute, no key of a caller. */
-export function daemonEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function daemonEnvironment(
+  env: NodeJS.ProcessEnv,
+  caFile: string | null = null,
+): NodeJS.ProcessEnv {
   const { SVC_API_KEY: _, ...rest } = env;
-  return rest['SVC_HOME'] ? { ...rest, SVC_HOME: resolve(rest['SVC_HOME']) } : rest;
+  return {
+    ...rest,
+    ...(rest['SVC_HOME'] && { SVC_HOME: resolve(rest['SVC_HOME']) }),
+    ...(caFile !== null && { NODE_EXTRA_CA_CERTS: caFile }),
+  };
 }
 
 async function end(home: Home, running: DaemonStatus): Promise<void> {
@@ -169,14 +177,14 @@ async function start(options: LaunchOptions): Promise<DaemonStatus> {
 }
 
 function spawnDaemon(options: LaunchOptions): Child {
-  const { home, env } = options;
+  const { home } = options;
   const { program, args } = daemonCommand(...daemonOptions(options));
   const log = openLog(home.logFile);
   // The folder `/` so that no folder is kept from being unmounted or removed.
   const child = spawn(program, args, {
     detached: true,
     stdio: ['ignore', log, log],
-    env: daemonEnvironment(env),
+    env: daemonEnvironment(options.env, authoritiesFile(options)),
     cwd: '/',
   });
   closeSync(log);

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { authoritiesFile } from '../../daemon/authorities.ts';
 import {
   daemonCommand,
   daemonEnvironment,
@@ -193,7 +194,7 @@ async function runHere(
   const child = spawn(program, args, {
     // The channel closes with this process, even by SIGKILL, and then the daemon ends too.
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    env: daemonEnvironment(env),
+    env: daemonEnvironment(env, authoritiesFile({ home, env, profile: wanted.profile })),
   });
   const exited = once(child, 'exit').then(([code]: unknown[]) =>
     typeof code === 'number' ? code : 1,

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { profileOf } from '../../daemon/credentials.ts';
 import type { CommandContext } from '../command.ts';
 import { usageError } from '../errors.ts';
@@ -41,7 +42,8 @@ export function storeSignedIn(
   context: CommandContext,
   { gateway, project, apiKey, email }: Granted & Pick<SignedIn, 'gateway' | 'email'>,
 ): SignedIn {
-  const { home, output } = context;
+  const { home, env, output } = context;
+  const caFile = gateway.startsWith('https:') ? env['NODE_EXTRA_CA_CERTS'] : undefined;
   const before = storedProfiles(home.credentialsFile);
   const profile = {
     gateway,
@@ -50,6 +52,7 @@ export function storeSignedIn(
     slug: project.slug,
     name: project.name,
     ...(email !== null && { email }),
+    ...(caFile && { ca_file: resolve(caFile) }),
   };
   const wish = textOption(context, 'name') ?? null;
   const { name, replaced } = storeProfile(home.credentialsFile, profile, wish);

@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream';
 import { Agent, request, type Dispatcher } from 'undici';
+import { isTlsRefusal } from '../../shared/tls-refusal.ts';
 import { errorCode, isObject, parseObject } from '../../shared/untyped.ts';
+import { reasonOf } from '../upstream/upstream-failed.ts';
 import { readEvents } from './event-stream.ts';
 import { readHeard, readPlace, type Heard, type Place } from './place.ts';
 import { SourceError } from './source-error.ts';
@@ -183,6 +185,8 @@ function withSlash(url: URL): URL {
 
 function asSourceError(error: unknown, signal: AbortSignal | null): unknown {
   if (signal?.aborted || error instanceof SourceError) return error;
-  const reason = errorCode(error) ?? (error instanceof Error ? error.message : String(error));
+  const code = errorCode(error) ?? '';
+  // A code that people can look up, or a sentence where it is for them to act.
+  const reason = code && !isTlsRefusal(code) ? code : reasonOf(error);
   return new SourceError('unreachable', `The gateway cannot be reached: ${reason}.`, null, error);
 }

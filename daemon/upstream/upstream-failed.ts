@@ -1,4 +1,5 @@
 import { ServiceError } from '../../shared/errors.ts';
+import { isTlsRefusal } from '../../shared/tls-refusal.ts';
 import { errorCode } from '../../shared/untyped.ts';
 
 const RETRY_AFTER_SECONDS = 5;
@@ -43,12 +44,16 @@ export function isBroken(error: unknown): boolean {
 
 /** True when the call cannot have had an effect: it was not sent. */
 export function isUnsent(error: unknown): boolean {
-  return UNSENT_CODES.has(errorCode(error) ?? '');
+  const code = errorCode(error) ?? '';
+  return UNSENT_CODES.has(code) || isTlsRefusal(code);
 }
 
 /** Why nothing came back, for people. */
 export function reasonOf(error: unknown): string {
   const code = errorCode(error) ?? '';
+  if (isTlsRefusal(code)) {
+    return `no secure connection: ${code}; to trust an authority of your own, start the daemon with NODE_EXTRA_CA_CERTS=FILE`;
+  }
   return REASONS[code] ?? (code || 'the connection failed');
 }
 

@@ -1,6 +1,8 @@
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { freshBuild } from '../helpers/daemon.ts';
 import { temporaryFolder, TestGateway } from '../helpers/gateway.ts';
 import { Member } from '../helpers/team.ts';
 import {
@@ -14,13 +16,15 @@ import {
 const ready = hasOpenssl('a gateway with an authority of its own');
 
 let folder: ReturnType<typeof temporaryFolder>;
+let home: string;
 let gateway: TestGateway;
 let front: TlsFront;
 let member: Member | null = null;
 
 beforeEach(async () => {
-  freshBuild();
   folder = temporaryFolder();
+  home = join(folder.path, 'ada');
+  mkdirSync(home, { mode: 0o700 });
   gateway = await TestGateway.start();
 });
 
@@ -35,15 +39,29 @@ afterEach(async () => {
 async function memberBehind(certified: Certified, env: Record<string, string>): Promise<Member> {
   front = await TlsFront.open(gateway.url, certified);
   const project = { id: gateway.projectId, apiKey: gateway.apiKey };
-  member = new Member({ home: join(folder.path, 'ada'), gateway: front.url, project, env });
-  await member.up();
+  member = new Member({ home, gateway: front.url, project, env });
   return member;
 }
 
-async function expectLive(one: Member): Promise<void> {
+/** Signs in where `caFile` is named by its name alone, as a shell in its folder would. */
+async function login({ caFile }: Certified): Promise<void> {
+  const key = join(folder.path, 'ada.key');
+  writeFileSync(key, gateway.apiKey);
+  const args = ['login', '--gateway', front.url, '--with-key', `@${key}`];
+  await promisify(execFile)(process.execPath, [resolve('dist/svc.cjs'), ...args], {
+    cwd: dirname(caFile),
+    env: { ...process.env, SVC_HOME: home, NODE_EXTRA_CA_CERTS: basename(caFile) },
+  });
+}
+
+async function untilReplica(one: Member, wanted: object): Promise<void> {
   await expect
     .poll(async () => (await one.json(['status']))['replica'], { timeout: 20_000 })
-    .toMatchObject({ state: 'live', reads: 'local', detail: null });
+    .toMatchObject(wanted);
+}
+
+async function expectLive(one: Member): Promise<void> {
+  await untilReplica(one, { state: 'live', reads: 'local', detail: null });
   await one.json(['kv', 'set', 'color', '"blue"']);
   const { body, headers } = await one.call('GET', '/v1/kv/color');
   expect(body).toMatchObject({ value: 'blue' });
@@ -57,6 +75,30 @@ describe.skipIf(!ready)('a member of a gateway behind TLS', () => {
   ])('has a copy where Node was told to trust %s', async (_, certify) => {
     const certified = certify(folder.path);
     const ada = await memberBehind(certified, { NODE_EXTRA_CA_CERTS: certified.caFile });
+    await ada.up();
     await expectLive(ada);
+  });
+
+  it.each([
+    ['none', () => ''],
+    ['another one', () => certifiedByItself(folder.path).caFile],
+    ['a file that is gone', () => join(folder.path, 'gone.pem')],
+  ])('has a copy where the sign-in was told whom to trust, and the start %s', async (_, start) => {
+    const certified = certifiedByOwnCa(folder.path);
+    const ada = await memberBehind(certified, { NODE_EXTRA_CA_CERTS: start() });
+    await login(certified);
+    await ada.up();
+    await expectLive(ada);
+  });
+
+  it('is told what is missing where Node was told nothing', async () => {
+    const ada = await memberBehind(certifiedByOwnCa(folder.path), { NODE_EXTRA_CA_CERTS: '' });
+    await ada.up();
+    const missing = /no secure connection: [A-Z_]+; .*NODE_EXTRA_CA_CERTS=FILE/;
+    await untilReplica(ada, { state: 'offline', detail: expect.stringMatching(missing) });
+    const { status, body } = await ada.call('PUT', '/v1/kv/color', { value: 'blue' });
+    expect(status).toBe(503);
+    const { hint } = body['error'] as { hint: string };
+    expect(hint).toMatch(missing);
   });
 });

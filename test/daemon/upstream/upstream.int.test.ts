@@ -1,10 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Upstream } from '../../../daemon/upstream/upstream.ts';
 import type { AgentIdentity } from '../../../shared/context.ts';
 import { asServiceError } from '../../../shared/errors.ts';
 import type { Answer, Credentials } from '../../../shared/executor.ts';
+import { selfSigned } from '../../helpers/certificate.ts';
 import { TestGateway } from '../../helpers/gateway.ts';
 import { LossyProxy } from '../../helpers/lossy-proxy.ts';
 import { operationNamed } from '../../surface/scenario.ts';
@@ -284,6 +286,22 @@ describe('a connection that breaks', () => {
     const told = JSON.stringify(await refusal(call('kv_list', {})));
     expect(told).not.toContain(gateway.apiKey);
     expect(told).toContain('cannot be reached');
+  });
+});
+
+describe('a gateway whose certificate is not trusted', () => {
+  it('gets nothing, and the caller is told that and what to do', async () => {
+    const server = createTlsServer(selfSigned('127.0.0.1'), () => undefined);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const behindTls = new Upstream(new URL(url));
+    const write = call('kv_set', { key: 'a', value: 1 }, { upstream: behindTls });
+    const { hint } = await refusal(write);
+    expect(hint).toBe(
+      `The gateway ${url} cannot be reached (no secure connection: DEPTH_ZERO_SELF_SIGNED_CERT; to trust an authority of your own, start the daemon with NODE_EXTRA_CA_CERTS=FILE). Nothing was changed: repeat it when the gateway is back; see \`svc status\`.`,
+    );
+    await behindTls.close();
+    await new Promise((resolve) => server.close(resolve));
   });
 });
 

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { chosenProfile } from './chosen-profile.ts';
+import { writePrivateFile } from './files.ts';
+import type { Home } from './home.ts';
+
+interface Start {
+  readonly home: Home;
+  readonly env: NodeJS.ProcessEnv;
+  readonly profile?: string | undefined;
+}
+
+/**
+ * The file with what the daemon trusts besides Node's own authorities; null for none. An editor that starts the daemon
+ * doesn't know what the shell knew in which somebody signed in, or names a file of its own. Node takes one file: both are
+ * put into one.
+ */
+export function authoritiesFile(start: Start): string | null {
+  const named = [ofSignIn(start), start.env['NODE_EXTRA_CA_CERTS']].filter((path) => path);
+  const files = [...new Set(named.map((path) => resolve(path ?? '')))];
+  if (files.length < 2) return files[0] ?? null;
+  const both = join(dirname(start.home.daemonFile), 'authorities.pem');
+  writePrivateFile(both, files.map(textOf).join('\n'));
+  return both;
+}
+
+function ofSignIn({ home, profile }: Start): string | undefined {
+  try {
+    return chosenProfile(home.credentialsFile, profile)?.ca_file;
+  } catch {
+    // The daemon reads it again, and says what is wrong.
+    return undefined;
+  }
+}
+
+/** Nothing where it can't be read, as Node does it. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
