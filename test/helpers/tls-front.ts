@@ -13,8 +13,9 @@ export interface Certified {
   readonly certFile: string;
 }
 
-function openssl(...args: string[]): void {
-  execFileSync('openssl', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+/** Runs `openssl` with arguments that are written in lines, with a space between them. */
+function openssl(...lines: string[]): void {
+  execFileSync('openssl', lines.join(' ').split(' '), { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
 /** False where no certificates can be made. */
@@ -27,34 +28,29 @@ export function hasOpenssl(why: string): boolean {
   }
 }
 
-const EC_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+const EC_KEY = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30';
+const NAMES = 'subjectAltName=IP:127.0.0.1,DNS:localhost';
 
 /** A certificate for 127.0.0.1 and localhost, signed by an authority that nobody else knows. */
 export function certifiedByOwnCa(folder: string): Certified {
   const at = (name: string): string => join(folder, name);
-  const [caFile, caKey, keyFile, certFile] = ['ca.pem', 'ca.key', 'leaf.key', 'leaf.pem'].map(at);
+  const names = at('names');
+  writeFileSync(names, `${NAMES}\n`);
+  const authority = `-keyout ${at('ca.key')} -out ${at('ca.pem')}`;
+  openssl(`req -x509 ${EC_KEY} -subj /CN=authority`, authority);
+  openssl(`req ${EC_KEY} -subj /CN=gateway -keyout ${at('leaf.key')} -out ${at('leaf.csr')}`);
   openssl(
-    ...['req', '-x509', ...EC_KEY, '-days', '30', '-subj', '/CN=Our own authority'],
-    ...['-keyout', caKey ?? '', '-out', caFile ?? ''],
+    `x509 -req -in ${at('leaf.csr')} -CA ${at('ca.pem')} -CAkey ${at('ca.key')} -CAcreateserial`,
+    `-days 30 -extfile ${names} -out ${at('leaf.pem')}`,
   );
-  const wanted = at('leaf.csr');
-  openssl('req', ...EC_KEY, '-subj', '/CN=gateway', '-keyout', keyFile ?? '', '-out', wanted);
-  writeFileSync(at('names'), 'subjectAltName=IP:127.0.0.1,DNS:localhost\n');
-  openssl(
-    ...['x509', '-req', '-in', wanted, '-CA', caFile ?? '', '-CAkey', caKey ?? ''],
-    ...['-CAcreateserial', '-days', '30', '-extfile', at('names'), '-out', certFile ?? ''],
-  );
-  return { caFile: caFile ?? '', keyFile: keyFile ?? '', certFile: certFile ?? '' };
+  return { caFile: at('ca.pem'), keyFile: at('leaf.key'), certFile: at('leaf.pem') };
 }
 
 /** As `openssl req -x509` makes one: it has signed itself, and is an authority by its extensions. */
 export function certifiedByItself(folder: string): Certified {
   const [keyFile, certFile] = [join(folder, 'self.key'), join(folder, 'self.pem')];
-  openssl(
-    ...['req', '-x509', ...EC_KEY, '-days', '30', '-subj', '/CN=gateway'],
-    ...['-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost'],
-    ...['-keyout', keyFile, '-out', certFile],
-  );
+  const files = `-keyout ${keyFile} -out ${certFile}`;
+  openssl(`req -x509 ${EC_KEY} -subj /CN=gateway -addext ${NAMES}`, files);
   return { caFile: certFile, keyFile, certFile };
 }
 

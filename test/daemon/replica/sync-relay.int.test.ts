@@ -48,6 +48,10 @@ function framesOf(count: number, endsCommit = true): Buffer {
   return frames;
 }
 
+function refusal(code: string): string {
+  return JSON.stringify({ error: { code, message: 'No.' } });
+}
+
 describe('the relay between the client of the database and the gateway', () => {
   it('passes frames on, with the key that only it knows', async () => {
     let authorization: string | undefined;
@@ -114,7 +118,6 @@ describe('the relay between the client of the database and the gateway', () => {
     expect(asked).toHaveLength(2);
   });
 
-  const refusal = (code: string): string => JSON.stringify({ error: { code, message: 'No.' } });
   it.each([
     ['a refused key', 401, refusal('KEY_REVOKED'), 403],
     ['a history that is not there', 404, refusal('NOT_FOUND'), 404],
