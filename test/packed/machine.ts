@@ -24,7 +24,9 @@ export class Machine {
   readonly env: Env;
   readonly #processes: Process[] = [];
 
-  constructor({ command }: Pick<Installed, 'command'>, env: Env = {}) {
+  constructor(installed: Installed | null, env: Env = {}) {
+    if (!installed) throw new Error('The package is not installed.');
+    const { command } = installed;
     this.home = mkdtempSync(join(tmpdir(), 'svc-machine-'));
     this.command = command;
     const { PATH = '' } = process.env;

@@ -3,18 +3,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { installPackage, type Installed } from './installed.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { installPackage } from './installed.ts';
 import { Machine } from './machine.ts';
 
-let installed: Installed | null;
+const installed = await installPackage();
 let machine: Machine;
 
-beforeAll(async () => {
-  installed = await installPackage();
-});
-beforeEach(({ skip }) => {
-  if (!installed) return skip();
+beforeEach(() => {
   machine = new Machine(installed);
 });
 afterEach(() => machine.remove());
@@ -35,7 +31,7 @@ function packageOf(name: string): string {
   return name.split('/', name.startsWith('@') ? 2 : 1).join('/');
 }
 
-describe('the package from npm', () => {
+describe.runIf(installed)('the package from npm', () => {
   it('holds what runs, what is to be read, and nothing else', () => {
     expect(readdirSync(modules('svc-agents')).toSorted()).toEqual([
       'CHANGELOG.md',
