@@ -7,7 +7,7 @@ import type {
   WriteContext,
 } from './context.ts';
 import { invalid, ServiceError, type ErrorCode, type FieldProblem } from './errors.ts';
-import { plainNumbers } from './exact-json.ts';
+import { ExactNumber, plainNumbers } from './exact-json.ts';
 import { mayCall, type Scope } from './scopes.ts';
 
 type Effect = 'read' | 'write' | 'wait';
@@ -197,10 +197,15 @@ export function parseInput(operation: Operation, input: unknown): unknown {
 
 /** The same for what is no operation. */
 export function parseFields<T extends z.ZodType>(schema: T, input: unknown): z.output<T> {
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { error: inexact });
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.slice(0, PROBLEMS_MAX);
   throw invalid(...issues.flatMap(problemsOf).slice(0, PROBLEMS_MAX));
+}
+
+/** What is wrong with a number that is left as it was written: see `plainNumbers`. */
+function inexact({ input }: { readonly input?: unknown }): string | undefined {
+  return input instanceof ExactNumber ? 'The number has too many digits to be exact.' : undefined;
 }
 
 function problemsOf(issue: z.core.$ZodIssue): FieldProblem[] {

@@ -43,7 +43,8 @@ function numberOf(type: 'integer' | 'number', text: string, flag: string): numbe
   const isWhole = type === 'integer' || !text.includes('.');
   if (pattern.test(text) && (!isWhole || Number.isSafeInteger(value))) return value;
   const wanted = type === 'integer' ? 'a whole number' : 'a number';
-  throw usageError(`${flag} must be ${wanted}, not "${text}".`);
+  const most = pattern.test(text) ? ` up to ${Number.MAX_SAFE_INTEGER}` : '';
+  throw usageError(`${flag} must be ${wanted}${most}, not "${text}".`);
 }
 
 async function jsonOf(given: string, flag: string, stdin: StandardInput): Promise<unknown> {

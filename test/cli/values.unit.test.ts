@@ -51,7 +51,7 @@ describe('the value of a flag', () => {
     [field('integer'), '', '--some-field must be a whole number, not "".'],
     [field('integer'), '9007199254740993', 'whole number'],
     [field('number'), 'NaN', 'a number'],
-    [field('number'), '9007199254740993', 'a number'],
+    [field('number'), '9007199254740993', 'a number up to 9007199254740991, not'],
     [field('json'), 'done', '--some-field is not JSON.'],
     [TEXT, '@/nowhere/at-all', '(ENOENT)'],
   ])('refuses %j %j', async (shape, given, message) => {
