@@ -22,9 +22,12 @@ export class ExactNumber {
 
 const seen = { exact: false };
 
-/** Matches every text with a number that JSON.parse changes, and few others: most have nothing to look for. */
+/**
+ * Matches every text with a number that JSON.parse changes, and few others: most texts are done with after this look. The
+ * digit comes before what stands in front of it, because V8 finds a digit fastest.
+ */
 const MAY_CHANGE =
-  /(?:^|[\s,:[])(?:-0(?![.\d])|-?(?:[\d.]{16}|[\d.]+[eE]|\d+\.\d*0(?!\d)|0\.0{6}))/;
+  /\d(?<=(?:^|[\s,:[])-?\d)(?:(?<=-0)(?![.\d])|[\d.]{15}|[\d.]*[eE]|\d*\.\d*0(?!\d)|\.0{6})[-+.\deE]*(?:[\s,\]}]|$)/;
 
 /** As JSON.parse, but a number that it would change becomes an `ExactNumber`. */
 export function parseExact(text: string): unknown {
