@@ -100,7 +100,7 @@ export default defineConfig({
       ...projects('e2e', E2E, built),
       project(
         'e2e-remote',
-        { ...INTEGRATION, workers: 1, order: 4 },
+        { ...INTEGRATION, workers: 2, order: E2E.order },
         {
           include: [
             ...REMOTE.map((name) => `test/gateway/${name}.int.test.ts`),

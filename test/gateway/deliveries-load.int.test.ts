@@ -72,7 +72,7 @@ describe('many deliveries at once', () => {
     const { id, secret } = await routes.add(receiver.url());
     receiver.answer((response) => void setTimeout(() => response.writeHead(204).end(), 5));
     const ids = await events(64);
-    const more = await events(200);
+    const more = await events(60);
     await drained(id);
     const came = receiver.got.map(({ headers }) => headers['webhook-id'] ?? '');
     expect(came.toSorted()).toEqual([...ids, ...more].toSorted());
@@ -113,12 +113,12 @@ describe('a destination that does not answer', () => {
     const silent = await Silent.start();
     await routes.add(silent.url, { match_source: 'silent' });
     const { id } = await routes.add(receiver.url(), { match_source: 'well' });
-    await events(300, 'silent');
+    await events(60, 'silent');
     const began = performance.now();
-    await events(100, 'well');
+    await events(40, 'well');
     await drained(id);
     expect(performance.now() - began).toBeLessThan(5000);
-    expect(receiver.got).toHaveLength(100);
+    expect(receiver.got).toHaveLength(40);
     // One that nobody knows yet gets few posts at a time.
     expect(silent.sockets.length).toBeLessThanOrEqual(4);
     await silent.stop();
@@ -154,7 +154,7 @@ describe('a destination that refuses', () => {
     const { id } = await routes.add(receiver.url());
     await receiver.stop();
     const began = performance.now();
-    await events(200);
+    await events(120);
     await new Promise((resolve) => setTimeout(resolve, 1000));
     const log = await routes.log(id);
     const seconds = (performance.now() - began) / 1000;
@@ -168,7 +168,7 @@ describe('a destination that refuses', () => {
       async () => (await routes.retry(id), countsOf(id)),
       ({ pending }) => pending === 0,
     );
-    expect(receiver.got).toHaveLength(200);
+    expect(receiver.got).toHaveLength(120);
   });
 });
 

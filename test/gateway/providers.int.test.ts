@@ -81,16 +81,21 @@ describe('every example GitHub documents', () => {
     expect(listed.map(({ id }) => id).toSorted()).toEqual([...sent.keys()].toSorted());
     for (const { id, type } of listed)
       expect({ id, type }).toEqual({ id, type: sent.get(id)?.type });
-    const large = listed.filter((event) => event.payload_truncated);
-    expect(large.length).toBeGreaterThan(0);
+    const [large, whole] = [true, false].map((isLarge) =>
+      listed.filter((event) => event.payload_truncated === isLarge),
+    );
+    for (const { id, payload } of whole ?? []) expect(payload).toEqual(sent.get(id)?.payload);
 
-    await inParallel([...sent], 16, async ([id, { payload }]) => {
+    // The large ones, of which a list shows the beginning, and as many others.
+    expect(large?.length).toBeGreaterThan(0);
+    const claims = [...(large ?? []), ...(whole ?? []).slice(0, large?.length)];
+    await inParallel(claims, 16, async ({ id }) => {
       const claimed = await claimAndAck(id);
-      expect(claimed.payload).toEqual(payload);
+      expect(claimed.payload).toEqual(sent.get(id)?.payload);
       expect(claimed.headers['x-hub-signature-256']).toBeUndefined();
     });
-    expect(await listAll('github')).toEqual([]);
-    expect(await listAll('github', 'done')).toHaveLength(deliveries.length);
+    expect(await listAll('github')).toHaveLength(deliveries.length - claims.length);
+    expect(await listAll('github', 'done')).toHaveLength(claims.length);
   });
 
   it('comes as a form just the same', async () => {
@@ -154,8 +159,9 @@ describe('after all of that', () => {
   it('the ledger verifies, with one entry for each step', async () => {
     const verified = await gateway.call('POST', '/v1/ledger/verify', { body: {} });
     expect(verified.body).toMatchObject({ ok: true, anchored: true, first_bad_seq: null });
-    const events = (await listAll('github', 'done')).length + 1 + 4;
-    // The owner, a key, three sources, and for each event its receipt, claim and ack.
-    expect(verified.body['checked']).toBe(1 + 1 + 3 + 3 * events);
+    const done = (await listAll('github', 'done')).length + 1 + 4;
+    const pending = (await listAll('github')).length;
+    // The owner, a key, three sources, for each event its receipt, and for most a claim and an ack.
+    expect(verified.body['checked']).toBe(1 + 1 + 3 + pending + 3 * done);
   });
 });

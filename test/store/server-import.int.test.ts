@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Reader, Row } from '../../shared/store/driver.ts';
@@ -13,8 +14,8 @@ import { startHrana, type HranaServer } from '../helpers/hrana/server.ts';
 const OPTIONS = { onFatal: () => undefined };
 const NAME = 'prj-0000000000000000';
 /** More than travel together, and each nearly as large as a row may be. */
-const LARGE = 12;
-const SMALL = 2500;
+const MANY = { large: 12, small: 2500 };
+const FEW = { large: 1, small: 10 };
 /** As text: bytes are compared one by one, which takes long. */
 const ROWS = 'SELECT id, key, updated_at, hex(value) AS value FROM kv ORDER BY id';
 
@@ -27,25 +28,30 @@ beforeEach(async () => {
   server = await startHrana({ folder: join(root.path, 'server') });
   to = { kind: 'remote', url: server.urlOf(NAME), token: null };
   path = join(root.path, 'project.db');
+  await write(FEW);
+});
+afterEach(async () => {
+  await server.stop();
+  root.remove();
+});
+
+async function write({ large, small }: typeof MANY): Promise<void> {
+  rmSync(path, { force: true });
   const writer = await openWriter({ kind: 'file', path }, 'project', OPTIONS);
   const insert =
     'INSERT INTO kv (key, size_bytes, version, updated_at, value) VALUES (?, 1, 1, ?, ?)';
-  for (let n = 0; n < LARGE; n += 1) {
+  for (let n = 0; n < large; n += 1) {
     await writer.write((tx) => tx.run(insert, [`large-${n}`, 'now', Buffer.alloc(250_000, n)]));
   }
   await writer.write(async (tx) => {
-    for (let n = 0; n < SMALL; n += 1)
+    for (let n = 0; n < small; n += 1)
       await tx.put(insert, [`small-${n}`, '🙂', Buffer.of(n % 256)]);
     await tx.run("INSERT INTO meta (name, value) VALUES ('purged_seq', 3)");
     await tx.run("INSERT INTO blob_pin (digest, holder, until) VALUES ('d', 'h', 1)");
     await tx.run("INSERT INTO transfer (month, bytes) VALUES ('2026-01', 9007199254740991)");
   });
   await writer.close();
-});
-afterEach(async () => {
-  await server.stop();
-  root.remove();
-});
+}
 
 const sound = async (): Promise<void> => undefined;
 
@@ -82,6 +88,7 @@ async function run(sql: string): Promise<void> {
 
 describe('a project that is brought into a database on a server', () => {
   it('is the same there, in many transactions, but for what each database says of itself', async () => {
+    await write(MANY);
     const told: number[] = [];
     await bring({ onProgress: (done, total) => told.push(done / total) });
     await expectSame(ROWS);

@@ -107,7 +107,7 @@ export const TASKS: readonly Task[] = [
     ...tests(
       'test/fault/slow-clients.torture.test.ts',
       'test/fault/memory.torture.test.ts',
-      'test/fault/crowd.int.test.ts',
+      'test/fault/crowd.torture.test.ts',
     ),
   },
   {

@@ -47,7 +47,7 @@ function* pages(count: number): Generator<Buffer> {
 }
 
 describe('a copy on its way', () => {
-  const PAGES = 64 * 256;
+  const PAGES = 32 * 256;
   let given: number;
   let outgoing: ServerResponse | undefined;
 

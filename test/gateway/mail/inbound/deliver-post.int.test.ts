@@ -27,19 +27,6 @@ const plain = (id: string, text = 'Two of them.') =>
     text,
   );
 
-describe('mails that are posted at once', () => {
-  it('are refused for a while where they are more than fit into memory', async () => {
-    const large = plain('large', 'x'.repeat(76).concat('\r\n').repeat(250_000));
-    const numbered = Array.from({ length: 10 }, (_, n) => large.replace('large', `large-${n}`));
-    const answers = await Promise.all(numbered.map((raw) => post(raw).catch(() => null)));
-    const codes = answers.map((answer) => answer?.status ?? 503);
-    expect(new Set(codes)).toEqual(new Set([200, 503]));
-    // Whoever tries again is served.
-    const refusedOne = numbered[codes.indexOf(503)] ?? '';
-    expect(await post(refusedOne)).toMatchObject({ status: 200, body: { status: 'accepted' } });
-  });
-});
-
 describe('a mail that is posted', () => {
   it('is an event, once, and not verified without a signature', async () => {
     const first = await post(plain('a'));
