@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
-import { emptyApp, mountApi } from '../shared/bindings/api.ts';
+import { emptyApp, mountApi, nothingAt } from '../shared/bindings/api.ts';
 import { reply, type HttpEnv } from '../shared/bindings/http.ts';
 import { isoTime } from '../shared/clock.ts';
 import { ServiceError } from '../shared/errors.ts';
@@ -210,7 +210,7 @@ const AT_THE_GATEWAY =
   /^\/(?:[wludfac]\/|telegram\/|v1\/(?:auth|replica|ui)(?:\/|$)|v1\/projects(?:\/|$))/;
 
 function missing(path: string, gateway: URL): ServiceError {
-  if (!AT_THE_GATEWAY.test(path)) return new ServiceError('NOT_FOUND');
+  if (!AT_THE_GATEWAY.test(path)) return nothingAt(path);
   const hint = `Webhooks, links, pages and sign-in are at the gateway: ${gateway.origin}`;
   return new ServiceError('NOT_FOUND', { hint });
 }

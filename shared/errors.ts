@@ -163,7 +163,7 @@ export function errorEntry(code: ErrorCode): ErrorEntry {
   return { status, message, hint };
 }
 
-/** One problem of an input: where it is (`options[2]`) and what is wrong. */
+/** One problem of an input: where it is (`options[2]`), and what is wrong as a sentence. */
 export interface FieldProblem {
   readonly path: string;
   readonly message: string;
@@ -229,16 +229,23 @@ export class ServiceError extends Error {
   /** The one-line form of MCP answers: `CODE: message hint`. */
   line(): string {
     const fields = this.details?.['fields'];
-    const listed = Array.isArray(fields)
-      ? (fields as FieldProblem[]).map((field) => `${field.path}: ${field.message}`).join('; ')
-      : null;
-    return [`${this.code}: ${this.message}`, listed, this.hint].filter(Boolean).join(' ');
+    const listed = Array.isArray(fields) ? (fields as FieldProblem[]).map(problemLine) : [];
+    return [`${this.code}: ${this.message}`, ...listed, this.hint].filter(Boolean).join(' ');
   }
+}
+
+function problemLine({ path, message }: FieldProblem): string {
+  return path === '' ? message : `${path}: ${message}`;
 }
 
 /** VALIDATION_FAILED naming every bad field at once. */
 export function invalid(...fields: FieldProblem[]): ServiceError {
   return new ServiceError('VALIDATION_FAILED', { details: { fields } });
+}
+
+/** NOT_FOUND naming what was looked for, such as `event evt_…`. */
+export function notFound(what: string): ServiceError {
+  return new ServiceError('NOT_FOUND', { hint: `No ${what} in this project.` });
 }
 
 /** UNAVAILABLE with the seconds after which a repeat makes sense; bindings copy them into Retry-After. */

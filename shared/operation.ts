@@ -6,8 +6,9 @@ import type {
   ReadContext,
   WriteContext,
 } from './context.ts';
-import { invalid, ServiceError, type ErrorCode, type FieldProblem } from './errors.ts';
-import { ExactNumber, plainNumbers } from './exact-json.ts';
+import { invalid, ServiceError, type ErrorCode } from './errors.ts';
+import { plainNumbers } from './exact-json.ts';
+import { problemsOf, problemText } from './problems.ts';
 import { mayCall, type Scope } from './scopes.ts';
 
 type Effect = 'read' | 'write' | 'wait';
@@ -179,9 +180,6 @@ export function mayWait({ handler }: Operation): boolean {
   return handler.kind === 'long' || (handler.kind === 'write' && handler.wait !== undefined);
 }
 
-/** Nobody reads more, and a hostile input has a hundred thousand. */
-const PROBLEMS_MAX = 20;
-
 /** The first thing every executor does: SCOPE_MISSING where the key may not call this, else the input as `parseInput` says. */
 export function admit(operation: Operation, input: unknown, scopes: readonly Scope[]): unknown {
   if (!mayCall(scopes, operation.scope)) {
@@ -197,31 +195,7 @@ export function parseInput(operation: Operation, input: unknown): unknown {
 
 /** The same for what is no operation. */
 export function parseFields<T extends z.ZodType>(schema: T, input: unknown): z.output<T> {
-  const parsed = schema.safeParse(input, { error: inexact });
+  const parsed = schema.safeParse(input, { error: problemText });
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.slice(0, PROBLEMS_MAX);
-  throw invalid(...issues.flatMap(problemsOf).slice(0, PROBLEMS_MAX));
-}
-
-/** What is wrong with a number that is left as it was written: see `plainNumbers`. */
-function inexact({ input }: { readonly input?: unknown }): string | undefined {
-  return input instanceof ExactNumber ? 'The number has too many digits to be exact.' : undefined;
-}
-
-function problemsOf(issue: z.core.$ZodIssue): FieldProblem[] {
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.slice(0, PROBLEMS_MAX).map((key) => ({
-      path: fieldPath([...issue.path, key]),
-      message: 'Unknown field.',
-    }));
-  }
-  return [{ path: fieldPath(issue.path), message: issue.message }];
-}
-
-/** `['options', 2]` as `options[2]`. */
-function fieldPath(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((text, part) => {
-    if (typeof part === 'number') return `${text}[${part}]`;
-    return text ? `${text}.${String(part)}` : String(part);
-  }, '');
+  throw invalid(...problemsOf(parsed.error));
 }

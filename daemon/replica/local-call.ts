@@ -75,10 +75,11 @@ export async function waitLocally(
 }
 
 /** What a copy does not know, where nobody can be asked whether it should: marked as all answers of it are. */
-export function inAnOldCopy({ code, details }: ServiceError, ageMs: number): ServiceError {
+export function inAnOldCopy({ code, hint, details }: ServiceError, ageMs: number): ServiceError {
   const seconds = Math.round(ageMs / 1000);
+  const doubt = `The gateway cannot be reached: this is by the copy here, which is ${seconds} s old. Repeat it when the gateway is back; see \`svc status\`.`;
   return new ServiceError(code, {
-    hint: `The gateway cannot be reached: this is by the copy here, which is ${seconds} s old. Repeat it when the gateway is back; see \`svc status\`.`,
+    hint: [hint, doubt].filter(Boolean).join(' '),
     ...(details && { details }),
     headers: markHeaders({ value: null, replica: { ageMs, stale: true } }),
   });

@@ -8,6 +8,7 @@ import { asServiceError, invalid, ServiceError } from '../../shared/errors.ts';
 import { answerError, answerJson } from '../../shared/http/answers.ts';
 import type { Handler } from '../../shared/http/http-server.ts';
 import { LIST_MAX } from '../../shared/limits.ts';
+import { parseFields } from '../../shared/operation.ts';
 import { label } from '../../shared/operations/fields.ts';
 import { SLUG } from '../../shared/rules/slug.ts';
 import type { Turning } from './move-desk.ts';
@@ -137,13 +138,7 @@ function note(log: Logger, { project, blocked, changed }: Obeyed): void {
 }
 
 function inputIn<T>(schema: z.ZodType<T>, body: Uint8Array): T {
-  const parsed = schema.safeParse(json(body));
-  if (parsed.success) return parsed.data;
-  const fields = parsed.error.issues.map(({ path, message }) => ({
-    path: path.join('.'),
-    message,
-  }));
-  throw invalid(...fields);
+  return parseFields(schema, json(body));
 }
 
 function json(body: Uint8Array): unknown {

@@ -21,13 +21,15 @@ import { openApiDocument } from './openapi.ts';
 import { restRoutes } from './rest.ts';
 import { refuseDotSegments } from './target.ts';
 
+const SHOWN_PATH_MAX_CHARS = 200;
+
 /**
  * Requests get an id, a path that would be folded into another one is refused, and whatever goes wrong is answered in the
  * common form. `missing` is for what leads nowhere.
  */
 export function emptyApp(
   onInternal: OnInternalError,
-  missing: (path: string) => ServiceError = () => new ServiceError('NOT_FOUND'),
+  missing: (path: string) => ServiceError = nothingAt,
 ): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.use(identify, (c, next) => {
@@ -37,6 +39,15 @@ export function emptyApp(
   app.onError((error, c) => errorResponse(error, c, onInternal));
   app.notFound((c) => errorResponse(missing(c.req.path), c, onInternal));
   return app;
+}
+
+/** Named under /v1 only: other addresses may hold a token. */
+export function nothingAt(path: string): ServiceError {
+  const shown = path.slice(0, SHOWN_PATH_MAX_CHARS);
+  return new ServiceError(
+    'NOT_FOUND',
+    path.startsWith('/v1/') ? { hint: `No route ${shown}.` } : {},
+  );
 }
 
 /** The operations over an executor: REST, MCP and the document that describes them. */

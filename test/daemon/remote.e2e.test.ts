@@ -314,8 +314,10 @@ describe('the tools', () => {
   });
 
   it('fail as at the gateway', async () => {
-    expect(await tool('request_status', { request_id: 'req_01j9z3k4m5n6p7q8r9s0t1v2w3' })).toEqual({
-      content: [{ type: 'text', text: 'NOT_FOUND: Not found.' }],
+    const request_id = 'req_01j9z3k4m5n6p7q8r9s0t1v2w3';
+    const text = `NOT_FOUND: Not found. No request ${request_id} in this project.`;
+    expect(await tool('request_status', { request_id })).toEqual({
+      content: [{ type: 'text', text }],
       isError: true,
     });
     await proxy.down();
@@ -347,7 +349,8 @@ describe('an address', () => {
 
   it('that leads nowhere leads nowhere', async () => {
     const { status, body } = await daemon.call('GET', '/v1/nothing');
-    expect([status, body]).toMatchObject([404, { error: { code: 'NOT_FOUND', hint: null } }]);
+    const error = { code: 'NOT_FOUND', hint: 'No route /v1/nothing.' };
+    expect([status, body]).toMatchObject([404, { error }]);
   });
 
   it('of the document is here, with the addresses of both', async () => {

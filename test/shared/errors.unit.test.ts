@@ -132,7 +132,7 @@ describe('an error', () => {
     expect(new ServiceError('NOT_FOUND').line()).toBe('NOT_FOUND: Not found.');
     const two = invalid({ path: 'limit', message: 'Too big.' }, { path: 'type', message: 'Bad.' });
     expect(two.line()).toBe(
-      'VALIDATION_FAILED: The request is invalid. limit: Too big.; type: Bad. Fix the listed fields.',
+      'VALIDATION_FAILED: The request is invalid. limit: Too big. type: Bad. Fix the listed fields.',
     );
   });
 });

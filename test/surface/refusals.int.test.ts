@@ -14,6 +14,15 @@ function expectRefusal(answer: Answer, code: ErrorCode, operation: string): void
   const { status, message } = errorEntry(code);
   expect([answer.status, answer.body]).toMatchObject([status, { error: { code, message } }]);
   expect(contract.faults(operation, answer.status, answer.body)).toEqual([]);
+  expect(code !== 'NOT_FOUND' || NAMED.test(String(hintOf(answer)))).toBe(true);
+}
+
+/** What was not found stands in the hint. */
+const NAMED =
+  /^No (?:file|source) (?:"?nothing"?|nobody) in this project\.|^No [a-z]+ [a-z]{3}_[0-9a-z]{26} in this project/;
+
+function hintOf({ body }: Answer): unknown {
+  return (body['error'] as { hint?: unknown } | undefined)?.hint;
 }
 
 function detailsOf({ body }: Answer): unknown {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
-import { ServiceError } from '../../errors.ts';
+import { notFound, ServiceError } from '../../errors.ts';
 import { defineOperation } from '../../operation.ts';
 import { channelId } from '../request/fields.ts';
 import { withdrawChannel } from './withdrawal.ts';
@@ -28,7 +28,7 @@ export const channelRemove = defineOperation({
   commit: async (context, { channel_id }) => {
     const { store, now } = context;
     const channel = await store.channels.find(channel_id);
-    if (!channel) throw new ServiceError('NOT_FOUND');
+    if (!channel) throw notFound(`channel ${channel_id}`);
     if (channel.owner === 1) throw new ServiceError('CHANNEL_OWNER_PROTECTED');
     await withdrawChannel(context, channel_id);
     return { id: channel_id, status: 'removed', removed_at: isoTime(now) };

@@ -30,7 +30,7 @@ export const emailStatus = defineOperation({
   const batch = await store.emails.findBatch(batch_id);
   if (!batch) {
     throw new ServiceError('NOT_FOUND', {
-      hint: 'The batch_id is in the answer of email_send, and in what email.failed and email.bounced tell.',
+      hint: `No batch ${batch_id} in this project. The batch_id is in the answer of email_send, and in what email.failed and email.bounced tell.`,
     });
   }
   const { subject, sender, created_at } = batch;

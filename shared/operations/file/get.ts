@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
 import type { LongContext } from '../../context.ts';
-import { ServiceError } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { DOWNLOAD_LINK_SECONDS, FILE_INLINE_MAX_BYTES } from '../../limits.ts';
 import { fileDownloadLink } from '../../links.ts';
 import { defineOperation } from '../../operation.ts';
@@ -50,7 +50,7 @@ async function find(
 ): Promise<{ row: FileRow; bytes: Uint8Array | null }> {
   for (;;) {
     const row = await read((store) => findFile({ store, now }, path));
-    if (!row) throw new ServiceError('NOT_FOUND');
+    if (!row) throw notFound(`file ${JSON.stringify(path)}`);
     if (row.size_bytes > FILE_INLINE_MAX_BYTES) return { row, bytes: null };
     try {
       return { row, bytes: await blobs.read(row.digest) };

@@ -65,7 +65,9 @@ export async function completeUpload(
 ): Promise<FileRow> {
   const upload = await context.store.uploads.find(uploadId);
   if (!upload || upload.path !== path || upload.expires_at <= context.now) {
-    throw new ServiceError('NOT_FOUND', { hint: 'The upload was dropped or has expired.' });
+    throw new ServiceError('NOT_FOUND', {
+      hint: `No upload ${uploadId} in this project for this path: it was dropped or has expired.`,
+    });
   }
   const { digest, size_bytes, content_type } = upload;
   if (digest === null) {

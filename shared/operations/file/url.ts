@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
 import type { WriteContext } from '../../context.ts';
-import { ServiceError } from '../../errors.ts';
+import { notFound, ServiceError } from '../../errors.ts';
 import { newToken } from '../../ids.ts';
 import {
   FILE_URL_DEFAULT_SECONDS,
@@ -83,7 +83,7 @@ export const fileUrl = defineOperation({
     const { path, expires_in: expiresIn, approval } = value;
     const { store, caller } = context;
     const file = await findFile(context, path);
-    if (!file) throw new ServiceError('NOT_FOUND');
+    if (!file) throw notFound(`file ${JSON.stringify(path)}`);
     // A person allows what stands there now: another content is another question.
     const subject = canonicalJson({ path, expires_in: expiresIn, digest: file.digest });
     if (approval === undefined) return linkOrAsk(context, subject, { file, expiresIn });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
 import { eventSchema, toEnvelope } from '../../envelope.ts';
-import { ServiceError } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { LEASE_DEFAULT_SECONDS, LEASE_MAX_SECONDS, LEASE_MIN_SECONDS } from '../../limits.ts';
 import { defineOperation } from '../../operation.ts';
 import { eventLinks } from '../../links.ts';
@@ -49,7 +49,7 @@ export const inboxClaim = defineOperation({
   },
   answer: async ({ store, project, server, vault, now }, { event_id }, lease) => {
     const row = await store.events.findWhole(event_id, now);
-    if (!row) throw new ServiceError('NOT_FOUND');
+    if (!row) throw notFound(`event ${event_id}`);
     const links = eventLinks({ vault, server }, project.id, row, now);
     const payload = { whole: true, ...links } as const;
     return { ...toEnvelope(row, { project: project.id, now, payload }), ...lease };

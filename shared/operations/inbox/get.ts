@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { eventSchema, toEnvelope } from '../../envelope.ts';
-import { ServiceError } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { parseExact } from '../../exact-json.ts';
 import { defineOperation } from '../../operation.ts';
 import { mayCall } from '../../scopes.ts';
@@ -29,7 +29,7 @@ export const inboxGet = defineOperation({
   example: { event_id: 'evt_01j9z3k4m5n6p7q8r9s0t1v2w3' },
 }).read(async ({ store, project, caller, now }, { event_id }) => {
   const row = await store.events.findWhole(event_id, now);
-  if (!row) throw new ServiceError('NOT_FOUND');
+  if (!row) throw notFound(`event ${event_id}`);
   // The whole is for whoever could claim it. A copy of the project cannot sign links, and answers alike.
   const payload = mayCall(caller.scopes, 'inbox:write')
     ? ({ whole: true, url: null, htmlUrl: null } as const)

@@ -1,6 +1,6 @@
 import { isoTime } from '../../clock.ts';
 import type { WriteContext } from '../../context.ts';
-import { ServiceError } from '../../errors.ts';
+import { notFound, ServiceError } from '../../errors.ts';
 import { effective, type EventQueueRow, type EventStateCode } from '../../rules/event-state.ts';
 import type { EventRow } from '../../store/events.ts';
 import { queueRow } from '../../rules/queue-row.ts';
@@ -15,7 +15,7 @@ export async function moveEvent<V>(
 ): Promise<{ row: EventRow; verdict: { ok: true; next: EventQueueRow } & V }> {
   const { store, now } = context;
   const row = await store.events.find(eventId);
-  if (!row) throw new ServiceError('NOT_FOUND');
+  if (!row) throw notFound(`event ${eventId}`);
   const current = effective(queueRow(row), now);
   const verdict = decide(current);
   if (!verdict.ok) throw new ServiceError(verdict.code);

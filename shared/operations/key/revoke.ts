@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
-import { ServiceError } from '../../errors.ts';
+import { notFound, ServiceError } from '../../errors.ts';
 import { defineOperation } from '../../operation.ts';
 import { isLastAdmin } from './last-admin.ts';
 import { keyId } from './view.ts';
@@ -28,7 +28,7 @@ export const keyRevoke = defineOperation({
     }
     const nowIso = isoTime(now);
     const key = await store.keys.find(key_id);
-    if (!key) throw new ServiceError('NOT_FOUND');
+    if (!key) throw notFound(`key ${key_id}`);
     if (key.revoked_at !== null) return { id: key_id, revoked_at: key.revoked_at };
     if (isLastAdmin(key, await store.keys.active(nowIso))) throw new ServiceError('LAST_ADMIN_KEY');
     await store.keys.revoke(key_id, nowIso);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
-import { ServiceError } from '../../errors.ts';
+import { notFound, ServiceError } from '../../errors.ts';
 import { hashApiKey, last4, newApiKey } from '../../ids.ts';
 import { defineOperation } from '../../operation.ts';
 import { keyId, newKeyView } from './view.ts';
@@ -46,7 +46,7 @@ export const keyRotate = defineOperation({
       throw new ServiceError('SCOPE_MISSING', { details: { scope: 'admin' } });
     }
     const key = await store.keys.find(key_id);
-    if (!key) throw new ServiceError('NOT_FOUND');
+    if (!key) throw notFound(`key ${key_id}`);
     if (key.revoked_at !== null) throw new ServiceError('KEY_REVOKED');
     // The secret is in the answer: rotating must not give the caller more than creating a key could.
     const missing = key.scopes.find((scope) => !caller.scopes.includes(scope));

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../operation.ts';
 import { requestId } from './fields.ts';
 import { requestRecord, toRecord } from './record.ts';
@@ -27,6 +27,6 @@ export const requestStatus = defineOperation({
   example: { request_id: 'req_01j9z3k4m5n6p7q8r9s0t1v2w3' },
 }).read(async ({ store, now }, { request_id }) => {
   const row = await store.requests.find(request_id);
-  if (!row) throw new ServiceError('NOT_FOUND');
+  if (!row) throw notFound(`request ${request_id}`);
   return toRecord(store, row, now);
 });

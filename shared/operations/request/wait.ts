@@ -1,5 +1,5 @@
 import type { LongContext } from '../../context.ts';
-import { ServiceError } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { effectiveRequestStatus } from '../../rules/request-state.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import type { RequestRow } from '../../store/requests.ts';
@@ -18,7 +18,7 @@ export async function waitForDecision(
 ): Promise<RequestRow> {
   const seen = async (store: Repositories, now: number): Promise<RequestRow> => {
     const row = await store.requests.find(requestId);
-    if (!row) throw new ServiceError('NOT_FOUND');
+    if (!row) throw notFound(`request ${requestId}`);
     return { ...row, status: effectiveRequestStatus(row, now) };
   };
   const first = await context.read((store) => seen(store, context.now));

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
 import { decodeIdCursor, encodeCursor } from '../../cursor.ts';
-import { ServiceError } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../operation.ts';
 import type { LoggedDelivery } from '../../store/deliveries.ts';
 import { listCursor, listLimit } from '../fields.ts';
@@ -66,7 +66,7 @@ export const routeAttempts = defineOperation({
   example: { route_id: 'rte_01j9z3k4m5n6p7q8r9s0t1v2w3', limit: 5 },
 }).read(async ({ store, now }, { route_id, status, cursor, limit }) => {
   const beforeId = decodeIdCursor(cursor, /^dlv_[0-9a-z]{26}$/);
-  if (!(await store.routes.find(route_id))) throw new ServiceError('NOT_FOUND');
+  if (!(await store.routes.find(route_id))) throw notFound(`route ${route_id}`);
   const page = { routeId: route_id, status, beforeId, limit: limit + 1, now };
   const rows = await store.deliveries.page(page);
   const items = [];

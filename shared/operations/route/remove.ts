@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
-import { ServiceError } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../operation.ts';
 import { RELEASE_PORTION, releaseDeliveries } from './release.ts';
 import { routeId } from './view.ts';
@@ -27,7 +27,7 @@ export const routeRemove = defineOperation({
 }).write({
   commit: async (context, { route_id }) => {
     const { store, now, callbacksChanged, dueAt } = context;
-    if (!(await store.routes.find(route_id))) throw new ServiceError('NOT_FOUND');
+    if (!(await store.routes.find(route_id))) throw notFound(`route ${route_id}`);
     const removedAt = isoTime(now);
     await store.routes.remove(route_id, removedAt);
     callbacksChanged();

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
 import type { WriteContext } from '../../context.ts';
-import { invalid, ServiceError } from '../../errors.ts';
+import { invalid, notFound, ServiceError } from '../../errors.ts';
 import { defineOperation } from '../../operation.ts';
 import { keptSince } from '../../rules/retention.ts';
 import type { DeliveryRow } from '../../store/deliveries.ts';
@@ -44,7 +44,7 @@ export const routeRetry = defineOperation({
   commit: async (context, { route_id, delivery_id }) => {
     const { store, deliveriesDue } = context;
     const route = await store.routes.find(route_id);
-    if (!route) throw new ServiceError('NOT_FOUND');
+    if (!route) throw notFound(`route ${route_id}`);
     if (route.enabled === 0) {
       const message = `This route is disabled: ${route.disabled_reason ?? 'it takes no events.'}`;
       throw invalid({ path: 'route_id', message });
@@ -75,7 +75,7 @@ async function retryAll(context: WriteContext, route: string): Promise<Retried> 
 async function retryOne(context: WriteContext, route: string, id: string): Promise<Retried> {
   const { store, now } = context;
   const row = await store.deliveries.find(id);
-  if (row?.route_id !== route) throw new ServiceError('NOT_FOUND');
+  if (row?.route_id !== route) throw notFound(`delivery ${id} of this route`);
   if (row.status === 'pending') await store.deliveries.retryAt(id, row.attempts, now);
   else if (await isGivenUp(context, row)) await revive(context, row);
   else {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
 import type { PrepareContext } from '../../context.ts';
 import type { Envelope } from '../../envelope.ts';
-import { ServiceError } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { newId } from '../../ids.ts';
 import { defineOperation } from '../../operation.ts';
 import { isSuccess } from '../../rules/retry-schedule.ts';
@@ -38,8 +38,8 @@ export const routeTest = defineOperation({
 }).write({
   prepare: async (context, { route_id }) => sendSample(context, route_id),
   // Nothing is stored but the entry in the ledger: something was sent out.
-  commit: async (_context, _input, sent) => {
-    if (!sent) throw new ServiceError('NOT_FOUND');
+  commit: async (_context, { route_id }, sent) => {
+    if (!sent) throw notFound(`route ${route_id}`);
     return sent;
   },
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
-import { ServiceError } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../operation.ts';
 import { sourceName } from '../fields.ts';
 
@@ -22,7 +22,7 @@ export const sourceRemove = defineOperation({
 }).write({
   commit: async ({ store, now, sourcesChanged }, { name }) => {
     const source = await store.sources.findByName(name);
-    if (!source) throw new ServiceError('NOT_FOUND');
+    if (!source) throw notFound(`source ${name}`);
     const removedAt = isoTime(now);
     await store.sources.remove(source.id, removedAt);
     sourcesChanged();

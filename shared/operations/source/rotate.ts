@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
 import type { WriteContext } from '../../context.ts';
-import { invalid, ServiceError } from '../../errors.ts';
+import { invalid, notFound } from '../../errors.ts';
 import {
   SOURCE_SECRET_GRACE_DEFAULT_SECONDS,
   SOURCE_SECRET_GRACE_MAX_SECONDS,
@@ -55,7 +55,7 @@ export const sourceRotate = defineOperation({
   commit: async (context, { name, secret, previous_valid_seconds }) => {
     const { store, vault, project, now, sourcesChanged, dueAt } = context;
     const source = await store.sources.findByName(name);
-    if (!source) throw new ServiceError('NOT_FOUND');
+    if (!source) throw notFound(`source ${name}`);
     if (source.type !== 'webhook')
       throw invalid({ path: 'name', message: 'Not a webhook source.' });
     const { id, verification } = source;

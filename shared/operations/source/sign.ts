@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { invalid, ServiceError } from '../../errors.ts';
+import { invalid, notFound } from '../../errors.ts';
 import { newRequestId } from '../../ids.ts';
 import { API_BODY_MAX_BYTES } from '../../limits.ts';
 import { defineOperation } from '../../operation.ts';
@@ -32,7 +32,7 @@ export const sourceSign = defineOperation({
 }).write({
   commit: async ({ store, vault, server, project, now }, { name, body_base64 }) => {
     const source = await store.sources.findByName(name);
-    if (!source) throw new ServiceError('NOT_FOUND');
+    if (!source) throw notFound(`source ${name}`);
     const { url } = toSourceView(source, { vault, server, project, now });
     if (url === null) throw invalid({ path: 'name', message: 'Not a webhook source.' });
     const secret = openSecret(source, 'secret', vault, project.id);

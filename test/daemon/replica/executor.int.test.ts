@@ -114,7 +114,7 @@ describe('a read', () => {
     expect(error).toMatchObject({ code: 'NOT_FOUND', status: 404 });
     // It is an answer of the copy like any other, and marked as such.
     expect(error instanceof ServiceError && [error.hint, error.headers()]).toEqual([
-      'The gateway cannot be reached: this is by the copy here, which is 7200 s old. Repeat it when the gateway is back; see `svc status`.',
+      'No request req_01j9z3k4m5n6p7q8r9s0t1v2w3 in this project. The gateway cannot be reached: this is by the copy here, which is 7200 s old. Repeat it when the gateway is back; see `svc status`.',
       { 'X-Service-Replica-Age': '7200.000', 'X-Service-Stale': 'true' },
     ]);
     expect(stage.askedNames).toEqual([]);

@@ -88,7 +88,7 @@ describe('a new key', () => {
   it.each([
     ['', boxes('disk'), 'Say what it is for.'],
     ['named', '', 'Choose at least one.'],
-    ['x'.repeat(101), boxes('disk'), 'Too big'],
+    ['x'.repeat(101), boxes('disk'), 'at most 100'],
     ['a\u0007b', boxes('disk'), 'Control characters are not allowed.'],
   ])('is not made of what is wrong: %j', async (name, scopes, problem) => {
     const before = await keys();

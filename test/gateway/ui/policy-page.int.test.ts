@@ -101,7 +101,7 @@ describe('a policy', () => {
 
   it.each([
     ['{"rules": [', 'This is not JSON'],
-    ['[]', 'expected record'],
+    ['[]', 'Must be an object.'],
     ['{"rules": [{"effect": "explode"}]}', 'rules[0].effect: Write one of allow'],
     [document([{ effect: 'deny', description: 'W'.repeat(200_000) }]), 'at most 500 characters'],
   ])(
@@ -146,7 +146,7 @@ describe('a try', () => {
 
   it.each([
     ['amount=much', 'Write a number', 'amount'],
-    [`action=${'W'.repeat(201)}`, 'Too big', 'action'],
+    [`action=${'W'.repeat(201)}`, 'at most 200', 'action'],
     ['action=a%07b', 'Control characters', 'action'],
   ])('of what cannot be is refused beside its field: %s', async (query, problem, field) => {
     const { status, html } = await owner.get(`${page}/try?tool=ask_approval&${query}`);
