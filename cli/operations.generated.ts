@@ -44,8 +44,6 @@ export const operationShapes: readonly OperationShape[] = [
         summary:
           'One of `claude-code`, `codex`, `agentforce`, `polyant`, `custom`, `unknown`; anything else is stored as `custom`.',
         required: true,
-        minLength: 1,
-        maxLength: 100,
       },
     ],
     examples: ['session hello --agent billing-bot --platform claude-code'],

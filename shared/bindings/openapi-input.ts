@@ -6,7 +6,7 @@ type Json = Record<string, unknown>;
 
 /** What a request carries, by Content-Type. */
 export interface RequestBody {
-  readonly required: true;
+  readonly required: boolean;
   readonly description?: string;
   readonly content: Readonly<Record<string, Content>>;
 }
@@ -111,7 +111,10 @@ function fieldParameters(operation: Operation): Json[] {
 /** What a POST or PUT carries. */
 export function requestBody(operation: Operation): RequestBody {
   const { body: raw } = operation.rest;
-  if (!raw) return { required: true, content: { 'application/json': fieldsBody(operation) } };
+  if (!raw) {
+    const body = fieldsBody(operation);
+    return { required: 'required' in body.schema, content: { 'application/json': body } };
+  }
   return { required: true, description: rawText(raw), content: rawContent(operation, raw) };
 }
 

@@ -72,7 +72,7 @@ async function bodyFields(rest: Operation['rest'], incoming: IncomingMessage): P
   return jsonObject(incoming, API_BODY_DEFAULT_MAX_BYTES);
 }
 
-/** The fields of a body that has to be a JSON object, and to say so. */
+/** The fields of a body that has to be a JSON object, and to say so. Without a body there are none. */
 export async function readFields(incoming: IncomingMessage): Promise<Fields> {
   const fields = await exactFields(incoming, API_BODY_DEFAULT_MAX_BYTES);
   plainNumbers(fields);
@@ -81,6 +81,7 @@ export async function readFields(incoming: IncomingMessage): Promise<Fields> {
 
 /** The same with its numbers as they were written. */
 async function exactFields(incoming: IncomingMessage, maxBytes: number): Promise<Fields> {
+  if (isBodiless(incoming)) return {};
   if (!isType(incoming, 'application/json')) {
     throw invalid({ path: 'Content-Type', message: 'Expected `application/json`.' });
   }
@@ -126,6 +127,16 @@ async function bytesFields(
   const bytes = await readPieces(incoming, maxBytes);
   const type = incoming.headers['content-type'];
   return { [field]: bytes, ...(typeField !== undefined && type && { [typeField]: type }) };
+}
+
+/** Whether a request has no body, and no header that says what one would be. */
+function isBodiless({ headers }: IncomingMessage): boolean {
+  const length = Number(headers['content-length'] ?? 0);
+  return (
+    length === 0 &&
+    headers['content-type'] === undefined &&
+    headers['transfer-encoding'] === undefined
+  );
 }
 
 function isType(incoming: IncomingMessage, expected: string | undefined): boolean {

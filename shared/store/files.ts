@@ -33,12 +33,23 @@ export class FileRepository {
     ]);
   }
 
-  async put(row: FileRow): Promise<void> {
+  /** The file at a path, if it still is what this upload brought. */
+  findUploaded(path: string, uploadId: string): Promise<FileRow | undefined> {
+    return this.#tx.get<FileRow>(`SELECT ${COLUMNS} FROM file WHERE path = ? AND upload_id = ?`, [
+      path,
+      uploadId,
+    ]);
+  }
+
+  /** `uploadId` is the upload that brought the bytes, if one did. */
+  async put(row: FileRow, uploadId: string | null = null): Promise<void> {
+    const { path, digest, size_bytes, content_type, version, updated_at } = row;
     await this.#tx.put(
-      `INSERT INTO file (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)
+      `INSERT INTO file (${COLUMNS}, upload_id) VALUES (?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (path) DO UPDATE SET digest = excluded.digest, size_bytes = excluded.size_bytes,
-         content_type = excluded.content_type, version = excluded.version, updated_at = excluded.updated_at`,
-      [row.path, row.digest, row.size_bytes, row.content_type, row.version, row.updated_at],
+         content_type = excluded.content_type, version = excluded.version, updated_at = excluded.updated_at,
+         upload_id = excluded.upload_id`,
+      [path, digest, size_bytes, content_type, version, updated_at, uploadId],
     );
   }
 

@@ -122,7 +122,6 @@ describe('an upload', () => {
     });
     expect((await get('a')).body).toMatchObject({ content_base64: 'YSxiLGM=' });
     expect(await uploadBytes()).toBe(0);
-    expect(await complete('a', id)).toMatchObject(NOT_FOUND);
     expect(await send(opened.body, body)).toBe(404);
   });
 

@@ -75,13 +75,18 @@ describe('the entry of session_hello', () => {
   it('names the agent that it announces, whoever was known before', async () => {
     await hello({ 'user-agent': 'claude-cli/2' });
     expect(await lastEntry('session_hello')).toMatchObject(HELLO);
-    const body = { agent: 'day-shift', platform: 'mine' };
-    await gateway.call('POST', '/v1/session/hello', { key, body });
-    expect(await lastEntry('session_hello')).toMatchObject({
-      agent: 'day-shift',
-      platform: 'custom',
-    });
   });
+
+  it.each(['mine', '', 'x'.repeat(10_000), 'two\nlines', 'Codex'])(
+    'has the platform `custom` for any that is not known: %j',
+    async (platform) => {
+      const body = { agent: 'day-shift', platform };
+      const answer = await gateway.call('POST', '/v1/session/hello', { key, body });
+      const known = { agent: 'day-shift', platform: 'custom' };
+      expect(answer).toMatchObject({ status: 200, body: known });
+      expect(await lastEntry('session_hello')).toMatchObject(known);
+    },
+  );
 });
 
 describe.each(places)('who calls, at %s', (_name, place) => {

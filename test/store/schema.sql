@@ -105,7 +105,7 @@ CREATE INDEX project_work_project ON project_work (project_id);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 6
+-- project, schema 7
 
 CREATE TABLE blob (
   digest TEXT PRIMARY KEY,
@@ -290,7 +290,7 @@ CREATE TABLE file (
   content_type TEXT NOT NULL,
   version INTEGER NOT NULL,
   updated_at TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
+, upload_id TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE file_link (
   id TEXT PRIMARY KEY,

@@ -118,11 +118,13 @@ function isPlain(value: unknown): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** A cursor may be long, but nobody keeps one in a file. */
+/** They may be of any length, but nobody keeps one in a file. */
+const TYPED = new Set(['cursor', 'platform']);
+
 function isLongText(
   name: string,
   { type, enum: choices, pattern, maxLength }: FieldSchema,
 ): boolean {
-  if (type !== 'string' || choices || pattern !== undefined || name === 'cursor') return false;
+  if (type !== 'string' || choices || pattern !== undefined || TYPED.has(name)) return false;
   return (maxLength ?? Number.POSITIVE_INFINITY) >= LONG_TEXT_CHARS;
 }

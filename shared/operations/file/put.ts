@@ -138,7 +138,11 @@ async function store(
   const { path, content_base64: content, content_type, upload, complete, if_version } = value;
   if (isReservedPath(path)) throw new ServiceError('PATH_RESERVED');
   if (upload) return openUpload(context, { path, ...upload }, direct);
-  refuseOtherVersion(if_version, (await context.store.files.find(path)) ?? null);
+  const { files } = context.store;
+  // Completed before: the answer may have been lost, and its version is the one that is asked for.
+  const made = complete === undefined ? undefined : await files.findUploaded(path, complete);
+  if (made) return toFileView(made);
+  refuseOtherVersion(if_version, (await files.find(path)) ?? null);
   if (complete !== undefined) return toFileView(await completeUpload(context, path, complete));
   if (!content) throw new Error('Validation lets nothing else pass.');
   const file = {

@@ -30,7 +30,7 @@ export async function saveFile(
   await makeRoom(context, { keys: 0, bytes: change });
   const version = await store.disk.nextVersion();
   const row = { ...file, version, updated_at: isoTime(now) };
-  await store.files.put(row);
+  await store.files.put(row, upload?.id ?? null);
   await store.disk.add('file_bytes', change);
   if (old) await dropReference(context, old.digest);
   return row;

@@ -13,9 +13,12 @@ export const sessionHello = defineOperation({
   scope: 'any',
   input: z.strictObject({
     agent: label(100).describe('The label of the agent, such as `billing-bot`.'),
-    platform: label(100).describe(
-      `One of ${PLATFORMS.map((name) => `\`${name}\``).join(', ')}; anything else is stored as \`custom\`.`,
-    ),
+    platform: z
+      .string()
+      .transform((name) => (PLATFORMS.includes(name) ? name : 'custom'))
+      .describe(
+        `One of ${PLATFORMS.map((name) => `\`${name}\``).join(', ')}; anything else is stored as \`custom\`.`,
+      ),
   }),
   output: z.object({ agent: z.string(), platform: z.string(), started_at: z.string() }),
   errors: [],
@@ -31,10 +34,10 @@ export const sessionHello = defineOperation({
   example: { agent: 'billing-bot', platform: 'claude-code' },
 }).write({
   commit: async ({ caller, store, now, keysChanged }, input) => {
-    const platform = PLATFORMS.includes(input.platform) ? input.platform : 'custom';
-    const session = { agent: input.agent, platform, at: isoTime(now) };
-    await store.keys.hello(caller.keyId, session);
+    const { agent, platform } = input;
+    const started_at = isoTime(now);
+    await store.keys.hello(caller.keyId, { agent, platform, at: started_at });
     keysChanged();
-    return { agent: session.agent, platform, started_at: session.at };
+    return { agent, platform, started_at };
   },
 });

@@ -139,7 +139,8 @@ describe('a source of an earlier release', () => {
     raw((database) =>
       database.exec(
         `DROP INDEX source_previous_secret; ALTER TABLE source DROP COLUMN previous_secret;
-         ALTER TABLE source DROP COLUMN previous_valid_until; PRAGMA user_version=5`,
+         ALTER TABLE source DROP COLUMN previous_valid_until; ALTER TABLE file DROP COLUMN upload_id;
+         PRAGMA user_version=5`,
       ),
     );
     expect(await statuses(data)).toEqual([200, 401]);

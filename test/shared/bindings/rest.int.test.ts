@@ -90,6 +90,19 @@ describe('a route of two operations', () => {
 describe('a body', () => {
   const make = '/v1/items/a/make';
 
+  it.each(['', 'Content-Length: 0\r\n'])(
+    'that nothing needs may be left out: %j',
+    async (length) => {
+      const answer = await rest.raw(`POST ${make} HTTP/1.1\r\n${HEAD}${length}\r\n`);
+      expect(answer).toMatchObject({ status: 201, body: { test_post: { item_id: 'a' } } });
+    },
+  );
+
+  it('that is left out lacks the fields that are needed', async () => {
+    const answer = await rest.raw(`POST /v1/asks HTTP/1.1\r\n${HEAD}\r\n`);
+    expect(answer).toMatchObject({ status: 400, body: problem('action') });
+  });
+
   it.each([
     [undefined],
     ['text/plain'],
