@@ -73,6 +73,8 @@ function exitForCode(code: string, status: number): number {
       return EXIT.denied;
     case 'NOT_FOUND':
       return EXIT.nothing;
+    case 'UNAVAILABLE':
+      return EXIT.unreachable;
     case 'CHANNEL_KIND_UNAVAILABLE':
       return EXIT.refused;
     default:
@@ -81,7 +83,9 @@ function exitForCode(code: string, status: number): number {
   }
 }
 
+/** A proxy that finds nobody behind it answers 502, 503 or 504. */
 function exitForStatus(status: number): number {
+  if (status >= 502 && status <= 504) return EXIT.unreachable;
   return status === 401 || status === 403 ? EXIT.signedOut : EXIT.refused;
 }
 
@@ -90,7 +94,7 @@ export function usageError(message: string, hint: string | null = null): CliErro
   return new CliError({ code: 'USAGE', message, hint, exit: EXIT.usage });
 }
 
-/** Nobody answers, or no longer: exit code 7. */
+/** Nobody answers, or nobody does any more: exit code 7. */
 export function unreachable(message: string, hint: string | null = null): CliError {
   return new CliError({ code: 'UNREACHABLE', message, hint, exit: EXIT.unreachable });
 }

@@ -1,3 +1,5 @@
+import { counted } from './counted.ts';
+
 /** What a code means to a caller: its HTTP status, its message and, where there is one, the next step. */
 interface ErrorEntry {
   readonly status: number;
@@ -130,7 +132,11 @@ const SPECIFIED = {
 
 /** Codes of our own beyond that table. */
 const ADDED = {
-  UNAVAILABLE: [503, 'The service cannot take this now.', 'Retry after the Retry-After seconds.'],
+  UNAVAILABLE: [
+    503,
+    'The service cannot take this now.',
+    'Repeat it after details.retry_after seconds.',
+  ],
   METHOD_NOT_ALLOWED: [405, 'This method is not allowed here.', 'See the Allow header.'],
   PRECONDITION_FAILED: [
     412,
@@ -250,7 +256,11 @@ export function notFound(what: string): ServiceError {
 
 /** UNAVAILABLE with the seconds after which a repeat makes sense; bindings copy them into Retry-After. */
 export function unavailable(retryAfterSeconds: number, cause?: unknown): ServiceError {
-  return new ServiceError('UNAVAILABLE', { details: { retry_after: retryAfterSeconds }, cause });
+  return new ServiceError('UNAVAILABLE', {
+    hint: `Repeat it in ${counted(retryAfterSeconds, 'second')}.`,
+    details: { retry_after: retryAfterSeconds },
+    cause,
+  });
 }
 
 /** IDEMPOTENCY_IN_PROGRESS: a transaction takes moments. */

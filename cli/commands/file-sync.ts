@@ -9,7 +9,7 @@ import { planDown, planUp, storedBelow, type Plan } from '../disk/sync-plan.ts';
 import { runPlan, type Run } from '../disk/sync-run.ts';
 import { failureOf, reportOf, reportView, transferBytes, type Report } from '../disk/sync-view.ts';
 import { typedFolder } from '../disk/typed-path.ts';
-import { usageError } from '../errors.ts';
+import { usageError, type CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { switchOption, textArgument } from '../input/option-values.ts';
 import { counted } from '../../shared/counted.ts';
@@ -34,18 +34,19 @@ export async function run(context: CommandContext): Promise<number> {
   const making = direction === 'up' ? planUp(sides) : planDown(sides);
   const plan = await output.spin('Comparing', making);
   tell(context, plan, sides);
+  let cut: CliError | null = null;
   if (!dryRun) {
     refuseEmptySource(plan, direction === 'up' ? folder : `${prefix || '/'} on the disk`);
     const root = isThere ? sides.root : await madeFolder(folder);
-    await transfer(context, plan, { direction, root, scan: sides.scan, disk });
+    cut = await transfer(context, plan, { direction, root, scan: sides.scan, disk });
   }
-  return finish(context, reportOf(plan, dryRun));
+  return finish(context, reportOf(plan, dryRun), cut);
 }
 
-function finish({ output, signal }: CommandContext, report: Report): number {
+function finish({ output, signal }: CommandContext, report: Report, cut: CliError | null): number {
   output.answer(report, reportView(report));
   if (signal.aborted) return EXIT.interrupted;
-  const failure = failureOf(report, output.json);
+  const failure = failureOf(report, cut, output.json);
   if (failure) throw failure;
   return EXIT.done;
 }
@@ -61,9 +62,9 @@ async function transfer(
   context: CommandContext,
   { items }: Plan,
   how: Omit<Run, 'meter' | 'signal'>,
-): Promise<void> {
+): Promise<CliError | null> {
   const open = items.filter(({ outcome }) => outcome === 'planned');
-  if (open.length === 0) return;
+  if (open.length === 0) return null;
   const words = how.direction === 'up' ? 'Sending' : 'Receiving';
   const progress = showProgress(
     context,
@@ -71,7 +72,7 @@ async function transfer(
     transferBytes(open),
   );
   try {
-    await runPlan(items, { ...how, meter: progress, signal: context.signal });
+    return await runPlan(items, { ...how, meter: progress, signal: context.signal });
   } finally {
     progress.end();
   }

@@ -22,45 +22,45 @@ export interface Run {
   readonly signal: AbortSignal;
 }
 
-/** Does what was planned, and writes into each item what became of it. One that fails does not hold up the others. */
-export async function runPlan(items: readonly Item[], run: Run): Promise<void> {
+/**
+ * Does what was planned, and writes into each item what became of it. One that fails does not hold up the others.
+ * Returns the failure that ended all of it, if one did.
+ */
+export async function runPlan(items: readonly Item[], run: Run): Promise<CliError | null> {
   const open = items.filter(({ outcome }) => outcome === 'planned');
   const deletions = open.filter(({ action }) => action === 'delete');
   const transfers = open.filter(({ action }) => action !== 'delete');
   // Where a folder is to stand in the place of a file here, the file goes first. On the disk nothing is in the way of
   // anything, and what replaces it should be there before something goes.
   const rounds = run.direction === 'down' ? [deletions, transfers] : [transfers, deletions];
-  let isCutOff = false;
+  let cut: CliError | null = null;
   for (const round of rounds) {
     await inParallel(round, AT_A_TIME, async (item) => {
-      if (isCutOff || run.signal.aborted) item.outcome = 'open';
-      else isCutOff = (await finish(item, run)) || isCutOff;
+      if (cut || run.signal.aborted) item.outcome = 'open';
+      else cut = (await finish(item, run)) ?? cut;
     });
   }
+  return cut;
 }
 
-/** True when there is no point in going on with others. */
-async function finish(item: Item, run: Run): Promise<boolean> {
+/** The failure after which there is no point in going on with others. */
+async function finish(item: Item, run: Run): Promise<CliError | null> {
   try {
     await work(item, run);
     item.outcome = 'done';
-    return false;
+    return null;
   } catch (error) {
-    if (run.signal.aborted) {
-      item.outcome = 'open';
-      return true;
-    }
-    item.outcome = 'failed';
+    item.outcome = run.signal.aborted ? 'open' : 'failed';
+    if (run.signal.aborted) return null;
     item.error = problemText(error);
-    return isCut(error);
+    return isCut(error) ? error : null;
   }
 }
 
 /** Nobody is there, or the key is refused: all others would end the same way. */
-function isCut(error: unknown): boolean {
-  return (
-    error instanceof CliError && (error.code === 'UNREACHABLE' || error.exit === EXIT.signedOut)
-  );
+function isCut(error: unknown): error is CliError {
+  if (!(error instanceof CliError)) return false;
+  return ['UNREACHABLE', 'UNAVAILABLE'].includes(error.code) || error.exit === EXIT.signedOut;
 }
 
 async function work(item: Item, run: Run): Promise<void> {

@@ -90,8 +90,12 @@ function sumLine(report: Report): string {
   return bytes > 0 ? `${sum}; ${sizeText(bytes)}` : sum;
 }
 
-/** The failure of a synchronisation with files that failed, or would; null when none did. */
-export function failureOf(report: Report, tellsWhich: boolean): CliError | null {
+/** The failure of a synchronisation with files that failed, or would; null when none did. `cut` ended all of it. */
+export function failureOf(
+  report: Report,
+  cut: CliError | null,
+  tellsWhich: boolean,
+): CliError | null {
   const { items, failed, unchanged, dry_run: isPlan } = report;
   if (failed === 0) return null;
   const bad = items.filter(({ outcome }) => outcome === 'failed');
@@ -102,7 +106,7 @@ export function failureOf(report: Report, tellsWhich: boolean): CliError | null 
     code: 'SYNC_INCOMPLETE',
     message: `${failed} of ${counted(items.length + unchanged, 'file')} ${isPlan ? 'would fail' : 'failed'}${more}.`,
     hint: 'The others are not held up. When that is mended, run the same command again.',
-    exit: EXIT.refused,
+    exit: cut?.exit ?? EXIT.refused,
     ...(tellsWhich && { details: Object.fromEntries(named) }),
   });
 }

@@ -74,7 +74,10 @@ const exitCodes: Topic = {
         [String(EXIT.signedOut), 'not signed in, key revoked, or a scope is missing'],
         [String(EXIT.denied), 'denied by a person or the policy, expired, or context is missing'],
         [String(EXIT.pending), 'not decided yet, which is not a denial: ask later'],
-        [String(EXIT.unreachable), 'daemon or gateway cannot be reached; svc status says more'],
+        [
+          String(EXIT.unreachable),
+          'daemon or gateway cannot be reached, or takes nothing now: svc status',
+        ],
         [String(EXIT.interrupted), 'ended by Ctrl-C or SIGTERM'],
       ],
     ],

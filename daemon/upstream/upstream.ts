@@ -174,7 +174,7 @@ function adviceFor({ operation, caller }: UpstreamCall, mayHaveArrived: boolean)
     return 'Nothing was changed: repeat it when the gateway is back; see `svc status`.';
   return caller.idempotencyKey === null
     ? 'It may have been done: look before you repeat it.'
-    : 'It may have been done: repeat it with the same Idempotency-Key.';
+    : 'It may have been done: repeat it with the same idempotency key.';
 }
 
 /** Who calls, as the caller said it, and what makes a repeat of a write harmless. */

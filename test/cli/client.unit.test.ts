@@ -86,6 +86,9 @@ describe('a call', () => {
     // A page of another site, which no other command line helps.
     ['VALIDATION_FAILED', 403, 1],
     ['SOURCE_NAME_TAKEN', 409, 1],
+    // What a daemon says of a gateway that is away.
+    ['UNAVAILABLE', 503, 7],
+    ['RATE_LIMITED', 429, 1],
   ])('that is refused with %s throws it with its exit code', async (code, status, exit) => {
     const fake = start((_, response) => refuse(response, status, code));
     await fake.listen();
@@ -107,7 +110,7 @@ describe('a call', () => {
       code: 'ANSWER_INVALID',
       exit: 1,
     });
-    await expect(client.call('GET', '/bad')).rejects.toMatchObject({ code: 'HTTP_502', exit: 1 });
+    await expect(client.call('GET', '/bad')).rejects.toMatchObject({ code: 'HTTP_502', exit: 7 });
   });
 
   it('ends with its signal', async () => {

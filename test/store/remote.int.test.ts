@@ -182,7 +182,7 @@ describe('an answer to COMMIT that is lost', () => {
     };
     await expect(writer.write(put('a'))).rejects.toMatchObject({
       code: 'UNAVAILABLE',
-      hint: expect.stringContaining('same Idempotency-Key'),
+      hint: expect.stringContaining('same idempotency key'),
       details: { retry_after: 5 },
     });
     faults.drops = () => false;

@@ -42,7 +42,7 @@ export function wrongSetting(error: unknown, isFirstRequest: boolean): Error | n
 /** UNAVAILABLE for a write that may have happened. */
 export function uncertain(cause: unknown): ServiceError {
   return new ServiceError('UNAVAILABLE', {
-    hint: 'It may have happened all the same. A repeat with the same Idempotency-Key is safe; without one, look first.',
+    hint: 'It may have happened all the same. A repeat with the same idempotency key is safe; without one, look first.',
     details: { retry_after: 5 },
     cause,
   });

@@ -145,11 +145,14 @@ describe('svc file sync, up', () => {
     expect(err).toContain('  b.txt: QUOTA_EXCEEDED');
   });
 
-  it('gives up where all others would end the same way', async () => {
+  it.each([
+    [401, 'KEY_REVOKED', 4],
+    [503, 'UNAVAILABLE', 7],
+  ])('gives up where all others would end the same way: %i %s', async (status, refusal, exit) => {
     for (let at = 0; at < 20; at += 1) local(`${String(at).padStart(2, '0')}.txt`, 'x');
-    disk.refusals.set('site/00.txt', [401, 'KEY_REVOKED']);
+    disk.refusals.set('site/00.txt', [status, refusal]);
     const { code, by } = await sync();
-    expect(code).toBe(1);
+    expect(code).toBe(exit);
     expect(by('failed')).toEqual(['00.txt']);
     expect(by('open').length).toBeGreaterThan(10);
   });

@@ -216,14 +216,14 @@ describe('channel', () => {
   });
 
   it.each([
-    ['CHANNEL_KIND_UNAVAILABLE', 400, 'SVC_TELEGRAM_TOKEN=… svc up'],
-    ['UNAVAILABLE', 503, "bot isn't connected yet"],
-  ])('add without a bot: %s', async (code, status, hint) => {
+    ['CHANNEL_KIND_UNAVAILABLE', 400, 1, 'SVC_TELEGRAM_TOKEN=… svc up'],
+    ['UNAVAILABLE', 503, 7, "bot isn't connected yet"],
+  ])('add without a bot: %s', async (code, status, exit, hint) => {
     const fake = await given({
       'POST /v1/channels': (_, response) => refuse(response, status, code),
     });
     const telegram = await svc(['channel', 'add', 'telegram'], fake);
-    expect([telegram.code, telegram.stderr]).toEqual([1, expect.stringContaining(hint)]);
+    expect([telegram.code, telegram.stderr]).toEqual([exit, expect.stringContaining(hint)]);
     expect((await svc(MAIL, fake)).stderr).not.toContain(hint);
   });
 

@@ -248,7 +248,7 @@ describe('a connection that breaks', () => {
     proxy.loseAnswersTo('PUT /v1/kv/twice', 2);
     const kept = call('kv_set', { key: 'twice', value: 2 }, { idempotencyKey: 'k-1' });
     expect(await refusal(kept)).toMatchObject({
-      hint: expect.stringContaining('repeat it with the same Idempotency-Key.'),
+      hint: expect.stringContaining('repeat it with the same idempotency key.'),
     });
     const before = await entriesOf('kv_set');
     const again = await call('kv_set', { key: 'twice', value: 2 }, { idempotencyKey: 'k-1' });
