@@ -24,6 +24,8 @@ export interface CallOptions {
   /** Sent as they are, with the Content-Type from `headers`. */
   readonly bytes?: Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Which of several writes of a command this is: each has an idempotency key of its own. */
+  readonly step?: string;
   /** Ends the call. Without it a call goes on after Ctrl-C, as an ack under way should. */
   readonly signal?: AbortSignal;
   /** How long the other side may be silent, in milliseconds. */

@@ -1,6 +1,7 @@
 import type { Client } from './client.ts';
 import type { Output } from './view/output.ts';
 import type { Home } from '../daemon/home.ts';
+import type { Tries } from './retry/tries.ts';
 import type { Stored } from './stored-names.ts';
 
 /** One `--flag`. `value` names its argument in help; without it the flag is a switch. */
@@ -38,6 +39,8 @@ export interface CommandSpec {
   readonly description?: string;
   readonly args: readonly ArgumentSpec[];
   readonly options: readonly OptionSpec[];
+  /** It changes something, so it also takes `--idempotency-key` and `--retry-for`. */
+  readonly writes?: boolean;
   /** Exit codes that say more here than everywhere, with what they say. */
   readonly exits?: readonly (readonly [string, string])[];
   /** Complete lines without the leading `svc`. */
@@ -61,4 +64,6 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   /** The one way to the daemon or gateway. Made on first use. */
   readonly client: () => Client;
+  /** The tries of a command that writes, and the key they share. */
+  readonly tries: Tries;
 }

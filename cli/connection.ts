@@ -3,7 +3,7 @@ import type { Home } from '../daemon/home.ts';
 import { isAlive } from '../shared/processes.ts';
 import { readRecord } from '../daemon/record.ts';
 import { EXIT } from './exit.ts';
-import { CliError, unreachable, usageError } from './errors.ts';
+import { CliError, unreachable, Untrusted, usageError } from './errors.ts';
 
 /** How a machine without any key gets one. */
 export const NO_KEY_HINT =
@@ -142,7 +142,7 @@ export function notListening({ gateway, apiKey, hint }: Connection, reason: stri
 
 /** The refusal when a gateway speaks no TLS, or has a certificate that this machine does not trust. */
 export function notTrusted({ gateway }: Connection, reason: string): CliError {
-  return unreachable(
+  return new Untrusted(
     `No secure connection to ${gateway?.origin ?? 'the daemon'} is possible (${reason}).`,
     'Is the address right? A certificate authority of your own is named by NODE_EXTRA_CA_CERTS=FILE.',
   );

@@ -107,9 +107,22 @@ export class LostAnswer extends CliError {
   }
 }
 
+/** No secure connection is possible, now or later. Exit code 7. */
+export class Untrusted extends CliError {
+  constructor(message: string, hint: string) {
+    super({ code: 'UNREACHABLE', message, hint, exit: EXIT.unreachable });
+    this.name = 'Untrusted';
+  }
+}
+
 /** The other side answered with something that is not of this interface. */
 export function badAnswer(message: string): CliError {
   return new CliError({ code: 'ANSWER_INVALID', message, exit: EXIT.refused });
+}
+
+/** With a full stop, unless it ends in one: a command to type may stand at the end of a hint, before another sentence. */
+export function sentence(text: string): string {
+  return text === '' || /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /** What to show of anything thrown. */

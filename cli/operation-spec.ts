@@ -39,6 +39,7 @@ export function operationSpec(shape: OperationShape, load: CommandSpec['load']):
         .filter(({ name }) => !positional.has(name))
         .map((field) => optionOf(shape, field));
     },
+    writes: shape.effect === 'write',
     ...(shape.emptyWhenNull !== undefined && { exits: [NOTHING[shape.effect]] }),
     examples: shape.examples,
     load,

@@ -69,8 +69,15 @@ async function dispatch(
   }
   output.tellProblems((path, message) => typedProblem(path, message, command));
   const module = await command.load();
-  const code = await module.run(await contextOf({ args, options }, around, output));
-  return code ?? (around.signal.aborted ? EXIT.interrupted : EXIT.done);
+  const context = await contextOf(command, { args, options }, around, output);
+  try {
+    const code = await module.run(context);
+    return code ?? (around.signal.aborted ? EXIT.interrupted : EXIT.done);
+  } catch (error) {
+    throw context.tries.told(error);
+  } finally {
+    if (around.signal.aborted) context.tries.tellOpen();
+  }
 }
 
 /** The words up to the end of the command's name, freed of global flags between them; the rest stays as it is. */
@@ -148,29 +155,24 @@ async function groupPage(
 }
 
 async function contextOf(
+  command: CommandSpec,
   line: Pick<CommandContext, 'args' | 'options'>,
   { env, signal }: Surroundings,
   output: TerminalOutput,
 ): Promise<CommandContext> {
   const home = resolveHome(env);
   const { HttpClient } = await import('./client.ts');
-  let client: Client | undefined;
-  return {
-    ...line,
-    home,
-    env,
-    output,
-    signal,
-    client: () => {
-      client ??= new HttpClient({
-        home,
-        env,
-        profile: profileOf(line.options),
-        warn: (text) => output.note(text),
-      });
-      return client;
-    },
+  const { PersistentClient } = await import('./retry/persistent-client.ts');
+  const { triesOf } = await import('./retry/write-options.ts');
+  const warn = (text: string): void => output.note(text);
+  let made: Client | undefined;
+  const client = (): Client => {
+    made ??= new HttpClient({ home, env, profile: profileOf(line.options), warn });
+    return made;
   };
+  const tries = triesOf(line, { output, signal, hasGateway: () => client().gateway !== null });
+  const persistent = command.writes ? new PersistentClient(client, tries) : null;
+  return { ...line, home, env, output, signal, tries, client: () => persistent ?? client() };
 }
 
 function profileOf({ profile }: OptionValues): string | undefined {

@@ -16,7 +16,7 @@ const TEXT_TYPE = new RegExp(`^text/|${JSON_TYPE.source}`, 'i');
 
 /** Prints the body of the answer whatever its status; an error answer also sets the exit code. */
 export async function run(context: CommandContext): Promise<number> {
-  const { args, options, output, signal } = context;
+  const { args, options, output, signal, tries } = context;
   const method = text(args['method']).toUpperCase();
   if (!/^[A-Z]+$/.test(method)) throw usageError(`"${method}" is no method.`);
   const headers = readHeaders(options['header']);
@@ -36,7 +36,10 @@ export async function run(context: CommandContext): Promise<number> {
   const body = await printBody(response, output, failed);
   if (!failed) return 0;
   output.note(`HTTP ${status}`);
-  return new CallError(status, parseObject(body)).exit;
+  const failure = new CallError(status, parseObject(body));
+  const repeat = tries.repeatAfter(failure);
+  if (repeat !== null) output.note(repeat);
+  return failure.exit;
 }
 
 /**

@@ -27,7 +27,7 @@ export function run(context: CommandContext): Promise<number> {
 
 /** The same, with what stands for standard input. */
 export async function putFile(context: CommandContext, stdin: () => Stream): Promise<number> {
-  const { output, signal } = context;
+  const { output, signal, tries } = context;
   const file = textArgument(context, 'file') ?? '';
   const path = pathFor(file, textArgument(context, 'path'));
   const contentType = (textOption(context, 'content-type') ?? contentTypeOf(path)).trim();
@@ -38,7 +38,15 @@ export async function putFile(context: CommandContext, stdin: () => Stream): Pro
   const source = await sourceOf(context, file, stdin);
   const progress = showProgress(context, path, source.sizeBytes);
   try {
-    const answer = await sendFile({ disk, path, contentType, source, meter: progress, signal });
+    const answer = await sendFile({
+      disk,
+      path,
+      contentType,
+      source,
+      meter: progress,
+      signal,
+      tries,
+    });
     progress.end();
     output.answer(answer);
     return EXIT.done;

@@ -22,7 +22,7 @@ export async function run(context: CommandContext): Promise<number> {
   const direction = switchOption(context, 'down') ? 'down' : 'up';
   const dryRun = switchOption(context, 'dry-run');
   const isThere = await checkFolder(folder, direction);
-  const disk = new RemoteDisk(context.client(), signal, { waits: true });
+  const disk = new RemoteDisk(context.client(), signal, { isForMany: true });
   const sides = {
     root: isThere ? await onFile(folder, 'read', realpath(folder)) : folder,
     prefix,
@@ -61,7 +61,7 @@ async function madeFolder(folder: string): Promise<string> {
 async function transfer(
   context: CommandContext,
   { items }: Plan,
-  how: Omit<Run, 'meter' | 'signal'>,
+  how: Omit<Run, 'meter' | 'signal' | 'tries'>,
 ): Promise<CliError | null> {
   const open = items.filter(({ outcome }) => outcome === 'planned');
   if (open.length === 0) return null;
@@ -72,7 +72,12 @@ async function transfer(
     transferBytes(open),
   );
   try {
-    return await runPlan(items, { ...how, meter: progress, signal: context.signal });
+    return await runPlan(items, {
+      ...how,
+      meter: progress,
+      signal: context.signal,
+      tries: context.tries,
+    });
   } finally {
     progress.end();
   }

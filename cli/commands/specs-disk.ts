@@ -25,6 +25,7 @@ const put: CommandSpec = {
       summary: 'What it is, such as text/csv (told from the extension of the path).',
     },
   ],
+  writes: true,
   examples: [
     'file put report.pdf',
     'file put build/report.pdf reports/may.pdf',
@@ -76,6 +77,7 @@ const sync: CommandSpec = {
     { flag: 'delete', summary: 'Also remove what is not at the source.' },
     { flag: 'dry-run', summary: 'Only show what would be done.' },
   ],
+  writes: true,
   examples: [
     'file sync ./site site',
     'file sync ./site site --delete --dry-run',

@@ -44,6 +44,7 @@ export const ownCommands: readonly CommandSpec[] = [
         repeatable: true,
       },
     ],
+    writes: true,
     examples: [
       'api GET /v1/whoami',
       `api POST /v1/inbox/claim --body '{"event_id":"evt_01j9z3k4m5n6p7q8r9s0t1v2w3"}'`,

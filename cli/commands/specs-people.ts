@@ -81,11 +81,12 @@ export function withPeopleCommands(commands: readonly CommandSpec[]): CommandSpe
 }
 
 function patient(command: CommandSpec, { description, options }: Patience): CommandSpec {
-  const { words, summary, examples, load } = command;
+  const { words, summary, writes, examples, load } = command;
   return {
     words,
     summary,
     description,
+    ...(writes !== undefined && { writes }),
     examples,
     load,
     // Made when asked for, as those of the command itself.

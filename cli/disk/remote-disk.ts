@@ -44,13 +44,16 @@ export function isUploadType(contentType: string): boolean {
 export class RemoteDisk {
   readonly #client: Pick<Client, 'call'>;
   readonly #signal: AbortSignal;
-  readonly #waits: boolean;
+  readonly #isForMany: boolean;
 
-  /** `waits`: sits out refusals that tell when to come back, as many calls in a row meet them. */
-  constructor(client: Pick<Client, 'call'>, signal: AbortSignal, { waits = false } = {}) {
+  /**
+   * `isForMany`: each file is written under an idempotency key of its own, and refusals that tell when to come back are
+   * sat out, as many calls in a row meet them.
+   */
+  constructor(client: Pick<Client, 'call'>, signal: AbortSignal, { isForMany = false } = {}) {
     this.#client = client;
     this.#signal = signal;
-    this.#waits = waits;
+    this.#isForMany = isForMany;
   }
 
   /** All files whose paths begin so, in the order of the paths. */
@@ -80,12 +83,13 @@ export class RemoteDisk {
   /** Saves bytes that fit in one body. */
   async put(path: string, contentType: string, bytes: Uint8Array): Promise<Fields> {
     const headers = { 'content-type': contentType };
-    return fieldsOf(await this.#call('PUT', urlOf(path), { bytes, headers }));
+    const options = { bytes, headers, ...this.#step(path) };
+    return fieldsOf(await this.#call('PUT', urlOf(path), options));
   }
 
   async beginUpload(path: string, size: number, contentType: string): Promise<OpenUpload> {
     const upload = { size, content_type: contentType };
-    const answer = await this.#aboutUpload(path, { upload });
+    const answer = await this.#aboutUpload(path, { upload }, this.#step(path));
     const { upload_id: id, upload_url: url, upload_headers: headers } = answer;
     if (typeof id !== 'string' || typeof url !== 'string') throw unknownForm();
     const pairs = Object.entries(isObject(headers) ? headers : {});
@@ -97,18 +101,22 @@ export class RemoteDisk {
   }
 
   completeUpload(path: string, id: string): Promise<Fields> {
-    return this.#aboutUpload(path, { complete: id }, COMPLETE_TIMEOUT_MS);
+    const options = { timeoutMs: COMPLETE_TIMEOUT_MS, step: `complete ${path}` };
+    return this.#aboutUpload(path, { complete: id }, options);
   }
 
   async delete(path: string): Promise<void> {
-    await this.#call('DELETE', urlOf(path));
+    await this.#call('DELETE', urlOf(path), this.#step(path));
   }
 
-  async #aboutUpload(path: string, message: Fields, timeoutMs?: number): Promise<Fields> {
+  async #aboutUpload(path: string, message: Fields, how: CallOptions): Promise<Fields> {
     const bytes = Buffer.from(JSON.stringify(message));
     const headers = { 'content-type': UPLOAD_TYPE };
-    const options = { bytes, headers, ...(timeoutMs !== undefined && { timeoutMs }) };
-    return fieldsOf(await this.#call('PUT', urlOf(path), options));
+    return fieldsOf(await this.#call('PUT', urlOf(path), { ...how, bytes, headers }));
+  }
+
+  #step(path: string): CallOptions {
+    return this.#isForMany ? { step: path } : {};
   }
 
   async #call(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
@@ -116,7 +124,7 @@ export class RemoteDisk {
       try {
         return await this.#client.call(method, path, { ...options, signal: this.#signal });
       } catch (error) {
-        const seconds = this.#waits && pauses < PAUSES_MAX ? askedSeconds(error) : null;
+        const seconds = this.#isForMany && pauses < PAUSES_MAX ? askedSeconds(error) : null;
         if (seconds === null || !(await sleep(seconds * 1000, this.#signal))) throw error;
       }
     }

@@ -4,7 +4,8 @@ import { otherBytes, tooLarge, transferBroken } from './faults.ts';
 import { uploadTo } from './http-transfer.ts';
 import type { Meter } from './progress.ts';
 import { isUploadType, storedFile, type RemoteDisk } from './remote-disk.ts';
-import type { Source } from './source.ts';
+import type { Tries } from '../retry/tries.ts';
+import { digestOf, type Source } from './source.ts';
 
 type Answer = Readonly<Record<string, unknown>>;
 
@@ -15,6 +16,8 @@ interface Sending {
   readonly source: Source;
   readonly meter: Meter;
   readonly signal: AbortSignal;
+  /** For the bytes themselves, which go past the client of the interface. */
+  readonly tries: Pick<Tries, 'run' | 'mayBeRepeat'>;
 }
 
 interface Sent {
@@ -46,20 +49,47 @@ async function sendBody({ disk, path, contentType, source, meter }: Sending): Pr
 }
 
 async function sendUpload(sending: Sending): Promise<Sent> {
-  const { disk, path, contentType, source, meter, signal } = sending;
+  const { disk, path, contentType, source, meter, signal, tries } = sending;
   const { sizeBytes } = source;
   const { id, url, headers } = await disk.beginUpload(path, sizeBytes, contentType);
-  const hash = createHash('sha256');
-  let isWhole = false;
-  async function* chunks(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of source.chunks()) {
-      hash.update(chunk);
-      meter.add(chunk.length);
+  const sent = await tries.run(async () => {
+    const read = new ReadOnce(source, meter);
+    try {
+      await uploadTo({ url, headers, sizeBytes, chunks: read.chunks(), signal });
+      return { sha256: read.digest(), answer: null };
+    } catch (error) {
+      // A repeat is given the link of before, which is gone if all went well then.
+      const answer = tries.mayBeRepeat && (await disk.completeUpload(path, id).catch(() => null));
+      if (!answer) throw error;
+      return { sha256: await digestOf(source), answer };
+    }
+  });
+  return { sha256: sent.sha256, answer: sent.answer ?? (await disk.completeUpload(path, id)) };
+}
+
+/** The bytes of a source, read once, and their digest. */
+class ReadOnce {
+  readonly #source: Source;
+  readonly #meter: Meter;
+  readonly #hash = createHash('sha256');
+  #isWhole = false;
+
+  constructor(source: Source, meter: Meter) {
+    this.#source = source;
+    this.#meter = meter;
+  }
+
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of this.#source.chunks()) {
+      this.#hash.update(chunk);
+      this.#meter.add(chunk.length);
       yield chunk;
     }
-    isWhole = true;
+    this.#isWhole = true;
   }
-  await uploadTo({ url, headers, sizeBytes, chunks: chunks(), signal });
-  if (!isWhole) throw transferBroken('upload', 'the other side took only a part');
-  return { answer: await disk.completeUpload(path, id), sha256: hash.digest('hex') };
+
+  digest(): string {
+    if (!this.#isWhole) throw transferBroken('upload', 'the other side took only a part');
+    return this.#hash.digest('hex');
+  }
 }

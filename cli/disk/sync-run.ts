@@ -9,6 +9,7 @@ import type { Meter } from './progress.ts';
 import { receiveFile } from './receive.ts';
 import type { RemoteDisk } from './remote-disk.ts';
 import type { Scan } from './scan.ts';
+import type { Tries } from '../retry/tries.ts';
 import { sendFile } from './send.ts';
 import { openPlainFile } from './source.ts';
 import { AT_A_TIME, problemText, type Direction, type Item } from './sync-plan.ts';
@@ -20,6 +21,7 @@ export interface Run {
   readonly disk: RemoteDisk;
   readonly meter: Meter;
   readonly signal: AbortSignal;
+  readonly tries: Pick<Tries, 'run' | 'mayBeRepeat'>;
 }
 
 /**
@@ -78,10 +80,13 @@ async function work(item: Item, run: Run): Promise<void> {
   }
 }
 
-async function send({ path, file }: Item, { root, disk, meter, signal }: Run): Promise<void> {
+async function send(
+  { path, file }: Item,
+  { root, disk, meter, signal, tries }: Run,
+): Promise<void> {
   const source = await openPlainFile(join(root, file), file);
   try {
-    await sendFile({ disk, path, contentType: contentTypeOf(file), source, meter, signal });
+    await sendFile({ disk, path, contentType: contentTypeOf(file), source, meter, signal, tries });
   } finally {
     await source.close();
   }

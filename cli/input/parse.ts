@@ -17,6 +17,28 @@ export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   { flag: 'help', short: 'h', summary: 'Show help with examples.' },
 ];
 
+/** Flags of every command that writes. */
+export const WRITE_OPTIONS: readonly OptionSpec[] = [
+  {
+    flag: 'idempotency-key',
+    value: 'KEY',
+    summary: 'Repeats with this key have one effect, for 24 hours (a new key).',
+  },
+  {
+    flag: 'retry-for',
+    value: 'TIME',
+    summary: 'Try again this long when it cannot be done just now: 60s, 5m, 1h.',
+  },
+];
+
+/** The flags that a command takes beside those of every command. */
+export function optionsOf({
+  options,
+  writes,
+}: Pick<CommandSpec, 'options' | 'writes'>): readonly OptionSpec[] {
+  return writes ? [...options, ...WRITE_OPTIONS] : options;
+}
+
 export type OptionValues = Readonly<
   Record<string, string | boolean | readonly string[] | undefined>
 >;
@@ -37,7 +59,7 @@ interface Token {
 
 /** Reads what stands behind the words of a command. Refuses unknown flags and wrong choices, naming what was meant. */
 export function parseLine(command: CommandSpec, rest: readonly string[]): ParsedLine {
-  const known = [...command.options, ...GLOBAL_OPTIONS];
+  const known = [...optionsOf(command), ...GLOBAL_OPTIONS];
   const { tokens } = parseArgs({
     args: [...rest],
     strict: false,
@@ -123,6 +145,9 @@ function unknownFlag(raw: string, command: CommandSpec, known: readonly OptionSp
   const hint = `See: ${line} --help`;
   if (argument)
     return usageError(`${raw} is no flag.`, `Write it as: ${line} ${usageOf(argument)}`);
+  if (WRITE_OPTIONS.some(({ flag }) => flag === name)) {
+    return usageError(`${raw} is for commands that write.`, hint);
+  }
   const negated = known.find((option) => mayLeaveOut(option) && `no-${option.flag}` === name);
   if (negated) return usageError(`${raw} is no flag.`, `Write it as: --${negated.flag} false`);
   const meant = nearest(

@@ -41,7 +41,10 @@ export async function ask(
     return exitOf(answer);
   } catch (error) {
     if (!signal.aborted) throw error;
-    waiting.tellLeft();
+    if (context.tries.mayBeDone) {
+      waiting.tellLeft();
+      context.tries.tellOpen('Or repeat the command with:');
+    }
     return EXIT.interrupted;
   }
 }
@@ -54,6 +57,7 @@ async function decided(
   const { output, signal } = context;
   const held = heldAnswer({
     client: context.client(),
+    idempotencyKey: context.tries.key,
     call,
     signal,
     isPending,

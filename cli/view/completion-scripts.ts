@@ -1,5 +1,5 @@
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
-import { GLOBAL_OPTIONS } from '../input/parse.ts';
+import { GLOBAL_OPTIONS, optionsOf } from '../input/parse.ts';
 import { TOPICS } from './topics.ts';
 
 // The scripts hold the whole tree as data, so that pressing Tab starts no process. What is stored may change after a script
@@ -22,7 +22,7 @@ interface Step {
   readonly args: readonly ArgumentSpec[];
 }
 
-type Offered = Pick<CommandSpec, 'words' | 'summary' | 'args' | 'options'>;
+type Offered = Pick<CommandSpec, 'words' | 'summary' | 'args' | 'options' | 'writes'>;
 
 function steps(all: readonly CommandSpec[]): Step[] {
   const commands = [...all, helpFor(all)];
@@ -60,7 +60,7 @@ function stepAt(name: string, commands: readonly Offered[]): Step {
     );
   }
   const exact = commands.find((command) => command.words.join(' ') === name);
-  const options = [...(exact?.options ?? []), ...GLOBAL_OPTIONS];
+  const options = [...(exact ? optionsOf(exact) : []), ...GLOBAL_OPTIONS];
   return { words: name, next: [...next], options, args: exact?.args ?? [] };
 }
 

@@ -1,5 +1,5 @@
 import type { CommandSpec, OptionSpec } from '../command.ts';
-import { GLOBAL_OPTIONS, usageLine, usageOf } from '../input/parse.ts';
+import { GLOBAL_OPTIONS, usageLine, usageOf, WRITE_OPTIONS } from '../input/parse.ts';
 import { nearest } from '../../shared/suggest.ts';
 import { seeAlso } from './see-also.ts';
 import { TOPICS, type Topic } from './topics.ts';
@@ -59,6 +59,7 @@ export function overview(commands: readonly CommandSpec[], columns = HELP_COLUMN
     section('From nothing to the first event', START, columns),
     ...sections,
     section('Flags of every command', globalPairs(), columns),
+    section('Flags of every command that writes', optionPairs(WRITE_OPTIONS), columns),
     section(
       'More pages',
       TOPICS.map(({ name, summary }) => [`help ${name}`, summary]),
@@ -96,7 +97,7 @@ export function commandHelp(
   commands: readonly CommandSpec[] = [],
   columns = HELP_COLUMNS,
 ): string {
-  const { summary, description, args, options, exits = [], examples } = command;
+  const { summary, description, args, options, exits = [], examples, writes } = command;
   const under = below(command, commands);
   const also = seeAlso(command, commands).map((one) => `svc ${one}`);
   return join([
@@ -117,7 +118,12 @@ export function commandHelp(
       columns,
     ),
     ...(also.length === 0 ? [] : [`See also: ${also.join(', ')}`]),
-    'Flags of every command: --json --profile --quiet --no-color --help (see: svc --help)',
+    [
+      ...(writes
+        ? ['Flags of every write: --idempotency-key --retry-for (see: svc help retries)']
+        : []),
+      'Flags of every command: --json --profile --quiet --no-color --help (see: svc --help)',
+    ].join('\n'),
   ]);
 }
 

@@ -30,8 +30,11 @@ export interface Output {
   note(text: string): void;
   /** One line to standard error, with --quiet as well: nobody can go on without it. */
   tell(text: string): void;
-  /** A spinner on standard error while something takes long; silent where that is no terminal. */
-  spin<T>(text: string | (() => string), work: Promise<T>): Promise<T>;
+  /**
+   * A spinner on standard error while something takes long, above one that turns already. Where that is no terminal it
+   * is silent, or `elsewhere` is noted once.
+   */
+  spin<T>(text: string | (() => string), work: Promise<T>, elsewhere?: string): Promise<T>;
   /** On a terminal, prints `kept` for good and below it `live`, which the next call replaces. Safe lines, please. */
   redraw(draw: (look: Look) => Drawn): void;
 }
@@ -75,7 +78,8 @@ export class TerminalOutput implements Output {
   readonly terminal: boolean;
   readonly #options: OutputOptions;
   readonly #decoder = new TextDecoder();
-  #spinning = false;
+  /** The spinners, of which the last one is drawn. */
+  readonly #spinners: symbol[] = [];
   #liveLines = 0;
   #problem = (path: string, message: string) => `${path}: ${message}`;
 
@@ -182,13 +186,18 @@ export class TerminalOutput implements Output {
     };
   }
 
-  async spin<T>(text: string | (() => string), work: Promise<T>): Promise<T> {
+  async spin<T>(text: string | (() => string), work: Promise<T>, elsewhere?: string): Promise<T> {
     const { stderr, quiet } = this.#options;
-    if (quiet || stderr.isTTY !== true) return work;
+    if (quiet || stderr.isTTY !== true) {
+      if (elsewhere !== undefined) this.note(elsewhere);
+      return work;
+    }
+    const self = Symbol('spinner');
     const started = Date.now();
     let frame = 0;
     const clear = () => stderr.write(CLEAR_LINE);
     const timer = setInterval(() => {
+      if (this.#spinners.at(-1) !== self) return;
       frame = (frame + 1) % FRAMES.length;
       const shown = safeLine(typeof text === 'string' ? text : text());
       const elapsed = elapsedText(Date.now() - started);
@@ -196,7 +205,7 @@ export class TerminalOutput implements Output {
       const room = (stderr.columns || COLUMNS_DEFAULT) - elapsed.length - 4;
       stderr.write(`${CLEAR_LINE}${FRAMES[frame] ?? ''} ${cutToWidth(shown, room)} ${elapsed}`);
     }, FRAME_MS);
-    this.#spinning = true;
+    this.#spinners.push(self);
     // A second Ctrl-C ends the process while the spinner still turns.
     process.once('exit', clear);
     try {
@@ -204,7 +213,7 @@ export class TerminalOutput implements Output {
     } finally {
       clearInterval(timer);
       process.off('exit', clear);
-      this.#spinning = false;
+      this.#spinners.splice(this.#spinners.indexOf(self), 1);
       clear();
     }
   }
@@ -223,7 +232,7 @@ export class TerminalOutput implements Output {
 
   #complain(line: string): void {
     if (this.#liveLines > 0) this.#options.stdout.write(this.#takeLive());
-    this.#options.stderr.write(`${this.#spinning ? CLEAR_LINE : ''}${line}\n`);
+    this.#options.stderr.write(`${this.#spinners.length > 0 ? CLEAR_LINE : ''}${line}\n`);
   }
 
   #style(code: string, text: string): string {

@@ -76,7 +76,7 @@ const exitCodes: Topic = {
         [String(EXIT.pending), 'not decided yet, which is not a denial: ask later'],
         [
           String(EXIT.unreachable),
-          'daemon or gateway cannot be reached, or takes nothing now: svc status',
+          "daemon or gateway can't be reached, or takes nothing now: svc status, svc help retries",
         ],
         [String(EXIT.interrupted), 'ended by Ctrl-C or SIGTERM'],
       ],
@@ -95,6 +95,51 @@ const exitCodes: Topic = {
       [
         ['svc ask approval deploy "Deploy v2" && ./deploy.sh', ''],
         ['svc kv get last-run > last.json || [ $? -eq 3 ]', ''],
+      ],
+    ],
+  ],
+};
+
+const retries: Topic = {
+  name: 'retries',
+  summary: 'What a write does when it cannot be done just now.',
+  sections: [
+    [
+      'Flags of every command that writes',
+      [
+        [
+          '--retry-for TIME',
+          'try again for this long, counted from the first failure: 60s, 5m, 1h; up to 24h',
+        ],
+        [
+          '--idempotency-key KEY',
+          'all tries and later repeats with this key have one effect, for 24 hours; another command under the same key is refused (a new key for each command)',
+        ],
+      ],
+    ],
+    [
+      'What is tried again',
+      [
+        ['Nobody there', 'daemon or gateway is away, restarting, or takes nothing now'],
+        ['Answer lost', 'it may have been done; under the same key it is not done twice'],
+        ['Limits', 'too many calls, waits or pending requests, as long as the time suffices'],
+        ['Never', 'a refusal: wrong input, a missing scope, a policy, a conflict'],
+      ],
+    ],
+    [
+      'How it ends',
+      [
+        ['0', 'done; other codes say the same as without the flags'],
+        ['7', 'time is over and nobody can be reached; the hint names the key'],
+        ['130', 'Ctrl-C, which ends at once and names the key'],
+      ],
+    ],
+    [
+      'Examples',
+      [
+        [`svc kv set last-run '"2026-01-02"' --retry-for 5m`, ''],
+        ['svc ask approval deploy "Deploy v2" --idempotency-key deploy-v2 --retry-for 1h', ''],
+        ['pg_dump shop | svc file put - backups/shop.sql --retry-for 10m', ''],
       ],
     ],
   ],
@@ -145,10 +190,13 @@ const agents: Topic = {
           'Errors',
           'with --json are {"error":{code,message,hint,details}}; the hint is the next call',
         ],
-        ['Repeats', 'acking twice is safe; what sends or creates does it again'],
+        [
+          'Repeats',
+          'acking twice is safe; what sends or creates does it again, but under one --idempotency-key',
+        ],
       ],
     ],
   ],
 };
 
-export const TOPICS: readonly Topic[] = [environment, exitCodes, agents];
+export const TOPICS: readonly Topic[] = [environment, exitCodes, retries, agents];

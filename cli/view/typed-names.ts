@@ -11,6 +11,7 @@ const NAME = /(?<![\w.])[a-z]+(?:_[a-z]+)+(?!\w)/g;
 /** What is wrong with a field, with fields named as this command line takes them. */
 export function typedProblem(path: string, message: string, command: Typed): string {
   const [name = ''] = /^\w+/.exec(path) ?? [];
+  if (path === 'Idempotency-Key') return `--idempotency-key: ${message}`;
   const typed = (typedName(name, command) ?? name) + path.slice(name.length);
   // A word without `_`, such as `type`, is more often just a word.
   const told = message.replace(NAME, (word) => typedName(word, command) ?? commandOf(word) ?? word);

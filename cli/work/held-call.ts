@@ -12,6 +12,7 @@ const LONGEST_PAUSE_MS = 2000;
 
 interface Held {
   readonly client: Client;
+  readonly idempotencyKey: string;
   readonly call: Pick<OperationCall, 'method' | 'path' | 'options' | 'seconds'>;
   readonly signal: AbortSignal;
   /** Whether an answer says that nobody has decided yet. */
@@ -31,7 +32,6 @@ export function heldAnswer(held: Held): Promise<unknown> {
 
 class HeldCall {
   readonly #held: Held;
-  readonly #idempotencyKey = crypto.randomUUID();
   readonly #dueAt: number;
   /** The newest answer, which says that nobody has decided. */
   #known: unknown = null;
@@ -59,12 +59,12 @@ class HeldCall {
 
   /** Null when there is none and a repeat may bring one, or when the time of a repeat is over. */
   async #try(tries: number): Promise<unknown> {
-    const { client, call, signal } = this.#held;
+    const { client, idempotencyKey, call, signal } = this.#held;
     const { method, path, options } = call;
     // A repeat is held for as long as the first call asked for; it need not go on when the time is over.
     const enough =
       this.#known === null ? signal : AbortSignal.timeout(Math.max(1, Math.ceil(this.#leftMs())));
-    const headers = { ...options.headers, 'idempotency-key': this.#idempotencyKey };
+    const headers = { ...options.headers, 'idempotency-key': idempotencyKey };
     try {
       const until = AbortSignal.any([signal, enough]);
       return await client.call(method, path, { ...options, headers, signal: until });

@@ -3,6 +3,7 @@ import { CallError, CliError } from '../errors.ts';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
+const ASKED_MAX_MS = 300_000;
 /** Answers below 500 that a repeat may change. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
 
@@ -30,7 +31,12 @@ export function answeredCode(error: unknown): string | null {
 
 /** Growing pauses between tries, with jitter so that many workers do not return at once. */
 export class Patience {
+  readonly #longestMs: number;
   #failures = 0;
+
+  constructor(longestMs = LONGEST_PAUSE_MS) {
+    this.#longestMs = longestMs;
+  }
 
   /** How many tries failed since the last success. */
   get failures(): number {
@@ -41,19 +47,20 @@ export class Patience {
     this.#failures = 0;
   }
 
-  /** Waits before the next try, as long as the other side asked or longer each time. */
-  async pause(error: unknown, signal: AbortSignal): Promise<void> {
-    const grown = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures, 10));
+  /** Waits before the next try, as long as the other side asked or longer each time; `mostMs` at most. */
+  async pause(error: unknown, signal: AbortSignal, mostMs = ASKED_MAX_MS): Promise<void> {
+    const grown = Math.min(this.#longestMs, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures, 10));
     this.#failures += 1;
     const jittered = grown / 2 + (Math.random() * grown) / 2;
-    await sleep(Math.max(jittered, askedMs(error)), signal);
+    await sleep(Math.min(mostMs, Math.max(jittered, askedMs(error))), signal);
   }
 }
 
-function askedMs(error: unknown): number {
+/** How long the other side asked to stay away; 0 where it did not. */
+export function askedMs(error: unknown): number {
   if (!(error instanceof CallError)) return 0;
   const seconds = error.details?.['retry_after'];
-  return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds, 300) * 1000 : 0;
+  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : 0;
 }
 
 /** Waits; false when the signal ended the wait. */

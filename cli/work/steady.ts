@@ -1,4 +1,4 @@
-import { messageOf } from '../errors.ts';
+import { messageOf, sentence } from '../errors.ts';
 import { isPassing, Patience } from './patience.ts';
 
 interface Steady {
@@ -35,9 +35,4 @@ export class SteadyCalls {
     }
     return null;
   }
-}
-
-/** What ends in a command to type ends like any other sentence when another one follows. */
-function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -156,8 +156,10 @@ describe('while it waits', () => {
   it('says where the question went; Ctrl-C leaves it there and says how to pick it up', async () => {
     const { code, stdout, stderr, fake } = await interrupted(holding([record()]));
     expect([code, stdout]).toEqual([130, '']);
+    const key = String(fake.seen[0]?.headers['idempotency-key']);
     expect(stderr).toBe(
-      `The question ${IN_OUTBOX}The request stays open. Wait for it again with: svc request watch ${ID}\n`,
+      `The question ${IN_OUTBOX}The request stays open. Wait for it again with: svc request watch ${ID}\n` +
+        `Or repeat the command with: --idempotency-key=${key}\n`,
     );
     expect(fake.seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
       'POST /v1/requests',

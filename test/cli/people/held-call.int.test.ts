@@ -29,6 +29,7 @@ afterEach(() => daemon.close());
 function ask(seconds: number, signal = new AbortController().signal): Promise<unknown> {
   return heldAnswer({
     client: new HttpClient({ home: daemon.home, env: {}, warn: () => undefined }),
+    idempotencyKey: 'the one of all tries',
     call: {
       method: 'POST',
       path: '/v1/requests',

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type RequestListener } from 'no
 import type { CallOptions, Client } from '../../../cli/client.ts';
 import type { CommandContext } from '../../../cli/command.ts';
 import { CallError } from '../../../cli/errors.ts';
+import { Tries } from '../../../cli/retry/tries.ts';
 import { resolveHome } from '../../../daemon/home.ts';
 import { isObject } from '../../../shared/untyped.ts';
 import { errorEntry, type ErrorCode } from '../../../shared/errors.ts';
@@ -126,12 +127,20 @@ export function fakeContext(given: {
   readonly onLine?: (line: string) => void;
 }): { context: CommandContext; printed: Printed } {
   const printed: Printed = { lines: [], notes: [], answers: [] };
+  const signal = given.signal ?? new AbortController().signal;
   const context: CommandContext = {
+    tries: new Tries({
+      key: undefined,
+      retryMs: 0,
+      output: { spin: (_text, work) => work, tell: (text) => void printed.notes.push(text) },
+      signal,
+      hasGateway: () => false,
+    }),
     args: given.args ?? {},
     options: given.options ?? {},
     env: given.env ?? process.env,
     home: resolveHome({ SVC_HOME: '/tmp/svc-test' }),
-    signal: given.signal ?? new AbortController().signal,
+    signal,
     client: () => given.client ?? new FakeClient({}),
     output: {
       json: given.json ?? true,

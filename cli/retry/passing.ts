@@ -1,0 +1,28 @@
+import { CallError, CliError, Untrusted } from '../errors.ts';
+
+/** Answers that a repeat may change. A 500 is a fault, and comes again. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
+const PASSING_CODES: ReadonlySet<string> = new Set([
+  'IDEMPOTENCY_IN_PROGRESS',
+  'TRANSFER_BROKEN',
+  'UNREACHABLE',
+]);
+
+/** Whether a call failed for now only: nobody could take it, or its answer was lost. Never a refusal. */
+export function failedForNow(error: unknown): error is CliError {
+  if (!(error instanceof CliError) || error instanceof Untrusted) return false;
+  const status = error instanceof CallError ? error.status : 0;
+  return PASSING_STATUSES.has(status) || PASSING_CODES.has(error.code);
+}
+
+/** What keeps it from being done, as the beginning of a sentence. */
+export function obstacleOf(error: CliError, hasGateway: boolean): string {
+  const { code, details, message } = error;
+  const status = error instanceof CallError ? error.status : 0;
+  if (details?.['gateway'] !== undefined || code.startsWith('HTTP_5')) return GATEWAY_AWAY;
+  if (status === 0 && code === 'UNREACHABLE') return hasGateway ? GATEWAY_AWAY : DAEMON_AWAY;
+  return message.replace(/\.$/, '');
+}
+
+const GATEWAY_AWAY = "The gateway can't be reached";
+const DAEMON_AWAY = "The daemon can't be reached";

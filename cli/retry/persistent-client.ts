@@ -1,0 +1,88 @@
+import type { IncomingMessage } from 'node:http';
+import type { CallOptions, Client } from '../client.ts';
+import { CallError } from '../errors.ts';
+import type { Tries } from './tries.ts';
+
+/** A repeat waits no longer for an answer than this, unless the call itself may take its time. */
+const SILENCE_MS = { least: 5000, most: 30_000 };
+
+/** The client of a command that writes: its calls are tried again, and its writes carry the key of the command. */
+export class PersistentClient implements Client {
+  readonly #client: () => Client;
+  readonly #tries: Tries;
+
+  /** `client` is made when it is first asked for. */
+  constructor(client: () => Client, tries: Tries) {
+    this.#client = client;
+    this.#tries = tries;
+  }
+
+  get apiKey(): string {
+    return this.#client().apiKey;
+  }
+
+  get gateway(): URL | null {
+    return this.#client().gateway;
+  }
+
+  call(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
+    return this.#tried(method, options, (tried) => this.#client().call(method, path, tried));
+  }
+
+  async raw(method: string, path: string, options: CallOptions = {}): Promise<IncomingMessage> {
+    let refused: IncomingMessage | undefined;
+    let refusal: CallError | null = null;
+    try {
+      return await this.#tried(method, options, async (tried) => {
+        refused?.destroy();
+        refused = await this.#client().raw(method, path, tried);
+        refusal = refusalOf(refused);
+        if (refusal) throw refusal;
+        return refused;
+      });
+    } catch (error) {
+      // The last one is the answer, as it is.
+      if (refused && error === refusal) return refused;
+      throw error;
+    }
+  }
+
+  async #tried<T>(
+    method: string,
+    options: CallOptions,
+    send: (options: CallOptions) => Promise<T>,
+  ): Promise<T> {
+    const isRead = method === 'GET' || method === 'HEAD';
+    const keyed = isRead ? options : await withKey(options, this.#tries.key);
+    const work = (leftMs: number | null): Promise<T> => send(inTime(keyed, leftMs));
+    return isRead ? this.#tries.run(work) : this.#tries.write(work);
+  }
+}
+
+/** Of several writes each has a key of its own, made of the command's and of what it is called. */
+async function withKey(options: CallOptions, key: string): Promise<CallOptions> {
+  const { headers = {}, step } = options;
+  if (Object.keys(headers).some((name) => name.toLowerCase() === 'idempotency-key')) return options;
+  const own = step === undefined ? key : await digestOf(`${key}\n${step}`);
+  return { ...options, headers: { ...headers, 'idempotency-key': own } };
+}
+
+async function digestOf(text: string): Promise<string> {
+  const { createHash } = await import('node:crypto');
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+function inTime(options: CallOptions, leftMs: number | null): CallOptions {
+  if (leftMs === null || options.timeoutMs !== undefined) return options;
+  return { ...options, timeoutMs: Math.min(Math.max(leftMs, SILENCE_MS.least), SILENCE_MS.most) };
+}
+
+/** An answer that says to come again, before its body is read; null for any other. */
+function refusalOf({ statusCode: status = 0, headers }: IncomingMessage): CallError | null {
+  const seconds = Number(headers['retry-after']);
+  // Of conflicts, only a call that still runs says so.
+  if (status === 409 ? !headers['retry-after'] : status !== 429 && status < 502) return null;
+  const details = seconds > 0 ? { retry_after: seconds } : undefined;
+  const code = status === 409 ? 'IDEMPOTENCY_IN_PROGRESS' : `HTTP_${status}`;
+  return new CallError(status, { error: { code, message: `HTTP ${status}.`, details } });
+}

@@ -1,0 +1,38 @@
+import type { CommandContext } from '../command.ts';
+import { usageError } from '../errors.ts';
+import { IDEMPOTENCY_KEY_MAX_CHARS } from '../../shared/limits.ts';
+import { Tries, type TriesParts } from './tries.ts';
+
+type Typed = Pick<CommandContext, 'options'>;
+
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+/** The other side forgets a key after a day. */
+const LONGEST_MS = 24 * 3_600_000;
+
+/** The tries that the flags of a write ask for. */
+export function triesOf({ options }: Typed, parts: Omit<TriesParts, 'key' | 'retryMs'>): Tries {
+  const { 'idempotency-key': key, 'retry-for': time } = options;
+  return new Tries({
+    ...parts,
+    key: typeof key === 'string' ? checkedKey(key) : undefined,
+    retryMs: typeof time === 'string' ? millisecondsOf(time) : 0,
+  });
+}
+
+function checkedKey(key: string): string {
+  if (/^[\x20-\x7e]+$/.test(key) && key.length <= IDEMPOTENCY_KEY_MAX_CHARS) return key;
+  throw usageError(
+    `--idempotency-key must be 1 to ${IDEMPOTENCY_KEY_MAX_CHARS} printable ASCII characters.`,
+    'For example: --idempotency-key nightly-2026-01-02',
+  );
+}
+
+function millisecondsOf(time: string): number {
+  const [, number = '', unit = ''] = /^(\d{1,6})([smh])$/.exec(time) ?? [];
+  const ms = Number(number) * (UNITS_MS[unit] ?? 0);
+  if (ms > 0 && ms <= LONGEST_MS) return ms;
+  throw usageError(
+    `--retry-for cannot be "${time}".`,
+    'It is a number with s, m or h, up to 24h: 60s, 5m, 1h',
+  );
+}
