@@ -38,14 +38,26 @@ export class HostedGateway {
     return new HostedGateway(started, JSON.parse(line) as Listening, dataFolder);
   }
 
-  /** `svc login` on a machine, and the person who presses the button behind the mailed link. */
-  async signIn(machine: Machine, email: string, ...more: readonly string[]): Promise<void> {
+  /** `svc login …` on a machine, and the person who presses the button behind the mailed link. */
+  async signIn(machine: Machine, ...args: readonly string[]): Promise<void> {
     const seen = mailsOf(this.dataFolder).length;
-    const signing = machine.start(['login', '--gateway', this.url, '--email', email, ...more]);
+    await this.signInBy(() => this.#mailedLink(seen + 1), machine, ...args);
+  }
+
+  /** The same where mail goes elsewhere. */
+  async signInBy(
+    mailedLink: () => Promise<string>,
+    machine: Machine,
+    ...args: readonly string[]
+  ): Promise<void> {
+    const signing = machine.start(['login', '--gateway', this.url, ...args]);
     await signing.prints(CODE);
-    const token = await linkToken(this.dataFolder, 's', seen + 1);
-    await visit(`${this.url}/s/${token}`, { button: 'Confirm' });
+    await visit(await mailedLink(), { button: 'Confirm' });
     const { code, err } = await signing.ended;
     if (code !== 0) throw new Error(`svc login: exit ${code}: ${err}`);
+  }
+
+  async #mailedLink(count: number): Promise<string> {
+    return `${this.url}/s/${await linkToken(this.dataFolder, 's', count)}`;
   }
 }

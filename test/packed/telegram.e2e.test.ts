@@ -122,7 +122,7 @@ describe.runIf(installed)('a Telegram bot of the installed package', () => {
       const gateway = await HostedGateway.start(host, { SVC_PUBLIC_URL: front.url });
       front.target = gateway.listen;
       await expect.poll(() => telegram.webhook?.url, SOON).toMatch(/^https:/);
-      await gateway.signIn(machine, 'owner@example.com', '--create', 'Shop');
+      await gateway.signIn(machine, '--email', 'owner@example.com', '--create', 'Shop');
       const channel = await letIn(ana, async () => {
         const token = await linkToken(gateway.dataFolder);
         await visit(`${front.url}/a/${token}`, { button: 'Approve' });
