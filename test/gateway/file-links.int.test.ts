@@ -125,7 +125,8 @@ describe('an upload', () => {
     expect(await send(opened.body, body)).toBe(404);
   });
 
-  it.each([5 * MIB, 100 * MIB])('carries %d bytes there and back', async (size) => {
+  it('carries many bytes there and back', async () => {
+    const size = 5 * MIB;
     const sent = bytes(size);
     const saved = await upload('big', sent);
     const sha256 = hash('sha256', sent);

@@ -5,6 +5,9 @@ import { heldAnswer } from '../../../cli/work/held-call.ts';
 import { isObject } from '../../../shared/untyped.ts';
 import { FakeDaemon, json, refuse, type Seen } from '../fake-daemon.ts';
 import { answer } from './fake-people.ts';
+import { hurryTime } from '../../helpers/hurried-time.ts';
+
+beforeEach(() => hurryTime(10));
 
 type Answer = ConstructorParameters<typeof FakeDaemon>[0];
 

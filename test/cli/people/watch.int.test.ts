@@ -1,6 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { refuse, type FakeDaemon } from '../fake-daemon.ts';
 import { answering, ID, OWNER, record, svc, type Json } from './fake-people.ts';
+import { hurryTime } from '../../helpers/hurried-time.ts';
+
+beforeEach(() => hurryTime(10));
 
 const OTHER = 'req_01j9z3k4m5n6p7q8r9s0t1v2w4';
 const OLD = record({

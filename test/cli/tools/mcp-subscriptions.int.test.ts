@@ -3,6 +3,9 @@ import { TestGateway } from '../../helpers/gateway.ts';
 import { LossyProxy } from '../../helpers/lossy-proxy.ts';
 import { META } from '../../shared/bindings/mcp-wire.ts';
 import { startBridge } from './mcp-stdio.ts';
+import { hurryTime } from '../../helpers/hurried-time.ts';
+
+beforeEach(() => hurryTime(10));
 
 let gateway: TestGateway;
 let proxy: LossyProxy;

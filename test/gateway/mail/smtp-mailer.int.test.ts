@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SmtpPlace } from '../../../gateway/mail/mail-config.ts';
 import { Password } from '../../../gateway/mail/password.ts';
 import { openMailer } from '../../../gateway/mail/open-mailer.ts';
@@ -13,6 +13,9 @@ import { selfSigned } from '../../helpers/certificate.ts';
 import { FakeSmtp } from '../../helpers/fake-smtp.ts';
 import { parsedMail, valuesOf } from './parsed-mail.ts';
 import { NOW } from './samples.ts';
+import { hurryTime } from '../../helpers/hurried-time.ts';
+
+beforeEach(() => hurryTime(10));
 
 /** How long a server may take that is to be found too slow; any other one is waited for. */
 const STEP_MS = 500;

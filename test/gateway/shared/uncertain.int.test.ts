@@ -6,6 +6,9 @@ import { InProcessWriters } from '../../../gateway/writes/in-process.ts';
 import type { Effect } from '../../../gateway/writes/job.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { SharedStore } from '../../helpers/shared-store.ts';
+import { hurryTime } from '../../helpers/hurried-time.ts';
+
+beforeEach(() => hurryTime(10));
 
 const PROJECT = { id: 'prj_0123456789abcdef', slug: 'test', name: 'Test' };
 

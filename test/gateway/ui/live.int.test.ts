@@ -1,8 +1,11 @@
 import { request, type IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TestGateway } from '../../helpers/gateway.ts';
 import { Pair } from '../shared/pair.ts';
 import { ask, pathOf, WebVisitor } from './web-visitor.ts';
+import { hurryTime } from '../../helpers/hurried-time.ts';
+
+beforeEach(() => hurryTime(10));
 
 const OWNER = 'ana@example.com';
 const PATIENCE_MS = 10_000;

@@ -8,6 +8,9 @@ import { Agent, told } from '../../gateway/mcp/agent.ts';
 import type { Listener } from '../../gateway/mcp/listener.ts';
 import { FakeExecutor, serveMcp, testOperations, type Served } from './mcp-fake.ts';
 import { META, rpc, wireTo } from './mcp-wire.ts';
+import { hurryTime } from '../../helpers/hurried-time.ts';
+
+beforeEach(() => hurryTime(10));
 
 /** Has one key of the disk, whose version the test sets. */
 class WatchedExecutor extends FakeExecutor {

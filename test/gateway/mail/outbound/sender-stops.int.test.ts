@@ -2,6 +2,9 @@ import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeSmtp } from '../../../helpers/fake-smtp.ts';
 import { TestSending } from './sending.ts';
+import { hurryTime } from '../../../helpers/hurried-time.ts';
+
+beforeEach(() => hurryTime(10));
 
 let smtp: FakeSmtp;
 beforeEach(async () => {

@@ -2,6 +2,9 @@ import { createSocket, type Socket } from 'node:dgram';
 import { performance } from 'node:perf_hooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TxtRecords } from '../../../../../gateway/mail/inbound/reader/dns.ts';
+import { hurryTime } from '../../../../helpers/hurried-time.ts';
+
+beforeEach(() => hurryTime(10));
 
 /** Takes each question and answers none. */
 let server: Socket;

@@ -1,0 +1,35 @@
+import { syncBuiltinESMExports } from 'node:module';
+import promises from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+
+/**
+ * Until the test ends, timers of this process end so many times as soon, and what measures their time sees as many times
+ * as much of it pass. For intervals of the product that a test would only wait for; the clock stays as it is.
+ */
+export function hurryTime(factor = 20): void {
+  const { setTimeout, setInterval } = globalThis;
+  const { setTimeout: sleep } = promises;
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  const now = performance.now.bind(performance);
+  const began = now();
+  const sooner = (ms = 0): number => ms / factor;
+  const hurried = <F extends typeof setTimeout | typeof setInterval>(real: F): F =>
+    Object.assign(
+      (work: () => void, ms?: number, ...rest: []) => real(work, sooner(ms), ...rest),
+      real,
+    );
+
+  globalThis.setTimeout = hurried(setTimeout);
+  globalThis.setInterval = hurried(setInterval);
+  promises.setTimeout = (ms, ...rest) => sleep(sooner(ms), ...rest);
+  AbortSignal.timeout = (ms) => timeout(Math.ceil(sooner(ms)));
+  performance.now = () => began + (now() - began) * factor;
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    Object.assign(globalThis, { setTimeout, setInterval });
+    promises.setTimeout = sleep;
+    AbortSignal.timeout = timeout;
+    performance.now = now;
+    syncBuiltinESMExports();
+  });
+}
