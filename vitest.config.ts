@@ -37,7 +37,7 @@ interface Kind {
   readonly order: number;
 }
 
-const UNIT: Kind = { suffix: 'unit', seconds: 20, workers: 4, order: 0 };
+const UNIT: Kind = { suffix: 'unit', seconds: 60, workers: 4, order: 0 };
 const INTEGRATION: Kind = { suffix: 'int', seconds: 60, workers: 4, order: 0 };
 const E2E: Kind = { suffix: 'e2e', seconds: 300, workers: 2, order: 2 };
 const TORTURE: Kind = { suffix: 'torture', seconds: 600, workers: 2, order: 5 };

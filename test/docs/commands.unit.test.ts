@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { CommandSpec } from '../../cli/command.ts';
-import { GLOBAL_OPTIONS } from '../../cli/input/parse.ts';
+import { GLOBAL_OPTIONS, optionsOf } from '../../cli/input/parse.ts';
 import { allCommands, commandsUnder, findCommand } from '../../cli/tree.ts';
 import { TOPICS } from '../../cli/view/topics.ts';
 import { stepsOf } from './page.ts';
@@ -48,7 +48,7 @@ function problem(line: string): string | null {
 function unknownFlag(line: string, command: CommandSpec): string | null {
   // What stands in quotes, and what a pipe leads to, has flags of its own.
   const own = line.replaceAll(/'[^']*'|"[^"]*"/g, '').split(/ [|>#] ?| -- /)[0] ?? '';
-  const known = new Set([...command.options, ...GLOBAL_OPTIONS].map(({ flag }) => flag));
+  const known = new Set([...optionsOf(command), ...GLOBAL_OPTIONS].map(({ flag }) => flag));
   const flags = [...own.matchAll(/ --([a-z-]+)/g)].map(([, flag = '']) => flag);
   const unknown = flags.find((flag) => !known.has(flag));
   return unknown === undefined ? null : `svc ${line}: --${unknown}`;
