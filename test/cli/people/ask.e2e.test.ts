@@ -107,9 +107,13 @@ describe('svc ask approval', () => {
     child.kill('SIGINT');
     const { code, out, err } = await ended;
     expect([code, out]).toEqual([130, '']);
-    const id = /svc request watch (req_\w+)\n$/.exec(err)?.[1] ?? '';
+    const [, id = '', key = ''] =
+      /svc request watch (req_\w+)\nOr repeat the command with: (\S+)\n$/.exec(err) ?? [];
     const { out: status } = await daemon.svc('request', 'status', id);
     expect(parsedLine(status)).toMatchObject({ status: 'pending', summary: 'Deploy 5.0' });
+    const repeated = ask('Deploy 5.0', key);
+    await visit(await linkAbout('Deploy 5.0'), { button: 'Approve' });
+    expect(parsedLine((await repeated.ended).out)).toMatchObject({ request_id: id });
   });
 
   it.each(['down', 'kill -9'])('waits on over a restart of the daemon after %s', async (how) => {
