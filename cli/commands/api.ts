@@ -20,6 +20,9 @@ export async function run(context: CommandContext): Promise<number> {
   const method = text(args['method']).toUpperCase();
   if (!/^[A-Z]+$/.test(method)) throw usageError(`"${method}" is no method.`);
   const headers = readHeaders(options['header']);
+  const [, key] =
+    Object.entries(headers).find(([name]) => name.toLowerCase() === 'idempotency-key') ?? [];
+  if (key !== undefined) tries.adopt(key);
   const given = options['body'];
   const bytes =
     typeof given === 'string'

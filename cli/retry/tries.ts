@@ -1,4 +1,4 @@
-import { LostAnswer, sentence, CliError } from '../errors.ts';
+import { CliError, LostAnswer, sentence, usageError } from '../errors.ts';
 import type { Output } from '../view/output.ts';
 import { typedHint } from '../view/typed-names.ts';
 import { askedMs, Patience } from '../work/patience.ts';
@@ -24,6 +24,7 @@ export interface TriesParts {
 export class Tries {
   readonly #options: TriesParts;
   #key: string | undefined;
+  #isTyped: boolean;
   /** A write was begun that has no answer, or a call is tried again. */
   #isOpen = false;
   /** One of its tries may have arrived. */
@@ -34,6 +35,14 @@ export class Tries {
   constructor(options: TriesParts) {
     this.#options = options;
     this.#key = options.key;
+    this.#isTyped = options.key !== undefined;
+  }
+
+  /** Takes a key that was typed as a header. */
+  adopt(key: string): void {
+    if (this.#isTyped) throw usageError('--idempotency-key and --header both name a key.');
+    this.#key = key;
+    this.#isTyped = true;
   }
 
   get key(): string {
@@ -43,7 +52,7 @@ export class Tries {
 
   /** The key was typed, so an earlier run may have used it. */
   get mayBeRepeat(): boolean {
-    return this.#options.key !== undefined;
+    return this.#isTyped;
   }
 
   /** Something may have been done so far. */
@@ -125,9 +134,8 @@ export class Tries {
 
   /** How to repeat a command that failed for now; null where a new key does as well. */
   repeatAfter(error: unknown): string | null {
-    const { key: typed, retryMs } = this.#options;
     if (!failedForNow(error)) return null;
-    const isAsked = typed !== undefined || retryMs > 0;
+    const isAsked = this.#isTyped || this.#options.retryMs > 0;
     return isAsked || (this.#isOpen && this.#mayBeDone) ? `Repeat it with: ${this.#flag}` : null;
   }
 

@@ -83,6 +83,8 @@ describe('the error table', () => {
     const { message, hint } = errorEntry(code);
     expect(message).toMatch(/^[A-Z].*\.$/);
     expect(hint ?? 'None.').toMatch(/^[A-Z\d].*\.$/);
+    // They are for callers over REST and MCP too, who have no flags.
+    expect(`${message} ${hint ?? ''}`).not.toMatch(/--[a-z]/);
   });
 });
 

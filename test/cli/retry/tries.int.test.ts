@@ -294,6 +294,18 @@ describe('svc api', () => {
     );
   });
 
+  it('names the key that was given as a header, which no flag may contradict', async () => {
+    const fake = await answering(refusing(503, 'UNAVAILABLE'));
+    const named = [...POST, '1s', '-H', 'Idempotency-Key: mine'];
+    expect((await svc(named, fake)).err).toContain('Repeat it with: --idempotency-key=mine\n');
+    expect(new Set(keysOf(fake))).toEqual(new Set(['mine']));
+    const both = await svc([...named, '--idempotency-key', 'other'], fake);
+    expect([both.code, both.err]).toEqual([
+      2,
+      'USAGE: --idempotency-key and --header both name a key.\n',
+    ]);
+  });
+
   it('does not try a conflict again', async () => {
     const fake = await answering(refusing(409, 'EVENT_NOT_CLAIMABLE'));
     expect(await svc([...POST, '30s'], fake)).toMatchObject({ code: 1 });
