@@ -47,7 +47,7 @@ function problem(line: string): string | null {
 
 function unknownFlag(line: string, command: CommandSpec): string | null {
   // What stands in quotes, and what a pipe leads to, has flags of its own.
-  const own = line.replaceAll(/'[^']*'|"[^"]*"/g, '').split(/ [|>#] ?| -- /)[0] ?? '';
+  const own = line.replaceAll(/'[^']*(?:'|$)|"[^"]*(?:"|$)/g, '').split(/ [|>#] ?| -- /)[0] ?? '';
   const known = new Set([...optionsOf(command), ...GLOBAL_OPTIONS].map(({ flag }) => flag));
   const flags = [...own.matchAll(/ --([a-z-]+)/g)].map(([, flag = '']) => flag);
   const unknown = flags.find((flag) => !known.has(flag));
