@@ -3,9 +3,6 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Listener, type Backend } from '../../daemon/listener.ts';
-import { hurryTime } from '../helpers/hurried-time.ts';
-
-beforeEach(() => hurryTime(10));
 
 const LIMITS = { headersMs: 300, bodyMs: 600, keepAliveMs: 300 };
 /** How many requests were begun. */

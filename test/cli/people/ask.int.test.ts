@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeDaemon } from '../fake-daemon.ts';
 import { refuse } from '../fake-daemon.ts';
 import {
@@ -14,9 +14,6 @@ import {
   type Json,
   type Routes,
 } from './fake-people.ts';
-import { hurryTime } from '../../helpers/hurried-time.ts';
-
-beforeEach(() => hurryTime(10));
 
 const ASK = ['ask', 'approval', 'deploy', 'Deploy v2'];
 const BY_OWNER = { decided_by: `channel:${OWNER}` };

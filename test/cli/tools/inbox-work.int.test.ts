@@ -13,9 +13,6 @@ import {
   refusal,
   type FakeClient,
 } from './fakes.ts';
-import { hurryTime } from '../../helpers/hurried-time.ts';
-
-beforeEach(() => hurryTime(10));
 
 const ACK = 'POST /v1/inbox/ack';
 const NACK = 'POST /v1/inbox/nack';

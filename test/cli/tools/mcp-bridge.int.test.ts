@@ -7,14 +7,11 @@ import {
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { CallOptions, Client } from '../../../cli/client.ts';
 import { unreachable } from '../../../cli/errors.ts';
 import { McpBridge } from '../../../cli/mcp/bridge.ts';
 import { listenHttp } from './fakes.ts';
-import { hurryTime } from '../../helpers/hurried-time.ts';
-
-beforeEach(() => hurryTime(10));
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

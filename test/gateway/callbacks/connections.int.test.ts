@@ -10,9 +10,6 @@ import {
 } from '../../../gateway/callbacks/post.ts';
 import { resolved } from './hostile.ts';
 import { httpReceiver, rawReceiver, type Receiver } from './receiver.ts';
-import { hurryTime } from '../../helpers/hurried-time.ts';
-
-beforeEach(() => hurryTime(10));
 
 const HOST = 'receiver.example.com';
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
