@@ -112,7 +112,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion of %s', (shell) => {
       ['those that begin so', ['trigger', 'github.pu'], GITHUB_PU],
       ['mails', ['trigger', 'ema'], ['email', 'email.bounce', 'email.reply']],
       ['what mail can be done with', ['email', ''], ['send', 'status']],
-      ['flags of a mail', ['email', 'send', '--re'], ['--reply-to-inbox']],
+      ['flags of a mail', ['email', 'send', '--re'], ['--reply-to-inbox', '--retry-for']],
       ['kinds of channels', ['channel', 'add', ''], ['email', 'telegram']],
       ['ways a request stands', ['request', 'watch', '--status', 'an'], ['answered']],
       ['risks', ['ask', 'approval', 'a', 'b', '--risk', ''], ['high', 'low', 'medium']],
