@@ -735,7 +735,7 @@ export const operationShapes: readonly OperationShape[] = [
     positional: [],
     summary: 'List the routes that push events to URLs.',
     description:
-      'Each route comes with how many deliveries are under way and how many were given up. A route whose receiver answered 410 Gone is disabled, and says so.',
+      'Each route comes with how many deliveries are under way and how many were given up. A route whose receiver answered 410 Gone is disabled, and says so; see svc route enable.',
     method: 'GET',
     path: '/v1/routes',
     params: {},
@@ -821,6 +821,64 @@ export const operationShapes: readonly OperationShape[] = [
       },
     ],
     examples: ['route remove rte_01j9z3k4m5n6p7q8r9s0t1v2w3'],
+    defaults: {},
+  },
+  {
+    name: 'route_disable',
+    words: ['route', 'disable'],
+    positional: [
+      {
+        name: 'route_id',
+        required: true,
+      },
+    ],
+    summary: 'Disable a route: it takes no events until it is enabled again.',
+    description:
+      'Events it had not delivered yet are pending in the inbox again, unless another route delivers them. The inbox is told with the event route.disabled, as it is when a receiver answers 410 Gone. A route that is disabled already stays as it is.',
+    method: 'POST',
+    path: '/v1/routes/{id}/disable',
+    params: {
+      id: 'route_id',
+    },
+    effect: 'write',
+    fields: [
+      {
+        name: 'route_id',
+        type: 'string',
+        summary: 'The route, `rte_…`.',
+        required: true,
+      },
+    ],
+    examples: ['route disable rte_01j9z3k4m5n6p7q8r9s0t1v2w3'],
+    defaults: {},
+  },
+  {
+    name: 'route_enable',
+    words: ['route', 'enable'],
+    positional: [
+      {
+        name: 'route_id',
+        required: true,
+      },
+    ],
+    summary: 'Enable a disabled route again.',
+    description:
+      'It takes events that arrive from now on. Events of the last 30 days that it gave back when it was disabled, and that are still pending, are delivered after all, each with a whole new round of attempts: up to 500 a call (`more` says when to call again). An event that somebody claimed meanwhile is left alone. A route that is enabled already stays so.',
+    method: 'POST',
+    path: '/v1/routes/{id}/enable',
+    params: {
+      id: 'route_id',
+    },
+    effect: 'write',
+    fields: [
+      {
+        name: 'route_id',
+        type: 'string',
+        summary: 'The route, `rte_…`.',
+        required: true,
+      },
+    ],
+    examples: ['route enable rte_01j9z3k4m5n6p7q8r9s0t1v2w3'],
     defaults: {},
   },
   {

@@ -45,6 +45,8 @@ const PEOPLE: ReadonlySet<string> = new Set([
   'request_status',
   'route_add',
   'route_attempts',
+  'route_disable',
+  'route_enable',
   'route_list',
   'route_remove',
   'route_retry',

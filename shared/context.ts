@@ -160,6 +160,8 @@ export interface ServiceEvent {
   readonly payload: unknown;
   /** Sent there too, signed with the secret of the project. */
   readonly callback: { readonly url: string; readonly requestId: string } | null;
+  /** A destination that routes do not take it to: the one that it tells of, which does not answer. */
+  readonly exceptTo?: string;
 }
 
 /** What requests, and the people who decide them, need of an open transaction. Await nothing but `store` and `emit`. */

@@ -15,6 +15,8 @@ import { channelsIn, requestView } from './request-view.ts';
 import {
   attemptsView,
   routeAddedView,
+  routeDisabledView,
+  routeEnabledView,
   routeListView,
   routeRemovedView,
   routeRetriedView,
@@ -28,6 +30,8 @@ const VIEWS: Readonly<Record<string, (answer: unknown) => View>> = {
   channel_remove: channelRemovedView,
   policy_get: policyView,
   route_attempts: attemptsView,
+  route_disable: routeDisabledView,
+  route_enable: routeEnabledView,
   route_list: routeListView,
   route_remove: routeRemovedView,
   route_retry: routeRetriedView,

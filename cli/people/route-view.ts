@@ -73,7 +73,37 @@ export function routeListView(answer: unknown): View {
 
 function disabledLines({ id, enabled, disabled_reason: reason }: Fields, look: Look): string[] {
   if (enabled !== false) return [];
-  return [look.red(safeLine(`${plainText(id)} is disabled: ${plainText(reason ?? '')}`))];
+  return [
+    look.red(safeLine(`${plainText(id)} is disabled: ${plainText(reason ?? '')}`)),
+    safeLine(`Enable it with: svc route enable ${plainText(id)}`),
+  ];
+}
+
+/** A route that takes no events any more. */
+export function routeDisabledView(answer: unknown): View {
+  if (!isObject(answer) || typeof answer['id'] !== 'string') return {};
+  const { id } = answer;
+  return {
+    lines: () => [
+      safeLine(`Disabled ${id}. What it had not delivered is pending in the inbox again.`),
+      safeLine(`Enable it with: svc route enable ${id}`),
+    ],
+  };
+}
+
+/** A route that takes events again. */
+export function routeEnabledView(answer: unknown): View {
+  if (!isObject(answer) || typeof answer['resumed'] !== 'number') return {};
+  const { id, callback_url: url, resumed, more } = answer;
+  const count = counted(resumed, 'event that it gave back is', 'events that it gave back are');
+  return {
+    lines: (look) => [
+      look.bold(safeLine(`${matchText(answer)} go to ${plainText(url)} again`)),
+      ...(resumed === 0 ? [] : [`${count} delivered now.`]),
+      ...(more === true ? ['There are more: run it again.'] : []),
+      safeLine(`See how they fare with: svc route attempts ${plainText(id)}`),
+    ],
+  };
 }
 
 /** A route that is gone. */

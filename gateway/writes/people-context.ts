@@ -28,7 +28,7 @@ export function peopleContext(job: Job, now: number): DecidingContext {
   };
 }
 
-async function emit(job: Job, { type, payload, callback }: ServiceEvent, now: number) {
+async function emit(job: Job, { type, payload, callback, exceptTo }: ServiceEvent, now: number) {
   const { store } = job;
   const body = Buffer.from(JSON.stringify(payload));
   const { seq, receivedAt } = await store.events.nextPlace(isoTime(now));
@@ -57,5 +57,5 @@ async function emit(job: Job, { type, payload, callback }: ServiceEvent, now: nu
     seq,
   );
   if (callback) await queueCallback(job, { seq, ...callback }, now);
-  await announce(job, { seq, source: SERVICE_SOURCE, type }, now);
+  await announce(job, { seq, source: SERVICE_SOURCE, type, exceptTo }, now);
 }

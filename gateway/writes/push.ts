@@ -1,4 +1,5 @@
 import { isoTime } from '../../shared/clock.ts';
+import { disableRoute, type ClosingContext } from '../../shared/operations/route/close.ts';
 import {
   RELEASE_PORTION,
   releaseDeliveries,
@@ -6,8 +7,10 @@ import {
 } from '../../shared/operations/route/release.ts';
 import { keptSince } from '../../shared/rules/retention.ts';
 import { isSuccess, judge, type AttemptOutcome } from '../../shared/rules/retry-schedule.ts';
+import { SERVICE_SOURCE } from '../../shared/rules/source-name.ts';
 import type { AttemptRow, DeliveryRow } from '../../shared/store/deliveries.ts';
 import type { Deletion, Job, Procedure } from './job.ts';
+import { peopleContext } from './people-context.ts';
 
 /** One attempt to deliver, and how it went. */
 export interface Attempt {
@@ -21,6 +24,7 @@ export interface Attempt {
 }
 
 const GONE_REASON = 'The receiver answered 410 Gone.';
+const EXHAUSTED = 'delivery.exhausted';
 
 /** Writes down how attempts went, and what follows from it. Many at once share a transaction. */
 export const recordAttempts: Procedure<readonly Attempt[], null> = {
@@ -63,10 +67,11 @@ async function recordOne(job: Job, attempt: Attempt): Promise<number | null> {
       await store.deliveries.retryAt(row.id, attempts, verdict.dueAt);
       return verdict.dueAt;
     case 'dead':
-      await finish(job, counted, 'dead', now);
+      await giveUp(job, counted, attempt);
       return null;
     case 'gone':
-      return closeRoute(job, counted, now);
+      await closeRoute(job, counted, attempt);
+      return null;
   }
 }
 
@@ -87,56 +92,86 @@ function problemOf(status: number): string | null {
   return isSuccess(status) ? null : `The receiver answered ${status}.`;
 }
 
-/**
- * Only the bad end is an entry in the ledger: the good one stands in the log of the route, and an entry for each would cost
- * the writer as much as all the rest of it.
- */
+/** A good end has no entry in the ledger: it stands in the log of the route, and an entry would cost as much as all the rest. */
 async function finish(
-  { store, recorder }: Job,
-  row: DeliveryRow,
+  { store }: Job,
+  { id, event_seq, attempts, route_id }: DeliveryRow,
   status: 'delivered' | 'dead',
   now: number,
 ): Promise<void> {
-  const { id, event_seq, attempts, route_id, request_id, url } = row;
   const nowIso = isoTime(now);
   await store.deliveries.finish(id, { status, attempts, nowIso });
   if (route_id !== null) await settleEvent(store, event_seq, nowIso);
-  if (status === 'delivered') return;
+}
+
+/** Nobody tries it again by itself: the inbox is told, and other routes, but not those to the same destination. */
+async function giveUp(job: Job, row: DeliveryRow, { endedAt: now, outcome }: Attempt) {
+  const { store, recorder } = job;
+  await finish(job, row, 'dead', now);
+  const { id, event_seq, attempts, route_id, request_id, url, destination } = row;
   const event = await store.deliveries.eventOf(event_seq);
   const inputDigest = recorder.digest({ delivery: id, route_id, request_id, url, attempts });
   const action = { op: 'delivery.dead', subject: event?.id ?? null, inputDigest };
   await recorder.record(store, action, now);
+  // What tells of a failure and fails as well is told of no more: two dead receivers would have no end of it.
+  if (!event || (event.source === SERVICE_SOURCE && event.type === EXHAUSTED)) return;
+  await peopleContext(job, now).emit({
+    type: EXHAUSTED,
+    payload: {
+      delivery_id: id,
+      event_id: event.id,
+      route_id,
+      request_id,
+      callback_url: url,
+      attempts,
+      status_code: outcome.kind === 'answered' ? outcome.status : null,
+      error: outcome.kind === 'answered' ? problemOf(outcome.status) : outcome.reason,
+      at: isoTime(now),
+    },
+    callback: null,
+    exceptTo: destination,
+  });
 }
 
-/** The receiver wants nothing more: the route ends, and what it had under way goes back to whoever pulls. */
-async function closeRoute(job: Job, row: DeliveryRow, now: number): Promise<number | null> {
-  const { store, routing, recorder, tell } = job;
-  const { route_id } = row;
-  if (route_id === null) {
-    await finish(job, row, 'dead', now);
-    return null;
-  }
+/** The receiver wants nothing more: the route ends, and what it had under way goes back for agents to claim. */
+async function closeRoute(job: Job, row: DeliveryRow, attempt: Attempt): Promise<void> {
+  const { store, recorder } = job;
+  const { endedAt: now } = attempt;
+  if (row.route_id === null) return giveUp(job, row, attempt);
   await store.deliveries.retryAt(row.id, row.attempts, now);
-  if (await store.routes.disable(route_id, `${GONE_REASON} (${isoTime(now)})`)) {
-    routing.changed(store);
-    tell({ kind: 'callbacks_changed' });
-    await recorder.record(store, { op: 'route.disabled', subject: route_id }, now);
+  const context = closingContext(job, now);
+  const route = await store.routes.find(row.route_id);
+  if (!route) {
+    // It was removed meanwhile.
+    await releaseDeliveries(context, row.route_id, RELEASE_PORTION);
+    return;
   }
-  const released = await release(job, route_id, now);
-  return released === RELEASE_PORTION ? now : null;
+  const event = await store.deliveries.eventOf(row.event_seq);
+  const why = { reason: GONE_REASON, eventId: event?.id ?? null };
+  if (await disableRoute(context, route, why)) {
+    await recorder.record(store, { op: 'route.disabled', subject: route.id }, now);
+  }
 }
 
-function release({ store, tell }: Job, routeId: string, now: number): Promise<number> {
-  const eventReady = (event: { source: string; type: string }): void =>
-    tell({ kind: 'event_ready', ...event });
-  return releaseDeliveries({ store, now, eventReady }, routeId, RELEASE_PORTION);
+function closingContext(job: Job, now: number): ClosingContext {
+  const { store, routing, tell } = job;
+  return {
+    eventReady: ({ source, type }) => tell({ kind: 'event_ready', source, type }),
+    callbacksChanged: () => {
+      routing.changed(store);
+      tell({ kind: 'callbacks_changed' });
+    },
+    ...peopleContext(job, now),
+  };
 }
 
 /** Gives back what closed routes still have under way; answers how many were given back, 0 when that was all. */
 export const releaseRoutes: Procedure<{ readonly now: number }, number> = {
   async run(job, { now }) {
     const routeId = await job.store.routes.closedWithPending();
-    return routeId === null ? 0 : release(job, routeId, now);
+    return routeId === null
+      ? 0
+      : releaseDeliveries(closingContext(job, now), routeId, RELEASE_PORTION);
   },
 };
 

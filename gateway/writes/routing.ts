@@ -9,6 +9,8 @@ interface NewArrival {
   readonly seq: number;
   readonly source: string;
   readonly type: string;
+  /** A destination that no route takes it to. */
+  readonly exceptTo?: string | undefined;
 }
 
 type Announcing = Pick<Job, 'store' | 'routing' | 'tell'>;
@@ -19,8 +21,9 @@ type Announcing = Pick<Job, 'store' | 'routing' | 'tell'>;
  */
 export async function announce(job: Announcing, event: NewArrival, now: number): Promise<void> {
   const { store, routing, tell } = job;
-  const { seq, source, type } = event;
-  const routes = matchingRoutes(await routing.open(store), event);
+  const { seq, source, type, exceptTo } = event;
+  const matching = matchingRoutes(await routing.open(store), event);
+  const routes = matching.filter(({ destination }) => destination !== exceptTo);
   if (routes.length === 0) {
     tell({ kind: 'event_ready', source, type });
     return;

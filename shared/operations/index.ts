@@ -38,6 +38,8 @@ import { requestList } from './request/list.ts';
 import { requestStatus } from './request/status.ts';
 import { routeAdd } from './route/add.ts';
 import { routeAttempts } from './route/attempts.ts';
+import { routeDisable } from './route/disable.ts';
+import { routeEnable } from './route/enable.ts';
 import { routeList } from './route/list.ts';
 import { routeRemove } from './route/remove.ts';
 import { routeRetry } from './route/retry.ts';
@@ -77,6 +79,8 @@ export const operations: readonly Operation[] = [
   routeList,
   routeAdd,
   routeRemove,
+  routeDisable,
+  routeEnable,
   routeAttempts,
   routeRetry,
   routeTest,

@@ -170,7 +170,7 @@ export class DeliveryRepository {
     ]);
   }
 
-  /** Begins another round for one that was given up. */
+  /** Begins another round for one that has come to an end. */
   async revive(id: string, now: number): Promise<void> {
     await this.#tx.put(
       "UPDATE delivery SET status = 'pending', attempts_before = attempts, due_at = ?, finished_at = NULL WHERE id = ?",
@@ -232,6 +232,15 @@ export class DeliveryRepository {
     return this.#tx.all<DeliveryRow>(
       `SELECT ${COLUMNS} FROM delivery d CROSS JOIN event e ON e.seq = d.event_seq
        WHERE d.route_id = ? AND d.status = 'dead' AND d.created_at >= ? AND e.status = 'dead' ORDER BY d.id LIMIT ?`,
+      [routeId, keptSince(now), limit],
+    );
+  }
+
+  /** Deliveries that a route gave back when it was disabled, and whose events are still pending; oldest first. */
+  resumable(routeId: string, now: number, limit: number): Promise<DeliveryRow[]> {
+    return this.#tx.all<DeliveryRow>(
+      `SELECT ${COLUMNS} FROM delivery d CROSS JOIN event e ON e.seq = d.event_seq
+       WHERE d.route_id = ? AND d.status = 'cancelled' AND d.created_at >= ? AND e.status = 'pending' ORDER BY d.id LIMIT ?`,
       [routeId, keptSince(now), limit],
     );
   }

@@ -96,6 +96,11 @@ export class RouteRepository {
     return changed > 0;
   }
 
+  /** It takes events from now on. */
+  async enable(id: string): Promise<void> {
+    await this.#tx.put('UPDATE route SET enabled = 1, disabled_reason = NULL WHERE id = ?', [id]);
+  }
+
   /** A route that takes no more events and has some under way all the same; null when there is none. */
   async closedWithPending(): Promise<string | null> {
     const row = await this.#tx.get(

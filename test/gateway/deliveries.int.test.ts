@@ -210,8 +210,8 @@ describe('a receiver that answers 410', () => {
 
   it('ends its own route only, though another leads to the same place', async () => {
     receiver.answer((response, { path }) => response.writeHead(path === '/gone' ? 410 : 204).end());
-    await routes.add(receiver.url('/gone'));
-    const good = await routes.add(receiver.url('/good'));
+    await routes.add(receiver.url('/gone'), { match_source: 'open' });
+    const good = await routes.add(receiver.url('/good'), { match_source: 'open' });
     const ids = await Promise.all(Array.from({ length: 40 }, () => routes.event()));
     await until(
       () => routes.log(good.id),

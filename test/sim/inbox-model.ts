@@ -60,10 +60,19 @@ export class InboxModel {
     };
   }
 
-  /** The service tells how a request ended. */
-  tell(request: string, now: number): EventModel {
+  /** The service tells how a request ended, or that a delivery was given up. */
+  tell(name: string, now: number): EventModel {
     const came = { source: 'service', body: '', providerId: null, replay: false };
-    return this.#add({ ...came, name: `end of ${request}` }, now);
+    return this.#add({ ...came, name }, now);
+  }
+
+  /** In which order events of the service came at once is for the product to choose. */
+  adoptOrder(names: readonly string[]): void {
+    const wanted = names.flatMap((name) => this.find(name) ?? []);
+    for (const [index, { name }] of this.events.entries()) {
+      const next = names.includes(name) ? wanted.shift() : undefined;
+      if (next) this.events[index] = next;
+    }
   }
 
   /** Arrival order is the order of time, whatever the clock does. */

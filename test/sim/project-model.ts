@@ -1,6 +1,7 @@
 import { ClockModel } from './clock-model.ts';
 import { InboxModel, type Delivery } from './inbox-model.ts';
 import {
+  endOf,
   matching,
   RequestModel,
   type Choice,
@@ -90,9 +91,10 @@ export class ProjectModel {
 
   /** The receiver is called for all that is due. */
   attemptDue(): void {
-    const { tried, entries } = this.push.attempt(this.now);
+    const { tried, lost, entries } = this.push.attempt(this.now);
     this.pushed.push(...tried);
     this.ledger.push(...entries);
+    for (const name of lost) this.inbox.tell(name, this.now);
   }
 
   retryRoute(): Said {
@@ -186,7 +188,7 @@ export class ProjectModel {
       decidedBy: `policy:${id}`,
       at: this.now,
     };
-    this.inbox.tell(request.name, this.now);
+    this.inbox.tell(endOf(request.name), this.now);
     this.ledger.push(`ask_approval ${request.name} ok ${from.key}`);
     return given({ request_id: request.name });
   }
@@ -220,7 +222,7 @@ export class ProjectModel {
       this.policy = { version: request.asked.policyVersion + 1, name: request.proposal };
       this.ledger.push(`policy.applied ${name} ok`);
     }
-    this.inbox.tell(name, this.now);
+    this.inbox.tell(endOf(name), this.now);
     return outcome;
   }
 
@@ -235,7 +237,7 @@ export class ProjectModel {
     for (const request of over.toSorted((a, b) => a.expiresAt - b.expiresAt)) {
       request.ending = request.at(this.now);
       this.ledger.push(`request.expired ${request.name} ok`);
-      this.inbox.tell(request.name, this.now);
+      this.inbox.tell(endOf(request.name), this.now);
     }
     this.ledger.push(...purged);
     this.push.forget(this.now);

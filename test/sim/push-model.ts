@@ -15,6 +15,11 @@ export interface Push {
   within: readonly [from: number, to: number] | null;
 }
 
+/** What the event is called that tells of a delivery that was given up. */
+export function lossOf(event: string, attempts: number): string {
+  return `loss of ${event} after ${attempts}`;
+}
+
 /** Pauses are spread by up to a tenth, and end on a whole second. */
 const SPREAD = 1.1;
 const SECOND_MS = 1000;
@@ -40,11 +45,13 @@ export class PushModel {
     this.pushes.push({ event, route: this.route, status: 'pending', ...began });
   }
 
-  /** Everything that is due is tried. Answers what was tried, and the entries of the ledger. */
-  attempt(now: number): { tried: string[]; entries: string[] } {
+  /** Everything that is due is tried. Answers what was tried, what was given up, and the entries of the ledger. */
+  attempt(now: number): { tried: string[]; lost: string[]; entries: string[] } {
     const due = this.pushes.filter((one) => one.status === 'pending' && one.due <= now);
     const entries = due.flatMap((push) => this.#try(push, now));
-    return { tried: due.map(({ event }) => event.name), entries };
+    const dead = due.filter(({ status }) => status === 'dead');
+    const lost = dead.map(({ event, attempts }) => lossOf(event.name, attempts));
+    return { tried: due.map(({ event }) => event.name), lost, entries };
   }
 
   #try(push: Push, now: number): string[] {

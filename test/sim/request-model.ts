@@ -139,3 +139,8 @@ function isNamed(pattern: string, action: string): boolean {
   if (!pattern.endsWith('*')) return pattern === action;
   return action.startsWith(pattern.slice(0, -1));
 }
+
+/** What the event is called that tells how a request ended. */
+export function endOf(request: string): string {
+  return `end of ${request}`;
+}

@@ -3,6 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Coverage } from './coverage.ts';
 import { Names } from './names.ts';
 import { CHANNELS, ProjectModel, refused, type From, type Said } from './project-model.ts';
+import { lossOf } from './push-model.ts';
+import { endOf } from './request-model.ts';
 import type { Rules } from './rules.ts';
 import type { KnownKey, Template } from './template.ts';
 import type { Pick, StepKind, Who } from './steps.ts';
@@ -159,7 +161,7 @@ export class Stage {
     return { said: this.said(answer, []), expected: refusal };
   }
 
-  /** Gives names to the events that tell how requests ended. */
+  /** Gives names to the events that the service wrote. */
   async learn(): Promise<void> {
     const isUnknown = this.model.inbox.events.some(
       ({ name, source }) => source === 'service' && this.names.find(name) === undefined,
@@ -174,12 +176,19 @@ export class Stage {
       now,
     } as const;
     const rows = await this.world.project.store.read((store) => store.events.page(filter));
-    for (const { id, seq, body } of rows) {
+    const learned: string[] = [];
+    for (const { id, seq, body, type } of rows) {
       this.#learnedSeq = seq;
       if (this.template.old.has(id)) continue;
-      const told = JSON.parse(Buffer.from(body ?? []).toString('utf8')) as { request_id: string };
-      this.names.give(id, `end of ${this.names.of(told.request_id)}`);
+      const told = JSON.parse(Buffer.from(body ?? []).toString('utf8')) as Told;
+      const name =
+        type === 'delivery.exhausted'
+          ? lossOf(this.names.of(told.event_id), told.attempts)
+          : endOf(this.names.of(told.request_id));
+      this.names.give(id, name);
+      learned.push(name);
     }
+    this.model.inbox.adoptOrder(learned);
   }
 
   /** Entries since the world began. */
@@ -236,6 +245,13 @@ export interface LedgerEntry {
 export interface StageOptions {
   readonly rules: Rules;
   readonly coverage: Coverage;
+}
+
+/** What the service writes into its events. */
+interface Told {
+  readonly request_id: string;
+  readonly event_id: string;
+  readonly attempts: number;
 }
 
 /** Steps in which several may be pushed at once. */

@@ -48,6 +48,12 @@ async function withDelivered(world: World): Promise<Json> {
   return { route_id };
 }
 
+/** A route that takes none of the events of others. */
+async function withRoute(world: World): Promise<Json> {
+  const route = { callback_url: world.callbackUrl, match_source: 'elsewhere' };
+  return { route_id: (await world.get('route_add', route))['id'] };
+}
+
 /** A route with a delivery that failed a moment ago, and has its next attempt before it. */
 async function withFailed(world: World): Promise<Json> {
   const route_id = await routeTo(world, 'breaks');
@@ -133,9 +139,12 @@ const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = 
   inbox_requeue: async (world) => ({ event_id: await world.dead() }),
   route_list: async (world) => (await withDelivered(world), {}),
   route_add: async ({ callbackUrl }) => ({ callback_url: callbackUrl }),
-  route_remove: async (world) => {
-    const { id } = await world.get('route_add', { callback_url: world.callbackUrl });
-    return { route_id: id };
+  route_remove: withRoute,
+  route_disable: withRoute,
+  route_enable: async (world) => {
+    const input = await withRoute(world);
+    await world.get('route_disable', input);
+    return input;
   },
   route_attempts: withDelivered,
   route_retry: withFailed,

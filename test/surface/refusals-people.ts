@@ -32,6 +32,8 @@ export const PEOPLE_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, 
     CALLBACK_URL_REJECTED: (stage) => stage.run('route_add', { callback_url: PRIVATE_URL }),
   },
   route_remove: { NOT_FOUND: (stage) => stage.run('route_remove', { route_id: NO_ROUTE }) },
+  route_disable: { NOT_FOUND: (stage) => stage.run('route_disable', { route_id: NO_ROUTE }) },
+  route_enable: { NOT_FOUND: (stage) => stage.run('route_enable', { route_id: NO_ROUTE }) },
   route_attempts: { NOT_FOUND: (stage) => stage.run('route_attempts', { route_id: NO_ROUTE }) },
   route_retry: {
     NOT_FOUND: (stage) => stage.run('route_retry', { route_id: NO_ROUTE }),

@@ -26,6 +26,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'source_sign',
     'route_add',
     'route_remove',
+    'route_disable',
+    'route_enable',
     'route_retry',
     'route_test',
     'request_callback_secret',

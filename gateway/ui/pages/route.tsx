@@ -1,4 +1,6 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
+import { routeDisable } from '../../../shared/operations/route/disable.ts';
+import { routeEnable } from '../../../shared/operations/route/enable.ts';
 import { routeRemove } from '../../../shared/operations/route/remove.ts';
 import { routeRetry } from '../../../shared/operations/route/retry.ts';
 import { routeTest } from '../../../shared/operations/route/test.ts';
@@ -38,6 +40,7 @@ const FILTERS = [
 /** What a form of this page leaves for the next look. */
 type Told =
   | { readonly kind: 'retried'; readonly retried: number; readonly more: boolean }
+  | { readonly kind: 'enabled'; readonly resumed: number; readonly more: boolean }
   | ({ readonly kind: 'tested'; readonly delivered: boolean } & Outcome);
 
 /** One route: what it delivered and how that went, with what can be done about it. */
@@ -91,6 +94,23 @@ const ACTS: ReadonlyMap<string, Act> = new Map<string, Act>([
       )) as Outcome & { delivered: boolean };
       const outcome = { delivered, status_code, duration_ms, error, response };
       return tell(visit, id, { kind: 'tested', ...outcome });
+    },
+  ],
+  [
+    'enable',
+    async (visit, id) => {
+      const { resumed, more } = (await visit.call(routeEnable, { route_id: id })) as {
+        resumed: number;
+        more: boolean;
+      };
+      return tell(visit, id, { kind: 'enabled', resumed, more });
+    },
+  ],
+  [
+    'disable',
+    async (visit, id) => {
+      await visit.call(routeDisable, { route_id: id });
+      return { to: visit.at('routes', id) };
     },
   ],
   [
@@ -261,6 +281,17 @@ function Standing({
               Send a test
               <small>one signed sample event, not kept</small>
             </button>
+            {enabled ? (
+              <button class="btn" name="act" value="disable">
+                Disable
+                <small>what it has not delivered goes back to the inbox</small>
+              </button>
+            ) : (
+              <button class="btn" name="act" value="enable">
+                Enable again
+                <small>with the events it gave back that are still pending</small>
+              </button>
+            )}
           </Form>
           <a class="btn small no" href="?step=remove">
             Remove…
@@ -271,16 +302,27 @@ function Standing({
   );
 }
 
+/** What is on its way again. */
+function dueText(told: Exclude<Told, { kind: 'tested' }>): string {
+  if (told.kind === 'retried') {
+    return `${counted(told.retried, 'delivery is', 'deliveries are')} tried again now.`;
+  }
+  const { resumed } = told;
+  if (resumed === 0) return 'It takes events again.';
+  const what = counted(resumed, 'event that it gave back is', 'events that it gave back are');
+  return `It takes events again. ${what} delivered now.`;
+}
+
 /** How what was just done went. */
 function ToldNote({ told }: { readonly told: Told | null }): JSX.Element | null {
   if (told === null) return null;
-  if (told.kind === 'retried') {
-    const what = counted(told.retried, 'delivery is', 'deliveries are');
+  if (told.kind !== 'tested') {
     return (
-      <div class="note" role="status">
+      <div class="note good" role="status">
         <Icon name="yes" />
         <p>
-          {what} tried again now.{told.more && ' There are more: do it once again.'}
+          {dueText(told)}
+          {told.more && ' There are more: do it once again.'}
         </p>
       </div>
     );

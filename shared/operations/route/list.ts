@@ -6,7 +6,7 @@ export const routeList = defineOperation({
   name: 'route_list',
   summary: 'List the routes that push events to URLs.',
   description:
-    'Each route comes with how many deliveries are under way and how many were given up. A route whose receiver answered 410 Gone is disabled, and says so.',
+    'Each route comes with how many deliveries are under way and how many were given up. A route whose receiver answered 410 Gone is disabled, and says so; see route_enable.',
   scope: 'inbox:read',
   input: z.strictObject({}),
   output: z.object({

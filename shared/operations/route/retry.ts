@@ -46,7 +46,7 @@ export const routeRetry = defineOperation({
     const route = await store.routes.find(route_id);
     if (!route) throw notFound(`route ${route_id}`);
     if (route.enabled === 0) {
-      const message = `This route is disabled: ${route.disabled_reason ?? 'it takes no events.'}`;
+      const message = `This route is disabled: ${route.disabled_reason ?? 'it takes no events.'} Enable it first: route_enable.`;
       throw invalid({ path: 'route_id', message });
     }
     const { retried, more } =

@@ -111,8 +111,27 @@ describe('route', () => {
       `${ROUTE}  shop *        2     0  https://example.com/hooks`,
       'rte_2                           * *           2     0  https://example.com/hooks',
       'rte_2 is disabled: 410',
+      'Enable it with: svc route enable rte_2',
       '',
     ]);
+  });
+
+  it('disable and enable say what became of the events', async () => {
+    const off = { ...route, enabled: false, disabled_reason: 'Disabled by hand.' };
+    const disabled = { [`POST /v1/routes/${ROUTE}/disable`]: off };
+    expect((await shown(['route', 'disable', ROUTE], disabled)).split('\n')).toEqual([
+      `Disabled ${ROUTE}. What it had not delivered is pending in the inbox again.`,
+      `Enable it with: svc route enable ${ROUTE}`,
+      '',
+    ]);
+    const enabled = { [`POST /v1/routes/${ROUTE}/enable`]: { ...route, resumed: 2, more: false } };
+    expect((await shown(['route', 'enable', ROUTE], enabled)).split('\n')).toEqual([
+      'Events of shop go to https://example.com/hooks again',
+      '2 events that it gave back are delivered now.',
+      `See how they fare with: svc route attempts ${ROUTE}`,
+      '',
+    ]);
+    await piped(['route', 'enable', ROUTE], { ...route, resumed: 2, more: false });
   });
 
   it('attempts shows each delivery with its attempts, and what was answered on one line', async () => {

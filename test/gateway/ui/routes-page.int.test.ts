@@ -190,6 +190,30 @@ describe('one route', () => {
     expect(refused.html).toContain('This route is disabled');
   });
 
+  it('is disabled and enabled again', async () => {
+    const id = await route('toggled', 500);
+    const eventId = await routes.event({ source: 'toggled' });
+    await routes.attempted(id, 1);
+    expect((await page(id)).html).toContain('value="disable"');
+    const sent = await owner.post(await at(id), { fields: { act: 'disable' } });
+    expect([sent.status, sent.location]).toEqual([303, await at(id)]);
+    const { html } = await page(id);
+    expect(html).toMatch(/It takes no more events:.*?Disabled by hand\./s);
+    expect(html).not.toContain('value="disable"');
+    expect(html).toContain('value="enable"');
+    receiver.answer(204);
+    const enabled = await owner.post(await at(id), { fields: { act: 'enable' } });
+    expect(enabled.status).toBe(303);
+    expect((await owner.get(enabled.location ?? '')).html).toMatch(
+      /It takes events again\..*?1 event that it gave back is delivered now\./s,
+    );
+    expect((await page(id)).html).toContain('value="disable"');
+    await until(
+      () => routes.stateOf(eventId),
+      ([status]) => status === 'done',
+    );
+  });
+
   it('takes no form that is none of its own', async () => {
     const id = await route('forms');
     await page(id);

@@ -1,0 +1,34 @@
+import * as z from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { defineOperation } from '../../operation.ts';
+import { disableRoute } from './close.ts';
+import { routeId, routeView, toRouteView } from './view.ts';
+
+export const routeDisable = defineOperation({
+  name: 'route_disable',
+  summary: 'Disable a route: it takes no events until it is enabled again.',
+  description:
+    'Events it had not delivered yet are pending in the inbox again, unless another route delivers them. The inbox is told with the event route.disabled, as it is when a receiver answers 410 Gone. A route that is disabled already stays as it is.',
+  scope: 'admin',
+  input: z.strictObject({ route_id: routeId }),
+  output: routeView,
+  errors: ['NOT_FOUND'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'POST', path: '/v1/routes/{id}/disable', params: { id: 'route_id' } },
+  mcp: false,
+  cli: {
+    usage: 'route disable <route_id>',
+    examples: ['route disable rte_01j9z3k4m5n6p7q8r9s0t1v2w3'],
+  },
+  subject: (input) => input.route_id,
+  example: { route_id: 'rte_01j9z3k4m5n6p7q8r9s0t1v2w3' },
+}).write({
+  commit: async (context, { route_id }) => {
+    const { routes } = context.store;
+    const route = await routes.find(route_id);
+    if (!route) throw new ServiceError('NOT_FOUND');
+    await disableRoute(context, route, { reason: 'Disabled by hand.', eventId: null });
+    return toRouteView((await routes.find(route_id)) ?? route);
+  },
+});

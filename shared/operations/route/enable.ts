@@ -1,0 +1,52 @@
+import * as z from 'zod';
+import { isoTime } from '../../clock.ts';
+import { ServiceError } from '../../errors.ts';
+import { defineOperation } from '../../operation.ts';
+import { settleEvent } from './release.ts';
+import { routeId, routeView, toRouteView } from './view.ts';
+
+/** So many deliveries are taken up again by one call. */
+const RESUME_MAX = 500;
+
+export const routeEnable = defineOperation({
+  name: 'route_enable',
+  summary: 'Enable a disabled route again.',
+  description:
+    'It takes events that arrive from now on. Events of the last 30 days that it gave back when it was disabled, and that are still pending, are delivered after all, each with a whole new round of attempts: up to 500 a call (`more` says when to call again). An event that somebody claimed meanwhile is left alone. A route that is enabled already stays so.',
+  scope: 'admin',
+  input: z.strictObject({ route_id: routeId }),
+  output: routeView.extend({
+    resumed: z.int().describe('Deliveries that are due now.'),
+    more: z.boolean().describe('True when there are more: call again.'),
+  }),
+  errors: ['NOT_FOUND'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'POST', path: '/v1/routes/{id}/enable', params: { id: 'route_id' } },
+  mcp: false,
+  cli: {
+    usage: 'route enable <route_id>',
+    examples: ['route enable rte_01j9z3k4m5n6p7q8r9s0t1v2w3'],
+  },
+  subject: (input) => input.route_id,
+  example: { route_id: 'rte_01j9z3k4m5n6p7q8r9s0t1v2w3' },
+}).write({
+  commit: async (context, { route_id }) => {
+    const { store, now, callbacksChanged, deliveriesDue } = context;
+    const route = await store.routes.find(route_id);
+    if (!route) throw new ServiceError('NOT_FOUND');
+    await store.routes.enable(route_id);
+    callbacksChanged();
+    const resumed = await store.deliveries.resumable(route_id, now, RESUME_MAX);
+    for (const { id, event_seq } of resumed) {
+      await store.deliveries.revive(id, now);
+      await settleEvent(store, event_seq, isoTime(now));
+    }
+    if (resumed.length > 0) deliveriesDue(route.destination);
+    return {
+      ...toRouteView({ ...route, enabled: 1, disabled_reason: null }),
+      resumed: resumed.length,
+      more: resumed.length === RESUME_MAX,
+    };
+  },
+});
