@@ -178,8 +178,9 @@ function remarkLines({ kind, warnings }: RequestView): string[] {
 function agentsWords({ details, diff, note, options }: RequestView): string[][] {
   const pieces = [
     piece('Options', options.map((option, index) => `${index + 1}. ${option}`).join('\n')),
-    piece('Change', diff.join('\n')),
+    // Before the rules, which it explains.
     piece('Note', note ?? ''),
+    piece('Change', diff.join('\n')),
     piece('Details', details ?? ''),
   ].flat();
   if (pieces.length === 0) return [];
