@@ -231,6 +231,19 @@ describe('channel_add', () => {
     expect(await people.ledger('channel_add')).toEqual([]);
   });
 
+  it.each([
+    (slug: string) => `${slug}@localhost`,
+    (slug: string) => `${slug.toUpperCase()}@LocalHost`,
+    (slug: string) => `${slug}+decide@localhost`,
+    (slug: string) => `${slug}+r.0123456789abcdef0123@localhost`,
+    () => 'another-project@localhost',
+  ])('refuses an address of the service, which agents read: %s', async (of) => {
+    const { slug } = people.project.info;
+    const answer = await post({ kind: 'email', address: of(slug) });
+    expect(answer).toMatchObject(refused(400, 'CHANNEL_ADDRESS_REJECTED'));
+    expect(await people.channels()).toHaveLength(1);
+  });
+
   it('refuses what does not fit together', async () => {
     expect(await post({ kind: 'email' })).toMatchObject(bad('address'));
     expect(await post({ kind: 'sms', address: ANA })).toMatchObject(bad('kind'));

@@ -19,7 +19,6 @@ import {
   isRouted,
   maskedAddress,
 } from '../../rules/mail-address.ts';
-import { LOCAL_MAIL_DOMAIN } from '../../rules/project-address.ts';
 import type { ChannelRow } from '../../store/channels.ts';
 import { label } from '../fields.ts';
 import { notifyVerify } from '../request/notify.ts';
@@ -88,9 +87,8 @@ function notConnected(): ServiceError {
 
 function checkedAddress(address: string | undefined, ownDomain: string | null): string {
   if (address === undefined) throw invalid({ path: 'address', message: 'Needed for kind email.' });
-  // An agent reads what comes to the addresses of projects: it must not decide about itself. The made-up domain of local
-  // mode is a person's as well.
-  const isOurs = domainOf(address) === ownDomain && ownDomain !== LOCAL_MAIL_DOMAIN;
+  // Agents read the mail of projects: an agent must not decide about itself.
+  const isOurs = domainOf(address) === ownDomain;
   if (!isMailAddress(address) || isRouted(address) || isOurs) {
     throw new ServiceError('CHANNEL_ADDRESS_REJECTED');
   }
