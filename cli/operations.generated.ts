@@ -8,8 +8,7 @@ export const operationShapes: readonly OperationShape[] = [
     words: ['whoami'],
     positional: [],
     summary: 'Show the project, the key and the agent of this call.',
-    description:
-      'Returns the project, the scopes of the key, the agent identity seen for this call and the public addresses.',
+    description: 'With the scopes of the key and the public addresses.',
     method: 'GET',
     path: '/v1/whoami',
     params: {},
@@ -24,7 +23,7 @@ export const operationShapes: readonly OperationShape[] = [
     positional: [],
     summary: 'Say which agent is working with this key.',
     description:
-      'Records the session in the ledger. For 12 hours it names the agent of calls with this key that name none themselves. Call it once when a session starts; it is unnecessary when the client already sends the header X-Service-Agent, or its name over MCP.',
+      'Records the session in the ledger and, for 12 hours, names the agent of calls that name none. Call it once when a session starts; it is unnecessary when the client already sends the header X-Service-Agent or its name over MCP.',
     method: 'POST',
     path: '/v1/session/hello',
     params: {},
@@ -1070,7 +1069,7 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'options',
         type: 'array',
-        summary: 'Choices beside approve and deny: up to 5 of up to 40 characters.',
+        summary: 'Choices beside approve and deny, up to 5.',
         required: false,
       },
       {
@@ -1147,7 +1146,7 @@ export const operationShapes: readonly OperationShape[] = [
       {
         name: 'options',
         type: 'array',
-        summary: 'Answers to choose from: up to 5 of up to 40 characters.',
+        summary: 'Answers to choose from, up to 5.',
         required: false,
       },
       {
@@ -1405,7 +1404,7 @@ export const operationShapes: readonly OperationShape[] = [
     ],
     summary: 'Propose another policy for people to approve.',
     description:
-      'Replaces the whole document, once a person approves it; send all rules, starting from svc policy get. warnings names rules that can never decide. On needs_context nothing is applied: propose a revised one. pending is not a denial: call svc request status later.',
+      'Replaces the whole document: send all rules, starting from svc policy get. warnings names rules that can never decide. On needs_context nothing is applied: propose a revised one. pending is not a denial: call svc request status later.',
     method: 'PUT',
     path: '/v1/policy',
     params: {},
@@ -1617,7 +1616,7 @@ export const operationShapes: readonly OperationShape[] = [
     ],
     summary: 'Store a JSON value under a key.',
     description:
-      'Replaces what is there. Without --ttl-seconds the key lives until it is deleted. With --if-version it writes only over that version (0: over nothing), so two agents never overwrite each other.',
+      'Replaces what is there. Without --ttl-seconds the key lives until it is deleted. With --if-version two agents never overwrite each other.',
     method: 'PUT',
     path: '/v1/kv/{key+}',
     params: {},

@@ -22,7 +22,7 @@ export function inputSchema(schema: z.ZodObject): ObjectSchema {
 
 /**
  * The schema of a tool's answer: names and types. It is open for fields to come, so that a list kept by a client stays
- * right, and says of none that it is required, which would cost a tenth of the whole list.
+ * right, and says of none that it is required or what it means, which would cost a tenth of the whole list.
  */
 export function outputSchema(schema: z.ZodType): ObjectSchema {
   return asObject(lean(opened(jsonSchemaOf(schema, 'output'))));
@@ -45,39 +45,50 @@ function asObject(schema: Schema): ObjectSchema {
 /** Every agent pays for the list with tokens: what says nothing to it goes. */
 function lean(schema: Schema): Schema {
   const { $schema: _dialect, $defs: _definitions, propertyNames: _names, ...rest } = schema;
-  // Only "any JSON" refers to itself, and the schema without a keyword says the same.
+  // Only "any JSON" refers to itself.
   if ('$ref' in rest) delete rest['$ref'];
   if (rest['minimum'] === Number.MIN_SAFE_INTEGER) delete rest['minimum'];
   if (rest['maximum'] === Number.MAX_SAFE_INTEGER) delete rest['maximum'];
   if (rest['format'] === 'date-time') delete rest['pattern'];
-  return mergeNull(mapChildren(rest, lean));
+  if (rest['minLength'] === 1) delete rest['minLength'];
+  return portable(mapChildren(rest, lean));
 }
 
+const ANY_JSON = ['object', 'array', 'string', 'number', 'boolean', 'null'];
+
+/** Some clients refuse a schema that says nothing of the value, or one that lists its types. */
+function portable(schema: Schema): Schema {
+  const { description, type, ...rest } = schema;
+  const isAny = type === undefined && Object.keys(rest).length === 0;
+  if (!isAny && !Array.isArray(type)) return schema;
+  const types: readonly unknown[] = isAny ? ANY_JSON : (type as unknown[]);
+  const anyOf = types.map((one) => (one === 'null' ? { type: one } : { type: one, ...rest }));
+  return { ...(description !== undefined && { description }), anyOf };
+}
+
+/** What says how an answer is built; a record keeps the schema of its values. */
+const STRUCTURE = new Set([
+  'type',
+  'enum',
+  'const',
+  'properties',
+  'items',
+  'anyOf',
+  'additionalProperties',
+]);
+
 function opened(schema: Schema): Schema {
-  const { additionalProperties, required: _required, ...rest } = schema;
-  // A record keeps the schema of its values.
-  if (isSchema(additionalProperties)) Object.assign(rest, { additionalProperties });
-  const { properties } = rest;
+  const rest = Object.fromEntries(
+    Object.entries(schema).filter(([keyword, value]) => STRUCTURE.has(keyword) && value !== false),
+  );
+  if ('enum' in rest || 'const' in rest) delete rest['type'];
+  const { items, properties } = rest;
+  if (isSchema(items) && 'enum' in items) rest['items'] = { type: 'string' };
   if (isSchema(properties) && 'trust' in properties && 'payload' in properties) {
     const shown = Object.entries(properties).filter(([name]) => !EVENT_FIELDS_HIDDEN.has(name));
     rest['properties'] = Object.fromEntries(shown);
   }
   return mapChildren(rest, opened);
-}
-
-/** `X or null` in the short form: a list of types. */
-function mergeNull(schema: Schema): Schema {
-  const { anyOf, ...rest } = schema;
-  if (!Array.isArray(anyOf) || anyOf.length !== 2 || !isTyped(anyOf[1], 'null')) return schema;
-  const first: unknown = anyOf[0];
-  if (!isSchema(first) || typeof first['type'] !== 'string' || 'const' in first) return schema;
-  const values = first['enum'];
-  return {
-    ...rest,
-    ...first,
-    type: [first['type'], 'null'],
-    ...(Array.isArray(values) && { enum: [...values, null] }),
-  };
 }
 
 function mapChildren(schema: Schema, change: (child: Schema) => Schema): Schema {

@@ -14,11 +14,10 @@ export interface Tool {
   /** Absent where the answer may be null: a client would insist on an object. */
   readonly outputSchema?: ObjectSchema;
   readonly annotations: {
-    readonly title: string;
     readonly readOnlyHint: boolean;
-    /** These two mean something for tools that write only. */
+    /** These two are for tools that write. */
     readonly destructiveHint?: boolean;
-    readonly idempotentHint?: boolean;
+    readonly idempotentHint?: true;
     readonly openWorldHint: boolean;
   };
 }
@@ -41,11 +40,10 @@ function toolOf(operation: Operation): Tool | null {
     inputSchema: inputSchema(operation.input),
     ...(!(output instanceof z.ZodNullable) && { outputSchema: outputSchema(output) }),
     annotations: {
-      title: mcp.title,
       readOnlyHint: effect !== 'write',
       ...(effect === 'write' && {
         destructiveHint: mcp.destructive ?? false,
-        idempotentHint: mcp.idempotent ?? false,
+        ...(mcp.idempotent && { idempotentHint: true }),
       }),
       openWorldHint: mcp.openWorld ?? false,
     },

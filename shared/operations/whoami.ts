@@ -5,8 +5,7 @@ import { SCOPES } from '../scopes.ts';
 export const whoami = defineOperation({
   name: 'whoami',
   summary: 'Show the project, the key and the agent of this call.',
-  description:
-    'Returns the project, the scopes of the key, the agent identity seen for this call and the public addresses.',
+  description: 'With the scopes of the key and the public addresses.',
   scope: 'any',
   input: z.strictObject({}),
   output: z.object({

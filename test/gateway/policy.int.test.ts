@@ -297,7 +297,10 @@ describe('policy_set', () => {
     expect(opened?.request.warnings).toEqual([expect.stringContaining('never decides')]);
   });
 
-  it.each([
+  it.each<[unknown, string]>([
+    [null, 'policy'],
+    [[], 'policy'],
+    ['deny all', 'policy'],
     [{}, 'rules'],
     [{ rules: {} }, 'rules'],
     [{ rules: [], more: 1 }, 'more'],

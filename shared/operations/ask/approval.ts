@@ -25,7 +25,7 @@ export const askApproval = defineOperation({
       .describe('What a person needs to decide; required when risk is high.'),
     risk: z.enum(['low', 'medium', 'high']).default('medium').describe('Policies match on it.'),
     amount: z.number().optional().describe('Policies match on it.'),
-    options: options.describe('Choices beside approve and deny: up to 5 of up to 40 characters.'),
+    options: options.describe('Choices beside approve and deny, up to 5.'),
     ...askingFields,
   }),
   output: requestAnswer,

@@ -15,7 +15,7 @@ export const askHuman = defineOperation({
   scope: 'approvals',
   input: z.strictObject({
     question: prose(QUESTION_MAX_CHARS).describe('What people read; several lines are fine.'),
-    options: options.describe('Answers to choose from: up to 5 of up to 40 characters.'),
+    options: options.describe('Answers to choose from, up to 5.'),
     ...askingFields,
   }),
   output: requestAnswer,

@@ -10,7 +10,7 @@ export const kvSet = defineOperation({
   name: 'kv_set',
   summary: 'Store a JSON value under a key.',
   description:
-    'Replaces what is there. Without ttl_seconds the key lives until it is deleted. With if_version it writes only over that version (0: over nothing), so two agents never overwrite each other.',
+    'Replaces what is there. Without ttl_seconds the key lives until it is deleted. With if_version two agents never overwrite each other.',
   scope: 'disk',
   input: z.strictObject({
     key: kvKey,

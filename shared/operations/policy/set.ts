@@ -19,7 +19,7 @@ export const policySet = defineOperation({
   name: 'policy_set',
   summary: 'Propose another policy for people to approve.',
   description:
-    'Replaces the whole document, once a person approves it; send all rules, starting from policy_get. warnings names rules that can never decide. On needs_context nothing is applied: propose a revised one. pending is not a denial: call request_status later.',
+    'Replaces the whole document: send all rules, starting from policy_get. warnings names rules that can never decide. On needs_context nothing is applied: propose a revised one. pending is not a denial: call request_status later.',
   scope: 'approvals',
   input: z.strictObject({
     policy: policyInput,

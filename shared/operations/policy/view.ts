@@ -15,10 +15,10 @@ const policyRule = z.object({
   id: z.string(),
   effect: z.enum(POLICY_EFFECTS),
   action: z.array(z.string().max(POLICY_ACTION_MAX_CHARS)).optional(),
-  tool: z.array(z.enum(POLICY_TOOLS)).optional(),
+  tool: oneOrMore(z.enum(POLICY_TOOLS)).optional(),
   amount_lte: z.number().optional(),
   amount_gt: z.number().optional(),
-  risk: z.array(z.enum(POLICY_RISKS)).optional(),
+  risk: oneOrMore(z.enum(POLICY_RISKS)).optional(),
   recipient_domains: z.array(z.string()).optional(),
   approvers: z.array(z.string()).optional(),
   description: z.string().max(POLICY_DESCRIPTION_MAX_CHARS).optional(),
@@ -48,7 +48,33 @@ function plainRule(rule: PolicyRule): z.input<typeof policyRule> {
   return structuredClone(rule) as z.input<typeof policyRule>;
 }
 
-/** A document as it is sent: what is wrong in it is told by POLICY_INVALID, with the path. */
+function oneOrMore<T extends z.ZodType>(item: T) {
+  return z.union([item, z.array(z.string())]);
+}
+
+const ruleInput = z.strictObject({
+  id: z.string().optional(),
+  effect: z.enum(POLICY_EFFECTS),
+  action: oneOrMore(z.string()).optional().describe('Exact, or a beginning and `*`.'),
+  tool: oneOrMore(z.enum(POLICY_TOOLS)).optional(),
+  amount_gt: z.number().optional(),
+  amount_lte: z.number().optional(),
+  risk: oneOrMore(z.enum(POLICY_RISKS)).optional(),
+  recipient_domains: z.array(z.string()).optional().describe('`example.com`, `*.example.com`.'),
+  approvers: z.array(z.string()).optional().describe('Channel ids: who is asked.'),
+  description: z.string().optional(),
+});
+
+/** For callers to read. A document is not checked by it, so that what is wrong is told by POLICY_INVALID with the path. */
+const { $schema: _dialect, ...DOCUMENT_SCHEMA } = z.toJSONSchema(
+  z.strictObject({
+    rules: z
+      .array(ruleInput)
+      .describe('The first whose conditions all hold decides; without any it matches everything.'),
+  }),
+);
+
+/** A document as it is sent. */
 export const policyInput = z
-  .record(z.string(), z.unknown())
-  .describe('The whole document, `{"rules": […]}`.');
+  .custom<unknown>((value) => value !== undefined)
+  .meta({ ...DOCUMENT_SCHEMA, description: 'The whole document, `{"rules": […]}`.' });

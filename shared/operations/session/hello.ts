@@ -9,7 +9,7 @@ export const sessionHello = defineOperation({
   name: 'session_hello',
   summary: 'Say which agent is working with this key.',
   description:
-    'Records the session in the ledger. For 12 hours it names the agent of calls with this key that name none themselves. Call it once when a session starts; it is unnecessary when the client already sends the header X-Service-Agent, or its name over MCP.',
+    'Records the session in the ledger and, for 12 hours, names the agent of calls that name none. Call it once when a session starts; it is unnecessary when the client already sends the header X-Service-Agent or its name over MCP.',
   scope: 'any',
   input: z.strictObject({
     agent: label(100).describe('The label of the agent, such as `billing-bot`.'),

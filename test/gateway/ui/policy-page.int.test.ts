@@ -101,7 +101,7 @@ describe('a policy', () => {
 
   it.each([
     ['{"rules": [', 'This is not JSON'],
-    ['[]', 'Must be an object.'],
+    ['[]', 'policy: Write an object'],
     ['{"rules": [{"effect": "explode"}]}', 'rules[0].effect: Write one of allow'],
     [document([{ effect: 'deny', description: 'W'.repeat(200_000) }]), 'at most 500 characters'],
   ])(

@@ -5,11 +5,15 @@ import { inputSchema, outputSchema } from '../../../shared/bindings/mcp-schema.t
 import { toolList, ToolBook } from '../../../shared/bindings/mcp-tools.ts';
 import { operations } from '../../../shared/operations/index.ts';
 import { SCOPES } from '../../../shared/scopes.ts';
+import { parsePolicy } from '../../../shared/rules/policy/document.ts';
+import { isObject } from '../../../shared/untyped.ts';
 import { foreignEvent } from './mcp-fake.ts';
 import { rawOperations } from './raw-fixture.ts';
 
 /** An agent pays for every byte of the list. */
 const LIST_MAX_BYTES = 40 * 1000;
+/** What stands around the list in an answer. */
+const ENVELOPE_BYTES = 250;
 const DESCRIPTION_MAX_CHARS = 400;
 
 const all = toolList(operations, SCOPES);
@@ -32,7 +36,7 @@ describe('tool list', () => {
 
   it('stays within its budget', () => {
     const bytes = Buffer.byteLength(JSON.stringify(all));
-    expect(bytes).toBeLessThan(LIST_MAX_BYTES);
+    expect(bytes).toBeLessThan(LIST_MAX_BYTES - ENVELOPE_BYTES);
     for (const { description } of all) {
       expect(description.length).toBeLessThanOrEqual(DESCRIPTION_MAX_CHARS);
     }
@@ -45,18 +49,14 @@ describe('tool list', () => {
   it('marks what tools do', () => {
     const remove = all.find(({ name }) => name === 'source_remove');
     expect(remove?.annotations).toEqual({
-      title: 'Remove a source',
       readOnlyHint: false,
       destructiveHint: true,
-      idempotentHint: false,
       openWorldHint: false,
     });
     const waiting = all.find(({ name }) => name === 'inbox_wait');
-    expect(waiting?.annotations).toEqual({
-      title: 'Wait for an event',
-      readOnlyHint: true,
-      openWorldHint: true,
-    });
+    expect(waiting?.annotations).toEqual({ readOnlyHint: true, openWorldHint: true });
+    const set = all.find(({ name }) => name === 'kv_set');
+    expect(set?.annotations).toMatchObject({ idempotentHint: true });
   });
 
   it.each(operations.filter(({ mcp }) => mcp))('has schemas that fit $name', (operation) => {
@@ -93,7 +93,62 @@ describe('tool list', () => {
   });
 });
 
+/** Where a schema uses what some clients refuse or drop: a list of types, nothing at all, `true`, an address elsewhere. */
+function unportable(schema: unknown, path: string): string[] {
+  if (!isObject(schema)) return [path];
+  const { type, $ref, ...rest } = schema;
+  const saysSomething = CONSTRAINTS.some((keyword) => keyword in schema);
+  const own = Array.isArray(type) || $ref !== undefined || !saysSomething ? [path] : [];
+  const children = Object.entries(rest).flatMap(([keyword, value]) =>
+    childrenOf(keyword, value).map(([name, child]) => [`${path}.${name}`, child] as const),
+  );
+  return [...own, ...children.flatMap(([name, child]) => unportable(child, name))];
+}
+
+const CONSTRAINTS = ['type', 'enum', 'const', 'anyOf', 'oneOf', 'allOf', 'not'];
+
+function childrenOf(keyword: string, value: unknown): [string, unknown][] {
+  if (keyword === 'properties' && isObject(value)) return Object.entries(value);
+  if (['anyOf', 'oneOf', 'allOf'].includes(keyword) && Array.isArray(value)) {
+    return value.map((one: unknown, index) => [`${keyword}[${index}]`, one]);
+  }
+  const isChild = keyword === 'items' || (keyword === 'additionalProperties' && value !== false);
+  return isChild ? [[keyword, value]] : [];
+}
+
 describe('schemas', () => {
+  it('use nothing that a client may refuse or drop', () => {
+    const bad = all.flatMap(({ name, inputSchema: taken, outputSchema: answered }) => [
+      ...unportable(taken, `${name} takes`),
+      ...(answered ? unportable(answered, `${name} answers`) : []),
+    ]);
+    expect(bad).toEqual([]);
+    expect(unportable({ type: 'object', properties: { a: {}, b: true } }, 'x')).toHaveLength(2);
+    expect(unportable({ type: ['string', 'null'] }, 'x')).toEqual(['x']);
+  });
+
+  it('of policy_set tell how a policy is written', () => {
+    const takes = validator('policy_set', 'inputSchema');
+    const whole = {
+      id: 'small',
+      effect: 'auto_approve',
+      action: ['payment.*'],
+      tool: ['email_send'],
+      amount_gt: 1,
+      amount_lte: 100,
+      risk: ['low'],
+      recipient_domains: ['example.com'],
+      approvers: ['chn_01j9z3k4m5n6p7q8r9s0t1v2w3'],
+      description: 'Small ones.',
+    };
+    for (const rules of [[], [{ effect: 'deny', action: 'a' }], [whole]]) {
+      expect(() => parsePolicy({ rules })).not.toThrow();
+      expect(takes({ policy: { rules } })).toBe(true);
+    }
+    const wrong = [{ effect: 'explode' }, { effect: 'deny', amount: 1 }, { action: 'a' }];
+    for (const rule of wrong) expect(takes({ policy: { rules: [rule] } })).toBe(false);
+  });
+
   it('answers a choice between objects with an object', () => {
     const choice = z.union([z.object({ a: z.string() }), z.object({ b: z.number() })]);
     expect(outputSchema(choice)).toMatchObject({ type: 'object', anyOf: [{}, {}] });
@@ -115,7 +170,7 @@ describe('schemas', () => {
     expect(schema['properties']).toEqual({
       at: { type: 'string', format: 'date-time' },
       tags: { type: 'object', additionalProperties: { type: 'integer', minimum: 1 } },
-      any: {},
+      any: { anyOf: expect.any(Array) },
     });
   });
 
