@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -10,11 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { required } from '../helpers/require.ts';
 
 const LOCK_MAX_AGE_MS = 300_000;
+const OLD_MS = 3_600_000;
 /** How npm says that it could not reach what it needs. */
 const UNREACHABLE = /ENOTFOUND|ENOTCACHED|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH/;
 
@@ -65,9 +67,21 @@ function install(tarball: string, folder: string): string {
   writeFileSync(join(making, 'package.json'), '{ "private": true }\n');
   const args = ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball];
   const { status, stderr } = spawnSync('npm', args, { cwd: making, encoding: 'utf8' });
-  if (status === 0) renameSync(making, folder);
-  else if (!UNREACHABLE.test(stderr)) throw new Error(stderr);
+  if (status === 0) {
+    renameSync(making, folder);
+    removeOld(dirname(folder));
+  }
+  if (status !== 0 && !UNREACHABLE.test(stderr)) throw new Error(stderr);
   return status === 0 ? '' : stderr;
+}
+
+/** Installs of earlier builds, which nobody uses any more. */
+function removeOld(place: string): void {
+  for (const name of readdirSync(place)) {
+    const path = join(place, name);
+    if (statSync(path).mtimeMs < Date.now() - OLD_MS)
+      rmSync(path, { recursive: true, force: true });
+  }
 }
 
 /** One process at a time. */

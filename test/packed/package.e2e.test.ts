@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -69,6 +69,23 @@ describe.runIf(installed)('the package from npm', () => {
     expect([...loaded].filter((name) => builtinModules.includes(name))).toEqual([]);
     expect(Object.keys(dependencies).toSorted()).toEqual([...loaded].toSorted());
     for (const version of Object.values(dependencies)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+
+  it('has every file that its pages link to, but for those of the checkout', () => {
+    const pages = [modules('svc-agents'), modules('svc-agents', 'docs')].flatMap((folder) =>
+      readdirSync(folder)
+        .filter((name) => name.endsWith('.md'))
+        .map((name) => join(folder, name)),
+    );
+    expect(pages.length).toBeGreaterThan(15);
+    const missing = pages.flatMap((page) =>
+      [...readFileSync(page, 'utf8').matchAll(/\]\(([^)#:\s]+)[^):]*\)/g)]
+        .map(([, target = '']) => target)
+        .filter((target) => !existsSync(join(dirname(page), target))),
+    );
+    // For those who build: they have the checkout.
+    const ours = /^(?:CONTRIBUTING|(?:cli|daemon|gateway|shared|test)\/.*)\.md$/;
+    expect(missing.filter((target) => !ours.test(target))).toEqual([]);
   });
 
   it('runs: a daemon, a source, an event, its work, a mail', async () => {
