@@ -196,7 +196,6 @@ const bad = (path: string) => refused(400, 'VALIDATION_FAILED', { fields: [{ pat
 describe('channel_add', () => {
   it('takes each address once, however it is written', async () => {
     const exists = refused(409, 'CHANNEL_EXISTS');
-    expect(await people.addChannel('owner@LOCALHOST')).toMatchObject(exists);
     await people.activeChannel(ANA);
     expect(await people.addChannel(ANA)).toMatchObject(exists);
     expect(await people.addChannel('Ana.Lovelace@EXAMPLE.com')).toMatchObject(exists);

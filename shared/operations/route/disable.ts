@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../operation.ts';
 import { disableRoute } from './close.ts';
 import { routeId, routeView, toRouteView } from './view.ts';
@@ -27,7 +27,7 @@ export const routeDisable = defineOperation({
   commit: async (context, { route_id }) => {
     const { routes } = context.store;
     const route = await routes.find(route_id);
-    if (!route) throw new ServiceError('NOT_FOUND');
+    if (!route) throw notFound(`route ${route_id}`);
     await disableRoute(context, route, { reason: 'Disabled by hand.', eventId: null });
     return toRouteView((await routes.find(route_id)) ?? route);
   },

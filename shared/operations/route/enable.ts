@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isoTime } from '../../clock.ts';
-import { ServiceError } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../operation.ts';
 import { settleEvent } from './release.ts';
 import { routeId, routeView, toRouteView } from './view.ts';
@@ -34,7 +34,7 @@ export const routeEnable = defineOperation({
   commit: async (context, { route_id }) => {
     const { store, now, callbacksChanged, deliveriesDue } = context;
     const route = await store.routes.find(route_id);
-    if (!route) throw new ServiceError('NOT_FOUND');
+    if (!route) throw notFound(`route ${route_id}`);
     await store.routes.enable(route_id);
     callbacksChanged();
     const resumed = await store.deliveries.resumable(route_id, now, RESUME_MAX);
