@@ -244,7 +244,7 @@ describe('an answer', () => {
 
 /** The program itself, with something on its standard input. */
 async function piped(argv: readonly string[], input: Uint8Array): Promise<Ran> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'cli/main.ts', ...argv], {
+  const child = spawn(process.execPath, ['dist/svc.cjs', ...argv], {
     env: { PATH: process.env['PATH'] ?? '', ...environment() },
   });
   let [out, err] = ['', ''];

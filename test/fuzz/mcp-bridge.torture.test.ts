@@ -26,7 +26,7 @@ interface Ended {
 
 /** What `svc mcp` makes of an input, until it ends by itself. */
 async function bridged(input: Buffer): Promise<Ended> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'cli/main.ts', 'mcp'], {
+  const child = spawn(process.execPath, ['dist/svc.cjs', 'mcp'], {
     env: {
       PATH: process.env['PATH'] ?? '',
       SVC_HOME: join(gateway.folder, 'home'),

@@ -32,7 +32,7 @@ class Process {
 
   constructor(machine: Machine, argv: readonly string[]) {
     const { SVC_API_KEY: _, SVC_GATEWAY: __, ...env } = process.env;
-    const args = ['--import', 'tsx', resolve('cli/main.ts'), ...argv];
+    const args = [resolve('dist/svc.cjs'), ...argv];
     this.child = spawn(process.execPath, args, { env: { ...env, SVC_HOME: machine.home } });
     this.child.stdout?.on('data', (chunk: Buffer) => (this.stdout += chunk.toString('utf8')));
     this.child.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString('utf8')));

@@ -21,7 +21,7 @@ export class Terminal {
   readonly #closed: Promise<unknown[]>;
 
   constructor(home: string, argv: readonly string[]) {
-    const words = [process.execPath, '--import', 'tsx', resolve('cli/main.ts'), ...argv];
+    const words = [process.execPath, resolve('dist/svc.cjs'), ...argv];
     const line = words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
     const { SVC_API_KEY: _, SVC_GATEWAY: __, ...env } = process.env;
     this.#child = spawn(SCRIPT, ['--quiet', '--return', '--command', line, '/dev/null'], {

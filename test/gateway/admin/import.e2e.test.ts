@@ -13,7 +13,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Databases } from '../../../gateway/databases.ts';
@@ -31,7 +31,7 @@ import {
   SLUG,
   type Seeded,
 } from './moving.ts';
-import { operator } from './operator.ts';
+import { OPERATOR, operator } from './operator.ts';
 
 const DIGEST = hash('sha256', CONTENT);
 
@@ -208,13 +208,10 @@ describe('an import without a gateway', () => {
   });
 
   it('may be killed at any moment, and repeated', async () => {
-    const main = resolve('gateway/admin/main.ts');
-    for (const ms of [250, 300, 350, 400, 450]) {
-      const child = spawn(
-        process.execPath,
-        ['--import', 'tsx', main, 'import', folder, '--data', data],
-        { stdio: 'ignore' },
-      );
+    for (const ms of [100, 140, 180, 220, 260]) {
+      const child = spawn(process.execPath, [OPERATOR, 'import', folder, '--data', data], {
+        stdio: 'ignore',
+      });
       const ended = once(child, 'exit');
       await sleep(ms);
       child.kill('SIGKILL');

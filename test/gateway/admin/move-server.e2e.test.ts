@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { importProject } from '../../../gateway/admin/import.ts';
@@ -11,7 +11,7 @@ import { openClient } from '../../../shared/store/remote/client.ts';
 import { FakeClock, TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { startHrana, type HranaServer } from '../../helpers/hrana/server.ts';
 import { look, seed, SLUG, type Seeded } from './moving.ts';
-import { operator } from './operator.ts';
+import { OPERATOR, operator } from './operator.ts';
 
 let root: ReturnType<typeof temporaryFolder>;
 let servers: HranaServer[];
@@ -188,9 +188,8 @@ describe('an import into a server', () => {
   }, 60_000);
 
   it('may be killed at any moment, and repeated', async () => {
-    const main = resolve('gateway/admin/main.ts');
-    const args = ['--import', 'tsx', main, 'import', exported(), '--data', fresh.folder];
-    for (const ms of [500, 700, 900, 1100, 1300]) {
+    const args = [OPERATOR, 'import', exported(), '--data', fresh.folder];
+    for (const ms of [150, 250, 350, 500, 700]) {
       const env = { ...process.env, ...fresh.env };
       const child = spawn(process.execPath, args, { stdio: 'ignore', env });
       const ended = once(child, 'exit');

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 
-const MAIN = resolve('gateway/admin/main.ts');
+export const OPERATOR = resolve('dist/gateway-admin.js');
 
 interface Ran {
   readonly code: number;
@@ -15,7 +15,7 @@ export function operator(args: readonly string[], env: Record<string, string> = 
   return new Promise((done) => {
     execFile(
       process.execPath,
-      ['--import', 'tsx', MAIN, ...args],
+      [OPERATOR, ...args],
       { env: { ...clean, ...env } },
       (error, out, err) => done({ code: error ? Number(error.code ?? 1) : 0, out, err }),
     );
