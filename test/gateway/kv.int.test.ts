@@ -82,7 +82,7 @@ describe('a value under a key', () => {
 
   it('is as long as its JSON is without white space', async () => {
     const { body } = await setText('a', ' { "a" : [ 1 , 2.50 ] , "b" : "\\u00e9" }\n');
-    expect(body).toMatchObject({ size_bytes: Buffer.byteLength('{"a":[1,2.5],"b":"é"}') });
+    expect(body).toMatchObject({ size_bytes: Buffer.byteLength('{"a":[1,2.50],"b":"é"}') });
   });
 
   it('that is left out is null', async () => {
