@@ -15,6 +15,15 @@ const CONTENT_TYPE_MAX_CHARS = 4000;
 /** Far more than the 70 characters of RFC 2046 section 5.1.1. */
 const BOUNDARY_MAX_CHARS = 1000;
 
+/** A name and a colon. An address of the web is text. */
+const FIELD = /^[\x21-\x39\x3b-\x7e]+[ \t]*:(?!\/\/)/;
+/** What writes headers: whatever stands above one of these still belongs to the header. */
+const KNOWN_FIELD =
+  /^(?:received|return-path|delivered-to|from|sender|reply-to|to|cc|bcc|subject|date|message-id|in-reply-to|references|mime-version|user-agent|dkim-signature|authentication-results|(?:arc|content|list|resent|x)-[a-z0-9-]+)[ \t]*:/i;
+/** The line that a mailbox file puts above each mail. */
+const MAILBOX_LINE = /^>?From /;
+const EMPTY_LINE = Buffer.from('\r\n');
+
 const LF = 0x0a;
 const CR = 0x0d;
 const DASH = 0x2d;
@@ -27,6 +36,8 @@ export interface Shape {
   readonly incomplete: Incomplete;
   /** Where its own header ends, the empty line included; null when that is nowhere within the caps. */
   readonly headerEnd: number | null;
+  /** Where text follows a header, its own or that of a part, without an empty line between. In their order. */
+  readonly gaps: readonly number[];
 }
 
 /** Goes over the bytes once, line by line, and stops at the first cap that is passed. */
@@ -42,7 +53,16 @@ export function shapeOf(bytes: Buffer): Shape {
     if (passed !== null) break;
     start = next;
   }
-  return { incomplete, headerEnd: scan.headerEnd };
+  scan.end();
+  return { incomplete, headerEnd: scan.headerEnd, gaps: scan.gaps };
+}
+
+/** A mail with the empty lines that it lacks at these places. */
+export function withEmptyLines(bytes: Buffer, gaps: readonly number[]): Buffer {
+  if (gaps.length === 0) return bytes;
+  const pieces = gaps.map((at, index) => bytes.subarray(gaps[index - 1] ?? 0, at));
+  const rest = bytes.subarray(gaps.at(-1));
+  return Buffer.concat([...pieces.flatMap((piece) => [piece, EMPTY_LINE]), rest]);
 }
 
 /** The header at the top, or as much of it as the caps allow, ending with an empty line. */
@@ -60,12 +80,13 @@ export function topHeader(bytes: Buffer): Buffer {
 /** Follows the parts of a mail the way the parser does. */
 class Scan {
   headerEnd: number | null = null;
+  readonly gaps: number[] = [];
   readonly #bytes: Buffer;
   /** How deep the parts behind a boundary lie. */
   readonly #depths = new Map<string, number>();
   #pieces = 0;
   #parts = 0;
-  #part = newPart(0);
+  #part = newPart(0, true);
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
@@ -79,6 +100,11 @@ class Scan {
     if (this.#part.inHeader) return this.#headerLine(start, next);
     if (this.#part.isBase64) this.#countUnits(start, next);
     return null;
+  }
+
+  /** Nothing follows: a header that has not ended may have text in it. */
+  end(): void {
+    if (this.#part.inHeader) this.#endHeader(null);
   }
 
   /** The boundary of a line that is one, without its dashes. RFC 2046 section 5.1.1 allows blanks behind it. */
@@ -95,7 +121,7 @@ class Scan {
 
   #delimited({ boundary, closes }: { boundary: string; closes: boolean }): Incomplete {
     // What a header still lacked is taken as it stands.
-    if (this.#part.inHeader) this.#endHeader();
+    if (this.#part.inHeader) this.#endHeader(null);
     const depth = this.#depths.get(boundary) ?? 0;
     if (closes) this.#part = { ...newPart(depth), inHeader: false };
     else {
@@ -109,15 +135,39 @@ class Scan {
   #headerLine(start: number, next: number): Incomplete {
     const part = this.#part;
     if (isEmptyLine(this.#bytes, start, next)) {
-      this.headerEnd ??= next;
-      this.#endHeader();
+      this.#endHeader(next);
       return null;
     }
     part.headerBytes += next - start;
     part.headerLines += 1;
-    if (part.headerBytes > HEADER_MAX_BYTES) return 'too_large';
-    if (part.headerLines > HEADER_LINES_MAX) return 'too_large';
-    return this.#takeField(this.#bytes.toString('latin1', start, next).replace(/[\r\n]+$/, ''));
+    if (part.headerBytes > HEADER_MAX_BYTES || part.headerLines > HEADER_LINES_MAX) {
+      if (part.gap === null) return 'too_large';
+      this.#endHeader(null);
+      return null;
+    }
+    const line = this.#bytes.toString('latin1', start, next).replace(/[\r\n]+$/, '');
+    if (this.#opensParts(line)) {
+      part.gap ??= start;
+      this.#endHeader(null);
+      return this.line(start, next);
+    }
+    this.#lookForText(line, start);
+    return this.#takeField(line);
+  }
+
+  /** Whether a line in the header is the boundary that the header announced. */
+  #opensParts(line: string): boolean {
+    if (!line.startsWith('--')) return false;
+    return line.slice(2).trimEnd() === boundaryOf(this.#part.fields['content-type']);
+  }
+
+  /** Text that follows the header at once looks like no field, and no field of a header follows it. */
+  #lookForText(line: string, start: number): void {
+    const part = this.#part;
+    const isFirst = part.headerLines === 1;
+    if (KNOWN_FIELD.test(line)) part.gap = null;
+    else if (part.gap !== null || FIELD.test(line)) return;
+    else if (isFirst ? !MAILBOX_LINE.test(line) : !/^[ \t]/.test(line)) part.gap = start;
   }
 
   /** The parser takes the first of a field, so the scan does. */
@@ -134,9 +184,12 @@ class Scan {
     return part.fields['content-type'].length > CONTENT_TYPE_MAX_CHARS ? 'malformed' : null;
   }
 
-  #endHeader(): void {
+  /** `end` is behind the empty line; null where there is none. */
+  #endHeader(end: number | null): void {
     const part = this.#part;
     part.inHeader = false;
+    if (part.gap !== null) this.gaps.push(part.gap);
+    if (part.isTop) this.headerEnd = part.gap ?? end;
     part.isBase64 = /base64/i.test(part.fields['content-transfer-encoding']);
     const boundary = boundaryOf(part.fields['content-type']);
     if (boundary !== null) this.#depths.set(boundary, part.depth + 1);
@@ -149,9 +202,12 @@ class Scan {
   }
 }
 
-function newPart(depth: number) {
+function newPart(depth: number, isTop = false) {
   return {
     depth,
+    isTop,
+    /** Where text seems to begin without an empty line before it. */
+    gap: null as number | null,
     inHeader: true,
     isBase64: false,
     headerBytes: 0,

@@ -2,6 +2,7 @@ import { domainToASCII } from 'node:url';
 import { addressParser, decodeWords, type Header } from 'postal-mime';
 import { comparableAddress, isMailAddress } from '../../../../shared/rules/mail-address.ts';
 import type { MailAddress, MailPayload } from '../read-mail.ts';
+import { withoutInnerComments } from './address-comments.ts';
 import { cleanLine } from './texts.ts';
 
 const SUBJECT_MAX_CHARS = 2000;
@@ -116,7 +117,7 @@ export class MailHeader {
 
   #addresses(field: string): MailAddress[] {
     return this.#all(field)
-      .flatMap((value) => addressParser(value, { flatten: true }))
+      .flatMap((value) => addressParser(withoutInnerComments(value), { flatten: true }))
       .map(({ address = '', name }) => ({
         address: cleanLine(address, ADDRESS_MAX_CHARS),
         name: cleanLine(name, NAME_MAX_CHARS),

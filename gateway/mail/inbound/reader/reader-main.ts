@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ReadMail } from '../read-mail.ts';
 import { TxtRecords } from './dns.ts';
+import { MailDecoder } from './mail-decoder.ts';
 import type { ReaderData, ReaderMessage, ReadRequest } from './messages.ts';
 import { Pieces } from './pieces.ts';
 import { understand, understandHeader } from './understand.ts';
@@ -9,8 +10,8 @@ import { understand, understandHeader } from './understand.ts';
 if (parentPort === null) throw new Error('This is the entry of a thread.');
 const port = parentPort;
 
-// Nothing else in this thread uses it.
-Object.assign(globalThis, { Blob: Pieces });
+// In this thread they serve the parser alone.
+Object.assign(globalThis, { Blob: Pieces, TextDecoder: MailDecoder });
 
 const { dnsServers } = workerData as ReaderData;
 const records = new TxtRecords(dnsServers);

@@ -1,5 +1,7 @@
 /** Longer lines are text that somebody wrote, or no text. */
 const MARK_MAX_CHARS = 500;
+/** An introduction that tells neither time nor address. */
+const NO_TIME_MAX_CHARS = 100;
 /** How many lines an introduction is broken over. */
 const INTRODUCTION_LINES_MAX = 3;
 /** How many lines behind its first one a block of headers may take. */
@@ -127,7 +129,9 @@ function introductionAt(lines: readonly string[], index: number): Introduction |
 }
 
 function isIntroduction(text: string): boolean {
-  if (text.length > MARK_MAX_CHARS || !/\d|@/.test(text)) return false;
+  if (text.length > MARK_MAX_CHARS) return false;
+  // Without a time or an address it is short: `On Monday Ana wrote:`.
+  if (!/\d|@/.test(text) && !(OPENS.test(text) && text.length <= NO_TIME_MAX_CHARS)) return false;
   const lower = text.toLowerCase();
   return WROTE.some((verb) => lower.includes(verb)) || /<[^<>\s]+@[^<>\s]+>\s*[:：]$/.test(text);
 }

@@ -1,7 +1,7 @@
 import PostalMime, { type Email } from 'postal-mime';
 import type { MailAuthentication, MailPayload, ReadMail, Seen } from '../read-mail.ts';
 import { filesOf, sha256 } from './attachments.ts';
-import { HEADERS_MAX_BYTES, shapeOf, topHeader } from './caps.ts';
+import { HEADERS_MAX_BYTES, shapeOf, topHeader, withEmptyLines } from './caps.ts';
 import type { TxtRecords } from './dns.ts';
 import { MailHeader } from './headers.ts';
 import { htmlToText } from './html-text.ts';
@@ -30,18 +30,24 @@ export async function understand(
   records: TxtRecords,
 ): Promise<ReadMail> {
   const shape = shapeOf(bytes);
-  const parsed = seen.whole && shape.incomplete === null ? await parse(bytes) : null;
+  const readable = withEmptyLines(bytes, shape.gaps);
+  const parsed = seen.whole && shape.incomplete === null ? await parse(readable) : null;
   if (parsed === null) {
     const incomplete = seen.whole ? (shape.incomplete ?? 'malformed') : 'too_large';
     const header = await headerOf(bytes);
-    const checkable = seen.whole && shape.headerEnd !== null;
+    const checkable = seen.whole && shape.headerEnd !== null && shape.gaps.length === 0;
     const authentication = checkable
       ? await authenticate(bytes, header, seen.now, records)
       : uncheckable(header);
     return withHeaderOnly(bytes, seen, header, { incomplete, authentication });
   }
   const header = new MailHeader(parsed.headers);
-  const authentication = await authenticate(bytes, header, seen.now, records);
+  // Checked as it is read: text that was put into a signed header is not signed.
+  const checked = withEmptyLines(
+    bytes,
+    shape.gaps.filter((at) => at === shape.headerEnd),
+  );
+  const authentication = await authenticate(checked, header, seen.now, records);
   return withParts(bytes, seen, { parsed, header, authentication });
 }
 

@@ -8,8 +8,9 @@ it('the bundled reader of mails runs as a thread of its own', async () => {
     dnsServers: [],
     entry: pathToFileURL('dist/mail-reader.js'),
   });
-  const raw = Buffer.from(mailOf({ From: null }));
+  const type = { 'Content-Type': 'text/plain; charset=us-ascii' };
+  const raw = Buffer.from(mailOf({ From: null, ...type }, 'café'));
   const mail = await reader.read(raw, { now: NOW, whole: true, sizeBytes: raw.length });
-  expect(mail.payload.subject).toBe('Invoice 42');
+  expect(mail.payload).toMatchObject({ subject: 'Invoice 42', text: 'café\n' });
   await reader.close();
 });

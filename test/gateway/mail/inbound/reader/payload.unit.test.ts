@@ -102,6 +102,57 @@ describe('the payload of a mail', () => {
   });
 });
 
+describe('text that follows a header without an empty line', () => {
+  const header = 'To: demo@inbox.example\r\nSubject: Hello\r\n';
+  const readText = async (mail: string) => {
+    const { subject, text, incomplete } = (await readOffline(mail)).payload;
+    expect([subject, incomplete]).toEqual(['Hello', null]);
+    return text;
+  };
+
+  it.each([
+    ['Dear Ana,\r\nsee you.\r\n', 'Dear Ana,\nsee you.\n'],
+    ['Dear Ana,\r\n\r\nsee you.\r\n', 'Dear Ana,\n\nsee you.\n'],
+    ['Dear Ana,', 'Dear Ana,\n'],
+    ['Dear Ana,\nNote: see you\n  soon', 'Dear Ana,\nNote: see you\n  soon\n'],
+    ['https://shop.example/\r\n', 'https://shop.example/\n'],
+    ['\u00fcber: uns\r\n', null],
+  ])('is its text: %j', async (body, text) => {
+    const read = await readText(header + body);
+    if (text !== null) expect(read).toBe(text);
+    else expect(read).toContain('ber: uns');
+  });
+
+  it('is no field that stands among others, nor the first line of a mailbox file', async () => {
+    expect(await readText(`From ana Mon May  1 2026\r\n${header}\r\nYes.`)).toBe('Yes.\n');
+    expect(await readText(`To: a@b.example\r\nnonsense\r\nSubject: Hello\r\n\r\nYes.`)).toBe(
+      'Yes.\n',
+    );
+    expect(await readText(`${header}X-Own: 1\r\n\tand 2\r\n\r\nYes.`)).toBe('Yes.\n');
+  });
+
+  it('is that of a part, too', async () => {
+    const type = 'Content-Type: multipart/alternative; boundary="b b"\r\n';
+    const parts = ['--b b', 'Content-Type: text/plain', 'Yes.', '--b b', 'No header.', '--b b--'];
+    expect(await readText(`${header}${type}\r\n${parts.join('\r\n')}\r\n`)).toBe(
+      'Yes.\n\nNo header.\n',
+    );
+    expect(await readText(`${header}${type}${parts.join('\r\n')}\r\n`)).toBe(
+      'Yes.\n\nNo header.\n',
+    );
+  });
+
+  it('is all of it where it is longer than a header may be', async () => {
+    const long = 'It goes on and on.\r\n'.repeat(10_000);
+    expect((await readText(header + long))?.length).toBe(190_000);
+  });
+
+  it('is the mail itself where there is no header', async () => {
+    const { payload } = await readOffline('Dear Ana,\r\nsee you.');
+    expect(payload).toMatchObject({ subject: '', text: 'Dear Ana,\nsee you.\n' });
+  });
+});
+
 describe('the text of a mail', () => {
   const html = { 'Content-Type': 'text/html; charset=utf-8' };
 

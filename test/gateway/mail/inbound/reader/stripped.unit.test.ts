@@ -17,6 +17,9 @@ describe('the new part of a text', () => {
     'пт, 1 мая 2026 г. в 10:00, Ana Lopez <ana@shop.example>:',
     '2026年5月1日(金) 10:00 Ana Lopez <ana@shop.example>:',
     'Ana Lopez <ana@shop.example> 于2026年5月1日周五 10:00写道：',
+    'On Monday Bob wrote:',
+    'Am Montag schrieb Bob Müller:',
+    'Le lundi, Bob a écrit :',
   ])('is what stands above a quoted mail: %s', (introduction) => {
     expect(stripped('Yes, please.', '', introduction, '> Shall we?', '> Ana')).toBe('Yes, please.');
   });
@@ -79,6 +82,8 @@ describe('the new part of a text', () => {
       'Items:\n1. apples\n2. pears',
       'See section 2 below:\ntext',
       'a > b\nb < c',
+      'On Monday Bob wrote:\nAll is well.',
+      `On ${'and on '.repeat(20)}wrote:\n\n> a\n\nb`,
     ]) {
       expect(strippedText(text)).toBe(text);
     }

@@ -66,6 +66,38 @@ describe('a reader of mails', () => {
     expect(raw.equals(before)).toBe(true);
   });
 
+  it.each([
+    ['UTF-8', Buffer.from('naïve café 5 €', 'utf8')],
+    ['another charset', Buffer.from('na\xefve caf\xe9 5 \x80', 'latin1')],
+  ])('reads %s that is declared as us-ascii', async (_what, text) => {
+    const fields = {
+      From: null,
+      Subject: '=?us-ascii?q?caf=C3=A9?=',
+      'Content-Type': 'text/plain; charset="US-ASCII"',
+      'Content-Transfer-Encoding': '8bit',
+    };
+    const mail = Buffer.concat([Buffer.from(mailOf(fields, '')), text]);
+    const { payload } = await read(newReader(), mail);
+    expect(payload).toMatchObject({ subject: 'café', text: 'naïve café 5 €\n' });
+  });
+
+  it('reads what Windows adds to Latin-1', async () => {
+    const fields = { From: null, 'Content-Type': 'text/plain; charset=windows-1252' };
+    const raw = Buffer.from(mailOf(fields, '\x93100 \x80\x94 \x96 caf\xe9'), 'latin1');
+    expect((await read(newReader(), raw)).payload.text).toBe('“100 €” – café\n');
+  });
+
+  it('reads HTML and a file whose name say us-ascii and are UTF-8', async () => {
+    const part = (head: string, body: string): string => `--b\r\n${head}\r\n\r\n${body}\r\n`;
+    const html = 'Content-Type: text/html; charset=ascii\r\nContent-Transfer-Encoding: base64';
+    const file = "Content-Disposition: attachment; filename*=us-ascii''caf%C3%A9.txt";
+    const parts = [part(html, Buffer.from('<p>café</p>').toString('base64')), part(file, 'x')];
+    const type = { From: null, 'Content-Type': 'multipart/mixed; boundary=b' };
+    const mail = await read(newReader(), mailOf(type, `${parts.join('')}--b--\r\n`));
+    expect(mail.payload.text).toBe('café');
+    expect(mail.files.map(({ name }) => name)).toEqual(['café.txt']);
+  });
+
   it('reads as many as it is given', async () => {
     const one = newReader();
     const subjects = Array.from({ length: 50 }, (_, index) => `number ${index}`);

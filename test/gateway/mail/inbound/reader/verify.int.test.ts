@@ -29,10 +29,13 @@ function publish(name: string, text: string): void {
   dns.records.set(name, [text]);
 }
 
-async function check(mail: string, now = NOW) {
+function read(mail: string, now = NOW) {
   const bytes = Buffer.from(mail, 'latin1');
-  const seen = { now, whole: true, sizeBytes: bytes.length };
-  const { verified, payload } = await understand(bytes, seen, records);
+  return understand(bytes, { now, whole: true, sizeBytes: bytes.length }, records);
+}
+
+async function check(mail: string, now = NOW) {
+  const { verified, payload } = await read(mail, now);
   return { verified, ...payload.authentication };
 }
 
@@ -45,6 +48,31 @@ const VERIFIED = {
   from_domain: 'shop.example',
   aligned: true,
 };
+
+describe('text in the header of a signed mail', () => {
+  // Whoever reads it as text must not take it for signed: nothing in it is.
+  it('is not signed, and takes the signature away with it', async () => {
+    const [header = '', body = ''] = signed(mailOf(), shop()).split('\r\n\r\n');
+    const put = await read(`${header}\r\nPay to another account.\r\n\r\n${body}`);
+    expect(put.payload.text).toBe('Pay to another account.\n\nThe invoice is attached.\n');
+    expect(put).toMatchObject({
+      verified: false,
+      payload: { authentication: { dkim: 'neutral' } },
+    });
+  });
+
+  it('that a field of the header follows is no text', async () => {
+    const put = await read(`Pay to another account.\r\n${signed(mailOf(), shop())}`);
+    expect(put.payload.text).toBe('The invoice is attached.\n');
+  });
+
+  it('of a part, which the body brought, is signed', async () => {
+    const type = { 'Content-Type': 'multipart/mixed; boundary=b' };
+    const mail = mailOf(type, '--b\r\nContent-Type: text/plain\r\nYes.\r\n--b--\r\n');
+    const { verified, payload } = await read(signed(mail, shop()));
+    expect([verified, payload.text]).toEqual([true, 'Yes.\n']);
+  });
+});
 
 describe('a mail whose sender is proven', () => {
   it('is signed by the domain of its sender, which publishes a policy', async () => {
