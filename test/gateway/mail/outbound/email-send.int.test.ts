@@ -267,7 +267,7 @@ describe('email_status', () => {
     expect(unknown).toMatchObject(refused(404, 'NOT_FOUND'));
     expect(unknown.body).toMatchObject({
       error: {
-        hint: 'The batch_id is in the answer of email_send, and in what email.failed and email.bounced tell.',
+        hint: `No batch ${id} in this project. The batch_id is in the answer of email_send, and in what email.failed and email.bounced tell.`,
       },
     });
     const key = await mail.gateway.key('disk');

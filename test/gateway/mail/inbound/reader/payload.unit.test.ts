@@ -102,13 +102,14 @@ describe('the payload of a mail', () => {
   });
 });
 
+async function readText(mail: string) {
+  const { subject, text, incomplete } = (await readOffline(mail)).payload;
+  expect([subject, incomplete]).toEqual(['Hello', null]);
+  return text;
+}
+
 describe('text that follows a header without an empty line', () => {
   const header = 'To: demo@inbox.example\r\nSubject: Hello\r\n';
-  const readText = async (mail: string) => {
-    const { subject, text, incomplete } = (await readOffline(mail)).payload;
-    expect([subject, incomplete]).toEqual(['Hello', null]);
-    return text;
-  };
 
   it.each([
     ['Dear Ana,\r\nsee you.\r\n', 'Dear Ana,\nsee you.\n'],
@@ -116,11 +117,8 @@ describe('text that follows a header without an empty line', () => {
     ['Dear Ana,', 'Dear Ana,\n'],
     ['Dear Ana,\nNote: see you\n  soon', 'Dear Ana,\nNote: see you\n  soon\n'],
     ['https://shop.example/\r\n', 'https://shop.example/\n'],
-    ['\u00fcber: uns\r\n', null],
   ])('is its text: %j', async (body, text) => {
-    const read = await readText(header + body);
-    if (text !== null) expect(read).toBe(text);
-    else expect(read).toContain('ber: uns');
+    expect(await readText(header + body)).toBe(text);
   });
 
   it('is no field that stands among others, nor the first line of a mailbox file', async () => {

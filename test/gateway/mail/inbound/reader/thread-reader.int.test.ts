@@ -49,6 +49,8 @@ function entryOf(source: string): URL {
   return new URL(`data:text/javascript,${encodeURIComponent(source)}`);
 }
 
+const part = (head: string, body: string): string => `--b\r\n${head}\r\n\r\n${body}\r\n`;
+
 describe('a reader of mails', () => {
   it('reads a signed mail in its thread, and leaves the bytes as they are', async () => {
     const key = rsaKey();
@@ -88,7 +90,6 @@ describe('a reader of mails', () => {
   });
 
   it('reads HTML and a file whose name say us-ascii and are UTF-8', async () => {
-    const part = (head: string, body: string): string => `--b\r\n${head}\r\n\r\n${body}\r\n`;
     const html = 'Content-Type: text/html; charset=ascii\r\nContent-Transfer-Encoding: base64';
     const file = "Content-Disposition: attachment; filename*=us-ascii''caf%C3%A9.txt";
     const parts = [part(html, Buffer.from('<p>café</p>').toString('base64')), part(file, 'x')];
