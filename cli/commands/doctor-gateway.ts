@@ -7,11 +7,12 @@ import { CallError, CliError, messageOf } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { textOption } from '../input/option-values.ts';
 import { replicaNote, witnessAlarm } from '../view/status-replica.ts';
+import { checkClock } from './doctor-clock.ts';
 import { failed, ok, warning, type Finding } from './doctor-checks.ts';
 
 const ANSWERS_WITHIN_MS = 5000;
 
-/** Whether the gateway of the profile answers, and takes its key; asks it directly. Nothing without a gateway. */
+/** Whether the gateway of the profile answers, takes its key and has the time; asks it directly. Nothing without a gateway. */
 export async function checkGateway(context: CommandContext): Promise<Finding[]> {
   const profile = storedProfile(context);
   const address = profile?.gateway;
@@ -25,7 +26,11 @@ export async function checkGateway(context: CommandContext): Promise<Finding[]> 
   const client = new HttpClient({ home, env, connection, warn: () => undefined });
   try {
     const answer = await client.call('GET', '/v1/whoami', { timeoutMs: ANSWERS_WITHIN_MS });
-    return [ok('gateway', `${address} answers`), ok('sign-in', acceptedText(answer))];
+    return [
+      ok('gateway', `${address} answers`),
+      ok('sign-in', acceptedText(answer)),
+      ...(await checkClock(client)),
+    ];
   } catch (error) {
     return refusedBy(address, error);
   }

@@ -12,6 +12,7 @@ import {
   checkTelegram,
   type Finding,
 } from './doctor-checks.ts';
+import { checkLocalClock } from './doctor-clock.ts';
 import { checkGateway, checkReplica } from './doctor-gateway.ts';
 
 const MARKS = { ok: '✓', warning: '!', error: '✗' } as const;
@@ -33,7 +34,8 @@ async function lookAtAll(context: CommandContext): Promise<Finding[]> {
     checkPermissions(home),
     checkCredentials(home),
     checkDaemon(home, status),
-    ...(await checkPort(home, status)),
+    await checkPort(home, status),
+    ...(status?.mode === 'local' ? await checkLocalClock(context) : []),
     ...(await checkGateway(context)),
     ...checkReplica(status),
     ...checkTelegram(status),
