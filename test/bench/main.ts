@@ -26,6 +26,8 @@ import { wake } from './cases/wake.ts';
 import { Workshop } from './children.ts';
 import { drawScaling } from './scaling-plot.ts';
 import { machine, markdown, writeJson, type Row } from './report.ts';
+import { recordResults } from './results.ts';
+import { writeFigures } from '../docs/figures.ts';
 
 const BENCHES: Readonly<Record<string, RunBench>> = {
   ingest,
@@ -63,13 +65,16 @@ interface Options {
   /** Where the picture of the bench `gateways` goes. */
   readonly plot: string | undefined;
   readonly quick: boolean;
+  /** Whether the figures of README and docs are replaced by these. */
+  readonly record: boolean;
 }
 
-const USAGE = `npm run bench -- [BENCH…] [--quick] [--json FILE] [--plot FILE.svg]
+const USAGE = `npm run bench -- [BENCH…] [--quick] [--record] [--json FILE] [--plot FILE.svg]
 
 Measures each figure beside something else in the same run, and prints the medians as a table.
 
   --quick      fewer rounds and shorter ones
+  --record     write these figures into docs/figures.json and the pages that show them
   --json FILE  the samples as well
   --plot FILE  the picture of the bench gateways
 
@@ -85,6 +90,7 @@ function parseOptions(): Options | null {
       json: { type: 'string' },
       plot: { type: 'string' },
       quick: { type: 'boolean', default: false },
+      record: { type: 'boolean', default: false },
     },
   });
   if (values.help) return null;
@@ -93,7 +99,8 @@ function parseOptions(): Options | null {
     throw new Error(`There is no bench ${unknown}. There are: ${Object.keys(BENCHES).join(', ')}.`);
   }
   const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
-  return { names, json: values.json, plot: values.plot, quick: values.quick };
+  const { json, plot, quick, record } = values;
+  return { names, json, plot, quick, record };
 }
 
 /** Each bench in turn; one that fails leaves a row that says so. */
@@ -149,6 +156,10 @@ async function main(): Promise<number> {
   const { rows, failed } = await runAll(options);
   console.log(`${machine()}${options.quick ? ', quick' : ''}\n\n${markdown(rows)}`);
   if (options.plot !== undefined) drawScaling(rows, options.plot);
+  if (options.record) {
+    recordResults(rows, options.quick);
+    writeFigures();
+  }
   if (options.json !== undefined) writeJson(options.json, rows, options.quick);
   // A target that is missed is for the reader to judge; a bench that cannot run is an error.
   return failed ? 1 : 0;

@@ -28,6 +28,13 @@ export interface Row {
   readonly note?: string;
 }
 
+/** A row with whether it meets its target: null where there is no target or no figure. */
+export type JudgedRow = Row & { readonly ok: boolean | null };
+
+export function judged(row: Row): JudgedRow {
+  return { ...row, ok: meets(row) };
+}
+
 /** Null where there is no target or no figure. */
 function meets(row: Row): boolean | null {
   const { target } = row;
@@ -99,7 +106,7 @@ export function writeJson(path: string, rows: readonly Row[], quick: boolean): v
     at: new Date().toISOString(),
     machine: machine(),
     quick,
-    rows: rows.map((row) => ({ ...row, ok: meets(row) })),
+    rows: rows.map(judged),
   };
   writeFileSync(path, `${JSON.stringify(report, null, 2)}\n`);
 }

@@ -7,7 +7,7 @@ import { ratios, spread } from '../stats.ts';
 import { findTool, missing } from '../tools.ts';
 import { claimScript, load } from '../wrk.ts';
 
-const ROW = { bench: 'claim', what: 'claim + ack over HTTP, c16, vs pg-boss fetch + complete' };
+const ROW = { bench: 'claim', what: 'claim and ack over HTTP, 16 connections' };
 const WARM_UP_SECONDS = 2;
 /** As many as a worker may find waiting; the rate is taken over fewer seconds where it fetches them all. */
 const JOBS = 2000;
@@ -67,7 +67,7 @@ export const claim: RunBench = async (bench) => {
       {
         ...ROW,
         value: { unit: '/s', spread: spread(rates.ours) },
-        baseline: { name: 'pg-boss fetch + complete', unit: '/s', spread: spread(rates.theirs) },
+        baseline: { name: 'pg-boss fetch and complete', unit: '/s', spread: spread(rates.theirs) },
         ratio: ratios(rates.ours, rates.theirs),
       },
     ];

@@ -50,7 +50,7 @@ export const fanOut: RunBench = async (bench) => {
   return [
     {
       bench: 'fan-out',
-      what: `${REPLICAS} replicas and ${READERS} readers of the protocol at ${COMMITS_A_SECOND} commits/s, lag p99`,
+      what: `${REPLICAS} replicas and ${READERS} readers at ${COMMITS_A_SECOND} commits/s, lag p99`,
       value: { unit: 'ms', spread: spread(p99s) },
       target: { of: 'value', op: '<=', limit: 1000 },
     },

@@ -14,12 +14,12 @@ const NGINX = 'nginx WebDAV, one process';
 
 const PUT = {
   bench: 'files',
-  what: '1 MB file put over HTTP, synced, p50, vs nginx PUT and sync',
+  what: '1 MB file put over HTTP, synced, p50',
   target: { of: 'ratio', op: '>=', limit: 0.5 },
 } as const;
 const GET = {
   bench: 'files',
-  what: '1 MB file get by link over HTTP, p50, vs nginx',
+  what: '1 MB file by link over HTTP, p50',
   target: { of: 'ratio', op: '>=', limit: 0.5 },
 } as const;
 

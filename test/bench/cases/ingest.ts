@@ -63,7 +63,7 @@ function makeGenerator(bench: Bench, wrk: string): Generator {
 
 const NO_DATABASE = { of: 'ratio', op: '>=', limit: 0.7, stretch: 0.8 } as const;
 const COMMIT_EACH = { of: 'ratio', op: '>=', limit: 3 } as const;
-const VERIFIED = 'durable verified ingest, c64';
+const VERIFIED = 'verified, durable webhooks over HTTP, 64 connections';
 
 /** Verified deliveries made durable, against the same handler without a database and with a commit for each. */
 export const ingest: RunBench = async (bench) => {
@@ -71,8 +71,8 @@ export const ingest: RunBench = async (bench) => {
   if (!wrk) {
     const skipped = missing('wrk');
     return [
-      { bench: 'ingest', what: `${VERIFIED}, vs no database`, skipped, target: NO_DATABASE },
-      { bench: 'ingest', what: `${VERIFIED}, vs a commit each`, skipped, target: COMMIT_EACH },
+      { bench: 'ingest', what: `${VERIFIED}, against no database`, skipped, target: NO_DATABASE },
+      { bench: 'ingest', what: `${VERIFIED}, against a commit each`, skipped, target: COMMIT_EACH },
     ];
   }
   const generator = makeGenerator(bench, wrk);
@@ -103,32 +103,32 @@ function tails(side: readonly Load[]): number[] {
 type Side = 'durable' | 'bare' | 'each' | 'single';
 
 function ingestRows(runs: Record<Side, Load[]>): Row[] {
-  const against = (what: string, name: string, side: readonly Load[]) => ({
+  const against = (name: string, side: readonly Load[]) => ({
     bench: 'ingest',
-    what,
+    what: VERIFIED,
     value: { unit: '/s', spread: spread(rates(runs.durable)) },
     baseline: { name, unit: '/s', spread: spread(rates(side)) },
     ratio: ratios(rates(runs.durable), rates(side)),
   });
   return [
     {
-      ...against(`${VERIFIED}, vs no database`, 'same handler, no database', runs.bare),
+      ...against('the same handler without a database', runs.bare),
       target: NO_DATABASE,
     },
     {
-      ...against(`${VERIFIED}, vs a commit each`, 'same store, a commit each', runs.each),
+      ...against('a commit each', runs.each),
       target: COMMIT_EACH,
     },
-    against(`${VERIFIED}, vs one thread`, 'same store, one thread', runs.single),
-    tailRow(runs.durable, { name: 'same store, a commit each', side: runs.each }),
-    tailRow(runs.durable, { name: 'same store, one thread', side: runs.single }),
+    against('one thread for all', runs.single),
+    tailRow(runs.durable, { name: 'a commit each', side: runs.each }),
+    tailRow(runs.durable, { name: 'one thread for all', side: runs.single }),
   ];
 }
 
 function tailRow(own: Load[], { name, side }: { name: string; side: Load[] }): Row {
   return {
     bench: 'ingest',
-    what: `${VERIFIED}, p99, vs ${name.slice('same store, '.length)}`,
+    what: `${VERIFIED}, p99`,
     value: { unit: 'ms', spread: spread(tails(own)) },
     baseline: { name, unit: 'ms', spread: spread(tails(side)) },
     ratio: ratios(tails(own), tails(side)),
@@ -137,7 +137,7 @@ function tailRow(own: Load[], { name, side }: { name: string; side: Load[] }): R
 
 const PG_BOSS = {
   bench: 'queue',
-  what: 'durable verified ingest over HTTP, c16, vs pg-boss send',
+  what: 'verified, durable webhooks over HTTP, 16 connections',
   target: { of: 'ratio', op: '>=', limit: 2 },
 } as const;
 
@@ -171,7 +171,7 @@ export const queue: RunBench = async (bench) => {
       {
         ...PG_BOSS,
         value: { unit: '/s', spread: spread(runs.ours) },
-        baseline: { name: 'pg-boss send', unit: '/s', spread: spread(runs.theirs) },
+        baseline: { name: 'pg-boss `send`, without HTTP', unit: '/s', spread: spread(runs.theirs) },
         ratio: ratios(runs.ours, runs.theirs),
       },
     ];

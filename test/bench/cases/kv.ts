@@ -18,22 +18,22 @@ const ETCD = "etcd's JSON gateway";
 
 const GET_HELLO = {
   bench: 'kv',
-  what: 'KV get over HTTP, p50, c1, vs a hono hello',
+  what: 'KV get over HTTP, one connection, p50',
   target: { of: 'ratio', op: '<=', limit: 1.5 },
 } as const;
 const PUT_INGEST = {
   bench: 'kv',
-  what: 'durable KV put over HTTP, c64, vs ingest',
+  what: 'durable KV put over HTTP, 64 connections',
   target: { of: 'ratio', op: '>=', limit: 0.8 },
 } as const;
 const GET_ETCD = {
   bench: 'kv',
-  what: 'KV get over HTTP, c1, vs etcd',
+  what: 'KV get over HTTP, one connection',
   target: { of: 'ratio', op: '>=', limit: 1.5 },
 } as const;
 const PUT_ETCD = {
   bench: 'kv',
-  what: 'durable KV put over HTTP, c64, vs etcd',
+  what: 'durable KV put over HTTP, 64 connections',
   target: { of: 'ratio', op: '>=', limit: 1.5 },
 } as const;
 
@@ -152,7 +152,7 @@ function rowsOf(runs: Partial<Record<Side, Load[]>>): Row[] {
     {
       ...GET_HELLO,
       value: { unit: 'ms', spread: spread(p50(get)) },
-      baseline: { name: 'hono hello world', unit: 'ms', spread: spread(p50(hello)) },
+      baseline: { name: 'a hono hello', unit: 'ms', spread: spread(p50(hello)) },
       ratio: ratios(p50(get), p50(hello)),
     },
     rates(PUT_INGEST, put, ingest, 'verified deliveries'),
@@ -186,7 +186,7 @@ export const kvHistory: RunBench = async (bench) => {
   return [
     {
       bench: 'kv-list',
-      what: `a page of ${MANY.toLocaleString('en')} keys, p50`,
+      what: `a page of a list of ${MANY.toLocaleString('en')} keys, p50`,
       value: { unit: 'ms', spread: spread(ms.many) },
       baseline: { name: `of ${FEW} keys`, unit: 'ms', spread: spread(ms.few) },
       ratio: ratios(ms.many, ms.few),

@@ -23,14 +23,14 @@ export const ledger: RunBench = async (bench) => {
   return [
     {
       bench: 'ledger',
-      what: `ledger_verify, ${size}`,
+      what: `svc ledger verify, ${size}`,
       value: { unit: '/s', spread: spread(rates.ours) },
       baseline: { name: 'the same check in memory', unit: '/s', spread: spread(rates.bare) },
       ratio: ratios(rates.ours, rates.bare),
     },
     {
       bench: 'ledger',
-      what: `ledger_verify, ${size}, longest hold of the event loop`,
+      what: `svc ledger verify, ${size}, longest hold of the event loop`,
       value: { unit: 'ms', spread: spread(held) },
       target: { of: 'value', op: '<=', limit: 50 },
     },

@@ -20,7 +20,7 @@ export const mailBacklog: RunBench = async (bench) => {
   const mails = bench.quick ? 500 : 2000;
   const row = {
     bench: 'mail-backlog',
-    what: `${mails} signed mails of 4 KB in the mailbox, from the start of the gateway until all are events`,
+    what: `${mails} signed mails waiting in the mailbox become events`,
     target: { of: 'value', op: '>=', limit: 100 } as const,
   };
   const lab = await startLab(bench);

@@ -22,11 +22,11 @@ const UNSEEN_MS = 2000;
 
 const WHOLE = {
   bench: 'mail-wake',
-  what: 'signed mail handed to an SMTP server → wait answer, p50',
+  what: 'signed mail, from SMTP to the answer of a wait, p50',
 };
 const BEYOND = {
   bench: 'mail-wake',
-  what: 'notice of it by IMAP → wait answer, p50 of the differences',
+  what: "signed mail, from the mail server's notice to the answer of a wait, p50",
   target: { of: 'value', op: '<=', limit: 100 } as const,
 };
 

@@ -36,7 +36,7 @@ export const mcp: RunBench = async (bench) => {
 };
 
 function nameOf(tool: string): string {
-  return `MCP tools/call ${tool}, p50, c1, vs REST`;
+  return `MCP \`tools/call\` ${tool}, one connection, p50`;
 }
 
 async function compare(bench: Bench, wrk: string, served: Served, one: Call): Promise<Row> {

@@ -34,11 +34,15 @@ export const decide: RunBench = async (bench) => {
   return [
     {
       bench: 'decide',
-      what: 'decision form → ask_approval answer, p50',
+      what: "a person's decision, from the form to the agent's answer, p50",
       value: of(0.5),
       target: { of: 'value', op: '<=', limit: 5 },
     },
-    { bench: 'decide', what: 'decision form → ask_approval answer, p99', value: of(0.99) },
+    {
+      bench: 'decide',
+      what: "a person's decision, from the form to the agent's answer, p99",
+      value: of(0.99),
+    },
   ];
 };
 

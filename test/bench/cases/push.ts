@@ -26,9 +26,9 @@ export const push: RunBench = async (bench) => {
     },
     {
       bench: 'push',
-      what: 'the same beside a destination that never answers',
+      what: 'signed deliveries while one destination never answers',
       value,
-      baseline: { name: 'without it', unit: '/s', spread: spread(runs.alone) },
+      baseline: { name: 'without that one', unit: '/s', spread: spread(runs.alone) },
       ratio: ratios(runs.beside, runs.alone),
       target: { of: 'ratio', op: '>=', limit: 0.95 },
     },

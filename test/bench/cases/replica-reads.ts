@@ -106,15 +106,15 @@ function rowsOf(name: Read, runs: Record<Side, Load[]>): Row[] {
   return [
     {
       ...row,
-      what: `${name} at a daemon over a replica, p50, c1, vs local mode`,
+      what: `${name} at a daemon over a replica, p50`,
       baseline: { name: 'local mode', ...figure('local') },
       ratio: ratios(p50('replica'), p50('local')),
       target: { of: 'ratio', op: '<=', limit: 1.2 },
     },
     {
       ...row,
-      what: `${name} at the gateway ${ROUND_TRIP_MS} ms away, p50, vs a daemon over a replica`,
-      baseline: { name: 'at the gateway', ...figure('remote') },
+      what: `${name} at a daemon over a replica, p50`,
+      baseline: { name: `at a gateway ${ROUND_TRIP_MS} ms away`, ...figure('remote') },
       ratio: ratios(p50('remote'), p50('replica')),
       target: { of: 'ratio', op: '>=', limit: 5 },
     },

@@ -38,7 +38,7 @@ export const replica: RunBench = async (bench) => {
   probe.close();
   const row = (what: string, of: keyof Timed, share: number, limit?: number) => ({
     bench: 'replica',
-    what: `commit at the gateway → ${what}, p${share * 100}`,
+    what: `from a commit at the gateway until ${what}, p${share * 100}`,
     value: {
       unit: 'ms',
       spread: spread(
@@ -53,10 +53,10 @@ export const replica: RunBench = async (bench) => {
     ...(limit !== undefined && { target: { of: 'value', op: '<=', limit } as const }),
   });
   return [
-    row('visible in a replica', 'visibleMs', 0.5, 8),
-    row('visible in a replica', 'visibleMs', 0.99, 40),
-    row('answer of a wait at its daemon', 'waitMs', 0.5, 10),
-    row('answer of a wait at its daemon', 'waitMs', 0.99),
+    row('a replica has it', 'visibleMs', 0.5, 8),
+    row('a replica has it', 'visibleMs', 0.99, 40),
+    row('a wait at its daemon answers', 'waitMs', 0.5, 10),
+    row('a wait at its daemon answers', 'waitMs', 0.99),
   ];
 };
 

@@ -25,14 +25,14 @@ export const start: RunBench = async (bench) => {
       bench: 'start',
       what,
       value: { unit: 'ms', spread: spread(times) },
-      baseline: { name: 'node -e 0', unit: 'ms', spread: spread(ms.nothing) },
+      baseline: { name: '`node -e 0`', unit: 'ms', spread: spread(ms.nothing) },
       ratio: ratios(times, ms.nothing),
       target: { of: 'ratio', op: '<=', limit } as const,
     });
     return [
-      row('svc --version', ms.version, 1.2),
-      row('svc with an argument missing', ms.refused, 1.2),
-      row('svc inbox list against a running daemon', ms.list, 1.4),
+      row('`svc --version`', ms.version, 1.2),
+      row('`svc` with an argument missing', ms.refused, 1.2),
+      row('`svc inbox list`', ms.list, 1.45),
     ];
   } finally {
     await daemon.end();

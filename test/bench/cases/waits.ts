@@ -22,10 +22,10 @@ export const waits: RunBench = async (bench) => {
   return [
     {
       bench: 'waits',
-      what: `resident memory per wait, ${WAITS} waits over ${PROJECTS} projects`,
+      what: 'memory of a held wait',
       value: { unit: 'kB', spread: spread(kilobytes.ours) },
       baseline: {
-        name: 'the same requests held by a bare node:http server',
+        name: 'held by bare `node:http`',
         unit: 'kB',
         spread: spread(kilobytes.bare),
       },

@@ -48,20 +48,20 @@ export const wake: RunBench = async (bench) => {
   return [
     {
       bench: 'wake',
-      what: 'ingress answer (commit done) → wait answer, p50',
+      what: 'from the commit of an event to the answer of a wait, p50',
       value: figure(of('afterMs', 0.5)),
       target,
     },
     {
       bench: 'wake',
-      what: 'ingress answer (commit done) → wait answer, p99',
+      what: 'from the commit of an event to the answer of a wait, p99',
       value: figure(of('afterMs', 0.99)),
     },
     ...([0.5, 0.99] as const).map((share) => ({
       bench: 'wake',
-      what: `delivery sent → wait answer, p${share * 100}`,
+      what: `from a webhook to the answer of a wait, p${share * 100}`,
       value: figure(of('wholeMs', share)),
-      baseline: { name: 'delivery sent → its own answer', ...figure(of('postMs', share)) },
+      baseline: { name: 'its own answer', ...figure(of('postMs', share)) },
       ratio: ratios(of('wholeMs', share), of('postMs', share)),
     })),
   ];
