@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { judged, machine, type JudgedRow, type Row } from './report.ts';
 
 /** The latest run of one bench, with where and when it ran. */
-export interface BenchResult {
+interface BenchResult {
   /** ISO 8601 UTC. */
   readonly at: string;
   readonly machine: string;
@@ -15,7 +15,7 @@ export interface BenchResult {
 export type Results = Readonly<Record<string, BenchResult>>;
 
 /** Every figure in README and docs comes from this file. */
-export const RESULTS_FILE = 'docs/figures.json';
+const RESULTS_FILE = 'docs/figures.json';
 
 export function readResults(): Results {
   if (!existsSync(RESULTS_FILE)) return {};
