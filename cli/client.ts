@@ -10,6 +10,7 @@ import { parseExact, stringifyExact } from '../shared/exact-json.ts';
 import { isAlive } from '../shared/processes.ts';
 import { readRecord } from '../daemon/record.ts';
 import { isTlsRefusal } from '../shared/tls-refusal.ts';
+import { staleNote } from '../shared/bindings/answer-marks.ts';
 import { errorCode } from '../shared/untyped.ts';
 import { VERSION } from '../shared/version.ts';
 import { notListening, notTrusted, resolveConnection, type Connection } from './connection.ts';
@@ -223,10 +224,7 @@ export class HttpClient implements Client {
   #noteStale(headers: IncomingMessage['headers']): void {
     if (this.#saidStale || headers['x-service-stale'] !== 'true') return;
     this.#saidStale = true;
-    const seconds = Math.round(Number(headers['x-service-replica-age']));
-    this.#options.warn(
-      `The gateway cannot be reached: this is what the replica of this machine knew ${seconds} s ago.`,
-    );
+    this.#options.warn(staleNote(Number(headers['x-service-replica-age'])));
   }
 
   #compareVersion(theirs: string | readonly string[] | undefined): void {

@@ -180,10 +180,10 @@ const READS = { live: 'local', stale: 'stale', no: 'gateway' } as const;
 function reportOf(replica: Replica): ReplicaReport {
   const { state, position, behind, ageMs, offlineSince, copied, detail, code, witness } =
     replica.status;
-  const { usable, stale } = replica.freshness();
+  const { usable } = replica.freshness();
   return {
     state,
-    reads: stale ? 'stale' : READS[usable],
+    reads: READS[usable],
     position,
     behind,
     age_ms: ageMs === null ? null : Math.round(ageMs),

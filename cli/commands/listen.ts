@@ -91,7 +91,7 @@ async function forward(
   const { output, signal } = context;
   const client = context.client();
   const note = (text: string): void => output.note(text);
-  const options = { client, leaseSeconds: LEASE_SECONDS, kill: signal, note };
+  const options = { client, leaseSeconds: LEASE_SECONDS, signal, kill: signal, note };
   const lost = new LostClaims();
   for (;;) {
     const waited = await feed.next({ seconds: WAIT_SECONDS, since });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '../client.ts';
 import { isObject } from '../../shared/untyped.ts';
-import { badAnswer, messageOf } from '../errors.ts';
+import { badAnswer, messageOf, sentence } from '../errors.ts';
 import { asEvent, type FeedEvent } from './event-feed.ts';
 import { answeredCode, isPassing, Patience, sleep } from './patience.ts';
 
@@ -35,10 +35,14 @@ export interface Closed {
 }
 
 /**
- * Claims an event; null when another worker has it. A claim whose answer was lost is repeated with the same key, so that it is answered again instead
- * of leaving the event to its lease.
+ * Claims an event; null when another worker has it. Sits out network trouble, for a few tries once no more is to be taken. A
+ * claim whose answer was lost is repeated with the same key, so that it is answered again instead of leaving the event to
+ * its lease.
  */
-export async function takeEvent(options: LeaseOptions, eventId: string): Promise<FeedEvent | null> {
+export async function takeEvent(
+  options: LeaseOptions & { readonly signal: AbortSignal },
+  eventId: string,
+): Promise<FeedEvent | null> {
   const call = {
     body: { event_id: eventId, lease_seconds: options.leaseSeconds },
     headers: { 'Idempotency-Key': randomUUID() },
@@ -51,7 +55,9 @@ export async function takeEvent(options: LeaseOptions, eventId: string): Promise
       throw badAnswer('The claim was answered with something that is no event.');
     } catch (error) {
       if (TAKEN.has(answeredCode(error) ?? '')) return null;
-      if (!isPassing(error) || patience.failures >= CLAIM_TRIES) throw error;
+      const isTired = options.signal.aborted && patience.failures >= CLAIM_TRIES;
+      if (!isPassing(error) || isTired) throw error;
+      if (patience.failures === 0) options.note(`${sentence(messageOf(error))} Trying again.`);
       // An interrupt must not leave a claim behind that nobody knows of, so this pause ignores it.
       await patience.pause(error, options.kill);
     }

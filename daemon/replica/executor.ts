@@ -5,7 +5,7 @@ import type { Answer, Credentials, Executor, Follower } from '../../shared/execu
 import { admit, mayWait, type Operation } from '../../shared/operation.ts';
 import { UpstreamFailed } from '../upstream/upstream-failed.ts';
 import { UpstreamKeys } from '../upstream/upstream-keys.ts';
-import type { Upstream } from '../upstream/upstream.ts';
+import type { Upstream, UpstreamCall } from '../upstream/upstream.ts';
 import { STALE_MAX_MS } from './freshness.ts';
 import { HeldCalls } from './held-calls.ts';
 import { inAnOldCopy, runLocally, shortened, waitLocally, type LocalCall } from './local-call.ts';
@@ -14,7 +14,16 @@ import type { Replica } from './replica.ts';
 /** What is asked of the copy. */
 export type ReadableReplica = Pick<
   Replica,
-  'freshness' | 'info' | 'knownKeys' | 'noteWritten' | 'now' | 'settled' | 'store' | 'waits'
+  | 'freshness'
+  | 'info'
+  | 'knownKeys'
+  | 'noteAnswer'
+  | 'noteSilence'
+  | 'noteWritten'
+  | 'now'
+  | 'settled'
+  | 'store'
+  | 'waits'
 >;
 
 export interface ReplicaExecutorParts {
@@ -48,6 +57,8 @@ interface Readable {
 const SETTLE_MS = 1_000;
 /** So long a read waits for a gateway that may be away, while the copy could answer in its place. */
 const PATIENCE_MS = 5_000;
+/** The same where the gateway was away a moment ago. */
+const AWAY_PATIENCE_MS = 1_000;
 /** Refusals before anything is committed. All others tell of a state that the copy may not know, and the ledger has them. */
 const UNCOMMITTED_CODES: ReadonlySet<ErrorCode> = new Set([
   'METHOD_NOT_ALLOWED',
@@ -83,7 +94,7 @@ export class ReplicaExecutor implements Executor {
 
   constructor(parts: ReplicaExecutorParts) {
     this.#parts = parts;
-    this.#keys = new UpstreamKeys(parts.upstream);
+    this.#keys = new UpstreamKeys({ call: (call) => this.#callUpstream(call) });
   }
 
   /** UNAUTHENTICATED for a key of another project, too. UNAVAILABLE when only the gateway could say. */
@@ -152,7 +163,7 @@ export class ReplicaExecutor implements Executor {
       }
     }
     try {
-      return await this.#ask(left(), this.#inItsPlace() ? PATIENCE_MS : undefined);
+      return await this.#ask(left(), this.#patienceMs());
     } catch (error) {
       const stale = isSilent(error) ? this.#inItsPlace() : null;
       if (!stale) throw error;
@@ -166,19 +177,28 @@ export class ReplicaExecutor implements Executor {
       const { ageMs } = replica.freshness();
       throw stale && mayBeBehind(error) ? inAnOldCopy(error, ageMs) : error;
     });
-    const { ageMs, usable, stale: isStale } = replica.freshness();
+    const { ageMs, usable } = replica.freshness();
     // It was lost meanwhile, and with it how old the answer is.
     if (!Number.isFinite(ageMs)) throw unavailable(1);
-    return { value, replica: { ageMs, stale: stale || isStale || usable !== 'live' } };
+    // A wait may outlive the outage it began in: it looked again at all that came since.
+    const wasStale = stale && !mayWait(call.operation);
+    return { value, replica: { ageMs, stale: wasStale || usable !== 'live' } };
   }
 
-  /** The copy when it may answer now: with all that was written through this daemon, or because nobody else can. */
+  /** How long the gateway may be silent; undefined where nobody else can answer. */
+  #patienceMs(): number | undefined {
+    const inItsPlace = this.#inItsPlace();
+    if (!inItsPlace) return undefined;
+    return inItsPlace.replica.freshness().usable === 'stale' ? AWAY_PATIENCE_MS : PATIENCE_MS;
+  }
+
+  /** The copy when it may answer now. Without what was written through this daemon, the gateway is to be asked first. */
   async #readable(): Promise<Readable | null> {
     const replica = this.#parts.replica();
     const { usable } = replica?.freshness() ?? { usable: 'no' };
     if (!replica?.store || usable === 'no') return null;
-    if (usable === 'stale') return { replica, stale: true };
-    return (await replica.settled(SETTLE_MS)) ? { replica, stale: false } : null;
+    const stale = usable === 'stale';
+    return (await replica.settled(stale ? 0 : SETTLE_MS)) ? { replica, stale } : null;
   }
 
   /** The same to look a key up, which has to wait for few writes only. */
@@ -235,12 +255,24 @@ export class ReplicaExecutor implements Executor {
   }
 
   #ask({ operation, input, caller, signal }: Call, patienceMs?: number): Promise<Answer> {
-    const { upstream } = this.#parts;
     const { credentials } = caller;
     const call = { operation, input, caller, credentials, signal };
     return mayWait(operation)
-      ? this.#held.run(signal, (held) => upstream.call({ ...call, signal: held }))
-      : upstream.call({ ...call, ...(patienceMs !== undefined && { patienceMs }) });
+      ? this.#held.run(signal, (held) => this.#callUpstream({ ...call, signal: held }))
+      : this.#callUpstream({ ...call, ...(patienceMs !== undefined && { patienceMs }) });
+  }
+
+  /** Whatever the gateway answers, it is there. */
+  async #callUpstream(call: UpstreamCall): Promise<Answer> {
+    try {
+      const answer = await this.#parts.upstream.call(call);
+      this.#parts.replica()?.noteAnswer();
+      return answer;
+    } catch (error) {
+      if (error instanceof UpstreamFailed) this.#parts.replica()?.noteSilence();
+      else if (error instanceof ServiceError) this.#parts.replica()?.noteAnswer();
+      throw error;
+    }
   }
 }
 

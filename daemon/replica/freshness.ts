@@ -21,7 +21,10 @@ export class FreshnessJudge {
   #heard: { readonly position: number; readonly at: number } | null = null;
   #streamEndedAt: number | null = null;
   #streaming = false;
+  /** Where the gateway stood when the stream began: what happened before it was not told of. */
+  #beganAt = -1;
   #reachable = true;
+  #isDoubted = false;
   #completeAt: number | null = null;
 
   constructor(clock: Clock) {
@@ -41,8 +44,10 @@ export class FreshnessJudge {
   /** The stream told where the gateway stands. */
   heard(position: number): void {
     const at = this.#clock.now();
+    if (!this.#streaming) this.#beganAt = position;
     this.#streaming = true;
     this.#reachable = true;
+    this.#isDoubted = false;
     this.#heard = { position, at };
     if (position <= this.#position) {
       this.#completeAt = at;
@@ -60,10 +65,23 @@ export class FreshnessJudge {
   streamEnded(): void {
     if (this.#streaming) this.#streamEndedAt = this.#clock.now();
     this.#streaming = false;
+    this.#isDoubted = false;
+  }
+
+  /** Something else got no answer: the stream may be dead without a word. */
+  doubt(): void {
+    this.#isDoubted = this.#streaming;
+  }
+
+  /** True from then on until the stream says something, or ends. */
+  get isDoubted(): boolean {
+    return this.#isDoubted;
   }
 
   reachable(yes: boolean): void {
     this.#reachable = yes;
+    // From here on nobody would be told what the copy lacks: it is not live before there is a stream again.
+    if (!yes) this.#streamEndedAt = null;
   }
 
   /** The copy is as far as this. */
@@ -79,6 +97,7 @@ export class FreshnessJudge {
     // Positions of another history mean nothing: the next stream begins with where the gateway stands.
     this.#missing = [];
     this.#heard = null;
+    this.#beganAt = -1;
     this.#position = -1;
     this.#completeAt = null;
   }
@@ -86,15 +105,15 @@ export class FreshnessJudge {
   judge(): Freshness {
     const now = this.#clock.now();
     const ageMs = this.#completeAt === null ? Infinity : Math.max(0, now - this.#completeAt);
-    if (this.#completeAt !== null && this.#isLive(now))
-      return { usable: 'live', ageMs, stale: !this.#reachable };
-    const stale = !this.#reachable && ageMs <= STALE_MAX_MS;
-    return { usable: stale ? 'stale' : 'no', ageMs, stale };
+    if (this.#completeAt !== null && this.#isLive(now)) return { usable: 'live', ageMs };
+    const isStale = !this.#reachable && ageMs <= STALE_MAX_MS;
+    return { usable: isStale ? 'stale' : 'no', ageMs };
   }
 
   #isLive(now: number): boolean {
     if (!this.#heard || now - this.#heard.at > SILENCE_MAX_MS) return false;
     if (!this.#streaming && now - (this.#streamEndedAt ?? 0) > GRACE_MS) return false;
+    if (this.#position < this.#beganAt) return false;
     const missingSince = this.#missing[0]?.at;
     return missingSince === undefined || now - missingSince <= GRACE_MS;
   }

@@ -1,5 +1,5 @@
 import type { Caller, LongContext } from '../../shared/context.ts';
-import { markHeaders } from '../../shared/bindings/answer-marks.ts';
+import { markHeaders, staleNote } from '../../shared/bindings/answer-marks.ts';
 import { ServiceError, unavailable } from '../../shared/errors.ts';
 import { longContext } from '../../shared/long-context.ts';
 import type { Operation } from '../../shared/operation.ts';
@@ -76,8 +76,7 @@ export async function waitLocally(
 
 /** What a copy does not know, where nobody can be asked whether it should: marked as all answers of it are. */
 export function inAnOldCopy({ code, hint, details }: ServiceError, ageMs: number): ServiceError {
-  const seconds = Math.round(ageMs / 1000);
-  const doubt = `The gateway cannot be reached: this is by the copy here, which is ${seconds} s old. Repeat it when the gateway is back; see \`svc status\`.`;
+  const doubt = `${staleNote(ageMs / 1000)} Repeat it when the gateway is back; see \`svc status\`.`;
   return new ServiceError(code, {
     hint: [hint, doubt].filter(Boolean).join(' '),
     ...(details && { details }),

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Backoff } from './backoff.ts';
 import type { Obstacle } from './obstacle.ts';
 import type { ReplicaTiming } from './timing.ts';
@@ -11,6 +12,7 @@ export class Pauses {
   readonly #timing: ReplicaTiming;
   readonly #connect: Backoff;
   readonly #repair: Backoff;
+  #end: (() => void) | null = null;
 
   constructor(timing: ReplicaTiming) {
     this.#timing = timing;
@@ -18,8 +20,22 @@ export class Pauses {
     this.#repair = new Backoff(timing.repair);
   }
 
+  /** Waits for as long as that takes before the next attempt; less where there is a reason, or it is aborted. */
+  async wait(remedy: Obstacle['remedy'], signal: AbortSignal): Promise<void> {
+    const ended = new AbortController();
+    this.#end = remedy === 'connect' ? () => ended.abort() : null;
+    const either = AbortSignal.any([signal, ended.signal]);
+    await sleep(this.#before(remedy), undefined, { signal: either }).catch(() => undefined);
+    this.#end = null;
+  }
+
+  /** There is a reason to try again at once, where a connection is all that is missing. */
+  endNow(): void {
+    this.#end?.();
+  }
+
   /** In milliseconds. */
-  before(remedy: Obstacle['remedy']): number {
+  #before(remedy: Obstacle['remedy']): number {
     switch (remedy) {
       case 'connect':
         return this.#connect.nextMs();

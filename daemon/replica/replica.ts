@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { systemClock, type Clock } from '../../shared/clock.ts';
 import { newestSchema } from '../../shared/store/migrate.ts';
@@ -13,8 +12,9 @@ import { FreshnessJudge } from './freshness.ts';
 import { KeepUp } from './keep-up.ts';
 import { LocalCopy } from './local-copy.ts';
 import { isTime, type Heard, type Place } from './place.ts';
-import { obstacleOf, UnsupportedError } from './obstacle.ts';
+import { obstacleOf, UnsupportedError, type Obstacle } from './obstacle.ts';
 import { Pauses } from './pauses.ts';
+import { raceAndEnd } from './race.ts';
 import { ReplicaFolder } from './replica-folder.ts';
 import type { CopyStanding } from './replica-reader.ts';
 import { SourceError } from './source-error.ts';
@@ -67,6 +67,8 @@ export class Replica {
   readonly #closing = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #session: AbortController | null = null;
+  /** The session was ended for another one to begin. */
+  #isRenewed = false;
   #keepUp: KeepUp | null = null;
   #info: ReplicaInfo | null = null;
   /** Of the copy, which may lag behind that of the gateway. */
@@ -112,9 +114,11 @@ export class Replica {
       clock: this.#clock,
       log,
     });
-    const position = (): Promise<number> =>
-      this.#source.place(this.#closing.signal).then((place) => place.position);
-    this.#written = new Written(this.#arrivals, position);
+    this.#written = new Written(this.#arrivals, async () => {
+      const { position } = await this.#source.place(this.#closing.signal);
+      this.noteAnswer();
+      return position;
+    });
   }
 
   /** Never throws for reasons of the network, and waits for nothing. */
@@ -161,7 +165,7 @@ export class Replica {
 
   /** Whether the copy may answer now. */
   freshness(): Freshness {
-    if (!this.store) return { usable: 'no', ageMs: Infinity, stale: false };
+    if (!this.store) return { usable: 'no', ageMs: Infinity };
     return this.#freshness.judge();
   }
 
@@ -174,6 +178,20 @@ export class Replica {
   reached(position: number, withinMs: number): Promise<boolean> {
     this.#aim(position);
     return this.#arrivals.reached(position, withinMs);
+  }
+
+  /** The gateway has answered a call that was passed on to it: it is there. */
+  noteAnswer(): void {
+    this.#freshness.reachable(true);
+    if (this.#board.shown.state === 'offline') this.#pauses.endNow();
+    if (!this.#freshness.isDoubted) return;
+    this.#isRenewed = true;
+    this.#session?.abort();
+  }
+
+  /** A call that was passed on got no answer. */
+  noteSilence(): void {
+    this.#freshness.doubt();
   }
 
   /** What this daemon has written through the gateway: its position, or null when the answer was lost. */
@@ -213,15 +231,15 @@ export class Replica {
     await this.#openRemembered().catch((error: unknown) => this.#explain(error));
     while (!signal.aborted) {
       const startedAt = performance.now();
-      const pauseMs = await this.#follow()
+      const remedy = await this.#follow()
         .finally(() => this.#pauses.forgive(performance.now() - startedAt))
         .then(
-          () => this.#pauses.before('connect'),
-          (error: unknown) => (signal.aborted ? 0 : this.#explain(error)),
+          () => 'connect' as const,
+          (error: unknown) => (signal.aborted ? 'connect' : this.#explain(error)),
         )
         .catch((error: unknown) => this.#giveUp(error));
       this.#freshness.streamEnded();
-      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+      await this.#pauses.wait(remedy, signal);
     }
   }
 
@@ -244,6 +262,7 @@ export class Replica {
     const session = new AbortController();
     const signal = AbortSignal.any([this.#closing.signal, session.signal]);
     this.#session = session;
+    this.#isRenewed = false;
     const { lost } = this.#written;
     const place = await this.#source.place(signal);
     this.#meet(place, lost);
@@ -264,6 +283,7 @@ export class Replica {
       const both = [this.#listen(place.epoch, signal), this.#keepUp.run(signal)];
       await raceAndEnd(both, session);
     } catch (error) {
+      if (this.#isRenewed) return;
       // Whether the gateway is there and takes the key is for the first question to tell, which comes again.
       throw error instanceof SourceError ? new SourceError('unavailable', error.message) : error;
     } finally {
@@ -342,8 +362,8 @@ export class Replica {
     this.#session?.abort();
   }
 
-  /** Answers how long to wait before the next attempt, in milliseconds. */
-  async #explain(error: unknown): Promise<number> {
+  /** Answers what is to be done. */
+  async #explain(error: unknown): Promise<Obstacle['remedy']> {
     const isNone = error instanceof SourceError && error.fault === 'none';
     const reason = isNone ? error : (this.#keeper.spoilt ?? error);
     const { state, detail, code, remedy } = obstacleOf(reason);
@@ -354,30 +374,17 @@ export class Replica {
     if (state === 'offline') this.#freshness.reachable(false);
     this.#board.enter(state, detail, code);
     if (isToGo) this.waits.notifyAll();
-    return this.#pauses.before(remedy);
+    return remedy;
   }
 
   /** Not even the way out was there: the disk, most likely. */
-  #giveUp(error: unknown): number {
+  #giveUp(error: unknown): Obstacle['remedy'] {
     this.#options.log.error({ err: error }, 'replica: its files cannot be changed');
-    return this.#pauses.before('repair');
+    return 'repair';
   }
 
   #otherTables(schemaVersion: number): string {
     const isNewer = schemaVersion > this.#schemaVersion;
     return `The gateway has schema ${schemaVersion}, this release knows ${this.#schemaVersion}: update ${isNewer ? 'svc here' : 'the gateway'}.`;
-  }
-}
-
-/** What settles first decides; the others are ended. */
-async function raceAndEnd(
-  works: readonly Promise<void>[],
-  session: AbortController,
-): Promise<void> {
-  try {
-    await Promise.race(works);
-  } finally {
-    session.abort();
-    await Promise.allSettled(works);
   }
 }

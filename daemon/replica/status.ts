@@ -58,8 +58,6 @@ export interface Freshness {
   readonly usable: 'live' | 'stale' | 'no';
   /** Since the copy was known to have everything, in milliseconds; Infinity when it never was. */
   readonly ageMs: number;
-  /** The gateway is known to be out of reach; true of a `live` copy for a moment after it was lost. */
-  readonly stale: boolean;
 }
 
 /** What the gateway tells of itself; remembered for a start without it. */

@@ -34,7 +34,7 @@ export interface UpstreamCall {
   /** What the caller sent: it goes on as it came. */
   readonly credentials: Credentials;
   readonly signal: AbortSignal;
-  /** How long the gateway may be silent, where somebody else could answer after that; in milliseconds. */
+  /** How long it may take until an answer begins, where somebody else could answer after that; in milliseconds. */
   readonly patienceMs?: number;
 }
 
@@ -127,9 +127,13 @@ export class Upstream {
   ): Promise<Received> {
     const timeoutMs = silenceMs(call);
     const late = new AbortController();
+    const endAfter = (ms: number, error: Error): NodeJS.Timeout =>
+      setTimeout(() => late.abort(error), ms);
     // One that keeps saying a little is given up as well.
-    const giveUp = (): void => late.abort(new errors.BodyTimeoutError());
-    const timer = setTimeout(giveUp, timeoutMs + this.#answerMs);
+    const timer = endAfter(timeoutMs + this.#answerMs, new errors.BodyTimeoutError());
+    const { patienceMs } = call;
+    const impatient =
+      patienceMs === undefined ? null : endAfter(patienceMs, new errors.HeadersTimeoutError());
     try {
       const answer = await this.#pool.request({
         method,
@@ -141,12 +145,14 @@ export class Upstream {
         // What begins to run for a moment is not stopped when its client leaves.
         signal: mayWait(call.operation) ? AbortSignal.any([call.signal, late.signal]) : late.signal,
       });
+      clearTimeout(impatient ?? undefined);
       return {
         status: answer.statusCode,
         headers: answer.headers,
         text: await answer.body.text(),
       };
     } finally {
+      clearTimeout(impatient ?? undefined);
       clearTimeout(timer);
     }
   }

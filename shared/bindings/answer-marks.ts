@@ -13,6 +13,11 @@ export function markHeaders({ position, replica }: Answer): Record<string, strin
   };
 }
 
+/** The same in words, for people and models. Such an answer was true so many seconds ago. */
+export function staleNote(ageSeconds: number): string {
+  return `The gateway didn't answer: this is what the copy on this machine knew ${Math.round(ageSeconds)} s ago.`;
+}
+
 /** The same for the `_meta` of an MCP result. */
 export function markMeta({ position, replica }: Answer): string[] {
   return [

@@ -1,6 +1,7 @@
 import { plainNumbers, stringifyExact } from '../exact-json.ts';
+import type { Answer } from '../executor.ts';
 import { mayWait, type Operation } from '../operation.ts';
-import { markMeta } from './answer-marks.ts';
+import { markMeta, staleNote } from './answer-marks.ts';
 import { shownError } from './http.ts';
 import { fenceAnswer, UNTRUSTED_META } from './mcp-fence.ts';
 import { invalidParams, isFields, type Message } from './mcp-protocol.ts';
@@ -44,7 +45,7 @@ export class OperationTool implements CallableTool {
     const { executor, caller, signal, onInternal } = site;
     try {
       const answer = await executor.execute(this.#operation, input, caller, signal);
-      const { members, meta } = success(this.#operation, answer.value);
+      const { members, meta } = success(this.#operation, answer);
       return { members, meta: [...meta, ...markMeta(answer)] };
     } catch (error) {
       // Whatever a call throws after its client left is of no interest.
@@ -77,14 +78,18 @@ function paceOf(operation: Operation): CallableTool['pace'] {
   return mayWait(operation) ? 'long' : 'moment';
 }
 
-function success(operation: Operation, value: unknown): ResultParts {
+function success(operation: Operation, { value, replica }: Answer): ResultParts {
   const untrusted = operation.mcp !== false && operation.mcp.untrusted;
   const fenced = untrusted && isFields(value) ? fenceAnswer(untrusted, value) : null;
   const structured = fenced ? fenced.structured : stringifyExact(value);
-  const text = JSON.stringify(fenced ? fenced.text : structured);
+  const texts = [
+    fenced ? fenced.text : structured,
+    ...(replica?.stale ? [staleNote(replica.ageMs / 1000)] : []),
+  ];
+  const content = texts.map((text) => `{"type":"text","text":${JSON.stringify(text)}}`).join(',');
   return {
     members: [
-      `"content":[{"type":"text","text":${text}}]`,
+      `"content":[${content}]`,
       // It has to be an object: that there is nothing, the text alone says.
       ...(isFields(value) ? [`"structuredContent":${structured}`] : []),
       '"isError":false',

@@ -140,7 +140,7 @@ describe('a call', () => {
     await client.call('GET', '/v1/kv/a');
     await client.call('GET', '/v1/kv/a');
     expect(warnings).toEqual([
-      'The gateway cannot be reached: this is what the replica of this machine knew 61 s ago.',
+      "The gateway didn't answer: this is what the copy on this machine knew 61 s ago.",
     ]);
   });
 

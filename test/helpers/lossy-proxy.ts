@@ -22,6 +22,7 @@ export class LossyProxy {
   readonly #sockets = new Set<Socket>();
   readonly #port: number;
   #wanted: Cut | null = null;
+  #isFrozen = false;
   /** Connections that were made, and requests or answers that were lost. */
   connections = 0;
   lost = 0;
@@ -71,9 +72,22 @@ export class LossyProxy {
     await closed;
   }
 
+  /** From here on nothing comes through, and nobody is told. */
+  freeze(): void {
+    this.#isFrozen = true;
+    for (const socket of this.#sockets) socket.pause();
+  }
+
+  /** What was held back comes through. */
+  thaw(): void {
+    this.#isFrozen = false;
+    for (const socket of this.#sockets) socket.resume();
+  }
+
   #carry(client: Socket): void {
     this.connections += 1;
     const server = connect(Number(this.#target.port), this.#target.hostname);
+    if (this.#isFrozen) for (const socket of [client, server]) socket.pause();
     let breaking: Breaking | null = null;
     for (const [socket, other] of [
       [client, server],

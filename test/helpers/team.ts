@@ -191,12 +191,17 @@ export class Member {
     return filesUnder(this.#wanted.home).find((path) => path.endsWith('/replica.db')) ?? null;
   }
 
-  /** A call to its daemon, with its key. */
-  async call(method: string, path: string, body?: object): Promise<Called> {
+  /** A call to its daemon, with its own key unless there is another. */
+  async call(
+    method: string,
+    path: string,
+    body?: object,
+    key = this.#wanted.project.apiKey,
+  ): Promise<Called> {
     const response = await fetch(this.baseUrl + path, {
       method,
       headers: {
-        authorization: `Bearer ${this.#wanted.project.apiKey}`,
+        authorization: `Bearer ${key}`,
         ...(body && { 'content-type': 'application/json' }),
       },
       ...(body && { body: JSON.stringify(body) }),

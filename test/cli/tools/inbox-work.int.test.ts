@@ -190,6 +190,22 @@ describe('the queue', () => {
     expect(keys[0]).toBe(keys[1]);
   });
 
+  it('sits out an outage that begins with a claim, however long it is', async () => {
+    const inbox = fakeInbox([event('evt_1')]);
+    let failures = 7;
+    const client = fakeInbox([], {
+      'GET /v1/inbox/wait': (options) => inbox.call('GET', '/v1/inbox/wait', options),
+      'POST /v1/inbox/claim': (options) => {
+        if (failures-- > 0) throw refusal('UNAVAILABLE');
+        return inbox.call('POST', '/v1/inbox/claim', options);
+      },
+    });
+    const { options, finished, notes } = workOf(client, 'exit 0');
+    await work(options);
+    expect(finished).toMatchObject([{ outcome: 'acked' }]);
+    expect(notes).toContain('The service cannot take this now. Trying again.');
+  });
+
   it('stops at an answer that no repeat can change', async () => {
     const client = fakeInbox([], {
       'GET /v1/inbox/wait': () => {

@@ -81,7 +81,7 @@ describe('a key', () => {
   });
 
   it('that nobody can say anything of is refused for the moment, and the gateway named', async () => {
-    stage.replica.fresh = { usable: 'stale', ageMs: 1, stale: true };
+    stage.replica.fresh = { usable: 'stale', ageMs: 1 };
     stage.answerOf = async () => {
       throw silence(false);
     };

@@ -18,9 +18,11 @@ class FakeReplica implements ReadableReplica {
   readonly waits = new Waits();
   readonly knownKeys = new KnownKeys();
   readonly written: (number | null)[] = [];
+  /** What became of calls that were passed on. */
+  readonly heard: ('answer' | 'silence')[] = [];
   readonly info: ReadableReplica['info'];
   store: ProjectReader | null;
-  fresh: Freshness = { usable: 'live', ageMs: 5, stale: false };
+  fresh: Freshness = { usable: 'live', ageMs: 5 };
   isSettled = true;
   settledAsked = 0;
 
@@ -43,6 +45,14 @@ class FakeReplica implements ReadableReplica {
 
   now(): number {
     return Date.now();
+  }
+
+  noteAnswer(): void {
+    this.heard.push('answer');
+  }
+
+  noteSilence(): void {
+    this.heard.push('silence');
   }
 
   noteWritten(position: number | null): void {

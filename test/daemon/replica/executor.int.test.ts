@@ -27,7 +27,7 @@ describe('a read', () => {
   });
 
   it('goes to the gateway while the copy is not live', async () => {
-    stage.replica.fresh = { usable: 'no', ageMs: 9_000, stale: false };
+    stage.replica.fresh = { usable: 'no', ageMs: 9_000 };
     stage.acceptKeys('new');
     expect(await read()).toEqual({ value: 'new' });
     expect(stage.askedNames).toEqual(['whoami', 'kv_get']);
@@ -42,8 +42,7 @@ describe('a read', () => {
   });
 
   it('comes from the copy, marked, while the gateway is known to be away', async () => {
-    stage.replica.fresh = { usable: 'stale', ageMs: 2 * HOUR_MS, stale: true };
-    stage.replica.isSettled = false;
+    stage.replica.fresh = { usable: 'stale', ageMs: 2 * HOUR_MS };
     expect(await read()).toMatchObject({
       value: { value: 'blue' },
       replica: { ageMs: 2 * HOUR_MS, stale: true },
@@ -51,8 +50,38 @@ describe('a read', () => {
     expect(stage.askedNames).toEqual([]);
   });
 
+  it('after a write that the copy lacks asks first a gateway that is known to be away', async () => {
+    const caller = await stage.executor.authenticate(stage.credentials());
+    stage.replica.fresh = { usable: 'stale', ageMs: 12_000 };
+    stage.replica.isSettled = false;
+    const again = () => stage.run('kv_get', { key: 'color' }, caller);
+    expect(await again()).toEqual({ value: 'from the gateway' });
+    stage.answerOf = async () => {
+      throw silence(false);
+    };
+    expect(await again()).toMatchObject({ value: { value: 'blue' }, replica: { stale: true } });
+    // Away a moment ago, it gets less time than one that nobody has missed yet.
+    expect(stage.asked.map(({ patienceMs }) => patienceMs)).toEqual([1000, 1000]);
+  });
+
+  it('that goes to the gateway tells the copy whether that is there', async () => {
+    const caller = await stage.executor.authenticate(stage.credentials());
+    stage.replica.fresh = { usable: 'no', ageMs: 9_000 };
+    const again = () => stage.run('kv_get', { key: 'color' }, caller);
+    await again();
+    stage.answerOf = async () => {
+      throw silence(false);
+    };
+    await again();
+    stage.answerOf = async () => {
+      throw new ServiceError('RATE_LIMITED', { details: { retry_after: 3 } });
+    };
+    await expect(again()).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    expect(stage.replica.heard).toEqual(['answer', 'silence', 'answer']);
+  });
+
   it('comes from the copy, marked, when the gateway turns out to be away', async () => {
-    stage.replica.fresh = { usable: 'no', ageMs: 6_000, stale: false };
+    stage.replica.fresh = { usable: 'no', ageMs: 6_000 };
     stage.answerOf = async () => {
       throw silence(false);
     };
@@ -64,7 +93,7 @@ describe('a read', () => {
 
   it('is refused rather than answered from a copy more than a day old', async () => {
     const caller = await stage.executor.authenticate(stage.credentials());
-    stage.replica.fresh = { usable: 'no', ageMs: 24 * HOUR_MS + 1, stale: true };
+    stage.replica.fresh = { usable: 'no', ageMs: 24 * HOUR_MS + 1 };
     stage.answerOf = async () => {
       throw silence(false);
     };
@@ -106,7 +135,7 @@ describe('a read', () => {
 
   it('of an id that nobody knows is refused also by the copy of a gateway that is away', async () => {
     const caller = await stage.executor.authenticate(stage.credentials());
-    stage.replica.fresh = { usable: 'stale', ageMs: 2 * HOUR_MS, stale: true };
+    stage.replica.fresh = { usable: 'stale', ageMs: 2 * HOUR_MS };
     const request_id = 'req_01j9z3k4m5n6p7q8r9s0t1v2w3';
     const error = await stage
       .run('request_status', { request_id }, caller)
@@ -114,7 +143,7 @@ describe('a read', () => {
     expect(error).toMatchObject({ code: 'NOT_FOUND', status: 404 });
     // It is an answer of the copy like any other, and marked as such.
     expect(error instanceof ServiceError && [error.hint, error.headers()]).toEqual([
-      'No request req_01j9z3k4m5n6p7q8r9s0t1v2w3 in this project. The gateway cannot be reached: this is by the copy here, which is 7200 s old. Repeat it when the gateway is back; see `svc status`.',
+      "No request req_01j9z3k4m5n6p7q8r9s0t1v2w3 in this project. The gateway didn't answer: this is what the copy on this machine knew 7200 s ago. Repeat it when the gateway is back; see `svc status`.",
       { 'X-Service-Replica-Age': '7200.000', 'X-Service-Stale': 'true' },
     ]);
     expect(stage.askedNames).toEqual([]);
@@ -126,7 +155,7 @@ describe('a read', () => {
     if (!store) throw new Error('There is no copy.');
     const ceasing = {
       read: (fn: Parameters<ProjectReader['read']>[0]) => {
-        stage.replica.fresh = { usable: 'no', ageMs: 5_001, stale: false };
+        stage.replica.fresh = { usable: 'no', ageMs: 5_001 };
         return store.read(fn);
       },
     };
@@ -142,7 +171,7 @@ describe('a read', () => {
     if (!store) throw new Error('There is no copy.');
     const vanishing = {
       read: (fn: Parameters<ProjectReader['read']>[0]) => {
-        stage.replica.fresh = { usable: 'no', ageMs: Infinity, stale: false };
+        stage.replica.fresh = { usable: 'no', ageMs: Infinity };
         return store.read(fn);
       },
     };
@@ -244,7 +273,7 @@ describe('a wait', () => {
   it('goes on at the gateway when the copy hears of nothing any more', async () => {
     const waiting = stage.run('inbox_wait', { timeout_seconds: 100, type: 'never' });
     await expect.poll(() => stage.replica.waits.size).toBe(1);
-    stage.replica.fresh = { usable: 'no', ageMs: 9_000, stale: false };
+    stage.replica.fresh = { usable: 'no', ageMs: 9_000 };
     expect(await waiting).toEqual({ value: 'from the gateway' });
     expect(stage.replica.waits.size).toBe(0);
     const rest = stage.asked[0]?.input as Record<string, unknown> | undefined;
@@ -256,12 +285,20 @@ describe('a wait', () => {
   it('goes on at the copy, marked, while the gateway is known to be away', async () => {
     const waiting = stage.run('inbox_wait', { timeout_seconds: 3, type: 'never' });
     await expect.poll(() => stage.replica.waits.size).toBe(1);
-    stage.replica.fresh = { usable: 'stale', ageMs: 9_000, stale: true };
+    stage.replica.fresh = { usable: 'stale', ageMs: 9_000 };
     expect(await waiting).toEqual({
       value: { event: null },
       replica: { ageMs: 9_000, stale: true },
     });
     expect(stage.askedNames).toEqual([]);
+  });
+
+  it('that began in an outage is not marked when it ends on a live copy', async () => {
+    stage.replica.fresh = { usable: 'stale', ageMs: 9_000 };
+    const waiting = stage.run('inbox_wait', { timeout_seconds: 2, type: 'never' });
+    await expect.poll(() => stage.replica.waits.size).toBe(1);
+    stage.replica.fresh = { usable: 'live', ageMs: 5 };
+    expect(await waiting).toEqual({ value: { event: null }, replica: { ageMs: 5, stale: false } });
   });
 
   it('ends with the daemon as at its timeout', async () => {
@@ -273,7 +310,7 @@ describe('a wait', () => {
 
   it('that the gateway holds ends with the daemon, too', async () => {
     const caller = await stage.executor.authenticate(stage.credentials());
-    stage.replica.fresh = { usable: 'no', ageMs: 1, stale: false };
+    stage.replica.fresh = { usable: 'no', ageMs: 1 };
     stage.answerOf = ({ signal }) =>
       new Promise((_, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });

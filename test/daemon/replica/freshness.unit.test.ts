@@ -17,18 +17,18 @@ function live(position = 10): void {
 
 describe('a copy', () => {
   it('that never had everything is of no use', () => {
-    expect(judge.judge()).toEqual({ usable: 'no', ageMs: Infinity, stale: false });
+    expect(judge.judge()).toEqual({ usable: 'no', ageMs: Infinity });
     judge.has(5);
     judge.heard(7);
     expect(judge.judge().usable).toBe('no');
     judge.has(7);
-    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0, stale: false });
+    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0 });
   });
 
   it('is live for as long as the stream speaks', () => {
     live();
     clock.advance(15_000);
-    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 15_000, stale: false });
+    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 15_000 });
     judge.heard(10);
     expect(judge.judge().ageMs).toBe(0);
     clock.advance(20_000);
@@ -53,7 +53,7 @@ describe('a copy', () => {
     clock.advance(100);
     judge.heard(11);
     clock.advance(5000);
-    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 5100, stale: false });
+    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 5100 });
     clock.advance(1);
     judge.heard(12);
     expect(judge.judge().usable).toBe('no');
@@ -83,7 +83,7 @@ describe('a copy', () => {
     judge.has(2999);
     expect(judge.judge().usable).toBe('no');
     judge.has(3000);
-    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0, stale: false });
+    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0 });
     clock.advance(60);
     judge.heard(3001);
     expect(judge.judge().usable).toBe('live');
@@ -103,39 +103,65 @@ describe('a copy', () => {
     live();
     judge.streamEnded();
     clock.advance(10_000);
-    expect(judge.judge()).toEqual({ usable: 'no', ageMs: 10_000, stale: false });
+    expect(judge.judge()).toEqual({ usable: 'no', ageMs: 10_000 });
     judge.reachable(false);
-    expect(judge.judge()).toEqual({ usable: 'stale', ageMs: 10_000, stale: true });
+    expect(judge.judge()).toEqual({ usable: 'stale', ageMs: 10_000 });
     clock.advance(24 * 3_600_000 - 10_000);
     expect(judge.judge().usable).toBe('stale');
     clock.advance(1);
     expect(judge.judge().usable).toBe('no');
-    judge.reachable(true);
-    expect(judge.judge().stale).toBe(false);
   });
 
-  it('is marked stale as soon as the gateway is known to be out of reach, and answers on', () => {
+  it('is stale as soon as the gateway is known to be out of reach, and not live again before the stream is', () => {
     live();
     judge.streamEnded();
-    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0, stale: false });
+    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0 });
     judge.reachable(false);
-    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0, stale: true });
+    expect(judge.judge()).toEqual({ usable: 'stale', ageMs: 0 });
     judge.reachable(true);
-    expect(judge.judge().stale).toBe(false);
+    expect(judge.judge()).toEqual({ usable: 'no', ageMs: 0 });
+    judge.heard(10);
+    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0 });
+  });
+
+  it('is live after an outage as soon as it has what happened in it, and no sooner', () => {
+    live();
+    judge.streamEnded();
+    judge.reachable(false);
+    judge.heard(14);
+    expect(judge.judge().usable).toBe('no');
+    judge.has(13);
+    judge.heard(15);
+    expect(judge.judge().usable).toBe('no');
+    judge.has(14);
+    expect(judge.judge().usable).toBe('live');
+  });
+
+  it('is doubted where another call got no answer, until the stream says something or ends', () => {
+    judge.doubt();
+    expect(judge.isDoubted).toBe(false);
+    judge.heard(1);
+    judge.doubt();
+    expect(judge.isDoubted).toBe(true);
+    judge.heard(1);
+    expect(judge.isDoubted).toBe(false);
+    judge.doubt();
+    judge.streamEnded();
+    expect(judge.isDoubted).toBe(false);
   });
 
   it('of an earlier run is stale as well', () => {
     judge.remember(clock.now() - 60_000);
     judge.has(10);
     judge.reachable(false);
-    expect(judge.judge()).toEqual({ usable: 'stale', ageMs: 60_000, stale: true });
+    expect(judge.judge()).toEqual({ usable: 'stale', ageMs: 60_000 });
   });
 
   it('that was removed is of no use', () => {
     live();
     judge.forget();
     judge.reachable(false);
-    expect(judge.judge()).toEqual({ usable: 'no', ageMs: Infinity, stale: false });
+    expect(judge.judge()).toEqual({ usable: 'no', ageMs: Infinity });
   });
 
   it('of another history is not held to positions of the one before', () => {
@@ -146,7 +172,7 @@ describe('a copy', () => {
     judge.has(3);
     expect(judge.judge().usable).toBe('no');
     judge.heard(3);
-    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0, stale: false });
+    expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0 });
   });
 
   it('is no younger than now when the clock is set back', () => {

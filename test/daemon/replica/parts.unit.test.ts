@@ -6,6 +6,7 @@ import { obstacleOf } from '../../../daemon/replica/obstacle.ts';
 import { readHeard, readPlace } from '../../../daemon/replica/place.ts';
 import { SourceError } from '../../../daemon/replica/source-error.ts';
 import { SyncError, syncEndOf, syncErrorOf } from '../../../daemon/replica/sync-failure.ts';
+import { TIMING } from '../../../daemon/replica/timing.ts';
 import { Written } from '../../../daemon/replica/written.ts';
 import type { Change } from '../../../shared/context.ts';
 import { Waits } from '../../../shared/waits.ts';
@@ -18,6 +19,12 @@ describe('backoff', () => {
     whole.reset();
     expect(whole.nextMs()).toBe(200);
     expect(new Backoff({ firstMs: 200, maxMs: 15_000 }, () => 0).nextMs()).toBe(0);
+  });
+
+  it('the daemon asks again for a gateway that is away every two seconds at the latest', () => {
+    const backoff = new Backoff(TIMING.connect, () => 1);
+    const pauses = Array.from({ length: 100 }, () => backoff.nextMs());
+    expect(Math.max(...pauses)).toBe(2000);
   });
 
   it('never overflows', () => {
