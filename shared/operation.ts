@@ -46,14 +46,14 @@ export interface RawBody {
   readonly objectType?: string;
 }
 
-interface McpShape {
+export interface McpShape {
   readonly title: string;
   readonly destructive?: boolean;
   readonly idempotent?: boolean;
   /** True where the answer carries text from outside the project. */
   readonly openWorld?: boolean;
   /** Which part of the answer was written by outsiders and must be fenced as data. */
-  readonly untrusted?: 'event' | 'events';
+  readonly untrusted?: 'event' | 'events' | 'file' | 'files' | 'messages';
 }
 
 interface CliShape {

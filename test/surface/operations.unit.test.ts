@@ -181,18 +181,25 @@ describe('tools', () => {
   it('say in their hints too that they pass on text from outside, or let something out', () => {
     const namesOf = (some: typeof tools): string[] => some.map(({ name }) => name);
     const passing = tools.filter(({ mcp }) => mcp.untrusted !== undefined);
-    expect(namesOf(passing)).toEqual(['inbox_list', 'inbox_wait', 'inbox_claim']);
+    expect(namesOf(passing)).toEqual([
+      'inbox_list',
+      'inbox_wait',
+      'inbox_claim',
+      // Attachments, and what mail servers said.
+      'file_list',
+      'file_get',
+      'email_send',
+    ]);
     const open = tools.filter(({ mcp }) => mcp.openWorld === true);
-    expect(namesOf(open)).toEqual([
-      ...namesOf(passing),
-      // People say what comes back, or are written to.
+    // People say what comes back, or are written to.
+    const ofPeople = [
       'ask_approval',
       'ask_human',
       'request_status',
       'channel_add',
       'policy_set',
       'file_url',
-      'email_send',
-    ]);
+    ];
+    expect(new Set(namesOf(open))).toEqual(new Set([...namesOf(passing), ...ofPeople]));
   });
 });

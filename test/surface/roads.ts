@@ -75,7 +75,14 @@ async function overRest(name: string, input: Json): Promise<Json> {
 async function overMcp(client: Client, name: string, input: Json): Promise<Json> {
   const answer = await client.callTool({ name, arguments: input });
   if (answer.isError) throw new Error(JSON.stringify(answer.content));
-  return answer.structuredContent as Json;
+  return unmarked(answer.structuredContent as Json);
+}
+
+/** An answer without the mark that tools put on what comes from outside. */
+function unmarked({ notice, ...answer }: Json): Json {
+  const { trust: _trust, ...plain } = answer;
+  const isEvent = 'source' in answer;
+  return notice === undefined || isEvent ? answer : plain;
 }
 
 /** Where a person is asked and has not decided: scripts see that by 6. */

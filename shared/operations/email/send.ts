@@ -100,7 +100,7 @@ export const emailSend = defineOperation({
     bodyMaxBytes: EMAIL_CALL_MAX_BYTES,
     accepted: ({ status }) => status === 'queued' || status === 'pending',
   },
-  mcp: { title: 'Send an email', openWorld: true },
+  mcp: { title: 'Send an email', openWorld: true, untrusted: 'messages' },
   cli: {
     usage: 'email send',
     examples: [

@@ -26,7 +26,7 @@ export const fileGet = defineOperation({
   effect: 'read',
   replica: 'upstream',
   rest: { method: 'GET', path: '/v1/files/{path+}', versioned: true },
-  mcp: { title: 'Read a file' },
+  mcp: { title: 'Read a file', openWorld: true, untrusted: 'file' },
   cli: { usage: 'file get <path>', examples: ['file get reports/may.pdf', 'file get log.txt -'] },
   example: { path: 'example/hello.txt' },
 }).long(async (context, { path }) => {

@@ -18,7 +18,7 @@ export const fileList = defineOperation({
   effect: 'read',
   replica: 'local',
   rest: { method: 'GET', path: '/v1/files' },
-  mcp: { title: 'List files' },
+  mcp: { title: 'List files', openWorld: true, untrusted: 'files' },
   cli: {
     usage: 'file list [prefix]',
     examples: ['file list', 'file list reports/ --limit 100'],

@@ -63,7 +63,10 @@ describe('the official client', () => {
     expect(said.structuredContent).toEqual({ text: 'hi' });
     executor.waitAnswer = Promise.resolve({ event: foreignEvent() });
     const waited = await client.callTool({ name: 'test_wait' });
-    expect(waited.structuredContent).toEqual({ event: foreignEvent() });
+    expect(waited.structuredContent).toMatchObject({
+      event: foreignEvent(),
+      trust: 'external_untrusted',
+    });
     executor.waitAnswer = Promise.resolve({ event: null });
     expect((await client.callTool({ name: 'test_wait' })).structuredContent).toEqual({
       event: null,
@@ -103,7 +106,10 @@ describe('the official client', () => {
   it('takes the answer of a wait that became a stream', async () => {
     executor.waitAnswer = later(200, { event: foreignEvent() });
     const answer = await client.callTool({ name: 'test_wait' });
-    expect(answer.structuredContent).toEqual({ event: foreignEvent() });
+    expect(answer.structuredContent).toMatchObject({
+      event: foreignEvent(),
+      trust: 'external_untrusted',
+    });
   });
 
   it('stops a wait when it goes away', async () => {
