@@ -93,17 +93,17 @@ function fenceMany(
 }
 
 function splitEvent(event: Fields): Parts | null {
-  return event['trust'] === 'service' ? splitReport(event) : split(event, SENDER_FIELDS);
+  return event['trust'] === 'service' ? splitReport(event) : setApart(event, SENDER_FIELDS);
 }
 
 /** Who sends a mail also names and writes what comes with it. */
 function splitFile(file: Fields): Parts | null {
-  return isReservedPath(String(file['path'])) ? split(file, ATTACHMENT_FIELDS) : null;
+  return isReservedPath(String(file['path'])) ? setApart(file, ATTACHMENT_FIELDS) : null;
 }
 
 /** The mail server of a recipient may say what it likes. */
 function splitMessage(message: Fields): Parts | null {
-  return 'error' in message ? split(message, FAILURE_FIELDS) : null;
+  return 'error' in message ? setApart(message, FAILURE_FIELDS) : null;
 }
 
 /** The event is ours, and so is what it says, but for the words of a mail server: whoever is written to may choose those. */
@@ -117,7 +117,7 @@ function splitReport(event: Fields): Parts | null {
   return { labelled: event, ours: { ...event, payload: known }, theirs: { diagnostic } };
 }
 
-function split(item: Fields, foreign: ReadonlySet<string>): Parts {
+function setApart(item: Fields, foreign: ReadonlySet<string>): Parts {
   const ours: Fields = {};
   const theirs: Fields = {};
   for (const [name, value] of Object.entries(item)) {
