@@ -39,7 +39,7 @@ interface Kind {
 
 const UNIT: Kind = { suffix: 'unit', seconds: 60, workers: 4, order: 0 };
 const INTEGRATION: Kind = { suffix: 'int', seconds: 60, workers: 4, order: 0 };
-const E2E: Kind = { suffix: 'e2e', seconds: 300, workers: 2, order: 2 };
+const E2E: Kind = { suffix: 'e2e', seconds: 300, workers: 3, order: 2 };
 const TORTURE: Kind = { suffix: 'torture', seconds: 600, workers: 2, order: 5 };
 
 function project(name: string, { seconds, workers, order }: Kind, test: object) {
@@ -100,7 +100,7 @@ export default defineConfig({
       ...projects('e2e', E2E, built),
       project(
         'e2e-remote',
-        { ...INTEGRATION, workers: 2, order: E2E.order },
+        { ...INTEGRATION, workers: E2E.workers, order: E2E.order },
         {
           include: [
             ...REMOTE.map((name) => `test/gateway/${name}.int.test.ts`),

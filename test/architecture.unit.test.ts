@@ -196,6 +196,24 @@ describe('SQL', () => {
 describe('files', () => {
   const tests = filesUnder('test').map((path) => ({ path, text: readFileSync(path, 'utf8') }));
 
+  it('of unit and integration tests start no process, and are never skipped', () => {
+    const all = new Map(tests.map(({ path, text }) => [path, importsOf(path, text)]));
+    const reached = (path: string, seen = new Set<string>()): Set<string> => {
+      for (const { target, typeOnly } of all.get(path) ?? []) {
+        if (typeOnly || seen.has(target)) continue;
+        seen.add(target);
+        reached(target, seen);
+      }
+      return seen;
+    };
+    const outside = ['node:child_process', 'test/helpers/require.ts'];
+    const wrong = [...all.keys()].filter(
+      (path) =>
+        /\.(?:unit|int)\.test\.ts$/.test(path) && outside.some((one) => reached(path).has(one)),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   it('pass nothing on: the one index is the list of operations', () => {
     const everything = [...sources, ...tests];
     const indexes = everything.filter(({ path }) => /(?:^|\/)index\.tsx?$/.test(path));
