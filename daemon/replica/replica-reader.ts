@@ -61,7 +61,7 @@ export class ReplicaReader implements Reader {
       return await this.#reader.read(fn);
     } catch (error) {
       if (!isDiskFailure(error) && !(error instanceof StrangeSchemaError)) throw error;
-      this.#onDamage(error as Error);
+      this.#onDamage(error);
       throw unavailable(1, error);
     }
   }

@@ -106,6 +106,26 @@ function costOf(projects: number, capacity: Capacity): Cost {
   };
 }
 
+function money(value: number): string {
+  return `$${thousands(rough(value))}`;
+}
+
+/** Databases in files on machines of one's own, files in a bucket. */
+function costWithFiles(one: Cost): number {
+  return (
+    one.gateways * PRICE.machine + one.databasesTb * PRICE.diskTb + one.filesTb * PRICE.bucketTb
+  );
+}
+
+function costHosted(one: Cost): number {
+  return (
+    one.monthlyMillions * USE.rowsEach * PRICE.millionRows +
+    one.databasesTb * PRICE.hostedTb +
+    Math.max(2, one.gateways) * PRICE.machine +
+    one.filesTb * PRICE.bucketTb
+  );
+}
+
 export function costTable(results: Results): string {
   const capacity = capacityOf(results);
   const sizes = [10_000, 1_000_000].map((projects) => ({
@@ -116,14 +136,6 @@ export function costTable(results: Results): string {
     name,
     ...sizes.map(of),
   ];
-  const money = (value: number): string => `$${thousands(rough(value))}`;
-  const files = (one: Cost): number =>
-    one.gateways * PRICE.machine + one.databasesTb * PRICE.diskTb + one.filesTb * PRICE.bucketTb;
-  const hosted = (one: Cost): number =>
-    one.monthlyMillions * USE.rowsEach * PRICE.millionRows +
-    one.databasesTb * PRICE.hostedTb +
-    Math.max(2, one.gateways) * PRICE.machine +
-    one.filesTb * PRICE.bucketTb;
   return table(
     ['a month, after a year', ...sizes.map(({ projects }) => `${thousands(projects)} projects`)],
     [
@@ -137,11 +149,11 @@ export function costTable(results: Results): string {
       row('memory of each', ({ memoryMb }) => `${thousands(rough(memoryMb))} MB`),
       row('databases', ({ databasesTb }) => `${short(databasesTb)} TB`),
       row('files', ({ filesTb }) => `${short(filesTb)} TB`),
-      row('**databases on machines, files in a bucket**', (one) => money(files(one))),
+      row('**databases on machines, files in a bucket**', (one) => money(costWithFiles(one))),
       row('the same with a backup of every database', (one) =>
-        money(files(one) + one.databasesTb * PRICE.diskTb),
+        money(costWithFiles(one) + one.databasesTb * PRICE.diskTb),
       ),
-      row('**a hosted libSQL, two gateways or more**', (one) => money(hosted(one))),
+      row('**a hosted libSQL, two gateways or more**', (one) => money(costHosted(one))),
     ],
   );
 }

@@ -90,6 +90,14 @@ function cells(row: JudgedRow): string[] {
 
 const SCALING = /^(\d+ gateways?), (\d+) projects?, (\d+) ms, (deliveries|p50|p99)$/;
 
+/** What that many gateways did in one line. */
+function side(own: Record<string, string>, gateways: string): string[] {
+  return [
+    own[`${gateways} deliveries`] ?? 'failed',
+    `${own[`${gateways} p50`] ?? '–'}, ${own[`${gateways} p99`] ?? '–'}`,
+  ];
+}
+
 /** A line for each number of projects and distance to the store; gateways side by side. */
 function scaling(results: Results): string {
   const lines = new Map<string, Record<string, string>>();
@@ -102,10 +110,6 @@ function scaling(results: Results): string {
     own[`${gateways} ${measure}`] = `${whole(median)}${range}`;
     lines.set(`${projects} ${distance}`, own);
   }
-  const side = (own: Record<string, string>, gateways: string): string[] => [
-    own[`${gateways} deliveries`] ?? 'failed',
-    `${own[`${gateways} p50`] ?? '–'}, ${own[`${gateways} p99`] ?? '–'}`,
-  ];
   return table(
     ['projects', 'round trip', '1 gateway, /s', 'p50, p99 ms', '2 gateways, /s', 'p50, p99 ms'],
     [...lines].map(([key, own]) => {
