@@ -15,9 +15,9 @@ const examples = allCommands().flatMap((command) => command.examples);
 const NOT_HERE = [
   /^(?:login|logout|gateway|up|down|listen|ask|mcp$|mcp install (?:claude|codex))/,
   /^project (?:create|use shop)|^auth token --profile|^outbox (?:show|open)|^open(?: requests)?$/,
-  /^route (?:add|remove|attempts|retry|test)|^request (?:status|watch)|^channel (?:add|remove)|^policy set/,
+  /^route (?:add|remove|enable|disable|attempts|retry|test)|^request (?:status|watch)|^channel (?:add|remove)|^policy set/,
   /^email|^file url|^file get (?:data|.* \/tmp\/)|^file sync.*--down|^trigger email\.reply|^state load|^logs -f|^inbox work --type/,
-  /^key (?:revoke|rotate)|^ledger verify --|^completion|^api POST|\| curl |^webhook verify|^inbox wait --type/,
+  /^key (?:revoke|rotate)|^ledger verify --|^completion|^api POST|\| curl |^webhook verify|^inbox wait --type|^kv delete lock/,
 ];
 
 /** Run one after another: what makes something before what needs it. */
