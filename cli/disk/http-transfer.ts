@@ -47,12 +47,18 @@ export async function uploadTo({ url, headers, sizeBytes, chunks, signal }: Uplo
     const status = response.statusCode ?? 0;
     const body = await beginning(response);
     if (status < 200 || status >= 300) throw new CallError(status, parseObject(body));
+    // The last look at the source may still find that it changed.
+    await sent;
   } catch (error) {
-    throw brokenBy(error, 'upload', signal);
+    request.destroy();
+    const local = await sent.then(
+      () => null,
+      (failure: unknown) => failure,
+    );
+    // What is wrong with the source explains whatever the line or the other side made of it.
+    throw local instanceof CliError ? local : brokenBy(error, 'upload', signal);
   } finally {
     request.destroy();
-    // Only what failed first is told.
-    await sent.catch(() => undefined);
   }
 }
 

@@ -97,6 +97,7 @@ const MCP = {
       headers: {
         ...COMMON_HEADERS,
         'Mcp-Session-Id': {
+          required: false,
           description:
             'With the answer to `initialize`. The server keeps no sessions: a client that repeats it can cancel its calls.',
           schema: { type: 'string' },

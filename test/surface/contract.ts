@@ -10,7 +10,7 @@ interface Described {
 
 interface Response {
   readonly content?: Readonly<Record<string, unknown>>;
-  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean }>>;
 }
 
 interface Route {
@@ -57,8 +57,9 @@ export class Contract {
 
   /** The headers that an answer should have had. */
   missingHeaders(operation: string, status: number, headers: Headers): string[] {
-    const promised = Object.keys(this.#find(operation, status)?.answer.headers ?? {});
-    return promised.filter((name) => !headers.has(name));
+    const described = Object.entries(this.#find(operation, status)?.answer.headers ?? {});
+    const promised = described.filter(([, header]) => header.required !== false);
+    return promised.map(([name]) => name).filter((name) => !headers.has(name));
   }
 
   /** What is wrong with what the service itself sent. */
