@@ -89,6 +89,7 @@ export async function keepUp(
       return asOf === null ? 0 : portion({ now, asOf });
     });
   await inPortions((now) => releaseRoutes(project, now));
+  const wokenAt = clock.now();
   await project.deliveries.wakeDue();
   project.letters.wake();
   project.mails.wake();
@@ -101,7 +102,7 @@ export async function keepUp(
   }
   // What was deleted is gone from the file, and still legible in the log.
   if (purged > 0) await project.writes.rotate();
-  await askForNext(project, clock, steady);
+  await askForNext(project, { wokenAt, now: clock.now() }, steady);
 }
 
 /**
@@ -115,7 +116,7 @@ export async function firstDue(store: Repositories, now: number): Promise<number
   return times.length > 0 ? Math.min(...times) : null;
 }
 
-/** Of what is pushed and sent only what is due after a time: what is due by now is in the hands of those who send it. */
+/** Of what is pushed and sent only what is due after a time: those who send have what was due when they were woken. */
 async function dueTimes(store: Repositories, after: number) {
   const oldest = await store.events.oldestKept();
   return {
@@ -136,11 +137,12 @@ async function dueTimes(store: Repositories, after: number) {
 
 async function askForNext(
   project: Project,
-  clock: Clock,
+  { wokenAt, now }: { readonly wokenAt: number; readonly now: number },
   steady: Steadiness | undefined,
 ): Promise<void> {
-  const now = clock.now();
-  const { work, deletions } = await project.store.read((store) => dueTimes(store, now));
+  // What has fallen due since then is in nobody's hands.
+  const after = Math.min(wokenAt, now);
+  const { work, deletions } = await project.store.read((store) => dueTimes(store, after));
   for (const at of work) {
     if (at !== null) project.atLatest(at);
   }

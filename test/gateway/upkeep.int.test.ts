@@ -8,6 +8,8 @@ import { keepUp } from '../../gateway/upkeep.ts';
 import { ControlStore } from '../../shared/store/control-store.ts';
 import { FakeClock, TestGateway, UNSTEADY } from '../helpers/gateway.ts';
 import { writerOf } from '../helpers/writers.ts';
+import { LOOPBACK, Receiver } from './callback-receiver.ts';
+import { Routes } from './routes.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -141,6 +143,31 @@ describe('the counts of a source by hour', () => {
     await gateway.deliver(url, 'three');
     const latest = new Date(clock.now()).toISOString();
     expect(await activity()).toMatchObject({ last_event_at: latest, events_24h: 1 });
+  });
+});
+
+describe('a retry of a delivery', () => {
+  it('that falls due while upkeep is under way is made', async () => {
+    const receiver = await Receiver.start();
+    receiver.answer(500);
+    await gateway.stop();
+    gateway = await TestGateway.start({ clock, callbackAllow: LOOPBACK });
+    project = await projectOf(gateway, gateway.projectId);
+    const routes = new Routes(gateway);
+    const { id: routeId } = await routes.add(receiver.url());
+    await routes.event();
+    const { next_attempt_at: next } = await routes.attempted(routeId, 1);
+    receiver.answer(204);
+    // A slow machine: the time passes between the look at what is due and the question what is due next.
+    const { deliveries } = project;
+    const wakeDue = deliveries.wakeDue.bind(deliveries);
+    deliveries.wakeDue = async () => {
+      await wakeDue();
+      clock.advance(Math.max(0, Date.parse(next ?? '') + 1 - clock.now()));
+    };
+    project.atLatest(clock.now());
+    expect(await routes.attempted(routeId, 2)).toMatchObject({ status: 'delivered' });
+    await receiver.stop();
   });
 });
 
