@@ -28,7 +28,7 @@ function ofSignIn({ home, profile }: Start): string | undefined {
   try {
     return chosenProfile(home.credentialsFile, profile)?.ca_file;
   } catch {
-    // The daemon reads it again, and says what is wrong.
+    // The daemon reads the file again and reports the fault.
     return undefined;
   }
 }

@@ -25,7 +25,7 @@ export interface Run {
 }
 
 /**
- * Does what was planned, and writes into each item what became of it. One that fails does not hold up the others.
+ * Carries out the plan and writes each result into its item. An item that fails does not hold up the others.
  * Returns the failure that ended all of it, if one did.
  */
 export async function runPlan(items: readonly Item[], run: Run): Promise<CliError | null> {

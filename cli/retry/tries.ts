@@ -139,7 +139,7 @@ export class Tries {
     return isAsked || (this.#isOpen && this.#mayBeDone) ? `Repeat it with: ${this.#flag}` : null;
   }
 
-  /** For whoever interrupts a write before its answer came. */
+  /** Tells the key to a person who interrupts a write before its answer came. */
   tellOpen(
     lead = `${this.#mayBeDone ? 'It may have been done' : 'Nothing was done'}. Repeat it with:`,
   ) {
