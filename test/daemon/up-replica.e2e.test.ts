@@ -101,7 +101,7 @@ describe('svc up over a gateway', () => {
     ]);
     expect(JSON.parse((await svc('kv', 'get', 'color')).out)).toMatchObject({ value: 'blue' });
     const refused = await svc('kv', 'set', 'color', '"red"');
-    expect(refused.code).toBe(1);
+    expect(refused.code).toBe(7);
     expect(refused.err).toContain(`The gateway ${proxy.url} cannot be reached`);
     await proxy.up();
     await expect.poll(replica, { timeout: 30_000 }).toMatchObject({ state: 'live' });

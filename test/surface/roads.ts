@@ -16,6 +16,7 @@ import { prepared } from './preparations.ts';
 import { startReceiver } from './receiver.ts';
 import { World } from './scenario.ts';
 import type { Stand } from './stand.ts';
+import { unmarked } from './unmarked.ts';
 
 const AGENT = 'road-test';
 
@@ -76,13 +77,6 @@ async function overMcp(client: Client, name: string, input: Json): Promise<Json>
   const answer = await client.callTool({ name, arguments: input });
   if (answer.isError) throw new Error(JSON.stringify(answer.content));
   return unmarked(answer.structuredContent as Json);
-}
-
-/** An answer without the mark that tools put on what comes from outside. */
-function unmarked({ notice, ...answer }: Json): Json {
-  const { trust: _trust, ...plain } = answer;
-  const isEvent = 'source' in answer;
-  return notice === undefined || isEvent ? answer : plain;
 }
 
 /** Where a person is asked and has not decided: scripts see that by 6. */
@@ -263,12 +257,13 @@ function sameRefusals(): void {
     it('tell the limit of waits, what is used of it, and when to come back', async () => {
       const controller = new AbortController();
       const wait = '/v1/inbox/wait?type=never&timeout_seconds=60';
-      const held = (signal: AbortSignal) =>
-        fetch(stand.url + wait, { signal, headers: { authorization: `Bearer ${stand.apiKey}` } });
-      const ended = Array.from({ length: 10 }, () => held(controller.signal).catch(() => null));
+      const headers = { authorization: `Bearer ${stand.apiKey}` };
+      const waits = Array.from({ length: 11 }, () =>
+        fetch(stand.url + wait, { signal: controller.signal, headers }),
+      );
       try {
-        // One more is refused as soon as ten are there.
-        const refused = await untilRefused(() => held(AbortSignal.timeout(200)));
+        // Ten are held; the one that's left is refused at once.
+        const refused = await Promise.any(waits);
         const told = { kind: 'key', limit: 10, used: 10, retry_after: 5 };
         const hint =
           '10 of 10 waits of this key are open: let one end first, or repeat in 5 seconds.';
@@ -287,7 +282,7 @@ function sameRefusals(): void {
         }
       } finally {
         controller.abort();
-        await Promise.all(ended);
+        await Promise.allSettled(waits);
       }
     });
 
@@ -303,13 +298,6 @@ function sameRefusals(): void {
       }
     });
   });
-}
-
-async function untilRefused(call: () => Promise<Response>): Promise<Response> {
-  for (;;) {
-    const answer = await call().catch(() => null);
-    if (answer?.status === 429) return answer;
-  }
 }
 
 function stdioServer(): void {

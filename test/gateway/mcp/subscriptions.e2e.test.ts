@@ -178,7 +178,7 @@ describe('subscriptions/listen', () => {
       status: 429,
       error: {
         code: 429,
-        message: expect.stringContaining('25 subscriptions per key and 100 per project'),
+        message: expect.stringContaining('25 of 25 subscriptions of this key are open'),
         data: { code: 'TOO_MANY_WAITS' },
       },
     });

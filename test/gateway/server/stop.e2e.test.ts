@@ -88,7 +88,7 @@ describe('SIGTERM', () => {
     // The limit of the promise, not a measure of speed: service managers kill what takes longer.
     expect(performance.now() - started).toBeLessThan(5000);
     expect(code).toBe(0);
-    expect(await Promise.all(waits)).toEqual(waits.map(() => ({ event: null })));
+    expect(await Promise.all(waits)).toMatchObject(waits.map(() => ({ event: null })));
     expect(await stream.text()).toMatch(/event: end/);
     const accepted = (await Promise.all(senders)).flat();
     expect(accepted.length).toBeGreaterThan(SENDERS);

@@ -133,7 +133,7 @@ describe.runIf(required('nginx', nginx !== null, 'apt-get install -y nginx-light
       }
       expect(await awaited).toMatchObject({ event: { source: 'soon' } });
       const answer = await late;
-      expect([answer.status, await answer.json()]).toEqual([200, { event: null }]);
+      expect([answer.status, await answer.json()]).toMatchObject([200, { event: null }]);
     });
 
     it('takes 20 MB, and serves them whole and in part, whichever gateway is asked', async () => {

@@ -11,6 +11,7 @@ import { openApiText } from '../../surface/files.ts';
 import { prepared } from '../../surface/preparations.ts';
 import { startReceiver } from '../../surface/receiver.ts';
 import { World } from '../../surface/scenario.ts';
+import { unmarked } from '../../surface/unmarked.ts';
 import type { Receiver } from '../callback-receiver.ts';
 
 const nginx = findProgram('nginx');
@@ -71,7 +72,8 @@ describe.runIf(required('nginx', nginx !== null, 'apt-get install -y nginx-light
           const answer = await mcp.callTool({ name, arguments: input });
           expect(answer).toMatchObject({ isError: false });
           const status = operation.rest.status ?? 200;
-          expect(contract.faults(name, status, answer.structuredContent)).toEqual([]);
+          const told = unmarked(answer.structuredContent as Record<string, unknown>);
+          expect(contract.faults(name, status, told)).toEqual([]);
         });
       },
     );
