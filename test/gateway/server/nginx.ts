@@ -1,23 +1,30 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import type { Certified } from '../../helpers/tls-front.ts';
 
 const SHOWN = 'gateway/deploy/proxy.conf';
 
-/** The nginx server that operators are given, moved to ports of this test and without its certificate. */
-export function deployedServer(port: number, gateway: string): string {
-  const moved = readFileSync(SHOWN, 'utf8')
-    .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
-    .replace('http://127.0.0.1:4780', gateway)
-    .replaceAll(/^\s*ssl_certificate.*\n/gm, '');
-  if (!moved.includes(`listen 127.0.0.1:${port};`) || !moved.includes(`proxy_pass ${gateway};`)) {
-    throw new Error(`${SHOWN} doesn't have the lines this test moves.`);
-  }
-  return moved;
+/** The nginx server that operators are given, moved to ports of this test, with this certificate or with no TLS. */
+export function deployedServer(port: number, gateway: string, certified?: Certified): string {
+  let text = readFileSync(SHOWN, 'utf8');
+  const replace = (shown: string | RegExp, own: string): void => {
+    if (text.search(shown) === -1) throw new Error(`${SHOWN} has no ${String(shown)}.`);
+    text = text.replace(shown, own);
+  };
+  replace('listen 443 ssl;', `listen 127.0.0.1:${port}${certified ? ' ssl' : ''};`);
+  replace('http://127.0.0.1:4780', gateway);
+  replace(/ssl_certificate .*\n/, certified ? `ssl_certificate ${certified.certFile};\n` : '\n');
+  replace(
+    /ssl_certificate_key .*\n/,
+    certified ? `ssl_certificate_key ${certified.keyFile};\n` : '\n',
+  );
+  return text;
 }
 
-/** An nginx of this test alone, everything of it in one folder. Resolves when it answers. */
+/** An nginx of this test alone, everything of it in one folder. Resolves when it listens. */
 export async function startNginx(
   program: string,
   { folder, server, url }: { folder: string; server: string; url: string },
@@ -30,8 +37,8 @@ export async function startNginx(
   });
   const exited = once(child, 'exit');
   const deadline = performance.now() + 10_000;
-  while (!(await fetch(url).catch(() => null))) {
-    if (performance.now() > deadline) throw new Error('nginx does not answer.');
+  while (!(await isListening(Number(new URL(url).port)))) {
+    if (performance.now() > deadline) throw new Error('nginx does not listen.');
     await new Promise((done) => setTimeout(done, 20));
   }
   return {
@@ -40,6 +47,16 @@ export async function startNginx(
       await exited;
     },
   };
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect(port, '127.0.0.1', () => done(true));
+    socket
+      .on('error', () => done(false))
+      .unref()
+      .on('connect', () => socket.destroy());
+  });
 }
 
 function configuration(folder: string, server: string): string {
