@@ -31,8 +31,8 @@ export const IDEMPOTENCY_PARAMETER = {
   in: 'header',
   required: false,
   description:
-    'At most 255 characters. A repeat with the same key and input within 24 hours has one effect.',
-  schema: { type: 'string', maxLength: 255 },
+    '1–255 printable ASCII characters. A repeat with the same key and input within 24 hours has one effect.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
 };
 
 const IF_CHANGED_PARAMETER = {

@@ -109,10 +109,10 @@ async function download(url: string): Promise<Buffer> {
   return (await gateway.send({ method: 'GET', target: pathname, key: null })).bytes;
 }
 
-/** What a text says as JSON, as it is written again: without a sign before zero. */
+/** What a text says as JSON; undefined where it isn't JSON. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(JSON.stringify(JSON.parse(text)));
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

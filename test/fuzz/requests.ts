@@ -71,7 +71,7 @@ function validInput(route: DescribedRoute, known: Known): fc.Arbitrary<Input> {
               query,
               parameters.map(({ name }) => name),
             ),
-      headers: ascii(headers),
+      headers: keyed(route, ascii(headers)),
       type,
       body:
         isObject(made) && !(made instanceof Uint8Array) ? shortened(made, bodyNames(route)) : made,
@@ -88,6 +88,12 @@ function bodyNames({ bodies }: DescribedRoute): string[] {
   return bodies.flatMap(({ schema }) =>
     [schema, ...(schema.oneOf ?? [])].flatMap(({ properties = {} }) => Object.keys(properties)),
   );
+}
+
+/** The same with a key that no other operation was called with: that would be refused for the key alone. */
+function keyed({ name }: DescribedRoute, headers: Record<string, string>): Record<string, string> {
+  const { 'Idempotency-Key': key, ...rest } = headers;
+  return key === undefined ? rest : { ...rest, 'Idempotency-Key': `${name}-${key}`.slice(0, 255) };
 }
 
 /** A header holds no other characters, and a repeated key would be a repeated call. */
