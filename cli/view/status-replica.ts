@@ -125,7 +125,7 @@ function noteOf(replica: ReplicaReport, gateway: string | null): string | null {
     case 'catching-up':
       return `The replica is not ready (${detail ?? copyText(replica)}). It goes on by itself; until then reads come from the gateway. See: svc status`;
     case 'offline':
-      return `${gateway} cannot be reached. Reads come from the replica for up to 24 h, writes are refused.`;
+      return `${absenceOf(replica, gateway)} ${ABSENT[replica.reads]}`;
     case 'refused':
       return refusalNote(code, gateway);
     case 'none':
@@ -134,6 +134,19 @@ function noteOf(replica: ReplicaReport, gateway: string | null): string | null {
       return `There is no replica: ${detail ?? 'update svc.'} Until then all calls go to the gateway.`;
   }
 }
+
+/** The daemon tells it of "the gateway"; here its address is of use. */
+function absenceOf({ detail }: ReplicaReport, gateway: string | null): string {
+  return (detail ?? 'The gateway cannot be reached.').replace(/^The gateway\b/, gateway ?? '$&');
+}
+
+const FROM_REPLICA = 'Reads come from the replica for up to 24 h, writes are refused.';
+
+const ABSENT: Readonly<Record<ReplicaReport['reads'], string>> = {
+  local: FROM_REPLICA,
+  stale: FROM_REPLICA,
+  gateway: "The replica can't answer either: reads and writes are refused.",
+};
 
 function refusalNote(code: string | null, gateway: string | null): string {
   return code === 'SCOPE_MISSING'

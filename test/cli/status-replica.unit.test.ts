@@ -90,6 +90,7 @@ describe('svc status over a gateway', () => {
       reads: 'stale',
       age_ms: 8 * 60_000,
       offline_since: '2026-01-02T11:52:00.000Z',
+      detail: 'The gateway cannot be reached: ECONNREFUSED.',
       witness: { ok: true, seq: 0 },
     } as const;
     expect(await lines(away)).toEqual([
@@ -97,9 +98,17 @@ describe('svc status over a gateway', () => {
       '  Replica   offline since 2026-01-02T11:52:00.000Z, position 12,345, 8 min behind',
       '  Reads     from the replica, marked stale; writes are refused',
       '',
-      `${GATEWAY} cannot be reached. Reads come from the replica for up to 24 h, writes`,
-      'are refused.',
+      `${GATEWAY} cannot be reached: ECONNREFUSED. Reads come from the replica for up to`,
+      '24 h, writes are refused.',
     ]);
+  });
+
+  it('says why the gateway cannot be reached, also without a copy', () => {
+    const detail = 'The gateway cannot be reached: CERT_HAS_EXPIRED; to trust another, set X.';
+    const away = { state: 'offline', reads: 'gateway', position: null, detail } as const;
+    expect(replicaNote(statusWith(away))).toBe(
+      `${GATEWAY} cannot be reached: CERT_HAS_EXPIRED; to trust another, set X. The replica can't answer either: reads and writes are refused.`,
+    );
   });
 
   it('says how far a first copy is', async () => {

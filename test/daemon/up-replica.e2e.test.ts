@@ -97,7 +97,7 @@ describe('svc up over a gateway', () => {
     const { code, err } = await svc('up', '--port', '0', '--json');
     expect([code, err]).toEqual([
       0,
-      `${proxy.url} cannot be reached. Reads come from the replica for up to 24 h, writes are refused.\n`,
+      `${proxy.url} cannot be reached: ECONNREFUSED. Reads come from the replica for up to 24 h, writes are refused.\n`,
     ]);
     expect(JSON.parse((await svc('kv', 'get', 'color')).out)).toMatchObject({ value: 'blue' });
     const refused = await svc('kv', 'set', 'color', '"red"');
