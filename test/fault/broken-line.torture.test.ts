@@ -86,7 +86,9 @@ describe('a daemon whose line to the gateway breaks in the middle of a write', (
       const put = () => daemon.call('PUT', `/v1/kv/${name}`, { body: name, headers });
       expect(await put()).toMatchObject({
         status: 503,
-        body: { error: { code: 'UNAVAILABLE', hint: expect.stringContaining('same idempotency key') } },
+        body: {
+          error: { code: 'UNAVAILABLE', hint: expect.stringContaining('same idempotency key') },
+        },
       });
       // Reads go on meanwhile, and the write may be seen or not.
       expect((await daemon.call('GET', '/v1/kv')).status).toBe(200);
