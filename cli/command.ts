@@ -27,8 +27,6 @@ export interface ArgumentSpec {
   readonly choices?: readonly string[];
   /** Offered by completion: what is stored of it. */
   readonly stored?: Stored;
-  /** Takes all that is left. */
-  readonly variadic?: boolean;
 }
 
 /** What a command says of itself. Help, parsing and completion read it; the code behind is loaded when it runs. */

@@ -4,7 +4,7 @@ import type { CommandContext } from './command.ts';
 import { EXIT } from './exit.ts';
 import type { OperationShape } from './operation-shape.ts';
 import { flagOf } from './operation-spec.ts';
-import { missing } from './input/parse.ts';
+import { missing } from './input/refusals.ts';
 import type { View } from './view/output.ts';
 import { plainText } from './view/terminal-text.ts';
 import { warn } from './view/warnings.ts';

@@ -2,11 +2,11 @@ import { resolveHome } from '../daemon/home.ts';
 import type { Client } from './client.ts';
 import type { CommandContext, CommandSpec } from './command.ts';
 import { EXIT } from './exit.ts';
-import { CliError, usageError } from './errors.ts';
+import { CliError } from './errors.ts';
 import { TerminalOutput, wantsColor, type Sink } from './view/output.ts';
 import { typedProblem } from './view/typed-names.ts';
-import { GLOBAL_OPTIONS, parseLine, type OptionValues } from './input/parse.ts';
-import { allCommands, commandsUnder, findCommand, singular, type Found } from './tree.ts';
+import { HelpWanted, programOf, type ReadLine } from './program.ts';
+import { allCommands } from './tree.ts';
 
 /** What a run takes from its process. */
 export interface Surroundings {
@@ -51,25 +51,32 @@ async function dispatch(
   output: TerminalOutput,
 ): Promise<number> {
   const commands = allCommands();
-  const { words, flags } = splitGlobals(argv, commands);
-  if (words.length === 0 || words[0] === 'help' || flags.includes('--help')) {
-    output.page(await helpFor(words[0] === 'help' ? words.slice(1) : words, commands, around));
+  let code: number = EXIT.done;
+  const program = programOf(commands, async (command, line) => {
+    code = await perform(command, line, around, output);
+  });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (!(error instanceof HelpWanted)) throw error;
+    const { pageAbout } = await import('./view/help.ts');
+    const page = pageAbout(error, commands, around.stdout.columns);
+    if (page === null) return dispatch([...error.words, '--help'], around, output);
+    output.page(page);
     return EXIT.done;
   }
-  const found = findCommand(words, commands);
-  if (!found || namesNothing(found, commands)) {
-    output.page(await groupPage(words, commands, around));
-    return EXIT.done;
-  }
-  const { command, rest } = found;
-  const { args, options } = parseLine(command, [...flags, ...rest]);
-  if (options['help']) {
-    output.page(await helpFor(command.words, commands, around));
-    return EXIT.done;
-  }
+}
+
+async function perform(
+  command: CommandSpec,
+  line: ReadLine,
+  around: Surroundings,
+  output: TerminalOutput,
+): Promise<number> {
   output.tellProblems((path, message) => typedProblem(path, message, command));
   const module = await command.load();
-  const context = await contextOf(command, { args, options }, around, output);
+  const context = await contextOf(command, line, around, output);
   try {
     const code = await module.run(context);
     return code ?? (around.signal.aborted ? EXIT.interrupted : EXIT.done);
@@ -80,83 +87,9 @@ async function dispatch(
   }
 }
 
-/** The words up to the end of the command's name, freed of global flags between them; the rest stays as it is. */
-function splitGlobals(argv: readonly string[], commands: readonly CommandSpec[]) {
-  const words: string[] = [];
-  const flags: string[] = [];
-  let index = 0;
-  for (; index < argv.length; index += 1) {
-    const text = argv[index] ?? '';
-    const option = GLOBAL_OPTIONS.find(
-      ({ flag, short }) => text === `--${flag}` || (short !== undefined && text === `-${short}`),
-    );
-    if (option) {
-      flags.push(`--${option.flag}`);
-      if (option.value !== undefined && index + 1 < argv.length)
-        flags.push(argv[(index += 1)] ?? '');
-    } else if (text.startsWith('-') || !continuesName([...words, text], commands)) {
-      break;
-    } else {
-      words.push(text);
-    }
-  }
-  return { words: [...words, ...argv.slice(index)], flags };
-}
-
-function continuesName(words: readonly string[], commands: readonly CommandSpec[]): boolean {
-  return words[0] === 'help' || commandsUnder(words, commands).length > 0;
-}
-
-async function helpFor(
-  words: readonly string[],
-  commands: readonly CommandSpec[],
-  around: Surroundings,
-): Promise<string> {
-  const { commandHelp, helpColumns, overview, topicHelp } = await import('./view/help.ts');
-  const { TOPICS } = await import('./view/topics.ts');
-  const columns = helpColumns(around.stdout.columns);
-  const named = words.filter((word) => !word.startsWith('-'));
-  if (named.length === 0) return overview(commands, columns);
-  const topic = TOPICS.find(({ name }) => name === named.join(' '));
-  if (topic) return topicHelp(topic, columns);
-  const found = findCommand(named, commands);
-  if (!found) return groupPage(named, commands, around);
-  return commandHelp(found.command, commands, columns);
-}
-
-/** `svc gateway bakup`: the word behind a command that takes none, and that others go on from, was to be one of those. */
-function namesNothing({ command, rest }: Found, commands: readonly CommandSpec[]): boolean {
-  const [next] = rest;
-  if (next === undefined || next.startsWith('-') || command.args.length > 0) return false;
-  return commandsUnder(command.words, commands).length > 1;
-}
-
-/** Help for a noun alone; anything else that names no command is refused with what was meant. */
-async function groupPage(
-  words: readonly string[],
-  commands: readonly CommandSpec[],
-  around: Surroundings,
-): Promise<string> {
-  const { groupHelp, helpColumns, meantCommand } = await import('./view/help.ts');
-  const members = commandsUnder(words, commands);
-  if (members.length > 0) {
-    return groupHelp(singular(words, commands), members, helpColumns(around.stdout.columns));
-  }
-  const named = words.filter((word) => !word.startsWith('-')).slice(0, 2);
-  if (named.length === 0) throw usageError(`Unknown flag ${words[0] ?? ''}.`, 'See: svc --help');
-  if (named[0] === 'version') throw usageError('Unknown command "version".', 'See: svc --version');
-  const [noun = '', ...others] = singular(named, commands);
-  const meant = meantCommand([noun, ...others], commands);
-  const known = commandsUnder([noun], commands).length > 0;
-  throw usageError(
-    `Unknown command "${named.join(' ')}".${meant === null ? '' : ` Did you mean "${meant}"?`}`,
-    known ? `See: svc ${noun} --help` : 'See: svc --help',
-  );
-}
-
 async function contextOf(
   command: CommandSpec,
-  line: Pick<CommandContext, 'args' | 'options'>,
+  line: ReadLine,
   { env, signal }: Surroundings,
   output: TerminalOutput,
 ): Promise<CommandContext> {
@@ -175,7 +108,7 @@ async function contextOf(
   return { ...line, home, env, output, signal, tries, client: () => persistent ?? client() };
 }
 
-function profileOf({ profile }: OptionValues): string | undefined {
+function profileOf({ profile }: CommandContext['options']): string | undefined {
   return typeof profile === 'string' ? profile : undefined;
 }
 

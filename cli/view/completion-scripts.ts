@@ -1,5 +1,5 @@
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
-import { GLOBAL_OPTIONS, optionsOf } from '../input/parse.ts';
+import { GLOBAL_OPTIONS, optionsOf } from '../input/flags.ts';
 import { TOPICS } from './topics.ts';
 
 // The scripts hold the whole tree as data, so that pressing Tab starts no process. What is stored may change after a script

@@ -1,6 +1,8 @@
+import type { Command } from 'commander';
 import type { CommandSpec, OptionSpec } from '../command.ts';
-import { GLOBAL_OPTIONS, usageLine, usageOf, WRITE_OPTIONS } from '../input/parse.ts';
-import { nearest } from '../../shared/suggest.ts';
+import { GLOBAL_OPTIONS, WRITE_OPTIONS } from '../input/flags.ts';
+import { pathOf, usageLine, usageOf } from '../input/refusals.ts';
+import type { HelpWanted } from '../program.ts';
 import { seeAlso } from './see-also.ts';
 import { TOPICS, type Topic } from './topics.ts';
 import { padToWidth, textWidth, wrapText } from './terminal-text.ts';
@@ -9,8 +11,31 @@ const HELP_COLUMNS = 96;
 const NARROWEST = 60;
 
 /** Help is laid out for the terminal, within what reads well. */
-export function helpColumns(terminal: number | undefined): number {
+function helpColumns(terminal: number | undefined): number {
   return Math.max(NARROWEST, Math.min(terminal || HELP_COLUMNS, HELP_COLUMNS));
+}
+
+/** The page that is wanted; null for words that are no page of their own: they may name a command. */
+export function pageAbout(
+  { node, words }: Pick<HelpWanted, 'node' | 'words'>,
+  commands: readonly CommandSpec[],
+  terminal: number | undefined,
+): string | null {
+  const columns = helpColumns(terminal);
+  if (node === null) {
+    const topic = TOPICS.find(({ name }) => name === words.join(' '));
+    return topic ? topicHelp(topic, columns) : null;
+  }
+  const formatHelp = (of: Command): string => pageOf(pathOf(of), commands, columns);
+  return node.configureHelp({ formatHelp }).helpInformation();
+}
+
+/** The page of a command, of a noun, or of all. */
+function pageOf(path: readonly string[], commands: readonly CommandSpec[], columns: number) {
+  if (path.length === 0) return overview(commands, columns);
+  const members = commands.filter(({ words }) => path.every((word, at) => words[at] === word));
+  const command = members.find(({ words }) => words.length === path.length);
+  return command ? commandHelp(command, commands, columns) : groupHelp(path, members, columns);
 }
 
 const START: readonly (readonly [string, string])[] = [
@@ -45,7 +70,7 @@ const OUTPUT_LINE =
   'On a terminal answers are readable; in a pipe, or with --json, they are JSON on one line. Errors and notes go to standard error.';
 
 /** The overview: `svc --help`. */
-export function overview(commands: readonly CommandSpec[], columns = HELP_COLUMNS): string {
+function overview(commands: readonly CommandSpec[], columns = HELP_COLUMNS): string {
   const named = new Set(GROUPS.flatMap(([, nouns]) => nouns));
   const rest = commands.map(({ words }) => words[0] ?? '').filter((noun) => !named.has(noun));
   const groups = [...GROUPS, ['More', [...new Set(rest)]] as const];
@@ -72,7 +97,7 @@ export function overview(commands: readonly CommandSpec[], columns = HELP_COLUMN
 }
 
 /** What stands under one noun: `svc inbox --help`. */
-export function groupHelp(
+function groupHelp(
   words: readonly string[],
   members: readonly CommandSpec[],
   columns = HELP_COLUMNS,
@@ -87,7 +112,7 @@ export function groupHelp(
 }
 
 /** A page about no single command: `svc help environment`. */
-export function topicHelp({ summary, sections }: Topic, columns = HELP_COLUMNS): string {
+function topicHelp({ summary, sections }: Topic, columns = HELP_COLUMNS): string {
   return join([summary, ...sections.map(([heading, pairs]) => section(heading, pairs, columns))]);
 }
 
@@ -146,38 +171,6 @@ function below(command: CommandSpec, commands: readonly CommandSpec[]): CommandS
   return commands.filter(
     (one) => one.words.length > words.length && words.every((word, at) => one.words[at] === word),
   );
-}
-
-/** Words that other programs have for the same thing. */
-const SAME_VERBS: readonly (readonly string[])[] = [
-  ['ls', 'list'],
-  ['rm', 'del', 'delete', 'remove', 'revoke'],
-  ['new', 'create', 'add'],
-  ['show', 'cat', 'read', 'view', 'get', 'load', 'status'],
-  ['write', 'put', 'set', 'save'],
-];
-
-/** What a person may have meant by words that name no command, or null. */
-export function meantCommand(
-  words: readonly string[],
-  commands: readonly CommandSpec[],
-): string | null {
-  const [noun = '', verb] = words;
-  const nouns = [...new Set(commands.map((command) => command.words[0] ?? ''))];
-  const meantNoun = nouns.includes(noun) ? noun : nearest(noun, nouns);
-  if (meantNoun === null || verb === undefined) return meantNoun;
-  const verbs = commands
-    .filter((command) => command.words[0] === meantNoun)
-    .map((command) => command.words[1] ?? '')
-    .filter(Boolean);
-  const meantVerb = nearest(verb, verbs) ?? sameVerb(verb, verbs);
-  if (meantVerb !== null) return `${meantNoun} ${meantVerb}`;
-  return meantNoun === noun ? null : meantNoun;
-}
-
-function sameVerb(verb: string, verbs: readonly string[]): string | null {
-  const group = SAME_VERBS.find((words) => words.includes(verb)) ?? [];
-  return verbs.find((one) => group.includes(one)) ?? null;
 }
 
 type Pair = readonly [string, string];

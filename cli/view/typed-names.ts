@@ -1,6 +1,6 @@
 import type { CommandSpec } from '../command.ts';
 import { CallError, type CliError } from '../errors.ts';
-import { usageOf } from '../input/parse.ts';
+import { usageOf } from '../input/refusals.ts';
 import { operationShapes } from '../operations.generated.ts';
 
 type Typed = Pick<CommandSpec, 'args' | 'options'>;

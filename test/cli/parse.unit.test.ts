@@ -1,21 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { CommandSpec } from '../../cli/command.ts';
 import { CliError } from '../../cli/errors.ts';
-import { parseLine } from '../../cli/input/parse.ts';
 import { nearest } from '../../shared/suggest.ts';
-import { allCommands, findCommand } from '../../cli/tree.ts';
+import { allCommands } from '../../cli/tree.ts';
+import { HelpWanted } from '../../cli/program.ts';
+import { nameIn, readLine } from './read-line.ts';
 
 const commands = allCommands();
 
-function commandOf(line: string): CommandSpec {
-  const found = findCommand(line.split(' '), commands);
-  if (!found) throw new Error(`No command: ${line}`);
-  return found.command;
-}
-
 function refusal(line: string, rest: readonly string[]): CliError {
   try {
-    parseLine(commandOf(line), rest);
+    readLine([...line.split(' '), ...rest]);
   } catch (error) {
     if (error instanceof CliError) return error;
     throw error;
@@ -27,19 +21,20 @@ const EVENT = 'evt_01j9z3k4m5n6p7q8r9s0t1v2w3';
 
 describe('finding a command', () => {
   it.each([
-    ['inbox list', ['inbox', 'list']],
-    ['keys list', ['key', 'list']],
-    ['sources add', ['source', 'add']],
-    ['mcp', ['mcp']],
-    ['mcp install', ['mcp', 'install']],
-    ['status', ['status']],
-  ])('%s', (line, words) => {
-    expect(commandOf(line).words).toEqual(words);
-  });
-
-  it('finds nothing for unknown words', () => {
-    expect(findCommand(['inbox', 'lst'], commands)).toBeNull();
-    expect(findCommand(['toString'], commands)).toBeNull();
+    ['inbox list', 'inbox list'],
+    ['keys list', 'key list'],
+    ['sources add', 'source add'],
+    ['mcp', 'mcp'],
+    ['mcp install', 'mcp install'],
+    ['status', 'status'],
+    ['gateway project list', 'gateway project list'],
+    ['--json inbox --profile shop list', 'inbox list'],
+    ['inbox lst', null],
+    ['gateway bakup', null],
+    ['gateway project lst', null],
+    ['toString', null],
+  ])('%s', (line, name) => {
+    expect(nameIn(line.split(' '))).toBe(name);
   });
 
   it('has no two commands of one name, and an example with each that starts with its name', () => {
@@ -54,7 +49,7 @@ describe('finding a command', () => {
 
 describe('reading a command line', () => {
   it('takes arguments and flags in any order', () => {
-    const line = parseLine(commandOf('inbox claim'), ['--lease-seconds', '60', EVENT, '--json']);
+    const line = readLine(['inbox', 'claim', '--lease-seconds', '60', EVENT, '--json']);
     expect(line.args['event_id']).toBe(EVENT);
     expect(line.options['lease-seconds']).toBe('60');
     expect(line.options['json']).toBe(true);
@@ -65,14 +60,14 @@ describe('reading a command line', () => {
     [['--retry=false'], 'false'],
     [['--retry'], 'true'],
   ])('a boolean may stand alone: %j', (flags, value) => {
-    const line = parseLine(commandOf('inbox nack'), [...flags, EVENT]);
+    const line = readLine(['inbox', 'nack', ...flags, EVENT]);
     expect(line.options['retry']).toBe(value);
     expect(line.args['event_id']).toBe(EVENT);
   });
 
   it('gathers flags that repeat, and refuses others given twice', () => {
     const scopes = ['--scopes', 'admin,disk', '--scopes', 'send'];
-    expect(parseLine(commandOf('key create'), scopes).options['scopes']).toEqual([
+    expect(readLine(['key', 'create', ...scopes]).options['scopes']).toEqual([
       'admin,disk',
       'send',
     ]);
@@ -81,7 +76,7 @@ describe('reading a command line', () => {
   });
 
   it('takes what stands behind -- as arguments', () => {
-    expect(parseLine(commandOf('source remove'), ['--', '--odd']).args['name']).toBe('--odd');
+    expect(readLine(['source', 'remove', '--', '--odd']).args['name']).toBe('--odd');
   });
 
   it.each([
@@ -91,7 +86,11 @@ describe('reading a command line', () => {
     ['inbox list', ['--status', 'ded'], '--status cannot be "ded". Did you mean "dead"?'],
     ['inbox list', ['extra'], 'Unexpected argument "extra".'],
     ['inbox list', ['--json=yes'], '--json takes no value.'],
+    ['inbox', ['--limit', '5', 'list'], 'Unknown flag --limit.'],
     ['inbox claim', [], '<event_id> is missing.'],
+    ['inbox claim', [''], '<event_id> is missing.'],
+    ['inbox list', ['--limit=1', '--frob=2'], 'Unknown flag --frob.'],
+    ['inbox list', ['--idempotency-key', 'x'], '--idempotency-key is for commands that write.'],
     ['inbox claim', ['--event-id', EVENT], '--event-id is no flag.'],
     ['inbox nack', [EVENT, '--no-retry'], '--no-retry is no flag.'],
     ['key create', ['--scopes', 'admin,dsk'], '--scopes cannot be "dsk". Did you mean "disk"?'],
@@ -106,9 +105,32 @@ describe('reading a command line', () => {
     expect(refusal('inbox claim', []).hint).toBe(`For example: svc inbox claim ${EVENT}`);
   });
 
-  it('asks for no arguments when help is wanted', () => {
-    expect(parseLine(commandOf('inbox claim'), ['--help']).options['help']).toBe(true);
-    expect(parseLine(commandOf('inbox claim'), ['-h']).options['help']).toBe(true);
+  it('knows a flag of every command wherever it stands, once', () => {
+    const line = ['--profile', 'shop', 'inbox', '--quiet', 'list', '--no-color'];
+    const { command, options } = readLine(line);
+    expect(command.words).toEqual(['inbox', 'list']);
+    expect(options).toEqual({ profile: 'shop', quiet: true, 'no-color': true });
+    expect(refusal('--profile a inbox list', ['--profile', 'b']).message).toBe(
+      '--profile is given twice.',
+    );
+  });
+
+  it('takes a value that looks like a flag where it is joined to its own', () => {
+    expect(readLine(['inbox', 'list', '--type=--limit']).options['type']).toBe('--limit');
+    expect(readLine(['logs', '-fn', '5']).options).toEqual({ follow: true, lines: '5' });
+    expect(readLine(['logs', '-n5']).options['lines']).toBe('5');
+    expect(readLine(['kv', 'set', 'x', '-1']).args).toEqual({ key: 'x', value: '-1' });
+  });
+
+  it('hands a flag of a command on to the one that goes on from it', () => {
+    const { command, options } = readLine(['gateway', '--config', 'x', 'backup', 'dir']);
+    expect(command.words).toEqual(['gateway', 'backup']);
+    expect(options['config']).toBe('x');
+  });
+
+  it.each(['--help', '-h'])('asks for no arguments when help is wanted: %s', (flag) => {
+    expect(() => readLine(['inbox', 'claim', flag])).toThrow(HelpWanted);
+    expect(() => readLine([flag, 'inbox', 'claim'])).toThrow(HelpWanted);
   });
 });
 

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { CommandSpec } from '../../cli/command.ts';
-import { GLOBAL_OPTIONS, optionsOf } from '../../cli/input/parse.ts';
-import { allCommands, commandsUnder, findCommand } from '../../cli/tree.ts';
+import { GLOBAL_OPTIONS, optionsOf } from '../../cli/input/flags.ts';
+import { allCommands } from '../../cli/tree.ts';
 import { TOPICS } from '../../cli/view/topics.ts';
+import { nameIn } from '../cli/read-line.ts';
 import { stepsOf } from './page.ts';
 import { allPages } from './pages.ts';
 
@@ -40,9 +41,10 @@ function problem(line: string): string | null {
   if (TOPICS.some(({ name }) => line === `help ${name}`)) return null;
   const words =
     /^[a-z]+(?: [a-z]+)*(?= |$)/.exec(line.replaceAll(/[.,;:)]$/g, ''))?.[0]?.split(' ') ?? [];
-  const found = findCommand(words, commands);
-  if (found) return unknownFlag(line, found.command);
-  return commandsUnder(words, commands).length > 0 ? null : `svc ${line}`;
+  const name = nameIn(words);
+  if (name === null) return `svc ${line}`;
+  const command = commands.find((one) => one.words.join(' ') === name);
+  return command ? unknownFlag(line, command) : null;
 }
 
 function unknownFlag(line: string, command: CommandSpec): string | null {

@@ -60,14 +60,15 @@ describe.runIf(installed)('the package from npm', () => {
     ]);
   });
 
-  it('names every package that its processes load, with an exact version, and no other', () => {
+  it('names every package that runs, with an exact version, and no other', () => {
     const text = readFileSync(modules('svc-agents', 'package.json'), 'utf8');
     const { dependencies } = JSON.parse(text) as { dependencies: Record<string, string> };
     const files = readdirSync(modules('svc-agents', 'dist')).filter((name) => name.endsWith('.js'));
     const loaded = new Set(files.flatMap(importsOf).map(packageOf));
     expect(loaded.size).toBeGreaterThan(10);
     expect([...loaded].filter((name) => builtinModules.includes(name))).toEqual([]);
-    expect(Object.keys(dependencies).toSorted()).toEqual([...loaded].toSorted());
+    // The command has its one package in its own file, so that it starts faster.
+    expect(Object.keys(dependencies).toSorted()).toEqual([...loaded, 'commander'].toSorted());
     for (const version of Object.values(dependencies)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
   });
 

@@ -1,0 +1,112 @@
+import { Argument, Command } from 'commander';
+import type { CommandContext, CommandSpec } from './command.ts';
+import { Flag, GLOBAL_OPTIONS, joined, optionsOf } from './input/flags.ts';
+import { missing, namesCommands, pathOf, refusalOf } from './input/refusals.ts';
+
+/** A command line that was read. */
+export type ReadLine = Pick<CommandContext, 'args' | 'options'>;
+
+type Start = (command: CommandSpec, line: ReadLine) => Promise<void> | void;
+
+/** A page of help is wanted in place of the command. */
+export class HelpWanted extends Error {
+  /** What it is about; null where words were typed that may name a page or a command. */
+  readonly node: Command | null;
+  readonly words: readonly string[];
+
+  constructor(node: Command | null, words: readonly string[] = []) {
+    super('Help is wanted.');
+    this.node = node;
+    this.words = words;
+  }
+}
+
+/** The program for commander. `start` is given the command that was typed, read and found right. */
+export function programOf(commands: readonly CommandSpec[], start: Start): Command {
+  const program = new Part('svc')
+    .helpCommand(false)
+    .enablePositionalOptions()
+    .showSuggestionAfterError(false)
+    .configureOutput({ outputError: () => undefined });
+  grow(program, commands, start);
+  for (const noun of program.commands) noun.alias(`${noun.name()}s`);
+  program
+    .command('help')
+    .helpOption(false)
+    .allowUnknownOption()
+    .argument('[page...]')
+    .action((page: readonly string[]) => {
+      throw new HelpWanted(
+        null,
+        page.filter((word) => !word.startsWith('-')),
+      );
+    });
+  return program;
+}
+
+class Part extends Command {
+  override createCommand(name?: string): Command {
+    return new Part(name);
+  }
+
+  override parseOptions(words: string[]): ReturnType<Command['parseOptions']> {
+    const isName = (word: string): boolean => this.commands.some((one) => isCalled(one, word));
+    return super.parseOptions(helpLater(joined(words, this.options, isName), isName));
+  }
+
+  override outputHelp(): never {
+    const [word] = this.args;
+    const namesNothing = word !== undefined && !word.startsWith('-') && namesCommands(this);
+    if (namesNothing) this.error('', { code: 'commander.unknownCommand' });
+    throw new HelpWanted(this);
+  }
+}
+
+function isCalled(node: Command, word: string): boolean {
+  return node.name() === word || node.aliases().includes(word);
+}
+
+/** `--help inbox claim` is about that command: the flag goes behind the name. */
+function helpLater(words: readonly string[], isName: (word: string) => boolean): string[] {
+  const at = words.findIndex((word) => word === '--' || isName(word));
+  const before = words.slice(0, Math.max(at, 0));
+  const rest = before.filter((word) => word !== '--help' && word !== '-h');
+  if (rest.length === before.length || words[at] === '--') return [...words];
+  return [...rest, words[at] ?? '', '--help', ...words.slice(at + 1)];
+}
+
+/** Gives a part of the program what it takes, and its commands by name: each grows when the line leads there. */
+function grow(node: Command, commands: readonly CommandSpec[], start: Start): void {
+  const path = pathOf(node);
+  const command = commands.find(({ words }) => words.length === path.length) ?? null;
+  const under = new Set(commands.map(({ words }) => words[path.length] ?? ''));
+  under.delete('');
+  for (const name of under) node.command(name);
+  node.hook('preSubcommand', (_, next) => {
+    const of = commands.filter(({ words }) => words[path.length] === next.name());
+    if (of.length > 0) grow(next, of, start);
+    for (const [name, value] of Object.entries(node.opts())) next.setOptionValue(name, value);
+  });
+  node.exitOverride((error) => {
+    throw refusalOf(error, { node, command, commands });
+  });
+  const own = command ? optionsOf(command) : [];
+  const flags = [...own, ...GLOBAL_OPTIONS].filter(({ flag }) => flag !== 'help');
+  for (const option of flags) node.addOption(new Flag(option));
+  if (command) declare(node, command, start);
+}
+
+function declare(node: Command, command: CommandSpec, start: Start): void {
+  for (const { name, required } of command.args) {
+    const argument = new Argument(required ? `<${name}>` : `[${name}]`);
+    argument.argParser((text: string) => {
+      if (required && text === '') throw missing(`<${name}> is missing.`, command);
+      return text;
+    });
+    node.addArgument(argument);
+  }
+  node.action(() => {
+    const args = command.args.map(({ name }, at) => [name, node.args[at]] as const);
+    return start(command, { args: Object.fromEntries(args), options: node.opts() });
+  });
+}
