@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, readFileSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
+import { tsImport } from 'tsx/esm/api';
 
 rmSync('dist', { recursive: true, force: true });
 
@@ -57,6 +58,17 @@ await build({
 // the only kind that can be kept compiled. `import()` doesn't work in code that is run that way: `require` takes its place.
 const command = { ...common, format: 'cjs', supported: { 'dynamic-import': false } };
 
+/** The shapes of the operations, written out: the command starts without the operations and without schemas. */
+const { operationShapes } = await tsImport('./cli/shapes/operations.ts', import.meta.url);
+const shapes = {
+  name: 'shapes',
+  setup({ onLoad }) {
+    onLoad({ filter: /[/]cli[/]shapes[/]operations\.ts$/ }, () => ({
+      contents: `export const operationShapes = ${JSON.stringify(operationShapes)};`,
+    }));
+  },
+};
+
 /** Commander can run programs as its commands. Ours are not programs, and loading what runs them takes 3 ms. */
 const withoutPrograms = {
   name: 'without-programs',
@@ -75,7 +87,7 @@ await build({
   entryPoints: ['cli/main.ts'],
   outfile: 'dist/code/cli.cjs',
   minify: true,
-  plugins: [withoutPrograms],
+  plugins: [shapes, withoutPrograms],
   banner: { js: '/* Contains commander, (c) 2011 TJ Holowaychuk, MIT: see its LICENSE */' },
 });
 

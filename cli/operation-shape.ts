@@ -17,7 +17,7 @@ export interface FieldShape {
   readonly text?: true;
 }
 
-/** What the command line needs of an operation. Generated, so that starting costs no schema library. */
+/** What the command line needs of an operation. Written out by the build, so that starting costs no schema library. */
 export interface OperationShape {
   /** `inbox_claim` */
   readonly name: string;

@@ -8,7 +8,7 @@ import { ownCommands } from './commands/specs-own.ts';
 import { signInCommands } from './commands/specs-signin.ts';
 import { withPeopleCommands } from './commands/specs-people.ts';
 import { toolCommands } from './commands/specs-tools.ts';
-import { operationShapes } from './operations.generated.ts';
+import { operationShapes } from './shapes/operations.ts';
 import type { OperationShape } from './operation-shape.ts';
 import { operationSpec } from './operation-spec.ts';
 import { STORED_NAMES } from './stored-names.ts';

@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../command.ts';
 import { CallError, type CliError } from '../errors.ts';
 import { usageOf } from '../input/refusals.ts';
-import { operationShapes } from '../operations.generated.ts';
+import { operationShapes } from '../shapes/operations.ts';
 
 type Typed = Pick<CommandSpec, 'args' | 'options'>;
 

@@ -1,16 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
+import { commandBundle } from '../helpers/command-bundle.ts';
 
-const { metafile } = await build({
-  entryPoints: ['cli/main.ts'],
-  bundle: true,
-  platform: 'node',
-  format: 'cjs',
-  write: false,
-  metafile: true,
-  logLevel: 'silent',
-});
+const metafile = await commandBundle();
 
 /** What is loaded from a file on, without what is loaded later by `import()`. */
 function staticImports(entry: string): Set<string> {

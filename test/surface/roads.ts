@@ -8,7 +8,7 @@ import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/typ
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { operationShapes } from '../../cli/operations.generated.ts';
+import { operationShapes } from '../../cli/shapes/operations.ts';
 import { operations } from '../../shared/operations/index.ts';
 import type { Operation } from '../../shared/operation.ts';
 import type { Receiver } from '../gateway/callback-receiver.ts';

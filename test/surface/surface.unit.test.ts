@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { format } from 'oxfmt';
 import { describe, expect, it } from 'vitest';
-import { operationShapes } from '../../cli/operations.generated.ts';
+import { operationShapes } from '../../cli/shapes/operations.ts';
 import { operations } from '../../shared/operations/index.ts';
-import { commandModule, shapeOf } from './command-module.ts';
 import { helpText, openApiText, toolsText } from './files.ts';
 
 // When one of these fails because the interface was meant to change: npm run surface.
@@ -19,24 +17,6 @@ function lines(json: string): string {
 }
 
 describe('what callers see', () => {
-  it('the commands are those of the operations', () => {
-    expect(operationShapes).toEqual(operations.map(shapeOf));
-  });
-
-  it('the module of the commands is as it is written and formatted', async () => {
-    const { printWidth, singleQuote } = JSON.parse(readFileSync('.oxfmtrc.json', 'utf8')) as {
-      printWidth: number;
-      singleQuote: boolean;
-    };
-    const path = 'cli/operations.generated.ts';
-    const { code, errors } = await format(path, commandModule(operations), {
-      printWidth,
-      singleQuote,
-    });
-    expect(errors).toEqual([]);
-    expect(readFileSync(path, 'utf8')).toBe(code);
-  });
-
   it('the help pages are the pinned ones', () => {
     expect(helpText()).toBe(pinned('help.txt'));
   });

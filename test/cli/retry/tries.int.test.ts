@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { run } from '../../../cli/run.ts';
 import { allCommands } from '../../../cli/tree.ts';
-import { operationShapes } from '../../../cli/operations.generated.ts';
+import { operationShapes } from '../../../cli/shapes/operations.ts';
 import { FakeDaemon, json, refuse } from '../fake-daemon.ts';
 import { TextSink } from '../fake-output.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { inboxRead } from '../../../cli/commands/inbox-read.ts';
-import { operationShapes } from '../../../cli/operations.generated.ts';
+import { operationShapes } from '../../../cli/shapes/operations.ts';
 import { FakeClient, fakeContext } from './fakes.ts';
 
 it('svc inbox wait says at once that a source is not there, and says it once', async () => {

@@ -1,6 +1,6 @@
 import { jsonSchema } from '../../shared/bindings/fields.ts';
 import type { Operation } from '../../shared/operation.ts';
-import type { FieldShape, OperationShape } from '../../cli/operation-shape.ts';
+import type { FieldShape, OperationShape } from '../operation-shape.ts';
 import { typedText } from './typed-text.ts';
 
 interface FieldSchema {
@@ -21,18 +21,6 @@ const COPIED = /^(?:cursor|since|until)$|_(?:at|id)$/;
 
 /** Text that may be longer than this is worth a file; shorter is an id, a name or a time. */
 const LONG_TEXT_CHARS = 1024;
-
-/** The module that the command line reads instead of the operations. */
-export function commandModule(operations: readonly Operation[]): string {
-  return [
-    '// Written by `npm run surface` from shared/operations/. Do not edit.',
-    "import type { OperationShape } from './operation-shape.ts';",
-    '',
-    '/** Every operation, as the command line needs it. */',
-    `export const operationShapes: readonly OperationShape[] = ${JSON.stringify(operations.map(shapeOf), null, 2)};`,
-    '',
-  ].join('\n');
-}
 
 /** What the command line needs of one operation. */
 export function shapeOf(operation: Operation): OperationShape {
