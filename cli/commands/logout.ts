@@ -4,12 +4,12 @@ import { isObject } from '../../shared/untyped.ts';
 import type { Client } from '../client.ts';
 import type { CommandContext } from '../command.ts';
 import { runningProject } from '../connection.ts';
-import { badAnswer, CallError, CliError, messageOf, usageError } from '../errors.ts';
+import { badAnswer, CallError, CliError, messageOf, Untrusted, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { switchOption, textArgument, textOption } from '../input/option-values.ts';
 import { gatewayClient } from '../signin/gateway-client.ts';
 import { existing, removeProfile, storedProfiles } from '../signin/profiles.ts';
-import { isPassing } from '../work/patience.ts';
+import { canBeSatOut } from '../retry/passing.ts';
 
 const CALL_MS = 10_000;
 
@@ -79,7 +79,8 @@ async function revoke(context: CommandContext, name: string, profile: Profile): 
     if (context.signal.aborted) throw error;
     if (error instanceof CallError && error.status === 401) return 'revoked_before';
     if (error instanceof CallError && error.code === 'LAST_ADMIN_KEY') throw lastAdmin(name);
-    if (!isPassing(error)) throw error;
+    // Whom this machine doesn't trust can't be told; the profile goes all the same.
+    if (!canBeSatOut(error) && !(error instanceof Untrusted)) throw error;
     context.output.note(messageOf(error));
     return 'unreachable';
   }

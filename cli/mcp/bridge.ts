@@ -23,7 +23,8 @@ import {
   type MessageId,
   type Negotiated,
 } from './message.ts';
-import { isPassing, Patience, sleep } from '../work/patience.ts';
+import { canBeSatOut } from '../retry/passing.ts';
+import { Patience, sleep } from '../work/patience.ts';
 import { readEvents } from './sse.ts';
 import { SubscriptionRefused, Subscriptions } from './subscriptions.ts';
 
@@ -174,7 +175,7 @@ export class McpBridge {
       try {
         return await this.#post(line, message, abort.signal, headers);
       } catch (error) {
-        if (abort.signal.aborted || !isPassing(error) || patience.failures >= SEND_TRIES)
+        if (abort.signal.aborted || !canBeSatOut(error) || patience.failures >= SEND_TRIES)
           throw error;
         await this.#start(error);
         await patience.pause(error, abort.signal);

@@ -8,11 +8,31 @@ const PASSING_CODES: ReadonlySet<string> = new Set([
   'UNREACHABLE',
 ]);
 
-/** Whether a call failed for now only: nobody could take it, or its answer was lost. Never a refusal. */
+/**
+ * Whether a call failed for now only: nobody could take it, or its answer was lost. Never a refusal. A command that tries again
+ * for a while goes by this.
+ */
 export function failedForNow(error: unknown): error is CliError {
   if (!(error instanceof CliError) || error instanceof Untrusted) return false;
   const status = error instanceof CallError ? error.status : 0;
   return PASSING_STATUSES.has(status) || PASSING_CODES.has(error.code);
+}
+
+/**
+ * Whether a program that runs for hours goes on: besides, after any fault of the other side. Somebody may repair it meanwhile,
+ * and nobody is there to start the program again.
+ */
+export function canBeSatOut(error: unknown): boolean {
+  if (failedForNow(error)) return true;
+  if (error instanceof CliError) return error instanceof CallError && error.status >= 500;
+  return hasSystemCode(error);
+}
+
+/** A lost connection comes as a system error such as ECONNRESET; a fault of our own has no such code. */
+function hasSystemCode(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code: unknown = Reflect.get(error, 'code');
+  return typeof code === 'string' && /^E[A-Z]+$/.test(code);
 }
 
 /** What keeps it from being done, as the beginning of a sentence. */

@@ -3,7 +3,7 @@ import { isMailAddress } from '../../shared/rules/mail-address.ts';
 import type { CommandContext } from '../command.ts';
 import { CallError, CliError, usageError } from '../errors.ts';
 import { switchOption, textOption } from '../input/option-values.ts';
-import { isPassing } from '../work/patience.ts';
+import { canBeSatOut } from '../retry/passing.ts';
 import { askerOf, type Asker } from './asker.ts';
 import { machineName, SignInCalls, type Granted, type LoginUse, type Polled } from './calls.ts';
 import { chooseProject, type Choice, type Wish } from './choose-project.ts';
@@ -200,7 +200,7 @@ class SignIn {
       return await this.#context.output.spin('Getting a key', this.#calls.use(use));
     } catch (error) {
       // A refusal leaves the sign-in as it was: something else may be chosen.
-      if (error instanceof CallError && !isPassing(error)) this.#keep(login);
+      if (error instanceof CallError && !canBeSatOut(error)) this.#keep(login);
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 import type { Client } from '../client.ts';
 import { unreachable } from '../errors.ts';
-import { isPassing } from './patience.ts';
+import { canBeSatOut } from '../retry/passing.ts';
 
 /** The other side keeps timeouts to some milliseconds: nothing, said this much earlier, has another cause. */
 const EARLY_MS = 500;
@@ -39,7 +39,7 @@ async function isGone({ client, signal }: Held): Promise<boolean> {
     return (response.statusCode ?? 0) >= 500;
   } catch (error) {
     if (signal.aborted) throw error;
-    return isPassing(error);
+    return canBeSatOut(error);
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Client } from '../client.ts';
 import { LostAnswer, messageOf, unreachable } from '../errors.ts';
 import type { OperationCall } from '../operation-command.ts';
-import { answeredCode, isPassing, sleep } from './patience.ts';
+import { canBeSatOut } from '../retry/passing.ts';
+import { answeredCode, sleep } from './patience.ts';
 
 /** The other side keeps its times to some milliseconds: an answer this much earlier was cut short. */
 const EARLY_MS = 500;
@@ -88,7 +89,7 @@ class HeldCall {
 
 /** Too many pending requests are a refusal, though of the kind that passes. */
 function mayPass(error: unknown): boolean {
-  return isPassing(error) && answeredCode(error) !== 'TOO_MANY_PENDING_REQUESTS';
+  return canBeSatOut(error) && answeredCode(error) !== 'TOO_MANY_PENDING_REQUESTS';
 }
 
 function notKnown(error: unknown): Error {

@@ -3,7 +3,8 @@ import type { Client } from '../client.ts';
 import { isObject } from '../../shared/untyped.ts';
 import { badAnswer, messageOf, sentence } from '../errors.ts';
 import { asEvent, type FeedEvent } from './event-feed.ts';
-import { answeredCode, isPassing, Patience, sleep } from './patience.ts';
+import { canBeSatOut } from '../retry/passing.ts';
+import { answeredCode, Patience, sleep } from './patience.ts';
 
 const CLAIM_TRIES = 5;
 const CLOSE_TRIES_IN_A_HURRY = 5;
@@ -56,7 +57,7 @@ export async function takeEvent(
     } catch (error) {
       if (TAKEN.has(answeredCode(error) ?? '')) return null;
       const isTired = options.signal.aborted && patience.failures >= CLAIM_TRIES;
-      if (!isPassing(error) || isTired) throw error;
+      if (!canBeSatOut(error) || isTired) throw error;
       if (patience.failures === 0) options.note(`${sentence(messageOf(error))} Trying again.`);
       // An interrupt must not leave a claim behind that nobody knows of, so this pause ignores it.
       await patience.pause(error, options.kill);
@@ -90,7 +91,7 @@ export class Lease {
         await this.#call('extend', { lease_seconds: leaseSeconds });
         pause = half;
       } catch (error) {
-        if (!isPassing(error)) {
+        if (!canBeSatOut(error)) {
           note(`${this.#event.id}: the lease could not be extended: ${messageOf(error)}`);
           return;
         }
@@ -114,7 +115,7 @@ export class Lease {
           this.#options.note(`${this.#event.id}: the result was refused and is left out.`);
           return this.close({ ack: true });
         }
-        if (!isPassing(error)) return this.#refused(error);
+        if (!canBeSatOut(error)) return this.#refused(error);
         const tired = this.#options.kill.aborted && patience.failures >= CLOSE_TRIES_IN_A_HURRY;
         if (tired || performance.now() > deadline) return this.#lost(messageOf(error));
         await patience.pause(error, this.#released.signal);

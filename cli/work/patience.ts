@@ -1,28 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CallError, CliError } from '../errors.ts';
+import { CallError } from '../errors.ts';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
 const ASKED_MAX_MS = 300_000;
-/** Answers below 500 that a repeat may change. */
-const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
-
-/** Whether the same call may succeed a little later: the other side is away, overloaded or restarting. */
-export function isPassing(error: unknown): boolean {
-  if (error instanceof CallError) {
-    const { status, code } = error;
-    return status >= 500 || PASSING_STATUSES.has(status) || code === 'IDEMPOTENCY_IN_PROGRESS';
-  }
-  if (error instanceof CliError) return error.code === 'UNREACHABLE';
-  return hasSystemCode(error);
-}
-
-/** A lost connection comes as a system error such as ECONNRESET; a fault of our own has no such code. */
-function hasSystemCode(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code: unknown = Reflect.get(error, 'code');
-  return typeof code === 'string' && /^E[A-Z]+$/.test(code);
-}
 
 /** The code of an error answer, or null for anything else. */
 export function answeredCode(error: unknown): string | null {

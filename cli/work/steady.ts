@@ -1,5 +1,6 @@
 import { messageOf, sentence } from '../errors.ts';
-import { isPassing, Patience } from './patience.ts';
+import { canBeSatOut } from '../retry/passing.ts';
+import { Patience } from './patience.ts';
 
 interface Steady {
   /** Ends the tries. */
@@ -28,7 +29,7 @@ export class SteadyCalls {
         return answer;
       } catch (error) {
         if (signal.aborted) return null;
-        if (!isPassing(error)) throw error;
+        if (!canBeSatOut(error)) throw error;
         if (this.#patience.failures === 0) trouble(`${sentence(messageOf(error))} Trying again.`);
         await this.#patience.pause(error, signal);
       }

@@ -195,14 +195,19 @@ describe('a write with --retry-for', () => {
     expect(await ended).toBe(0);
   });
 
-  it('does not try a certificate again that it does not trust', async () => {
+  it.each([
+    [...SET, '--retry-for', '1h'],
+    ['inbox', 'work', '--exec', 'cat'],
+    ['inbox', 'wait'],
+  ])('does not try a certificate again that it does not trust: %s %s', async (...argv) => {
     const fake = new FakeDaemon(done);
     daemon = fake;
     await fake.listen(0);
     Object.assign(fake.env, { SVC_GATEWAY: `https://127.0.0.1:${fake.port}`, SVC_API_KEY: 'a' });
-    const { code, err } = await svc([...SET, '--retry-for', '1h'], fake);
+    const { code, err } = await svc(argv, fake);
     expect(code).toBe(7);
     expect(err).toContain('No secure connection');
+    expect(err).toContain('NODE_EXTRA_CA_CERTS=FILE');
   });
 });
 
