@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { EventLinks } from './links.ts';
 import { mailParts } from './rules/mail-parts.ts';
 import type { EventRow } from './store/events.ts';
 import { PAYLOAD_INLINE_MAX_BYTES } from './limits.ts';
@@ -14,6 +15,9 @@ const attachment = z.object({
   content_id: z.string().nullable(),
   inline: z.boolean(),
   sha256: z.string(),
+  /** A link to the file, where the event is shown whole. */
+  url: z.string().optional(),
+  url_expires_at: z.string().optional(),
 });
 
 const blockedAttachment = z.object({
@@ -55,10 +59,8 @@ export type Envelope = z.output<typeof eventSchema>;
 interface EnvelopeOptions {
   readonly project: string;
   readonly now: number;
-  /** Whole: the payload whatever its size, or its link, and the link to the HTML of a mail. Brief: payloads over the inline size are left out. */
-  readonly payload:
-    | { readonly whole: true; readonly url: string | null; readonly htmlUrl: string | null }
-    | { readonly whole: false };
+  /** Whole: the payload whatever its size, or its link, and the links of a mail. Brief: payloads over the inline size are left out. */
+  readonly payload: ({ readonly whole: true } & EventLinks) | { readonly whole: false };
 }
 
 /** A stored event as its envelope, with the status judged at `now`. */
@@ -91,7 +93,9 @@ function mailFields(
   wanted: EnvelopeOptions['payload'],
 ): Pick<Envelope, 'html_url' | 'attachments' | 'attachments_blocked'> {
   const { attachments, attachments_blocked } = mailParts(row.headers);
-  return { html_url: wanted.whole ? wanted.htmlUrl : null, attachments, attachments_blocked };
+  if (!wanted.whole) return { html_url: null, attachments, attachments_blocked };
+  const linked = attachments.map((part) => ({ ...part, ...wanted.linkTo(part.name) }));
+  return { html_url: wanted.htmlUrl, attachments: linked, attachments_blocked };
 }
 
 function payloadFields(

@@ -1,9 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
+import { isoTime } from './clock.ts';
 import type { ServerInfo, Vault } from './context.ts';
 import { projectBody } from './ids.ts';
 import { PAYLOAD_LINK_SECONDS } from './limits.ts';
 import { mailParts } from './rules/mail-parts.ts';
 import type { EventRow } from './store/events.ts';
+
+/** Attachments never change, so that each has one version. */
+export const ATTACHMENT_VERSION = 1;
 
 /** What links begin with that lead to what strangers wrote. */
 export function contentBase({ contentUrl, urls }: ServerInfo): string {
@@ -21,12 +25,17 @@ export function mailHtmlText(projectId: string, eventId: string, expiresAtMs: nu
 }
 
 /** Where what an event does not hold itself can be read for an hour, with no key needed. */
-interface EventLinks {
+export interface EventLinks {
   /** The stored body, where that is too large. */
   readonly url: string | null;
   /** The HTML of a mail, on a page that runs and loads nothing. */
   readonly htmlUrl: string | null;
+  /** An attachment of a mail, by its name. */
+  readonly linkTo: (name: string) => { readonly url?: string; readonly url_expires_at?: string };
 }
+
+/** What a reader that cannot sign links shows in their place. */
+export const NO_LINKS: EventLinks = { url: null, htmlUrl: null, linkTo: () => ({}) };
 
 /** The links of an event that is shown whole. */
 export function eventLinks(
@@ -44,6 +53,11 @@ export function eventLinks(
   return {
     url: event.blob === null ? null : link('l', payloadLinkText),
     htmlUrl: isHtml ? link('m', mailHtmlText) : null,
+    linkTo: (name) => {
+      const file = { path: `${event.id}/${name}`, version: ATTACHMENT_VERSION };
+      const url = fileDownloadLink(context, projectId, file, expiresAt);
+      return { url, url_expires_at: isoTime(expiresAt) };
+    },
   };
 }
 

@@ -90,6 +90,17 @@ const BLOCKED = {
   too_many: 'one too many',
 } as const;
 
+/** A name, which leads to the file where the key may have it. */
+function FileName({ name, url }: { readonly name: string; readonly url?: string | undefined }) {
+  const shown = <AgentText text={name} reading="line" />;
+  if (url === undefined) return shown;
+  return (
+    <a href={url} rel="noreferrer noopener">
+      {shown}
+    </a>
+  );
+}
+
 function Files({ event }: { readonly event: Envelope }): JSX.Element | null {
   const { attachments = [], attachments_blocked: blocked = [] } = event;
   if (attachments.length + blocked.length === 0) return null;
@@ -97,9 +108,9 @@ function Files({ event }: { readonly event: Envelope }): JSX.Element | null {
     <div class="text">
       <h2>Files</h2>
       <ul class="plain">
-        {attachments.map(({ name, content_type: type, size_bytes: size }) => (
+        {attachments.map(({ name, content_type: type, size_bytes: size, url }) => (
           <li>
-            <AgentText text={name} reading="line" />{' '}
+            <FileName name={name} url={url} />{' '}
             <span class="soft">
               <AgentText text={type} reading="line" />, {digitsOf(size)} {nounFor(size, 'byte')}
             </span>

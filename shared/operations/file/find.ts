@@ -1,3 +1,4 @@
+import { ATTACHMENT_VERSION } from '../../links.ts';
 import type { FileRow } from '../../store/files.ts';
 import type { Repositories } from '../../store/repositories.ts';
 
@@ -8,7 +9,7 @@ interface Reading {
   readonly now: number;
 }
 
-/** A file of the disk, or, as `evt_…/name`, one that came with a mail: those never change, so their version is 1. */
+/** A file of the disk, or, as `evt_…/name`, one that came with a mail. */
 export async function findFile(
   { store, now }: Reading,
   path: string,
@@ -43,5 +44,12 @@ function asFile(
   path: string,
   { digest, size_bytes, content_type, received_at }: Attached,
 ): FileRow {
-  return { path, digest, size_bytes, content_type, version: 1, updated_at: received_at };
+  return {
+    path,
+    digest,
+    size_bytes,
+    content_type,
+    version: ATTACHMENT_VERSION,
+    updated_at: received_at,
+  };
 }

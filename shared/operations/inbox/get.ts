@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { eventSchema, toEnvelope } from '../../envelope.ts';
 import { notFound } from '../../errors.ts';
 import { parseExact } from '../../exact-json.ts';
+import { NO_LINKS } from '../../links.ts';
 import { defineOperation } from '../../operation.ts';
 import { mayCall } from '../../scopes.ts';
 import { eventId } from '../fields.ts';
@@ -32,7 +33,7 @@ export const inboxGet = defineOperation({
   if (!row) throw notFound(`event ${event_id}`);
   // The whole is for whoever could claim it. A copy of the project cannot sign links, and answers alike.
   const payload = mayCall(caller.scopes, 'inbox:write')
-    ? ({ whole: true, url: null, htmlUrl: null } as const)
+    ? ({ whole: true, ...NO_LINKS } as const)
     : ({ whole: false } as const);
   const envelope = toEnvelope(row, { project: project.id, now, payload });
   const isApart = row.kind !== null && row.body === null;

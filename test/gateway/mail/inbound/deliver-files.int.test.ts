@@ -74,6 +74,27 @@ describe('an attachment of a mail', () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
+  it('has a link in the claim, which needs no key and holds for an hour', async () => {
+    const files = [fileWith('Bestellung ü.csv', 'a,b\n', 'text/csv')];
+    const id = await arrived(mail, mailWith({}, { files }));
+    const [listed] = (await call<{ items: Envelope[] }>('GET', '/v1/inbox')).body.items;
+    expect(listed?.attachments?.[0]).not.toHaveProperty('url');
+    const [attached] = (await claim(id)).attachments ?? [];
+    expect(attached).toMatchObject({
+      name: 'Bestellung ü.csv',
+      url: expect.stringContaining(`${mail.gateway.url}/d/`),
+      url_expires_at: new Date(mail.clock.now() + HOUR).toISOString(),
+    });
+    const url = attached?.url ?? '';
+    const response = await fetch(url);
+    expect(await response.text()).toBe('a,b\n');
+    expect(response.headers.get('content-disposition')).toContain('attachment');
+    mail.clock.advance(HOUR - 1);
+    expect((await fetch(url)).status).toBe(200);
+    mail.clock.advance(1);
+    expect((await fetch(url)).status).toBe(404);
+  });
+
   it('is listed below its event, in byte order and page by page, and nowhere else', async () => {
     await mail.file('zzz.txt', 'on the disk');
     const names = ['\u{1f600}.txt', '\uff08.txt', 'b.txt', 'a.txt', 'ab.txt', 'ä.txt'];

@@ -45,6 +45,10 @@ describe('a mail that came in', () => {
       Record<string, unknown>;
     expect([lease_id, lease_expires_at]).toEqual([expect.any(String), expect.any(String)]);
     const [csv, png] = read.files;
+    const link = {
+      url: expect.stringContaining(`${mail.gateway.url}/d/`),
+      url_expires_at: new Date(mail.clock.now() + 3_600_000).toISOString(),
+    };
     expect(event).toEqual({
       id,
       project: mail.gateway.projectId,
@@ -69,6 +73,7 @@ describe('a mail that came in', () => {
           content_id: null,
           inline: false,
           sha256: csv?.sha256,
+          ...link,
         },
         {
           name: 'logo.png',
@@ -77,6 +82,7 @@ describe('a mail that came in', () => {
           content_id: 'logo@x',
           inline: true,
           sha256: png?.sha256,
+          ...link,
         },
       ],
       attachments_blocked: read.blocked,
