@@ -329,11 +329,13 @@ describe('policy_set', () => {
   });
 
   it('refuses a note that is too long, or holds what no text holds', async () => {
-    for (const note of ['x'.repeat(501), 'a\0b', '']) {
+    for (const note of ['x'.repeat(501), 'a\0b']) {
       const bad = refused(400, 'VALIDATION_FAILED', { fields: [{ path: 'note' }] });
       expect(await people.propose([SMALL], { note })).toMatchObject(bad);
     }
-    expect((await people.propose([SMALL], { note: 'x'.repeat(500) })).status).toBe(200);
+    for (const note of ['x'.repeat(500), '']) {
+      expect((await people.propose([SMALL], { note })).status).toBe(200);
+    }
   });
 
   it('takes 200 rules, and shows every one of them', async () => {

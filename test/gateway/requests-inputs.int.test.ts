@@ -65,9 +65,19 @@ describe('what is asked', () => {
       const { body: answer } = await people.ask(body);
       expect(await people.status(answer.request_id)).toMatchObject(body);
     }
-    for (const field of ['action', 'summary', 'state_ref']) {
+    for (const field of ['action', 'summary']) {
       expect(await people.ask({ [field]: 'a\nb' })).toMatchObject(invalid(field));
     }
+  });
+
+  it('gives a state_ref of several lines back as it was', async () => {
+    const state_ref = JSON.stringify({ task: 'refund', step: 3 }, null, 2);
+    expect(await people.ask({ state_ref })).toMatchObject({ status: 200, body: { state_ref } });
+  });
+
+  it('takes empty details for none', async () => {
+    const { body } = await people.ask({ details: '' });
+    expect(await people.status(body.request_id)).toMatchObject({ details: null });
   });
 
   it('keeps every character it may have', async () => {
@@ -89,6 +99,9 @@ describe('what is asked', () => {
   ])('has at most so many characters in %s: %i', async (field, most) => {
     expect((await people.ask({ [field]: 'x'.repeat(most) })).status).toBe(200);
     expect(await people.ask({ [field]: 'x'.repeat(most + 1) })).toMatchObject(invalid(field));
+  });
+
+  it.each(['action', 'summary', 'state_ref', 'question'])('has no empty %s', async (field) => {
     expect(await people.ask({ [field]: '' })).toMatchObject(invalid(field));
   });
 
@@ -134,6 +147,7 @@ describe('what is asked', () => {
     const code = refused(400, 'DETAILS_REQUIRED');
     expect(await people.ask({ risk: 'high' })).toMatchObject(code);
     expect(await people.ask({ risk: 'high', details: ' \n\t' })).toMatchObject(code);
+    expect(await people.ask({ risk: 'high', details: '' })).toMatchObject(code);
     expect((await people.ask({ risk: 'high', details: 'x' })).status).toBe(200);
     expect((await people.ask({ risk: 'medium' })).status).toBe(200);
     // What is wrong with the call alone is no entry in the ledger.
@@ -156,7 +170,9 @@ describe('what is asked', () => {
     );
     expect(await people.ask({ approvers: [] })).toMatchObject(invalid('approvers'));
     expect(await people.ask({ approvers: ['ana'] })).toMatchObject(invalid('approvers[0]'));
-    expect(await people.ask({ approvers: Array(21).fill(NOBODY) })).toMatchObject(
+    // As many as a project has channels.
+    expect(await people.ask({ approvers: Array(50).fill(NOBODY) })).toMatchObject(unknown);
+    expect(await people.ask({ approvers: Array(51).fill(NOBODY) })).toMatchObject(
       invalid('approvers'),
     );
   });

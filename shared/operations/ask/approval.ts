@@ -4,7 +4,7 @@ import { ACTION_MAX_CHARS, DETAILS_MAX_CHARS, SUMMARY_MAX_CHARS } from '../../li
 import { defineOperation } from '../../operation.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import { label } from '../fields.ts';
-import { askingFields, options, prose } from '../request/fields.ts';
+import { askingFields, options, optionalProse } from '../request/fields.ts';
 import { judge, openRequest } from '../request/open.ts';
 import { requestAnswer, toAnswer } from '../request/record.ts';
 import { waitForDecision } from '../request/wait.ts';
@@ -20,9 +20,9 @@ export const askApproval = defineOperation({
       'What you want to do, such as `payment.refund`; policies match on it.',
     ),
     summary: label(SUMMARY_MAX_CHARS).describe('One line, read first.'),
-    details: prose(DETAILS_MAX_CHARS)
-      .optional()
-      .describe('What a person needs to decide; required when risk is high.'),
+    details: optionalProse(DETAILS_MAX_CHARS).describe(
+      'What a person needs to decide; required when risk is high.',
+    ),
     risk: z.enum(['low', 'medium', 'high']).default('medium').describe('Policies match on it.'),
     amount: z.number().optional().describe('Policies match on it.'),
     options: options.describe('Choices beside approve and deny, up to 5.'),

@@ -5,7 +5,7 @@ import { canonicalJson } from '../../rules/canonical-json.ts';
 import { parsePolicy } from '../../rules/policy/document.ts';
 import { shadowedRules } from '../../rules/policy/shadowed.ts';
 import { label } from '../fields.ts';
-import { prose, waitSeconds } from '../request/fields.ts';
+import { optionalProse, waitSeconds } from '../request/fields.ts';
 import { openRequest, personDecides } from '../request/open.ts';
 import { requestAnswer, toAnswer } from '../request/record.ts';
 import { waitForDecision } from '../request/wait.ts';
@@ -23,7 +23,7 @@ export const policySet = defineOperation({
   scope: 'approvals',
   input: z.strictObject({
     policy: policyInput,
-    note: prose(POLICY_NOTE_MAX_CHARS).optional().describe('Shown to people before the rules.'),
+    note: optionalProse(POLICY_NOTE_MAX_CHARS).describe('Shown to people before the rules.'),
     wait_seconds: waitSeconds,
   }),
   output: requestAnswer.extend({

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import {
   CALLBACK_URL_MAX_CHARS,
+  CHANNELS_MAX,
   OPTION_MAX_CHARS,
   OPTIONS_MAX,
   REQUEST_MAX_MS,
@@ -24,17 +25,27 @@ export const channelId = z
   .regex(/^chn_[0-9a-z]{26}$/, 'Expected a channel id such as `chn_01j…`.')
   .describe('The channel, `chn_…`.');
 
-/** Text of several lines. */
-export function prose(maxChars: number) {
+function linesOf(maxChars: number) {
   return z
     .string()
-    .min(1)
     .max(maxChars)
     .refine(
       (text) => !hasControl(text.replaceAll(/[\t\n\r]/g, '')),
       'Control characters are not allowed.',
     )
     .refine((text) => text.isWellFormed(), 'The text is not valid Unicode.');
+}
+
+/** Text of several lines. */
+export function prose(maxChars: number) {
+  return linesOf(maxChars).min(1);
+}
+
+/** Text of several lines that may be left out: an empty one is none. */
+export function optionalProse(maxChars: number) {
+  return linesOf(maxChars)
+    .transform((text) => (text === '' ? undefined : text))
+    .optional();
 }
 
 export const waitSeconds = z
@@ -69,11 +80,11 @@ export const options = z
 const approvers = z
   .array(channelId)
   .min(1)
-  .max(20)
+  .max(CHANNELS_MAX)
   .optional()
   .describe('Active channels to ask; all of them by default.');
 
-const stateRef = label(STATE_REF_MAX_CHARS)
+const stateRef = prose(STATE_REF_MAX_CHARS)
   .optional()
   .describe('Returned as given with the answer.');
 
