@@ -85,8 +85,8 @@ const inProcess = {
   restoreMocks: true,
   ...(hasRoom(IN_MEMORY) && { env: { TMPDIR: IN_MEMORY } }),
 };
-/** The program is built once, before them. */
-const built = { globalSetup: 'test/helpers/build.ts' };
+/** The program is built once, before them; what they leave behind is ended after them. */
+const built = { globalSetup: ['test/helpers/build.ts', 'test/helpers/reaper.ts'] };
 
 /** The kind of a test stands in its name: `*.unit.test.ts`, `*.int.test.ts`, `*.e2e.test.ts`, `*.torture.test.ts`. */
 export default defineConfig({

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { vi } from 'vitest';
+import { runMark } from '../helpers/reaper.ts';
 import type { Installed } from './installed.ts';
 
 const PATIENCE_MS = 60_000;
@@ -31,7 +32,7 @@ export class Machine {
     this.command = command;
     const { PATH = '' } = process.env;
     const path = [dirname(command), dirname(process.execPath), PATH].join(delimiter);
-    this.env = { PATH: path, HOME: this.home, LANG: 'C.UTF-8', ...env };
+    this.env = { PATH: path, HOME: this.home, LANG: 'C.UTF-8', ...runMark(), ...env };
   }
 
   /** A new folder below the home. */

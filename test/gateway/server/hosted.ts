@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { runMark } from '../../helpers/reaper.ts';
 
 /** Where the hosted process says it is. */
 export interface Status {
@@ -34,7 +35,7 @@ export class Hosted {
     const program = resolve('dist/gateway.js');
     const child = spawn(process.execPath, [program, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH, HOME, ...env },
+      env: { PATH, HOME, ...runMark(), ...env },
     });
     this.child = child;
     this.exited = once(child, 'close').then(([code]: unknown[]) => code as number | null);
