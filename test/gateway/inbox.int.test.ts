@@ -176,6 +176,16 @@ describe('the inbox, from a webhook to the ledger', () => {
     expect(listed.body.items.find((event) => event.id === id)).not.toHaveProperty('result');
   });
 
+  it('cuts a reason of any length, and never refuses it', async () => {
+    const id = String((await gateway.deliver(open, '{"order":2}', json)).body['event_id']);
+    await claim(id);
+    const reason = 'a stack trace\n'.repeat(7000);
+    const given = await gateway.call('POST', '/v1/inbox/nack', { body: { event_id: id, reason } });
+    expect(given).toMatchObject({ status: 200, body: { status: 'failed' } });
+    const { body } = await gateway.call('GET', `/v1/inbox/events/${id}`);
+    expect(body).toMatchObject({ reason: reason.slice(0, 1024) });
+  });
+
   it('gives the whole of a payload over 8 KB to keys alone that could claim it', async () => {
     const payload = { big: 'x'.repeat(9000) };
     const { body } = await gateway.deliver(open, JSON.stringify(payload), json);

@@ -16,7 +16,7 @@ export const inboxNack = defineOperation({
   input: z.strictObject({
     event_id: eventId,
     lease_id: leaseId,
-    reason: z.string().min(1).max(65_536).describe('Why; stored cut to 1 KB.'),
+    reason: z.string().min(1).describe('Why; stored cut to 1 KB.'),
     retry: z.boolean().default(true).describe('False gives up at once.'),
   }),
   output: z.object({
