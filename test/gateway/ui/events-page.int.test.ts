@@ -289,6 +289,8 @@ describe('a mail', () => {
     const formatted = await fetch(link);
     expect(formatted.headers.get('content-security-policy')).toContain('sandbox');
     expect(await formatted.text()).toContain('<b>chairs</b>');
+    const file = await fetch(/href="([^"]*\/d\/[^"]*)"/.exec(html)?.[1] ?? '');
+    expect(file.headers.get('content-disposition')).toContain('filename="order.pdf"');
   });
 });
 
