@@ -65,7 +65,7 @@ interface Options {
   /** Where the picture of the bench `gateways` goes. */
   readonly plot: string | undefined;
   readonly quick: boolean;
-  /** Whether the figures of README and docs are replaced by these. */
+  /** Whether the figures in docs are replaced by these. */
   readonly record: boolean;
 }
 

@@ -14,7 +14,7 @@ interface BenchResult {
 /** By the names of benches. */
 export type Results = Readonly<Record<string, BenchResult>>;
 
-/** Every figure in README and docs comes from this file. */
+/** Every figure in docs comes from this file. */
 const RESULTS_FILE = 'docs/figures.json';
 
 export function readResults(): Results {

@@ -5,7 +5,7 @@ import { costTable, estimate, oneGateway } from './figures-capacity.ts';
 import { amount, only, rowsOf, table } from './figures-table.ts';
 
 /** The pages that show measured figures. They show none outside a block. */
-export const FIGURE_PAGES = ['README.md', 'docs/speed.md', 'docs/capacity.md'];
+export const FIGURE_PAGES = ['docs/speed.md', 'docs/capacity.md'];
 
 type Block = (results: Results) => string;
 
