@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder } from '../shared/make-folder.ts';
 import { errorCode } from '../shared/untyped.ts';
@@ -8,13 +8,13 @@ export function makePrivateFolder(path: string): void {
   makeFolder(path);
 }
 
-/** Replaces a file in one step, mode 0600: a reader or a crash sees the old text or the new one. */
-export function writePrivateFile(path: string, text: string): void {
+/** Replaces a file in one step, mode 0600: a reader or a crash sees the old content or the new one. */
+export function writePrivateFile(path: string, content: string | Uint8Array): void {
   makePrivateFolder(dirname(path));
   const temporary = `${path}.${process.pid}.tmp`;
   const file = openSync(temporary, 'w', 0o600);
   try {
-    writeSync(file, text);
+    writeFileSync(file, content);
     fsyncSync(file);
   } finally {
     closeSync(file);

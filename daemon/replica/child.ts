@@ -12,7 +12,7 @@ let client: SyncClient | null = null;
 async function perform(request: SyncRequest): Promise<Prepared | null> {
   switch (request.kind) {
     case 'prepare':
-      return prepareCopy(new ReplicaFolder(request.folder), request.check);
+      return prepareCopy(new ReplicaFolder(request.folder));
     case 'open': {
       const { databasePath } = new ReplicaFolder(request.folder);
       client = new SyncClient(databasePath, request.syncUrl, request.token);

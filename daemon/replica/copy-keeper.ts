@@ -115,18 +115,18 @@ export class CopyKeeper {
     if (this.#saver && this.#saveAt <= at) return;
     this.#stopSaving();
     this.#saveAt = at;
-    this.#saver = setTimeout(() => this.#save(null), at - performance.now());
+    this.#saver = setTimeout(() => this.#save(), at - performance.now());
   }
 
   /** Ends after the reads at hand; what is there is as it was when it is next opened. */
   async close(): Promise<void> {
     await this.#parts.copy.close();
-    this.#save(this.#parts.folder.fingerprint());
+    this.#save();
   }
 
   async #open(record: ReplicaRecord): Promise<CopyStanding> {
-    const { folder, copy, freshness, arrivals } = this.#parts;
-    await copy.open(folder.fingerprint() !== record.closedAs);
+    const { copy, freshness, arrivals } = this.#parts;
+    await copy.open();
     const standing = await copy.standing();
     if (standing.position < record.position) throw new SyncError('damaged', 'It has lost commits.');
     if (record.completeAt !== null) freshness.remember(record.completeAt);
@@ -163,7 +163,7 @@ export class CopyKeeper {
     arrivals.restart(place.position);
     witness.restart();
     await copyDatabase(source, folder, place.epoch, onProgress, signal);
-    await copy.open(true);
+    await copy.open();
     const { position } = await copy.standing();
     freshness.has(position);
     arrivals.has(position);
@@ -181,12 +181,11 @@ export class CopyKeeper {
       contactAt: now,
       aheadMs: place.time - now,
       info: { project, server, schemaVersion },
-      closedAs: null,
     };
-    this.#save(null);
+    this.#save();
   }
 
-  #save(closedAs: string | null): void {
+  #save(): void {
     this.#stopSaving();
     const { folder, arrivals, freshness } = this.#parts;
     if (!this.#record || this.#spoilt !== null) return;
@@ -196,7 +195,6 @@ export class CopyKeeper {
       position: arrivals.position ?? 0,
       completeAt,
       contactAt: Math.max(this.#record.contactAt, completeAt ?? 0),
-      closedAs,
     };
     try {
       folder.writeRecord(this.#record);

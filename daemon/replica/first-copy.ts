@@ -1,6 +1,7 @@
 import { open, rename, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
+import { PageSummer } from './page-sums.ts';
 import type { ReplicaFolder } from './replica-folder.ts';
 import { SourceError } from './source-error.ts';
 import type { ReplicaSource } from './source.ts';
@@ -29,8 +30,13 @@ export async function copyDatabase(
   const { generation, sizeBytes, body } = await begin(source, epoch, signal);
   try {
     await requireRoom(folder.path, sizeBytes);
-    await writeWhole(folder.downloadPath, body, sizeBytes, (done) => onProgress(done, sizeBytes));
+    const summer = new PageSummer(sizeBytes);
+    await writeWhole(folder.downloadPath, body, sizeBytes, (chunk, done) => {
+      summer.add(chunk);
+      onProgress(done, sizeBytes);
+    });
     signal.throwIfAborted();
+    folder.writeSums({ generation, sums: summer.sums });
   } catch (error) {
     body.destroy();
     await rm(folder.downloadPath, { force: true });
@@ -78,7 +84,7 @@ async function writeWhole(
   path: string,
   body: Readable,
   sizeBytes: number,
-  onProgress: (done: number) => void,
+  onChunk: (chunk: Uint8Array, done: number) => void,
 ): Promise<void> {
   await rm(path, { force: true });
   const file = await open(path, 'wx', 0o600);
@@ -87,7 +93,7 @@ async function writeWhole(
     for await (const chunk of chunksOf(body)) {
       await file.writeFile(chunk);
       done += chunk.length;
-      onProgress(done);
+      onChunk(chunk, done);
     }
     if (done !== sizeBytes) throw new SourceError('unreachable', 'The copy was cut short.');
     await file.sync();

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Link } from './link.ts';
 import type { Prepared } from './messages.ts';
+import { noteFold } from './fold.ts';
 import type { ReplicaFolder, SyncedTo } from './replica-folder.ts';
 import { ReplicaReader, type CopyStanding } from './replica-reader.ts';
 import { SyncError } from './sync-failure.ts';
@@ -29,12 +30,11 @@ export class LocalCopy {
   readonly #options: LocalCopyOptions;
   #process: SyncProcess | null = null;
   #linkedTo: Link | null = null;
-  /** Set while the log has fewer frames than the notes say, and nobody has told why. */
-  #short: SyncedTo | null = null;
   #reader: ReplicaReader | null = null;
   #store: ProjectReader | null = null;
   #connecting: Promise<void> | null = null;
   #syncing: Promise<void> | null = null;
+  #noting: Promise<void> = Promise.resolve();
 
   constructor(options: LocalCopyOptions) {
     this.#options = options;
@@ -50,9 +50,9 @@ export class LocalCopy {
     return this.#process?.pid ?? null;
   }
 
-  /** Opens the copy in the folder for reading; with `check` all of it is looked at. Rejects with `SyncError`. */
-  async open(check: boolean): Promise<void> {
-    await this.#start(check);
+  /** Looks at all of the copy in the folder, and opens it for reading. Rejects with `SyncError`. */
+  async open(): Promise<void> {
+    await this.#start();
     this.#openReader();
   }
 
@@ -74,6 +74,21 @@ export class LocalCopy {
     return this.#syncing;
   }
 
+  /** Makes ready for the client to fold the log of a generation in that has ended. Rejects with `SyncError`. */
+  async noteFold(ended: SyncedTo): Promise<void> {
+    // Who asked was ended, and his copy may be gone.
+    if (!this.#process) throw new SyncError('ended', 'The replica process does not run.');
+    // Nobody folds the log in while it is read for one who was killed.
+    const noted = this.#noting.then(() => noteFold(this.#options.folder, ended));
+    this.#noting = noted.catch(() => undefined);
+    try {
+      await noted;
+    } catch (error) {
+      if (error instanceof SyncError) this.#options.onDamage(error);
+      throw error;
+    }
+  }
+
   standing(): Promise<CopyStanding> {
     if (!this.#reader) return Promise.reject(new SyncError('ended', 'The copy is closed.'));
     return this.#reader.standing();
@@ -92,14 +107,14 @@ export class LocalCopy {
     this.#store = null;
     await reader?.close();
     await this.#stop();
+    await this.#noting;
   }
 
   async #connect(link: Link): Promise<void> {
     if (this.#process === null || this.#process.hasEnded) {
-      await this.#start(true);
+      await this.#start();
       this.#openReader();
     }
-    if (this.#short) await this.#explainShort(this.#short, link);
     if (this.#linkedTo?.syncUrl === link.syncUrl) return;
     const { folder, silenceMs } = this.#options;
     await this.#process?.open(folder.path, link, silenceMs);
@@ -113,13 +128,13 @@ export class LocalCopy {
     await this.#process.sync(silenceMs, () => `${folder.fingerprint()} ${progress?.()}`);
   }
 
-  async #start(check: boolean): Promise<void> {
+  async #start(): Promise<void> {
     const { folder, log } = this.#options;
     for (let attempt = 1; ; attempt += 1) {
       await this.#stop();
       const process = new SyncProcess(log);
       this.#process = process;
-      const prepared = await process.prepare(folder.path, check);
+      const prepared = await process.prepare(folder.path);
       if (prepared.state !== 'locked' || attempt === LOCK_ATTEMPTS) return this.#take(prepared);
       await sleep(LOCK_PAUSE_MS);
     }
@@ -128,9 +143,6 @@ export class LocalCopy {
   #take(prepared: Prepared): void {
     if (prepared.state === 'damaged') throw new SyncError('damaged', prepared.reason);
     if (prepared.state === 'locked') throw new SyncError('ended', 'Another process has the copy.');
-    const { generation, frames } =
-      prepared.state === 'short' ? prepared : { generation: 0, frames: 0 };
-    this.#short = prepared.state === 'short' ? { generation, frames } : null;
   }
 
   #openReader(): void {
@@ -138,15 +150,6 @@ export class LocalCopy {
     const { folder, projectId, schemaVersion, onDamage } = this.#options;
     this.#reader = new ReplicaReader(folder.databasePath, schemaVersion, onDamage);
     this.#store = new ProjectReader(this.#reader, projectId);
-  }
-
-  /** A log is folded in when its generation ends; when the notes do not say so yet, they are behind. */
-  async #explainShort(place: SyncedTo, link: Link): Promise<void> {
-    if (!(await link.endsWith(place))) {
-      throw new SyncError('damaged', 'The log of the copy has lost frames.');
-    }
-    this.#options.folder.writeSyncedTo({ generation: place.generation + 1, frames: 0 });
-    this.#short = null;
   }
 
   async #stop(): Promise<void> {

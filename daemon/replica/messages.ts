@@ -1,11 +1,7 @@
 /** What the daemon asks of the process that synchronizes. */
 export type SyncTask =
-  /** Looks whether the copy may be used; with `check` at all of it. Takes the lock of the copy first. */
-  | {
-      readonly kind: 'prepare';
-      readonly folder: string;
-      readonly check: boolean;
-    }
+  /** Takes the lock of the copy, and looks at all of it: whether it may be used. */
+  | { readonly kind: 'prepare'; readonly folder: string }
   /** Opens the copy for synchronizing. The gateway has answered a moment ago. */
   | {
       readonly kind: 'open';
@@ -27,6 +23,4 @@ export type Prepared =
   | { readonly state: 'ready' }
   /** Another process has the copy. */
   | { readonly state: 'locked' }
-  /** The log has fewer frames than the client's notes say: it was folded in, or something is lost. */
-  | { readonly state: 'short'; readonly generation: number; readonly frames: number }
   | { readonly state: 'damaged'; readonly reason: string };

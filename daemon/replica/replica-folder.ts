@@ -1,8 +1,9 @@
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { isObject, parseObject } from '../../shared/untyped.ts';
 import { makePrivateFolder, readIfThere, writePrivateFile } from '../files.ts';
+import { decodeSums, encodeSums, type PageSums } from './page-sums.ts';
 import { isTime, readInfo } from './place.ts';
 import type { ReplicaInfo } from './status.ts';
 
@@ -25,8 +26,6 @@ export interface ReplicaRecord {
   /** What the gateway's clock was ahead of this one. */
   readonly aheadMs: number;
   readonly info: ReplicaInfo;
-  /** Sizes and times of the files when they were last closed in order; tells whether anybody wrote to them since. */
-  readonly closedAs: string | null;
 }
 
 /** A copy that nobody brought up to date for so long is removed: what was deleted at the gateway is to be gone. */
@@ -35,22 +34,26 @@ const KEEP_MS = 7 * 24 * 3_600_000;
 /** Of the format of `replica.db-info`, which is the client's. */
 const INFO_VERSION = 0;
 
-/** The folder of one copy: database, the client's notes, and our own record. */
+/** The folder of one copy: database, the client's notes, the checksums of its pages, and our own record. */
 export class ReplicaFolder {
   readonly path: string;
   readonly databasePath: string;
+  readonly logPath: string;
   readonly lockPath: string;
   readonly witnessPath: string;
   readonly #recordPath: string;
   readonly #infoPath: string;
+  readonly #sumsPath: string;
 
   constructor(path: string) {
     this.path = path;
     this.databasePath = join(path, 'replica.db');
+    this.logPath = `${this.databasePath}-wal`;
     this.lockPath = join(path, 'lock');
     this.witnessPath = join(path, 'witness.json');
     this.#recordPath = join(path, 'replica.json');
     this.#infoPath = `${this.databasePath}-info`;
+    this.#sumsPath = `${this.databasePath}-sums`;
     makePrivateFolder(path);
   }
 
@@ -97,9 +100,18 @@ export class ReplicaFolder {
     writePrivateFile(this.#infoPath, JSON.stringify(info));
   }
 
+  /** Null when there are none, or damaged ones. */
+  readSums(): PageSums | null {
+    return existsSync(this.#sumsPath) ? decodeSums(readFileSync(this.#sumsPath)) : null;
+  }
+
+  writeSums(sums: PageSums): void {
+    writePrivateFile(this.#sumsPath, encodeSums(sums));
+  }
+
   /** Sizes and times of the database and its log, to be compared. */
   fingerprint(): string {
-    return [this.databasePath, `${this.databasePath}-wal`]
+    return [this.databasePath, this.logPath]
       .map((path) => statSync(path, { throwIfNoEntry: false }))
       .map((stat) => (stat ? `${stat.size}:${stat.mtimeMs}` : '-'))
       .join(' ');
@@ -113,8 +125,8 @@ export class ReplicaFolder {
   /** The record first: without it nobody believes in a copy. The notes last: without them there is none. */
   get #files(): readonly string[] {
     const { databasePath } = this;
-    const files = [databasePath, `${databasePath}-wal`, `${databasePath}-shm`, this.downloadPath];
-    return [this.#recordPath, ...files, this.#infoPath];
+    const files = [databasePath, this.logPath, `${databasePath}-shm`, this.downloadPath];
+    return [this.#recordPath, ...files, this.#sumsPath, this.#infoPath];
   }
 }
 

@@ -87,7 +87,7 @@ export class Replica {
     this.#pauses = new Pauses(this.#timing);
     const folder = new ReplicaFolder(options.folder);
     this.#source = new ReplicaSource(gateway, apiKey, this.#timing.silenceMs);
-    this.#relay = new SyncRelay(this.#source);
+    this.#relay = new SyncRelay(this.#source, (ended) => this.#copy.noteFold(ended));
     this.#copy = new LocalCopy({
       folder,
       projectId,

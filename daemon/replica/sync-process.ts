@@ -58,8 +58,8 @@ export class SyncProcess {
     return this.#child.pid;
   }
 
-  prepare(folder: string, check: boolean): Promise<Prepared> {
-    return this.#ask({ kind: 'prepare', folder, check }) as Promise<Prepared>;
+  prepare(folder: string): Promise<Prepared> {
+    return this.#ask({ kind: 'prepare', folder }) as Promise<Prepared>;
   }
 
   async open(

@@ -2,6 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HttpServer, type HttpServerOptions } from '../../shared/http/http-server.ts';
 import type { Link } from './link.ts';
+import type { SyncedTo } from './replica-folder.ts';
 import { SourceError, type SourceFault } from './source-error.ts';
 import { FRAME_BYTES, type ReplicaSource } from './source.ts';
 
@@ -41,14 +42,17 @@ interface Reply {
  */
 export class SyncRelay {
   readonly #source: Source;
+  readonly #onFold: (ended: SyncedTo) => Promise<void>;
   readonly #closing = new AbortController();
   /** In place of the API key, which the other process needn't know. */
   readonly #token = randomBytes(32).toString('hex');
   #server: Promise<HttpServer> | null = null;
   #end: FrameEnd | null = null;
 
-  constructor(source: Source) {
+  /** `onFold` is called before the client is told to fold its log in, because a generation has ended with so many frames. */
+  constructor(source: Source, onFold: (ended: SyncedTo) => Promise<void>) {
     this.#source = source;
+    this.#onFold = onFold;
   }
 
   /** Where the client finds the history of this name. */
@@ -59,11 +63,6 @@ export class SyncRelay {
       syncUrl: `http://127.0.0.1:${port}/${epoch}`,
       token: this.#token,
       progress: () => this.#source.received,
-      endsWith: async ({ generation, frames }) => {
-        const range = { generation, from: frames + 1, to: frames + 2 };
-        const answer = await this.#source.frames(epoch, range, this.#closing.signal);
-        return 'newest' in answer && answer.newest > generation;
-      },
     };
   }
 
@@ -108,7 +107,10 @@ export class SyncRelay {
     const [generation = 0, from = 0, to = 0] = numbers.map(Number);
     if (this.#isEnd({ epoch, generation, from })) return json(400, { generation });
     const answer = await this.#source.frames(epoch, { generation, from, to }, signal);
-    if ('newest' in answer) return json(400, { generation: answer.newest });
+    if ('newest' in answer) {
+      if (answer.newest > generation) await this.#onFold({ generation, frames: from - 1 });
+      return json(400, { generation: answer.newest });
+    }
     const { frames } = answer;
     const count = frames.length / FRAME_BYTES;
     const isAll = from + count < to && endsCommit(frames);

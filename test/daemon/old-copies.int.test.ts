@@ -58,7 +58,6 @@ function copyOf(project: string, days: number): ReplicaFolder {
       },
       schemaVersion: 3,
     },
-    closedAs: null,
   });
   return copy;
 }

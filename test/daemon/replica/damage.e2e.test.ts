@@ -10,6 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { noteFold } from '../../../daemon/replica/fold.ts';
 import { ReplicaFolder } from '../../../daemon/replica/replica-folder.ts';
 import { takeLock } from '../../../shared/store/lock.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
@@ -98,9 +99,12 @@ describe('a copy that was damaged while nobody looked', () => {
     await untilState(first, 'live');
     await caughtUp(first, await stage.write('a'));
     await stage.close(first);
-    expect(new ReplicaFolder(stage.replicaFolder).readSyncedTo()?.frames).toBeGreaterThan(0);
+    const folder = new ReplicaFolder(stage.replicaFolder);
+    const notes = folder.readSyncedTo() ?? { generation: 0, frames: 0 };
+    expect(notes.frames).toBeGreaterThan(0);
     await stage.rotate();
-    // As the client does it, before its notes.
+    // As the relay and the client do it, before the client's notes.
+    await noteFold(folder, notes);
     withRawDatabase(stage.databasePath, (copy) => copy.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
     const log = statSync(`${stage.databasePath}-wal`, { throwIfNoEntry: false });
     expect(log?.size ?? 0).toBe(0);

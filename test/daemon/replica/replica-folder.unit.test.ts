@@ -36,7 +36,6 @@ const record: ReplicaRecord = {
     },
     schemaVersion: 3,
   },
-  closedAs: '1:2 -',
 };
 
 describe('the folder of a copy', () => {

@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Link } from '../../../daemon/replica/link.ts';
+import type { SyncedTo } from '../../../daemon/replica/replica-folder.ts';
 import { ReplicaSource } from '../../../daemon/replica/source.ts';
 import { SyncRelay } from '../../../daemon/replica/sync-relay.ts';
 
@@ -13,9 +14,11 @@ let relay: SyncRelay;
 let link: Link;
 let answer: RequestListener;
 let asked: string[];
+let onFold: (ended: SyncedTo) => void;
 
 beforeEach(async () => {
   asked = [];
+  onFold = () => undefined;
   server = createServer((request, response) => {
     asked.push(request.url ?? '');
     answer(request, response);
@@ -23,7 +26,7 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   source = new ReplicaSource(new URL(`http://127.0.0.1:${port}/base`), 'svc_live_x', 20_000);
-  relay = new SyncRelay(source);
+  relay = new SyncRelay(source, async (ended) => onFold(ended));
   link = await relay.link('e1');
 });
 
@@ -67,10 +70,24 @@ describe('the relay between the client of the database and the gateway', () => {
     expect(link.progress()).toBe(2 * FRAME_BYTES);
   });
 
-  it('tells where a generation ends', async () => {
+  it('tells where a generation ends, once that is noted', async () => {
+    const noted: SyncedTo[] = [];
+    onFold = (ended) => noted.push(ended);
     answer = (_, response) => response.writeHead(400).end('{"generation":4}');
     const end = await ask('/sync/3/9/137');
     expect([end.status, end.body.toString()]).toEqual([400, '{"generation":4}']);
+    expect(noted).toEqual([{ generation: 3, frames: 8 }]);
+    await ask('/sync/4/9/137');
+    expect(noted).toHaveLength(1);
+  });
+
+  it('keeps the end of a generation to itself while it cannot be noted', async () => {
+    onFold = () => {
+      throw new Error('The disk is full.');
+    };
+    answer = (_, response) => response.writeHead(400).end('{"generation":4}');
+    const end = await ask('/sync/3/9/137');
+    expect([end.status, end.body.toString()]).toEqual([424, 'The disk is full.']);
   });
 
   it('lets the client open a copy without the gateway', async () => {

@@ -1,0 +1,135 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { endianness } from 'node:os';
+import { crc32 } from 'node:zlib';
+import { errorCode } from '../../shared/untyped.ts';
+
+const HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+const FRAME_BYTES = FRAME_HEADER_BYTES + 4096;
+/** Frames that are read at once: 1 MB. */
+const PORTION = 256;
+/** A log is summed up in the byte order of the machine that began it, and its first bytes tell which. */
+const MAGIC = endianness() === 'BE' ? 0x377f0683 : 0x377f0682;
+/** In the header of a log. */
+const LOG_SALTS_AT = 16;
+const LOG_CHECK_AT = 24;
+/** In the header of a frame: its page, the pages of the database where it ends a commit, the salts, the checksum. */
+const COMMIT_AT = 4;
+const SALTS_AT = 8;
+const CHECK_AT = 16;
+const SALTS_BYTES = 8;
+
+/** What the log of a copy holds, as SQLite would find it after a crash: up to the last commit that is whole. */
+export interface CopyLog {
+  readonly frames: number;
+  /** Pages of the database after them; 0 where there are none. */
+  readonly pages: number;
+  /** CRC-32 of each page that is in the log, by its number. */
+  readonly sums: ReadonlyMap<number, number>;
+}
+
+/**
+ * Reads at most so many frames: a process that was killed may have left more that nobody committed. SQLite looks at the
+ * checksums of a log only when nobody else has it open, so this does.
+ */
+export async function readCopyLog(path: string, framesMax: number): Promise<CopyLog> {
+  let file: FileHandle;
+  try {
+    file = await open(path, 'r');
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    return { frames: 0, pages: 0, sums: new Map() };
+  }
+  try {
+    return await readLog(file, framesMax);
+  } finally {
+    await file.close();
+  }
+}
+
+async function readLog(file: FileHandle, framesMax: number): Promise<CopyLog> {
+  const header = Buffer.alloc(HEADER_BYTES);
+  const length = await readFully(file, header, 0);
+  const frames = new LogFrames(header.subarray(0, length), framesMax);
+  const portion = Buffer.alloc(PORTION * FRAME_BYTES);
+  for (let at = HEADER_BYTES; frames.isOpen; at += portion.length) {
+    const read = await readFully(file, portion, at);
+    for (let start = 0; start + FRAME_BYTES <= read; start += FRAME_BYTES) {
+      if (!frames.take(portion.subarray(start, start + FRAME_BYTES))) break;
+    }
+    if (read < portion.length) break;
+  }
+  return frames;
+}
+
+/** Answers how many bytes there were. */
+export async function readFully(file: FileHandle, into: Buffer, position: number): Promise<number> {
+  let done = 0;
+  while (done < into.length) {
+    const { bytesRead } = await file.read(into, done, into.length - done, position + done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return done;
+}
+
+class LogFrames implements CopyLog {
+  frames = 0;
+  pages = 0;
+  readonly sums = new Map<number, number>();
+  /** False once a frame is not what was written, or there are enough. */
+  isOpen: boolean;
+  readonly #framesMax: number;
+  readonly #salts: Buffer;
+  #check: Checksum = [0, 0];
+  #taken = 0;
+  /** Since the last commit. */
+  readonly #open = new Map<number, number>();
+
+  constructor(header: Buffer, framesMax: number) {
+    this.#framesMax = framesMax;
+    this.#salts = header.subarray(LOG_SALTS_AT, LOG_SALTS_AT + SALTS_BYTES);
+    this.isOpen = header.length === HEADER_BYTES && header.readUInt32BE(0) === MAGIC;
+    if (!this.isOpen) return;
+    this.#check = added([0, 0], header.subarray(0, LOG_CHECK_AT));
+    this.isOpen = framesMax > 0 && stands(this.#check, header, LOG_CHECK_AT);
+  }
+
+  take(frame: Buffer): boolean {
+    const page = frame.subarray(FRAME_HEADER_BYTES);
+    const check = added(added(this.#check, frame.subarray(0, SALTS_AT)), page);
+    const isOfThisLog = frame.subarray(SALTS_AT, CHECK_AT).equals(this.#salts);
+    this.isOpen = isOfThisLog && stands(check, frame, CHECK_AT);
+    if (!this.isOpen) return false;
+    this.#check = check;
+    this.#taken += 1;
+    this.isOpen = this.#taken < this.#framesMax;
+    this.#open.set(frame.readUInt32BE(0), crc32(page));
+    const pages = frame.readUInt32BE(COMMIT_AT);
+    if (pages > 0) this.#commit(pages);
+    return this.isOpen;
+  }
+
+  #commit(pages: number): void {
+    for (const [page, sum] of this.#open) this.sums.set(page, sum);
+    this.#open.clear();
+    this.frames = this.#taken;
+    this.pages = pages;
+  }
+}
+
+type Checksum = readonly [number, number];
+
+/** The running checksum of SQLite's log. */
+function added([first, second]: Checksum, bytes: Buffer): Checksum {
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+  for (let at = 0; at < words.length; at += 2) {
+    first = (first + (words[at] ?? 0) + second) | 0;
+    second = (second + (words[at + 1] ?? 0) + first) | 0;
+  }
+  return [first, second];
+}
+
+function stands([first, second]: Checksum, bytes: Buffer, at: number): boolean {
+  return bytes.readInt32BE(at) === first && bytes.readInt32BE(at + 4) === second;
+}

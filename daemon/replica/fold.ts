@@ -1,0 +1,31 @@
+import { readCopyLog, type CopyLog } from './copy-log.ts';
+import { EMPTY_SUM } from './page-sums.ts';
+import type { ReplicaFolder, SyncedTo } from './replica-folder.ts';
+import { SyncError } from './sync-failure.ts';
+
+/**
+ * Writes down what the database file will be when the log of a generation that ends with these frames is folded in. It
+ * comes before the client is told to do so: whenever that is interrupted, the file can be checked.
+ */
+export async function noteFold(folder: ReplicaFolder, ended: SyncedTo): Promise<void> {
+  const known = folder.readSums();
+  if (known && known.generation > ended.generation) return;
+  if (known?.generation !== ended.generation) {
+    throw new SyncError('damaged', 'The checksums of the copy are missing or damaged.');
+  }
+  const log = await readCopyLog(folder.logPath, ended.frames);
+  if (log.frames < ended.frames) {
+    throw new SyncError('damaged', 'The log of the copy has lost frames.');
+  }
+  folder.writeSums({ generation: ended.generation + 1, sums: folded(known.sums, log) });
+}
+
+function folded(before: Uint32Array, log: CopyLog): Uint32Array {
+  if (log.frames === 0) return before;
+  const sums = new Uint32Array(log.pages).fill(EMPTY_SUM);
+  sums.set(before.subarray(0, log.pages));
+  for (const [page, sum] of log.sums) {
+    if (page <= log.pages) sums[page - 1] = sum;
+  }
+  return sums;
+}

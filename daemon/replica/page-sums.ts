@@ -1,0 +1,59 @@
+import { crc32 } from 'node:zlib';
+
+export const PAGE_BYTES = 4096;
+/** In front of the checksums: the generation, and a checksum over all the rest. */
+const HEADER_NUMBERS = 2;
+
+/** A page that was never written, as SQLite leaves it in the middle of a file. */
+export const EMPTY_SUM = crc32(Buffer.alloc(PAGE_BYTES));
+
+/**
+ * CRC-32 of each page of the database file, as it is when this generation begins. They come from what the gateway sent and
+ * never from the file itself, so that a page that changed on disk can't get a new one.
+ */
+export interface PageSums {
+  readonly generation: number;
+  readonly sums: Uint32Array;
+}
+
+/** In the machine's byte order: copies don't move to other machines. */
+export function encodeSums({ generation, sums }: PageSums): Uint8Array {
+  const numbers = new Uint32Array(HEADER_NUMBERS + sums.length);
+  numbers[1] = generation;
+  numbers.set(sums, HEADER_NUMBERS);
+  numbers[0] = crc32(bytesOf(numbers.subarray(1)));
+  return bytesOf(numbers);
+}
+
+/** Null for what `encodeSums` did not make. */
+export function decodeSums(bytes: Uint8Array): PageSums | null {
+  if (bytes.byteLength % 4 !== 0 || bytes.byteLength < HEADER_NUMBERS * 4) return null;
+  const numbers = new Uint32Array(bytes.byteLength / 4);
+  bytesOf(numbers).set(bytes);
+  if (numbers[0] !== crc32(bytesOf(numbers.subarray(1)))) return null;
+  return { generation: numbers[1] ?? 0, sums: numbers.subarray(HEADER_NUMBERS) };
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** Sums up a file as it arrives, in chunks of any length. */
+export class PageSummer {
+  readonly sums: Uint32Array;
+  #done = 0;
+
+  constructor(sizeBytes: number) {
+    this.sums = new Uint32Array(Math.ceil(sizeBytes / PAGE_BYTES));
+  }
+
+  add(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length;) {
+      const page = Math.floor(this.#done / PAGE_BYTES);
+      const part = chunk.subarray(at, at + PAGE_BYTES - (this.#done % PAGE_BYTES));
+      this.sums[page] = crc32(part, this.sums[page]);
+      this.#done += part.length;
+      at += part.length;
+    }
+  }
+}
