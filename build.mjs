@@ -58,14 +58,17 @@ await build({
 // the only kind that can be kept compiled. `import()` doesn't work in code that is run that way: `require` takes its place.
 const command = { ...common, format: 'cjs', supported: { 'dynamic-import': false } };
 
-/** The shapes of the operations, written out: the command starts without the operations and without schemas. */
-const { operationShapes } = await tsImport('./cli/shapes/operations.ts', import.meta.url);
-const shapes = {
-  name: 'shapes',
+/** The shapes of operations and what commands declare, written out: the command starts without schemas and without its commands. */
+const atBuild = {
+  name: 'at-build',
   setup({ onLoad }) {
-    onLoad({ filter: /[/]cli[/]shapes[/]operations\.ts$/ }, () => ({
-      contents: `export const operationShapes = ${JSON.stringify(operationShapes)};`,
-    }));
+    onLoad({ filter: /[/]cli[/]shapes[/](?:operations|declarations)\.ts$/ }, async ({ path }) => {
+      const { default: _, ...exported } = await tsImport(path, import.meta.url);
+      const lines = Object.entries(exported).map(
+        ([name, value]) => `export const ${name} = ${JSON.stringify(value)};`,
+      );
+      return { contents: lines.join('\n') };
+    });
   },
 };
 
@@ -87,7 +90,7 @@ await build({
   entryPoints: ['cli/main.ts'],
   outfile: 'dist/code/cli.cjs',
   minify: true,
-  plugins: [shapes, withoutPrograms],
+  plugins: [atBuild, withoutPrograms],
   banner: { js: '/* Contains commander, (c) 2011 TJ Holowaychuk, MIT: see its LICENSE */' },
 });
 

@@ -1,5 +1,6 @@
 import type { Client } from './client.ts';
 import type { Output } from './view/output.ts';
+import type { OperationShape } from './operation-shape.ts';
 import type { Home } from '../daemon/home.ts';
 import type { Tries } from './retry/tries.ts';
 import type { Stored } from './stored-names.ts';
@@ -29,10 +30,8 @@ export interface ArgumentSpec {
   readonly stored?: Stored;
 }
 
-/** What a command says of itself. Help, parsing and completion read it; the code behind is loaded when it runs. */
-export interface CommandSpec {
-  /** `['inbox', 'work']` is `svc inbox work`. */
-  readonly words: readonly string[];
+/** What a command says of itself; its name is the path of its file below `commands/`. */
+export interface Declaration {
   readonly summary: string;
   readonly description?: string;
   readonly args: readonly ArgumentSpec[];
@@ -43,6 +42,30 @@ export interface CommandSpec {
   readonly exits?: readonly (readonly [string, string])[];
   /** Complete lines without the leading `svc`. */
   readonly examples: readonly string[];
+  /** Commands and pages to go on to, as they follow `svc`, other than those of the same noun. */
+  readonly seeAlso?: readonly string[];
+  /** Its place in help among those of its noun, which else are sorted by name. */
+  readonly order?: number;
+}
+
+/** What the command of an operation has beyond, or other than, what the interface says of it. */
+export interface Additions extends Partial<Declaration> {
+  readonly moreOptions?: readonly OptionSpec[];
+  readonly moreExamples?: readonly string[];
+  /** Of which stored names the value of a field is one. */
+  readonly stored?: Readonly<Record<string, Stored>>;
+}
+
+/** A file below `commands/`. Of an operation it may say only what is other than usual. */
+export interface CommandFile {
+  readonly declaration?: Declaration | Additions;
+  readonly run?: (context: CommandContext, shape: OperationShape) => Promise<number | void>;
+}
+
+/** A command by its name. Help, parsing and completion read it; the code behind is loaded when it runs. */
+export interface CommandSpec extends Declaration {
+  /** `['inbox', 'work']` is `svc inbox work`. */
+  readonly words: readonly string[];
   readonly load: () => Promise<CommandModule>;
 }
 

@@ -25,6 +25,14 @@ export async function runOperation(
   return isNothing(shape, answer) ? EXIT.nothing : exitOf(answer);
 }
 
+/** What runs the command of an operation. */
+export type OperationRun = (context: CommandContext, shape: OperationShape) => Promise<number>;
+
+/** Runs an operation that only has a view of its own. */
+export function showing(viewOf: (answer: unknown) => View): OperationRun {
+  return (context, shape) => runOperation(shape, context, viewOf);
+}
+
 /** The answer of the operation for what was typed. */
 export async function callOperation(
   shape: OperationShape,

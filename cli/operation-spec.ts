@@ -1,6 +1,6 @@
-import type { CommandSpec, OptionSpec } from './command.ts';
+import type { Additions, ArgumentSpec, CommandSpec, OptionSpec } from './command.ts';
 import type { FieldShape, OperationShape } from './operation-shape.ts';
-import { storedOf } from './stored-names.ts';
+import { STORED_BY_FIELD } from './stored-names.ts';
 import { countText } from './view/sizes.ts';
 
 /** What exit code 3 says of an operation that may find nothing. */
@@ -10,45 +10,57 @@ const NOTHING = {
   write: ['3', 'there is none'],
 } as const;
 
-/** The command of an operation. */
-export function operationSpec(shape: OperationShape, load: CommandSpec['load']): CommandSpec {
+/** The command of an operation: what its file declares, and for the rest what the interface says. */
+export function operationSpec(
+  shape: OperationShape,
+  declared: Additions,
+  load: CommandSpec['load'],
+): CommandSpec {
+  const { moreOptions = [], moreExamples = [], stored = {}, ...own } = declared;
   return {
     words: shape.words,
     summary: shape.summary,
     description: shape.description,
-    // Made when asked for: of all commands one is run.
-    get args() {
-      return shape.positional.map(({ name, required }) => {
-        const field = shape.fields.find((one) => one.name === name);
-        const summary = field
-          ? remarked(field.summary, [...limitsOf(field), ...formsOf(field)])
-          : '';
-        const stored = storedOf(shape.name, name);
-        return {
-          name,
-          required,
-          summary,
-          ...(field?.choices && { choices: field.choices }),
-          ...(stored && { stored }),
-        };
-      });
-    },
-    get options() {
-      const positional = new Set(shape.positional.map(({ name }) => name));
-      return shape.fields
-        .filter(({ name }) => !positional.has(name))
-        .map((field) => optionOf(shape, field));
-    },
     writes: shape.effect === 'write',
     ...(shape.emptyWhenNull !== undefined && { exits: [NOTHING[shape.effect]] }),
-    examples: shape.examples,
+    ...own,
+    // Made when asked for: of all commands one is run.
+    get args() {
+      return own.args ?? argumentsOf(shape, stored);
+    },
+    get options() {
+      return own.options ?? [...optionsOf(shape, stored), ...moreOptions];
+    },
+    examples: own.examples ?? [...shape.examples, ...moreExamples],
     load,
   };
 }
 
+type StoredFields = NonNullable<Additions['stored']>;
+
+function argumentsOf(shape: OperationShape, stored: StoredFields): ArgumentSpec[] {
+  return shape.positional.map(({ name, required }) => {
+    const field = shape.fields.find((one) => one.name === name);
+    const summary = field ? remarked(field.summary, [...limitsOf(field), ...formsOf(field)]) : '';
+    const choices = field?.choices;
+    return { name, required, summary, ...(choices && { choices }), ...storedOf(name, stored) };
+  });
+}
+
+function optionsOf(shape: OperationShape, stored: StoredFields): OptionSpec[] {
+  const positional = new Set(shape.positional.map(({ name }) => name));
+  return shape.fields
+    .filter(({ name }) => !positional.has(name))
+    .map((field) => ({ ...optionOf(shape, field), ...storedOf(field.name, stored) }));
+}
+
+function storedOf(field: string, stored: StoredFields): Pick<OptionSpec, 'stored'> {
+  const names = stored[field] ?? STORED_BY_FIELD[field];
+  return names === undefined ? {} : { stored: names };
+}
+
 function optionOf(shape: OperationShape, field: FieldShape): OptionSpec {
   const filledIn = shape.defaults[field.name];
-  const stored = storedOf(shape.name, field.name);
   const choices = field.type === 'boolean' ? ['true', 'false'] : field.choices;
   const standard = filledIn ?? field.default;
   const limits = [...limitsOf(field), ...(standard === undefined ? [] : [`default ${standard}`])];
@@ -62,7 +74,6 @@ function optionOf(shape: OperationShape, field: FieldShape): OptionSpec {
     value: valueName(field),
     summary: remarked(field.summary, remarks),
     ...(choices && { choices }),
-    ...(stored && { stored }),
     ...(field.type === 'array' && { repeatable: true }),
   };
 }

@@ -18,7 +18,8 @@ export type Stored = 'profiles' | 'paths' | keyof typeof STORED;
 /** What `svc completion --values` lists. */
 export const STORED_NAMES: readonly string[] = ['profiles', ...Object.keys(STORED)];
 
-const BY_FIELD: Readonly<Record<string, Stored>> = {
+/** Of which stored names the value of a field is one, in any operation. */
+export const STORED_BY_FIELD: Readonly<Record<string, Stored>> = {
   source: 'sources',
   match_source: 'sources',
   route_id: 'routes',
@@ -30,19 +31,3 @@ const BY_FIELD: Readonly<Record<string, Stored>> = {
   key: 'values',
   path: 'files',
 };
-
-const BY_OPERATION: Readonly<Record<string, Stored>> = {
-  'inbox_claim event_id': 'pending',
-  'inbox_ack event_id': 'claimed',
-  'inbox_nack event_id': 'claimed',
-  'inbox_extend event_id': 'claimed',
-  'inbox_requeue event_id': 'dead',
-  'source_remove name': 'sources',
-  'source_rotate name': 'sources',
-  'source_sign name': 'sources',
-};
-
-/** Of which stored names the value of a field is one; undefined where it is none. */
-export function storedOf(operation: string, field: string): Stored | undefined {
-  return BY_OPERATION[`${operation} ${field}`] ?? BY_FIELD[field];
-}

@@ -1,12 +1,52 @@
 import type { IncomingMessage } from 'node:http';
 import { parseExact } from '../../shared/exact-json.ts';
 import { parseObject } from '../../shared/untyped.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext, Declaration } from '../command.ts';
 import { CallError, usageError } from '../errors.ts';
 import { isSendable } from '../header.ts';
 import type { Output } from '../view/output.ts';
 import { safeJson } from '../view/terminal-text.ts';
 import { bytesOf, StandardInput } from '../input/values.ts';
+
+export const declaration: Declaration = {
+  summary: 'Send a request to the interface and print the answer as it is.',
+  description:
+    'For what no command covers, and for trying things out. The key, the agent and an Idempotency-Key are added; an error answer is printed too and sets the exit code.',
+  args: [
+    {
+      name: 'method',
+      required: true,
+      summary: 'GET, POST, PUT or DELETE',
+      choices: ['GET', 'POST', 'PUT', 'DELETE'],
+    },
+    {
+      name: 'path',
+      required: true,
+      summary: 'The path with its query, such as /v1/inbox?limit=5',
+    },
+  ],
+  options: [
+    {
+      flag: 'body',
+      value: 'JSON',
+      summary: 'What to send: JSON, @file or - for standard input',
+    },
+    {
+      flag: 'header',
+      short: 'H',
+      value: 'HEADER',
+      summary: 'One more header, as "Name: value"; may be repeated',
+      repeatable: true,
+    },
+  ],
+  writes: true,
+  examples: [
+    'api GET /v1/whoami',
+    `api POST /v1/inbox/claim --body '{"event_id":"evt_01j9z3k4m5n6p7q8r9s0t1v2w3"}'`,
+    'api GET /v1/openapi.json > openapi.json',
+  ],
+  seeAlso: ['auth token', 'help environment'],
+};
 
 /** A stream may be silent for as long as the longest wait. */
 const SILENCE_MS = 135_000;

@@ -1,11 +1,34 @@
 import { isObject } from '../../shared/untyped.ts';
-import type { CommandContext, CommandModule, CommandSpec } from '../command.ts';
+import type { CommandContext, Declaration } from '../command.ts';
 import { usageError } from '../errors.ts';
 import { textArgument, textOption } from '../input/option-values.ts';
 import { storedProfiles } from '../signin/profiles.ts';
-import { STORED } from '../stored-names.ts';
+import { STORED, STORED_NAMES } from '../stored-names.ts';
 import { bashScript, fishScript, zshScript } from '../view/completion-scripts.ts';
-import { SHELL_NAMES } from './specs-names.ts';
+
+/** What `svc completion` has a script for. */
+export const SHELL_NAMES = ['bash', 'zsh', 'fish'] as const;
+
+export const declaration: Declaration = {
+  summary: 'Print the completion script for your shell.',
+  description:
+    'Completes commands, flags and known values of flags and arguments. Write it once to where your shell looks for such scripts, or load it when a shell starts.',
+  args: [{ name: 'shell', required: false, summary: 'bash, zsh or fish', choices: SHELL_NAMES }],
+  options: [
+    {
+      flag: 'values',
+      value: 'NAMES',
+      summary: 'Print what is stored of this instead, one a line: the scripts ask for it',
+      choices: STORED_NAMES,
+    },
+  ],
+  examples: [
+    'completion bash > ~/.local/share/bash-completion/completions/svc',
+    'completion zsh > ~/.zfunc/_svc',
+    'completion fish > ~/.config/fish/completions/svc.fish',
+  ],
+  seeAlso: ['help environment'],
+};
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 /** Nobody waits longer for the Tab key. */
@@ -13,23 +36,21 @@ const VALUES_WITHIN_MS = 1500;
 /** Bash reads `$(…)` in what it is offered, and names may be of strangers: only what no shell reads anything into. */
 const HARMLESS = /^[\w.+/][\w.+/-]*$/;
 
-/** `svc completion SHELL` for these commands. */
-export function completionFor(commands: readonly CommandSpec[]): CommandModule {
-  return {
-    run: async (context) => {
-      const of = textOption(context, 'values');
-      if (of !== undefined) return printValues(of, context);
-      const given = textArgument(context, 'shell');
-      const shell = SHELL_NAMES.find((one) => one === given);
-      if (!shell) {
-        throw usageError(
-          given === undefined ? '<shell> is missing.' : `There is no completion for "${given}".`,
-          `It is made for: ${SHELL_NAMES.join(', ')}`,
-        );
-      }
-      context.output.line(SCRIPTS[shell](commands));
-    },
-  };
+/** `svc completion SHELL` */
+export async function run(context: CommandContext): Promise<void> {
+  const of = textOption(context, 'values');
+  if (of !== undefined) return printValues(of, context);
+  const given = textArgument(context, 'shell');
+  const shell = SHELL_NAMES.find((one) => one === given);
+  if (!shell) {
+    throw usageError(
+      given === undefined ? '<shell> is missing.' : `There is no completion for "${given}".`,
+      `It is made for: ${SHELL_NAMES.join(', ')}`,
+    );
+  }
+  // Loaded late, as the tree is made from files such as this one.
+  const { allCommands } = await import('../tree.ts');
+  context.output.line(SCRIPTS[shell](allCommands()));
 }
 
 /** One a line; none at all when they cannot be had at once: nobody asked for a message in the middle of typing. */

@@ -1,5 +1,5 @@
 import { askStatus } from '../../daemon/probe.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import {
   checkCredentials,
@@ -11,9 +11,19 @@ import {
   checkPort,
   checkTelegram,
   type Finding,
-} from './doctor-checks.ts';
-import { checkLocalClock } from './doctor-clock.ts';
-import { checkGateway, checkReplica } from './doctor-gateway.ts';
+} from '../doctor/checks.ts';
+import { checkLocalClock } from '../doctor/clock.ts';
+import { checkGateway, checkReplica } from '../doctor/gateway.ts';
+
+export const declaration: Declaration = {
+  summary: 'Check this machine, the daemon and its files, and say how to repair them.',
+  description:
+    'While the daemon is down it also checks the databases. Exit code 1 when something is broken.',
+  args: [],
+  options: [],
+  examples: ['doctor', 'doctor --json'],
+  seeAlso: ['status', 'logs'],
+};
 
 const MARKS = { ok: '✓', warning: '!', error: '✗' } as const;
 

@@ -2,9 +2,19 @@ import { askStop, provenPid, waitForEnd } from '../../daemon/probe.ts';
 import { isAlive, lockHolder } from '../../shared/processes.ts';
 import { readRecord } from '../../daemon/record.ts';
 import type { Home } from '../../daemon/home.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { CliError } from '../errors.ts';
+
+export const declaration: Declaration = {
+  summary: 'End the daemon and wait until it is gone.',
+  description:
+    'Waiting calls are answered, what is under way is finished, and the stores are closed.',
+  args: [],
+  options: [],
+  examples: ['down'],
+  seeAlso: ['up', 'status'],
+};
 
 /** The daemon gives itself five seconds. */
 const END_WITHIN_MS = 7000;

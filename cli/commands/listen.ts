@@ -1,4 +1,5 @@
-import type { CommandContext } from '../command.ts';
+import { SOURCE, TYPE, SCHEME, SECRET, SIGNATURE_HEADER } from '../work/options.ts';
+import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { CallError, messageOf, usageError } from '../errors.ts';
 import { EventFeed, timeThere, type FeedEvent } from '../work/event-feed.ts';
@@ -12,6 +13,33 @@ import { safeJson } from '../view/terminal-text.ts';
 import { StandardInput } from '../input/values.ts';
 import { checkSecret } from '../../shared/rules/signature.ts';
 import { isObject } from '../../shared/untyped.ts';
+
+export const declaration: Declaration = {
+  summary: 'Print events as they come, or forward them.',
+  description:
+    'Prints new events without taking them. With --forward each event is claimed and sent to the address as its sender did; 2xx acks it, anything else gives it back, and it comes round again after its pause. Signatures that came with an event are not stored: --scheme and --secret sign it anew.',
+  args: [],
+  options: [
+    SOURCE,
+    TYPE,
+    {
+      flag: 'forward',
+      value: 'URL',
+      summary: 'Send each event there: a URL, host:port/path or a port.',
+    },
+    { flag: 'backlog', summary: 'Begin with what is pending already.' },
+    { ...SCHEME, summary: 'Sign what is forwarded this way.' },
+    SECRET,
+    SIGNATURE_HEADER,
+  ],
+  examples: [
+    'listen',
+    "listen --source github --type 'pull_request.*'",
+    'listen --forward localhost:3000/webhooks --backlog',
+    'listen --source stripe --forward 3000/stripe --scheme stripe --secret @secret.txt',
+  ],
+  seeAlso: ['inbox wait', 'inbox work', 'trigger'],
+};
 
 const WAIT_SECONDS = 60;
 const LEASE_SECONDS = 60;

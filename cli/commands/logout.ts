@@ -2,7 +2,7 @@ import { LOCAL_PROFILE, type Profile } from '../../daemon/credentials.ts';
 import { removeReplica } from '../../daemon/replica-place.ts';
 import { isObject } from '../../shared/untyped.ts';
 import type { Client } from '../client.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext, Declaration } from '../command.ts';
 import { runningProject } from '../connection.ts';
 import { badAnswer, CallError, CliError, messageOf, Untrusted, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
@@ -10,6 +10,16 @@ import { switchOption, textArgument, textOption } from '../input/option-values.t
 import { gatewayClient } from '../signin/gateway-client.ts';
 import { existing, removeProfile, storedProfiles } from '../signin/profiles.ts';
 import { canBeSatOut } from '../retry/passing.ts';
+
+export const declaration: Declaration = {
+  summary: 'Revoke the key of a profile, and remove the profile and the copy.',
+  description:
+    'The copy of the project goes with the last profile that has it; where a daemon still runs for it, with the next svc up. Where the gateway cannot be reached, the profile is removed all the same, and the key goes on working. Without a name it is the current profile.',
+  args: [{ name: 'profile', required: false, summary: 'Which profile', stored: 'profiles' }],
+  options: [{ flag: 'keep-key', summary: 'Leave the key as it is at the gateway' }],
+  examples: ['logout', 'logout shop', 'logout shop --keep-key'],
+  seeAlso: ['login', 'project list'],
+};
 
 const CALL_MS = 10_000;
 

@@ -1,8 +1,20 @@
 import { readableLogLine } from '../../daemon/log-line.ts';
 import { followLines, lastLines } from '../../daemon/log-tail.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { usageError } from '../errors.ts';
+
+export const declaration: Declaration = {
+  summary: 'Show the log of the daemon.',
+  description: 'Readable on a terminal, the JSON lines as they are elsewhere.',
+  args: [],
+  options: [
+    { flag: 'follow', short: 'f', summary: 'Go on with new lines until Ctrl-C' },
+    { flag: 'lines', short: 'n', value: 'N', summary: 'How many of the last lines (50)' },
+  ],
+  examples: ['logs', 'logs -f', "logs -n 500 | jq 'select(.level >= 50)'"],
+  seeAlso: ['status', 'doctor'],
+};
 
 const DEFAULT_LINES = 50;
 

@@ -1,6 +1,16 @@
-import type { CommandContext } from '../command.ts';
+import type { CommandContext, Declaration } from '../command.ts';
 import { McpBridge } from '../mcp/bridge.ts';
 import { ensureDaemon } from './up.ts';
+
+export const declaration: Declaration = {
+  summary: 'Serve MCP on standard input and output.',
+  description:
+    'For clients that start their servers as a command: passes each message to the daemon and starts the daemon when none runs. Speaks the revisions 2026-07-28, 2025-11-25 and 2025-06-18, and keeps what its client subscribes to.',
+  args: [],
+  options: [],
+  examples: ['mcp'],
+  seeAlso: ['mcp install', 'help agents'],
+};
 
 /** Speaks MCP on standard input and output, for clients that start their servers as a command. */
 export async function run(context: CommandContext): Promise<void> {

@@ -3,12 +3,42 @@ import { nearest } from '../../shared/suggest.ts';
 import { isObject } from '../../shared/untyped.ts';
 import { openInBrowser } from '../browser.ts';
 import type { Client } from '../client.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext, Declaration } from '../command.ts';
 import { badAnswer, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { switchOption, textArgument } from '../input/option-values.ts';
 import { gatewayClient } from '../signin/gateway-client.ts';
-import { WEB_PAGES } from './specs-names.ts';
+
+/** Pages of the web inbox, which `svc open` goes to. */
+export const WEB_PAGES = [
+  'requests',
+  'events',
+  'routes',
+  'sources',
+  'channels',
+  'policy',
+  'keys',
+  'sessions',
+  'ledger',
+  'usage',
+] as const;
+
+export const declaration: Declaration = {
+  summary: 'Open the web inbox in the browser, as the key of this machine.',
+  description:
+    'What your agents ask, and what happens in the project. A key sees what its scopes allow and decides nothing: to decide, sign in there as the owner. The link works for 60 seconds, once. Without a desktop it is printed.',
+  args: [
+    {
+      name: 'page',
+      required: false,
+      summary: 'Which page, or an id such as evt_… and req_…; the first page when left out',
+      choices: WEB_PAGES,
+    },
+  ],
+  options: [{ flag: 'print', summary: 'Print the link and open nothing' }],
+  examples: ['open', 'open requests', 'open --print'],
+  seeAlso: ['up', 'request watch', 'outbox open'],
+};
 
 /** The page that shows what an id begins so. */
 const PAGE_OF: Readonly<Record<string, (typeof WEB_PAGES)[number]>> = {

@@ -3,9 +3,19 @@ import type { Home } from '../../daemon/home.ts';
 import { askStatus } from '../../daemon/probe.ts';
 import { lockHolder } from '../../shared/processes.ts';
 import type { DaemonStatus } from '../../daemon/record.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { statusView } from '../view/status.ts';
+
+export const declaration: Declaration = {
+  summary: 'Show whether the daemon runs, where, and how people are asked.',
+  description:
+    'Over a gateway also how the copy of the project stands, and where reads come from. Exit code 0 when it runs, 3 when it does not, 7 when it runs but does not answer.',
+  args: [],
+  options: [],
+  examples: ['status', 'status --json | jq -r .base_url', 'status --json | jq .replica'],
+  seeAlso: ['doctor', 'logs', 'up'],
+};
 
 /** `svc status`: whether the daemon runs, where and since when. Exit code 3 when it does not, 7 when it is silent. */
 export async function run({ home, output }: CommandContext): Promise<number> {

@@ -1,4 +1,5 @@
-import type { CommandContext } from '../command.ts';
+import { SAMPLE_NAMES } from '../samples/names.ts';
+import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { stringifyExact } from '../../shared/exact-json.ts';
 import { isObject } from '../../shared/untyped.ts';
@@ -12,11 +13,50 @@ import {
 } from '../input/option-values.ts';
 import { setPath } from '../input/set-path.ts';
 import { nearest } from '../../shared/suggest.ts';
-import { deliver, projectSources } from './samples/deliver.ts';
-import type { Sample, WebhookKind } from './samples/fresh.ts';
-import { webhookKinds } from './samples/kinds.ts';
-import { mailKinds, type MailKind } from './samples/mail.ts';
-import { triggerMail } from './trigger-mail.ts';
+import { deliver, projectSources } from '../samples/deliver.ts';
+import type { Sample, WebhookKind } from '../samples/fresh.ts';
+import { webhookKinds } from '../samples/kinds.ts';
+import { mailKinds, type MailKind } from '../samples/mail.ts';
+import { triggerMail } from '../samples/trigger-mail.ts';
+
+export const declaration: Declaration = {
+  summary: 'Send a realistic sample, signed where that is due, to a source.',
+  description:
+    'Makes a delivery as the provider would, with fresh ids and times, has it signed with the secret of the source and sends it to the address of the source. Needs an admin key. Without --source the only source that verifies as the sample needs is taken. Mails need no mail server: they are posted to the email source as they are, and without a DKIM signature they come in as not verified. Of a mail --set takes subject, from and text; email.reply needs in_reply_to, and email.bounce message_id: the message_id of a message that was sent.',
+  args: [
+    {
+      name: 'kind',
+      required: false,
+      summary: 'What to send, such as `github.push`.',
+      choices: SAMPLE_NAMES,
+    },
+  ],
+  options: [
+    { flag: 'list', summary: 'Show all kinds.' },
+    { flag: 'source', value: 'NAME', summary: 'Where to send it.', stored: 'sources' },
+    {
+      flag: 'count',
+      value: 'N',
+      summary: 'How many, each with ids of its own (1 to 10000, default 1).',
+    },
+    {
+      flag: 'set',
+      value: 'PATH=VALUE',
+      summary: 'Change a field of the payload; the value is JSON, else text.',
+      repeatable: true,
+    },
+    { flag: 'dry-run', summary: 'Show the sample and send nothing.' },
+  ],
+  examples: [
+    'trigger github.pull_request.opened',
+    'trigger stripe.invoice.paid --set data.object.amount_paid=9900',
+    'trigger webhook --source build-bot --count 5',
+    'trigger email --set subject="Where is my order?"',
+    'trigger email.reply --set in_reply_to=msg_01j9z3k4m5n6p7q8r9s0t1v2w3',
+    'trigger --list',
+  ],
+  seeAlso: ['source add', 'listen', 'inbox wait'],
+};
 
 const COUNT_MAX = 10_000;
 

@@ -16,7 +16,7 @@ import { readableLogLine } from '../../daemon/log-line.ts';
 import { askStatus } from '../../daemon/probe.ts';
 import type { DaemonStatus } from '../../daemon/record.ts';
 import { isMailAddress } from '../../shared/rules/mail-address.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { CliError, usageError } from '../errors.ts';
 import { textOption } from '../input/option-values.ts';
@@ -24,6 +24,28 @@ import type { Output } from '../view/output.ts';
 import { pairLines, type Pair } from '../view/pairs.ts';
 import { peoplePairs } from '../view/people-status.ts';
 import { copyText, replicaNote, replicaPairs } from '../view/status-replica.ts';
+
+export const declaration: Declaration = {
+  summary: 'Start the daemon of this machine, or say where it runs.',
+  description:
+    'Returns once it answers. The first start makes a project and a key; with the profile of a gateway it keeps a copy of the project there. A daemon of another release or project is replaced. Mail to people goes out by SVC_SMTP_URL and SVC_MAIL_FROM, and into the outbox of this machine without them; SVC_TELEGRAM_TOKEN is for a bot of yours. They are read at the start.',
+  args: [],
+  options: [
+    {
+      flag: 'port',
+      value: 'N',
+      summary: 'Port on 127.0.0.1, remembered; 0 takes a free one (4780)',
+    },
+    {
+      flag: 'owner',
+      value: 'EMAIL',
+      summary: 'Address of the person who decides; remembered',
+    },
+    { flag: 'foreground', summary: 'Stay in the foreground and log to standard error' },
+  ],
+  examples: ['up', 'up --owner ana@example.com', 'up --port 0 --json', 'up --foreground'],
+  seeAlso: ['status', 'doctor', 'down', 'help environment'],
+};
 
 const LOG_LINES_SHOWN = 8;
 

@@ -1,9 +1,9 @@
 import { isObject } from '../../shared/untyped.ts';
 import type { Client } from '../client.ts';
-import type { CommandContext, CommandModule } from '../command.ts';
+import type { CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { switchOption } from '../input/option-values.ts';
-import { exitOf, readCall, type OperationCall } from '../operation-command.ts';
+import { exitOf, type OperationCall } from '../operation-command.ts';
 import type { OperationShape } from '../operation-shape.ts';
 import { heldAnswer } from '../work/held-call.ts';
 import { answerView, nextCommand } from './answer-view.ts';
@@ -11,11 +11,6 @@ import type { Asked } from './decision.ts';
 import { untilDecided } from './follow.ts';
 import { ChannelNames } from './names.ts';
 import { Waiting } from './waiting.ts';
-
-/** A command that may ask a person, and waits for the decision. */
-export function askPeople(shape: OperationShape): CommandModule {
-  return { run: async (context) => ask(shape, context, await readCall(shape, context)) };
-}
 
 /** What a command that asks does in a way of its own. */
 interface Manner {

@@ -1,57 +1,25 @@
 import { isObject } from '../../shared/untyped.ts';
-import type { CommandContext, CommandModule } from '../command.ts';
+import type { CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { callFor, readCall, type OperationCall } from '../operation-command.ts';
+import { callFor, readCall, type OperationCall, type OperationRun } from '../operation-command.ts';
 import type { OperationShape } from '../operation-shape.ts';
 import type { View } from '../view/output.ts';
 import { warn } from '../view/warnings.ts';
-import { ask } from './ask.ts';
-import { diffView, traceView } from './policy-view.ts';
 
-/** `policy test`: how each rule comes out. */
-export function policyTest(shape: OperationShape): CommandModule {
-  return { run: (context) => showRead(shape, context, traceView) };
+/** Runs an operation that reads a policy and changes nothing. */
+export function showingPolicy(viewOf: (answer: unknown) => View): OperationRun {
+  return async (context, shape) => {
+    const { method, path, options } = await readPolicyCall(shape, context);
+    const { output, signal } = context;
+    const answer = await context.client().call(method, path, { ...options, signal });
+    output.answer(answer, viewOf(answer));
+    warn(context, answer);
+    return EXIT.done;
+  };
 }
 
-/** `policy diff`: what would change, and what the linter says. */
-export function policyDiff(shape: OperationShape): CommandModule {
-  return { run: (context) => showRead(shape, context, diffView) };
-}
-
-async function showRead(
-  shape: OperationShape,
-  context: CommandContext,
-  viewOf: (answer: unknown) => View,
-): Promise<number> {
-  const { method, path, options } = await readPolicyCall(shape, context);
-  const answer = await context.client().call(method, path, { ...options, signal: context.signal });
-  context.output.answer(answer, viewOf(answer));
-  warn(context, answer);
-  return EXIT.done;
-}
-
-/** `policy set`: says what would change before it waits, as by then it is too late. */
-export function policySet(shape: OperationShape): CommandModule {
-  return { run: (context) => propose(shape, context) };
-}
-
-async function propose(shape: OperationShape, context: CommandContext): Promise<number> {
-  const call = await readPolicyCall(shape, context);
-  const { options, output, signal } = context;
-  if (options['json'] !== true) {
-    const body = { policy: call.input['policy'] };
-    const preview = await context.client().call('POST', '/v1/policy/diff', { body, signal });
-    if (!output.json) output.redraw((look) => ({ kept: diffLines(preview, look), live: [] }));
-    warn(context, preview);
-  }
-  return ask(shape, context, call);
-}
-
-function diffLines(preview: unknown, look: Parameters<NonNullable<View['lines']>>[0]): string[] {
-  return [...(diffView(preview).lines?.(look) ?? []), ''];
-}
-
-async function readPolicyCall(
+/** The request for what was typed, where an answer of `policy get` stands for its rules. */
+export async function readPolicyCall(
   shape: OperationShape,
   context: CommandContext,
 ): Promise<OperationCall> {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { checkReplica } from '../../cli/commands/doctor-gateway.ts';
+import { checkReplica } from '../../cli/doctor/gateway.ts';
 import { run } from '../../cli/run.ts';
 import type { DaemonStatus, ReplicaReport } from '../../daemon/record.ts';
 import { FakeDaemon, json, refuse } from './fake-daemon.ts';

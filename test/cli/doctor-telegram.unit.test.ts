@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkTelegram } from '../../cli/commands/doctor-checks.ts';
+import { checkTelegram } from '../../cli/doctor/checks.ts';
 
 const PEOPLE = {
   mail: 'outbox',

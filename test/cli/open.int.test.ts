@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { WEB_PAGES } from '../../cli/commands/specs-names.ts';
+import { WEB_PAGES } from '../../cli/commands/open.ts';
 import { run } from '../../cli/run.ts';
 import { UI_PAGES } from '../../gateway/ui/pages.ts';
 import { FakeDaemon, json } from './fake-daemon.ts';

@@ -27,7 +27,7 @@ function specOf(fields: readonly FieldShape[], positional: readonly string[] = [
     examples: ['thing do'],
     defaults: {},
   };
-  return operationSpec(shape, () => Promise.reject(new Error('Not run here.')));
+  return operationSpec(shape, {}, () => Promise.reject(new Error('Not run here.')));
 }
 
 describe('the line of a flag', () => {

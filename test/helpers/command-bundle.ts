@@ -4,8 +4,8 @@ import { build, type Metafile, type Plugin } from 'esbuild';
 const shapes: Plugin = {
   name: 'shapes',
   setup(bundle) {
-    bundle.onLoad({ filter: /\/cli\/shapes\/operations\.ts$/ }, () => ({
-      contents: 'export const operationShapes = [];',
+    bundle.onLoad({ filter: /\/cli\/shapes\/(?:operations|declarations)\.ts$/ }, () => ({
+      contents: 'export const operationShapes = []; export const declarations = [];',
     }));
   },
 };

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HttpClient } from '../../../cli/client.ts';
-import { putFile } from '../../../cli/commands/file-put.ts';
+import { putFile } from '../../../cli/commands/file/put.ts';
 import { resolveHome } from '../../../daemon/home.ts';
 import { fakeContext, fieldsOf, parsedLine } from '../tools/fakes.ts';
 import { FakeDisk, noise, sha256 } from './fake-disk.ts';

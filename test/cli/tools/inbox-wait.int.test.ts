@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { inboxRead } from '../../../cli/commands/inbox-read.ts';
+import { run } from '../../../cli/commands/inbox/wait.ts';
 import { operationShapes } from '../../../cli/shapes/operations.ts';
 import { FakeClient, fakeContext } from './fakes.ts';
 
@@ -16,7 +16,7 @@ it('svc inbox wait says at once that a source is not there, and says it once', a
       }),
   });
   const { context, printed } = fakeContext({ client, options: { source: 'nope' } });
-  expect(await inboxRead(shape).run(context)).toBe(3);
+  expect(await run(context, shape)).toBe(3);
   expect(printed.notes).toEqual(['Warning: There is no source `nope` now.']);
   expect(printed.answers).toEqual([{ event: null, warnings }]);
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { run, work, type Work } from '../../../cli/commands/inbox-work.ts';
+import { run, work, type Work } from '../../../cli/commands/inbox/work.ts';
 import type { Finished } from '../../../cli/work/work-event.ts';
 import {
   event,

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run } from '../../../cli/commands/mcp-install.ts';
+import { run } from '../../../cli/commands/mcp/install.ts';
 import { withJsonEntry, withTomlEntry } from '../../../cli/mcp/client-entry.ts';
 import { scanToml } from '../../../cli/mcp/toml-scan.ts';
 import { fakeContext, fieldsOf, parsedLine } from './fakes.ts';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HttpClient } from '../../../cli/client.ts';
-import { work } from '../../../cli/commands/inbox-work.ts';
+import { work } from '../../../cli/commands/inbox/work.ts';
 import { run } from '../../../cli/run.ts';
 import type { Finished } from '../../../cli/work/work-event.ts';
 import { Daemon } from '../../../daemon/daemon.ts';

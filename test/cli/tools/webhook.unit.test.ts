@@ -2,8 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run as sign } from '../../../cli/commands/webhook-sign.ts';
-import { run as verify } from '../../../cli/commands/webhook-verify.ts';
+import { run as sign } from '../../../cli/commands/webhook/sign.ts';
+import { run as verify } from '../../../cli/commands/webhook/verify.ts';
 import { signWebhook } from '../../../shared/rules/signature.ts';
 import { fakeContext, fieldsOf } from './fakes.ts';
 

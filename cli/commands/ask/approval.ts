@@ -1,0 +1,16 @@
+import type { Additions, CommandContext } from '../../command.ts';
+import { readCall } from '../../operation-command.ts';
+import type { OperationShape } from '../../operation-shape.ts';
+import { ask } from '../../people/ask.ts';
+import { ENDS, UNTIL_DECIDED } from '../../people/options.ts';
+
+export const declaration: Additions = {
+  description: `Waits for a person, unless the policy decides at once. Approved, as asked or with one of the options: exit code 0, so that \`&&\` goes on. Denied, expired or more context needed: 5. ${ENDS}`,
+  moreOptions: [UNTIL_DECIDED],
+  seeAlso: ['request status', 'request watch', 'policy test', 'help exit-codes'],
+};
+
+/** `svc ask approval`: waits for the decision. */
+export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+  return ask(shape, context, await readCall(shape, context));
+}

@@ -1,0 +1,16 @@
+import type { Additions, CommandContext } from '../../command.ts';
+import { readCall } from '../../operation-command.ts';
+import type { OperationShape } from '../../operation-shape.ts';
+import { ask } from '../../people/ask.ts';
+import { ENDS, UNTIL_DECIDED } from '../../people/options.ts';
+
+export const declaration: Additions = {
+  description: `Waits for an answer: exit code 0, and the answer is \`decision\` in the JSON. Expired or more context needed: 5. ${ENDS}`,
+  moreOptions: [UNTIL_DECIDED],
+  seeAlso: ['request status', 'request watch', 'help exit-codes'],
+};
+
+/** `svc ask human`: waits for the answer. */
+export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+  return ask(shape, context, await readCall(shape, context));
+}

@@ -1,0 +1,42 @@
+import type { CommandContext, Declaration } from '../../command.ts';
+import { EXIT } from '../../exit.ts';
+import { NO_KEY_HINT } from '../../connection.ts';
+import { CliError } from '../../errors.ts';
+import { storedProfiles } from '../../signin/profiles.ts';
+
+export const declaration: Declaration = {
+  summary: 'Print the API key that commands send.',
+  description:
+    'It comes from SVC_API_KEY, or else from the stored profile. Give it to a program of yours as its bearer token.',
+  args: [],
+  options: [],
+  examples: ['auth token', 'auth token --profile work'],
+  seeAlso: ['key create', 'api', 'whoami'],
+};
+
+/** Plain text even where answers are JSON, so that `$(svc auth token)` is the key; JSON only when asked for. */
+export function run(context: CommandContext): Promise<void> {
+  const { options, output } = context;
+  const { apiKey } = context.client();
+  if (apiKey === '') throw noKey(context);
+  if (options['json']) output.answer({ api_key: apiKey });
+  else output.line(apiKey);
+  return Promise.resolve();
+}
+
+/** A stored key is for the address it came from, which SVC_GATEWAY may not be. */
+function noKey({ client, home }: CommandContext): CliError {
+  const { gateway } = client();
+  const isStored = Object.keys(storedProfiles(home.credentialsFile).profiles).length > 0;
+  const isElsewhere = gateway !== null && isStored;
+  return new CliError({
+    code: 'UNAUTHENTICATED',
+    message: isElsewhere
+      ? `The stored key belongs to another address than ${gateway.origin}, which SVC_GATEWAY names.`
+      : 'There is no API key on this machine.',
+    hint: isElsewhere
+      ? 'Unset SVC_GATEWAY, name a profile of that address with --profile, or get a key there: svc login'
+      : `${NO_KEY_HINT}. Or set SVC_API_KEY.`,
+    exit: EXIT.signedOut,
+  });
+}

@@ -1,0 +1,38 @@
+import { isObject } from '../../../shared/untyped.ts';
+import type { Additions, CommandContext } from '../../command.ts';
+import { CallError, CliError } from '../../errors.ts';
+import { EXIT } from '../../exit.ts';
+import { callOperation } from '../../operation-command.ts';
+import type { OperationShape } from '../../operation-shape.ts';
+import { channelAddedView } from '../../people/channel-view.ts';
+import { tellOutbox } from '../../people/outbox-hint.ts';
+
+export const declaration: Additions = {
+  seeAlso: ['channel list', 'ask approval', 'outbox open'],
+};
+
+/** `svc channel add` */
+export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+  const answer = await callOperation(shape, context).catch((error: unknown) => {
+    throw withoutBot(error, context);
+  });
+  context.output.answer(answer, channelAddedView(answer));
+  const isMail = isObject(answer) && 'verification_sent_to' in answer;
+  if (isMail) await tellOutbox(context, 'The mail');
+  return EXIT.done;
+}
+
+const BOT_HINTS: Readonly<Record<string, string>> = {
+  CHANNEL_KIND_UNAVAILABLE:
+    'Make a bot with @BotFather, then: svc down && SVC_TELEGRAM_TOKEN=… svc up. Or use email.',
+  UNAVAILABLE: "The Telegram bot isn't connected yet. See why with: svc status",
+};
+
+/** On one's own machine more can be said of the bot that is not there. */
+function withoutBot(error: unknown, { args, client }: CommandContext): unknown {
+  if (!(error instanceof CallError) || args['kind'] !== 'telegram' || client().gateway) {
+    return error;
+  }
+  const { code, message, details, exit } = error;
+  return new CliError({ code, message, hint: BOT_HINTS[code] ?? error.hint, details, exit });
+}

@@ -1,0 +1,60 @@
+import { ENDS, UNTIL_DECIDED } from '../../people/options.ts';
+import { isObject } from '../../../shared/untyped.ts';
+import type { Additions, CommandContext } from '../../command.ts';
+import { CallError, CliError } from '../../errors.ts';
+import { readCall } from '../../operation-command.ts';
+import type { OperationShape } from '../../operation-shape.ts';
+import { ask, type Ended } from '../../people/ask.ts';
+import { tellOutbox } from '../../people/outbox-hint.ts';
+import { emailView } from '../../view/email.ts';
+
+export const declaration: Additions = {
+  description: `Each recipient gets a message of its own. The policy may ask a person first; what waits goes out on its own once approved, and the same call again waits for the same decision meanwhile. Sent or queued: exit code 0. Denied or expired: 5. ${ENDS} Replies come into the inbox as email.received with reply_to set, failures as email.failed and email.bounced.`,
+  moreOptions: [UNTIL_DECIDED],
+  seeAlso: ['email status', 'outbox show', 'policy test'],
+};
+
+/** `svc email send`: sends, or waits for the person who lets it be sent. */
+export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+  const call = await readCall(shape, context);
+  try {
+    return await ask(shape, context, call, { show, afterwards });
+  } catch (error) {
+    throw withSource(error);
+  }
+}
+
+async function show(context: CommandContext, { answer, waiting }: Ended): Promise<void> {
+  const { options, output } = context;
+  output.answer(answer, emailView(answer));
+  if (!isObject(answer)) return;
+  const { status, request_id: request } = answer;
+  const isPiped = output.json && options['json'] !== true;
+  if (status === 'pending') {
+    if (isPiped) output.note(`Still pending. Next: svc request watch ${String(request)}`);
+    await waiting.tellWhere(null);
+  } else if (status !== 'cancelled') {
+    await tellOutbox(context, 'The mail', 'show');
+  }
+}
+
+/** How the messages stand once a person has decided. */
+async function afterwards(
+  { client, signal }: CommandContext,
+  answer: Readonly<Record<string, unknown>>,
+): Promise<unknown> {
+  const path = `/v1/emails/${encodeURIComponent(String(answer['batch_id']))}`;
+  const now = await client().call('GET', path, { signal });
+  if (!isObject(now)) return now;
+  const { status, batch_id, request_id, messages } = now;
+  return { status, batch_id, request_id, messages };
+}
+
+/** What is missing is one command away. */
+function withSource(error: unknown): unknown {
+  if (!(error instanceof CallError) || error.code !== 'EMAIL_SOURCE_REQUIRED') return error;
+  const { code, message, details, exit } = error;
+  const hint =
+    'Add one, so that replies come into the inbox: svc source add mail --type email. Or do without replies: --reply-to-inbox false';
+  return new CliError({ code, message, hint, details, exit });
+}

@@ -1,0 +1,21 @@
+import { isObject } from '../../../shared/untyped.ts';
+import type { Additions, CommandContext } from '../../command.ts';
+import { callOperation, exitOf } from '../../operation-command.ts';
+import type { OperationShape } from '../../operation-shape.ts';
+import { tellOutbox } from '../../people/outbox-hint.ts';
+import { emailView } from '../../view/email.ts';
+
+export const declaration: Additions = {
+  seeAlso: ['email send', 'inbox wait'],
+};
+
+/** `svc email status`: what became of the messages of one call. */
+export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+  const answer = await callOperation(shape, context);
+  context.output.answer(answer, emailView(answer));
+  // A machine without a mail server calls sent what it has put there.
+  if (isObject(answer) && answer['status'] === 'sent') {
+    await tellOutbox(context, 'The mail', 'list');
+  }
+  return exitOf(answer);
+}

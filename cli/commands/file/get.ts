@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
+import type { CommandContext, Declaration } from '../../command.ts';
+import { PartFile, type Place } from '../../disk/part-file.ts';
+import { placeFor } from '../../disk/place.ts';
+import { showProgress } from '../../disk/progress.ts';
+import { receiveFile } from '../../disk/receive.ts';
+import { RemoteDisk, type FetchedFile } from '../../disk/remote-disk.ts';
+import { FileSource } from '../../disk/source.ts';
+import { namelessFile } from '../../disk/spool.ts';
+import { typedPath } from '../../disk/typed-path.ts';
+import { writeAll } from '../../disk/write-all.ts';
+import { CallError, CliError } from '../../errors.ts';
+import { EXIT } from '../../exit.ts';
+import { switchOption, textArgument } from '../../input/option-values.ts';
+
+export const declaration: Declaration = {
+  summary: 'Fetch a file from the disk.',
+  description:
+    'Checks size and SHA-256, and only then gives the file its name: what was cut off leaves nothing behind. In a pipe the answer says where the file is; with - its bytes come instead.',
+  args: [
+    {
+      name: 'path',
+      required: true,
+      summary: 'The stored file, as a path or `disk://` reference.',
+      stored: 'files',
+    },
+    {
+      name: 'file',
+      required: false,
+      summary: 'Where to: a file, a folder, or - for standard output (its own name, here).',
+      stored: 'paths',
+    },
+  ],
+  options: [{ flag: 'force', summary: 'Replace a file that is there.' }],
+  examples: [
+    'file get reports/may.pdf',
+    'file get reports/may.pdf /tmp/ --force',
+    'file get data/users.csv - | head',
+  ],
+  seeAlso: ['file put', 'file list', 'file url'],
+};
+
+/** `svc file get`: a stored file as a file of this machine, or through a pipe. */
+export async function run(context: CommandContext): Promise<number> {
+  const path = typedPath(textArgument(context, 'path') ?? '');
+  const given = textArgument(context, 'file');
+  const disk = new RemoteDisk(context.client(), context.signal);
+  if (given === '-') {
+    await print(context, await fetched(disk, path));
+    return EXIT.done;
+  }
+  // Told before anything is fetched; what comes there meanwhile is not replaced either.
+  const place = await placeFor(given, path, switchOption(context, 'force'));
+  const { sizeBytes, sha256 } = await save(context, await fetched(disk, path), place);
+  context.output.answer({ path, file: place.name, size_bytes: sizeBytes, sha256 });
+  return EXIT.done;
+}
+
+async function fetched(disk: RemoteDisk, path: string): Promise<FetchedFile> {
+  try {
+    return await disk.get(path);
+  } catch (error) {
+    if (!(error instanceof CallError) || error.code !== 'NOT_FOUND') throw error;
+    const hint = 'See what is there: svc file list';
+    const message = `There is no file "${path}".`;
+    throw new CliError({ code: 'NOT_FOUND', message, hint, exit: error.exit });
+  }
+}
+
+async function save(context: CommandContext, file: FetchedFile, place: Place) {
+  const part = await PartFile.in(dirname(place.target), place.name);
+  try {
+    const received = await receive(context, file, (bytes) => part.write(bytes));
+    await part.become(place);
+    return received;
+  } finally {
+    await part.discard();
+  }
+}
+
+/** Only what was received whole and is right goes down a pipe, so it waits in a temporary file until then. */
+async function print(context: CommandContext, file: FetchedFile): Promise<void> {
+  const { output, signal } = context;
+  const waiting = await namelessFile();
+  try {
+    await receive(context, file, (bytes) => writeAll(waiting, bytes, tmpdir()));
+    const source = await FileSource.of(tmpdir(), waiting);
+    for await (const chunk of source.chunks()) {
+      output.bytes(chunk);
+      // The reader may be slow, and what it has not taken yet is held.
+      if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain', { signal });
+    }
+  } finally {
+    await waiting.close();
+  }
+}
+
+async function receive(
+  context: CommandContext,
+  file: FetchedFile,
+  write: (bytes: Uint8Array) => Promise<void>,
+) {
+  const { signal } = context;
+  const progress = showProgress(context, file.path, file.sizeBytes);
+  try {
+    const received = await receiveFile(file, { write, meter: progress, signal });
+    signal.throwIfAborted();
+    return received;
+  } finally {
+    progress.end();
+  }
+}

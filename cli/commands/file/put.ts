@@ -1,0 +1,151 @@
+import { createReadStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { FILE_MAX_BYTES } from '../../../shared/limits.ts';
+import type { CommandContext, Declaration } from '../../command.ts';
+import { contentTypeOf } from '../../disk/content-type.ts';
+import { localFault, tooLarge, unreadable } from '../../disk/faults.ts';
+import { showProgress } from '../../disk/progress.ts';
+import { RemoteDisk } from '../../disk/remote-disk.ts';
+import { sendFile } from '../../disk/send.ts';
+import { FileSource, type Source } from '../../disk/source.ts';
+import { spool } from '../../disk/spool.ts';
+import { typedPath } from '../../disk/typed-path.ts';
+import { usageError } from '../../errors.ts';
+import { EXIT } from '../../exit.ts';
+import { isSendable } from '../../header.ts';
+import { textArgument, textOption } from '../../input/option-values.ts';
+
+export const declaration: Declaration = {
+  summary: 'Save a file of this machine on the disk.',
+  description:
+    'Sends up to 100 MB and checks by SHA-256 that what was saved is what was read. A file that is there under the same path is replaced, and its links end. A file that changes while it is read is not saved.',
+  args: [
+    {
+      name: 'file',
+      required: true,
+      summary: 'The file to send, or - for standard input.',
+      stored: 'paths',
+    },
+    {
+      name: 'path',
+      required: false,
+      summary: 'Where it is kept (the name of the file); required with -.',
+    },
+  ],
+  options: [
+    {
+      flag: 'content-type',
+      value: 'TYPE',
+      summary: 'What it is, such as text/csv (told from the extension of the path).',
+    },
+  ],
+  writes: true,
+  examples: [
+    'file put report.pdf',
+    'file put build/report.pdf reports/may.pdf',
+    'file put - backups/shop.sql < shop.sql',
+    'file put data.bin exports/data --content-type text/csv',
+  ],
+};
+
+type Stream = AsyncIterable<Uint8Array>;
+
+const STANDARD_INPUT = 'Standard input';
+
+/** `svc file put`: saves a file of this machine, or what comes through a pipe. */
+export function run(context: CommandContext): Promise<number> {
+  return putFile(context, () => standardInput(context.signal));
+}
+
+/** The same, with what stands for standard input. */
+export async function putFile(context: CommandContext, stdin: () => Stream): Promise<number> {
+  const { output, signal, tries } = context;
+  const file = textArgument(context, 'file') ?? '';
+  const path = pathFor(file, textArgument(context, 'path'));
+  const contentType = (textOption(context, 'content-type') ?? contentTypeOf(path)).trim();
+  if (!isSendable('content-type', contentType) || contentType === '') {
+    throw usageError('--content-type cannot be sent.', 'For example: --content-type text/csv');
+  }
+  const disk = new RemoteDisk(context.client(), signal);
+  const source = await sourceOf(context, file, stdin);
+  const progress = showProgress(context, path, source.sizeBytes);
+  try {
+    const answer = await sendFile({
+      disk,
+      path,
+      contentType,
+      source,
+      meter: progress,
+      signal,
+      tries,
+    });
+    progress.end();
+    output.answer(answer);
+    return EXIT.done;
+  } finally {
+    progress.end();
+    await source.close();
+  }
+}
+
+/** Without a path, or with that of a folder, the file keeps its name. */
+function pathFor(file: string, given: string | undefined): string {
+  if (given !== undefined && !given.endsWith('/')) return typedPath(given);
+  if (file !== '-') return typedPath((given ?? '') + basename(file));
+  throw usageError(
+    'What comes from standard input needs a path.',
+    'For example: svc file put - notes/today.md',
+  );
+}
+
+async function sourceOf(
+  context: CommandContext,
+  file: string,
+  stdin: () => Stream,
+): Promise<Source> {
+  if (file === '-') return spooled(context, STANDARD_INPUT, stdin());
+  const kind = await named(file, stat(file));
+  if (kind.isDirectory()) {
+    throw usageError(`"${file}" is a folder.`, `Send what is in it: svc file sync ${file} PREFIX`);
+  }
+  // Told before it is opened, and before anything is asked of the other side.
+  if (kind.size > FILE_MAX_BYTES) throw tooLarge(`"${file}"`, kind.size);
+  // Such as `<(command)` of a shell.
+  if (!kind.isFile()) return spooled(context, `"${file}"`, fromPipe(file, context.signal));
+  return FileSource.of(file, await named(file, open(file)));
+}
+
+async function named<T>(file: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw unreadable(error, file);
+  }
+}
+
+async function spooled(context: CommandContext, name: string, stream: Stream): Promise<Source> {
+  const progress = showProgress(context, `Reading ${name}`, null);
+  try {
+    return await spool(name, stream, (bytes) => progress.add(bytes));
+  } finally {
+    progress.end();
+  }
+}
+
+async function* fromPipe(file: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(file, { signal }) as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw signal.aborted ? error : localFault(error, file, 'read');
+  }
+}
+
+/** Ends with an error when the signal comes, so that nothing that is half there is sent. */
+function standardInput(signal: AbortSignal): Stream {
+  const { stdin } = process;
+  const end = (): void => void stdin.destroy(new Error('Interrupted.'));
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end, { once: true });
+  return stdin;
+}

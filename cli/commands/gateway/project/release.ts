@@ -1,0 +1,22 @@
+import { DATA_OPTIONS, PROJECT_ARGUMENT } from '../../../gateway/options.ts';
+import type { CommandContext, Declaration } from '../../../command.ts';
+import { callOperator } from '../../../gateway/call.ts';
+import { orderPath, tellOrder } from '../../../gateway/order.ts';
+
+export const declaration: Declaration = {
+  order: 10,
+  summary: 'End the hold of a project: it stays here.',
+  description: 'Writes are taken again at once, and what fell due meanwhile is done.',
+  args: [PROJECT_ARGUMENT],
+  options: DATA_OPTIONS,
+  examples: ['gateway project release shop'],
+};
+
+/** `svc gateway project release NAME` */
+export async function run(context: CommandContext): Promise<void> {
+  const path = orderPath(context, 'release');
+  tellOrder(context, await callOperator(context, { method: 'POST', path }), {
+    changed: (slug) => `${slug} is active again.`,
+    same: (slug) => `${slug} was not held.`,
+  });
+}

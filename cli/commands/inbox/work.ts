@@ -1,0 +1,181 @@
+import { SOURCE, TYPE } from '../../work/options.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { CommandContext, Declaration } from '../../command.ts';
+import { EXIT } from '../../exit.ts';
+import { usageError } from '../../errors.ts';
+import { EventFeed } from '../../work/event-feed.ts';
+import { takeEvent } from '../../work/lease.ts';
+import {
+  integerOption,
+  requiredText,
+  switchOption,
+  textOption,
+} from '../../input/option-values.ts';
+import { LostClaims } from '../../work/patience.ts';
+import { checkSource } from '../../work/source-check.ts';
+import { workEvent, type Finished, type WorkOptions } from '../../work/work-event.ts';
+import { WorkView } from '../../work/work-view.ts';
+
+export const declaration: Declaration = {
+  summary: 'Run a command for each event.',
+  description:
+    'Claims events one after another and runs the command with the whole event as JSON on standard input and SVC_EVENT_ID, SVC_EVENT_TYPE, SVC_EVENT_SOURCE and SVC_LEASE_ID in its environment. The lease is extended while it runs. Exit 0 acks the event with standard output as its result; 75 gives it back to be tried again; 65 gives it up at once; any other end gives it back too, and the fifth failure is the last. Ctrl-C waits for what runs; a second one gives it back.',
+  args: [],
+  options: [
+    { flag: 'exec', value: 'CMD', summary: 'The command, for `sh -c`. Needed.' },
+    SOURCE,
+    TYPE,
+    {
+      flag: 'concurrency',
+      value: 'N',
+      summary: 'How many commands run side by side (1 to 64, default 1).',
+    },
+    {
+      flag: 'lease-seconds',
+      value: 'N',
+      summary: 'How long a claim holds unless extended (30 to 3600, default 300).',
+    },
+    { flag: 'once', summary: 'End after one event; exit 1 when its command failed.' },
+    { flag: 'max', value: 'N', summary: 'End after this many events.' },
+    { flag: 'drain', summary: 'End when nothing is pending.' },
+  ],
+  examples: [
+    "inbox work --exec './handle.sh'",
+    "inbox work --type 'invoice.*' --exec 'node handle.mjs' --concurrency 4",
+    "inbox work --source github --exec 'jq -r .payload.action' --drain",
+  ],
+  seeAlso: ['inbox wait', 'listen', 'help environment', 'help exit-codes'],
+};
+
+const WAIT_SECONDS = 60;
+const DRAIN_WAIT_SECONDS = 1;
+const CONCURRENCY_MAX = 64;
+
+export interface Work extends WorkOptions {
+  readonly source: string | undefined;
+  readonly type: string | undefined;
+  readonly concurrency: number;
+  /** Ends after this many events. */
+  readonly max: number;
+  /** Ends when nothing is pending. */
+  readonly drain: boolean;
+  /** Take no more events. */
+  readonly signal: AbortSignal;
+  readonly onFinished: (finished: Finished) => void;
+}
+
+/** Runs a command for each event of the inbox. */
+export async function run(context: CommandContext): Promise<number> {
+  const { env, output, signal } = context;
+  const command = requiredText(context, 'exec', "For example: svc inbox work --exec './handle.sh'");
+  await refuseMissingProgram(command, env);
+  const single = switchOption(context, 'once');
+  const stop = secondInterrupt(signal);
+  const finished: Finished[] = [];
+  const view = new WorkView(output);
+  void checkSource(context);
+  try {
+    await work({
+      client: context.client(),
+      command,
+      env,
+      leaseSeconds: integerOption(context, 'lease-seconds', { min: 30, max: 3600 }) ?? 300,
+      source: textOption(context, 'source'),
+      type: textOption(context, 'type'),
+      concurrency: integerOption(context, 'concurrency', { min: 1, max: CONCURRENCY_MAX }) ?? 1,
+      max: single ? 1 : (integerOption(context, 'max', { min: 1, max: 999_999_999 }) ?? Infinity),
+      drain: switchOption(context, 'drain'),
+      signal,
+      kill: stop.signal,
+      note: (text) => output.note(text),
+      onPrinted: (event, line) => view.printed(event, line),
+      onFinished: (event) => {
+        if (single) finished.push(event);
+        view.finished(event);
+      },
+    });
+  } finally {
+    stop.release();
+  }
+  if (signal.aborted) return EXIT.interrupted;
+  return single && finished.some((event) => event.outcome !== 'acked') ? EXIT.refused : EXIT.done;
+}
+
+/**
+ * Waits and claims one event at a time and runs the commands side by side. One waiter for all of them: several would
+ * wake for the same oldest event and race for it. What is claimed is no longer pending, so the next wait gets the next.
+ */
+export async function work(options: Work): Promise<void> {
+  const { client, source, type, signal, note } = options;
+  const feed = new EventFeed({ client, source, type, signal, trouble: note });
+  const running = new Set<Promise<void>>();
+  const lost = new LostClaims();
+  const failures: unknown[] = [];
+  const seconds = options.drain ? DRAIN_WAIT_SECONDS : WAIT_SECONDS;
+  const interrupted = (): void => {
+    if (running.size > 0) {
+      note(`Waiting for ${running.size} running. Press Ctrl-C again to give them back.`);
+    }
+  };
+  signal.addEventListener('abort', interrupted, { once: true });
+  try {
+    for (let taken = 0; taken < options.max && failures.length === 0;) {
+      if (running.size >= options.concurrency) await Promise.race(running);
+      const waited = signal.aborted ? null : await feed.next({ seconds });
+      if (waited === null || signal.aborted) break;
+      const { event } = waited;
+      if (event === null) {
+        if (options.drain) break;
+        continue;
+      }
+      const claimed = await takeEvent(options, event.id);
+      if (claimed === null) {
+        await lost.pause(event.id, signal);
+        continue;
+      }
+      taken += 1;
+      const job = workEvent(options, claimed)
+        .then(options.onFinished, (error: unknown) => void failures.push(error))
+        .finally(() => running.delete(job));
+      running.add(job);
+    }
+  } finally {
+    await Promise.all(running);
+    signal.removeEventListener('abort', interrupted);
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+/** A misspelled command would fail each event five times and bury the whole queue. */
+async function refuseMissingProgram(command: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const program = /^[\w./-]+(?=\s|$)/.exec(command)?.[0];
+  if (program === undefined) return;
+  const check = spawn('sh', ['-c', 'command -v -- "$1"', 'sh', program], { env, stdio: 'ignore' });
+  await once(check, 'close');
+  if (check.exitCode === 0) return;
+  throw usageError(`The command \`${program}\` is not found or may not be executed.`);
+}
+
+/** Aborted by the Ctrl-C or SIGTERM after the one that ended the work. */
+function secondInterrupt(first: AbortSignal): { signal: AbortSignal; release: () => void } {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort();
+  const arm = (): void => {
+    // Not before the signal at hand is through, or the first would count as the second too.
+    setImmediate(() => {
+      process.on('SIGINT', abort);
+      process.on('SIGTERM', abort);
+    });
+  };
+  if (first.aborted) arm();
+  else first.addEventListener('abort', arm, { once: true });
+  return {
+    signal: controller.signal,
+    release: () => {
+      first.removeEventListener('abort', arm);
+      process.off('SIGINT', abort);
+      process.off('SIGTERM', abort);
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { replaceStoredKey } from '../../../daemon/credentials.ts';
+import { isObject } from '../../../shared/untyped.ts';
+import type { CommandContext } from '../../command.ts';
+import { CliError } from '../../errors.ts';
+import { EXIT } from '../../exit.ts';
+import { callOperation } from '../../operation-command.ts';
+import type { OperationShape } from '../../operation-shape.ts';
+
+/** `key rotate`; when it is the stored key that is rotated, its new secret is stored, so that commands go on. */
+export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+  const client = context.client();
+  const own = await client.call('GET', '/v1/whoami', { signal: context.signal });
+  const answer = await callOperation(shape, context);
+  context.output.answer(answer);
+  const secret = isObject(answer) ? answer['api_key'] : undefined;
+  const isOwn =
+    isObject(own) && isObject(own['key']) && own['key']['id'] === context.args['key_id'];
+  if (isOwn && typeof secret === 'string') store(context, client.apiKey, secret);
+  return EXIT.done;
+}
+
+function store({ home, output }: CommandContext, oldKey: string, newKey: string): void {
+  const { credentialsFile } = home;
+  try {
+    const stored = replaceStoredKey(credentialsFile, oldKey, newKey);
+    if (stored) output.note(`The new secret is stored in ${credentialsFile}.`);
+  } catch (error) {
+    const message = `The new secret could not be stored in ${credentialsFile}: keep the one shown above.`;
+    const hint = error instanceof Error ? error.message : null;
+    throw new CliError({ code: 'NOT_STORED', message, hint, exit: EXIT.refused });
+  }
+}

@@ -1,0 +1,26 @@
+import { isObject } from '../../../shared/untyped.ts';
+import { parseApiKey } from '../../../shared/ids.ts';
+import type { CommandContext } from '../../command.ts';
+import { EXIT } from '../../exit.ts';
+import { isHead } from '../../../daemon/ledger-heads.ts';
+import { compareWithRemembered, ledgerAlarm, rememberedHead } from '../../ledger-heads.ts';
+import { callOperation } from '../../operation-command.ts';
+import type { OperationShape } from '../../operation-shape.ts';
+
+/** `ledger query`; where the answer begins with the newest entry, it is compared with the head seen last. */
+export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+  const answer = await callOperation(shape, context);
+  const { columns } = shape;
+  context.output.answer(answer, columns ? { columns } : {});
+  const project = parseApiKey(context.client().apiKey)?.projectId;
+  const narrowed = shape.fields.some(
+    ({ name }) => name !== 'limit' && context.options[name] !== undefined,
+  );
+  if (narrowed || project === undefined || !isObject(answer)) return EXIT.done;
+  const remembered = rememberedHead(context.home.ledgerHeadsFile, project);
+  const newest: unknown = Array.isArray(answer['items']) ? answer['items'][0] : null;
+  const head = isHead(newest) ? newest : null;
+  const witness = await compareWithRemembered(context.client(), remembered, head);
+  if (!witness.ok) throw ledgerAlarm(witness);
+  return EXIT.done;
+}

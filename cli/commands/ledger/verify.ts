@@ -1,0 +1,106 @@
+import { isHead } from '../../../daemon/ledger-heads.ts';
+import { askAcceptLedger, askStatus } from '../../../daemon/probe.ts';
+import { forgetWitness } from '../../../daemon/replica-place.ts';
+import { isObject } from '../../../shared/untyped.ts';
+import { parseApiKey } from '../../../shared/ids.ts';
+import type { Additions, CommandContext } from '../../command.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { EXIT } from '../../exit.ts';
+import { switchOption } from '../../input/option-values.ts';
+import {
+  acceptHead,
+  compareWithRemembered,
+  ledgerAlarm,
+  rememberedHead,
+  rememberHead,
+  type Witness,
+} from '../../ledger-heads.ts';
+import { callOperation } from '../../operation-command.ts';
+import type { OperationShape } from '../../operation-shape.ts';
+import { acceptedView, verdictView } from '../../view/verdict.ts';
+
+export const declaration: Additions = {
+  description:
+    'Names the first entry that does not fit, and compares with the newest entry this machine has seen: a ledger that was cut off or rewritten whole shows too. Exit code 1 when something is wrong.',
+  moreOptions: [
+    {
+      flag: 'accept',
+      summary: 'Remember the history at hand from now on, if it is sound in itself',
+    },
+  ],
+  moreExamples: ['ledger verify --accept'],
+};
+
+/** `ledger verify` as a witness: it also compares with the head this machine saw last. */
+export function run(context: CommandContext, shape: OperationShape): Promise<number> {
+  return switchOption(context, 'accept') ? accept(shape, context) : verify(shape, context);
+}
+
+async function verify(shape: OperationShape, context: CommandContext): Promise<number> {
+  const { home, output } = context;
+  const answer = await callOperation(shape, context);
+  const project = parseApiKey(context.client().apiKey)?.projectId;
+  if (!isObject(answer) || project === undefined) {
+    output.answer(answer, verdictView(answer, null));
+    return isObject(answer) && answer['ok'] === true ? EXIT.done : EXIT.refused;
+  }
+  const file = home.ledgerHeadsFile;
+  const head = isHead(answer['head']) ? answer['head'] : null;
+  const before = rememberedHead(file, project);
+  const witness = await compareWithRemembered(context.client(), before, head);
+  output.answer({ ...answer, witness }, verdictView(answer, witness));
+  if (!witness.ok) throw ledgerAlarm(witness);
+  if (answer['ok'] !== true) {
+    // The lines for a person say it already.
+    if (output.json) output.note(`THE LEDGER IS BROKEN at seq ${String(answer['first_bad_seq'])}.`);
+    return EXIT.refused;
+  }
+  if (head && reachesFromRemembered(answer, witness)) rememberHead(file, project, head);
+  return EXIT.done;
+}
+
+/** Makes the history at hand the remembered one, of this machine and of its replica, where its chain holds. */
+async function accept(shape: OperationShape, context: CommandContext): Promise<number> {
+  const { home, output, options } = context;
+  if (shape.fields.some(({ name }) => options[name.replaceAll('_', '-')] !== undefined)) {
+    throw usageError('--accept is for the whole ledger: leave out --from-seq and --to-seq.');
+  }
+  const answer = await callOperation(shape, context);
+  const project = parseApiKey(context.client().apiKey)?.projectId;
+  if (!isObject(answer) || project === undefined || answer['ok'] !== true) {
+    output.answer(answer, verdictView(answer, null));
+    output.note('Nothing was accepted: the chain of this ledger is broken.');
+    return EXIT.refused;
+  }
+  const now = isHead(answer['head']) ? answer['head'] : null;
+  const before = rememberedHead(home.ledgerHeadsFile, project);
+  await acceptInReplica(context, project);
+  acceptHead(home.ledgerHeadsFile, project, now);
+  const accepted = { before, now };
+  output.answer({ ...answer, accepted }, acceptedView(answer, accepted));
+  return EXIT.done;
+}
+
+/** A running daemon has what it remembers in memory; without one its file is all there is. */
+async function acceptInReplica({ home }: CommandContext, project: string): Promise<void> {
+  const status = await askStatus(home.socketPath);
+  if (status?.project !== project || status.mode !== 'replica') {
+    forgetWitness(home, project);
+    return;
+  }
+  if (await askAcceptLedger(home.socketPath)) return;
+  throw new CliError({
+    code: 'NOT_ACCEPTED',
+    message: 'The daemon does not accept the ledger now. Nothing was changed.',
+    hint: 'Stop it and try again: svc down && svc ledger verify --accept && svc up',
+    exit: EXIT.refused,
+  });
+}
+
+/** Whether the verified stretch joins what was seen before to the head, without a hole between. */
+function reachesFromRemembered(answer: Record<string, unknown>, witness: Witness): boolean {
+  const head = isHead(answer['head']) ? answer['head'].seq : 0;
+  const from = Number(answer['from_seq']);
+  const to = Number(answer['to_seq']);
+  return to >= head && from <= (witness.remembered?.seq ?? 0) + 1;
+}

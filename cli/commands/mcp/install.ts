@@ -1,0 +1,212 @@
+import { accessSync, constants, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { readIfThere } from '../../../daemon/files.ts';
+import type { CommandContext, Declaration } from '../../command.ts';
+import { EXIT } from '../../exit.ts';
+import { CliError, usageError } from '../../errors.ts';
+import {
+  EntryRefused,
+  entryText,
+  withJsonEntry,
+  withTomlEntry,
+  type ServerEntry,
+} from '../../mcp/client-entry.ts';
+import { switchOption, textArgument, textOption } from '../../input/option-values.ts';
+import { replaceFile } from '../../mcp/replace-file.ts';
+
+/** What `svc mcp install` can set up. */
+export const MCP_CLIENT_NAMES = ['claude-code', 'codex', 'cursor'] as const;
+
+export const declaration: Declaration = {
+  summary: 'Set an MCP client up to use this server.',
+  description:
+    'Adds the server to the configuration of the client and leaves the rest of the file as it is. Repeating it changes nothing.',
+  args: [
+    {
+      name: 'client',
+      required: true,
+      summary: '`claude-code`, `codex` or `cursor`.',
+      choices: MCP_CLIENT_NAMES,
+    },
+  ],
+  options: [
+    {
+      flag: 'scope',
+      value: 'SCOPE',
+      summary:
+        'For this user or for the project in this folder (project for claude-code, else user).',
+      choices: ['user', 'project'],
+    },
+    { flag: 'name', value: 'NAME', summary: 'The name of the server in the client (svc).' },
+    { flag: 'print', summary: 'Show the entry and write nothing.' },
+  ],
+  examples: [
+    'mcp install claude-code',
+    'mcp install codex --scope project',
+    'mcp install cursor --print',
+  ],
+  seeAlso: ['mcp', 'help agents'],
+};
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const PRIVATE_MODE = 0o600;
+const SHARED_MODE = 0o644;
+
+type Scope = 'user' | 'project';
+
+interface Places {
+  readonly home: string;
+  readonly project: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+interface McpClient {
+  readonly format: 'json' | 'toml';
+  readonly scope: Scope;
+  readonly file: Readonly<Record<Scope, (places: Places) => string>>;
+  /** What is left to do for the person. */
+  readonly next: Readonly<Record<Scope, string>>;
+}
+
+const CLIENTS: Readonly<Record<(typeof MCP_CLIENT_NAMES)[number], McpClient>> = {
+  'claude-code': {
+    format: 'json',
+    scope: 'project',
+    file: {
+      user: ({ home, env }) => join(env['CLAUDE_CONFIG_DIR'] || home, '.claude.json'),
+      project: ({ project }) => join(project, '.mcp.json'),
+    },
+    next: {
+      user: 'Start Claude Code anew; /mcp shows the server.',
+      project: 'Start Claude Code in this folder and approve the server; /mcp shows it.',
+    },
+  },
+  codex: {
+    format: 'toml',
+    scope: 'user',
+    file: {
+      user: ({ home, env }) => join(env['CODEX_HOME'] || join(home, '.codex'), 'config.toml'),
+      project: ({ project }) => join(project, '.codex', 'config.toml'),
+    },
+    next: {
+      user: 'Start Codex anew; /mcp shows the server.',
+      project: 'Codex reads this file in folders that it trusts; /mcp shows the server.',
+    },
+  },
+  cursor: {
+    format: 'json',
+    scope: 'user',
+    file: {
+      user: ({ home }) => join(home, '.cursor', 'mcp.json'),
+      project: ({ project }) => join(project, '.cursor', 'mcp.json'),
+    },
+    next: {
+      user: 'Start Cursor anew and turn the server on in its settings.',
+      project: 'Start Cursor anew and turn the server on in its settings.',
+    },
+  },
+};
+
+/** Writes the server into the configuration of an MCP client. */
+export async function run(context: CommandContext): Promise<number> {
+  const { env, output } = context;
+  const client = chosenClient(textArgument(context, 'client'));
+  const name = textOption(context, 'name') ?? 'svc';
+  if (!NAME.test(name)) throw usageError('--name may hold 1 to 64 of a-z, A-Z, 0-9, _ and -.');
+  const given = textOption(context, 'scope');
+  const scope: Scope = given === 'user' || given === 'project' ? given : client.scope;
+  const places = { home: env['HOME'] || homedir(), project: process.cwd(), env };
+  const file = client.file[scope](places);
+  const entry = serverEntry(env);
+  const shown = entryText(client.format, name, entry);
+  const print = switchOption(context, 'print');
+  const changed = print ? false : await install(file, { client, name, scope, entry });
+  if (output.json) {
+    output.answer({ file, scope, name, changed, ...entry });
+    return EXIT.done;
+  }
+  if (!print) output.note(changed ? `Written to ${file}:` : `Already in ${file}:`);
+  output.line(shown);
+  if (print) output.note(`Put it into ${file}`);
+  else explain(context, { next: client.next[scope], scope, entry });
+  return EXIT.done;
+}
+
+function chosenClient(name: string | undefined): McpClient {
+  const known = MCP_CLIENT_NAMES.find((one) => one === name);
+  if (known) return CLIENTS[known];
+  throw usageError(
+    name === undefined ? 'Name the client.' : `The client \`${name}\` is not known.`,
+    `One of: ${MCP_CLIENT_NAMES.join(', ')}. For others: svc mcp install cursor --print`,
+  );
+}
+
+interface Installation {
+  readonly client: McpClient;
+  readonly name: string;
+  readonly scope: Scope;
+  readonly entry: ServerEntry;
+}
+
+/** False when the file says so already. */
+async function install(
+  file: string,
+  { client, name, scope, entry }: Installation,
+): Promise<boolean> {
+  const before = readIfThere(file);
+  const edit = client.format === 'json' ? withJsonEntry : withTomlEntry;
+  let after: string;
+  try {
+    after = edit(before ?? '', name, entry);
+  } catch (error) {
+    if (!(error instanceof EntryRefused)) throw error;
+    throw new CliError({
+      code: 'CONFIG_REFUSED',
+      message: `${file} was not changed. ${error.message}`,
+      hint: 'Repair it, or add the entry by hand: the same command with --print shows it.',
+      exit: EXIT.refused,
+    });
+  }
+  if (after === before) return false;
+  await replaceFile(file, after, scope === 'user' ? PRIVATE_MODE : SHARED_MODE);
+  return true;
+}
+
+function explain(
+  { output }: CommandContext,
+  { next, scope, entry }: { next: string; scope: Scope; entry: ServerEntry },
+): void {
+  const isLocal = entry.command !== 'svc' || Object.keys(entry.env).length > 0;
+  if (scope === 'project' && isLocal) {
+    output.note('It names paths of this machine: keep the file out of version control.');
+  }
+  output.note(next);
+}
+
+/** `svc mcp`, or this very program by its path where `svc` is not found or is another one. */
+function serverEntry(env: NodeJS.ProcessEnv): ServerEntry {
+  const script = realpathSync(process.argv[1] ?? '.');
+  const known = programOnPath('svc', env) === script;
+  const home = env['SVC_HOME'];
+  return {
+    command: known ? 'svc' : process.execPath,
+    args: known ? ['mcp'] : [script, 'mcp'],
+    env: home ? { SVC_HOME: resolve(home) } : {},
+  };
+}
+
+function programOnPath(name: string, env: NodeJS.ProcessEnv): string | null {
+  for (const folder of (env['PATH'] ?? '').split(delimiter)) {
+    // npx and npm put their own folder on PATH while they run; a client that starts later has no such thing.
+    if (folder === '' || folder.endsWith(join('node_modules', '.bin'))) continue;
+    try {
+      const path = join(folder, name);
+      accessSync(path, constants.X_OK);
+      return realpathSync(path);
+    } catch {
+      // Not in this folder.
+    }
+  }
+  return null;
+}

@@ -1,0 +1,37 @@
+import { outboxEntries, outboxFolder } from '../../../daemon/outbox.ts';
+import type { CommandContext, Declaration } from '../../command.ts';
+import { EXIT } from '../../exit.ts';
+import { integerOption } from '../../input/option-values.ts';
+import { whyEmpty } from '../../people/outbox-hint.ts';
+import { emptyView, WHY_HERE } from '../../view/outbox.ts';
+
+export const declaration: Declaration = {
+  order: 1,
+  summary: 'List mail that was kept here instead of being sent, newest first.',
+  description:
+    'While the daemon runs without SVC_SMTP_URL, its mail is kept here: letters to people with questions, approvals and addresses to confirm, and what svc email send sends. The oldest beyond 1,000 are removed.',
+  args: [],
+  options: [{ flag: 'limit', value: 'N', summary: 'How many at most (20)' }],
+  examples: ['outbox list', "outbox list --json | jq -r '.items[].id'"],
+};
+
+const LIMIT_DEFAULT = 20;
+const COLUMNS = ['sent_at', 'to', 'subject', 'id'];
+
+/** `svc outbox list`: what would have been sent, newest first. */
+export async function run(context: CommandContext): Promise<number> {
+  const { home, output } = context;
+  const limit = integerOption(context, 'limit', { min: 1, max: 1000 }) ?? LIMIT_DEFAULT;
+  const entries = outboxEntries(outboxFolder(home));
+  const items = entries
+    .slice(0, limit)
+    .map(({ id, sentAt, to, subject }) => ({ id, sent_at: sentAt, to, subject }));
+  output.answer(
+    { items },
+    items.length === 0 ? emptyView(whyEmpty(context)) : { columns: COLUMNS },
+  );
+  const more = entries.length - items.length;
+  if (more > 0) output.note(`${more} older. See them with: --limit ${entries.length}`);
+  if (items.length > 0 && !output.json) output.note(WHY_HERE);
+  return EXIT.done;
+}

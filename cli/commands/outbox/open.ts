@@ -1,0 +1,51 @@
+import { isLetter } from '../../../daemon/outbox.ts';
+import { askStatus } from '../../../daemon/probe.ts';
+import { openInBrowser } from '../../browser.ts';
+import type { CommandContext, Declaration } from '../../command.ts';
+import { CliError } from '../../errors.ts';
+import { EXIT } from '../../exit.ts';
+import { switchOption } from '../../input/option-values.ts';
+import { chosenLetter, LETTER } from '../../outbox/letter.ts';
+
+export const declaration: Declaration = {
+  order: 3,
+  summary: 'Open the page behind the link of a letter to a person.',
+  description:
+    'Opening the page decides nothing, and no link is opened that an agent wrote. Without a desktop the link is printed. Exit code 3 when there is no such letter.',
+  args: [LETTER],
+  options: [{ flag: 'print', summary: 'Print the link and open nothing' }],
+  examples: ['outbox open', 'outbox open latest --print'],
+};
+
+/** `svc outbox open`: the page behind the link of a letter, in the browser or as an address. */
+export async function run(context: CommandContext): Promise<number> {
+  const { env, output } = context;
+  // A mail of an agent that came later is not what a person wants to answer.
+  const letter = chosenLetter(context, isLetter);
+  const { id, link: written, subject } = letter;
+  if (written === null) {
+    throw new CliError({
+      code: 'NO_LINK',
+      message: isLetter(letter)
+        ? 'There is nothing to open: the letter only tells something.'
+        : 'There is nothing to open: an agent sent this mail, and its links are not ours.',
+      hint: `Read it with: svc outbox show ${id}`,
+      exit: EXIT.refused,
+    });
+  }
+  const link = await asOfNow(written, context);
+  const isWanted = !switchOption(context, 'print');
+  const opened = isWanted && (await openInBrowser(link, env));
+  if (output.json) output.answer({ id, url: link, opened });
+  else output.line(opened ? `Opened in the browser: ${subject}` : link);
+  if (isWanted && !opened) output.note('No browser could be opened here: open the link yourself.');
+  return EXIT.done;
+}
+
+/** A letter keeps the port that the daemon had when it was written; the daemon may have another one by now. */
+async function asOfNow(link: string, { home }: CommandContext): Promise<string> {
+  const url = new URL(link);
+  if (url.hostname !== '127.0.0.1') return link;
+  const status = await askStatus(home.socketPath);
+  return status ? status.base_url + url.pathname : link;
+}

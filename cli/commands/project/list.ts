@@ -1,0 +1,47 @@
+import type { CommandContext, Declaration } from '../../command.ts';
+import { EXIT } from '../../exit.ts';
+import { switchOption } from '../../input/option-values.ts';
+import { storedProfiles } from '../../signin/profiles.ts';
+import { table } from '../../view/table.ts';
+
+export const declaration: Declaration = {
+  order: 1,
+  summary: 'List the projects this machine has a key of.',
+  description:
+    'Each under the name of its profile; * marks the current one. Exit code 3 when there is none.',
+  args: [],
+  options: [{ flag: 'names', summary: 'Print the names of the profiles alone, one a line' }],
+  examples: ['project list', "project list --json | jq -r '.items[].project.id'"],
+};
+
+const COLUMNS = ['current', 'profile', 'name', 'slug', 'gateway'];
+
+/** `svc project list`: what is stored on this machine, without any call. Exit code 3 when nothing is. */
+export function run(context: CommandContext): Promise<number> {
+  const { home, output } = context;
+  const { current, profiles } = storedProfiles(home.credentialsFile);
+  const items = Object.entries(profiles).map(([profile, { gateway, project, slug, name }]) => ({
+    profile,
+    current: profile === current,
+    gateway,
+    project: { id: project, slug: slug ?? null, name: name ?? null },
+  }));
+  if (switchOption(context, 'names')) {
+    for (const { profile } of items) output.line(profile);
+  } else {
+    const rows = items.map(({ profile, current: isCurrent, gateway, project }) => ({
+      current: isCurrent ? '*' : ' ',
+      profile,
+      name: project.name,
+      // One that was stored by hand, or in local mode, is known by its id alone.
+      slug: project.slug ?? project.id,
+      gateway: gateway ?? 'this machine',
+    }));
+    const none = 'Nothing yet. Start with: svc up, or svc login --gateway URL';
+    output.answer(
+      { items, next_cursor: null },
+      { lines: (look) => (rows.length > 0 ? table(rows, COLUMNS, look) : [none]) },
+    );
+  }
+  return Promise.resolve(items.length > 0 ? EXIT.done : EXIT.nothing);
+}

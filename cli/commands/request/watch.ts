@@ -1,0 +1,140 @@
+import { REQUEST_STATUSES } from '../../../shared/rules/request-state.ts';
+import { isObject } from '../../../shared/untyped.ts';
+import type { CommandContext, Declaration } from '../../command.ts';
+import { EXIT } from '../../exit.ts';
+import { switchOption, textArgument, textOption } from '../../input/option-values.ts';
+import { exitOf } from '../../operation-command.ts';
+import type { Asked } from '../../people/decision.ts';
+import { LOOK_EVERY_MS, readRequest, steadyCalls, untilDecided } from '../../people/follow.ts';
+import { ChannelNames } from '../../people/names.ts';
+import { channelsIn, requestView } from '../../people/request-view.ts';
+import { decidedLine, waitingLines } from '../../people/watch-view.ts';
+import { safeJson } from '../../view/terminal-text.ts';
+import { sleep } from '../../work/patience.ts';
+import type { SteadyCalls } from '../../work/steady.ts';
+
+export const declaration: Declaration = {
+  summary: 'Watch what waits for people, or wait for one request.',
+  description:
+    'Without an id: the pending requests, live on a terminal, and how each was decided; in a pipe a line of JSON for each that was asked or decided. With an id: waits until that one is decided, then exit code 0 when the work may go on and 5 when not. It looks every two seconds, and sits out a daemon that is away.',
+  args: [
+    {
+      name: 'request_id',
+      required: false,
+      summary: 'Wait for this request alone, `req_…`.',
+      stored: 'requests',
+    },
+  ],
+  options: [
+    {
+      flag: 'status',
+      value: 'STATUS',
+      summary: 'Only requests that stand so (pending).',
+      choices: REQUEST_STATUSES,
+    },
+    { flag: 'once', summary: 'Show what there is now, and end.' },
+  ],
+  examples: [
+    'request watch',
+    'request watch req_01j9z3k4m5n6p7q8r9s0t1v2w3 && ./deploy.sh',
+    'request watch | jq -r \'select(.change == "decided") | .request.status\'',
+  ],
+};
+
+/** More than can be pending. */
+const PAGE = 100;
+
+/** `svc request watch`: what waits for people as it comes and goes, or one request until it is decided. */
+export async function run(context: CommandContext): Promise<number> {
+  const id = textArgument(context, 'request_id');
+  if (id !== undefined) return watchOne(context, id);
+  const calls = steadyCalls(context);
+  const watch = new Watch(context, calls);
+  // What fails at the start is told at once.
+  await watch.look(await readPage(context));
+  if (switchOption(context, 'once')) return EXIT.done;
+  while (await sleep(LOOK_EVERY_MS, context.signal)) {
+    const page = await calls.answer(() => readPage(context));
+    if (page === null) break;
+    await watch.look(page);
+  }
+  return EXIT.interrupted;
+}
+
+/** Ends with the exit code of the decision. */
+async function watchOne(context: CommandContext, id: string): Promise<number> {
+  const { output, signal } = context;
+  const isOnce = switchOption(context, 'once');
+  const deciding = isOnce ? readRequest(context, id) : untilDecided(context, id);
+  const record = await output.spin('Waiting for a person', deciding);
+  if (record === null) return EXIT.interrupted;
+  const names = new ChannelNames(context.client(), signal);
+  const known = output.json ? new Map() : await names.ofIds(channelsIn(record));
+  output.answer(record, requestView(record, known));
+  return exitOf(record);
+}
+
+async function readPage(context: CommandContext): Promise<Asked[]> {
+  const query = { status: textOption(context, 'status') ?? 'pending', limit: PAGE };
+  const { signal } = context;
+  const answer = await context.client().call('GET', '/v1/requests', { query, signal });
+  const items: unknown = isObject(answer) ? answer['items'] : null;
+  // The oldest first, so that what is new comes at the end.
+  return Array.isArray(items) ? items.filter(isObject).toReversed() : [];
+}
+
+/** What has been seen so far, and what is said of a change. */
+class Watch {
+  readonly #context: CommandContext;
+  readonly #calls: SteadyCalls;
+  readonly #names: ChannelNames;
+  /** By their ids. */
+  #seen: ReadonlyMap<unknown, Asked> = new Map();
+
+  constructor(context: CommandContext, calls: SteadyCalls) {
+    this.#context = context;
+    this.#calls = calls;
+    this.#names = new ChannelNames(context.client(), context.signal);
+  }
+
+  /** Takes the requests there are now. */
+  async look(page: readonly Asked[]): Promise<void> {
+    const now = new Map(page.map((request) => [request['request_id'], request]));
+    const fresh = page.filter(({ request_id: id }) => !this.#seen.has(id));
+    const gone = [...this.#seen.values()].filter(({ request_id: id }) => !now.has(id));
+    this.#seen = now;
+    const decided = [...(await this.#ended(gone)), ...fresh.filter((one) => !isPending(one))];
+    if (this.#context.output.json) this.#print(fresh.filter(isPending), decided);
+    else await this.#draw(page.filter(isPending), decided);
+  }
+
+  /** How those ended that are no longer there. A decided one that leaves the page is only old. */
+  async #ended(gone: readonly Asked[]): Promise<Asked[]> {
+    const ended: Asked[] = [];
+    for (const { request_id: id } of gone.filter(isPending)) {
+      const record = await this.#calls.answer(() => readRequest(this.#context, String(id)));
+      if (record && !isPending(record)) ended.push(record);
+    }
+    return ended;
+  }
+
+  /** One line of JSON a change. */
+  #print(asked: readonly Asked[], decided: readonly Asked[]): void {
+    const { output } = this.#context;
+    for (const request of asked) output.line(safeJson({ change: 'asked', request }, 0));
+    for (const request of decided) output.line(safeJson({ change: 'decided', request }, 0));
+  }
+
+  async #draw(pending: readonly Asked[], decided: readonly Asked[]): Promise<void> {
+    const names = await this.#names.of(...decided);
+    const isLive = (textOption(this.#context, 'status') ?? 'pending') === 'pending';
+    this.#context.output.redraw((look) => ({
+      kept: decided.map((request) => decidedLine(request, names, look)),
+      live: isLive ? waitingLines(pending, look) : [],
+    }));
+  }
+}
+
+function isPending({ status }: Asked): boolean {
+  return status === 'pending';
+}

@@ -1,0 +1,6 @@
+import type { Additions } from '../../command.ts';
+
+export const declaration: Additions = {
+  stored: { name: 'sources' },
+  seeAlso: ['trigger', 'webhook sign'],
+};

@@ -1,0 +1,70 @@
+import { SCHEME, SECRET, BODY, SIGNATURE_HEADER } from '../../work/options.ts';
+import { randomUUID } from 'node:crypto';
+import type { CommandContext, Declaration } from '../../command.ts';
+import { usageError } from '../../errors.ts';
+import { switchOption, textOption } from '../../input/option-values.ts';
+import { schemeInput, secretInput } from '../../input/secret-input.ts';
+import { bytesOf, StandardInput } from '../../input/values.ts';
+import { checkSecret, signWebhook } from '../../../shared/rules/signature.ts';
+
+export const declaration: Declaration = {
+  summary: 'Print the headers that sign a body.',
+  args: [],
+  options: [
+    SCHEME,
+    SECRET,
+    BODY,
+    SIGNATURE_HEADER,
+    {
+      flag: 'id',
+      value: 'ID',
+      summary: 'Only for standard_webhooks: the message id (a fresh one).',
+    },
+    { flag: 'lines', summary: '`Name: value` lines also where standard output is no terminal.' },
+  ],
+  examples: [
+    'webhook sign --scheme github --secret @secret.txt --body @push.json',
+    'webhook sign --scheme stripe --secret @secret.txt --body @event.json --lines | curl -H @- -H content-type:application/json --data-binary @event.json http://localhost:3000/stripe',
+  ],
+  seeAlso: ['webhook verify', 'source sign', 'trigger'],
+};
+
+/** Prints the headers with which a provider would sign a body. */
+export async function run(context: CommandContext): Promise<void> {
+  const { output } = context;
+  const verification = schemeInput(context);
+  const { secret, body } = await secretAndBody(context);
+  const problem = checkSecret(verification, secret);
+  if (problem !== null) throw usageError(problem);
+  const id = textOption(context, 'id') ?? `msg_${randomUUID().replaceAll('-', '')}`;
+  if (id === '' || id.includes('.')) throw usageError('--id must not be empty or hold a dot.');
+  const headers = signWebhook({
+    verification,
+    secret,
+    signatureHeader: textOption(context, 'signature-header'),
+    id,
+    body,
+    nowMs: Date.now(),
+  });
+  if (output.json && !switchOption(context, 'lines')) {
+    output.answer(headers);
+    return;
+  }
+  for (const [name, value] of Object.entries(headers)) output.line(`${name}: ${value}`);
+}
+
+/** The secret and the body of a command about signatures; standard input can be one of them. */
+export async function secretAndBody(
+  context: CommandContext,
+): Promise<{ secret: string; body: Buffer }> {
+  const stdin = new StandardInput(context.signal);
+  const bodyText = textOption(context, 'body') ?? '-';
+  if (bodyText === '-' && process.stdin.isTTY) {
+    throw usageError('The body is missing.', 'Give --body @file, or send it to standard input.');
+  }
+  const secret = await secretInput(context, stdin);
+  if (secret === null) {
+    throw usageError('The secret is missing.', 'Give --secret @file, or set SVC_WEBHOOK_SECRET.');
+  }
+  return { secret, body: await bytesOf(bodyText, '--body', stdin) };
+}

@@ -1,0 +1,56 @@
+import { json } from 'node:stream/consumers';
+import { isObject } from '../../shared/untyped.ts';
+import type { Client } from '../client.ts';
+import type { CommandContext } from '../command.ts';
+import { age } from '../view/table.ts';
+import { safeLine } from '../view/terminal-text.ts';
+import { ok, warning, type Finding } from './checks.ts';
+
+const APART_WARNS_MS = 60_000;
+const ANSWERS_WITHIN_MS = 5000;
+
+/**
+ * Compares a daemon's or a gateway's clock with ours, and with the newest entry of its ledger: a clock that was ahead leaves
+ * its time behind. Nothing when it doesn't answer, which another check tells.
+ */
+export async function checkClock(client: Client): Promise<Finding[]> {
+  const query = { limit: 1 };
+  const seen = await client
+    .raw('GET', '/v1/ledger', { query, timeoutMs: ANSWERS_WITHIN_MS })
+    .then(async (answer) => ({ date: answer.headers.date, newest: newestAt(await json(answer)) }))
+    .catch(() => null);
+  const now = Date.parse(seen?.date ?? '');
+  if (!seen || Number.isNaN(now)) return [];
+  const apartMs = Math.abs(now - Date.now());
+  if (apartMs > APART_WARNS_MS) {
+    const fix = 'Set both clocks by a time service (NTP).';
+    return [warning('clock', `${Math.round(apartMs / 1000)} s apart`, fix)];
+  }
+  const { newest } = seen;
+  if (newest === null || Date.parse(newest) - now <= APART_WARNS_MS) return [ok('clock', 'agrees')];
+  return [
+    warning(
+      'clock',
+      `was ahead: the newest ledger entry says ${safeLine(newest)} (${age(newest, now)})`,
+      'If the clock is right now, do nothing: until it passes that time, new entries and events get that same time, in their right order. If it is wrong, set it by a time service (NTP).',
+    ),
+  ];
+}
+
+/** The same for the daemon of this machine. Without a key there is nobody to ask as. */
+export async function checkLocalClock({ client }: CommandContext): Promise<Finding[]> {
+  try {
+    const local = client();
+    return local.gateway === null ? await checkClock(local) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Null for a key that may not read the ledger, too. */
+function newestAt(page: unknown): string | null {
+  const items: unknown = isObject(page) ? page['items'] : null;
+  const [newest]: unknown[] = Array.isArray(items) ? items : [];
+  const at = isObject(newest) ? newest['at'] : null;
+  return typeof at === 'string' ? at : null;
+}

@@ -1,0 +1,80 @@
+import { profileOf, readCredentials, type Profile } from '../../daemon/credentials.ts';
+import type { DaemonStatus } from '../../daemon/record.ts';
+import { isObject } from '../../shared/untyped.ts';
+import { HttpClient } from '../client.ts';
+import type { CommandContext } from '../command.ts';
+import { CallError, CliError, messageOf } from '../errors.ts';
+import { EXIT } from '../exit.ts';
+import { textOption } from '../input/option-values.ts';
+import { replicaNote, witnessAlarm } from '../view/status-replica.ts';
+import { checkClock } from './clock.ts';
+import { failed, ok, warning, type Finding } from './checks.ts';
+
+const ANSWERS_WITHIN_MS = 5000;
+
+/** Whether the gateway of the profile answers, takes its key and has the time; asks it directly. Nothing without a gateway. */
+export async function checkGateway(context: CommandContext): Promise<Finding[]> {
+  const profile = storedProfile(context);
+  const address = profile?.gateway;
+  if (!profile || !address) return [];
+  if (!URL.canParse(address)) {
+    return [failed('gateway', `${address} is no address`, 'Sign in again: svc login')];
+  }
+  const gateway = new URL(address);
+  const connection = { gateway, apiKey: profile.api_key };
+  const { home, env } = context;
+  const client = new HttpClient({ home, env, connection, warn: () => undefined });
+  try {
+    const answer = await client.call('GET', '/v1/whoami', { timeoutMs: ANSWERS_WITHIN_MS });
+    return [
+      ok('gateway', `${address} answers`),
+      ok('sign-in', acceptedText(answer)),
+      ...(await checkClock(client)),
+    ];
+  } catch (error) {
+    return refusedBy(address, error);
+  }
+}
+
+function refusedBy(address: string, error: unknown): Finding[] {
+  const text = messageOf(error);
+  const hint = error instanceof CliError ? error.hint : null;
+  if (error instanceof CallError && error.exit === EXIT.signedOut) {
+    const fix = 'Sign in again: svc login';
+    return [
+      ok('gateway', `${address} answers`),
+      failed('sign-in', `the key is refused (${error.code}): ${text}`, fix),
+    ];
+  }
+  const detail =
+    error instanceof CallError ? `${address}: ${text}` : `${address} does not answer: ${text}`;
+  return [failed('gateway', detail, hint ?? 'Ask whoever runs it.')];
+}
+
+function acceptedText(answer: unknown): string {
+  const project = isObject(answer) ? answer['project'] : null;
+  const id = isObject(project) ? project['id'] : null;
+  return typeof id === 'string' ? `the key is accepted for ${id}` : 'the key is accepted';
+}
+
+/** Damaged credentials are another check's to tell. */
+function storedProfile(context: CommandContext): Profile | undefined {
+  try {
+    const stored = readCredentials(context.home.credentialsFile);
+    return profileOf(stored, textOption(context, 'profile') ?? stored?.current ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+/** How the copy of a gateway's project is, and what it has seen of the ledger. Nothing in local mode. */
+export function checkReplica(status: Pick<DaemonStatus, 'gateway' | 'replica'> | null): Finding[] {
+  if (!status?.replica) return [];
+  const { state, witness } = status.replica;
+  const note = replicaNote(status);
+  const fix = 'svc status shows how it stands.';
+  const copy = note === null ? ok('replica', state) : warning('replica', note, fix);
+  if (witness.ok) return [copy, ok('ledger', `checked up to entry ${witness.seq}`)];
+  const way = 'Ask whoever runs the gateway. Once that is explained: svc ledger verify --accept';
+  return [copy, failed('ledger', witnessAlarm(status.gateway, witness), way)];
+}

@@ -1,0 +1,19 @@
+import { EXIT } from '../exit.ts';
+import { callOperation, type OperationRun } from '../operation-command.ts';
+import type { View } from '../view/output.ts';
+import { warn } from '../view/warnings.ts';
+
+/** Runs an operation whose answer holds a secret that is shown this once. */
+export function showingSecret(viewOf: (answer: unknown) => View): OperationRun {
+  return async (context, shape) => {
+    const { options, output } = context;
+    const answer = await callOperation(shape, context);
+    output.answer(answer, viewOf(answer));
+    warn(context, answer);
+    // A person is told by the view.
+    if (output.json && options['json'] !== true) {
+      output.note('The secret is shown this once: store it where the receiver checks signatures.');
+    }
+    return EXIT.done;
+  };
+}

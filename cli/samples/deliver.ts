@@ -1,0 +1,76 @@
+import { isObject, parseObject } from '../../shared/untyped.ts';
+import type { CommandContext } from '../command.ts';
+import { badAnswer, CliError, messageOf, unreachable } from '../errors.ts';
+import { EXIT } from '../exit.ts';
+import { safeJson } from '../view/terminal-text.ts';
+import { postBytes, type Sent } from '../work/http-send.ts';
+
+const SEND_TIMEOUT_MS = 30_000;
+
+/** A sample for a source. */
+interface Delivery {
+  readonly kind: string;
+  /** The name of the source. */
+  readonly source: string;
+  /** The address of the source, as it was answered. */
+  readonly url: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** The sources that the project has. */
+export async function projectSources(
+  context: CommandContext,
+): Promise<readonly Record<string, unknown>[]> {
+  const answer = await context.client().call('GET', '/v1/sources', { signal: context.signal });
+  const items: unknown = isObject(answer) ? answer['items'] : null;
+  return Array.isArray(items) ? items.filter(isObject) : [];
+}
+
+/** Sends it, and prints a line about how it was taken. Answers the event it became; null when it became none. */
+export async function deliver(
+  { output, signal }: CommandContext,
+  { kind, source, url, headers, body }: Delivery,
+): Promise<string | null> {
+  if (typeof url !== 'string' || !URL.canParse(url)) {
+    throw badAnswer('The address of the source was answered in a form this version does not know.');
+  }
+  const sent = await post(new URL(url), headers, body, signal);
+  const { status, event_id } = answerOf(sent);
+  const line = { status, event_id, kind, source };
+  output.line(
+    output.json ? safeJson(line, 0) : `${status}  ${event_id ?? 'as a report'}  ${kind}  ${source}`,
+  );
+  return event_id;
+}
+
+async function post(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  body: Uint8Array,
+  signal: AbortSignal,
+): Promise<Sent> {
+  try {
+    return await postBytes(url, { headers, body, timeoutMs: SEND_TIMEOUT_MS, signal });
+  } catch (error) {
+    throw unreachable(`The delivery to ${url.origin} failed: ${messageOf(error)}`);
+  }
+}
+
+function answerOf({ status, body }: Sent): { status: string; event_id: string | null } {
+  const answer = parseObject(body);
+  const id = answer?.['event_id'];
+  if (status === 200 && (typeof id === 'string' || id === null)) {
+    return { status: String(answer?.['status']), event_id: id };
+  }
+  const error = answer?.['error'];
+  const { code, message } = isObject(error) ? error : {};
+  throw new CliError({
+    code: typeof code === 'string' ? code : `HTTP_${status}`,
+    message:
+      typeof message === 'string' && message !== ''
+        ? message
+        : `The delivery was answered with ${status}.`,
+    exit: EXIT.refused,
+  });
+}

@@ -1,0 +1,72 @@
+import { domainOf, isMailAddress } from '../../shared/rules/mail-address.ts';
+import { usageError } from '../errors.ts';
+import { phrase } from './mime.ts';
+
+/** What `--set` may say of a mail. */
+export type MailField = 'subject' | 'from' | 'text' | 'in_reply_to' | 'message_id';
+
+export type MailFields = Readonly<Partial<Record<MailField, string>>>;
+
+interface Settable {
+  readonly kind: string;
+  readonly fields: readonly MailField[];
+  /** Without it there is nothing to send. */
+  readonly required: MailField | null;
+}
+
+/** The fields that `name=value` texts set; of a name that is there twice the last. Refuses what the kind does not take. */
+export function mailFields(
+  { kind, fields, required }: Settable,
+  assignments: readonly string[],
+): MailFields {
+  const given: Partial<Record<MailField, string>> = {};
+  for (const assignment of assignments) {
+    const at = assignment.indexOf('=');
+    const name = assignment.slice(0, Math.max(at, 0));
+    const field = fields.find((one) => one === name);
+    if (field === undefined) {
+      const hint = `Of ${kind} it sets: ${fields.join(', ')}. For example: --set ${fields[0] ?? ''}=…`;
+      throw usageError(`--set cannot take \`${assignment}\`.`, hint);
+    }
+    given[field] = assignment.slice(at + 1);
+  }
+  if (required !== null && given[required] === undefined) {
+    throw usageError(
+      `${kind} is about a message that was sent: say which.`,
+      `For example: svc trigger ${kind} --set ${required}=msg_…, with a message_id of svc email send.`,
+    );
+  }
+  return given;
+}
+
+/** The subject: one line. */
+export function subjectLine(subject: string): string {
+  return oneLine('subject', subject);
+}
+
+/** `Ines <ines@example.com>` or the address alone, as the value of a header. */
+export function mailbox(text: string): string {
+  const match = /^(?:([^<>]*)<([^<>]*)>|([^<>]*))$/.exec(oneLine('from', text));
+  const address = (match?.[2] ?? match?.[3] ?? '').trim();
+  if (!isMailAddress(address)) {
+    const hint = 'For example: --set "from=Ines <ines@example.com>"';
+    throw usageError(`\`from\` must be a mail address, not "${text}".`, hint);
+  }
+  const name = match?.[1]?.trim() ?? '';
+  return name === '' ? address : `${phrase(name)} <${address}>`;
+}
+
+/** The Message-ID that stands for a message: of one that was sent from `address`, its id will do. */
+export function messageId(field: MailField, text: string, address: string): string {
+  if (/^msg_[0-9a-z]{26}$/.test(text)) return `<${text}@${domainOf(address)}>`;
+  const match = /^<?([!-;=?A-~]{1,255}@[!-;=?A-~]{1,255})>?$/.exec(text);
+  if (match?.[1] !== undefined) return `<${match[1]}>`;
+  const hint = `For example: --set ${field}=msg_…, with a message_id of svc email send.`;
+  throw usageError(`\`${field}\` must be the id of a message, or a Message-ID.`, hint);
+}
+
+function oneLine(field: MailField, text: string): string {
+  // oxlint-disable-next-line no-control-regex -- a line end would begin another header
+  if (text !== '' && !/[\u0000-\u001f\u007f]/.test(text)) return text;
+  throw usageError(`\`${field}\` must be one line of text.`);
+}

@@ -1,0 +1,90 @@
+import type { CommandContext } from '../command.ts';
+import { usageError } from '../errors.ts';
+import { EXIT } from '../exit.ts';
+import { listOption, switchOption, textOption } from '../input/option-values.ts';
+import { deliver, projectSources } from './deliver.ts';
+import { mailFields, type MailFields } from './mail-fields.ts';
+import type { MailKind } from './mail.ts';
+
+/** Whom a sample is to that is only shown: no source is asked then. */
+const ADDRESS_SHOWN = 'project@agents.example.com';
+
+interface MailSource {
+  readonly name: string;
+  readonly address: string;
+  readonly url: unknown;
+}
+
+/** Posts sample mails to the source of mail as they are; it has no signature to make. */
+export async function triggerMail(
+  context: CommandContext,
+  kind: MailKind,
+  count: number,
+): Promise<number> {
+  const { output, signal } = context;
+  const fields = mailFields(kind, listOption(context, 'set'));
+  // One that cannot be made is a usage error, and should be one before anything is asked.
+  const shown = kind.build(fields, ADDRESS_SHOWN);
+  if (switchOption(context, 'dry-run')) {
+    dryRun(context, kind, fields, { shown, count });
+    return EXIT.done;
+  }
+  const source = await findMailSource(context);
+  let event: string | null = null;
+  for (let sent = 0; sent < count; sent += 1) {
+    if (signal.aborted) return EXIT.interrupted;
+    const { name, address, url } = source;
+    const body = Buffer.from(kind.build(fields, address));
+    const headers = { 'content-type': 'message/rfc822' };
+    event = await deliver(context, { kind: kind.kind, source: name, url, headers, body });
+  }
+  if (!output.json) tellNext(context, kind, { source: source.name, event });
+  return EXIT.done;
+}
+
+function tellNext(
+  { output }: CommandContext,
+  { isReport }: MailKind,
+  { source, event }: { readonly source: string; readonly event: string | null },
+): void {
+  const isTaken = isReport && event === null;
+  if (isReport && !isTaken) {
+    output.note('The project has sent no such message, so the report came in as a mail.');
+  }
+  output.note(`Next: svc inbox list ${isTaken ? '--type email.bounced' : `--source ${source}`}`);
+}
+
+/** A mail is shown as it would travel, so that it can be saved as a file. */
+function dryRun(
+  { options, output }: CommandContext,
+  kind: MailKind,
+  fields: MailFields,
+  { shown, count }: { readonly shown: string; readonly count: number },
+): void {
+  if (options['json'] !== true) {
+    if (count > 1) throw usageError('--dry-run shows one mail.', 'Several are for --json.');
+    output.bytes(Buffer.from(shown));
+    return;
+  }
+  for (let made = 0; made < count; made += 1) {
+    output.answer({ kind: kind.kind, mail: kind.build(fields, ADDRESS_SHOWN) });
+  }
+}
+
+async function findMailSource(context: CommandContext): Promise<MailSource> {
+  const sources = await projectSources(context);
+  const source = sources.find(({ type }) => type === 'email');
+  const wanted = textOption(context, 'source');
+  if (source === undefined) {
+    throw usageError(
+      'The project has no email source yet.',
+      'Add one: svc source add mail --type email',
+    );
+  }
+  const name = String(source['name']);
+  if (wanted !== undefined && wanted !== name) {
+    throw usageError(`There is no email source \`${wanted}\`.`, `The one for mail is: ${name}`);
+  }
+  const { address, url } = source;
+  return { name, address: typeof address === 'string' ? address : ADDRESS_SHOWN, url };
+}

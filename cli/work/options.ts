@@ -1,0 +1,37 @@
+import type { OptionSpec } from '../command.ts';
+
+// Flags that several commands about events and webhooks have.
+
+export const SOURCE: OptionSpec = {
+  flag: 'source',
+  value: 'NAME',
+  summary: 'Only events of this source.',
+  stored: 'sources',
+};
+export const TYPE: OptionSpec = {
+  flag: 'type',
+  value: 'TYPE',
+  summary: 'Only this event type, or a prefix ending `*` such as `invoice.*`.',
+};
+export const SCHEME: OptionSpec = {
+  flag: 'scheme',
+  value: 'SCHEME',
+  summary: 'How the body is signed.',
+  choices: ['stripe', 'github', 'hmac_sha256', 'standard_webhooks'],
+};
+export const SECRET: OptionSpec = {
+  flag: 'secret',
+  value: 'SECRET',
+  summary:
+    'The secret: @file, - for standard input, or as it is. Other users of the machine can read arguments; SVC_WEBHOOK_SECRET does as well.',
+};
+export const BODY: OptionSpec = {
+  flag: 'body',
+  value: 'BODY',
+  summary: 'The body: @file, - for standard input (the default), or as it is.',
+};
+export const SIGNATURE_HEADER: OptionSpec = {
+  flag: 'signature-header',
+  value: 'NAME',
+  summary: 'Only for hmac_sha256: the header with the signature (x-signature).',
+};
