@@ -1,11 +1,17 @@
 import { folderBytes } from '../../daemon/folder-size.ts';
 import type { Home } from '../../daemon/home.ts';
 import { askStatus } from '../../daemon/probe.ts';
-import { lockHolder } from '../../shared/processes.ts';
 import type { DaemonStatus } from '../../daemon/record.ts';
+import { lockHolder } from '../../shared/processes.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { statusView } from '../view/status.ts';
+import type { View } from '../view/output.ts';
+import { adviceLines, peopleAdvice, peoplePairs } from '../view/people-status.ts';
+import { sizeText } from '../view/sizes.ts';
+import { timeText, type Look } from '../view/table.ts';
+import { safeLine } from '../view/terminal-text.ts';
+import { pairLines } from '../view/pairs.ts';
+import { replicaAdvice, replicaPairs } from '../view/status-replica.ts';
 
 export const declaration: Declaration = {
   summary: 'Show whether the daemon runs, where, and how people are asked.',
@@ -46,4 +52,41 @@ function fieldsOf(status: DaemonStatus): Record<string, unknown> {
 
 function homeFields(home: Home, dataBytes: number): Record<string, unknown> {
   return { data_folder: home.dataFolder, data_bytes: dataBytes, log_file: home.logFile };
+}
+
+interface Places {
+  readonly dataFolder: string;
+  readonly dataBytes: number;
+  readonly logFile: string;
+}
+
+/** A running daemon for a person: what runs and since when, then where. */
+function statusView(status: DaemonStatus, places: Places): View {
+  return { lines: (look) => statusLines(status, places, look) };
+}
+
+function statusLines(status: DaemonStatus, places: Places, look: Look): string[] {
+  const { version, pid, state, started_at, base_url, mcp_url, hooks_url, socket } = status;
+  const runs = state === 'ready' ? 'is running' : 'is starting';
+  const since = timeText(started_at, look.now);
+  // A daemon of an earlier release tells nothing of it.
+  const people = status.people ?? null;
+  const pairs = [
+    ['Address', base_url],
+    ['MCP', mcp_url],
+    ['Webhooks', `${hooks_url}/w/…`],
+    ['Socket', socket],
+    ['Project', status.project ?? '–'],
+    ['Data', `${sizeText(places.dataBytes)} in ${places.dataFolder}`],
+    ['Memory', sizeText(status.memory.rss_bytes)],
+    ['Log', places.logFile],
+    ...(people ? peoplePairs(people) : []),
+    ...replicaPairs(status),
+  ] as const;
+  return [
+    look.bold(safeLine(`svc ${version} ${runs} (pid ${pid}) since ${since}`)),
+    '',
+    ...pairLines(pairs, look, '  '),
+    ...adviceLines([...(people ? peopleAdvice(people) : []), ...replicaAdvice(status)], look),
+  ];
 }

@@ -1,6 +1,12 @@
+import { isObject } from '../../shared/untyped.ts';
 import type { CommandContext, Declaration } from '../command.ts';
-import { usageView } from '../disk/usage-view.ts';
+import { barText } from '../disk/progress.ts';
 import { EXIT } from '../exit.ts';
+import type { View } from '../view/output.ts';
+import { pairLines, type Pair } from '../view/pairs.ts';
+import { countText, sizeText } from '../view/sizes.ts';
+import { timeText, type Look } from '../view/table.ts';
+import { plainText } from '../view/terminal-text.ts';
 
 export const declaration: Declaration = {
   summary: 'Show how much of its limits the project takes.',
@@ -16,4 +22,57 @@ export async function run({ client, output, signal }: CommandContext): Promise<n
   const answer = await client().call('GET', '/v1/usage', { signal });
   output.answer(answer, usageView(answer));
   return EXIT.done;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const BAR_COLUMNS = 20;
+
+/** How full everything is, for a person; an answer of another form is shown as any other. */
+export function usageView(answer: unknown): View {
+  if (!isObject(answer)) return {};
+  const { disk, keys, transfer, emails } = answer;
+  if (!isObject(disk) || !isObject(keys) || !isObject(transfer)) return {};
+  // A gateway of an earlier release sends no mail.
+  const mails = isObject(emails) ? mailPairs(emails) : [];
+  return {
+    lines: (look) => pairLines([...usagePairs(disk, keys, transfer, look), ...mails], look),
+  };
+}
+
+function usagePairs(disk: Fields, keys: Fields, transfer: Fields, { now }: Look): Pair[] {
+  const { month, resets_at: resets } = transfer;
+  const parts = [
+    ['files', disk['file_bytes']],
+    ['keys', disk['key_bytes']],
+    ['open uploads', disk['upload_bytes']],
+  ] as const;
+  const anew = typeof resets === 'string' ? `, begins anew ${timeText(resets, now)}` : '';
+  return [
+    ['Disk', share(disk['used_bytes'], disk['limit_bytes'], sizeText)],
+    ...parts.map(([name, bytes]): Pair => [`  ${name}`, sizeText(numberOf(bytes))]),
+    ['Keys', share(keys['used'], keys['limit'], countText)],
+    ['Downloads', share(transfer['used_bytes'], transfer['limit_bytes'], sizeText)],
+    ['  month', `${plainText(month ?? '–')}${anew}`],
+  ];
+}
+
+function mailPairs({ today, day_limit, this_month, month_limit, blocked }: Fields): Pair[] {
+  return [
+    ['Mails today', share(today, day_limit, countText)],
+    ['  month', share(this_month, month_limit, countText)],
+    ...(typeof blocked === 'string' ? [['  blocked', plainText(blocked)] as const] : []),
+  ];
+}
+
+/** `██████░░░░░░░░░░░░░░  30%  312 MB of 1 GB` */
+function share(used: unknown, limit: unknown, textOf: (amount: number) => string): string {
+  const [amount, most] = [numberOf(used), numberOf(limit)];
+  const part = most > 0 ? amount / most : 0;
+  const percent = `${Math.floor(part * 100)}%`.padStart(4);
+  return `${barText(part, BAR_COLUMNS)} ${percent}  ${textOf(amount)} of ${textOf(most)}`;
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0;
 }

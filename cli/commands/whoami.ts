@@ -1,8 +1,12 @@
+import { isObject } from '../../shared/untyped.ts';
 import type { Additions, CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { callOperation } from '../operation-command.ts';
 import type { OperationShape } from '../operation-shape.ts';
-import { whoamiView } from '../view/whoami.ts';
+import type { View } from '../view/output.ts';
+import { pairLines, type Pair } from '../view/pairs.ts';
+import { timeText, type Look } from '../view/table.ts';
+import { plainText } from '../view/terminal-text.ts';
 
 export const declaration: Additions = {
   seeAlso: ['key list', 'auth token', 'project list'],
@@ -13,4 +17,46 @@ export async function run(context: CommandContext, shape: OperationShape): Promi
   const answer = await callOperation(shape, context);
   context.output.answer(answer, whoamiView(answer));
   return EXIT.done;
+}
+
+/** Who one is, for a person; an answer of another form is shown as any other. */
+function whoamiView(answer: unknown): View {
+  if (!isObject(answer)) return {};
+  const { project, key, agent, urls } = answer;
+  if (!isObject(project) || !isObject(key) || !isObject(agent) || !isObject(urls)) return {};
+  return {
+    lines: (look) =>
+      pairLines(
+        [
+          ['Project', `${text(project['name'])} (${text(project['id'])})`],
+          ...keyPairs(key, look),
+          ['Agent', agentText(agent)],
+          ['API', text(urls['api'])],
+          ['MCP', text(urls['mcp'])],
+          ['Webhooks', `${text(urls['hooks'])}/w/…`],
+        ],
+        look,
+      ),
+  };
+}
+
+function keyPairs(key: Record<string, unknown>, { now }: Look): Pair[] {
+  const { scopes, expires_at } = key;
+  const expires = typeof expires_at === 'string' ? timeText(expires_at, now) : 'never';
+  return [
+    ['Key', `${text(key['name'])} (${text(key['id'])})`],
+    ['Scopes', Array.isArray(scopes) ? scopes.map(text).join(', ') : '–'],
+    ['Expires', expires],
+  ];
+}
+
+/** `billing-bot on claude-code, told by header` */
+function agentText({ label, platform, source }: Record<string, unknown>): string {
+  if (source === 'none') return 'not named';
+  const name = label === null ? 'unnamed' : text(label);
+  return `${name} on ${text(platform)}, told by ${text(source).replaceAll('_', ' ')}`;
+}
+
+function text(value: unknown): string {
+  return plainText(value ?? '–');
 }

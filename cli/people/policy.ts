@@ -4,6 +4,7 @@ import { EXIT } from '../exit.ts';
 import { callFor, readCall, type OperationCall, type OperationRun } from '../operation-command.ts';
 import type { OperationShape } from '../operation-shape.ts';
 import type { View } from '../view/output.ts';
+import type { Look } from '../view/table.ts';
 import { warn } from '../view/warnings.ts';
 
 /** Runs an operation that reads a policy and changes nothing. */
@@ -35,4 +36,10 @@ const TOLD: ReadonlySet<string> = new Set(['version', 'note', 'approved_by', 'ap
 function documentIn(given: unknown): unknown {
   if (!isObject(given) || !('rules' in given)) return given;
   return Object.fromEntries(Object.entries(given).filter(([name]) => !TOLD.has(name)));
+}
+
+/** Green lets pass, red stops, yellow asks. */
+export function effectText(effect: string, shown: string, look: Look): string {
+  if (effect === 'deny') return look.red(shown);
+  return effect === 'require_approval' ? look.yellow(shown) : look.green(shown);
 }

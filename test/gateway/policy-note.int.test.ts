@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { policyView } from '../../cli/people/policy-view.ts';
+import { policyView } from '../../cli/commands/policy/get.ts';
 import { openedFor } from '../../gateway/people/view.ts';
 import { askHtml } from '../../gateway/telegram/letters.ts';
 import { TestGateway } from '../helpers/gateway.ts';

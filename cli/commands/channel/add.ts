@@ -4,8 +4,10 @@ import { CallError, CliError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
 import { callOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
-import { channelAddedView } from '../../people/channel-view.ts';
 import { tellOutbox } from '../../people/outbox-hint.ts';
+import type { View } from '../../view/output.ts';
+import { age } from '../../view/table.ts';
+import { plainText, safeLine } from '../../view/terminal-text.ts';
 
 export const declaration: Additions = {
   seeAlso: ['channel list', 'ask approval', 'outbox open'],
@@ -35,4 +37,34 @@ function withoutBot(error: unknown, { args, client }: CommandContext): unknown {
   }
   const { code, message, details, exit } = error;
   return new CliError({ code, message, hint: BOT_HINTS[code] ?? error.hint, details, exit });
+}
+
+/** A new channel, and what happens next. */
+function channelAddedView(answer: unknown): View {
+  if (!isObject(answer) || !isObject(answer['channel'])) return {};
+  const { channel, start_url: url, verification_sent_to: address, expires_at: expires } = answer;
+  const { id, label } = channel;
+  return {
+    lines: (look) => {
+      const ends = typeof expires === 'string' ? ` It ends ${age(expires, look.now)}.` : '';
+      const first =
+        url === undefined
+          ? [
+              `1. A mail with a link is on its way to ${plainText(address)}: open it and confirm.${ends}`,
+            ]
+          : [
+              `1. Open this link on the telephone of the person, and tap Start.${ends}`,
+              '',
+              `   ${plainText(url)}`,
+              '',
+            ];
+      return [
+        look.bold(safeLine(`${plainText(label)} is added, and not asked yet:`)),
+        ...first.map(safeLine),
+        '2. The owner is asked to let the channel in.',
+        '3. Then it is active. See how far it is with: svc channel list',
+        look.faint(`   ${safeLine(plainText(id))}`),
+      ];
+    },
+  };
 }

@@ -1,5 +1,20 @@
+import { isObject } from '../../../shared/untyped.ts';
 import { showing } from '../../operation-command.ts';
-import { channelRemovedView } from '../../people/channel-view.ts';
+import type { View } from '../../view/output.ts';
+import { safeLine } from '../../view/terminal-text.ts';
 
 /** `svc channel remove` */
 export const run = showing(channelRemovedView);
+
+/** A channel that is gone. */
+function channelRemovedView(answer: unknown): View {
+  if (!isObject(answer) || typeof answer['id'] !== 'string') return {};
+  const { id } = answer;
+  return {
+    lines: () => [
+      safeLine(
+        `Removed ${id}. Its links and buttons no longer work; what waited for it alone is the owner's.`,
+      ),
+    ],
+  };
+}

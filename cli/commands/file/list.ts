@@ -1,9 +1,14 @@
-import type { CommandContext, Declaration } from '../../command.ts';
-import { fileListView } from '../../disk/list-view.ts';
-import { EXIT } from '../../exit.ts';
-import { integerOption, textArgument, textOption } from '../../input/option-values.ts';
 import { LIST_MAX } from '../../../shared/limits.ts';
 import { pathOf } from '../../../shared/rules/disk-name.ts';
+import { isObject } from '../../../shared/untyped.ts';
+import type { CommandContext, Declaration } from '../../command.ts';
+import { wholeTable } from '../../disk/columns.ts';
+import { EXIT } from '../../exit.ts';
+import { integerOption, textArgument, textOption } from '../../input/option-values.ts';
+import type { View } from '../../view/output.ts';
+import { sizeText } from '../../view/sizes.ts';
+import { age } from '../../view/table.ts';
+import { plainText } from '../../view/terminal-text.ts';
 
 export const declaration: Declaration = {
   summary: 'List stored files in byte order of their paths.',
@@ -38,4 +43,30 @@ export async function run(context: CommandContext): Promise<number> {
   const answer = await context.client().call('GET', '/v1/files', { query, signal });
   output.answer(answer, fileListView(answer));
   return EXIT.done;
+}
+
+const COLUMNS = [
+  { head: 'SIZE', right: true },
+  { head: 'UPDATED' },
+  { head: 'TYPE' },
+  { head: 'PATH' },
+] as const;
+
+/** Stored files as a person reads them; an answer of another form is shown as any other. */
+export function fileListView(answer: unknown): View {
+  const items: unknown = isObject(answer) ? answer['items'] : null;
+  if (!Array.isArray(items) || items.length === 0 || !items.every(isObject)) return {};
+  return {
+    lines: (look) =>
+      wholeTable(
+        COLUMNS,
+        items.map(({ size_bytes: size, updated_at: at, content_type: type, path }) => [
+          typeof size === 'number' ? sizeText(size) : '–',
+          typeof at === 'string' ? age(at, look.now) : '–',
+          plainText(type ?? '–'),
+          plainText(path ?? '–'),
+        ]),
+        look,
+      ),
+  };
 }

@@ -1,5 +1,28 @@
-import { diffView } from '../../people/policy-view.ts';
+import { isObject } from '../../../shared/untyped.ts';
 import { showingPolicy } from '../../people/policy.ts';
+import type { View } from '../../view/output.ts';
+import type { Look } from '../../view/table.ts';
+import { plainText, safeLine } from '../../view/terminal-text.ts';
 
 /** `svc policy diff`: what would change, and what the linter says. */
 export const run = showingPolicy(diffView);
+
+/** What a policy would change. */
+export function diffView(answer: unknown): View {
+  if (!isObject(answer) || !Array.isArray(answer['lines'])) return {};
+  const lines = answer['lines'].map((line) => safeLine(plainText(line)));
+  const { version, changed } = answer;
+  return {
+    lines: (look) => [
+      changed === true
+        ? look.bold(`Against version ${plainText(version)}`)
+        : `Nothing would change: it is version ${plainText(version)}.`,
+      ...lines.map((line) => diffLine(line, look)),
+    ],
+  };
+}
+
+function diffLine(line: string, look: Look): string {
+  if (line.startsWith('+')) return look.green(line);
+  return line.startsWith('-') ? look.red(line) : look.faint(line);
+}

@@ -1,5 +1,62 @@
+import { describeRule } from '../../../shared/rules/policy/diff.ts';
+import type { PolicyRule } from '../../../shared/rules/policy/document.ts';
+import { isObject } from '../../../shared/untyped.ts';
 import { showing } from '../../operation-command.ts';
-import { policyView } from '../../people/policy-view.ts';
+import type { Asked } from '../../people/decision.ts';
+import { effectText } from '../../people/policy.ts';
+import type { View } from '../../view/output.ts';
+import { age, type Look } from '../../view/table.ts';
+import { padToWidth, plainText, safeLine, textWidth, wrapText } from '../../view/terminal-text.ts';
 
 /** `svc policy get` */
 export const run = showing(policyView);
+
+const WIDEST_TEXT = 110;
+
+/** The policy that holds, a rule a line. */
+export function policyView(answer: unknown): View {
+  if (!isObject(answer) || !Array.isArray(answer['rules'])) return {};
+  const rules = answer['rules'] as readonly PolicyRule[];
+  return { lines: (look) => [...headLines(answer, look), ...ruleLines(rules, look)] };
+}
+
+function headLines({ version, note, approved_at: at }: Asked, look: Look): string[] {
+  if (version === 0) {
+    return [
+      'There is no policy: every request goes to a person.',
+      look.faint('Propose one: svc policy set @policy.json'),
+    ];
+  }
+  const when = typeof at === 'string' ? `, approved ${age(at, look.now)}` : '';
+  const said = typeof note === 'string' ? [`  ${safeLine(note)}`] : [];
+  return [look.bold(`Policy version ${plainText(version)}${when}`), ...said];
+}
+
+/** `1  small  auto_approve  when action is payment.* and amount <= 100`; the first that matches decides. */
+function ruleLines(rules: readonly PolicyRule[], look: Look): string[] {
+  if (rules.length === 0) return [];
+  const ids = rules.map(({ id }) => safeLine(plainText(id)));
+  const effects = rules.map(({ effect }) => safeLine(plainText(effect)));
+  const [idWidth, effectWidth] = [ids, effects].map((all) => Math.max(...all.map(textWidth)));
+  const lines = rules.flatMap((rule, index) => {
+    const [id = '', effect = ''] = [ids[index], effects[index]];
+    const place = String(index + 1).padStart(String(rules.length).length);
+    const left = `  ${place}  ${padToWidth(id, idWidth ?? 0)}  `;
+    const indent = ' '.repeat(textWidth(left) + (effectWidth ?? 0) + 2);
+    const room = Math.max(30, Math.min(look.columns, WIDEST_TEXT) - indent.length);
+    const [first = '', ...more] = wrapText(safeLine(scopeOf(rule)), room);
+    const shown = effectText(effect, padToWidth(effect, effectWidth ?? 0), look);
+    return [`${left}${shown}  ${first}`.trimEnd(), ...more.map((line) => indent + line)];
+  });
+  return [
+    '',
+    ...lines,
+    '',
+    look.faint('The first that matches decides; without one, a person does.'),
+  ];
+}
+
+/** What stands behind id and effect in the words of the rule. */
+function scopeOf(rule: PolicyRule): string {
+  return describeRule(rule).slice(`${rule.id}: ${rule.effect} `.length);
+}

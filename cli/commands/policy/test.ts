@@ -1,5 +1,49 @@
-import { traceView } from '../../people/policy-view.ts';
-import { showingPolicy } from '../../people/policy.ts';
+import { isObject } from '../../../shared/untyped.ts';
+import type { Asked } from '../../people/decision.ts';
+import { showingPolicy, effectText } from '../../people/policy.ts';
+import type { View } from '../../view/output.ts';
+import type { Look } from '../../view/table.ts';
+import { plainText, safeLine } from '../../view/terminal-text.ts';
 
 /** `svc policy test`: how each rule comes out. */
 export const run = showingPolicy(traceView);
+
+/** How each rule came out, and which one decides. */
+function traceView(answer: unknown): View {
+  if (!isObject(answer) || !Array.isArray(answer['trace'])) return {};
+  const steps = answer['trace'].filter(isObject);
+  const deciding = steps.findIndex(({ decides }) => decides === true);
+  return {
+    lines: (look) => [
+      ...steps.flatMap((step, index) =>
+        stepLines(step, deciding !== -1 && index > deciding ? asBehind(look) : look),
+      ),
+      ...(steps.length > 0 ? [''] : []),
+      verdictLine(answer, look),
+    ],
+  };
+}
+
+/** Rules behind the one that decides are not tried: they are shown, but not to catch the eye. */
+function asBehind(look: Look): Look {
+  const { faint } = look;
+  return { ...look, green: faint, red: faint, bold: faint };
+}
+
+/** `✓` or `✗` with the rule in words, and below it what did not hold. */
+function stepLines({ says, matched, failed }: Asked, look: Look): string[] {
+  const text = safeLine(plainText(says));
+  if (matched === true) return [`${look.green('✓')} ${look.bold(text)}`];
+  const reasons = Array.isArray(failed) ? failed.filter(isObject) : [];
+  return [
+    `${look.red('✗')} ${text}`,
+    ...reasons.map(({ wanted, given }) =>
+      look.faint(`    ${safeLine(plainText(wanted))}: no, ${safeLine(plainText(given))}`),
+    ),
+  ];
+}
+
+function verdictLine({ effect, sentence }: Asked, look: Look): string {
+  const text = safeLine(plainText(sentence));
+  return effectText(plainText(effect), text, look);
+}

@@ -1,15 +1,16 @@
+import { counted } from '../../../shared/counted.ts';
 import { REQUEST_STATUSES } from '../../../shared/rules/request-state.ts';
 import { isObject } from '../../../shared/untyped.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { switchOption, textArgument, textOption } from '../../input/option-values.ts';
 import { exitOf } from '../../operation-command.ts';
-import type { Asked } from '../../people/decision.ts';
+import { type Asked, decisionMark, decisionSentence, type Names } from '../../people/decision.ts';
 import { LOOK_EVERY_MS, readRequest, steadyCalls, untilDecided } from '../../people/follow.ts';
 import { ChannelNames } from '../../people/names.ts';
 import { channelsIn, requestView } from '../../people/request-view.ts';
-import { decidedLine, waitingLines } from '../../people/watch-view.ts';
-import { safeJson } from '../../view/terminal-text.ts';
+import { table, type Look } from '../../view/table.ts';
+import { safeJson, cutToWidth, plainText, safeLine } from '../../view/terminal-text.ts';
 import { sleep } from '../../work/patience.ts';
 import type { SteadyCalls } from '../../work/steady.ts';
 
@@ -137,4 +138,30 @@ class Watch {
 
 function isPending({ status }: Asked): boolean {
   return status === 'pending';
+}
+
+const COLUMNS = ['asked_at', 'kind', 'risk', 'what', 'expires_at', 'request_id'];
+
+/** What waits for a person now, the oldest first. */
+function waitingLines(requests: readonly Asked[], look: Look): string[] {
+  const { length } = requests;
+  if (length === 0) return [look.faint('Nothing waits for a person.')];
+  const rows = requests.map((request) => ({
+    ...request,
+    asked_at: request['created_at'],
+    what: whatOf(request),
+  }));
+  const head = `${counted(length, 'request waits', 'requests wait')} for a person`;
+  return [look.yellow(cutToWidth(head, look.columns)), ...table(rows, COLUMNS, look)];
+}
+
+/** A request that was decided, in a line that stays. */
+function decidedLine(request: Asked, names: Names, look: Look): string {
+  const sentence = `${decisionMark(request, look)} ${decisionSentence(request, names)}`;
+  return `${sentence} ${look.faint(safeLine(`— ${whatOf(request)} (${plainText(request['request_id'])})`))}`;
+}
+
+function whatOf({ action, summary, kind }: Asked): string {
+  // The names of the other kinds are said by their summaries.
+  return kind === 'approval' ? `${plainText(action)}: ${plainText(summary)}` : plainText(summary);
 }

@@ -1,6 +1,10 @@
+import { isObject } from '../../../shared/untyped.ts';
 import type { Additions } from '../../command.ts';
-import { routeAddedView } from '../../people/route-view.ts';
+import { matchText } from '../../people/routes.ts';
 import { showingSecret } from '../../people/shown-once.ts';
+import type { View } from '../../view/output.ts';
+import { plainText, safeLine } from '../../view/terminal-text.ts';
+import { pairLines } from '../../view/pairs.ts';
 
 export const declaration: Additions = {
   seeAlso: ['route test', 'route attempts', 'listen'],
@@ -8,3 +12,26 @@ export const declaration: Additions = {
 
 /** `svc route add` */
 export const run = showingSecret(routeAddedView);
+
+/** A new route with its secret. */
+function routeAddedView(answer: unknown): View {
+  if (!isObject(answer) || typeof answer['secret'] !== 'string') return {};
+  const { id, callback_url: url, secret } = answer;
+  return {
+    lines: (look) => [
+      look.bold(safeLine(`${matchText(answer)} go to ${plainText(url)}`)),
+      '',
+      ...pairLines(
+        [
+          ['Route', plainText(id)],
+          ['Secret', secret],
+        ],
+        look,
+        '  ',
+      ),
+      '',
+      look.yellow('The secret is shown this once: store it where the receiver checks signatures.'),
+      `Try it with: svc route test ${safeLine(plainText(id))}`,
+    ],
+  };
+}

@@ -1,5 +1,19 @@
+import { isObject } from '../../../shared/untyped.ts';
 import { showing } from '../../operation-command.ts';
-import { routeDisabledView } from '../../people/route-view.ts';
+import type { View } from '../../view/output.ts';
+import { safeLine } from '../../view/terminal-text.ts';
 
 /** `svc route disable` */
 export const run = showing(routeDisabledView);
+
+/** A route that takes no events any more. */
+function routeDisabledView(answer: unknown): View {
+  if (!isObject(answer) || typeof answer['id'] !== 'string') return {};
+  const { id } = answer;
+  return {
+    lines: () => [
+      safeLine(`Disabled ${id}. What it had not delivered is pending in the inbox again.`),
+      safeLine(`Enable it with: svc route enable ${id}`),
+    ],
+  };
+}

@@ -1,5 +1,24 @@
+import { counted } from '../../../shared/counted.ts';
+import { isObject } from '../../../shared/untyped.ts';
 import { showing } from '../../operation-command.ts';
-import { routeEnabledView } from '../../people/route-view.ts';
+import { matchText } from '../../people/routes.ts';
+import type { View } from '../../view/output.ts';
+import { plainText, safeLine } from '../../view/terminal-text.ts';
 
 /** `svc route enable` */
 export const run = showing(routeEnabledView);
+
+/** A route that takes events again. */
+function routeEnabledView(answer: unknown): View {
+  if (!isObject(answer) || typeof answer['resumed'] !== 'number') return {};
+  const { id, callback_url: url, resumed, more } = answer;
+  const count = counted(resumed, 'event that it gave back is', 'events that it gave back are');
+  return {
+    lines: (look) => [
+      look.bold(safeLine(`${matchText(answer)} go to ${plainText(url)} again`)),
+      ...(resumed === 0 ? [] : [`${count} delivered now.`]),
+      ...(more === true ? ['There are more: run it again.'] : []),
+      safeLine(`See how they fare with: svc route attempts ${plainText(id)}`),
+    ],
+  };
+}

@@ -1,5 +1,18 @@
+import { isObject } from '../../../shared/untyped.ts';
 import { showing } from '../../operation-command.ts';
-import { routeRemovedView } from '../../people/route-view.ts';
+import type { View } from '../../view/output.ts';
+import { safeLine } from '../../view/terminal-text.ts';
 
 /** `svc route remove` */
 export const run = showing(routeRemovedView);
+
+/** A route that is gone. */
+function routeRemovedView(answer: unknown): View {
+  if (!isObject(answer) || typeof answer['id'] !== 'string') return {};
+  const { id } = answer;
+  return {
+    lines: () => [
+      safeLine(`Removed ${id}. What it had not delivered is pending in the inbox again.`),
+    ],
+  };
+}

@@ -3,11 +3,34 @@ import type { CommandContext } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { callOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
-import { routeTestedView } from '../../people/route-view.ts';
+import { WIDEST_TEXT } from '../../people/routes.ts';
+import type { View } from '../../view/output.ts';
+import { cutToWidth, plainText, safeLine } from '../../view/terminal-text.ts';
 
 /** A receiver that does not take the sample is a failure, for scripts too. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
   const answer = await callOperation(shape, context);
   context.output.answer(answer, routeTestedView(answer));
   return isObject(answer) && answer['delivered'] === false ? EXIT.refused : EXIT.done;
+}
+
+/** How a sample fared. */
+function routeTestedView(answer: unknown): View {
+  if (!isObject(answer) || typeof answer['delivered'] !== 'boolean') return {};
+  const { delivered, status_code: code, duration_ms: ms, error, response, event_id: id } = answer;
+  const how =
+    code === null ? plainText(error ?? 'no answer') : `the receiver answered ${plainText(code)}`;
+  const text = safeLine(`${how}, in ${plainText(ms)} ms`);
+  const said = typeof response === 'string' && response !== '' ? response : null;
+  return {
+    lines: (look) => [
+      delivered
+        ? `${look.green('✓')} Delivered: ${text}`
+        : `${look.red('✗')} Not delivered: ${text}`,
+      ...(said === null
+        ? []
+        : [`  ${cutToWidth(safeLine(said), Math.min(look.columns, WIDEST_TEXT) - 2)}`]),
+      look.faint(`  ${safeLine(plainText(id))}`),
+    ],
+  };
 }

@@ -1,12 +1,59 @@
+import { isObject } from '../../../shared/untyped.ts';
 import type { CommandContext } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { callOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
-import { sourceListView } from '../../view/sources.ts';
+import type { View } from '../../view/output.ts';
+import { age, timeText } from '../../view/table.ts';
+import { plainText, safeLine } from '../../view/terminal-text.ts';
+import { wholeTable } from '../../disk/columns.ts';
 
 /** `source list`, with the address of each. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
   const answer = await callOperation(shape, context);
   context.output.answer(answer, sourceListView(answer));
   return EXIT.done;
+}
+
+const COLUMNS = [
+  { head: 'NAME' },
+  { head: 'VERIFICATION' },
+  { head: 'LAST' },
+  { head: '24 H', right: true },
+  { head: 'REFUSED', right: true },
+  { head: 'ADDRESS' },
+] as const;
+
+/** Sources with their addresses whole: they are there to be copied. */
+function sourceListView(answer: unknown): View {
+  const items: unknown = isObject(answer) ? answer['items'] : null;
+  if (!Array.isArray(items) || items.length === 0) return {};
+  return {
+    lines: (look) => [
+      ...wholeTable(
+        COLUMNS,
+        items.filter(isObject).map((source) => {
+          const { last_event_at: last, address, url } = source;
+          return [
+            plainText(source['name']),
+            // Whoever writes a mail has no secret: its signature is that of a domain.
+            source['type'] === 'email' ? 'dkim' : plainText(source['verification']),
+            typeof last === 'string' ? age(last, look.now) : '–',
+            plainText(source['events_24h']),
+            plainText(source['rejected_24h']),
+            plainText(address ?? url),
+          ];
+        }),
+        look,
+      ),
+      ...items.filter(isObject).flatMap((source) => changingOver(source, look.now)),
+    ],
+  };
+}
+
+function changingOver(source: Readonly<Record<string, unknown>>, now: number): string[] {
+  const { name, previous_secret_valid_until: until } = source;
+  if (typeof until !== 'string') return [];
+  const time = safeLine(timeText(until, now));
+  return [`${plainText(name)} takes its secret before as well until ${time}.`];
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { contentTypeOf } from '../../../cli/disk/content-type.ts';
-import { fileListView } from '../../../cli/disk/list-view.ts';
+import { fileListView } from '../../../cli/commands/file/list.ts';
 import { ProgressBar, progressLine } from '../../../cli/disk/progress.ts';
 import { sizeText } from '../../../cli/view/sizes.ts';
-import { usageView } from '../../../cli/disk/usage-view.ts';
+import { usageView } from '../../../cli/commands/usage.ts';
 import { zshScript } from '../../../cli/view/completion-scripts.ts';
 import { commandHelp } from '../../../cli/view/help.ts';
 import { textWidth } from '../../../cli/view/terminal-text.ts';

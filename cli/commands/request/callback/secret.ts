@@ -1,5 +1,24 @@
-import { callbackSecretView } from '../../../people/secret-view.ts';
+import { isObject } from '../../../../shared/untyped.ts';
 import { showingSecret } from '../../../people/shown-once.ts';
+import type { View } from '../../../view/output.ts';
+import { timeText } from '../../../view/table.ts';
+import { safeLine } from '../../../view/terminal-text.ts';
 
 /** `svc request callback secret` */
 export const run = showingSecret(callbackSecretView);
+
+/** The secret that signs callbacks of requests. */
+function callbackSecretView(answer: unknown): View {
+  if (!isObject(answer) || typeof answer['secret'] !== 'string') return {};
+  const { secret, previous_valid_until: until } = answer;
+  return {
+    lines: (look) => [
+      safeLine(secret),
+      '',
+      look.yellow('It is shown this once: store it where the receiver checks signatures.'),
+      ...(typeof until === 'string'
+        ? [`The one before signs as well until ${safeLine(timeText(until, look.now))}.`]
+        : []),
+    ],
+  };
+}
