@@ -1,5 +1,3 @@
-import type { OperationCall } from '../operation-command.ts';
-import type { OperationShape } from '../operation-shape.ts';
 import type { View } from '../view/output.ts';
 import { pairLines, type Pair } from '../view/pairs.ts';
 import { age, type Look } from '../view/table.ts';
@@ -8,7 +6,8 @@ import { typedNames } from '../view/typed-names.ts';
 import { decisionMark, decisionSentence, type Asked, type Names } from './decision.ts';
 
 interface Told {
-  readonly operation: string;
+  /** What an approval means. */
+  readonly approved: string | undefined;
   readonly names: Names;
   /** What to type next; null when there is nothing more to do. */
   readonly next: string | null;
@@ -23,7 +22,7 @@ export function answerView(answer: Asked, told: Told): View {
   return { lines: (look) => answerLines(answer, told, look) };
 }
 
-function answerLines(answer: Asked, { operation, names, next }: Told, look: Look): string[] {
+function answerLines(answer: Asked, { approved, names, next }: Told, look: Look): string[] {
   const { status, hint, request_id: id, expires_at: expires } = answer;
   const mark = decisionMark(answer, look);
   if (status === 'pending') {
@@ -34,10 +33,9 @@ function answerLines(answer: Asked, { operation, names, next }: Told, look: Look
       ...pairLines(next === null ? pairs : [...pairs, ['Next', next]], look, '  '),
     ];
   }
-  const applies = operation === 'policy_set' && status === 'approved';
   return [
     ...sentenceLines(answer, names, mark),
-    ...(applies ? ['  The policy holds from now on. See it with: svc policy get'] : []),
+    ...(approved !== undefined && status === 'approved' ? [`  ${approved}`] : []),
     ...hintLines(hint, look),
     look.faint(`  ${safeLine(plainText(id))}`),
   ];
@@ -66,23 +64,4 @@ function hintLines(hint: unknown, { columns }: Look): string[] {
   return wrapText(safeLine(typedNames(hint)), Math.min(columns, WIDEST_TEXT) - 2).map(
     (line) => `  ${line}`,
   );
-}
-
-/** The command that picks up a request which is still pending; null for one that is decided. */
-export function nextCommand(
-  { name, fields }: OperationShape,
-  { input }: Pick<OperationCall, 'input'>,
-  { status, request_id: id }: Asked,
-): string | null {
-  if (status !== 'pending' || typeof id !== 'string') return null;
-  if (name !== 'file_url') return `svc request watch ${id}`;
-  const standard = fields.find((field) => field.name === 'expires_in')?.default;
-  const expires = input['expires_in'] ?? standard;
-  const times = expires === standard ? '' : ` --expires-in ${plainText(expires)}`;
-  return `svc file url ${shellWord(plainText(input['path']))}${times} --approval ${id}`;
-}
-
-/** Quoted where a shell would read something into it. */
-function shellWord(text: string): string {
-  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

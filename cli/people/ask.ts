@@ -6,17 +6,27 @@ import { switchOption } from '../input/option-values.ts';
 import { exitOf, type OperationCall } from '../operation-command.ts';
 import type { OperationShape } from '../operation-shape.ts';
 import { heldAnswer } from '../work/held-call.ts';
-import { answerView, nextCommand } from './answer-view.ts';
+import { answerView } from './answer-view.ts';
 import type { Asked } from './decision.ts';
 import { untilDecided } from './follow.ts';
 import { ChannelNames } from './names.ts';
 import { Waiting } from './waiting.ts';
 
-/** What a command that asks does in a way of its own. */
+/** What each command that asks has to know, and what it may do in a way of its own. */
 interface Manner {
-  readonly show: (context: CommandContext, ended: Ended) => Promise<void>;
+  /** Whether a record is of what was asked with this input. */
+  readonly isAsked: (record: Asked, input: Asked) => boolean;
+  readonly show?: (context: CommandContext, ended: Ended) => Promise<void>;
   /** The answer as it is once the request of a pending one is decided. */
-  readonly afterwards: (context: CommandContext, pending: Asked, record: Asked) => Promise<unknown>;
+  readonly afterwards?: (
+    context: CommandContext,
+    pending: Asked,
+    record: Asked,
+  ) => Promise<unknown>;
+  /** The command that goes on with a pending request, other than watching it. */
+  readonly next?: (request: string, ended: Ended) => string;
+  /** What an approval means, in a sentence. */
+  readonly approved?: string;
 }
 
 /** Asks, waits, says how it ended, and answers with the exit code for it. */
@@ -24,15 +34,16 @@ export async function ask(
   shape: OperationShape,
   context: CommandContext,
   call: OperationCall,
-  manner: Manner = { show: showDecision, afterwards: withDecision },
+  manner: Manner,
 ): Promise<number> {
   const { output, signal } = context;
-  const waiting = new Waiting(context, shape.name, call.input);
+  const waiting = new Waiting(context, (record) => manner.isAsked(record, call.input));
   try {
     const deciding = decided(context, call, { waiting, manner });
     const answer = await output.spin(() => waiting.text, deciding);
     if (signal.aborted) throw new Error('Interrupted.');
-    await manner.show(context, { shape, call, answer, waiting });
+    const ended = { shape, call, answer, waiting };
+    await (manner.show?.(context, ended) ?? showDecision(context, ended, manner));
     return exitOf(answer);
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -63,7 +74,7 @@ async function decided(
   if (!isLong || !isPending(answer)) return answer;
   waiting.knownAs(String(answer['request_id']));
   const record = await untilDecided(context, String(answer['request_id']));
-  return record && manner.afterwards(context, answer, record);
+  return record && (manner.afterwards ?? withDecision)(context, answer, record);
 }
 
 function awayText({ gateway }: Client): string {
@@ -96,17 +107,20 @@ export interface Ended {
 
 async function showDecision(
   context: CommandContext,
-  { shape, call, answer, waiting }: Ended,
+  ended: Ended,
+  { next: goOn, approved }: Manner,
 ): Promise<void> {
+  const { answer, waiting } = ended;
   const { options, output, signal } = context;
   if (!isObject(answer)) return output.answer(answer);
-  const next = nextCommand(shape, call, answer);
+  const id = isPending(answer) ? String(answer['request_id']) : null;
+  const next = id && (goOn?.(id, ended) ?? `svc request watch ${id}`);
   if (output.json) {
     output.answer(answer);
     if (next !== null && options['json'] !== true) output.note(`Still pending. Next: ${next}`);
   } else {
     const names = await new ChannelNames(context.client(), signal).of(answer);
-    output.answer(answer, answerView(answer, { operation: shape.name, names, next }));
+    output.answer(answer, answerView(answer, { approved, names, next }));
   }
   if (isPending(answer)) await waiting.tellWhere(null);
 }

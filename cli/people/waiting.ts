@@ -1,5 +1,3 @@
-import { summaryOf } from '../../shared/operations/email/words.ts';
-import { pathOf } from '../../shared/rules/disk-name.ts';
 import { isObject } from '../../shared/untyped.ts';
 import type { CommandContext } from '../command.ts';
 import { sleep } from '../work/patience.ts';
@@ -23,9 +21,9 @@ export class Waiting {
   #isOver = false;
   #hasTold = false;
 
-  constructor(context: CommandContext, operation: string, input: Asked) {
+  constructor(context: CommandContext, isIt: (record: Asked) => boolean) {
     this.#context = context;
-    this.#isIt = whatIsAsked(operation, input);
+    this.#isIt = isIt;
   }
 
   /** What the spinner says. */
@@ -95,32 +93,4 @@ function goesByMail({ notified }: Asked): boolean {
 function areTwins(one: Asked, other: Asked): boolean {
   const apart = Date.parse(String(one['created_at'])) - Date.parse(String(other['created_at']));
   return Math.abs(apart) < TWINS_MS;
-}
-
-/** Whether a record is of what this call asks. */
-function whatIsAsked(operation: string, input: Asked): (record: Asked) => boolean {
-  const same = (record: Asked, ...names: readonly string[]): boolean =>
-    names.every((name) => record[name] === input[name]);
-  switch (operation) {
-    case 'ask_approval':
-      return (record) => record['kind'] === 'approval' && same(record, 'action', 'summary');
-    case 'ask_human':
-      return (record) => record['kind'] === 'question' && same(record, 'question');
-    case 'policy_set':
-      return (record) => record['kind'] === 'policy';
-    case 'file_url': {
-      const path = pathOf(String(input['path']));
-      return (record) =>
-        record['kind'] === 'file_url' && String(record['summary']).startsWith(`Share ${path} by `);
-    }
-    case 'email_send': {
-      const summary = summaryOf({
-        subject: String(input['subject']),
-        to: Array.isArray(input['to']) ? input['to'].map(String) : [],
-      });
-      return (record) => record['kind'] === 'email_send' && record['summary'] === summary;
-    }
-    default:
-      return () => false;
-  }
 }

@@ -2,6 +2,7 @@ import type { Additions, CommandContext } from '../../command.ts';
 import { readCall } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import { ask } from '../../people/ask.ts';
+import type { Asked } from '../../people/decision.ts';
 import { ENDS, UNTIL_DECIDED } from '../../people/options.ts';
 
 export const declaration: Additions = {
@@ -12,5 +13,13 @@ export const declaration: Additions = {
 
 /** `svc ask approval`: waits for the decision. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
-  return ask(shape, context, await readCall(shape, context));
+  return ask(shape, context, await readCall(shape, context), { isAsked });
+}
+
+function isAsked(record: Asked, input: Asked): boolean {
+  return (
+    record['kind'] === 'approval' &&
+    record['action'] === input['action'] &&
+    record['summary'] === input['summary']
+  );
 }

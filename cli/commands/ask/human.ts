@@ -2,6 +2,7 @@ import type { Additions, CommandContext } from '../../command.ts';
 import { readCall } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import { ask } from '../../people/ask.ts';
+import type { Asked } from '../../people/decision.ts';
 import { ENDS, UNTIL_DECIDED } from '../../people/options.ts';
 
 export const declaration: Additions = {
@@ -12,5 +13,9 @@ export const declaration: Additions = {
 
 /** `svc ask human`: waits for the answer. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
-  return ask(shape, context, await readCall(shape, context));
+  return ask(shape, context, await readCall(shape, context), { isAsked });
+}
+
+function isAsked(record: Asked, input: Asked): boolean {
+  return record['kind'] === 'question' && record['question'] === input['question'];
 }

@@ -1,3 +1,5 @@
+import { summaryOf } from '../../../shared/operations/email/words.ts';
+import type { Asked } from '../../people/decision.ts';
 import { ENDS, UNTIL_DECIDED } from '../../people/options.ts';
 import { isObject } from '../../../shared/untyped.ts';
 import type { Additions, CommandContext } from '../../command.ts';
@@ -18,10 +20,15 @@ export const declaration: Additions = {
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
   const call = await readCall(shape, context);
   try {
-    return await ask(shape, context, call, { show, afterwards });
+    return await ask(shape, context, call, { isAsked, show, afterwards });
   } catch (error) {
     throw withSource(error);
   }
+}
+
+function isAsked({ kind, summary }: Asked, { subject, to }: Asked): boolean {
+  const asked = { subject: String(subject), to: Array.isArray(to) ? to.map(String) : [] };
+  return kind === 'email_send' && summary === summaryOf(asked);
 }
 
 async function show(context: CommandContext, { answer, waiting }: Ended): Promise<void> {

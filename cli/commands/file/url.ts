@@ -1,7 +1,10 @@
+import { pathOf } from '../../../shared/rules/disk-name.ts';
+import { plainText } from '../../view/terminal-text.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { readCall } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
-import { ask } from '../../people/ask.ts';
+import { ask, type Ended } from '../../people/ask.ts';
+import type { Asked } from '../../people/decision.ts';
 import { ENDS } from '../../people/options.ts';
 
 export const declaration: Additions = {
@@ -10,5 +13,23 @@ export const declaration: Additions = {
 
 /** `svc file url`: a person may have to allow it. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
-  return ask(shape, context, await readCall(shape, context));
+  return ask(shape, context, await readCall(shape, context), { isAsked, next });
+}
+
+function isAsked({ kind, summary }: Asked, { path }: Asked): boolean {
+  return kind === 'file_url' && String(summary).startsWith(`Share ${pathOf(String(path))} by `);
+}
+
+/** The link is made by the same command, with the approval. */
+function next(request: string, { shape, call }: Ended): string {
+  const { path, expires_in: given } = call.input;
+  const standard = shape.fields.find(({ name }) => name === 'expires_in')?.default;
+  const expires = given ?? standard;
+  const times = expires === standard ? '' : ` --expires-in ${plainText(expires)}`;
+  return `svc file url ${shellWord(plainText(path))}${times} --approval ${request}`;
+}
+
+/** Quoted where a shell would read something into it. */
+function shellWord(text: string): string {
+  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -23,7 +23,10 @@ export async function run(context: CommandContext, shape: OperationShape): Promi
     if (!output.json) output.redraw((look) => ({ kept: diffLines(preview, look), live: [] }));
     warn(context, preview);
   }
-  return ask(shape, context, call);
+  return ask(shape, context, call, {
+    isAsked: (record) => record['kind'] === 'policy',
+    approved: 'The policy holds from now on. See it with: svc policy get',
+  });
 }
 
 function diffLines(preview: unknown, look: Parameters<NonNullable<View['lines']>>[0]): string[] {
