@@ -41,7 +41,7 @@ const withoutSchemas = {
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^zod$/ }, () => ({ path: 'zod', namespace: 'no-schemas' }));
     onLoad({ filter: /.*/, namespace: 'no-schemas' }, () => ({
-      contents: `import anything from './gateway/writes/no-schemas.ts';
+      contents: `import anything from './gateway/commit/no-schemas.ts';
         export { ${names.map((name) => `anything as ${name}`).join(', ')} };`,
       resolveDir: import.meta.dirname,
     }));
@@ -50,7 +50,7 @@ const withoutSchemas = {
 
 await build({
   ...ofProcess,
-  entryPoints: { writer: 'gateway/writes/thread-main.ts' },
+  entryPoints: { writer: 'gateway/commit/thread-main.ts' },
   plugins: [withoutSchemas],
 });
 

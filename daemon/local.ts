@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { claimMode } from '../gateway/data-mode.ts';
+import { claimMode } from '../gateway/lib/data-mode.ts';
 import { Gateway, NO_OWNER } from '../gateway/gateway.ts';
 import { readSettings, type Settings } from '../gateway/settings.ts';
 import type { ProjectInfo, ServerInfo } from '../shared/context.ts';

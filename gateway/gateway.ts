@@ -3,14 +3,14 @@ import type { HttpEnv } from '../shared/bindings/http.ts';
 import type { ProjectInfo } from '../shared/context.ts';
 import type { Executor } from '../shared/executor.ts';
 import { hashApiKey, last4, newApiKey, newId } from '../shared/ids.ts';
-import type { Desk } from './people/desk.ts';
-import { NO_OWNER } from './people/no-owner.ts';
-import type { BotHealth } from './people/people.ts';
-import type { Census } from './observer.ts';
+import type { Desk } from './lib/approvals.ts';
+import { NO_OWNER } from './approvals/no-owner.ts';
+import type { BotHealth } from './compose-people.ts';
+import type { Census } from './lib/observer.ts';
 import type { OperatorDesk } from './operator/operator-desk.ts';
-import type { Projects } from './projects.ts';
+import type { Projects } from './projects/projects.ts';
 import type { GatewayOptions } from './options.ts';
-import { assemble, type Parts } from './parts.ts';
+import { assemble, type Parts } from './compose.ts';
 
 /** A key with its secret, which is shown this once. */
 export interface IssuedKey {

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import { StartRefused } from '../shared/start-refused.ts';
 import { readServerConfig } from './server/config.ts';
-import { tryDataFolder } from './server/data-folder.ts';
+import { tryDataFolder } from './lib/data-folder.ts';
 import { createServerLog } from './server/log.ts';
 import { GatewayServer } from './server/server.ts';
 

@@ -3,11 +3,11 @@ import type { Clock } from '../shared/clock.ts';
 import type { ServerInfo } from '../shared/context.ts';
 import type { BlobsConfig } from './blobs/blobs-config.ts';
 import type { CallbackAllow } from './callbacks/callback-allow.ts';
-import { type RemoteStore } from './databases.ts';
-import { type PeopleConfig } from './people/people.ts';
-import type { Observer } from './observer.ts';
-import type { Steadiness } from './steadiness.ts';
-import type { Writers, WritersOptions } from './writes/writers.ts';
+import { type RemoteStore } from './projects/databases.ts';
+import { type PeopleConfig } from './compose-people.ts';
+import type { Observer } from './lib/observer.ts';
+import type { Steadiness } from './projects/steadiness.ts';
+import type { Writers, WritersOptions } from './commit/writers.ts';
 
 /** What a gateway is opened with. */
 export interface GatewayOptions {

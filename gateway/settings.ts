@@ -1,10 +1,10 @@
-import { AddressRangesError } from './address-ranges.ts';
+import { AddressRangesError } from './lib/address-ranges.ts';
 import { BlobsConfigError, readBlobsConfig, type BlobsConfig } from './blobs/blobs-config.ts';
 import { CallbackAllow } from './callbacks/callback-allow.ts';
 import { MailConfigError } from './mail/mail-config.ts';
 import { readMailConfig } from './mail/read-mail-config.ts';
-import type { PeopleConfig } from './people/people.ts';
-import { readTelegramSettings } from './telegram/telegram-env.ts';
+import type { PeopleConfig } from './compose-people.ts';
+import { readTelegramSettings } from './channels/telegram/telegram-env.ts';
 
 /** What the environment says of blobs, people and callbacks, in local mode as on a host. */
 export interface Settings {

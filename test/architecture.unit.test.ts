@@ -67,6 +67,34 @@ function offences(
   );
 }
 
+/** From the top: a folder of gateway/ imports those below it. */
+const FLOORS = [
+  ['main.ts'],
+  ['server'],
+  ['admin'],
+  ['compose-people.ts', 'compose.ts', 'gateway.ts', 'options.ts', 'settings.ts'],
+  ['operator'],
+  ['http'],
+  ['web'],
+  ['executor'],
+  ['auth'],
+  ['channels'],
+  ['mail'],
+  ['approvals'],
+  ['callbacks'],
+  ['replica'],
+  ['projects'],
+  ['blobs'],
+  ['commit'],
+  ['lib'],
+];
+
+function floorOf(path: string): number {
+  const floor = FLOORS.findIndex((rooms) => rooms.includes(path.split('/')[1] ?? ''));
+  if (floor === -1) throw new Error(`${path} is on no floor of gateway/.`);
+  return floor;
+}
+
 describe('the directions of imports', () => {
   it('reads imports at all', () => {
     expect(importsOf('cli/a.ts', `import type { A } from './b.ts';`)).toEqual([
@@ -104,10 +132,18 @@ describe('the directions of imports', () => {
       ({ target }) => houseOf(target) === 'gateway',
     );
     expect(embedding).toEqual([
-      'daemon/local.ts -> gateway/data-mode.ts',
+      'daemon/local.ts -> gateway/lib/data-mode.ts',
       'daemon/local.ts -> gateway/gateway.ts',
       'daemon/local.ts -> gateway/settings.ts',
     ]);
+  });
+
+  it('down the floors of gateway/', () => {
+    const ups = offences(
+      sourcesIn('gateway'),
+      ({ target }, { path }) => target.startsWith('gateway/') && floorOf(target) < floorOf(path),
+    );
+    expect(ups).toEqual([]);
   });
 
   it('operations and rules load no store', () => {

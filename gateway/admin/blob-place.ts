@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { writeStreamSynced } from '../blobs/blob-files.ts';
+import { writeStreamSynced } from '../lib/durable-files.ts';
 import type { S3Place } from '../blobs/blobs-config.ts';
 import { FileBlobStore } from '../blobs/blob-store.ts';
 import { S3BlobStore } from '../blobs/s3-blob-store.ts';

@@ -2,8 +2,8 @@ import { isReservedSlug, SLUG, SLUG_MAX_CHARS } from '../../shared/rules/slug.ts
 import type { MovingProject } from '../../shared/store/control/moves.ts';
 import { newestSchema } from '../../shared/store/migrate.ts';
 import { strangePart } from '../../shared/store/own-schema.ts';
-import { accountHashText, accountPlace } from '../signin/logins.ts';
-import { createVault } from '../vault.ts';
+import { accountHashText, accountPlace } from '../auth/logins.ts';
+import { createVault } from '../lib/vault.ts';
 import { AdminError } from './admin-error.ts';
 import type { ProjectCopy } from './project-copy.ts';
 import type { ProjectManifest } from './project-manifest.ts';

@@ -7,7 +7,7 @@ import type { Reader } from '../../shared/store/driver.ts';
 import { endServerImport, importToServer } from '../../shared/store/server-import.ts';
 import { structureProblems } from '../../shared/store/snapshot.ts';
 import { CopyRefused } from '../../shared/store/table-copy.ts';
-import { syncFile } from '../blobs/blob-files.ts';
+import { syncFile } from '../lib/durable-files.ts';
 import { AdminError } from './admin-error.ts';
 import { BucketPlace, folderPlace, sharedFolderPlace, type BlobPlace } from './blob-place.ts';
 import { lookUp, openControlDoor, type ControlDoor } from './control-door.ts';

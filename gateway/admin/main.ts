@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { ServiceError } from '../../shared/errors.ts';
 import { StartRefused } from '../../shared/start-refused.ts';
 import { errorCode } from '../../shared/untyped.ts';
-import { refuseHalfRekeyed } from '../rekey-mark.ts';
+import { refuseHalfRekeyed } from '../lib/rekey-mark.ts';
 import { AdminError } from './admin-error.ts';
 import { backUp } from './backup.ts';
 import type { Manifest } from './manifest.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { loadMasterKey } from '../vault.ts';
+import { loadMasterKey } from '../lib/vault.ts';
 import { AdminError } from './admin-error.ts';
 
 /** The master key at this place, which must be there: a new one would open nothing. Throws an `AdminError`. */

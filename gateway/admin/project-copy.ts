@@ -2,8 +2,8 @@ import { CHAIN_START, verifyChunk } from '../../shared/rules/ledger-chain.ts';
 import type { Reader } from '../../shared/store/driver.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { EmbeddedReader } from '../../shared/store/reader.ts';
-import { ledgerKeyPlace } from '../recorder.ts';
-import { createVault } from '../vault.ts';
+import { ledgerKeyPlace } from '../commit/recorder.ts';
+import { createVault } from '../lib/vault.ts';
 
 const PORTION = 1000;
 

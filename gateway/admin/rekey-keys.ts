@@ -1,9 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { syncFile, writeThenMove } from '../blobs/blob-files.ts';
-import type { RekeyMark } from '../rekey-mark.ts';
-import { keyText, loadMasterKey } from '../vault.ts';
+import { syncFile, writeThenMove } from '../lib/durable-files.ts';
+import type { RekeyMark } from '../lib/rekey-mark.ts';
+import { keyText, loadMasterKey } from '../lib/vault.ts';
 import { AdminError } from './admin-error.ts';
 import { existingKey, fingerprintOf } from './master-key.ts';
 

@@ -1,10 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { projectsIn, type ProjectRecord } from '../../shared/store/control-store.ts';
-import { modeOf } from '../data-mode.ts';
-import { readRekeyMark, removeRekeyMark, writeRekeyMark, type RekeyMark } from '../rekey-mark.ts';
-import { claimWhosever } from '../server/data-folder.ts';
-import { createVault, loadMasterKey } from '../vault.ts';
+import { modeOf } from '../lib/data-mode.ts';
+import {
+  readRekeyMark,
+  removeRekeyMark,
+  writeRekeyMark,
+  type RekeyMark,
+} from '../lib/rekey-mark.ts';
+import { claimWhosever } from '../lib/data-folder.ts';
+import { createVault, loadMasterKey } from '../lib/vault.ts';
 import { AdminError } from './admin-error.ts';
 import { databaseFile } from './copies.ts';
 import { existingKey, fingerprintOf } from './master-key.ts';

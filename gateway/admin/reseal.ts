@@ -3,8 +3,8 @@ import {
   type SealedRow,
   type SealedRows,
 } from '../../shared/store/sealed-store.ts';
-import { SAMPLE_PLACE } from '../open-control.ts';
-import type { OwnVault } from '../vault.ts';
+import { SAMPLE_PLACE } from '../projects/open-control.ts';
+import type { OwnVault } from '../lib/vault.ts';
 import { AdminError } from './admin-error.ts';
 import { CONTROL_VALUES, messageHash, PROJECT_VALUES, type SealedValue } from './sealed-values.ts';
 

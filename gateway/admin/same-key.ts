@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { keySampleIn } from '../../shared/store/control-store.ts';
-import { readRekeyMark, refuseHalfRekeyed } from '../rekey-mark.ts';
+import { readRekeyMark, refuseHalfRekeyed } from '../lib/rekey-mark.ts';
 import { AdminError } from './admin-error.ts';
 
 /**

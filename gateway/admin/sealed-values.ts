@@ -13,11 +13,11 @@ import { comparableAddress } from '../../shared/rules/mail-address.ts';
 import { replyTokenOf, reportToken } from '../../shared/rules/project-address.ts';
 import type { Row } from '../../shared/store/driver.ts';
 import type { SealedColumn } from '../../shared/store/sealed-store.ts';
-import { keptAnswerPlace } from '../kept-answers.ts';
-import { SAMPLE_PLACE } from '../open-control.ts';
-import { ledgerKeyPlace } from '../recorder.ts';
-import { accountHashText, accountPlace, loginPlace, loginRateText } from '../signin/logins.ts';
-import { linkPlace, linkRateText, sessionPlace } from '../ui/sessions.ts';
+import { keptAnswerPlace } from '../commit/idempotency.ts';
+import { SAMPLE_PLACE } from '../projects/open-control.ts';
+import { ledgerKeyPlace } from '../commit/recorder.ts';
+import { accountHashText, accountPlace, loginPlace, loginRateText } from '../auth/logins.ts';
+import { linkPlace, linkRateText, sessionPlace } from '../web/inbox/sessions.ts';
 
 /** A column that is sealed with the master key, and the keyed hashes of what is sealed there. */
 export interface SealedValue extends SealedColumn {

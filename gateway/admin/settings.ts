@@ -2,8 +2,8 @@ import { join, resolve } from 'node:path';
 import { readConfigFile } from '../../shared/config-file.ts';
 import { defaultDataFolder } from '../../shared/gateway-data.ts';
 import { readBlobsConfig, type BlobsConfig, type S3Place } from '../blobs/blobs-config.ts';
-import { Databases } from '../databases.ts';
-import { readStoreConfig } from '../server/store-config.ts';
+import { Databases } from '../projects/databases.ts';
+import { readStoreConfig } from '../projects/store-config.ts';
 import { readOr } from '../settings.ts';
 import { AdminError } from './admin-error.ts';
 

@@ -17,7 +17,7 @@ import {
   writeInPlace,
   writeStreamSynced,
   writeThenMove,
-} from './blob-files.ts';
+} from '../lib/durable-files.ts';
 import { Pins } from './pins.ts';
 import type { Erasure, SharedPins } from './shared-pins.ts';
 

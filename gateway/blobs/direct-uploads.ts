@@ -2,8 +2,8 @@ import type { Clock } from '../../shared/clock.ts';
 import type { DirectUploads, UploadAddress } from '../../shared/context.ts';
 import { UPLOAD_MS } from '../../shared/limits.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
-import type { ProjectWrites } from '../writes/writers.ts';
-import { BlobSizeError } from './blob-files.ts';
+import type { ProjectWrites } from '../commit/writers.ts';
+import { BlobSizeError } from '../lib/durable-files.ts';
 import { isMissing } from './blob-store.ts';
 import type { S3BlobStore } from './s3-blob-store.ts';
 

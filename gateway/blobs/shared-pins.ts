@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../shared/clock.ts';
 import { unavailable } from '../../shared/errors.ts';
-import type { ProjectWrites } from '../writes/writers.ts';
+import type { ProjectWrites } from '../commit/writers.ts';
 
 /** How long a store of bytes waits for an erasure, a look at a time. */
 const WAITS_MS: readonly number[] = [10, 20, 50, 100, 200, 500, 1000, 1000, 1000];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Attempt } from '../writes/push.ts';
-import type { ProjectWrites } from '../writes/writers.ts';
+import type { Attempt } from '../commit/push.ts';
+import type { ProjectWrites } from '../commit/writers.ts';
 
 /** So many are written down by one job, which others have to wait for, and so many jobs are under way at once. */
 const BATCH_MAX = 32;

@@ -1,4 +1,4 @@
-import { AddressRanges } from '../address-ranges.ts';
+import { AddressRanges } from '../lib/address-ranges.ts';
 
 /**
  * The addresses that may be called although they are not public, over http too and on any port: SVC_CALLBACK_ALLOW. It is

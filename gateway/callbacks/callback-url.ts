@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { ServiceError } from '../../shared/errors.ts';
 import { hasControl } from '../../shared/text.ts';
-import { isPublicAddress } from './address-classes.ts';
+import { isPublicAddress } from '../lib/address-classes.ts';
 import { CallbackAllow } from './callback-allow.ts';
 
 const URL_MAX_CHARS = 2048;

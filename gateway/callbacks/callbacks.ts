@@ -8,7 +8,7 @@ import { Deliveries, type PushingProject } from './deliveries.ts';
 import { checkHost } from './guarded-lookup.ts';
 import { CallbackSender } from './post.ts';
 import { newSigningSecret, signatureHeaders } from './sign.ts';
-import { Slots } from '../slots.ts';
+import { Slots } from '../lib/slots.ts';
 
 /** To all destinations of all projects together. A delivery with a large body counts as several. */
 const SLOTS_MAX = 256;

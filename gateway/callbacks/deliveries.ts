@@ -8,11 +8,11 @@ import type { DeliveryRow } from '../../shared/store/deliveries.ts';
 import type { EventRow } from '../../shared/store/events.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
-import type { ProjectWrites } from '../writes/writers.ts';
+import type { ProjectWrites } from '../commit/writers.ts';
 import { AttemptLog } from './attempt-log.ts';
 import { DestinationQueue, type Attempted, type Page } from './destination-queue.ts';
 import { SigningSecrets } from './signing-secrets.ts';
-import { Slots } from '../slots.ts';
+import { Slots } from '../lib/slots.ts';
 
 /** Bodies of this size are read at once for one destination. */
 const PAGE_MAX_BYTES = 1024 * 1024;

@@ -1,4 +1,4 @@
-import type { Slots } from '../slots.ts';
+import type { Slots } from '../lib/slots.ts';
 
 /** So many posts to one destination at once: at first, when all goes well, and when nothing does. */
 const PLACES_FIRST = 4;

@@ -1,5 +1,5 @@
 import { isoTime } from '../../shared/clock.ts';
-import type { ChannelView, Opened, RequestKind, RequestView } from '../people/desk.ts';
+import type { ChannelView, Opened, RequestKind, RequestView } from '../lib/approvals.ts';
 import { named, oneLine, quote } from './plain-text.ts';
 
 /** What is written to a person. */

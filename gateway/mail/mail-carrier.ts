@@ -1,4 +1,4 @@
-import type { Carrier, Letter, Sent } from '../people/desk.ts';
+import type { Carrier, Letter, Sent } from '../lib/approvals.ts';
 import { isMailAddress } from '../../shared/rules/mail-address.ts';
 import { askLetter, tellLetter, verifyLetter, type LetterText } from './letters.ts';
 import { LOCAL_FROM } from './mail-config.ts';

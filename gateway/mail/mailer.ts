@@ -1,4 +1,4 @@
-import type { Sent } from '../people/desk.ts';
+import type { Sent } from '../lib/approvals.ts';
 
 /** A mail to one person, whole. */
 export interface OutgoingMail {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../shared/clock.ts';
 import { makeFolder } from '../../shared/make-folder.ts';
 import { errorCode } from '../../shared/untyped.ts';
-import { listing, syncFile } from '../blobs/blob-files.ts';
+import { listing, syncFile } from '../lib/durable-files.ts';
 import { composeMail, type ComposedMail } from './compose.ts';
 import { heldBack, later, type Mailer, type MailSent, type OutgoingMail } from './mailer.ts';
 

@@ -1,5 +1,5 @@
 import { isObject } from '../../shared/untyped.ts';
-import type { Sent, SmtpReply } from '../people/desk.ts';
+import type { Sent, SmtpReply } from '../lib/approvals.ts';
 import type { SmtpPlace } from './mail-config.ts';
 import { later, type MailSent } from './mailer.ts';
 import { oneLine } from './plain-text.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type SMTPPool from 'nodemailer/lib/smtp-pool';
 import type { Clock } from '../../shared/clock.ts';
 import { domainOf } from '../../shared/rules/mail-address.ts';
-import { Slots } from '../slots.ts';
+import { Slots } from '../lib/slots.ts';
 import { composeMail } from './compose.ts';
 import { dkimSignature } from './dkim.ts';
 import type { DkimConfig, SmtpPlace } from './mail-config.ts';

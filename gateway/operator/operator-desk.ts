@@ -6,10 +6,10 @@ import { sendBlocked, sendUse, type Blocked } from '../../shared/operations/emai
 import { maskedAddress } from '../../shared/rules/mail-address.ts';
 import type { ControlStore } from '../../shared/store/control-store.ts';
 import type { ListedProject } from '../../shared/store/control/accounts.ts';
-import type { Projects } from '../projects.ts';
+import type { Projects } from '../projects/projects.ts';
 import { MoveDesk } from './move-desk.ts';
 import { namedProject } from './named-project.ts';
-import { accountPlace } from '../signin/logins.ts';
+import { accountPlace } from '../auth/logins.ts';
 
 interface DeskParts {
   readonly control: ControlStore;

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Project } from '../project.ts';
-import { HISTORY_NAME } from '../writes/replica-history.ts';
+import type { Project } from '../projects/project.ts';
+import { HISTORY_NAME } from '../commit/replica-history.ts';
 
 /** What a database on a server says of itself, in one snapshot. */
 export interface RemoteHistory {

@@ -1,5 +1,5 @@
 import { unavailable } from '../../shared/errors.ts';
-import type { Project } from '../project.ts';
+import type { Project } from '../projects/project.ts';
 
 /** Copies of the database on their way. Each holds a file or a connection open for as long as it is taken. */
 const COPIES_MAX = 64;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../shared/clock.ts';
 import { unavailable } from '../../shared/errors.ts';
-import type { Databases } from '../databases.ts';
-import type { Project } from '../project.ts';
+import type { Databases } from '../projects/databases.ts';
+import type { Project } from '../projects/project.ts';
 import { endHistory, epochOf, historyOf, type RemoteHistory } from './history.ts';
 import type { FrameRange } from './log-file.ts';
 import { RemotePrimary, type PrimaryFrames } from './remote-primary.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '../../shared/errors.ts';
-import type { Project } from '../project.ts';
+import type { Project } from '../projects/project.ts';
 import type { FrameRange } from './log-file.ts';
 
 /** What one answer carries at most; the client asks for half of it. */

@@ -1,4 +1,4 @@
-import { nameOfHost } from '../links/content-host.ts';
+import { nameOfHost } from '../http/links/content-host.ts';
 import { listenText, type ListenAddress } from './listen-address.ts';
 
 type Complain = (problem: string) => void;

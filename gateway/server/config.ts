@@ -4,14 +4,14 @@ import { pino } from 'pino';
 import { readConfigFile } from '../../shared/config-file.ts';
 import { defaultDataFolder } from '../../shared/gateway-data.ts';
 import { StartRefused } from '../../shared/start-refused.ts';
-import { AddressRanges } from '../address-ranges.ts';
-import type { RemoteStore } from '../databases.ts';
+import { AddressRanges } from '../lib/address-ranges.ts';
+import type { RemoteStore } from '../projects/databases.ts';
 import type { MailConfig } from '../mail/mail-config.ts';
 import { readOr, readSettings, type Settings } from '../settings.ts';
 import { readBase, readContentUrl } from './base-urls.ts';
 import { isLoopback, parseListenAddress, type ListenAddress } from './listen-address.ts';
 import { unknownSettings } from './setting-names.ts';
-import { isInClear, readStoreConfig } from './store-config.ts';
+import { isInClear, readStoreConfig } from '../projects/store-config.ts';
 
 /** How the hosted process runs. */
 export interface ServerConfig {

@@ -6,9 +6,9 @@ import { unroutable, type HttpEnv, type Visit } from '../../shared/bindings/http
 import { unavailable } from '../../shared/errors.ts';
 import { answerError } from '../../shared/http/answers.ts';
 import type { Handler } from '../../shared/http/http-server.ts';
-import type { AddressRanges } from '../address-ranges.ts';
-import type { ContentHost } from '../links/content-host.ts';
-import { addressBehind, isDirectFromHere } from './client-address.ts';
+import type { AddressRanges } from '../lib/address-ranges.ts';
+import type { ContentHost } from '../http/links/content-host.ts';
+import { addressBehind, isDirectFromHere } from '../lib/client-address.ts';
 import type { Metrics } from './metrics.ts';
 import type { Probes } from './probes.ts';
 import { NO_ROUTE, RouteTable } from './route-table.ts';

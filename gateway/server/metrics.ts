@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { AttemptOutcome } from '../../shared/rules/retry-schedule.ts';
 import { isSuccess } from '../../shared/rules/retry-schedule.ts';
-import type { Census, Observer } from '../observer.ts';
+import type { Census, Observer } from '../lib/observer.ts';
 
 /** A request that has ended. */
 interface Answered {

@@ -5,7 +5,7 @@ import { ServiceError } from '../../shared/errors.ts';
 import { answerError, answerJson } from '../../shared/http/answers.ts';
 import { SAFE_HEADERS } from '../../shared/http/safe-headers.ts';
 import { VERSION } from '../../shared/version.ts';
-import type { BotHealth } from '../people/people.ts';
+import type { BotHealth } from '../compose-people.ts';
 import type { DiskProbe } from './disk-probe.ts';
 import type { Metrics } from './metrics.ts';
 

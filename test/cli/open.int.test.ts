@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { WEB_PAGES } from '../../cli/commands/open.ts';
 import { run } from '../../cli/run.ts';
-import { UI_PAGES } from '../../gateway/ui/pages.ts';
+import { UI_PAGES } from '../../gateway/web/inbox/pages.ts';
 import { FakeDaemon, json } from './fake-daemon.ts';
 import { TextSink } from './fake-output.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Project } from '../../gateway/project.ts';
+import type { Project } from '../../gateway/projects/project.ts';
 import { TestGateway } from '../helpers/gateway.ts';
 
 const WAITERS = 25;

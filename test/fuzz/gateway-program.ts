@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import pino from 'pino';
-import { AddressRanges } from '../../gateway/address-ranges.ts';
+import { AddressRanges } from '../../gateway/lib/address-ranges.ts';
 import { CallbackAllow } from '../../gateway/callbacks/callback-allow.ts';
 import { Gateway } from '../../gateway/gateway.ts';
 import { readMailConfig } from '../../gateway/mail/read-mail-config.ts';

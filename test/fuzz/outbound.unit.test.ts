@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import PostalMime from 'postal-mime';
 import { describe, expect, it } from 'vitest';
-import { attachment } from '../../gateway/links/attachment.ts';
+import { attachment } from '../../gateway/lib/attachment.ts';
 import { composeMail } from '../../gateway/mail/compose.ts';
 import type { OutgoingMail } from '../../gateway/mail/mailer.ts';
 import { EMAIL_SUBJECT_MAX_CHARS } from '../../shared/limits.ts';

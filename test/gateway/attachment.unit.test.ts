@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { attachment } from '../../gateway/links/attachment.ts';
+import { attachment } from '../../gateway/lib/attachment.ts';
 
 const FORM = /^attachment; filename="([^"\\]*)"; filename\*=UTF-8''([\w!#$&+\-.^`|~%]*)$/;
 

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Databases } from '../../gateway/databases.ts';
-import { keepUp } from '../../gateway/upkeep.ts';
+import { Databases } from '../../gateway/projects/databases.ts';
+import { keepUp } from '../../gateway/projects/upkeep.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { TestDisk } from './disk.ts';
 

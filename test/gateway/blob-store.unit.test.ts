@@ -14,7 +14,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BlobSizeError } from '../../gateway/blobs/blob-files.ts';
+import { BlobSizeError } from '../../gateway/lib/durable-files.ts';
 import { FileBlobStore, isMissing } from '../../gateway/blobs/blob-store.ts';
 import type { ByteRange } from '../../shared/context.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';

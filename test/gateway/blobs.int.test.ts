@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keepUp } from '../../gateway/upkeep.ts';
+import { keepUp } from '../../gateway/projects/upkeep.ts';
 import { changed } from '../helpers/changed.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askedRange } from '../../gateway/links/byte-range.ts';
+import { askedRange } from '../../gateway/http/links/byte-range.ts';
 
 const HUGE = '9'.repeat(400);
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { claimMode } from '../../gateway/data-mode.ts';
+import { claimMode } from '../../gateway/lib/data-mode.ts';
 import { StartRefused } from '../../shared/start-refused.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 

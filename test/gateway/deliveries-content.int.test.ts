@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { Routing } from '../../gateway/writes/open-routes.ts';
-import { queueCallback } from '../../gateway/writes/routing.ts';
-import type { Project } from '../../gateway/project.ts';
-import { keepUp } from '../../gateway/upkeep.ts';
+import { Routing } from '../../gateway/commit/open-routes.ts';
+import { queueCallback } from '../../gateway/commit/routing.ts';
+import type { Project } from '../../gateway/projects/project.ts';
+import { keepUp } from '../../gateway/projects/upkeep.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { writerOf } from '../helpers/writers.ts';
 import { LOOPBACK, Receiver, until } from './callback-receiver.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DestinationQueue, type Attempted } from '../../gateway/callbacks/destination-queue.ts';
-import { Slots } from '../../gateway/slots.ts';
+import { Slots } from '../../gateway/lib/slots.ts';
 
 interface Item {
   readonly id: string;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Steadiness } from '../../gateway/steadiness.ts';
-import { keepUp } from '../../gateway/upkeep.ts';
+import type { Steadiness } from '../../gateway/projects/steadiness.ts';
+import { keepUp } from '../../gateway/projects/upkeep.ts';
 import { FakeClock, STEADY, TestGateway, UNSTEADY } from '../helpers/gateway.ts';
 import { TestDisk } from './disk.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { newId, newToken } from '../../shared/ids.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
-import type { Project } from '../../gateway/project.ts';
+import type { Project } from '../../gateway/projects/project.ts';
 import type { TestGateway } from '../helpers/gateway.ts';
 import { writerOf } from '../helpers/writers.ts';
 

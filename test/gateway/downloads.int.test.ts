@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createVault, loadMasterKey } from '../../gateway/vault.ts';
+import { createVault, loadMasterKey } from '../../gateway/lib/vault.ts';
 import { projectBody } from '../../shared/ids.ts';
 import { fileDownloadLink, fileLinkText } from '../../shared/links.ts';
 import { changed } from '../helpers/changed.ts';

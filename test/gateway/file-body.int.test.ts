@@ -5,7 +5,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FileBody } from '../../gateway/links/file-body.ts';
+import { FileBody } from '../../gateway/lib/file-body.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 const KIB = 1024;

@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest';
-import { heldSecrets, KnownSources, type OpenSource } from '../../gateway/known-sources.ts';
+import {
+  heldSecrets,
+  KnownSources,
+  type OpenSource,
+} from '../../gateway/projects/known-sources.ts';
 
 const source: OpenSource = {
   row: {

@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Carrier } from '../../gateway/people/desk.ts';
-import { Letters } from '../../gateway/people/letters.ts';
-import { createVault, loadMasterKey } from '../../gateway/vault.ts';
+import type { Carrier } from '../../gateway/lib/approvals.ts';
+import { Letters } from '../../gateway/approvals/letters.ts';
+import { createVault, loadMasterKey } from '../../gateway/lib/vault.ts';
 import type { Vault } from '../../shared/context.ts';
 import { newId } from '../../shared/ids.ts';
 import { channelPlace } from '../../shared/operations/channel/view.ts';

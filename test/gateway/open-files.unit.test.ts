@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OpenFiles, type Occupant } from '../../gateway/open-files.ts';
+import { OpenFiles, type Occupant } from '../../gateway/projects/open-files.ts';
 
 /** An occupant whose calls begin and end when the test says so. */
 class Guest implements Occupant {

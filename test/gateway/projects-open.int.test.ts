@@ -2,7 +2,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Project } from '../../gateway/project.ts';
+import type { Project } from '../../gateway/projects/project.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 
 const MAX = 4;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Rates } from '../../gateway/rates.ts';
+import { Rates } from '../../gateway/auth/rates.ts';
 
 const headerOf = (rates: Rates, keyId: string, now: number): string | undefined =>
   rates.take(keyId, now)['RateLimit'];

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Project } from '../../gateway/project.ts';
-import { keepUp } from '../../gateway/upkeep.ts';
+import type { Project } from '../../gateway/projects/project.ts';
+import { keepUp } from '../../gateway/projects/upkeep.ts';
 import type { Envelope } from '../../shared/envelope.ts';
 import { newId } from '../../shared/ids.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';

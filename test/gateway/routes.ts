@@ -1,4 +1,4 @@
-import type { Project } from '../../gateway/project.ts';
+import type { Project } from '../../gateway/projects/project.ts';
 import type { TestGateway } from '../helpers/gateway.ts';
 import { until } from './callback-receiver.ts';
 

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { buffer, text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BlobSizeError } from '../../gateway/blobs/blob-files.ts';
+import { BlobSizeError } from '../../gateway/lib/durable-files.ts';
 import { isMissing } from '../../gateway/blobs/blob-store.ts';
 import type { S3Place } from '../../gateway/blobs/blobs-config.ts';
 import { S3BlobStore } from '../../gateway/blobs/s3-blob-store.ts';

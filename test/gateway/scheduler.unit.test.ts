@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Scheduler } from '../../gateway/scheduler.ts';
+import { Scheduler } from '../../gateway/projects/scheduler.ts';
 import { FakeClock } from '../helpers/gateway.ts';
 
 const HOUR_MS = 3_600_000;

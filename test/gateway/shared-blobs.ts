@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { FileBlobStore } from '../../gateway/blobs/blob-store.ts';
 import type { S3BlobStore } from '../../gateway/blobs/s3-blob-store.ts';
 import { SharedPins, type Erasure } from '../../gateway/blobs/shared-pins.ts';
-import type { Effect, Job, Procedure } from '../../gateway/writes/job.ts';
+import type { Effect, Job, Procedure } from '../../gateway/commit/job.ts';
 import {
   procedures,
   type InputOf,
   type OutputOf,
   type ProcedureName,
-} from '../../gateway/writes/procedures.ts';
+} from '../../gateway/commit/procedures.ts';
 import type { FollowedLog, Writer } from '../../shared/store/driver.ts';
 import { openReader, openWriter } from '../../shared/store/open.ts';
 import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Project } from '../../gateway/project.ts';
-import { keepUp } from '../../gateway/upkeep.ts';
+import type { Project } from '../../gateway/projects/project.ts';
+import { keepUp } from '../../gateway/projects/upkeep.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { refused } from './people.ts';
 import { SIGNERS, type Signer } from './source-signers.ts';

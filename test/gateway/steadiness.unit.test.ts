@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KeptSteadiness, SteadyClock, type ClockNotes } from '../../gateway/steadiness.ts';
+import { KeptSteadiness, SteadyClock, type ClockNotes } from '../../gateway/projects/steadiness.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 const HOUR = 3_600_000;

@@ -1,4 +1,4 @@
-import type { Carrier, Letter, Sent } from '../../gateway/people/desk.ts';
+import type { Carrier, Letter, Sent } from '../../gateway/lib/approvals.ts';
 import { until } from './callback-receiver.ts';
 
 interface Sending {

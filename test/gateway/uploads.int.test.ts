@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keepUp } from '../../gateway/upkeep.ts';
+import { keepUp } from '../../gateway/projects/upkeep.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { rawRequest } from '../helpers/raw-http.ts';
 import { TestDisk } from './disk.ts';

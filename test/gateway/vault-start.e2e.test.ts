@@ -9,7 +9,7 @@ const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
 it('gateways that share the file of the master key and start at once have the same one', async () => {
-  const vault = JSON.stringify(resolve('gateway/vault.ts'));
+  const vault = JSON.stringify(resolve('gateway/lib/vault.ts'));
   for (let round = 0; round < 3; round += 1) {
     const path = join(folder.path, `${round}.key`);
     const program = `import { loadMasterKey } from ${vault};

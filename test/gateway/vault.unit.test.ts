@@ -1,7 +1,7 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { loadMasterKey } from '../../gateway/vault.ts';
+import { loadMasterKey } from '../../gateway/lib/vault.ts';
 import { StartRefused } from '../../shared/start-refused.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { Watchers, type Topic } from '../../gateway/watchers.ts';
+import { Watchers, type Topic } from '../../gateway/projects/watchers.ts';
 
 const STANDING = { position: 1, log: null };
 

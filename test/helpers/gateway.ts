@@ -8,7 +8,7 @@ import { getRequestListener } from '@hono/node-server';
 import pino from 'pino';
 import { Gateway } from '../../gateway/gateway.ts';
 import type { GatewayOptions } from '../../gateway/options.ts';
-import type { Steadiness } from '../../gateway/steadiness.ts';
+import type { Steadiness } from '../../gateway/projects/steadiness.ts';
 import { unroutable } from '../../shared/bindings/http.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { SharedStore } from './shared-store.ts';

@@ -22,11 +22,13 @@ function kill(pid) {
   }
 }
 
-process.stdin.resume().once('close', async () => {
+async function reap() {
   // More than once: one of them may have been about to start another.
   for (let round = 0; round < ROUNDS; round += 1) {
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
     for (const pid of pids.filter(isMarked)) kill(Number(pid));
     await sleep(100);
   }
-});
+}
+
+process.stdin.resume().once('close', () => void reap());

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RemoteStore } from '../../gateway/databases.ts';
+import type { RemoteStore } from '../../gateway/projects/databases.ts';
 import { startHrana, type HranaOptions, type HranaServer } from './hrana/server.ts';
 
 /** A libSQL server with its data in a folder of the test, for gateways that share it. */

@@ -1,6 +1,6 @@
-import type { Project } from '../../gateway/project.ts';
-import { InProcessWriters, type InProcessWrites } from '../../gateway/writes/in-process.ts';
-import type { Writers, WritersOptions } from '../../gateway/writes/writers.ts';
+import type { Project } from '../../gateway/projects/project.ts';
+import { InProcessWriters, type InProcessWrites } from '../../gateway/commit/in-process.ts';
+import type { Writers, WritersOptions } from '../../gateway/commit/writers.ts';
 import type { ProjectWriter } from '../../shared/store/project-store.ts';
 
 /** What is open for writing in this thread, by the project's id. */

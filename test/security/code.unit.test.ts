@@ -26,7 +26,7 @@ function found(pattern: RegExp): string[] {
 describe('the program', () => {
   it('is all looked at', () => {
     expect(sources.length).toBeGreaterThan(600);
-    expect(filesWith(/createCipheriv/)).toEqual(['gateway/vault.ts']);
+    expect(filesWith(/createCipheriv/)).toEqual(['gateway/lib/vault.ts']);
   });
 
   it('makes no code of text, and no regular expression but of constants', () => {
@@ -44,8 +44,8 @@ describe('the program', () => {
       'gateway/mail/dkim-config.ts',
       'gateway/mail/inbound/reader/html-text.ts',
       'gateway/mail/server-url.ts',
-      'gateway/pages/text.ts',
       'gateway/server/route-table.ts',
+      'gateway/web/pages/text.ts',
       'shared/ids.ts',
       'shared/rules/mail-address.ts',
       'shared/rules/project-address.ts',
@@ -81,9 +81,9 @@ describe('the program', () => {
     expect(filesWith(/Math\.random/).toSorted()).toEqual([
       'cli/work/patience.ts',
       'daemon/replica/backoff.ts',
-      'gateway/backoff.ts',
       'gateway/blobs/s3-client.ts',
       'gateway/callbacks/deliveries.ts',
+      'gateway/lib/backoff.ts',
       'shared/store/remote/patience.ts',
     ]);
   });
@@ -95,11 +95,11 @@ describe('the program', () => {
 
   it('has pages whose text is escaped but for the style that is ours', () => {
     expect(filesWith(/dangerouslySetInnerHTML|\bhtml`/)).toEqual([]);
-    expect(filesWith(/from 'hono\/html'/)).toEqual(['gateway/pages/document.tsx']);
+    expect(filesWith(/from 'hono\/html'/)).toEqual(['gateway/web/pages/document.tsx']);
     expect(found(/\{raw\((\w+)\)\}/g)).toEqual(['STYLE']);
     expect(filesWith(/\.innerHTML = |insertAdjacentHTML|document\.write/)).toEqual([]);
     expect(filesWith(/\b(?:localStorage|sessionStorage|indexedDB|postMessage)\b/)).not.toContain(
-      'gateway/ui/script.ts',
+      'gateway/web/inbox/script.ts',
     );
   });
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createVault } from '../../gateway/vault.ts';
+import { createVault } from '../../gateway/lib/vault.ts';
 
 const PLACE = 'channel|prj_a|chn_1|address';
 const SECRET = Buffer.from('ana@example.com');

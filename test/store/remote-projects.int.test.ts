@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { Recorder } from '../../gateway/recorder.ts';
+import { Recorder } from '../../gateway/commit/recorder.ts';
 import { CHAIN_START, verifyChunk } from '../../shared/rules/ledger-chain.ts';
 import { ControlStore } from '../../shared/store/control-store.ts';
 import type { RemoteLocation } from '../../shared/store/location.ts';

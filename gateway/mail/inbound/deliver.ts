@@ -7,10 +7,10 @@ import { messageIdOf, readProjectAddress } from '../../../shared/rules/project-a
 import { HTML_NAME, type EventFileRow } from '../../../shared/store/event-files.ts';
 import type { EmailMessageRow } from '../../../shared/store/emails.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
-import type { Project } from '../../project.ts';
-import type { DeliveryAnswer } from '../../writes/delivery.ts';
-import { knownAs, type MailDelivery } from '../../writes/mail-delivery.ts';
-import type { ReportOnMessage } from '../../writes/mails.ts';
+import type { Project } from '../../projects/project.ts';
+import type { DeliveryAnswer } from '../../commit/delivery.ts';
+import { knownAs, type MailDelivery } from '../../commit/mail-delivery.ts';
+import type { ReportOnMessage } from '../../commit/mails.ts';
 import type { ReadMail } from './read-mail.ts';
 
 /** The source of mail that a mail came to. */

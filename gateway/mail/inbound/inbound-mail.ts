@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../../shared/clock.ts';
 import type { ControlStore } from '../../../shared/store/control-store.ts';
-import type { Observer } from '../../observer.ts';
-import type { Duty } from '../../peers.ts';
-import type { Projects } from '../../projects.ts';
+import type { Observer } from '../../lib/observer.ts';
+import type { Duty } from '../../projects/peers.ts';
+import type { Projects } from '../../projects/projects.ts';
 import type { MailConfig } from '../mail-config.ts';
 import { MailRoom } from './mail-room.ts';
 import type { Mailbox } from './mailbox/mailbox.ts';

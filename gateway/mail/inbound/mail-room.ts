@@ -1,10 +1,11 @@
 import type { Clock } from '../../../shared/clock.ts';
 import { readProjectAddress } from '../../../shared/rules/project-address.ts';
-import type { Project } from '../../project.ts';
-import type { Projects } from '../../projects.ts';
+import type { Project } from '../../projects/project.ts';
+import type { Projects } from '../../projects/projects.ts';
 import { deliverMail } from './deliver.ts';
-import type { Observer } from '../../observer.ts';
-import type { MailOutcome, MailTaker } from './mail-taker.ts';
+import type { Observer } from '../../lib/observer.ts';
+import type { MailOutcome } from '../../lib/observer.ts';
+import type { MailTaker } from './mail-taker.ts';
 import type { MailReader, ReadMail } from './read-mail.ts';
 
 interface MailRoomParts {

@@ -1,5 +1,4 @@
-/** What became of a mail. */
-export type MailOutcome = 'delivered' | 'duplicate' | 'unknown_recipient';
+import type { MailOutcome } from '../../lib/observer.ts';
 
 /** Takes a mail in: reads it, finds whom it is for, stores it. */
 export interface MailTaker {

@@ -5,12 +5,12 @@ import { sendBlocked } from '../../../shared/operations/email/room.ts';
 import { reportToken, tokenAddresses } from '../../../shared/rules/project-address.ts';
 import type { EmailBatchRow, EmailMessageRow } from '../../../shared/store/emails.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
-import type { Slots } from '../../slots.ts';
-import type { Observer } from '../../observer.ts';
-import { SendQueue, type SendingProject } from '../../send-queue.ts';
-import type { MailFailure, MailFate } from '../../writes/mails.ts';
-import type { InputOf } from '../../writes/procedures.ts';
-import type { ProjectWrites } from '../../writes/writers.ts';
+import type { Slots } from '../../lib/slots.ts';
+import type { Observer } from '../../lib/observer.ts';
+import { SendQueue, type SendingProject } from '../../projects/send-queue.ts';
+import type { MailFailure, MailFate } from '../../commit/mails.ts';
+import type { InputOf } from '../../commit/procedures.ts';
+import type { ProjectWrites } from '../../commit/writers.ts';
 import type { Mailer, OutgoingFile, OutgoingMail } from '../mailer.ts';
 
 /** A batch whose content is still there. */

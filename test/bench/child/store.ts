@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { join } from 'node:path';
 import pino from 'pino';
 import { Gateway } from '../../../gateway/gateway.ts';
-import type { Project } from '../../../gateway/project.ts';
+import type { Project } from '../../../gateway/projects/project.ts';
 import type { Caller } from '../../../shared/context.ts';
 import { operations } from '../../../shared/operations/index.ts';
 import { CHAIN_START, verifyChunk, type LedgerEntry } from '../../../shared/rules/ledger-chain.ts';

@@ -3,7 +3,7 @@ import { cpSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { messageHash } from '../../../gateway/admin/sealed-values.ts';
-import { createVault, loadMasterKey } from '../../../gateway/vault.ts';
+import { createVault, loadMasterKey } from '../../../gateway/lib/vault.ts';
 import { FakeTelegram } from '../../helpers/fake-telegram.ts';
 import { temporaryFolder, type TestGateway } from '../../helpers/gateway.ts';
 import { tokensOf } from '../../helpers/outbox.ts';

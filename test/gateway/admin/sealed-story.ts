@@ -3,7 +3,7 @@ import { cpSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect } from 'vitest';
 import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
-import type { OwnVault } from '../../../gateway/vault.ts';
+import type { OwnVault } from '../../../gateway/lib/vault.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { Connection } from '../../../shared/store/connection.ts';
 import type { FakeTelegram } from '../../helpers/fake-telegram.ts';

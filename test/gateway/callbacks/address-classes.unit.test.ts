@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { BlockList, isIP } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress, parseAddress } from '../../../gateway/callbacks/address-classes.ts';
+import { isPublicAddress, parseAddress } from '../../../gateway/lib/address-classes.ts';
 
 /** The registries of special addresses, as another reader of ranges knows them: nothing of it is from the product. */
 const SPECIAL_V4 = [

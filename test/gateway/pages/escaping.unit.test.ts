@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ConfirmPage } from '../../../gateway/pages/confirm-page.tsx';
-import { render } from '../../../gateway/pages/document.tsx';
-import { RequestPage } from '../../../gateway/pages/request-page.tsx';
-import { ResultPage } from '../../../gateway/pages/result-page.tsx';
-import type { Opened, RequestStatus, RequestView } from '../../../gateway/people/desk.ts';
+import { ConfirmPage } from '../../../gateway/web/pages/confirm-page.tsx';
+import { render } from '../../../gateway/web/pages/document.tsx';
+import { RequestPage } from '../../../gateway/web/pages/request-page.tsx';
+import { ResultPage } from '../../../gateway/web/pages/result-page.tsx';
+import type { Opened, RequestStatus, RequestView } from '../../../gateway/lib/approvals.ts';
 import { anyText } from './any-text.ts';
 import { aRequest } from './memory-desk.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RequestView } from '../../../gateway/people/desk.ts';
+import type { RequestView } from '../../../gateway/lib/approvals.ts';
 import { rawRequest } from '../../helpers/raw-http.ts';
 import type { MemoryDesk } from './memory-desk.ts';
 import { fieldOf, type PagesServer } from './pages-server.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RequestView } from '../../../gateway/people/desk.ts';
+import type { RequestView } from '../../../gateway/lib/approvals.ts';
 import type { FakeClock } from '../../helpers/gateway.ts';
 import { MemoryDesk } from './memory-desk.ts';
 import { PagesServer } from './pages-server.ts';

@@ -6,7 +6,7 @@ import type {
   Opened,
   RequestStatus,
   RequestView,
-} from '../../../gateway/people/desk.ts';
+} from '../../../gateway/lib/approvals.ts';
 import type { Clock } from '../../../shared/clock.ts';
 
 const HOUR = 3_600_000;

@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
-import { pageRoutes } from '../../../gateway/pages/routes.tsx';
-import type { Desk } from '../../../gateway/people/desk.ts';
-import { createVault } from '../../../gateway/vault.ts';
+import { pageRoutes } from '../../../gateway/web/pages/routes.tsx';
+import type { Desk } from '../../../gateway/lib/approvals.ts';
+import { createVault } from '../../../gateway/lib/vault.ts';
 import { identify, type HttpEnv } from '../../../shared/bindings/http.ts';
 
 /** The pages over real HTTP, before a desk. */

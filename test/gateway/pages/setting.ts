@@ -1,4 +1,4 @@
-import type { RequestView } from '../../../gateway/people/desk.ts';
+import type { RequestView } from '../../../gateway/lib/approvals.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
 import { aRequest, MemoryDesk } from './memory-desk.ts';
 import { PagesServer } from './pages-server.ts';

@@ -1,6 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cautionsOf, fold, pieces, plainLine, type Reading } from '../../../gateway/pages/text.ts';
+import {
+  cautionsOf,
+  fold,
+  pieces,
+  plainLine,
+  type Reading,
+} from '../../../gateway/web/pages/text.ts';
 import { anyText } from './any-text.ts';
 
 const READINGS: readonly Reading[] = ['prose', 'line', 'exact', 'code'];

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Feed, type Follower } from '../../../gateway/replica/feed.ts';
+import { Feed, type Follower } from '../../../gateway/projects/feed.ts';
 import type { ErrorCode } from '../../../shared/errors.ts';
 import type { Standing } from '../../../shared/store/driver.ts';
 import { FakeClock } from '../../helpers/gateway.ts';

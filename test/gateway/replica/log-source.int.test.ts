@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Project } from '../../../gateway/project.ts';
+import type { Project } from '../../../gateway/projects/project.ts';
 import { LogSource, type OpenCopy } from '../../../gateway/replica/log-source.ts';
 import { unavailable } from '../../../shared/errors.ts';
 import type { LogPlace, Standing } from '../../../shared/store/driver.ts';

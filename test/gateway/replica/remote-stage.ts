@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { RemoteStore } from '../../../gateway/databases.ts';
+import type { RemoteStore } from '../../../gateway/projects/databases.ts';
 import { type FakeClock, TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { SharedStore } from '../../helpers/shared-store.ts';
 import { PrimaryFront } from './primary-front.ts';

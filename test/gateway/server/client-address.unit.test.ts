@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { AddressRanges } from '../../../gateway/address-ranges.ts';
-import { addressBehind, isDirectFromHere } from '../../../gateway/server/client-address.ts';
+import { AddressRanges } from '../../../gateway/lib/address-ranges.ts';
+import { addressBehind, isDirectFromHere } from '../../../gateway/lib/client-address.ts';
 
 const PROXIES = AddressRanges.parse('127.0.0.0/8,::1/128,10.0.0.0/8,2001:db8:1::/48', 'TEST');
 

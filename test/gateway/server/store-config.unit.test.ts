@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readServerConfig } from '../../../gateway/server/config.ts';
-import { readStoreConfig } from '../../../gateway/server/store-config.ts';
+import { readStoreConfig } from '../../../gateway/projects/store-config.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 
 const URL = 'libsql://{project}-team.example.com';

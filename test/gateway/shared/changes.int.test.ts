@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Choice } from '../../../gateway/people/desk.ts';
+import type { Choice } from '../../../gateway/lib/approvals.ts';
 import { FakeClock, type TestGateway } from '../../helpers/gateway.ts';
 import { LOOPBACK, Receiver } from '../callback-receiver.ts';
 import { TestPeople, refused } from '../people.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MailConfig } from '../../../gateway/mail/mail-config.ts';
-import { keepUp } from '../../../gateway/upkeep.ts';
+import { keepUp } from '../../../gateway/projects/upkeep.ts';
 import { FakeSmtp } from '../../helpers/fake-smtp.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
 import { TestSending } from '../mail/outbound/sending.ts';

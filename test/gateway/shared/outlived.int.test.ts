@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Databases } from '../../../gateway/databases.ts';
-import { gatewayIdIn } from '../../../gateway/peers.ts';
+import { Databases } from '../../../gateway/projects/databases.ts';
+import { gatewayIdIn } from '../../../gateway/projects/peers.ts';
 import { ControlStore } from '../../../shared/store/control-store.ts';
 import type { Turned } from '../../../shared/store/control/moves.ts';
 import { Pair } from './pair.ts';

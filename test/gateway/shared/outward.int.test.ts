@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Letters } from '../../../gateway/people/letters.ts';
-import type { Project } from '../../../gateway/project.ts';
-import { keepUp } from '../../../gateway/upkeep.ts';
-import { createVault, loadMasterKey } from '../../../gateway/vault.ts';
+import { Letters } from '../../../gateway/approvals/letters.ts';
+import type { Project } from '../../../gateway/projects/project.ts';
+import { keepUp } from '../../../gateway/projects/upkeep.ts';
+import { createVault, loadMasterKey } from '../../../gateway/lib/vault.ts';
 import { unavailable } from '../../../shared/errors.ts';
 import { FakeClock, type TestGateway } from '../../helpers/gateway.ts';
 import { LOOPBACK, Receiver } from '../callback-receiver.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Project } from '../../../gateway/project.ts';
+import type { Project } from '../../../gateway/projects/project.ts';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { SharedStore } from '../../helpers/shared-store.ts';
 

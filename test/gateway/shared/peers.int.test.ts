@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { gatewayIdIn, Peers, type Duty } from '../../../gateway/peers.ts';
+import { gatewayIdIn, Peers, type Duty } from '../../../gateway/projects/peers.ts';
 import { LEFT } from '../../../shared/store/control/gateways.ts';
 import type { ProjectWork } from '../../../shared/store/control/rests.ts';
 import { ControlStore } from '../../../shared/store/control-store.ts';

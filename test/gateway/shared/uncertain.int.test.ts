@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { Databases } from '../../../gateway/databases.ts';
+import { Databases } from '../../../gateway/projects/databases.ts';
 import { mailInfo } from '../../../gateway/mail/mail-info.ts';
 import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
-import { InProcessWriters } from '../../../gateway/writes/in-process.ts';
-import type { Effect } from '../../../gateway/writes/job.ts';
+import { InProcessWriters } from '../../../gateway/commit/in-process.ts';
+import type { Effect } from '../../../gateway/commit/job.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { SharedStore } from '../../helpers/shared-store.ts';
 import { hurryTime } from '../../helpers/hurried-time.ts';

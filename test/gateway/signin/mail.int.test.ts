@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
-import { Logins } from '../../../gateway/signin/logins.ts';
-import { createVault } from '../../../gateway/vault.ts';
+import { Logins } from '../../../gateway/auth/logins.ts';
+import { createVault } from '../../../gateway/lib/vault.ts';
 import { ControlStore } from '../../../shared/store/control-store.ts';
 import { FakeSmtp } from '../../helpers/fake-smtp.ts';
 import { FakeClock, temporaryFolder, TestGateway } from '../../helpers/gateway.ts';

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { signInLetter } from '../../../gateway/signin/letter.ts';
-import { rateLimited, StartLimit } from '../../../gateway/signin/start-limit.ts';
-import { newUserCode } from '../../../gateway/signin/user-code.ts';
+import { signInLetter } from '../../../gateway/auth/letter.ts';
+import { rateLimited, StartLimit } from '../../../gateway/auth/start-limit.ts';
+import { newUserCode } from '../../../gateway/auth/user-code.ts';
 import { effectiveLoginState } from '../../../shared/rules/login-state.ts';
 import { SLUG, slugOf, slugsFor } from '../../../shared/rules/slug.ts';
 

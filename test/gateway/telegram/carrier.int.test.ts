@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Letter, Sent } from '../../../gateway/people/desk.ts';
+import type { Letter, Sent } from '../../../gateway/lib/approvals.ts';
 import { SOON, Story, type Asked } from './story.ts';
 
 const CALL_MAX_MS = 300;

@@ -6,7 +6,7 @@ import {
   fitText,
   shownLine,
   shownText,
-} from '../../../gateway/telegram/display-text.ts';
+} from '../../../gateway/channels/telegram/display-text.ts';
 import { parseTelegramHtml } from '../../helpers/telegram-html.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 200 });

@@ -1,6 +1,6 @@
 import { HttpError } from 'grammy';
 import { expect, it } from 'vitest';
-import { failureOf } from '../../../gateway/telegram/failure.ts';
+import { failureOf } from '../../../gateway/channels/telegram/failure.ts';
 
 const TOKEN = '123456:AAfake-Token';
 

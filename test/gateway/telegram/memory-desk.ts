@@ -7,7 +7,7 @@ import type {
   RequestStatus,
   RequestView,
   TelegramChat,
-} from '../../../gateway/people/desk.ts';
+} from '../../../gateway/lib/approvals.ts';
 import type { Clock } from '../../../shared/clock.ts';
 
 const PROJECT = { name: 'Acme & Sons', slug: 'acme' };

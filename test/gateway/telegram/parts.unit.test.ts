@@ -1,10 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backoffMs } from '../../../gateway/backoff.ts';
-import { askButtons, parseTap, tapData, type Tap } from '../../../gateway/telegram/buttons.ts';
-import { Errands } from '../../../gateway/telegram/errands.ts';
-import { pageLink } from '../../../gateway/telegram/page-link.ts';
-import { Recent } from '../../../gateway/telegram/recent.ts';
+import { backoffMs } from '../../../gateway/lib/backoff.ts';
+import {
+  askButtons,
+  parseTap,
+  tapData,
+  type Tap,
+} from '../../../gateway/channels/telegram/buttons.ts';
+import { Errands } from '../../../gateway/channels/telegram/errands.ts';
+import { pageLink } from '../../../gateway/channels/telegram/page-link.ts';
+import { Recent } from '../../../gateway/channels/telegram/recent.ts';
 import { newProjectId, newToken } from '../../../shared/ids.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
 import { MemoryDesk } from './memory-desk.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTelegramSettings } from '../../../gateway/telegram/telegram-env.ts';
+import { readTelegramSettings } from '../../../gateway/channels/telegram/telegram-env.ts';
 
 const SVC_TELEGRAM_TOKEN = '123456:AAbbCC-dd_ee';
 

@@ -275,7 +275,7 @@ describe('a session', () => {
 });
 
 it('over TLS the cookie is bound to the host by its name', async () => {
-  const { cookieFor } = await import('../../../gateway/ui/answers.tsx');
+  const { cookieFor } = await import('../../../gateway/web/inbox/answers.tsx');
   expect(cookieFor('https://svc.example/base', '/base/ui')).toEqual({
     name: '__Host-svc_ui',
     attributes: 'Path=/; Secure; HttpOnly; SameSite=Strict',

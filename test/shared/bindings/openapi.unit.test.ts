@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { httpApp } from '../../../gateway/http.ts';
+import { httpApp } from '../../../gateway/http/app.ts';
 import { openApiDocument } from '../../../shared/bindings/openapi.ts';
 import { operations } from '../../../shared/operations/index.ts';
 import type { Operation } from '../../../shared/operation.ts';

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../../shared/clock.ts';
-import type { MailOutcome, MailTaker } from '../mail-taker.ts';
+import type { MailOutcome } from '../../../lib/observer.ts';
+import type { MailTaker } from '../mail-taker.ts';
 import type { FetchedMail, ImapConnection, ListedMail } from './imap-connection.ts';
 import type { Progress } from './progress.ts';
 

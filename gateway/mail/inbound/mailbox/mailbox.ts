@@ -1,6 +1,6 @@
 import type { Clock } from '../../../../shared/clock.ts';
 import type { MailboxStore } from '../../../../shared/store/control/mailboxes.ts';
-import { backoffMs, pause, PAUSES, type Pauses } from '../../../backoff.ts';
+import { backoffMs, pause, PAUSES, type Pauses } from '../../../lib/backoff.ts';
 import type { ImapPlace } from '../imap-config.ts';
 import type { MailTaker } from '../mail-taker.ts';
 import { ImapConnection, type Patience } from './imap-connection.ts';

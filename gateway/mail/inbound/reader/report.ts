@@ -1,7 +1,7 @@
 import type { Attachment } from 'postal-mime';
 import { isMailAddress } from '../../../../shared/rules/mail-address.ts';
 import { oneLine } from '../../plain-text.ts';
-import type { MailReport, ReportedRecipient } from '../read-mail.ts';
+import type { MailReport, ReportedRecipient } from '../../../lib/mail-report.ts';
 import { bytesOf } from './attachments.ts';
 import { messageIds, type MailHeader } from './headers.ts';
 

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { hashed, written } from '../../../../gateway/mail/inbound/reader/hashed.ts';
-import { createVault, loadMasterKey } from '../../../../gateway/vault.ts';
+import { createVault, loadMasterKey } from '../../../../gateway/lib/vault.ts';
 import { reportToken, tokenAddresses } from '../../../../shared/rules/project-address.ts';
 import { deliverMail, type ArrivedMail } from '../../../../gateway/mail/inbound/deliver.ts';
+import type { MailReport, ReportedRecipient } from '../../../../gateway/lib/mail-report.ts';
 import type {
   MailFile,
   MailPayload,
-  MailReport,
   ReadMail,
-  ReportedRecipient,
 } from '../../../../gateway/mail/inbound/read-mail.ts';
 import { parsedMail, valuesOf } from '../parsed-mail.ts';
 import { DOMAIN, type TestSending } from '../outbound/sending.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Slots } from '../../../../gateway/slots.ts';
+import { Slots } from '../../../../gateway/lib/slots.ts';
 import type { MailSent, OutgoingMail } from '../../../../gateway/mail/mailer.ts';
 import { Mails } from '../../../../gateway/mail/outbound/mails.ts';
-import type { ProjectWrites } from '../../../../gateway/writes/writers.ts';
-import { createVault, loadMasterKey } from '../../../../gateway/vault.ts';
+import type { ProjectWrites } from '../../../../gateway/commit/writers.ts';
+import { createVault, loadMasterKey } from '../../../../gateway/lib/vault.ts';
 import { temporaryFolder } from '../../../helpers/gateway.ts';
 import { writerOf } from '../../../helpers/writers.ts';
 import { arrive, mailWith, reportWith } from '../inbound/arrivals.ts';

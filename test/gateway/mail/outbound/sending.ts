@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { MailConfig } from '../../../../gateway/mail/mail-config.ts';
-import type { Project } from '../../../../gateway/project.ts';
-import { keepUp } from '../../../../gateway/upkeep.ts';
+import type { Project } from '../../../../gateway/projects/project.ts';
+import { keepUp } from '../../../../gateway/projects/upkeep.ts';
 import { isoTime } from '../../../../shared/clock.ts';
 import type { Envelope } from '../../../../shared/envelope.ts';
 import type { ErrorBody } from '../../../../shared/errors.ts';

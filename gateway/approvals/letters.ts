@@ -1,0 +1,159 @@
+import type { Clock } from '../../shared/clock.ts';
+import type { Vault } from '../../shared/context.ts';
+import { channelPlace } from '../../shared/operations/channel/view.ts';
+import { noticePlace } from '../../shared/operations/request/notify.ts';
+import type { ChannelKind, ChannelRow } from '../../shared/store/channels.ts';
+import type { NoticeRow } from '../../shared/store/notices.ts';
+import type { Repositories } from '../../shared/store/repositories.ts';
+import { SendQueue, type SendingProject } from '../projects/send-queue.ts';
+import type { LetterFate } from '../commit/people.ts';
+import type { InputOf } from '../commit/procedures.ts';
+import type { ProjectWrites } from '../commit/writers.ts';
+import type { Carrier, Letter } from '../lib/approvals.ts';
+import { channelViewFor, openedFor } from './view.ts';
+
+export interface LetterParts {
+  readonly clock: Clock;
+  readonly vault: Vault;
+  /** Ways to reach people; a kind that is missing cannot be reached now. */
+  readonly carriers: Partial<Readonly<Record<ChannelKind, Carrier>>>;
+}
+
+/** A letter made up from its row, or why there is none to send, now or ever. */
+type Made =
+  | { readonly letter: Letter; readonly to: string; readonly carrier: Carrier }
+  | { readonly void: string }
+  | { readonly later: string };
+
+const TAKEN_BACK: Made = { void: 'It was taken back.' };
+
+/**
+ * Sends what is queued for the people of one project. What is to be said is read when it is sent, so a request that was
+ * decided meanwhile is not asked about. A crash between sending and writing it down sends again: under the same id.
+ */
+export class Letters extends SendQueue<NoticeRow> {
+  readonly #project: SendingProject;
+  readonly #parts: LetterParts;
+  /** Those that were sent where that could not be written down yet. */
+  readonly #unwritten = new Map<string, LetterFate>();
+
+  constructor(project: SendingProject, parts: LetterParts) {
+    super(project, parts.clock);
+    this.#project = project;
+    this.#parts = parts;
+  }
+
+  protected override due(store: Repositories, now: number, limit: number): Promise<NoticeRow[]> {
+    return store.notices.due(now, limit);
+  }
+
+  protected override claim(
+    writes: ProjectWrites,
+    claim: InputOf<'claimNotices'>,
+  ): Promise<NoticeRow[]> {
+    return writes.run('claimNotices', claim);
+  }
+
+  protected override async send(notice: NoticeRow): Promise<void> {
+    const { id: noticeId } = notice;
+    const fate = this.#unwritten.get(noticeId) ?? (await this.#fateOf(notice));
+    if (fate.outcome === 'sent') this.#unwritten.set(noticeId, fate);
+    const now = this.#parts.clock.now();
+    await this.#project.writes.run('recordLetters', [{ noticeId, fate, now }]);
+    this.#unwritten.delete(noticeId);
+  }
+
+  /** One that cannot be made, whyever, takes its turn as one that cannot be sent: it must not stand in the way of others. */
+  async #fateOf(notice: NoticeRow): Promise<LetterFate> {
+    try {
+      const fate = await this.#send(notice);
+      return fate.outcome === 'sent' ? fate : { ...fate, reason: withoutAddresses(fate.reason) };
+    } catch (error) {
+      // For the log.
+      this.#project.inBackground(() => Promise.reject(error));
+      const name = error instanceof Error ? error.name : 'unknown';
+      return {
+        outcome: 'later',
+        retryAfterSeconds: null,
+        reason: `It could not be made (${name}).`,
+      };
+    }
+  }
+
+  async #send(notice: NoticeRow): Promise<LetterFate> {
+    const made = await this.#project.store.read(async (store) => {
+      // As it is by now: what was seen to be due may have been taken back, and its link be dead.
+      const standing = await store.notices.find(notice.id);
+      return standing?.status === 'queued' ? this.#make(store, standing) : TAKEN_BACK;
+    });
+    if ('void' in made) return { outcome: 'void', reason: made.void };
+    if ('later' in made) return { outcome: 'later', retryAfterSeconds: null, reason: made.later };
+    const { letter, to, carrier } = made;
+    return carrier.send(letter, { address: to, id: notice.id });
+  }
+
+  async #make(store: Repositories, notice: NoticeRow): Promise<Made> {
+    const channel = await store.channels.find(notice.channel_id);
+    if (!channel?.address) return { void: 'The channel was removed.' };
+    const carrier = this.#parts.carriers[channel.kind];
+    // The settings may name one again at the next start.
+    if (!carrier) return { later: 'There is no way to reach this kind of channel.' };
+    const to = this.#addressOf(channel);
+    if (notice.kind === 'verify') {
+      if (channel.status !== 'added') return { void: 'The address is confirmed.' };
+      const view = channelViewFor(channel, this.#project.info);
+      return {
+        letter: { kind: 'verify', channel: view, token: this.#tokenOf(notice) },
+        to,
+        carrier,
+      };
+    }
+    const letter = await this.#about(store, notice, channel);
+    return 'void' in letter ? letter : { letter, to, carrier };
+  }
+
+  async #about(
+    store: Repositories,
+    notice: NoticeRow,
+    channel: ChannelRow,
+  ): Promise<Letter | { readonly void: string }> {
+    const row = await store.requests.find(notice.request_id ?? '');
+    if (!row) return { void: 'The request is gone.' };
+    const now = this.#parts.clock.now();
+    const opened = await openedFor(store, this.#project.info, { row, channel, now });
+    switch (notice.kind) {
+      case 'tell':
+        return { kind: 'tell', opened };
+      case 'over': {
+        const asked = (await store.notices.ofRequest(row.id)).find(
+          ({ kind, channel_id }) => kind === 'ask' && channel_id === channel.id,
+        );
+        if (!asked?.message_id) return { void: 'No message was sent.' };
+        return { kind: 'over', opened, messageId: asked.message_id };
+      }
+      default:
+        if (opened.request.status !== 'pending') return { void: 'It is decided.' };
+        return { kind: 'ask', opened, token: this.#tokenOf(notice) };
+    }
+  }
+
+  #tokenOf({ id, token }: NoticeRow): string {
+    if (!token) throw new Error(`The letter ${id} has no link.`);
+    const place = noticePlace(this.#project.info.id, id);
+    return Buffer.from(this.#parts.vault.open(place, token)).toString('utf8');
+  }
+
+  /** The mail address, or the number of the chat. */
+  #addressOf(channel: ChannelRow): string {
+    const place = channelPlace(this.#project.info.id, channel.id);
+    const sealed = channel.address ?? new Uint8Array();
+    const text = Buffer.from(this.#parts.vault.open(place, sealed)).toString('utf8');
+    if (channel.kind === 'email') return text;
+    return String((JSON.parse(text) as { chatId: number }).chatId);
+  }
+}
+
+/** Rows travel to replicas; what a server says of a mail it does not take repeats whom it was for and what was in it. */
+function withoutAddresses(reason: string): string {
+  return reason.replaceAll(/[^\s<>"'(),;:]+@[^\s<>"'(),;:]+|[0-9A-Za-z]{32,}/g, '…');
+}

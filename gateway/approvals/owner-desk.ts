@@ -1,0 +1,66 @@
+import type { Clock } from '../../shared/clock.ts';
+import type { Vault } from '../../shared/context.ts';
+import { noticePlace } from '../../shared/operations/request/notify.ts';
+import { texts } from '../../shared/operations/request/record.ts';
+import type { Repositories } from '../../shared/store/repositories.ts';
+import type { RequestRow } from '../../shared/store/requests.ts';
+import type { Project } from '../projects/project.ts';
+import type { Opened } from '../lib/approvals.ts';
+import { openedFor } from './view.ts';
+
+interface OwnerDeskParts {
+  readonly vault: Vault;
+  readonly clock: Clock;
+}
+
+/** A request as somebody sees it who came without a link of it. */
+export interface Overseen {
+  /** `channel` names all who were asked. */
+  readonly opened: Opened;
+  /** What decides as the owner's channel; null where that was not asked. A secret of this process. */
+  readonly ownerToken: string | null;
+}
+
+/** Requests by their ids, for whoever may see all of a project. What decides is what the owner was mailed. */
+export class OwnerDesk {
+  readonly #parts: OwnerDeskParts;
+
+  constructor(parts: OwnerDeskParts) {
+    this.#parts = parts;
+  }
+
+  /** Null when the project has no such request. */
+  look(project: Project, requestId: string): Promise<Overseen | null> {
+    const now = this.#parts.clock.now();
+    return project.store.read(async (store) => {
+      const row = await store.requests.find(requestId);
+      if (!row) return null;
+      const channel = { id: '', label: await askedOf(store, row) };
+      const opened = await openedFor(store, project.info, { row, channel, now });
+      return { opened, ownerToken: await this.#ownerToken(store, project.info.id, requestId) };
+    });
+  }
+
+  async #ownerToken(
+    store: Repositories,
+    projectId: string,
+    requestId: string,
+  ): Promise<string | null> {
+    const owner = await store.channels.owner();
+    if (owner?.status !== 'active') return null;
+    const notices = await store.notices.ofRequest(requestId);
+    const asking = notices.findLast(
+      ({ kind, channel_id, token }) => kind === 'ask' && channel_id === owner.id && token !== null,
+    );
+    if (!asking?.token) return null;
+    const place = noticePlace(projectId, asking.id);
+    return Buffer.from(this.#parts.vault.open(place, asking.token)).toString('utf8');
+  }
+}
+
+async function askedOf(store: Repositories, { approvers }: RequestRow): Promise<string> {
+  const labels = await Promise.all(
+    texts(approvers).map(async (id) => (await store.channels.findEver(id))?.label),
+  );
+  return labels.filter((label) => label !== undefined).join(', ') || 'nobody';
+}

@@ -1,0 +1,148 @@
+import { hash } from 'node:crypto';
+import type { Clock } from '../../shared/clock.ts';
+import type { Vault } from '../../shared/context.ts';
+import { parseToken } from '../../shared/ids.ts';
+import { channelPlace } from '../../shared/operations/channel/view.ts';
+import { noticePlace } from '../../shared/operations/request/notify.ts';
+import type { ChannelRow } from '../../shared/store/channels.ts';
+import type { NoticeRow } from '../../shared/store/notices.ts';
+import type { Repositories } from '../../shared/store/repositories.ts';
+import type { Project } from '../projects/project.ts';
+import type { Projects } from '../projects/projects.ts';
+import type { ChannelView, Choice, Decided, Desk, Opened, TelegramChat } from '../lib/approvals.ts';
+import { channelViewFor, openedFor } from './view.ts';
+
+interface DeskParts {
+  readonly projects: Projects;
+  readonly vault: Vault;
+  readonly clock: Clock;
+}
+
+/** A letter that asked, found by the token of its link, with the channel it was sent to. */
+interface Held {
+  readonly project: Project;
+  readonly notice: NoticeRow;
+  readonly channel: ChannelRow;
+}
+
+/** Where decisions of people arrive: links of mails, and buttons of Telegram. */
+export class PeopleDesk implements Desk {
+  readonly #parts: DeskParts;
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts;
+  }
+
+  async open(token: string): Promise<Opened | null> {
+    const held = await this.#hold(token);
+    return held && this.#opened(held);
+  }
+
+  async decide(token: string, choice: Choice): Promise<Decided | null> {
+    const held = await this.#hold(token);
+    if (!held) return null;
+    const decision = { tokenHash: hash('sha256', token), choice, now: this.#parts.clock.now() };
+    const done = await held.project.writes.run('decide', decision);
+    if (done.outcome === 'gone') return null;
+    const opened = await this.#opened(held);
+    if (!opened) return null;
+    return done.outcome === 'refused'
+      ? { outcome: 'refused', opened, problem: done.problem }
+      : { outcome: done.outcome, opened };
+  }
+
+  async openChannel(token: string): Promise<ChannelView | null> {
+    const project = await this.#projectOf(token);
+    if (!project) return null;
+    const channel = await project.store.read((store) => this.#channelOf(store, token));
+    return channel?.kind === 'email' ? channelViewFor(channel, project.info) : null;
+  }
+
+  verifyEmail(token: string): Promise<ChannelView | null> {
+    return this.#confirm(token, null);
+  }
+
+  startTelegram(token: string, chat: TelegramChat): Promise<ChannelView | null> {
+    return this.#confirm(token, chat);
+  }
+
+  async isTelegram(
+    token: string,
+    { chatId, userId }: { chatId: number; userId: number },
+  ): Promise<boolean> {
+    const held = await this.#hold(token);
+    if (held?.channel.kind !== 'telegram') return false;
+    const chat = this.#chatOf(held.project, held.channel);
+    return chat?.chatId === chatId && chat.userId === userId;
+  }
+
+  async tokenOfMessage(chatId: number, messageId: number): Promise<string | null> {
+    for (const info of await this.#parts.projects.list()) {
+      const project = await this.#parts.projects.find(info.id);
+      const token = project && (await this.#tokenIn(project, chatId, String(messageId)));
+      if (token) return token;
+    }
+    return null;
+  }
+
+  async #tokenIn(project: Project, chatId: number, messageId: string): Promise<string | null> {
+    const { vault } = this.#parts;
+    return project.store.read(async (store) => {
+      for (const channel of await store.channels.list()) {
+        if (channel.kind !== 'telegram') continue;
+        if (this.#chatOf(project, channel)?.chatId !== chatId) continue;
+        const notice = await store.notices.findByMessage(channel.id, messageId);
+        if (!notice?.token) continue;
+        const place = noticePlace(project.info.id, notice.id);
+        return Buffer.from(vault.open(place, notice.token)).toString('utf8');
+      }
+      return null;
+    });
+  }
+
+  async #projectOf(token: string): Promise<Project | null> {
+    const parsed = parseToken(token);
+    return parsed && this.#parts.projects.find(parsed.projectId);
+  }
+
+  async #hold(token: string): Promise<Held | null> {
+    const project = await this.#projectOf(token);
+    if (!project) return null;
+    return project.store.read(async (store) => {
+      const notice = await store.notices.findByToken(hash('sha256', token));
+      if (!notice) return null;
+      const channel = await store.channels.find(notice.channel_id);
+      return channel?.status === 'active' ? { project, notice, channel } : null;
+    });
+  }
+
+  #opened({ project, notice, channel }: Held): Promise<Opened | null> {
+    const now = this.#parts.clock.now();
+    return project.store.read(async (store) => {
+      const row = await store.requests.find(notice.request_id ?? '');
+      return row ? openedFor(store, project.info, { row, channel, now }) : null;
+    });
+  }
+
+  #channelOf(store: Repositories, token: string): Promise<ChannelRow | undefined> {
+    return store.channels.byToken(hash('sha256', token), this.#parts.clock.now());
+  }
+
+  async #confirm(token: string, telegram: TelegramChat | null): Promise<ChannelView | null> {
+    const project = await this.#projectOf(token);
+    if (!project) return null;
+    const now = this.#parts.clock.now();
+    const confirmation = { tokenHash: hash('sha256', token), telegram, now };
+    const channelId = await project.writes.run('confirmChannel', confirmation);
+    if (channelId === null) return null;
+    const channel = await project.store.read((store) => store.channels.find(channelId));
+    return channel ? channelViewFor(channel, project.info) : null;
+  }
+
+  #chatOf(project: Project, channel: ChannelRow): { chatId: number; userId: number } | null {
+    if (!channel.address) return null;
+    const place = channelPlace(project.info.id, channel.id);
+    const text = Buffer.from(this.#parts.vault.open(place, channel.address)).toString('utf8');
+    return JSON.parse(text) as { chatId: number; userId: number };
+  }
+}

@@ -1,0 +1,115 @@
+import { hash } from 'node:crypto';
+import type { ProjectInfo } from '../../shared/context.ts';
+import { isSuperseded, policyAt, proposalOf } from '../../shared/operations/policy/proposal.ts';
+import { warningsAbout } from '../../shared/operations/email/words.ts';
+import { texts } from '../../shared/operations/request/record.ts';
+import { diffPolicies } from '../../shared/rules/policy/diff.ts';
+import { shadowedRules } from '../../shared/rules/policy/shadowed.ts';
+import { effectiveRequestStatus } from '../../shared/rules/request-state.ts';
+import type { ChannelRow } from '../../shared/store/channels.ts';
+import type { Repositories } from '../../shared/store/repositories.ts';
+import type { RequestRow } from '../../shared/store/requests.ts';
+import type { ChannelView, Opened, RequestView } from '../lib/approvals.ts';
+
+const FINGERPRINT_CHARS = 12;
+const TOO_LATE =
+  'Another policy was approved since this one was proposed: this one cannot apply any more.';
+
+/** A request as the person behind a channel is shown it. */
+export async function openedFor(
+  store: Repositories,
+  project: ProjectInfo,
+  seen: {
+    readonly row: RequestRow;
+    readonly channel: Pick<ChannelRow, 'id' | 'label'>;
+    readonly now: number;
+  },
+): Promise<Opened> {
+  const { row, channel, now } = seen;
+  const request = await requestView(store, project, row, now);
+  return { request, channel: { id: channel.id, label: channel.label }, now };
+}
+
+async function requestView(
+  store: Repositories,
+  project: ProjectInfo,
+  row: RequestRow,
+  now: number,
+): Promise<RequestView> {
+  const key = await store.keys.find(row.key_id);
+  return {
+    id: row.id,
+    kind: row.kind as RequestView['kind'],
+    status: effectiveRequestStatus(row, now),
+    project: { name: project.name, slug: project.slug },
+    agent: { label: row.agent, platform: row.platform },
+    keyName: key?.name ?? '',
+    action: row.action,
+    summary: row.summary,
+    details: row.details,
+    amount: row.amount,
+    risk: row.risk as RequestView['risk'],
+    options: texts(row.options),
+    ...(await found(store, row)),
+    fingerprint: fingerprintOf(row),
+    createdAt: Date.parse(row.created_at),
+    expiresAt: row.expires_at,
+    decidedAt: row.decided_at,
+    decidedBy: await deciderOf(store, row.decided_by),
+    decision: row.decision,
+    comment: row.comment,
+  };
+}
+
+/** What our own look at it found. */
+function found(
+  store: Repositories,
+  row: RequestRow,
+): Promise<Pick<RequestView, 'note' | 'diff' | 'warnings'>> {
+  if (row.kind === 'policy') return foundInPolicy(store, row);
+  return foundInMail(store, row);
+}
+
+async function foundInMail(store: Repositories, { id, kind, status }: RequestRow) {
+  const isOpen = kind === 'email_send' && status === 'pending';
+  return { note: null, diff: [], warnings: isOpen ? await warningsAbout(store, id) : [] };
+}
+
+/** What a proposed policy changes in the one it was proposed against, which need not hold any more. */
+async function foundInPolicy(
+  store: Repositories,
+  row: RequestRow,
+): Promise<Pick<RequestView, 'note' | 'diff' | 'warnings'>> {
+  const { rules, note, baseVersion } = proposalOf(row);
+  const warnings = shadowedRules({ rules }).map(({ message }) => message);
+  // A hint of a policy says that it could not be applied.
+  const isTooLate =
+    row.hint !== null || (row.status === 'pending' && (await isSuperseded({ store }, row)));
+  return {
+    note,
+    diff: diffPolicies(await policyAt(store, baseVersion), { rules }),
+    warnings: isTooLate ? [TOO_LATE, ...warnings] : warnings,
+  };
+}
+
+/** The same on every channel, so that two people can see that they speak of the same. */
+function fingerprintOf({ id, kind, subject }: RequestRow): string {
+  return hash('sha256', `${id}\n${kind}\n${subject}`).slice(0, FINGERPRINT_CHARS);
+}
+
+/** `owner` for `channel:chn_…`, and the name of a rule. */
+async function deciderOf(store: Repositories, decidedBy: string | null): Promise<string | null> {
+  if (decidedBy === null) return null;
+  const [by = '', name = ''] = decidedBy.split(/:(.*)/s);
+  if (by !== 'channel') return `policy rule ${name}`;
+  return (await store.channels.findEver(name))?.label ?? 'a channel that was removed';
+}
+
+export function channelViewFor(row: ChannelRow, project: ProjectInfo): ChannelView {
+  return {
+    label: row.label,
+    project: { name: project.name, slug: project.slug },
+    address: row.masked ?? '',
+    status: row.status === 'removed' ? 'added' : row.status,
+  };
+}

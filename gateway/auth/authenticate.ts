@@ -1,0 +1,51 @@
+import { callerWith, findKey, presentedKey } from '../../shared/authentication.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { Caller } from '../../shared/context.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import type { Credentials } from '../../shared/executor.ts';
+import type { KeyUse } from './key-use.ts';
+import type { Project } from '../projects/project.ts';
+import type { Projects } from '../projects/projects.ts';
+
+/** Who calls, of which project, and until when the key holds. */
+export interface KnownCaller {
+  readonly caller: Caller;
+  readonly project: Project;
+  /** An ISO time; null is for ever. */
+  readonly expiresAt: string | null;
+}
+
+/** Checks keys: junk by its checksum, the rest by its hash in the project it names. */
+export class Authenticator {
+  readonly #projects: Projects;
+  readonly #clock: Clock;
+  readonly #keyUse: KeyUse;
+
+  constructor(parts: { projects: Projects; clock: Clock; keyUse: KeyUse }) {
+    this.#projects = parts.projects;
+    this.#clock = parts.clock;
+    this.#keyUse = parts.keyUse;
+  }
+
+  /** UNAUTHENTICATED or KEY_REVOKED, as `callerWith` says. */
+  async check(credentials: Credentials): Promise<Caller> {
+    const known = await this.look(credentials);
+    this.note(known);
+    return known.caller;
+  }
+
+  /** The same without a note that the key was used: for those who ask after every commit, since a note makes one. */
+  async look(credentials: Credentials): Promise<KnownCaller> {
+    const { projectId, hash } = presentedKey(credentials);
+    const project = await this.#projects.find(projectId);
+    if (!project) throw new ServiceError('UNAUTHENTICATED');
+    const now = this.#clock.now();
+    const found = await findKey(project, hash, now);
+    const caller = callerWith(found, { projectId: project.info.id, credentials, now });
+    return { caller, project, expiresAt: found.key?.expires_at ?? null };
+  }
+
+  note({ caller, project }: KnownCaller): void {
+    this.#keyUse.note(project, caller.keyId, this.#clock.now());
+  }
+}

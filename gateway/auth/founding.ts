@@ -1,0 +1,274 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hash } from 'node:crypto';
+import type * as z from 'zod';
+import type {
+  keyAnswer,
+  keyInput,
+  projectAnswer,
+  projectInput,
+} from '../../shared/bindings/sign-in.ts';
+import { isoTime, type Clock } from '../../shared/clock.ts';
+import type { ServerInfo, Vault } from '../../shared/context.ts';
+import { ServiceError, stillRunning } from '../../shared/errors.ts';
+import { hashApiKey, last4, newApiKey, newId, newProjectId } from '../../shared/ids.ts';
+import { PROJECTS_PER_ACCOUNT } from '../../shared/limits.ts';
+import { toChannelView } from '../../shared/operations/channel/view.ts';
+import { canonicalJson } from '../../shared/rules/canonical-json.ts';
+import { isReservedSlug, slugsFor } from '../../shared/rules/slug.ts';
+import { SCOPES, type Scope } from '../../shared/scopes.ts';
+import type { ControlStore } from '../../shared/store/control-store.ts';
+import type { AccountRow, OwnedProject } from '../../shared/store/control/accounts.ts';
+import type { LoginUse } from '../../shared/store/control/login-rows.ts';
+import type { Project } from '../projects/project.ts';
+import type { Projects } from '../projects/projects.ts';
+import { accountPlace, hashOf, loginError, loginPlace } from './logins.ts';
+
+export interface FoundingParts {
+  readonly control: ControlStore;
+  readonly projects: Projects;
+  readonly clock: Clock;
+  readonly vault: Vault;
+  readonly server: ServerInfo;
+  /** Slugs that would be addresses of the service itself. */
+  readonly ownNames: readonly string[];
+  /** What an earlier attempt left half made could not be finished now. */
+  readonly onError: (error: unknown) => void;
+}
+
+type ProjectAnswer = z.output<typeof projectAnswer>;
+type KeyAnswer = z.output<typeof keyAnswer>;
+
+/** How long a call waits for the same call at another gateway, and how often it looks. */
+const OTHER_GATEWAY_MS = 3_000;
+const LOOK_AGAIN_MS = 100;
+
+/**
+ * What confirmed sign-ins are used for: a project with its first key, or a key of a project. A project is reserved in
+ * control in one transaction with the use of the sign-in, made, and confirmed in control; what a crash leaves between is
+ * finished without a key, and whoever signs in again finds the project and takes one.
+ */
+export class Founding {
+  readonly #parts: FoundingParts;
+  /** Projects being made just now. */
+  readonly #making = new Set<string>();
+  /** Uses under way that may be repeated. */
+  readonly #running = new Set<string>();
+
+  constructor(parts: FoundingParts) {
+    this.#parts = parts;
+  }
+
+  /** The projects of an account; what an earlier attempt left half made is finished first. */
+  async projectsOf(accountId: string): Promise<OwnedProject[]> {
+    // One that cannot be finished must not keep anybody from the others.
+    await this.finish(accountId).catch((error: unknown) => this.#parts.onError(error));
+    return this.#parts.control.accounts.projectsOf(accountId);
+  }
+
+  /** LOGIN_NOT_VERIFIED, LOGIN_EXPIRED, LOGIN_CONSUMED, SLUG_TAKEN, PROJECT_LIMIT_REACHED. */
+  createProject(
+    input: z.output<typeof projectInput>,
+    idempotencyKey: string | null,
+  ): Promise<ProjectAnswer> {
+    const use = this.#useOf('project', input, idempotencyKey);
+    return this.#once(use, () => this.#createProject(use, input));
+  }
+
+  /** LOGIN_NOT_VERIFIED, LOGIN_EXPIRED, LOGIN_CONSUMED, NOT_FOUND, KEY_LIMIT_REACHED. */
+  createKey(input: z.output<typeof keyInput>, idempotencyKey: string | null): Promise<KeyAnswer> {
+    const use = this.#useOf('key', input, idempotencyKey);
+    return this.#once(use, () => this.#createKey(use, input));
+  }
+
+  /** Finishes what was reserved and not confirmed, by one account or by all. */
+  async finish(accountId: string | null = null): Promise<void> {
+    const { control } = this.#parts;
+    for (const { id, account_id, address } of await control.accounts.unfinished(accountId)) {
+      if (this.#making.has(id)) continue;
+      await this.#found(id, { id: account_id, address }, null);
+      await control.accounts.confirmProject(id, null);
+    }
+  }
+
+  async #createProject(
+    use: LoginUse,
+    { name, slug, key_name }: z.output<typeof projectInput>,
+  ): Promise<ProjectAnswer> {
+    const { control, server } = this.#parts;
+    const { ownNames } = this.#parts;
+    const isOurs = (one: string): boolean => isReservedSlug(one) || ownNames.includes(one);
+    if (slug !== undefined && isOurs(slug)) throw new ServiceError('SLUG_TAKEN');
+    const id = newProjectId();
+    const createdAt = isoTime(use.now);
+    this.#making.add(id);
+    try {
+      const reserved = await control.accounts.reserveProject(use, {
+        id,
+        name,
+        // What is in an id is random enough to be the end of a slug.
+        slugs:
+          slug === undefined ? slugsFor(name, id.slice(-8)).filter((one) => !isOurs(one)) : [slug],
+        createdAt,
+        projectsMax: PROJECTS_PER_ACCOUNT,
+      });
+      if (reserved.outcome === 'refused') throw loginError(reserved.state);
+      if (reserved.outcome !== 'reserved') throw new ServiceError(REFUSALS[reserved.outcome]);
+      const { account } = reserved;
+      const made = newKey(id, { name: key_name, scopes: SCOPES, accountId: account.id }, use.now);
+      const project = await this.#found(id, account, made.key);
+      const owner = await project.store.read((store) => store.channels.owner());
+      if (!owner) throw new Error('The project just made has no owner.');
+      const answer = {
+        project: { id, slug: reserved.slug, name, created_at: createdAt },
+        ...shown(made, use.now),
+        channel: toChannelView(owner),
+        urls: server.urls,
+      };
+      await control.accounts.confirmProject(id, this.#sealed(use, answer));
+      return answer;
+    } finally {
+      this.#making.delete(id);
+    }
+  }
+
+  /** Opens a project, which makes its database, and lets it begin. Again is as good as once. */
+  async #found(
+    id: string,
+    account: Pick<AccountRow, 'id' | 'address'>,
+    key: NewKey | null,
+  ): Promise<Project> {
+    const { clock, projects, vault } = this.#parts;
+    const project = await projects.find(id);
+    if (!project) throw new Error('A reserved project is not there.');
+    const now = clock.now();
+    const opened = vault.open(accountPlace(account.id), account.address);
+    const address = Buffer.from(opened).toString('utf8');
+    await project.writes.run('foundProject', { channelId: newId('chn', now), address, key, now });
+    return project;
+  }
+
+  async #createKey(
+    use: LoginUse,
+    { project_id, scopes, key_name }: z.output<typeof keyInput>,
+  ): Promise<KeyAnswer> {
+    const { control, projects, server } = this.#parts;
+    const { logins } = control;
+    const taken = await logins.useFor(use, project_id);
+    if (taken.outcome === 'no_project') throw new ServiceError('NOT_FOUND');
+    if (taken.outcome === 'refused') throw loginError(taken.state);
+    const record = await control.findProject(project_id);
+    const project = await projects.find(project_id);
+    if (!record || !project) {
+      await logins.giveBack(use.idHash);
+      throw new ServiceError('NOT_FOUND');
+    }
+    // It is being moved: the write below says so.
+    if (!project.isWritable) await logins.giveBack(use.idHash);
+    const wanted = { name: key_name, scopes: [...new Set(scopes)], accountId: taken.accountId };
+    const made = newKey(project_id, wanted, use.now);
+    if ((await project.writes.run('signInKey', { ...made.key, now: use.now })) === 'full') {
+      await logins.giveBack(use.idHash);
+      throw new ServiceError('KEY_LIMIT_REACHED');
+    }
+    const { id, slug, name, created_at } = record;
+    const answer = {
+      project: { id, slug, name, created_at },
+      ...shown(made, use.now),
+      urls: server.urls,
+    };
+    const kept = this.#sealed(use, answer);
+    if (kept) await logins.keepAnswer(kept.idHash, kept.answer);
+    return answer;
+  }
+
+  #useOf(
+    kind: 'project' | 'key',
+    input: { readonly login_id: string },
+    idempotencyKey: string | null,
+  ): LoginUse {
+    const text = canonicalJson([kind, idempotencyKey, input]);
+    return {
+      idHash: hashOf(input.login_id),
+      repeatHash: idempotencyKey === null ? null : hash('sha256', text),
+      now: this.#parts.clock.now(),
+    };
+  }
+
+  /** A repeat under the same Idempotency-Key is given the same answer, while the sign-in would last. */
+  async #once<T>(use: LoginUse, run: () => Promise<T>): Promise<T> {
+    const { repeatHash } = use;
+    if (repeatHash === null) return run();
+    if (this.#running.has(repeatHash)) throw stillRunning();
+    this.#running.add(repeatHash);
+    try {
+      const kept = await this.#keptAnswer(use, repeatHash);
+      return kept === null ? await run() : (JSON.parse(kept) as T);
+    } catch (error) {
+      const isUsed = error instanceof ServiceError && error.code === 'LOGIN_CONSUMED';
+      const kept = isUsed ? await this.#answerOfOther(use, repeatHash) : null;
+      if (kept === null) throw error;
+      return JSON.parse(kept) as T;
+    } finally {
+      this.#running.delete(repeatHash);
+    }
+  }
+
+  /** Another gateway may be at the same call: what it answers, unless that takes long or it has died. */
+  async #answerOfOther(use: LoginUse, repeatHash: string): Promise<string | null> {
+    const { logins } = this.#parts.control;
+    const endsAt = performance.now() + OTHER_GATEWAY_MS;
+    for (;;) {
+      const kept = await this.#keptAnswer(use, repeatHash);
+      if (kept !== null || performance.now() > endsAt) return kept;
+      if ((await logins.find(use.idHash))?.repeat_hash !== repeatHash) return null;
+      await sleep(LOOK_AGAIN_MS);
+    }
+  }
+
+  async #keptAnswer({ idHash, now }: LoginUse, repeatHash: string): Promise<string | null> {
+    const { control, vault } = this.#parts;
+    const login = await control.logins.find(idHash);
+    if (!login?.answer || login.repeat_hash !== repeatHash || login.expires_at <= now) return null;
+    const opened = vault.open(loginPlace(idHash, 'answer'), login.answer);
+    return Buffer.from(opened).toString('utf8');
+  }
+
+  /** Sealed: it holds the secret of a key. */
+  #sealed(
+    { idHash, repeatHash }: LoginUse,
+    answer: unknown,
+  ): { readonly idHash: string; readonly answer: Uint8Array } | null {
+    if (repeatHash === null) return null;
+    const text = JSON.stringify(answer);
+    return { idHash, answer: this.#parts.vault.seal(loginPlace(idHash, 'answer'), text) };
+  }
+}
+
+const REFUSALS = { limit_reached: 'PROJECT_LIMIT_REACHED', slug_taken: 'SLUG_TAKEN' } as const;
+
+interface WantedKey {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly accountId: string;
+}
+
+interface NewKey extends WantedKey {
+  readonly id: string;
+  readonly hash: string;
+  readonly last4: string;
+}
+
+function newKey(
+  projectId: string,
+  wanted: WantedKey,
+  now: number,
+): { key: NewKey; secret: string } {
+  const secret = newApiKey(projectId);
+  const key = { id: newId('key', now), ...wanted, hash: hashApiKey(secret), last4: last4(secret) };
+  return { key, secret };
+}
+
+function shown({ key, secret }: ReturnType<typeof newKey>, now: number) {
+  const { id, name, scopes } = key;
+  return { key: { id, name, scopes: [...scopes], created_at: isoTime(now) }, api_key: secret };
+}

@@ -1,0 +1,256 @@
+import { hash } from 'node:crypto';
+import type * as z from 'zod';
+import type {
+  pollAnswer,
+  pollInput,
+  startAnswer,
+  startInput,
+} from '../../shared/bindings/sign-in.ts';
+import { isoTime, type Clock } from '../../shared/clock.ts';
+import type { Vault } from '../../shared/context.ts';
+import { invalid, ServiceError } from '../../shared/errors.ts';
+import { newId, newSecret } from '../../shared/ids.ts';
+import {
+  LOGIN_KEPT_MS,
+  LOGIN_MS,
+  LOGIN_POLL_MIN_MS,
+  LOGIN_POLL_SECONDS,
+  LOGINS_PER_EMAIL,
+  LOGINS_WINDOW_MS,
+} from '../../shared/limits.ts';
+import { effectiveLoginState, type LoginState } from '../../shared/rules/login-state.ts';
+import {
+  domainOf,
+  comparableAddress,
+  likelyMailbox,
+  maskedAddress,
+} from '../../shared/rules/mail-address.ts';
+import type { OwnedProject } from '../../shared/store/control/accounts.ts';
+import type { LoginRow } from '../../shared/store/control/login-rows.ts';
+import type { LoginStore } from '../../shared/store/control/logins.ts';
+import type { OutgoingMail } from '../mail/mailer.ts';
+import type { Sent } from '../lib/approvals.ts';
+import { signInLetter } from './letter.ts';
+import type { LoginClient, LoginDesk, LoginView } from './login-desk.ts';
+import { rateLimited, StartLimit } from './start-limit.ts';
+import { newUserCode } from './user-code.ts';
+import { within } from './within.ts';
+
+const MAIL_DEADLINE_MS = 10_000;
+/** Polls kept before those of old are dropped. */
+const POLLS_MAX = 10_000;
+
+export interface LoginParts {
+  readonly store: LoginStore;
+  readonly clock: Clock;
+  readonly vault: Vault;
+  /** Base of the links in mails. */
+  readonly publicUrl: string;
+  /** Behind the `@` of the addresses of projects. */
+  readonly mailDomain: string | null;
+  readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
+  /** The projects of an account that can be used. */
+  readonly projectsOf: (accountId: string) => Promise<OwnedProject[]>;
+  /** Why a mail was not handed over. */
+  readonly onTrouble: (reason: string) => void;
+  /** How long handing a mail over may take: 10 seconds, unless said otherwise by a test. */
+  readonly mailDeadlineMs?: number;
+}
+
+/** Where a sign-in is begun from. */
+export interface Beginner {
+  readonly address: string;
+  readonly userAgent: string | null;
+}
+
+/** Sign-ins by a link that is mailed: begun by a client, confirmed by whoever reads the mail. */
+export class Logins implements LoginDesk {
+  readonly #parts: LoginParts;
+  readonly #starts = new StartLimit();
+  /** When each was last asked for. */
+  readonly #polls = new Map<string, number>();
+
+  constructor(parts: LoginParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Begins a sign-in and mails its link. Does and answers the same whether the address is known. RATE_LIMITED,
+   * EMAIL_DELIVERY_FAILED.
+   */
+  async start(
+    input: z.output<typeof startInput>,
+    { address, userAgent }: Beginner,
+  ): Promise<z.output<typeof startAnswer>> {
+    const { clock, mailDomain, store, vault } = this.#parts;
+    if (domainOf(input.email) === mailDomain) {
+      // Agents read what comes to the addresses of projects.
+      throw invalid({ path: 'email', message: 'Addresses of this service cannot sign in.' });
+    }
+    const now = clock.now();
+    this.#starts.take(address, now);
+    const [loginId, token] = [`lgn_${newSecret()}`, newSecret()];
+    const email = comparableAddress(input.email);
+    const { name = null, version = null, host = null } = input.client ?? {};
+    const client: LoginClient = { name, version, host, userAgent, address };
+    const idHash = hashOf(loginId);
+    const login = {
+      id_hash: idHash,
+      link_hash: hashOf(token),
+      user_code: newUserCode(),
+      address: vault.seal(loginPlace(idHash, 'address'), email),
+      address_hash: vault.sign(accountHashText(email)),
+      // Each spelling would get mail of its own otherwise.
+      rate_hash: vault.sign(loginRateText(email)),
+      masked: maskedAddress(email),
+      client: JSON.stringify(client),
+      created_at: now,
+      expires_at: now + LOGIN_MS,
+    };
+    const windowStart = now - LOGINS_WINDOW_MS;
+    const limit = { since: windowStart, max: LOGINS_PER_EMAIL, keptSince: now - LOGIN_KEPT_MS };
+    const inTheWay = await store.begin(login, limit);
+    if (inTheWay !== null) throw rateLimited(inTheWay - windowStart);
+    await this.#mail(email, { token, idHash, view: viewOf({ ...login, state: 'waiting' }, now) });
+    return {
+      login_id: loginId,
+      user_code: login.user_code,
+      email_masked: login.masked,
+      expires_in: LOGIN_MS / 1000,
+      expires_at: isoTime(login.expires_at),
+      interval: LOGIN_POLL_SECONDS,
+    };
+  }
+
+  /** Answers a confirmed one. LOGIN_NOT_VERIFIED, LOGIN_EXPIRED, LOGIN_CONSUMED, RATE_LIMITED. */
+  async poll({ login_id }: z.output<typeof pollInput>): Promise<z.output<typeof pollAnswer>> {
+    const { clock, store } = this.#parts;
+    const now = clock.now();
+    const idHash = hashOf(login_id);
+    const login = await store.find(idHash);
+    if (!login) throw loginError('expired');
+    this.#takePoll(idHash, now);
+    const state = effectiveLoginState(login, now);
+    if (state !== 'confirmed') throw loginError(state);
+    const projects = await this.#parts.projectsOf(login.account_id ?? '');
+    return {
+      status: 'confirmed',
+      email_masked: login.masked,
+      expires_at: isoTime(login.expires_at),
+      projects: projects.map(({ id, slug, name }) => ({ id, slug, name })),
+    };
+  }
+
+  async open(token: string): Promise<LoginView | null> {
+    const login = await this.#parts.store.findByLink(hashOf(token));
+    return login ? viewOf(login, this.#parts.clock.now()) : null;
+  }
+
+  async confirm(token: string): Promise<LoginView | null> {
+    const { clock, store, vault } = this.#parts;
+    const now = clock.now();
+    const login = await store.findByLink(hashOf(token));
+    if (login) {
+      const id = newId('acc', now);
+      const email = vault.open(loginPlace(login.id_hash, 'address'), login.address);
+      const fresh = {
+        id,
+        address: vault.seal(accountPlace(id), email),
+        address_hash: login.address_hash,
+        created_at: isoTime(now),
+      };
+      await store.confirm(login.link_hash, fresh, { now, expiresAt: now + LOGIN_MS });
+    }
+    return this.open(token);
+  }
+
+  async deny(token: string): Promise<LoginView | null> {
+    await this.#parts.store.deny(hashOf(token));
+    return this.open(token);
+  }
+
+  async #mail(
+    email: string,
+    login: { readonly token: string; readonly idHash: string; readonly view: LoginView },
+  ): Promise<void> {
+    const { clock, mail, mailDeadlineMs = MAIL_DEADLINE_MS, publicUrl } = this.#parts;
+    const letter = signInLetter(login.view, `${publicUrl}/s/${login.token}`);
+    const handing = mail({ id: newId('msg', clock.now()), to: email, ...letter });
+    const sent = await within(mailDeadlineMs, handing);
+    if (sent?.outcome === 'sent') return;
+    // What was not sent does not count. What is still on its way does: it may yet arrive.
+    if (sent) await this.#parts.store.drop(login.idHash);
+    this.#parts.onTrouble(sent?.reason ?? 'The mail server does not answer in time.');
+    throw new ServiceError('EMAIL_DELIVERY_FAILED');
+  }
+
+  #takePoll(idHash: string, now: number): void {
+    const passed = now - (this.#polls.get(idHash) ?? Number.NEGATIVE_INFINITY);
+    if (passed >= 0 && passed < LOGIN_POLL_MIN_MS) throw rateLimited(LOGIN_POLL_MIN_MS - passed);
+    this.#polls.set(idHash, now);
+    if (this.#polls.size <= POLLS_MAX) return;
+    for (const [one, at] of this.#polls) {
+      if (at <= now - LOGIN_POLL_MIN_MS) this.#polls.delete(one);
+    }
+  }
+}
+
+/** Why a sign-in that is not confirmed cannot be used. */
+export function loginError(state: Exclude<LoginState, 'confirmed'>): ServiceError {
+  switch (state) {
+    case 'waiting':
+      return new ServiceError('LOGIN_NOT_VERIFIED', {
+        details: { retry_after: LOGIN_POLL_SECONDS },
+      });
+    case 'denied':
+      return new ServiceError('LOGIN_EXPIRED', {
+        hint: 'It was denied on its page. Start again.',
+      });
+    case 'expired':
+      return new ServiceError('LOGIN_EXPIRED');
+    case 'used':
+      return new ServiceError('LOGIN_CONSUMED');
+  }
+}
+
+/** What the store knows of a secret. */
+export function hashOf(secret: string): string {
+  return hash('sha256', secret);
+}
+
+/** Where a secret of a sign-in is sealed for. */
+export function loginPlace(idHash: string, column: 'address' | 'answer'): string {
+  return `login|${idHash}|${column}`;
+}
+
+/** Where the address of an account is sealed for. */
+export function accountPlace(accountId: string): string {
+  return `account|${accountId}|address`;
+}
+
+/** What is signed to find an account by its address, spelled as `comparableAddress` does. */
+export function accountHashText(address: string): string {
+  return `account|address|1|${address}`;
+}
+
+/** What is signed to count the sign-ins of a mailbox. */
+export function loginRateText(address: string): string {
+  return `login|rate|1|${likelyMailbox(address)}`;
+}
+
+type Viewed = Pick<
+  LoginRow,
+  'state' | 'user_code' | 'masked' | 'client' | 'created_at' | 'expires_at'
+>;
+
+function viewOf(login: Viewed, now: number): LoginView {
+  return {
+    state: effectiveLoginState(login, now),
+    userCode: login.user_code,
+    email: login.masked,
+    client: JSON.parse(login.client) as LoginClient,
+    createdAt: login.created_at,
+    expiresAt: login.expires_at,
+    now,
+  };
+}

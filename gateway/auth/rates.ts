@@ -1,0 +1,43 @@
+import { ServiceError } from '../../shared/errors.ts';
+import { RATE_BURST } from '../../shared/limits.ts';
+import { rateLimitHeaders, takeToken, type BucketState } from '../../shared/rules/token-bucket.ts';
+import { counted } from '../../shared/counted.ts';
+
+/** Buckets kept before those that are full again are dropped. */
+const BUCKETS_MAX = 10_000;
+
+/** Calls a minute, by key. In memory: a restart forgives. */
+export class Rates {
+  readonly #perMinute: number;
+  readonly #buckets = new Map<string, BucketState>();
+
+  /** 0 turns limits off. */
+  constructor(perMinute: number) {
+    this.#perMinute = perMinute;
+  }
+
+  /** Takes one call and returns the headers that tell the rest; RATE_LIMITED when there is none. */
+  take(keyId: string, now: number): Readonly<Record<string, string>> {
+    if (this.#perMinute === 0) return {};
+    const rule = { perMinute: this.#perMinute, burst: RATE_BURST };
+    const result = takeToken(this.#buckets.get(keyId), rule, now);
+    this.#buckets.set(keyId, result.state);
+    if (this.#buckets.size > BUCKETS_MAX) this.#forgetFull(now);
+    const headers = rateLimitHeaders(rule, result);
+    if (result.allowed) return headers;
+    const retryAfter = result.retryAfterSeconds;
+    throw new ServiceError('RATE_LIMITED', {
+      hint: `Wait ${counted(retryAfter, 'second')}.`,
+      details: { retry_after: retryAfter },
+      headers,
+    });
+  }
+
+  /** Forgetting a bucket that is full by now changes nothing. */
+  #forgetFull(now: number): void {
+    for (const [keyId, { tokens, atMs }] of this.#buckets) {
+      const fullAt = atMs + ((RATE_BURST - tokens) * 60_000) / this.#perMinute;
+      if (now >= fullAt) this.#buckets.delete(keyId);
+    }
+  }
+}

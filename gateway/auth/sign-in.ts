@@ -1,0 +1,42 @@
+import { LOGIN_KEPT_MS } from '../../shared/limits.ts';
+import type { OutgoingMail } from '../mail/mailer.ts';
+import type { Sent } from '../lib/approvals.ts';
+import { Founding, type FoundingParts } from './founding.ts';
+import { Logins } from './logins.ts';
+
+interface SignInParts extends FoundingParts {
+  readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
+  /** Why a mail was not handed over. */
+  readonly onTrouble: (reason: string) => void;
+}
+
+/** Signing in with an email address: how projects and their first keys come about on a hosted gateway. */
+export class SignIn {
+  readonly logins: Logins;
+  readonly founding: Founding;
+  readonly #parts: SignInParts;
+
+  constructor(parts: SignInParts) {
+    const { control, clock, vault, server, mail, onTrouble } = parts;
+    this.#parts = parts;
+    this.founding = new Founding(parts);
+    this.logins = new Logins({
+      store: control.logins,
+      clock,
+      vault,
+      publicUrl: server.urls.api,
+      mailDomain: server.mail.domain,
+      mail,
+      projectsOf: (accountId) => this.founding.projectsOf(accountId),
+      onTrouble,
+    });
+  }
+
+  /** Finishes what an earlier run left half made, and forgets what is old. */
+  async start(): Promise<void> {
+    const { clock, control } = this.#parts;
+    await this.founding.finish();
+    const now = clock.now();
+    await control.logins.tidy(now - LOGIN_KEPT_MS, now);
+  }
+}

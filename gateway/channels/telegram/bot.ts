@@ -1,0 +1,249 @@
+import type { Clock } from '../../../shared/clock.ts';
+import type { Carrier, Desk } from '../../lib/approvals.ts';
+import type { Duty } from '../../projects/peers.ts';
+import { backoffMs, pause, PAUSES, type Pauses } from '../../lib/backoff.ts';
+import { BotApi } from './bot-api.ts';
+import { telegramCarrier } from './carrier.ts';
+import { Conversation } from './conversation.ts';
+import { Errands } from './errands.ts';
+import { TelegramFailure } from './failure.ts';
+import { Poller } from './poller.ts';
+import { Room } from './room.ts';
+import { webhookDoor, webhookSecret, type Webhook } from './webhook.ts';
+
+interface TelegramConfig {
+  readonly token: string;
+  readonly apiRoot: string;
+  readonly mode: 'poll' | 'webhook';
+  /** Base of the pages for people, and of the webhook. */
+  readonly publicUrl: string;
+}
+
+/** Something an operator should know of. It holds no token and nothing that was written by people or agents. */
+export interface Trouble {
+  readonly kind:
+    /** Another process fetches the same updates. Told once. */
+    | 'conflict'
+    /** Telegram does not take the token or the webhook: nothing works until somebody changes the configuration. */
+    | 'refused'
+    /** Told once, until Telegram answers again. */
+    | 'unreachable'
+    | 'failed';
+  readonly message: string;
+  /** What our own side threw. */
+  readonly cause?: unknown;
+}
+
+interface TelegramBotOptions {
+  readonly config: TelegramConfig;
+  readonly desk: Desk;
+  readonly clock: Clock;
+  readonly onTrouble: (trouble: Trouble) => void;
+  /** Others may fetch the updates of the bot: this process does while it has the duty. */
+  readonly isOneOfMany?: boolean;
+  /** There for tests. */
+  readonly pauses?: Pauses;
+  readonly callMaxMs?: number;
+}
+
+/** How long a stop waits for toasts and edits that are on their way. */
+const FAREWELL_MS = 1000;
+
+const NOT_YET = 'Telegram has not answered yet.';
+const CONFLICT =
+  'Somebody else fetches the updates of this bot: another gateway with the same token, or a webhook. ' +
+  'Decisions may go astray until only one is left.';
+
+/** One bot: sends letters, and brings what people tap and write to the desk. Started once and stopped once. */
+export class TelegramBot {
+  readonly carrier: Carrier;
+  /** Null where updates are fetched. */
+  readonly webhook: Webhook | null;
+  readonly #options: TelegramBotOptions;
+  readonly #publicUrl: string;
+  readonly #api: BotApi;
+  readonly #errands: Errands;
+  readonly #poller: Poller;
+  readonly #stopping = new AbortController();
+  #work: Promise<void> = Promise.resolve();
+  #username: string | null = null;
+  /** Why it doesn't get updates. */
+  #trouble: string | null = NOT_YET;
+  /** Why the last call of any kind shows that the others would fail, too. */
+  #lastCall: string | null = null;
+  /** What need not be told again: a conflict never, the rest until Telegram answers. */
+  readonly #told = new Set<Trouble['kind']>();
+
+  constructor(options: TelegramBotOptions) {
+    const { config, desk, clock, pauses = PAUSES, callMaxMs } = options;
+    const publicUrl = new URL(config.publicUrl).href.replace(/\/+$/, '');
+    this.#options = options;
+    this.#publicUrl = publicUrl;
+    this.#api = new BotApi({
+      ...config,
+      ...(callMaxMs !== undefined && { callMaxMs }),
+      onOutcome: (failure) => {
+        const isDead = failure !== null && (failure.isTokenRefused || failure.code === null);
+        this.#lastCall = isDead ? failure.message : null;
+      },
+    });
+    this.#errands = new Errands((error) => this.#courtesyFailed(error));
+    const room = new Room({ api: this.#api, desk, clock, errands: this.#errands, publicUrl });
+    const conversation = new Conversation(room, clock, (error) => this.#failed(error));
+    this.#poller = new Poller({
+      api: this.#api,
+      handle: (update) => conversation.handle(update),
+      onFailure: (error) => this.#unanswered(error),
+      onSuccess: () => this.#reached(),
+      pauses,
+    });
+    this.carrier = telegramCarrier(this.#api, publicUrl);
+    this.webhook =
+      config.mode === 'webhook'
+        ? webhookDoor(webhookSecret(config.token), (update) => conversation.handle(update))
+        : null;
+  }
+
+  /** The name of the bot without `@`; null until Telegram has told it. */
+  get username(): string | null {
+    return this.#username;
+  }
+
+  /** Why the bot doesn't work just now; null while it does. */
+  get trouble(): string | null {
+    return this.#trouble ?? this.#lastCall;
+  }
+
+  /** What a person opens to connect a chat; null until the bot knows its name. */
+  startUrl(token: string): string | null {
+    return this.#username && `https://t.me/${this.#username}?start=${encodeURIComponent(token)}`;
+  }
+
+  /**
+   * Resolves when the bot is ready, or when Telegram could not be reached: then it goes on trying behind the scenes. Rejects
+   * with a `TelegramFailure` where Telegram refuses the token or the webhook, as trying again would not help.
+   */
+  async start(): Promise<void> {
+    try {
+      await this.#begin();
+    } catch (error) {
+      this.#trouble = troubleOf(error).message;
+      if (isFinal(error)) throw error;
+      this.#unanswered(error);
+      this.#work = this.#beginLater();
+      return;
+    }
+    this.#reached();
+    this.#work = this.#run();
+  }
+
+  /**
+   * Ends the long poll at once. Decisions at hand are written down; what is on its way to people gets a second. Stop what
+   * sends letters first: a letter that is cut off here may have arrived.
+   */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    const all = (): Promise<unknown> =>
+      Promise.all([this.#work, this.#errands.idle(), this.#api.idle()]);
+    const farewell = new AbortController();
+    await Promise.race([all(), pause(FAREWELL_MS, farewell.signal)]);
+    farewell.abort();
+    this.#api.close();
+    await all();
+  }
+
+  /** To fetch updates, where one of several processes is to do that; null where Telegram brings them. */
+  get duty(): Duty | null {
+    if (this.webhook !== null || this.#options.isOneOfMany !== true) return null;
+    let ending = new AbortController();
+    let fetching: Promise<void> = Promise.resolve();
+    return {
+      name: 'telegram',
+      start: async () => {
+        ending = new AbortController();
+        fetching = this.#poller.run(AbortSignal.any([ending.signal, this.#stopping.signal]));
+      },
+      stop: () => {
+        ending.abort();
+        return fetching;
+      },
+    };
+  }
+
+  async #begin(): Promise<void> {
+    this.#username = await this.#api.username();
+    if (this.webhook === null) return this.#api.deleteWebhook();
+    const secret = webhookSecret(this.#options.config.token);
+    return this.#api.setWebhook(this.#publicUrl + this.webhook.path, secret);
+  }
+
+  async #beginLater(): Promise<void> {
+    const { signal } = this.#stopping;
+    for (let failures = 1; !signal.aborted; failures += 1) {
+      await pause(backoffMs(failures, this.#options.pauses ?? PAUSES), signal);
+      if (signal.aborted) return;
+      try {
+        await this.#begin();
+      } catch (error) {
+        this.#unanswered(error);
+        continue;
+      }
+      this.#reached();
+      return this.#run();
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { isOneOfMany = false } = this.#options;
+    if (this.webhook === null && !isOneOfMany) await this.#poller.run(this.#stopping.signal);
+  }
+
+  #reached(): void {
+    this.#trouble = null;
+    for (const kind of ['refused', 'unreachable', 'failed'] as const) this.#told.delete(kind);
+  }
+
+  /** A call on which everything depends went wrong, and will be tried again. */
+  #unanswered(error: unknown): void {
+    if (this.#stopping.signal.aborted) return;
+    const { kind, message } = troubleOf(error);
+    this.#trouble = message;
+    if (this.#told.has(kind)) return;
+    this.#told.add(kind);
+    this.#tell({ kind, message });
+  }
+
+  /** A toast, an edit or a reply went wrong, which changes nothing about what was decided. */
+  #courtesyFailed(error: unknown): void {
+    const isExpected =
+      error instanceof TelegramFailure &&
+      (error.isChatGone || error.isEditDone || error.isTapOld || error.code === null);
+    if (!isExpected && !this.#stopping.signal.aborted) this.#failed(error);
+  }
+
+  #failed(error: unknown): void {
+    if (error instanceof TelegramFailure) {
+      this.#tell({ kind: 'failed', message: error.message });
+    } else {
+      this.#tell({ kind: 'failed', message: 'An update could not be handled.', cause: error });
+    }
+  }
+
+  #tell(trouble: Trouble): void {
+    this.#options.onTrouble(trouble);
+  }
+}
+
+function isFinal(error: unknown): boolean {
+  return error instanceof TelegramFailure && (error.isTokenRefused || error.code === 400);
+}
+
+function troubleOf(error: unknown): Trouble {
+  if (error instanceof TelegramFailure && error.code === 409) {
+    return { kind: 'conflict', message: CONFLICT };
+  }
+  const message = error instanceof Error ? error.message : 'unknown trouble';
+  if (isFinal(error)) return { kind: 'refused', message };
+  const isOurs = !(error instanceof TelegramFailure) || error.isOurs;
+  return { kind: isOurs ? 'failed' : 'unreachable', message };
+}

@@ -1,0 +1,120 @@
+import type { InlineKeyboardButton } from 'grammy/types';
+import type { RequestView } from '../../lib/approvals.ts';
+import { fitText, shownLine } from './display-text.ts';
+import type { PageLink } from './page-link.ts';
+
+/** A tap that lets the agent go on. `sure` is the second tap, which a high risk asks for. */
+export type GoAhead =
+  | { readonly verb: 'approve'; readonly sure: boolean }
+  | { readonly verb: 'option'; readonly index: number; readonly sure: boolean };
+
+/** What a tap on a button says. */
+export type Tap =
+  | GoAhead
+  | { readonly verb: 'deny' }
+  | { readonly verb: 'needs_context' }
+  | { readonly verb: 'answer' }
+  | { readonly verb: 'back' };
+
+export type Keyboard = readonly (readonly InlineKeyboardButton[])[];
+
+/** Of 64 bytes that Telegram lets a button carry, the verb takes three at most. */
+const DATA = /^(a|A|d|n|r|x|[oO]\d):([\w-]{1,61})$/;
+
+/** Capitals are second taps, so that two taps on one button are never first and second. */
+export function tapData(tap: Tap, token: string): string {
+  return `${verbOf(tap)}:${token}`;
+}
+
+function verbOf(tap: Tap): string {
+  switch (tap.verb) {
+    case 'approve':
+      return tap.sure ? 'A' : 'a';
+    case 'option':
+      return `${tap.sure ? 'O' : 'o'}${tap.index}`;
+    case 'deny':
+      return 'd';
+    case 'needs_context':
+      return 'n';
+    case 'answer':
+      return 'r';
+    case 'back':
+      return 'x';
+  }
+}
+
+const PLAIN_TAPS: Readonly<Record<string, Tap>> = {
+  a: { verb: 'approve', sure: false },
+  A: { verb: 'approve', sure: true },
+  d: { verb: 'deny' },
+  n: { verb: 'needs_context' },
+  r: { verb: 'answer' },
+  x: { verb: 'back' },
+};
+
+/** The reverse of `tapData`; null for anything else. */
+export function parseTap(data: string): { tap: Tap; token: string } | null {
+  const [, verb = '', token = ''] = DATA.exec(data) ?? [];
+  if (token === '') return null;
+  const index = Number(verb.slice(1));
+  const tap = PLAIN_TAPS[verb] ?? { verb: 'option', index, sure: verb.startsWith('O') };
+  return { tap, token };
+}
+
+/** The buttons of a request that waits for a decision. */
+export function askButtons(request: RequestView, token: string, page: PageLink): Keyboard {
+  return [...choices(request, token), lastChoices(request, token), ...pageRow(page)];
+}
+
+/**
+ * The same buttons in the same places, but for the row that asks again: whoever taps twice in haste hits what they hit
+ * before, and only that.
+ */
+export function confirmButtons(
+  request: RequestView,
+  token: string,
+  page: PageLink,
+  tap: GoAhead,
+): Keyboard {
+  const sure = button(`⚠️ ${confirmText(request, tap)}`, { ...tap, sure: true }, token);
+  const back = button('↩️ Back', { verb: 'back' }, token);
+  return [...choices(request, token), [back, sure], ...pageRow(page)];
+}
+
+function confirmText(request: RequestView, tap: Tap): string {
+  if (tap.verb !== 'option') return 'Really approve?';
+  return `Really approve as ${optionText(request.options, tap.index)}?`;
+}
+
+function choices(request: RequestView, token: string): InlineKeyboardButton[][] {
+  const isQuestion = request.kind === 'question';
+  const decide = [
+    button('✅ Approve', { verb: 'approve', sure: false }, token),
+    button('⛔ Deny', { verb: 'deny' }, token),
+  ];
+  const options = request.options.map((_, index) => {
+    const text = optionText(request.options, index);
+    // The words are the agent's, and could be "Deny": what the button does stands before them.
+    const label = isQuestion ? text : `✅ Approve as ${text}`;
+    return [button(label, { verb: 'option', index, sure: false }, token)];
+  });
+  return isQuestion ? options : [decide, ...options];
+}
+
+function lastChoices(request: RequestView, token: string): InlineKeyboardButton[] {
+  const context = button('❓ Needs context', { verb: 'needs_context' }, token);
+  if (request.kind !== 'question') return [context];
+  return [button('✏️ Answer', { verb: 'answer' }, token), context];
+}
+
+function pageRow({ url, isTappable }: PageLink): InlineKeyboardButton[][] {
+  return isTappable ? [[{ text: 'Open full text', url }]] : [];
+}
+
+function optionText(all: readonly string[], index: number): string {
+  return `${index + 1}: ${fitText(shownLine(all[index] ?? ''), 60)}`;
+}
+
+function button(text: string, tap: Tap, token: string): InlineKeyboardButton {
+  return { text, callback_data: tapData(tap, token) };
+}

@@ -1,0 +1,86 @@
+import type { Carrier, Letter, Sent } from '../../lib/approvals.ts';
+import type { BotApi } from './bot-api.ts';
+import { askButtons } from './buttons.ts';
+import { TelegramFailure } from './failure.ts';
+import { askHtml, overHtml, tellHtml } from './letters.ts';
+import { pageLink } from './page-link.ts';
+
+/**
+ * Sends letters as messages of the bot. Telegram knows no key that would make a repeated call one message: when its answer is
+ * lost, the next attempt may ask twice. Both messages then decide the same request.
+ */
+export function telegramCarrier(api: BotApi, publicUrl: string): Carrier {
+  return {
+    async send(letter, to) {
+      const chatId = parseId(to.address);
+      if (chatId === null) return { outcome: 'refused', reason: 'Not the id of a chat.' };
+      try {
+        return await deliver(api, publicUrl, letter, chatId);
+      } catch (error) {
+        return outcomeOf(error);
+      }
+    },
+  };
+}
+
+async function deliver(
+  api: BotApi,
+  publicUrl: string,
+  letter: Letter,
+  chatId: number,
+): Promise<Sent> {
+  switch (letter.kind) {
+    case 'ask': {
+      const { opened, token } = letter;
+      const page = pageLink(publicUrl, token);
+      const markup = askButtons(opened.request, token, page);
+      return sent(await api.send(chatId, askHtml(opened, page), { markup }));
+    }
+    case 'tell':
+      return sent(await api.send(chatId, tellHtml(letter.opened)));
+    case 'over': {
+      const messageId = parseId(letter.messageId);
+      if (messageId === null) return { outcome: 'refused', reason: 'Not the id of a message.' };
+      await replaceOnce(api, chatId, messageId, overHtml(letter.opened));
+      return sent(messageId);
+    }
+    case 'verify':
+      return { outcome: 'refused', reason: 'Telegram confirms no addresses.' };
+  }
+}
+
+/** Done as well when the message says so already or is gone. */
+export async function replaceOnce(
+  api: BotApi,
+  chatId: number,
+  messageId: number,
+  html: string,
+): Promise<void> {
+  try {
+    await api.replace(chatId, messageId, html);
+  } catch (error) {
+    if (!(error instanceof TelegramFailure && error.isEditDone)) throw error;
+  }
+}
+
+function sent(messageId: number): Sent {
+  return { outcome: 'sent', messageId: String(messageId) };
+}
+
+/** A refusal is final only where the chat or the message is what Telegram refuses: a token can be mended. */
+function outcomeOf(error: unknown): Sent {
+  if (!(error instanceof TelegramFailure)) {
+    const reason = error instanceof Error ? error.message : 'Telegram: unknown trouble';
+    return { outcome: 'later', retryAfterSeconds: null, reason };
+  }
+  const { message: reason, retryAfterSeconds } = error;
+  const isFinal = error.isChatGone || error.code === 400 || error.code === 413;
+  return isFinal ? { outcome: 'refused', reason } : { outcome: 'later', retryAfterSeconds, reason };
+}
+
+const ID = /^-?\d{1,16}$/;
+
+function parseId(text: string): number | null {
+  const id = Number(text);
+  return ID.test(text) && Number.isSafeInteger(id) && id !== 0 ? id : null;
+}

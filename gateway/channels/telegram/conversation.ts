@@ -1,0 +1,54 @@
+import type { Clock } from '../../../shared/clock.ts';
+import { Recent } from './recent.ts';
+import type { Room } from './room.ts';
+import { Taps } from './taps.ts';
+import { Texts } from './texts.ts';
+import { parseUpdate, updateId, type Update } from './update.ts';
+
+/** Telegram repeats what was not confirmed for a day. */
+const SEEN = { keptMs: 86_400_000, maxCount: 10_000 };
+
+/** Takes updates, each of them once, whichever way they come. */
+export class Conversation {
+  readonly #taps: Taps;
+  readonly #texts: Texts;
+  readonly #seen: Recent<number, true>;
+  readonly #onFailure: (error: unknown) => void;
+
+  constructor(room: Room, clock: Clock, onFailure: (error: unknown) => void) {
+    this.#taps = new Taps(room);
+    this.#texts = new Texts(room, clock);
+    this.#seen = new Recent(clock, SEEN);
+    this.#onFailure = onFailure;
+  }
+
+  /**
+   * Resolves once what a person decided is written down. Never rejects: a person whose tap failed is told to tap again, and
+   * an update that fails always must not come back for ever. False for one that was seen before.
+   */
+  async handle(raw: unknown): Promise<boolean> {
+    const id = updateId(raw);
+    if (id === null || this.#seen.get(id)) return false;
+    this.#seen.set(id, true);
+    const update = parseUpdate(raw);
+    if (!update) return true;
+    try {
+      await this.#act(update);
+    } catch (error) {
+      this.#onFailure(error);
+      this.#sorry(update);
+    }
+    return true;
+  }
+
+  #act(update: Update): Promise<void> {
+    return 'message' in update
+      ? this.#texts.handle(update.message)
+      : this.#taps.handle(update.callback_query);
+  }
+
+  #sorry(update: Update): void {
+    if ('message' in update) this.#texts.sorry(update.message);
+    else this.#taps.sorry(update.callback_query);
+  }
+}

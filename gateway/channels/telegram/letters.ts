@@ -1,0 +1,193 @@
+import type { Opened, RequestKind, RequestView } from '../../lib/approvals.ts';
+import { escapeHtml, shownLine } from './display-text.ts';
+import type { PageLink } from './page-link.ts';
+import { Sheet } from './sheet.ts';
+import { shownSpan, shownTime, statusWords } from './status.ts';
+
+/** Telegram takes 4,096 after it has read the tags; the rest is left to it. */
+const MESSAGE_MAX_CHARS = 3500;
+/** What one part may take from those behind it. */
+const SUMMARY_MAX_CHARS = 900;
+const NOTE_MAX_CHARS = 800;
+const WARNINGS_MAX_CHARS = 700;
+const RESULT_MAX_CHARS = 700;
+const OPTION_MAX_CHARS = 120;
+
+interface KindWords {
+  readonly title: string;
+  /** What it means for the person, in one sentence. */
+  readonly meaning: string;
+  /** Above the first line of the agent. */
+  readonly summary: string;
+}
+
+const KINDS: Readonly<Record<RequestKind, KindWords>> = {
+  approval: {
+    title: 'Approval asked',
+    meaning: 'An agent asks before it acts.',
+    summary: 'What it wants to do',
+  },
+  question: {
+    title: 'Question',
+    meaning: 'An agent asks. Reply to this message with your answer.',
+    summary: 'The question',
+  },
+  policy: {
+    title: 'New policy proposed',
+    meaning: 'An agent proposes rules that will decide in your place. They apply once you approve.',
+    summary: 'What it proposes',
+  },
+  file_url: {
+    title: 'Public link to a file asked',
+    meaning: 'An agent wants a link to a file. Whoever has the link can download the file.',
+    summary: 'What it wants to share',
+  },
+  email_send: {
+    title: 'Email to be sent',
+    meaning: 'An agent wants to send email from the address of the project.',
+    summary: 'What it wants to send',
+  },
+  channel: {
+    title: 'New channel to be added',
+    meaning: 'If you approve, whoever is behind it will be asked too, and can decide as you do.',
+    summary: 'What is to be added',
+  },
+};
+
+/** Asks a person. `page` is where the whole text stands. */
+export function askHtml(opened: Opened, page: PageLink): string {
+  const { request, now } = opened;
+  const footer = (isCut: boolean): string => (isCut ? cutNotice(page) : '');
+  return compose(footer, (sheet) => {
+    const { title, meaning } = KINDS[request.kind];
+    sheet.heading(request.risk === 'high' ? `⚠️ High risk: ${title}` : title);
+    origin(sheet, request);
+    sheet.line(meaning);
+    sheet.gap();
+    substance(sheet, request);
+    const left = request.expiresAt - now;
+    sheet.line(`Expires: ${shownTime(request.expiresAt)}, in ${shownSpan(left)}`);
+    sheet.line(`Fingerprint: ${request.fingerprint}`);
+    options(sheet, request);
+    longTexts(sheet, request);
+  });
+}
+
+/** Tells of what a rule approved. */
+export function tellHtml(opened: Opened): string {
+  const { request } = opened;
+  return compose(cutMark, (sheet) => {
+    sheet.heading(`ℹ️ ${statusWords(request.status).words} without asking`);
+    sheet.line('A rule of the policy decided. There is nothing for you to do.');
+    decider(sheet, request);
+    origin(sheet, request);
+    sheet.gap();
+    substance(sheet, request);
+    sheet.line(`Fingerprint: ${request.fingerprint}`);
+    longTexts(sheet, request);
+  });
+}
+
+/** What an asking message becomes when the request is over: how it ended, above what it was. */
+export function overHtml(opened: Opened): string {
+  const { request } = opened;
+  return compose(cutMark, (sheet) => {
+    const { status, decision, comment } = request;
+    const { icon, words } = statusWords(status);
+    sheet.heading(`${icon} ${words}`);
+    decider(sheet, request);
+    if (decision !== null && (status === 'modified' || status === 'answered')) {
+      const label = status === 'modified' ? 'The change' : 'The answer';
+      sheet.block(label, decision, { maxChars: RESULT_MAX_CHARS });
+    }
+    if (comment !== null) {
+      sheet.block('Comment', comment, { maxChars: RESULT_MAX_CHARS });
+    }
+    sheet.gap();
+    sheet.line(KINDS[request.kind].title);
+    origin(sheet, request);
+    substance(sheet, request);
+    sheet.line(`Fingerprint: ${request.fingerprint}`);
+    longTexts(sheet, request);
+  });
+}
+
+/** Leaves room for the footer that says something was cut, whether it is needed or not. */
+function compose(footer: (isCut: boolean) => string, fill: (sheet: Sheet) => void): string {
+  const sheet = new Sheet(MESSAGE_MAX_CHARS - footer(true).length - 1);
+  fill(sheet);
+  const end = footer(sheet.isCut);
+  return end === '' ? sheet.html : `${sheet.html}\n${end}`;
+}
+
+function cutMark(isCut: boolean): string {
+  return isCut ? '<i>Cut to fit this message.</i>' : '';
+}
+
+function cutNotice({ url, isTappable }: PageLink): string {
+  const link = isTappable
+    ? `<a href="${escapeHtml(url)}">Open full text</a>`
+    : `The full text: <code>${escapeHtml(url)}</code>`;
+  return `<b>✂️ This is not all.</b> ${link}`;
+}
+
+function decider(sheet: Sheet, { decidedBy, decidedAt }: RequestView): void {
+  if (decidedBy !== null) sheet.field('By:', decidedBy);
+  if (decidedAt !== null) sheet.line(`At: ${shownTime(decidedAt)}`);
+}
+
+function origin(sheet: Sheet, request: RequestView): void {
+  const { project, agent, keyName } = request;
+  sheet.field('Project:', `${project.name} (${project.slug})`);
+  const label = agent.label === null ? 'unnamed' : shownLine(agent.label);
+  sheet.field('Agent:', `${label} on ${agent.platform}, key ${keyName}`);
+}
+
+function substance(sheet: Sheet, request: RequestView): void {
+  const { action, amount, risk, kind, summary } = request;
+  if (summary !== '') {
+    const label = `${KINDS[kind].summary}, as the agent wrote it`;
+    sheet.block(label, summary, { maxChars: SUMMARY_MAX_CHARS });
+  }
+  if (action !== null) sheet.field('Action:', action);
+  if (amount !== null) sheet.line(`Amount: ${shownAmount(amount)}`);
+  if (risk !== null) sheet.line(`Risk: ${risk}`);
+}
+
+function options(sheet: Sheet, request: RequestView): void {
+  if (request.options.length === 0) return;
+  const isQuestion = request.kind === 'question';
+  sheet.line(isQuestion ? 'Answers to choose from:' : 'May also be approved with a change:');
+  for (const [index, option] of request.options.entries()) {
+    sheet.field(`${index + 1}.`, option, OPTION_MAX_CHARS);
+  }
+}
+
+function longTexts(sheet: Sheet, request: RequestView): void {
+  const { note, warnings, diff, details } = request;
+  if (note !== null && note !== '') {
+    sheet.block('Note, as the agent wrote it', note, { maxChars: NOTE_MAX_CHARS });
+  }
+  if (warnings.length > 0) {
+    const lines = warnings.map((warning) => `• ${shownLine(warning)}`).join('\n');
+    sheet.block('⚠️ Warnings', lines, { maxChars: WARNINGS_MAX_CHARS });
+  }
+  if (diff.length > 0) {
+    // A break within a line would begin one that the change does not have.
+    const lines = diff.map((line) => line.replace(BREAKS, ' ')).join('\n');
+    sheet.block('Change', lines, { isDiff: true });
+  }
+  if (details !== null && details !== '') {
+    sheet.block('Details, as the agent wrote them', details);
+  }
+}
+
+const BREAKS = /[\r\n\u0085\u2028\u2029]+/g;
+
+const AMOUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 20 });
+
+/** Every digit, in groups of three: one zero more or less must show. Beyond reason, as it is written in JSON. */
+function shownAmount(amount: number): string {
+  const size = Math.abs(amount);
+  return size === 0 || (size >= 1e-6 && size < 1e21) ? AMOUNT.format(amount) : String(amount);
+}

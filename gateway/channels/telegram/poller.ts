@@ -1,0 +1,78 @@
+import { backoffMs, pause, type Pauses } from '../../lib/backoff.ts';
+import type { BotApi } from './bot-api.ts';
+import { TelegramFailure } from './failure.ts';
+import { updateId } from './update.ts';
+
+const POLL_SECONDS = 30;
+/** Polls that bring nothing new follow one another no faster than this, whatever the other side does. */
+const EMPTY_MIN_MS = 1000;
+const CONFIRM_MAX_MS = 1000;
+
+interface PollerParts {
+  readonly api: BotApi;
+  /** Never rejects. False for an update that is not new. */
+  readonly handle: (update: unknown) => Promise<boolean>;
+  readonly onFailure: (failure: unknown) => void;
+  readonly onSuccess: () => void;
+  readonly pauses: Pauses;
+}
+
+/**
+ * Asks Telegram for updates, one long poll after another. The library's own loop gives up for ever on a conflict, sleeps
+ * where it cannot be stopped and always waits the same time.
+ */
+export class Poller {
+  readonly #parts: PollerParts;
+  #offset: number | null = null;
+  /** What Telegram has been told. */
+  #confirmed: number | null = null;
+
+  constructor(parts: PollerParts) {
+    this.#parts = parts;
+  }
+
+  /** Until it is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    let failures = 0;
+    while (!signal.aborted) {
+      const startedAt = performance.now();
+      try {
+        const hasNews = await this.#poll(signal);
+        failures = 0;
+        this.#parts.onSuccess();
+        const left = EMPTY_MIN_MS - (performance.now() - startedAt);
+        if (!hasNews && left > 0) await pause(left, signal);
+      } catch (error) {
+        if (signal.aborted) break;
+        failures += 1;
+        this.#parts.onFailure(error);
+        await pause(Math.max(askedMs(error), backoffMs(failures, this.#parts.pauses)), signal);
+      }
+    }
+    await this.#confirm();
+  }
+
+  async #poll(signal: AbortSignal): Promise<boolean> {
+    const asked = this.#offset;
+    const updates = await this.#parts.api.updates(asked, POLL_SECONDS, signal);
+    this.#confirmed = asked;
+    let hasNews = false;
+    for (const update of updates) {
+      if (await this.#parts.handle(update)) hasNews = true;
+      // The last one counts, not the highest: after a quiet week Telegram begins at another number.
+      const id = updateId(update);
+      if (id !== null) this.#offset = id + 1;
+    }
+    return hasNews;
+  }
+
+  /** What was handled last need not come again after a restart. */
+  async #confirm(): Promise<void> {
+    if (this.#offset === null || this.#offset === this.#confirmed) return;
+    await this.#parts.api.confirm(this.#offset, CONFIRM_MAX_MS).catch(() => undefined);
+  }
+}
+
+function askedMs(error: unknown): number {
+  return error instanceof TelegramFailure ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+}

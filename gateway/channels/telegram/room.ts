@@ -1,0 +1,79 @@
+import type { Clock } from '../../../shared/clock.ts';
+import type { Desk, Opened } from '../../lib/approvals.ts';
+import type { BotApi } from './bot-api.ts';
+import { replaceOnce } from './carrier.ts';
+import type { Errands } from './errands.ts';
+import { overHtml } from './letters.ts';
+import { Recent } from './recent.ts';
+
+/** A message in a chat. */
+export interface Place {
+  readonly chatId: number;
+  readonly messageId: number;
+}
+
+/** What the next reply to a message will be taken for, because its reader tapped a button that asks for words. */
+interface Expected {
+  readonly token: string;
+  readonly verb: 'answer' | 'needs_context';
+  /** The message of the request, which may be another than the one that is replied to. */
+  readonly asked: Place;
+}
+
+/** Who tapped "Needs context" and thinks about the words for longer than this, taps again. */
+const EXPECTED_MS = 3_600_000;
+const EXPECTED_MAX = 5000;
+
+interface RoomParts {
+  readonly api: BotApi;
+  readonly desk: Desk;
+  readonly clock: Clock;
+  readonly errands: Errands;
+  readonly publicUrl: string;
+}
+
+/** What taps and texts have in common: the desk, the way back to a person, and what is expected of replies. */
+export class Room {
+  readonly api: BotApi;
+  readonly desk: Desk;
+  readonly errands: Errands;
+  readonly publicUrl: string;
+  /** In memory alone: after a restart a person is asked to tap again. */
+  readonly #expected: Recent<string, Expected>;
+
+  constructor(parts: RoomParts) {
+    this.api = parts.api;
+    this.desk = parts.desk;
+    this.errands = parts.errands;
+    this.publicUrl = parts.publicUrl;
+    const limits = { keptMs: EXPECTED_MS, maxCount: EXPECTED_MAX };
+    this.#expected = new Recent(parts.clock, limits);
+  }
+
+  expect(place: Place, expected: Expected): void {
+    this.#expected.set(keyOf(place), expected);
+  }
+
+  expected(place: Place): Expected | null {
+    return this.#expected.get(keyOf(place));
+  }
+
+  /**
+   * Ends the very message that was used. The letter that says the request is over goes to the one that was remembered when it
+   * was sent; after a lost answer that may be its twin.
+   */
+  showOver(asked: Place, opened: Opened): void {
+    this.#expected.delete(keyOf(asked));
+    const { chatId, messageId } = asked;
+    this.errands.run(chatId, () => replaceOnce(this.api, chatId, messageId, overHtml(opened)));
+  }
+
+  say(chatId: number, html: string, replyTo?: number): void {
+    const options = replyTo === undefined ? {} : { replyTo };
+    this.errands.run(chatId, () => this.api.send(chatId, html, options));
+  }
+}
+
+function keyOf({ chatId, messageId }: Place): string {
+  return `${chatId}/${messageId}`;
+}

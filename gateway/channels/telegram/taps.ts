@@ -1,0 +1,135 @@
+import type { Choice, Opened } from '../../lib/approvals.ts';
+import {
+  askButtons,
+  confirmButtons,
+  parseTap,
+  type GoAhead,
+  type Keyboard,
+  type Tap,
+} from './buttons.ts';
+import { pageLink, type PageLink } from './page-link.ts';
+import type { Place, Room } from './room.ts';
+import { statusLine, statusWords } from './status.ts';
+import type { CallbackQuery } from './update.ts';
+
+const UNKNOWN = 'This button is not known here.';
+const NOT_YOURS = 'This button does not work any more, or it is not yours to use.';
+const SURE = 'High risk. Read it once more, then tap "Really approve" below.';
+const SORRY = 'That did not work just now. Please tap again.';
+
+const PROMPTS = {
+  answer: { text: 'Reply to this message with your answer.', hint: 'Your answer' },
+  needs_context: {
+    text: 'Reply to this message with what you need to know. That ends this request; the agent may ask again with more.',
+    hint: 'What you need to know',
+  },
+} as const;
+
+/** A tap of somebody who may tap, on a request that waits for it. */
+interface GoodTap {
+  readonly query: CallbackQuery;
+  readonly token: string;
+  readonly opened: Opened;
+  readonly asked: Place;
+}
+
+/** What follows from a tap on a button. */
+export class Taps {
+  readonly #room: Room;
+
+  constructor(room: Room) {
+    this.#room = room;
+  }
+
+  async handle(query: CallbackQuery): Promise<void> {
+    const { desk } = this.#room;
+    const parsed = parseTap(query.data);
+    if (!parsed) return this.#toast(query, UNKNOWN, true);
+    const { tap, token } = parsed;
+    const asked = { chatId: query.message.chat.id, messageId: query.message.message_id };
+    const isTheirs = await desk.isTelegram(token, { chatId: asked.chatId, userId: query.from.id });
+    const opened = isTheirs ? await desk.open(token) : null;
+    if (!opened) return this.#toast(query, NOT_YOURS, true);
+    if (opened.request.status !== 'pending') return this.#tooLate(query, opened, asked);
+    return this.#act(tap, { query, token, opened, asked });
+  }
+
+  /** For a tap of which nobody knows what became. */
+  sorry(query: CallbackQuery): void {
+    this.#toast(query, SORRY, true);
+  }
+
+  async #act(tap: Tap, good: GoodTap): Promise<void> {
+    switch (tap.verb) {
+      case 'approve':
+      case 'option':
+        if (good.opened.request.risk === 'high' && !tap.sure) return this.#askAgain(tap, good);
+        return this.#decide(choiceOf(tap), good);
+      case 'deny':
+        return this.#decide({ verb: 'deny' }, good);
+      case 'answer':
+      case 'needs_context':
+        return this.#prompt(tap.verb, good);
+      case 'back':
+        return this.#putBack(good);
+    }
+  }
+
+  async #decide(choice: Choice, { query, token, asked }: GoodTap): Promise<void> {
+    const decided = await this.#room.desk.decide(token, choice);
+    if (!decided) return this.#toast(query, NOT_YOURS, true);
+    if (decided.outcome === 'late') return this.#tooLate(query, decided.opened, asked);
+    if (decided.outcome === 'refused') return this.#toast(query, decided.problem, true);
+    const { icon, words } = statusWords(decided.opened.request.status);
+    this.#toast(query, `${icon} ${words}`);
+    this.#room.showOver(asked, decided.opened);
+  }
+
+  #tooLate(query: CallbackQuery, opened: Opened, asked: Place): void {
+    this.#toast(query, `Nothing changed. ${statusLine(opened.request)}`, true);
+    this.#room.showOver(asked, opened);
+  }
+
+  #askAgain(tap: GoAhead, good: GoodTap): void {
+    this.#toast(good.query, SURE);
+    const { token, opened, asked } = good;
+    this.#setButtons(asked, confirmButtons(opened.request, token, this.#page(token), tap));
+  }
+
+  #putBack({ query, token, opened, asked }: GoodTap): void {
+    this.#toast(query, 'Nothing was decided.');
+    this.#setButtons(asked, askButtons(opened.request, token, this.#page(token)));
+  }
+
+  /** Opens the reply field on the person's device. A reply to the request itself serves as well. */
+  #prompt(verb: 'answer' | 'needs_context', { query, token, asked }: GoodTap): void {
+    const { api, errands } = this.#room;
+    const { text, hint } = PROMPTS[verb];
+    const expected = { token, verb, asked };
+    this.#room.expect(asked, expected);
+    this.#toast(query, 'Reply with your words.');
+    const markup = { force_reply: true, input_field_placeholder: hint } as const;
+    errands.run(asked.chatId, async () => {
+      const messageId = await api.send(asked.chatId, text, { markup, replyTo: asked.messageId });
+      this.#room.expect({ chatId: asked.chatId, messageId }, expected);
+    });
+  }
+
+  #page(token: string): PageLink {
+    return pageLink(this.#room.publicUrl, token);
+  }
+
+  #setButtons({ chatId, messageId }: Place, buttons: Keyboard): void {
+    const { api, errands } = this.#room;
+    errands.run(chatId, () => api.setButtons(chatId, messageId, buttons));
+  }
+
+  #toast(query: CallbackQuery, text: string, isAlert = false): void {
+    const { api, errands } = this.#room;
+    errands.run(query.message.chat.id, () => api.toast(query.id, text, isAlert));
+  }
+}
+
+function choiceOf(tap: GoAhead): Choice {
+  return tap.verb === 'approve' ? { verb: 'approve' } : { verb: 'option', index: tap.index };
+}

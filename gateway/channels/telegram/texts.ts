@@ -1,0 +1,142 @@
+import type { ChannelView, Choice, Decided, Opened } from '../../lib/approvals.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { escapeHtml, fitText, shownLine } from './display-text.ts';
+import { Recent } from './recent.ts';
+import type { Place, Room } from './room.ts';
+import { statusLine, statusWords } from './status.ts';
+import type { Message } from './update.ts';
+
+const START = /^\/start(?:@\w+)?(?:\s+([\w-]{1,64}))?\s*$/;
+
+const HELP =
+  'I bring you what software agents ask, and carry back what you decide.\n\n' +
+  'Decide with the buttons under a request. Answer a question by replying to it.\n' +
+  'To be asked here, open the link that your project made for you when it added this channel.';
+const LINK_DEAD = 'This link does not work any more. Ask for a new one.';
+const NOT_YOURS = 'This request does not take replies any more, or it is not yours to decide.';
+const WORDS_ONLY = 'Only text can be passed on. Please reply again, in words.';
+const USE_BUTTONS =
+  'Nothing was decided: a reply alone does not say what you want. Tap Approve or Deny under the request. ' +
+  'To send your words to the agent instead, tap "Needs context" and reply again.';
+const SORRY = 'That did not work just now. Please send it again.';
+
+/** Strangers may write as much as they like; they are answered this often. */
+const STRANGERS = { keptMs: 10_000, maxCount: 5000 };
+const NAME_MAX_CHARS = 64;
+
+type Verb = 'answer' | 'needs_context';
+
+/** A reply of somebody who may decide. */
+interface GoodReply {
+  readonly message: Message;
+  readonly token: string;
+  readonly opened: Opened;
+  /** The message that asked. */
+  readonly asked: Place;
+}
+
+/** What follows from a message: a start link, an answer, or words that a button asked for. */
+export class Texts {
+  readonly #room: Room;
+  readonly #answered: Recent<number, true>;
+
+  constructor(room: Room, clock: Clock) {
+    this.#room = room;
+    this.#answered = new Recent(clock, STRANGERS);
+  }
+
+  /** In private chats only: what is asked is for one person's eyes, and a group is not one person. */
+  async handle(message: Message): Promise<void> {
+    if (message.chat.type !== 'private') return;
+    const start = START.exec(message.text ?? '');
+    if (start) return this.#start(message, start[1]);
+    if (message.reply_to_message) return this.#reply(message, message.reply_to_message.message_id);
+    this.#sayToStranger(message, HELP);
+  }
+
+  /** For a message of which nobody knows what became. */
+  sorry(message: Message): void {
+    if (message.chat.type === 'private') this.#sayToStranger(message, SORRY);
+  }
+
+  async #start(message: Message, token: string | undefined): Promise<void> {
+    if (token === undefined) return this.#sayToStranger(message, HELP);
+    const { chat, from } = message;
+    const who = { chatId: chat.id, userId: from.id, name: nameOf(message) };
+    const channel = await this.#room.desk.startTelegram(token, who);
+    if (!channel) return this.#sayToStranger(message, LINK_DEAD);
+    this.#room.say(chat.id, welcome(channel));
+  }
+
+  async #reply(message: Message, repliedTo: number): Promise<void> {
+    const { desk } = this.#room;
+    const chatId = message.chat.id;
+    const place = { chatId, messageId: repliedTo };
+    const expected = this.#room.expected(place);
+    const token = expected?.token ?? (await desk.tokenOfMessage(chatId, repliedTo));
+    if (token === null) return this.#sayToStranger(message, HELP);
+    const isTheirs = await desk.isTelegram(token, { chatId, userId: message.from.id });
+    const opened = isTheirs ? await desk.open(token) : null;
+    if (!opened) return this.#answer(message, NOT_YOURS);
+    const reply = { message, token, opened, asked: expected?.asked ?? place };
+    const isQuestion = opened.request.kind === 'question';
+    return this.#use(reply, expected?.verb ?? (isQuestion ? 'answer' : null));
+  }
+
+  async #use({ message, token, opened, asked }: GoodReply, verb: Verb | null): Promise<void> {
+    if (opened.request.status !== 'pending') {
+      return this.#tell(message, asked, { outcome: 'late', opened });
+    }
+    if (message.text === undefined) return this.#answer(message, WORDS_ONLY);
+    if (verb === null) return this.#answer(message, USE_BUTTONS);
+    const decided = await this.#room.desk.decide(token, choiceOf(verb, message.text));
+    if (!decided) return this.#answer(message, NOT_YOURS);
+    return this.#tell(message, asked, decided);
+  }
+
+  #tell(message: Message, asked: Place, decided: Decided): void {
+    const { request } = decided.opened;
+    if (decided.outcome === 'refused') return this.#answer(message, decided.problem);
+    if (decided.outcome === 'late') {
+      this.#answer(message, `Nothing changed. ${statusLine(request)}`);
+    } else {
+      const { icon, words } = statusWords(request.status);
+      this.#answer(message, `${icon} ${words}. The agent will see it.`);
+    }
+    this.#room.showOver(asked, decided.opened);
+  }
+
+  #answer(message: Message, text: string): void {
+    this.#room.say(message.chat.id, escapeHtml(text), message.message_id);
+  }
+
+  #sayToStranger(message: Message, text: string): void {
+    const { id } = message.chat;
+    if (this.#room.errands.isBusy || this.#answered.get(id)) return;
+    this.#answered.set(id, true);
+    this.#room.say(id, escapeHtml(text));
+  }
+}
+
+function choiceOf(verb: Verb, text: string): Choice {
+  return verb === 'answer' ? { verb, text } : { verb, comment: text };
+}
+
+function welcome({ label, project, status }: ChannelView): string {
+  const names = `Project: <code>${shown(project.name)}</code>\nChannel: <code>${shown(label)}</code>`;
+  const next =
+    status === 'active'
+      ? 'You will be asked here.'
+      : "The project's owner has to approve this channel before you are asked here.";
+  return `✅ <b>Connected</b>\n${names}\n${next}`;
+}
+
+function shown(name: string): string {
+  return escapeHtml(fitText(shownLine(name), NAME_MAX_CHARS));
+}
+
+function nameOf({ from }: Message): string {
+  const parts = [from.first_name, from.last_name ?? ''].filter((part) => part !== '');
+  const name = parts.length > 0 ? parts.join(' ') : (from.username ?? String(from.id));
+  return fitText(shownLine(name), NAME_MAX_CHARS);
+}

@@ -1,0 +1,64 @@
+import type { Caller, ProjectInfo, Vault } from '../../shared/context.ts';
+import { invalid } from '../../shared/errors.ts';
+import { IDEMPOTENCY_MS } from '../../shared/limits.ts';
+import type { Repositories } from '../../shared/store/repositories.ts';
+
+/** A write, as its Idempotency-Key stands for it. */
+interface KeyedCall {
+  readonly name: string;
+  readonly caller: Caller;
+  readonly idempotencyKey: string;
+  readonly now: number;
+  readonly inputDigest: string;
+}
+
+/** Where answers are kept. */
+interface Keeping {
+  readonly store: Repositories;
+  readonly project: ProjectInfo;
+  readonly vault: Vault;
+}
+
+/** What the first call committed, or null; VALIDATION_FAILED when that was another call. */
+export async function findAnswer(
+  keeping: Keeping,
+  call: KeyedCall,
+): Promise<{ committed: unknown } | null> {
+  const { name, inputDigest, now } = call;
+  const stored = await keeping.store.idempotency.find(call.caller.keyId, call.idempotencyKey, now);
+  if (!stored) return null;
+  if (stored.op !== name || stored.inputDigest !== inputDigest) {
+    throw invalid({
+      path: 'Idempotency-Key',
+      message: 'This key was used for another call. Use a new one for a new call.',
+    });
+  }
+  const text = keeping.vault.open(placeOf(keeping.project, call), stored.committed);
+  return { committed: JSON.parse(Buffer.from(text).toString('utf8')) };
+}
+
+/** Keeps what a call committed, in its transaction, for repeats within 24 hours. */
+export async function keepAnswer(
+  { store, project, vault }: Keeping,
+  call: KeyedCall,
+  committed: unknown,
+): Promise<void> {
+  // Sealed: the answer of key_create holds a secret.
+  const sealed = vault.seal(placeOf(project, call), JSON.stringify(committed));
+  const { name, caller, idempotencyKey, now, inputDigest } = call;
+  await store.idempotency.insert(
+    caller.keyId,
+    idempotencyKey,
+    { op: name, inputDigest, committed: sealed },
+    now + IDEMPOTENCY_MS,
+  );
+}
+
+function placeOf(project: ProjectInfo, { caller, idempotencyKey }: KeyedCall): string {
+  return keptAnswerPlace(project.id, caller.keyId, idempotencyKey);
+}
+
+/** Where an answer is sealed for. */
+export function keptAnswerPlace(projectId: string, keyId: string, idempotencyKey: string): string {
+  return `idempotency|${projectId}|${keyId} ${idempotencyKey}|committed`;
+}

@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto';
+import { systemClock } from '../../shared/clock.ts';
+import type { Vault } from '../../shared/context.ts';
+import type { BaseCopy, Standing } from '../../shared/store/driver.ts';
+import type { OpenWriterOptions } from '../../shared/store/open.ts';
+import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';
+import type { Repositories } from '../../shared/store/repositories.ts';
+import { ledgerKeyPlace, Recorder } from './recorder.ts';
+import { createVault } from '../lib/vault.ts';
+import type { Effect, Job, Procedure } from './job.ts';
+import { procedures, type InputOf, type OutputOf, type ProcedureName } from './procedures.ts';
+import { BODIES_MAX, BODIES_MAX_SHARED, RecentBodies } from './recent-bodies.ts';
+import { Routing } from './open-routes.ts';
+import type { OpenWrites, WritableProject, Writers, WritersOptions } from './writers.ts';
+
+/** Runs the transactions in this thread. */
+export class InProcessWriters implements Writers {
+  readonly #options: WritersOptions;
+  readonly #vault: Vault;
+  readonly #ownsThread: boolean;
+  readonly #busy = new Busy();
+  readonly #clock = systemClock();
+
+  /** `ownsThread`: the thread does nothing else, so one project alone may hold it while the disk works. */
+  constructor(options: WritersOptions, ownsThread = false) {
+    this.#options = options;
+    this.#vault = createVault(options.masterKey);
+    this.#ownsThread = ownsThread;
+  }
+
+  async open(
+    project: WritableProject,
+    apply: (effects: readonly Effect[]) => void,
+  ): Promise<InProcessWrites> {
+    const { server, onFatal } = this.#options;
+    const { info, location, pinHolder = null, isMade = false } = project;
+    const isShared = location.kind === 'remote';
+    const bodies = new RecentBodies(isShared ? BODIES_MAX_SHARED : BODIES_MAX);
+    const routing = new Routing();
+    const options: OpenWriterOptions = {
+      onFatal,
+      isMade,
+      onForeign: () => {
+        bodies.readOn();
+        routing.forget();
+        apply([{ kind: 'foreign' }]);
+      },
+      onUndone: () => bodies.undo(),
+      // What may have been committed is found from the rows: who waits for it looks, and what it made due is done.
+      onUncertain: () => apply([{ kind: 'foreign' }, { kind: 'due', at: 0 }]),
+      mayBlock: () => this.#ownsThread && this.#busy.projects <= 1,
+      replication: {
+        now: () => this.#clock.now(),
+        onStanding: (standing) => {
+          bodies.keep();
+          apply([{ kind: 'committed', standing }]);
+        },
+      },
+    };
+    const writer = await ProjectWriter.open(location, info.id, options, pinHolder);
+    const ledgerKey = await loadLedgerKey(writer, project, this.#vault);
+    apply([{ kind: 'committed', standing: writer.standing }]);
+    const recorder = new Recorder(ledgerKey);
+    const parts = { project: info, server, vault: this.#vault, recorder, bodies, routing };
+    return new InProcessWrites(writer, ledgerKey, {
+      parts,
+      apply,
+      busy: this.#busy,
+      isFar: isShared,
+    });
+  }
+
+  async close(): Promise<void> {
+    // Each project is closed by whoever opened it.
+  }
+}
+
+/** Which projects have work at hand. */
+class Busy {
+  readonly #jobs = new Map<string, number>();
+
+  get projects(): number {
+    return this.#jobs.size;
+  }
+
+  started(projectId: string): void {
+    this.#jobs.set(projectId, (this.#jobs.get(projectId) ?? 0) + 1);
+  }
+
+  ended(projectId: string): void {
+    const left = (this.#jobs.get(projectId) ?? 0) - 1;
+    if (left > 0) this.#jobs.set(projectId, left);
+    else this.#jobs.delete(projectId);
+  }
+}
+
+interface Surroundings {
+  readonly parts: Omit<Job, 'store' | 'tell'>;
+  readonly apply: (effects: readonly Effect[]) => void;
+  readonly busy: Busy;
+  /** The database is on a server. */
+  readonly isFar: boolean;
+}
+
+/** The writing side of a project that is open in this thread. */
+export class InProcessWrites implements OpenWrites {
+  readonly writer: ProjectWriter;
+  readonly ledgerKey: Uint8Array;
+  readonly #surroundings: Surroundings;
+
+  constructor(writer: ProjectWriter, ledgerKey: Uint8Array, surroundings: Surroundings) {
+    this.writer = writer;
+    this.ledgerKey = ledgerKey;
+    this.#surroundings = surroundings;
+  }
+
+  async run<N extends ProcedureName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
+    const { run, onError, sizeBytes, ahead } = procedures[name] as unknown as Procedure<
+      InputOf<N>,
+      OutputOf<N>
+    >;
+    const { parts, apply, busy, isFar } = this.#surroundings;
+    const projectId = parts.project.id;
+    let effects: Effect[] = [];
+    const job = (store: Repositories): Job => {
+      // A job may run twice: what it told the first time was undone.
+      effects = [];
+      return { store, tell: (effect) => effects.push(effect), ...parts };
+    };
+    busy.started(projectId);
+    try {
+      const output = await this.writer.write((store) => run(job(store), input), {
+        ...(sizeBytes && { sizeBytes: sizeBytes(input) }),
+        ...(ahead && isFar && { ahead: ahead(input) }),
+        ...(onError && {
+          onError: (store: Repositories, error: unknown) => onError(job(store), input, error),
+        }),
+      });
+      if (effects.length > 0) apply(effects);
+      return output;
+    } finally {
+      busy.ended(projectId);
+    }
+  }
+
+  follow(): Promise<Standing> {
+    return this.writer.follow();
+  }
+
+  copyBase(): Promise<BaseCopy> {
+    return this.writer.copyBase();
+  }
+
+  rotate(): Promise<void> {
+    return this.writer.rotate();
+  }
+
+  close(): Promise<void> {
+    return this.writer.close();
+  }
+}
+
+async function loadLedgerKey(
+  writer: ProjectWriter,
+  { info, location }: WritableProject,
+  vault: Vault,
+): Promise<Uint8Array> {
+  const place = ledgerKeyPlace(info.id);
+  const reader = await ProjectReader.open(location, info.id);
+  const stored = await reader.read((store) => store.meta.get('ledger_key'));
+  await reader.close();
+  if (stored instanceof Uint8Array) return vault.open(place, stored);
+  const fresh = vault.seal(place, randomBytes(32));
+  const sealed = await writer.write(async ({ meta }) => {
+    // Another gateway may have been here since.
+    const known = await meta.get('ledger_key');
+    if (known instanceof Uint8Array) return known;
+    await meta.set('ledger_key', fresh);
+    return fresh;
+  });
+  return vault.open(place, sealed);
+}

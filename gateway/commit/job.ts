@@ -1,0 +1,82 @@
+import type { EventReady, ProjectInfo, ServerInfo, Vault } from '../../shared/context.ts';
+import type { RoomContext } from '../../shared/operations/file/room.ts';
+import type { Query, Standing } from '../../shared/store/driver.ts';
+import type { Repositories } from '../../shared/store/repositories.ts';
+import type { Recorder } from './recorder.ts';
+import type { RecentBodies } from './recent-bodies.ts';
+import type { Routing } from './open-routes.ts';
+
+/** What the rest of the gateway must know of a transaction once it is durable. Plain data: it may cross to another thread. */
+export type Effect =
+  /** Comes with every transaction, before its other effects. */
+  | { readonly kind: 'committed'; readonly standing: Standing }
+  /** Another gateway has written to the project: what was read before may be out of date. */
+  | { readonly kind: 'foreign' }
+  | ({ readonly kind: 'event_ready' } & EventReady)
+  /** A request was decided, or has expired. */
+  | { readonly kind: 'request_ended'; readonly id: string }
+  /** Something was written to the disk, or went from it. */
+  | { readonly kind: 'disk_changed' }
+  /** Events of the inbox were claimed, finished or put back. */
+  | { readonly kind: 'inbox_changed' }
+  /** There is something to tell people. */
+  | { readonly kind: 'notices_due' }
+  /** There is mail to send. */
+  | { readonly kind: 'mails_due' }
+  /** Something falls due at this time. */
+  | { readonly kind: 'due'; readonly at: number }
+  | { readonly kind: 'sources_changed' }
+  | { readonly kind: 'callbacks_changed' }
+  /** Something is to be pushed to this destination. */
+  | { readonly kind: 'delivery_due'; readonly destination: string }
+  | { readonly kind: 'blob_dropped'; readonly digest: string }
+  | { readonly kind: 'keys_changed' }
+  | { readonly kind: 'key_ended'; readonly keyId: string };
+
+/** What a procedure works with: the open transaction of one project, and what it takes to fill it. */
+export interface Job {
+  readonly store: Repositories;
+  readonly project: ProjectInfo;
+  readonly server: ServerInfo;
+  readonly vault: Vault;
+  readonly recorder: Recorder;
+  readonly bodies: RecentBodies;
+  readonly routing: Routing;
+  /** Forgotten when the transaction does not come to be. */
+  readonly tell: (effect: Effect) => void;
+}
+
+/**
+ * Something that is done to a project in one transaction. Input and output are plain data, because the transaction may
+ * run in another thread. It awaits nothing but the store, and may run twice: see `Writer.write`.
+ */
+export interface Procedure<I, O> {
+  readonly run: (job: Job, input: I) => Promise<O>;
+  /** Runs when `run` failed and was undone, in the same transaction: may record the failure. */
+  readonly onError?: (job: Job, input: I, error: unknown) => Promise<O>;
+  /** What it will ask for: see `WriteOptions`. */
+  readonly ahead?: (input: I) => readonly Query[];
+  /** Bytes the job holds while it is queued. */
+  readonly sizeBytes?: (input: I) => number;
+}
+
+/** A step of upkeep: at most so many rows, as of a time. */
+export interface Portion {
+  readonly now: number;
+  readonly limit: number;
+}
+
+/** A step that deletes rows past their time, as of a time that can be trusted: `now`, or an earlier one. */
+export interface Deletion extends Portion {
+  readonly asOf: number;
+}
+
+/** What a job has for whoever gives room of the disk back, at a time. */
+export function roomContext({ store, recorder, tell }: Job, now: number): RoomContext {
+  return {
+    store,
+    now,
+    recordService: (op, subject) => recorder.record(store, { op, subject }, now),
+    blobDropped: (digest) => tell({ kind: 'blob_dropped', digest }),
+  };
+}

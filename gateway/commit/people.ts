@@ -1,0 +1,263 @@
+import { isoTime } from '../../shared/clock.ts';
+import { noticePause } from '../../shared/rules/notice-pause.ts';
+import { comparableAddress, maskedAddress } from '../../shared/rules/mail-address.ts';
+import {
+  effectiveRequestStatus,
+  resolutionOf,
+  type Choice,
+  type RequestKind,
+} from '../../shared/rules/request-state.ts';
+import { removeChannel } from '../../shared/operations/channel/removal.ts';
+import {
+  addressHashText,
+  channelPlace,
+  telegramText,
+} from '../../shared/operations/channel/view.ts';
+import { withdrawChannel } from '../../shared/operations/channel/withdrawal.ts';
+import { notify, notifyOver } from '../../shared/operations/request/notify.ts';
+import { texts } from '../../shared/operations/request/record.ts';
+import { pendingRequest } from '../../shared/operations/request/row.ts';
+import { resolveRequest, type DecidingContext } from '../../shared/operations/request/resolve.ts';
+import type { ChannelRow } from '../../shared/store/channels.ts';
+import type { TelegramChat } from '../lib/approvals.ts';
+import { peopleContext } from './people-context.ts';
+import type { Sent } from '../lib/approvals.ts';
+import type { Deletion, Job, Portion, Procedure } from './job.ts';
+
+interface Decision {
+  /** Of the link or button that it came by: looked up here, because it may just have been killed. */
+  readonly tokenHash: string;
+  readonly choice: Choice;
+  readonly now: number;
+}
+
+export type DecisionOutcome =
+  | { readonly outcome: 'taken' | 'late' | 'gone' }
+  | { readonly outcome: 'refused'; readonly problem: string };
+
+/** A person decides, by a channel that was asked. The first decision stands. */
+export const decide: Procedure<Decision, DecisionOutcome> = {
+  async run(job, { tokenHash, choice, now }) {
+    const { store } = job;
+    const notice = await store.notices.findByToken(tokenHash);
+    const request = notice && (await store.requests.find(notice.request_id ?? ''));
+    const channel = notice && (await store.channels.find(notice.channel_id));
+    if (!request || channel?.status !== 'active') return { outcome: 'gone' };
+    if (effectiveRequestStatus(request, now) !== 'pending') return { outcome: 'late' };
+    const kind = request.kind as RequestKind;
+    const resolution = resolutionOf({ kind, options: texts(request.options) }, choice);
+    if ('problem' in resolution) return { outcome: 'refused', problem: resolution.problem };
+    await store.channels.touch(channel.id, isoTime(now));
+    const how = { ...resolution, decidedBy: `channel:${channel.id}` };
+    const taken = await resolveRequest(peopleContext(job, now), request, how);
+    return { outcome: taken ? 'taken' : 'late' };
+  },
+};
+
+/** Writes down which requests nobody decided in time; answers how many. */
+export const expireRequests: Procedure<Portion, number> = {
+  async run(job, { now, limit }) {
+    const rows = await job.store.requests.overdue(now, limit);
+    for (const row of rows) {
+      const how = { status: 'expired', decision: null, comment: null, decidedBy: null } as const;
+      await resolveRequest(peopleContext(job, now), row, how);
+    }
+    return rows.length;
+  },
+};
+
+/**
+ * Deletes links that confirm an address and are past their time, with the channels that nobody confirmed: an address is
+ * not kept whose owner never agreed to it. Answers how many links went.
+ */
+export const dropChannelLinks: Procedure<Deletion, number> = {
+  async run(job, { now, asOf, limit }) {
+    const { channels } = job.store;
+    const links = await channels.expiredTokens(asOf, limit);
+    for (const { token_hash, channel_id } of links) {
+      await channels.deleteToken(token_hash);
+      const channel = await channels.find(channel_id);
+      if (channel?.status === 'added') await removeChannel(peopleContext(job, now), channel_id);
+    }
+    return links.length;
+  },
+};
+
+/** How a letter fared. */
+export type LetterFate = Sent | { readonly outcome: 'void'; readonly reason: string };
+
+interface Fate {
+  readonly noticeId: string;
+  readonly fate: LetterFate;
+  readonly now: number;
+}
+
+/** Writes down how letters to people fared. Many at once share a transaction. */
+export const recordLetters: Procedure<readonly Fate[], null> = {
+  async run(job, fates) {
+    for (const fate of fates) await recordLetter(job, fate);
+    return null;
+  },
+};
+
+async function recordLetter(job: Job, { noticeId, fate, now }: Fate): Promise<void> {
+  const { store, tell } = job;
+  const notice = await store.notices.find(noticeId);
+  if (!notice) return;
+  if (notice.status !== 'queued') {
+    if (fate.outcome !== 'sent') return;
+    await store.notices.sent(noticeId, fate.messageId, isoTime(now));
+    // Decided while it was on its way: its buttons come off.
+    const { kind, channel_id, request_id } = notice;
+    if (kind === 'ask') await notifyOver(peopleContext(job, now), channel_id, request_id ?? '');
+    return;
+  }
+  switch (fate.outcome) {
+    case 'sent':
+      await store.notices.sent(noticeId, fate.messageId, isoTime(now));
+      return;
+    case 'later': {
+      const pauseMs = noticePause(notice.attempts + 1, fate.retryAfterSeconds);
+      if (pauseMs === null) return store.notices.end(noticeId, 'failed', fate.reason);
+      await store.notices.later(noticeId, now + pauseMs, fate.reason);
+      tell({ kind: 'due', at: now + pauseMs });
+      return;
+    }
+    case 'refused':
+      return store.notices.end(noticeId, 'failed', fate.reason);
+    case 'void':
+      return store.notices.end(noticeId, 'void', fate.reason);
+  }
+}
+
+interface Owner {
+  /** A fresh id, for when there is no owner yet. */
+  readonly channelId: string;
+  readonly address: string;
+  readonly now: number;
+}
+
+/**
+ * Makes an email address the owner's: whoever runs the machine, or signed in, is not asked to confirm it. What was sent to
+ * the address before decides nothing any more; what waits is sent to the new one.
+ */
+export const setOwner: Procedure<Owner, null> = {
+  async run(job, { channelId, address, now }) {
+    const { store, project, vault, recorder } = job;
+    const context = peopleContext(job, now);
+    const comparable = comparableAddress(address);
+    const addressHash = vault.sign(addressHashText(project.id, comparable));
+    const owner = await store.channels.owner();
+    if (owner?.address_hash === addressHash) return null;
+    const other = await store.channels.findByAddress(addressHash);
+    if (other) await withdrawChannel(context, other.id);
+    const nowIso = isoTime(now);
+    const row: ChannelRow = {
+      id: channelId,
+      kind: 'email',
+      label: 'owner',
+      status: 'active',
+      owner: 1,
+      address: null,
+      address_hash: null,
+      masked: null,
+      created_at: nowIso,
+      created_by: null,
+      verified_at: nowIso,
+      activated_at: nowIso,
+      last_used_at: null,
+    };
+    if (!owner) await store.channels.insert(row);
+    const { id } = owner ?? row;
+    const sealed = vault.seal(channelPlace(project.id, id), address);
+    await store.channels.setAddress(id, {
+      address: sealed,
+      addressHash,
+      masked: maskedAddress(address),
+    });
+    await recorder.record(store, { op: 'channel.owner_set', subject: id }, now);
+    if (owner) await askAnew(context, id);
+    return null;
+  },
+};
+
+async function askAnew(context: DecidingContext, channelId: string): Promise<void> {
+  const { store, now } = context;
+  await store.notices.endOfChannel(channelId);
+  for (const { id: requestId, approvers } of await store.requests.pending(now)) {
+    if (!texts(approvers).includes(channelId)) continue;
+    await notify(context, { kind: 'ask', channelId, requestId });
+  }
+}
+
+interface Confirmation {
+  readonly tokenHash: string;
+  /** Who is there; null for an email channel, which has its address. */
+  readonly telegram: TelegramChat | null;
+  readonly now: number;
+}
+
+/**
+ * A person has confirmed an address or started a chat: the owner is asked to let the channel in. Answers its id, or null
+ * when the link is none or the chat is a channel already.
+ */
+export const confirmChannel: Procedure<Confirmation, string | null> = {
+  async run(job, { tokenHash, telegram, now }) {
+    const { store, project, vault, recorder } = job;
+    const channel = await store.channels.byToken(tokenHash, now);
+    if (!channel || (channel.kind === 'telegram') !== (telegram !== null)) return null;
+    if (channel.status !== 'added') return channel.id;
+    if (telegram) {
+      const { chatId, userId } = telegram;
+      const address = JSON.stringify({ chatId, userId });
+      const addressHash = vault.sign(addressHashText(project.id, telegramText(telegram)));
+      if (await store.channels.findByAddress(addressHash)) return null;
+      const sealed = vault.seal(channelPlace(project.id, channel.id), address);
+      await store.channels.setAddress(channel.id, { address: sealed, addressHash, masked: null });
+    }
+    await store.channels.setVerified(channel.id, isoTime(now));
+    await recorder.record(store, { op: 'channel.verified', subject: channel.id }, now);
+    await askOwner(job, channel, { name: telegram?.name ?? null, now });
+    return channel.id;
+  },
+};
+
+const OWNER_WAIT_MS = 7 * 86_400_000;
+
+async function askOwner(
+  job: Job,
+  channel: ChannelRow,
+  { name, now }: { readonly name: string | null; readonly now: number },
+): Promise<void> {
+  const context = peopleContext(job, now);
+  const owner = await context.store.channels.owner();
+  if (!owner) return;
+  const reach = channel.masked ? `${channel.kind} at ${channel.masked}` : channel.kind;
+  const row = pendingRequest(
+    {
+      id: context.newId('req'),
+      kind: 'channel',
+      key_id: channel.created_by ?? '',
+      subject: channel.id,
+      action: 'channel_add',
+      summary: `Let ${channel.label} decide, by ${reach}`,
+      // Whoever opens the link first is the channel: the owner should see who that was.
+      details: name === null ? null : `The name that Telegram shows: ${plainName(name)}`,
+      risk: 'high',
+      approvers: JSON.stringify([owner.id]),
+      expires_at: now + OWNER_WAIT_MS,
+    },
+    now,
+  );
+  await context.store.requests.insert(row);
+  await notify(context, { kind: 'ask', channelId: owner.id, requestId: row.id });
+  context.dueAt(row.expires_at);
+}
+
+const NAME_CHARS_MAX = 200;
+
+/** A name that somebody gave themselves, as a row can hold it. */
+function plainName(name: string): string {
+  const clean = name.toWellFormed().replaceAll('\0', '');
+  return Array.from(clean).slice(0, NAME_CHARS_MAX).join('');
+}

@@ -1,0 +1,66 @@
+import { isoTime } from '../../shared/clock.ts';
+import { newId } from '../../shared/ids.ts';
+import { matchingRoutes } from '../../shared/rules/route-match.ts';
+import { destinationOf } from '../lib/destination.ts';
+import type { Job } from './job.ts';
+
+/** A stored event, as routes and waits see it. */
+interface NewArrival {
+  readonly seq: number;
+  readonly source: string;
+  readonly type: string;
+  /** A destination that no route takes it to. */
+  readonly exceptTo?: string | undefined;
+}
+
+type Announcing = Pick<Job, 'store' | 'routing' | 'tell'>;
+
+/**
+ * Hands a stored event on, in the transaction that stores it: to every route that matches, or, when none does, to whoever
+ * waits for it.
+ */
+export async function announce(job: Announcing, event: NewArrival, now: number): Promise<void> {
+  const { store, routing, tell } = job;
+  const { seq, source, type, exceptTo } = event;
+  const matching = matchingRoutes(await routing.open(store), event);
+  const routes = matching.filter(({ destination }) => destination !== exceptTo);
+  if (routes.length === 0) {
+    tell({ kind: 'event_ready', source, type });
+    return;
+  }
+  await store.deliveries.setRouted(seq);
+  for (const { id: routeId, callback_url: url, destination } of routes) {
+    await queue(job, { seq, routeId, requestId: null, url, destination }, now);
+  }
+}
+
+/**
+ * Sends an event to the callback_url of a request, signed with the secret of the project. The event stays in the inbox
+ * for whoever claims it.
+ */
+export async function queueCallback(
+  job: Announcing,
+  callback: { readonly seq: number; readonly url: string; readonly requestId: string },
+  now: number,
+): Promise<void> {
+  const destination = destinationOf(callback.url);
+  await queue(job, { ...callback, routeId: null, destination }, now);
+}
+
+async function queue(
+  { store, tell }: Announcing,
+  outgoing: {
+    readonly seq: number;
+    readonly routeId: string | null;
+    readonly requestId: string | null;
+    readonly url: string;
+    readonly destination: string;
+  },
+  now: number,
+): Promise<void> {
+  const { seq, ...target } = outgoing;
+  const { destination } = target;
+  const times = { dueAt: now, createdAt: isoTime(now) };
+  await store.deliveries.insert({ id: newId('dlv', now), eventSeq: seq, ...target, ...times });
+  tell({ kind: 'delivery_due', destination });
+}

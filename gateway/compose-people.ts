@@ -1,0 +1,152 @@
+import { join } from 'node:path';
+import type { Clock } from '../shared/clock.ts';
+import type { MailInfo, Vault } from '../shared/context.ts';
+import type { ChannelKind } from '../shared/store/channels.ts';
+import { Slots } from './lib/slots.ts';
+import { Mails } from './mail/outbound/mails.ts';
+import { MailCarrier } from './mail/mail-carrier.ts';
+import type { MailConfig } from './mail/mail-config.ts';
+import { orAgain, type Mailer, type OutgoingMail } from './mail/mailer.ts';
+import { openMailer } from './mail/open-mailer.ts';
+import { observedCarrier, type Observer } from './lib/observer.ts';
+import type { Duty } from './projects/peers.ts';
+import type { TelegramBot, Trouble } from './channels/telegram/bot.ts';
+import type { Webhook } from './channels/telegram/webhook.ts';
+import type { Carrier, Desk, Sent } from './lib/approvals.ts';
+import type { SendingProject } from './projects/send-queue.ts';
+import { Letters } from './approvals/letters.ts';
+
+/** Files of mails that are read at once, of all projects together. */
+const FILES_IN_HAND_MAX_BYTES = 32 * 1024 * 1024;
+
+/** How people are reached. */
+export interface PeopleConfig {
+  readonly mail: MailConfig;
+  /** Null where there is no bot. */
+  readonly telegram: {
+    readonly token: string;
+    readonly apiRoot: string;
+    readonly mode: 'poll' | 'webhook';
+  } | null;
+}
+
+/** How a bot is. */
+export interface BotHealth {
+  /** Why it doesn't work just now; null while it does. */
+  readonly trouble: string | null;
+}
+
+interface PeopleParts {
+  readonly config: PeopleConfig;
+  readonly dataFolder: string;
+  /** Base of the pages that links lead to. */
+  readonly publicUrl: string;
+  readonly clock: Clock;
+  readonly vault: Vault;
+  readonly addresses: MailInfo;
+  /** Other gateways may reach the same people. */
+  readonly isOneOfMany: boolean;
+  /** Something about Telegram that an operator should know. */
+  readonly onTrouble: (trouble: Trouble) => void;
+  readonly observer?: Observer | undefined;
+}
+
+/** The ways to people, and the letters of all projects. */
+export class People {
+  readonly #parts: PeopleParts;
+  readonly #mailer: Mailer;
+  readonly #carriers: Partial<Record<ChannelKind, Carrier>>;
+  /** The letters and mails of all projects. */
+  readonly #queues = new Set<{ close(): void }>();
+  readonly #filesInHand = new Slots(FILES_IN_HAND_MAX_BYTES);
+  #bot: TelegramBot | null = null;
+
+  private constructor(parts: PeopleParts, mailer: Mailer) {
+    const { config, publicUrl } = parts;
+    const { from } = config.mail;
+    this.#parts = parts;
+    this.#mailer = mailer;
+    const carrier = new MailCarrier(mailer, { publicUrl, ...(from && { from }) });
+    this.#carriers = { email: observedCarrier(carrier, 'email', parts.observer) };
+  }
+
+  static async open(parts: PeopleParts): Promise<People> {
+    const { config, dataFolder, clock } = parts;
+    const outboxFolder = join(dataFolder, 'outbox');
+    return new People(parts, await openMailer(config.mail, { outboxFolder, clock }));
+  }
+
+  /** The kinds of channels there are. */
+  get kinds(): ChannelKind[] {
+    return this.#parts.config.telegram ? ['email', 'telegram'] : ['email'];
+  }
+
+  /** The name of the Telegram bot; null without one, or until Telegram has told it. */
+  get telegramBot(): string | null {
+    return this.#bot?.username ?? null;
+  }
+
+  /** Null without a Telegram bot. */
+  get telegram(): BotHealth | null {
+    return this.#bot && { trouble: this.#bot.trouble };
+  }
+
+  /** Where Telegram brings updates, if it does. */
+  get webhook(): Webhook | null {
+    return this.#bot?.webhook ?? null;
+  }
+
+  /** What only one of several gateways does for people; null where there is nothing such. */
+  get duty(): Duty | null {
+    return this.#bot?.duty ?? null;
+  }
+
+  /** Hands on a mail that belongs to no project. */
+  async mail(mail: Omit<OutgoingMail, 'from'>): Promise<Sent> {
+    return orAgain(await this.#mailer.send({ ...mail, from: this.#parts.config.mail.from }));
+  }
+
+  lettersOf(project: SendingProject): Letters {
+    const { clock, vault } = this.#parts;
+    const letters = new Letters(project, { clock, vault, carriers: this.#carriers });
+    this.#queues.add(letters);
+    return letters;
+  }
+
+  mailsOf(project: ConstructorParameters<typeof Mails>[0]): Mails {
+    const { clock, vault } = this.#parts;
+    const mails = new Mails(project, {
+      clock,
+      vault,
+      mailer: this.#mailer,
+      addresses: this.#parts.addresses,
+      filesInHand: this.#filesInHand,
+      observer: this.#parts.observer,
+    });
+    this.#queues.add(mails);
+    return mails;
+  }
+
+  /**
+   * Connects the bot to where decisions arrive. Its package is loaded only where there is a bot. Nobody waits for Telegram
+   * itself: a start without it is a start.
+   */
+  async connect(desk: Desk): Promise<void> {
+    const { config, publicUrl, clock, isOneOfMany, onTrouble, observer } = this.#parts;
+    if (!config.telegram) return;
+    const { TelegramBot: Bot } = await import('./channels/telegram/bot.ts');
+    const telegram = { ...config.telegram, publicUrl };
+    const bot = new Bot({ config: telegram, desk, clock, isOneOfMany, onTrouble });
+    this.#bot = bot;
+    this.#carriers.telegram = observedCarrier(bot.carrier, 'telegram', observer);
+    bot.start().catch((cause: unknown) => {
+      onTrouble({ kind: 'refused', message: 'Telegram refuses the bot.', cause });
+    });
+  }
+
+  /** Begins no more letters, and ends what is under way soon: it is sent by the next start. */
+  async close(): Promise<void> {
+    for (const queue of this.#queues) queue.close();
+    await Promise.all([this.#mailer.close(), this.#bot?.stop()]);
+  }
+}

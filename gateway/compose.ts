@@ -1,0 +1,281 @@
+import { join } from 'node:path';
+import type { Hono } from 'hono';
+import type { HttpEnv } from '../shared/bindings/http.ts';
+import { systemClock, type Clock } from '../shared/clock.ts';
+import type { ServerInfo, Vault } from '../shared/context.ts';
+import type { Executor } from '../shared/executor.ts';
+import { makeFolder } from '../shared/make-folder.ts';
+import type { ControlStore } from '../shared/store/control-store.ts';
+import { VERSION } from '../shared/version.ts';
+import { Authenticator } from './auth/authenticate.ts';
+import { Authority } from './executor/authority.ts';
+import { OutboundCallbacks } from './callbacks/callbacks.ts';
+import { Downloads } from './http/links/downloads.ts';
+import { httpApp } from './http/app.ts';
+import { Databases } from './projects/databases.ts';
+import type { Desk } from './lib/approvals.ts';
+import { People } from './compose-people.ts';
+import { PeopleDesk } from './approvals/people-desk.ts';
+import { Ingress } from './http/ingress.ts';
+import { KeyUse } from './auth/key-use.ts';
+import { InboundMail } from './mail/inbound/inbound-mail.ts';
+import { readMailConfig } from './mail/read-mail-config.ts';
+import { mailInfo, ownNames } from './mail/mail-info.ts';
+import { openControl } from './projects/open-control.ts';
+import type { OpenFilesOptions } from './projects/open-files.ts';
+import { OperatorDesk } from './operator/operator-desk.ts';
+import { PayloadLinks } from './http/links/payload-links.ts';
+import { gatewayIdIn, Peers } from './projects/peers.ts';
+import { Projects } from './projects/projects.ts';
+import { LogSource } from './replica/log-source.ts';
+import type { ReplicaSource } from './replica/source.ts';
+import { Rates } from './auth/rates.ts';
+import { refuseHalfRekeyed } from './lib/rekey-mark.ts';
+import { S3Client } from './blobs/s3-client.ts';
+import { SignIn } from './auth/sign-in.ts';
+import { KeptSteadiness } from './projects/steadiness.ts';
+import { Uploads } from './http/links/uploads.ts';
+import { WebInbox } from './web/inbox/inbox.ts';
+import { createVault, loadMasterKey } from './lib/vault.ts';
+import { ThreadWriters } from './commit/thread.ts';
+import type { Writers } from './commit/writers.ts';
+import type { GatewayOptions } from './options.ts';
+
+/** What a gateway is made of. */
+export interface Parts {
+  readonly clock: Clock;
+  readonly control: ControlStore;
+  readonly projects: Projects;
+  readonly writers: Writers;
+  readonly bucket: S3Client | null;
+  readonly callbacks: OutboundCallbacks;
+  readonly people: People;
+  readonly mail: InboundMail;
+  /** Other gateways over the same store; null where there cannot be any. */
+  readonly peers: Peers | null;
+  readonly signIn: SignIn | null;
+  readonly desk: Desk;
+  readonly operator: OperatorDesk;
+  readonly keyUse: KeyUse;
+  readonly executor: Executor;
+  readonly app: Hono<HttpEnv>;
+}
+
+/** Of a project's files, before they are closed. */
+const UNUSED_MS = 600_000;
+
+/** Puts the parts together; nothing of it runs yet. */
+export async function assemble(options: GatewayOptions): Promise<Parts> {
+  const { dataFolder, urls, contentUrl, log, observer } = options;
+  let isInDoubt = false;
+  const onFatal = (error: unknown): void => {
+    isInDoubt = true;
+    options.onFatal(error);
+  };
+  const clock = options.clock ?? systemClock();
+  makeFolder(dataFolder);
+  refuseHalfRekeyed(dataFolder);
+  const masterKey = loadMasterKey(options.masterKeyFile ?? join(dataFolder, 'master.key'));
+  const vault = createVault(masterKey);
+  const config = options.people ?? { mail: readMailConfig({}), telegram: null };
+  const addresses = mailInfo(config.mail, options.signIn === true);
+  const people = await openPeople(options, { config, clock, vault, addresses });
+  const server: ServerInfo = {
+    version: VERSION,
+    urls,
+    ...(contentUrl !== undefined && { contentUrl }),
+    channels: people.kinds,
+    mail: addresses,
+    get telegramBot() {
+      return people.telegramBot;
+    },
+  };
+  const openWriters = options.openWriters ?? ((wanted) => new ThreadWriters(wanted));
+  const writers = openWriters({ masterKey, server, onFatal });
+  const store = await openStore({ ...options, onFatal }, vault);
+  const { databases, control } = store;
+  const { blobs } = options;
+  const bucket = blobs?.kind === 's3' ? new S3Client(blobs) : null;
+  const blobsFolder = (blobs?.kind === 'file' && blobs.folder) || dataFolder;
+  const callbacks = openCallbacks(options, { clock, vault, server });
+  const kept = { dataFolder, databases, bucket, blobsFolder };
+  const inDoubt = { isInDoubt: () => isInDoubt };
+  const host = { ...kept, ...inDoubt, clock, writers, callbacks, people, observer };
+  const { projects, peers } = openProjects(options, store, host);
+  const mail = new InboundMail({ config: config.mail, projects, control, clock, log, observer });
+  const middle = { clock, vault, server, databases, projects, people, mail };
+  const signIn = options.signIn ? openSignIn(options, { ...middle, control }) : null;
+  const doors = await openDoors(options, { ...middle, control, signIn });
+  const onError = (project: string, error: unknown): void =>
+    log.error({ err: error, project }, 'a project cannot be read');
+  const operator = new OperatorDesk({ control, projects, vault, clock, onError });
+  const inner = { clock, control, projects, writers, bucket, callbacks, people, mail, peers };
+  return { ...inner, signIn, operator, ...doors };
+}
+
+function openPeople(
+  { dataFolder, urls, store, log, observer }: GatewayOptions,
+  middle: Pick<Parameters<typeof People.open>[0], 'config' | 'clock' | 'vault' | 'addresses'>,
+): Promise<People> {
+  return People.open({
+    ...middle,
+    dataFolder,
+    publicUrl: urls.api,
+    isOneOfMany: store !== undefined,
+    onTrouble: ({ kind, message, cause }) => log.warn({ kind, err: cause }, message),
+    observer,
+  });
+}
+
+interface Store {
+  readonly databases: Databases;
+  readonly control: ControlStore;
+}
+
+async function openStore(
+  { dataFolder, store, onFatal }: GatewayOptions,
+  vault: Vault,
+): Promise<Store> {
+  const databases = new Databases(dataFolder, store ?? null);
+  return { databases, control: await openControl(databases, vault, onFatal) };
+}
+
+type Host = ConstructorParameters<typeof Projects>[1];
+
+/** The projects, and where the store is shared the other gateways, with whom they are shared out. */
+function openProjects(
+  { dataFolder, steady = new KeptSteadiness(dataFolder), openProjectsMax, log }: GatewayOptions,
+  { databases, control }: Store,
+  host: Omit<Host, 'rests' | 'gatewayId' | 'mayBeForeign' | 'isUnsure' | 'steady' | 'files'>,
+): { readonly projects: Projects; readonly peers: Peers | null } {
+  const files = openFilesOptions(openProjectsMax);
+  const onError = (project: string, error: unknown): void =>
+    log.error({ err: error, project }, 'upkeep failed');
+  if (!databases.shared) {
+    const alone = { mayBeForeign: () => false, isUnsure: () => false, gatewayId: null };
+    const own = { ...host, ...alone, steady, files, rests: control.rests };
+    return { projects: new Projects(control, own, onError), peers: null };
+  }
+  const { gateways } = control;
+  const id = gatewayIdIn(dataFolder);
+  const peers = new Peers({
+    store: gateways,
+    id,
+    clock: host.clock,
+    onInherited: (work) => projects.takeOn(work),
+    onLost: () => projects.loseAll(),
+    onError: (error) => log.error({ err: error }, 'the store, or who shares it, gives trouble'),
+  });
+  const others = { mayBeForeign: () => peers.hasOthers, isUnsure: () => peers.isUnsure };
+  const shared = { ...host, ...others, steady, files, rests: gateways.notesOf(id) };
+  const projects = new Projects(control, { ...shared, gatewayId: id }, onError);
+  return { projects, peers };
+}
+
+function openFilesOptions(max: number | undefined): OpenFilesOptions {
+  return max === undefined
+    ? { max: Number.POSITIVE_INFINITY, idleMs: null }
+    : { max, idleMs: UNUSED_MS };
+}
+
+interface Middle {
+  readonly clock: Clock;
+  readonly vault: Vault;
+  readonly server: ServerInfo;
+}
+
+function openCallbacks(options: GatewayOptions, middle: Middle): OutboundCallbacks {
+  const { callbackAllow, callbackDeadlineMs, log, observer } = options;
+  return new OutboundCallbacks({
+    ...middle,
+    ...(callbackAllow && { allow: callbackAllow }),
+    ...(callbackDeadlineMs !== undefined && { deadlineMs: callbackDeadlineMs }),
+    onError: (project, error) => log.error({ err: error, project }, 'callbacks failed'),
+    ...(observer && { onOutcome: (outcome) => observer.pushed(outcome) }),
+  });
+}
+
+interface Inside extends Middle {
+  readonly databases: Databases;
+  readonly projects: Projects;
+  readonly people: People;
+  readonly mail: InboundMail;
+}
+
+function openSignIn(
+  { log, people: config }: GatewayOptions,
+  { people, ...middle }: Inside & { readonly control: ControlStore },
+): SignIn {
+  return new SignIn({
+    ...middle,
+    ownNames: config ? ownNames(config.mail) : [],
+    mail: (mail) => people.mail(mail),
+    onTrouble: (reason) => log.warn({ reason }, 'a sign-in mail was not sent'),
+    onError: (error) => log.error({ err: error }, 'a project was not finished'),
+  });
+}
+
+/** What stands between the outside and the projects. */
+async function openDoors(
+  options: GatewayOptions,
+  middle: Inside & { readonly control: ControlStore; readonly signIn: SignIn | null },
+): Promise<Pick<Parts, 'keyUse' | 'executor' | 'desk' | 'app'>> {
+  const { log } = options;
+  const { clock, vault, server, databases, projects, people, mail, signIn } = middle;
+  const keyUse = new KeyUse(clock, {
+    onRejected: (project, { source, count, reason }) =>
+      log.warn({ project, source, count, reason }, 'deliveries were refused'),
+    onError: (error) => log.warn({ err: error }, 'key use was not written'),
+  });
+  const authenticator = new Authenticator({ projects, clock, keyUse });
+  const executor = new Authority({
+    projects,
+    authenticator,
+    rates: new Rates(options.ratePerMinute),
+    clock,
+    vault,
+    server,
+    checkAnswers: options.checkAnswers ?? false,
+  });
+  const desk = new PeopleDesk({ projects, vault, clock });
+  await people.connect(desk);
+  const inbox = new WebInbox({
+    ...middle,
+    desk,
+    executor,
+    isLocal: signIn === null,
+    mailPerson: (mail) => middle.people.mail(mail),
+    onTrouble: (reason) => log.warn({ reason }, 'a link to the inbox was not mailed'),
+  });
+  const source = await openReplicaSource(databases, clock);
+  const app = httpApp({
+    executor,
+    ingress: new Ingress({
+      projects,
+      vault,
+      clock,
+      keyUse,
+      mailReader: mail.reader,
+      mailDomain: server.mail.domain,
+    }),
+    payloadLinks: new PayloadLinks({ projects, vault, clock }),
+    uploads: new Uploads({ projects, clock }),
+    downloads: new Downloads({ projects, vault, clock }),
+    desk,
+    signIn,
+    inbox,
+    vault,
+    telegram: people.webhook,
+    replicas: { authenticator, clock, source },
+    server,
+    onInternal: (error, requestId) => log.error({ err: error, request_id: requestId }, 'failed'),
+  });
+  return { keyUse, executor, desk, app };
+}
+
+/** A gateway on files never loads the client of a database server. */
+async function openReplicaSource(databases: Databases, clock: Clock): Promise<ReplicaSource> {
+  if (!databases.shared) return new LogSource(clock);
+  const { RemoteSource } = await import('./replica/remote-source.ts');
+  return new RemoteSource(databases, clock);
+}

@@ -1,0 +1,87 @@
+import type { Clock } from '../../shared/clock.ts';
+import type { Caller, LongContext, ServerInfo, Vault } from '../../shared/context.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import type { Answer, Credentials, Executor, Follower } from '../../shared/executor.ts';
+import { longContext } from '../../shared/long-context.ts';
+import { admit, type Operation } from '../../shared/operation.ts';
+import type { Authenticator } from '../auth/authenticate.ts';
+import type { Project } from '../projects/project.ts';
+import type { Projects } from '../projects/projects.ts';
+import type { Rates } from '../auth/rates.ts';
+import { runWrite } from './write.ts';
+
+export interface AuthorityParts {
+  readonly projects: Projects;
+  readonly authenticator: Authenticator;
+  readonly rates: Rates;
+  readonly clock: Clock;
+  readonly vault: Vault;
+  readonly server: ServerInfo;
+  /** Checks every answer against its schema: on in tests. */
+  readonly checkAnswers: boolean;
+}
+
+/** Runs operations where the data is. */
+export class Authority implements Executor {
+  readonly #parts: AuthorityParts;
+
+  constructor(parts: AuthorityParts) {
+    this.#parts = parts;
+  }
+
+  authenticate(credentials: Credentials): Promise<Caller> {
+    return this.#parts.authenticator.check(credentials);
+  }
+
+  meter(caller: Caller): Readonly<Record<string, string>> {
+    return this.#parts.rates.take(caller.keyId, this.#parts.clock.now());
+  }
+
+  async execute(
+    operation: Operation,
+    input: unknown,
+    caller: Caller,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const checked = admit(operation, input, caller.scopes);
+    const project = await this.#parts.projects.find(caller.projectId);
+    if (!project) throw new ServiceError('UNAUTHENTICATED');
+    const value = await this.#run(operation, checked, { caller, project, signal });
+    if (this.#parts.checkAnswers) operation.output.parse(value);
+    return operation.effect === 'write' ? { value, position: project.position } : { value };
+  }
+
+  async follow(caller: Caller, follower: Follower): Promise<() => void> {
+    const project = await this.#parts.projects.find(caller.projectId);
+    if (!project) throw new ServiceError('UNAUTHENTICATED');
+    return project.waits.follow(caller.keyId, follower);
+  }
+
+  #run(
+    operation: Operation,
+    input: unknown,
+    call: { caller: Caller; project: Project; signal: AbortSignal },
+  ): Promise<unknown> {
+    const { handler } = operation;
+    const { caller, project, signal } = call;
+    const { clock, vault, server } = this.#parts;
+    const base = {
+      caller,
+      project: project.info,
+      server,
+      vault,
+      now: clock.now(),
+      unspentTransfer: (month: string) => project.transfer.unspent(month),
+    };
+    if (handler.kind === 'read') {
+      return project.store.read((store) => handler.run({ store, ...base }, input));
+    }
+    const { blobs, waits } = project;
+    const read: LongContext['read'] = (fn) => project.store.read(fn);
+    const long = (): LongContext =>
+      longContext(base, { blobs, waits, read, now: () => clock.now() }, signal);
+    return handler.kind === 'long'
+      ? handler.run(long(), input)
+      : runWrite({ operation, handler, input, base, project, long });
+  }
+}

@@ -1,0 +1,146 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { LongContext, ReadContext } from '../../shared/context.ts';
+import { stillRunning } from '../../shared/errors.ts';
+import type { Handler, Operation } from '../../shared/operation.ts';
+import { findAnswer } from '../commit/idempotency.ts';
+import type { Project } from '../projects/project.ts';
+import { fromPlain } from '../commit/plain-error.ts';
+import type { InputOf } from '../commit/procedures.ts';
+
+interface Write {
+  readonly operation: Operation;
+  readonly handler: Extract<Handler, { kind: 'write' }>;
+  readonly input: unknown;
+  readonly base: Omit<ReadContext, 'store'>;
+  readonly project: Project;
+  /** For what waits after the commit. */
+  readonly long: () => LongContext;
+  readonly brief: unknown;
+  /** Keyed digest of the brief input: made before the transaction, which should be short. */
+  readonly inputDigest: string;
+}
+
+/** Writes with an Idempotency-Key that are not committed yet, by project, key and Idempotency-Key. */
+const running = new WeakMap<Project, Set<string>>();
+
+/** The phases of a write: prepare, the transaction with its ledger entry last, then the answer. */
+export async function runWrite(call: Omit<Write, 'brief' | 'inputDigest'>): Promise<unknown> {
+  const { project, operation } = call;
+  const brief = operation.briefOf(call.input);
+  const recorder = await project.recorder();
+  const write = { brief, inputDigest: recorder.digest(brief), ...call };
+  const releases: (() => void)[] = [];
+  try {
+    return await answer(write, await commitOnce(write, releases));
+  } finally {
+    for (const release of releases) release();
+  }
+}
+
+/**
+ * What the call commits, or has committed before under the same Idempotency-Key. Once that is durable a repeat may come,
+ * also while the first call waits for somebody: whoever sent it may have lost the connection long ago.
+ */
+async function commitOnce(write: Write, releases: (() => void)[]): Promise<unknown> {
+  const { base, project } = write;
+  const { idempotencyKey, keyId } = base.caller;
+  if (idempotencyKey === null) return prepareAndCommit(write, releases);
+  const inFlight = running.get(project) ?? new Set<string>();
+  running.set(project, inFlight);
+  const name = `${keyId} ${idempotencyKey}`;
+  if (inFlight.has(name)) throw stillRunning();
+  inFlight.add(name);
+  try {
+    const kept = await keptAnswer(write, idempotencyKey);
+    return kept ? kept.committed : await prepareAndCommit(write, releases);
+  } finally {
+    inFlight.delete(name);
+  }
+}
+
+function keptAnswer(
+  { operation, base, project, inputDigest }: Write,
+  idempotencyKey: string,
+): Promise<{ committed: unknown } | null> {
+  const { caller, now, vault } = base;
+  const keyed = { name: operation.name, caller, idempotencyKey, now, inputDigest };
+  return project.store.read((store) => findAnswer({ store, project: project.info, vault }, keyed));
+}
+
+async function prepareAndCommit(write: Write, releases: (() => void)[]): Promise<unknown> {
+  const { handler, input, base, project } = write;
+  const prepared = await handler.prepare?.(
+    {
+      blobs: project.blobs,
+      directUploads: project.directUploads,
+      callbacks: project.callbacks,
+      read: (fn) => project.store.read(fn),
+      finally: (release) => releases.push(release),
+      ...base,
+    },
+    input,
+  );
+  return commit(write, prepared, project.shared);
+}
+
+function toCall(
+  { operation, brief, base, inputDigest }: Write,
+  prepared: unknown,
+  mayBeRepeat: boolean,
+): InputOf<'operation'> {
+  const { caller, now } = base;
+  return { name: operation.name, input: brief, prepared, caller, now, inputDigest, mayBeRepeat };
+}
+
+/** `mayBeRepeat`: see `OperationCall`. */
+async function commit(write: Write, prepared: unknown, mayBeRepeat: boolean): Promise<unknown> {
+  const call = toCall(write, prepared, mayBeRepeat);
+  const outcome = await write.project.writes.run('operation', call);
+  if ('refused' in outcome) throw fromPlain(outcome.refused);
+  return outcome.committed;
+}
+
+async function answer(write: Write, committed: unknown): Promise<unknown> {
+  const { handler, input, base, project } = write;
+  if (handler.wait) {
+    const long = write.long();
+    const again = (other: unknown): Promise<unknown> => commitAgain(write, long, committed, other);
+    return handler.wait({ again, ...long }, input, committed);
+  }
+  const present = handler.answer;
+  if (!present) return committed;
+  return project.store.read((store) => present({ store, ...base }, input, committed));
+}
+
+/**
+ * Commits once more after a wait, at the time that it is then, and under the same Idempotency-Key: a repeat is answered by
+ * what came of it in the end. Of two that wait under one key, the second answers what the first was given. Nothing is
+ * done for a caller who has gone: it would be used up and given to nobody.
+ */
+async function commitAgain(
+  write: Write,
+  long: LongContext,
+  before: unknown,
+  brief: unknown,
+): Promise<unknown> {
+  await long.breathe();
+  const now = (await timeNow(long)) ?? write.base.now;
+  try {
+    return await commit({ ...write, brief, base: { ...write.base, now } }, undefined, false);
+  } catch (error) {
+    const { idempotencyKey } = write.base.caller;
+    const kept = idempotencyKey === null ? null : await keptAnswer(write, idempotencyKey);
+    if (kept && !isDeepStrictEqual(kept.committed, before)) return kept.committed;
+    throw error;
+  }
+}
+
+/** Looked at as waits look, so that a key that was revoked meanwhile is refused. */
+function timeNow(long: LongContext): Promise<number | null> {
+  return long.waitFor({
+    counted: false,
+    timeoutSeconds: 0,
+    concerns: () => false,
+    look: async (_store, now) => now,
+  });
+}

@@ -1,0 +1,176 @@
+import { hash as digestOf } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { Intake, readBody, refuseEncoded } from '../../shared/bindings/read-body.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { Vault } from '../../shared/context.ts';
+import { invalid, ServiceError, unavailable } from '../../shared/errors.ts';
+import { parseToken } from '../../shared/ids.ts';
+import {
+  MAIL_MAX_BYTES,
+  PAYLOAD_ROW_MAX_BYTES,
+  WEBHOOK_BODY_MAX_BYTES,
+} from '../../shared/limits.ts';
+import { bodyHash, providerId } from '../../shared/rules/delivery-key.ts';
+import { eventType } from '../../shared/rules/event-type.ts';
+import { parsePayload } from '../../shared/rules/payload.ts';
+import { signatureProblem } from '../../shared/rules/signature-problem.ts';
+import { verifySignature, type HeaderRecord } from '../../shared/rules/signature.ts';
+import { headerRecord, storedHeaders } from '../../shared/rules/stored-headers.ts';
+import type { SourceRow } from '../../shared/store/sources.ts';
+import type { KeyUse } from '../auth/key-use.ts';
+import { heldSecrets, openSource, type OpenSource } from '../projects/known-sources.ts';
+import { deliverMail } from '../mail/inbound/deliver.ts';
+import type { MailReader } from '../mail/inbound/read-mail.ts';
+import type { Project } from '../projects/project.ts';
+import type { Projects } from '../projects/projects.ts';
+import type { Recorder } from '../commit/recorder.ts';
+import type { Delivery, DeliveryAnswer } from '../commit/delivery.ts';
+
+/** A mail is in memory, more than once, until it is read and stored: a few of the largest at a time. */
+const MAILS_MAX_BYTES = 4 * MAIL_MAX_BYTES;
+
+/** A delivery as it came in. */
+interface Received {
+  readonly request: IncomingMessage;
+  readonly headers: HeaderRecord;
+  readonly body: Buffer;
+  readonly now: number;
+}
+
+/** What the sender is told; a report about a mail of ours makes no event of its own. */
+export type IngressAnswer =
+  | DeliveryAnswer
+  | { readonly status: 'accepted'; readonly event_id: null };
+
+interface IngressParts {
+  readonly projects: Projects;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly keyUse: KeyUse;
+  readonly mailReader: MailReader;
+  /** Behind the `@` of the addresses of projects. */
+  readonly mailDomain: string | null;
+}
+
+/**
+ * Takes webhooks: verify the raw bytes, understand, deduplicate and insert in one transaction, answer after it. A source of
+ * mail takes whole mails (RFC 5322) in the same way, from mail servers that can post them.
+ */
+export class Ingress {
+  readonly #parts: IngressParts;
+  readonly #mails = new Intake(MAILS_MAX_BYTES);
+
+  constructor(parts: IngressParts) {
+    this.#parts = parts;
+  }
+
+  /** One POST to a hook URL. Unknown and removed tokens are NOT_FOUND, with nothing more said. */
+  async receive(token: string, request: IncomingMessage): Promise<IngressAnswer> {
+    const isMail = (await this.#find(token)).source.row.type === 'email';
+    refuseEncoded(request);
+    if (isMail) return this.#receiveMail(token, request);
+    const body = await readBody(request, WEBHOOK_BODY_MAX_BYTES);
+    // A body may take its time: what counts is the source that is there now.
+    const { project, source } = await this.#find(token);
+    const now = this.#parts.clock.now();
+    const received = { request, headers: headerRecord(request.rawHeaders), body, now };
+    this.#verify(project, source, received);
+    const delivery = understand(await project.recorder(), source.row, received);
+    if (body.length <= PAYLOAD_ROW_MAX_BYTES) return project.writes.run('delivery', delivery);
+    const { digest, release } = await project.blobs.put(body);
+    try {
+      return await project.writes.run('delivery', { ...delivery, body: null, blob: digest });
+    } finally {
+      release();
+    }
+  }
+
+  async #receiveMail(token: string, request: IncomingMessage): Promise<IngressAnswer> {
+    const raw = await readBody(request, MAIL_MAX_BYTES, this.#mails);
+    if (!this.#mails.take(raw.length)) throw unavailable(1);
+    try {
+      const { project, source } = await this.#find(token);
+      return await this.#takeMail(project, source, { raw, now: this.#parts.clock.now() });
+    } finally {
+      this.#mails.release(raw.length);
+    }
+  }
+
+  async #takeMail(
+    project: Project,
+    { row }: OpenSource,
+    { raw, now }: { readonly raw: Buffer; readonly now: number },
+  ): Promise<IngressAnswer> {
+    const { mailReader, mailDomain } = this.#parts;
+    if (raw.length === 0)
+      throw invalid({ path: 'body', message: 'Send a mail (RFC 5322) as it is.' });
+    const mail = await mailReader.read(raw, { now, whole: true, sizeBytes: raw.length });
+    const recipients = [...mail.delivered_to, ...mail.addressed_to];
+    const domain = mailDomain ?? '';
+    const done = await deliverMail(project, { mail, recipients, domain, source: row, now });
+    return done === null || done === 'report' ? { status: 'accepted', event_id: null } : done;
+  }
+
+  async #find(token: string): Promise<{ project: Project; source: OpenSource }> {
+    const parsed = parseToken(token);
+    const project = parsed && (await this.#parts.projects.find(parsed.projectId));
+    if (!project) throw new ServiceError('NOT_FOUND');
+    const { knownSources } = project;
+    const known = knownSources.get(token);
+    if (known) return { project, source: known };
+    const { stamp } = knownSources;
+    const row = await project.store.read((store) =>
+      store.sources.findByTokenHash(digestOf('sha256', token)),
+    );
+    if (!row) throw new ServiceError('NOT_FOUND');
+    const source = openSource(row, this.#parts.vault, project.info);
+    knownSources.set(token, source, stamp);
+    return { project, source };
+  }
+
+  #verify(project: Project, source: OpenSource, received: Received): void {
+    const { row } = source;
+    if (row.verification === 'none') return;
+    const genuine = verifySignature({
+      verification: row.verification,
+      secrets: heldSecrets(source, received.now),
+      signatureHeader: row.signature_header,
+      headers: received.headers,
+      body: received.body,
+      nowMs: received.now,
+    });
+    if (genuine) return;
+    const { verification, signature_header: signatureHeader } = row;
+    const { headers, now: nowMs } = received;
+    const reason = signatureProblem({ verification, signatureHeader, headers, nowMs });
+    this.#parts.keyUse.noteRejected(project, row, reason);
+    throw new ServiceError('INGRESS_SIGNATURE_INVALID');
+  }
+}
+
+function understand(recorder: Recorder, source: SourceRow, received: Received): Delivery {
+  const { request, headers, body, now } = received;
+  const { verification } = source;
+  const contentType = request.headers['content-type'];
+  const { kind, value: payload } = parsePayload(contentType, body);
+  const dropped = source.signature_header === null ? [] : [source.signature_header];
+  const hash = bodyHash(body);
+  const type = eventType({ verification, headers, payload });
+  const came = { source: source.name, type, body: Buffer.from(hash).toString('hex') };
+  return {
+    sourceId: source.id,
+    source: source.name,
+    verified: verification !== 'none',
+    now,
+    sizeBytes: body.length,
+    body,
+    blob: null,
+    hash,
+    kind,
+    type,
+    providerId: providerId({ verification, headers, payload }),
+    contentType: contentType ?? null,
+    headers: JSON.stringify(storedHeaders(request.rawHeaders, dropped)),
+    digest: recorder.digest(came),
+  };
+}

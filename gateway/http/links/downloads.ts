@@ -1,0 +1,236 @@
+import { hash } from 'node:crypto';
+import { closeSync } from 'node:fs';
+import { isoTime, type Clock } from '../../../shared/clock.ts';
+import type { Vault } from '../../../shared/context.ts';
+import { invalid, ServiceError } from '../../../shared/errors.ts';
+import { parseToken, projectIdFromBody } from '../../../shared/ids.ts';
+import { fileLinkText, isSigned } from '../../../shared/links.ts';
+import { findFile } from '../../../shared/operations/file/find.ts';
+import { monthOf } from '../../../shared/rules/month.ts';
+import type { FileRow } from '../../../shared/store/files.ts';
+import type { Repositories } from '../../../shared/store/repositories.ts';
+import { attachment } from '../../lib/attachment.ts';
+import { isMissing } from '../../blobs/blob-store.ts';
+import { askedRange, type AskedRange } from './byte-range.ts';
+import { FileBody } from '../../lib/file-body.ts';
+import { S3BlobStore } from '../../blobs/s3-blob-store.ts';
+import type { Project } from '../../projects/project.ts';
+import type { Projects } from '../../projects/projects.ts';
+import { counted } from '../../../shared/counted.ts';
+
+/** What a request wants of a file, in the words of its headers. */
+export interface Wanted {
+  /** The headers alone. */
+  readonly head: boolean;
+  readonly range: string | undefined;
+  readonly ifRange: string | undefined;
+}
+
+export interface FileAnswer {
+  readonly status: 200 | 206 | 302 | 416;
+  readonly headers: Record<string, string>;
+  readonly body: FileBody | string | null;
+}
+
+const REDIRECT_SECONDS = 60;
+
+/** Sends files to whoever has a link, as downloads that no browser will run, within what a project may send in a month. */
+export class Downloads {
+  readonly #projects: Projects;
+  readonly #vault: Vault;
+  readonly #clock: Clock;
+
+  constructor(parts: { projects: Projects; vault: Vault; clock: Clock }) {
+    this.#projects = parts.projects;
+    this.#vault = parts.vault;
+    this.#clock = parts.clock;
+  }
+
+  /**
+   * By a public link. NOT_FOUND when it has expired, its key has expired or was revoked, or its file was replaced or
+   * deleted; QUOTA_EXCEEDED when this month has no room for the bytes.
+   */
+  async byToken(token: string, wanted: Wanted): Promise<FileAnswer> {
+    const parsed = parseToken(token);
+    const project = parsed && (await this.#projects.find(parsed.projectId));
+    const now = this.#clock.now();
+    const file = await project?.store.read((store) =>
+      findLinked(store, hash('sha256', token), now),
+    );
+    if (!project || !file) throw new ServiceError('NOT_FOUND');
+    return this.#send(project, file, wanted);
+  }
+
+  /** By a signed link: project, path, version, expiry and signature, as in its URL. The errors are the same. */
+  async bySignature(parts: readonly string[], wanted: Wanted): Promise<FileAnswer> {
+    const link = readLink(parts);
+    const now = this.#clock.now();
+    if (!link || now >= link.expiresAtMs) throw new ServiceError('NOT_FOUND');
+    const text = fileLinkText(link.projectId, link, link.expiresAtMs);
+    if (!isSigned(this.#vault, text, link.signature)) throw new ServiceError('NOT_FOUND');
+    const project = await this.#projects.find(link.projectId);
+    const file = await project?.store.read((store) => findVersion(store, link, now));
+    if (!project || !file) throw new ServiceError('NOT_FOUND');
+    return this.#send(project, file, wanted);
+  }
+
+  async #send(project: Project, file: FileRow, wanted: Wanted): Promise<FileAnswer> {
+    const sizeBytes = file.size_bytes;
+    const headers = headersOf(file);
+    if (wanted.head) {
+      (await found(project.blobs.open(file.digest))).destroy();
+      return {
+        status: 200,
+        headers: { ...headers, 'Content-Length': String(sizeBytes) },
+        body: null,
+      };
+    }
+    const range = rangeOf(wanted, file);
+    const { blobs } = project;
+    if (blobs instanceof S3BlobStore) return this.#redirect(project, blobs, { file, range });
+    if (range === 'unsatisfiable') return notSatisfiable(headers, sizeBytes);
+    const isWhole = range === 'whole';
+    const { start, end } = isWhole ? { start: 0, end: sizeBytes - 1 } : range;
+    const opened = await found(blobs.openFile(file.digest));
+    const body = await this.#body(project, opened, { start, sizeBytes: end - start + 1 });
+    return {
+      status: isWhole ? 200 : 206,
+      headers: {
+        ...headers,
+        'Content-Length': String(end - start + 1),
+        ...(!isWhole && { 'Content-Range': `bytes ${start}-${end}/${sizeBytes}` }),
+      },
+      body,
+    };
+  }
+
+  /** To the bucket, by an address that holds for as long as it takes to follow it. It judges ranges by itself. */
+  async #redirect(
+    project: Project,
+    blobs: S3BlobStore,
+    { file, range }: { readonly file: FileRow; readonly range: AskedRange },
+  ): Promise<FileAnswer> {
+    const part = typeof range === 'object' ? range.end - range.start + 1 : file.size_bytes;
+    const bytes = range === 'unsatisfiable' ? 0 : part;
+    const month = monthOf(this.#clock.now());
+    await project.transfer.take(month, bytes);
+    const location = await blobs.presignGet(file.digest, {
+      fileName: file.path,
+      contentType: file.content_type,
+      expiresInSeconds: REDIRECT_SECONDS,
+    });
+    const headers = {
+      Location: location,
+      'Cache-Control': 'no-store',
+      'Referrer-Policy': 'no-referrer',
+    };
+    return { status: 302, headers, body: null };
+  }
+
+  /** A part of a file, counted against the month before the first byte of it is sent. */
+  async #body(
+    { transfer }: Project,
+    file: number,
+    part: { readonly start: number; readonly sizeBytes: number },
+  ): Promise<FileBody> {
+    const { sizeBytes } = part;
+    const month = monthOf(this.#clock.now());
+    try {
+      await transfer.take(month, sizeBytes);
+    } catch (error) {
+      closeSync(file);
+      throw error;
+    }
+    return new FileBody(file, part, (sentBytes) => transfer.giveBack(month, sizeBytes - sentBytes));
+  }
+}
+
+interface SignedLink {
+  readonly projectId: string;
+  readonly path: string;
+  readonly version: number;
+  readonly expiresAtMs: number;
+  readonly signature: string;
+}
+
+const NUMBER = /^[1-9]\d{0,14}$/;
+
+/** Null for what no link looks like. Each link has one spelling. */
+function readLink(parts: readonly string[]): SignedLink | null {
+  const [body = '', encoded = '', version = '', expires = '', signature = ''] = parts;
+  const path = Buffer.from(encoded, 'base64url').toString('utf8');
+  if (Buffer.from(path).toString('base64url') !== encoded) return null;
+  if (!NUMBER.test(version) || !NUMBER.test(expires)) return null;
+  try {
+    const projectId = projectIdFromBody(body);
+    return { projectId, path, version: Number(version), expiresAtMs: Number(expires), signature };
+  } catch {
+    return null;
+  }
+}
+
+async function findLinked(
+  store: Repositories,
+  tokenHash: string,
+  now: number,
+): Promise<FileRow | null> {
+  const link = await store.fileLinks.findByTokenHash(tokenHash);
+  if (!link || link.expires_at <= now) return null;
+  const key = await store.keys.find(link.key_id);
+  if (!key || key.revoked_at !== null) return null;
+  if (key.expires_at !== null && key.expires_at <= isoTime(now)) return null;
+  return findVersion(store, link, now);
+}
+
+async function findVersion(
+  store: Repositories,
+  { path, version }: { readonly path: string; readonly version: number },
+  now: number,
+): Promise<FileRow | null> {
+  const file = await findFile({ store, now }, path);
+  return file?.version === version ? file : null;
+}
+
+async function found<T>(opening: Promise<T>): Promise<T> {
+  return opening.catch((error: unknown) => {
+    // It was deleted between the row and the file.
+    throw isMissing(error) ? new ServiceError('NOT_FOUND') : error;
+  });
+}
+
+function rangeOf({ range, ifRange }: Wanted, file: FileRow): AskedRange {
+  if (ifRange !== undefined && ifRange !== etagOf(file)) return 'whole';
+  return askedRange(range, file.size_bytes);
+}
+
+function etagOf({ version }: FileRow): string {
+  return `"${version}"`;
+}
+
+function headersOf(file: FileRow): Record<string, string> {
+  return {
+    'Content-Type': file.content_type,
+    'Content-Disposition': attachment(file.path),
+    'Content-Security-Policy':
+      "sandbox; default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Cache-Control': 'no-store',
+    'Accept-Ranges': 'bytes',
+    ETag: etagOf(file),
+  };
+}
+
+/** The table of errors has no code for it: the request is invalid, and 416 says in what. */
+function notSatisfiable(headers: Record<string, string>, sizeBytes: number): FileAnswer {
+  const message = `The file has ${counted(sizeBytes, 'byte')}.`;
+  return {
+    status: 416,
+    headers: {
+      ...headers,
+      'Content-Type': 'application/json',
+      'Content-Range': `bytes */${sizeBytes}`,
+    },
+    body: JSON.stringify(invalid({ path: 'Range', message }).body()),
+  };
+}

@@ -1,0 +1,75 @@
+import type { Clock } from '../../../shared/clock.ts';
+import type { Vault } from '../../../shared/context.ts';
+import { ServiceError } from '../../../shared/errors.ts';
+import { projectIdFromBody } from '../../../shared/ids.ts';
+import { isSigned, mailHtmlText, payloadLinkText } from '../../../shared/links.ts';
+import { HTML_NAME } from '../../../shared/store/event-files.ts';
+import type { Repositories } from '../../../shared/store/repositories.ts';
+import { isMissing } from '../../blobs/blob-store.ts';
+import type { Projects } from '../../projects/projects.ts';
+
+/** The stored body behind a payload link. */
+interface LinkedPayload {
+  readonly bytes: Uint8Array;
+  readonly eventId: string;
+}
+
+/** Serves the bodies that were too large for an answer, and the HTML of mails, by signed links with an end. */
+export class PayloadLinks {
+  readonly #projects: Projects;
+  readonly #vault: Vault;
+  readonly #clock: Clock;
+
+  constructor(parts: { projects: Projects; vault: Vault; clock: Clock }) {
+    this.#projects = parts.projects;
+    this.#vault = parts.vault;
+    this.#clock = parts.clock;
+  }
+
+  /** NOT_FOUND for anything but a genuine link in its time to a payload that is still kept. */
+  open(parts: readonly string[]): Promise<LinkedPayload> {
+    return this.#open(parts, payloadLinkText, async (store, eventId, now) => {
+      const row = await store.events.findWhole(eventId, now);
+      return row?.blob ?? null;
+    });
+  }
+
+  /** The HTML of a mail, by the same rules. */
+  openHtml(parts: readonly string[]): Promise<LinkedPayload> {
+    return this.#open(parts, mailHtmlText, async (store, eventId, now) => {
+      const file = await store.eventFiles.find(eventId, HTML_NAME, now);
+      return file?.digest ?? null;
+    });
+  }
+
+  async #open(
+    parts: readonly string[],
+    signedText: typeof payloadLinkText,
+    digestOf: (store: Repositories, eventId: string, now: number) => Promise<string | null>,
+  ): Promise<LinkedPayload> {
+    const [body = '', eventId = '', expires = '', signature = ''] = parts;
+    const expiresAtMs = /^\d{1,15}$/.test(expires) ? Number(expires) : 0;
+    const projectId = projectIdOf(body);
+    const text = signedText(projectId, eventId, expiresAtMs);
+    const now = this.#clock.now();
+    if (!isSigned(this.#vault, text, signature) || now >= expiresAtMs) {
+      throw new ServiceError('NOT_FOUND');
+    }
+    const project = await this.#projects.find(projectId);
+    const digest = await project?.store.read((store) => digestOf(store, eventId, now));
+    if (!project || !digest) throw new ServiceError('NOT_FOUND');
+    const bytes = await project.blobs.read(digest).catch((error: unknown) => {
+      // Its time was up between the row and the file.
+      throw isMissing(error) ? new ServiceError('NOT_FOUND') : error;
+    });
+    return { bytes, eventId };
+  }
+}
+
+function projectIdOf(body: string): string {
+  try {
+    return projectIdFromBody(body);
+  } catch {
+    throw new ServiceError('NOT_FOUND');
+  }
+}

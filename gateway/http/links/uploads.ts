@@ -1,0 +1,101 @@
+import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { refuseEncoded } from '../../../shared/bindings/read-body.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { invalid, ServiceError, type FieldProblem } from '../../../shared/errors.ts';
+import { parseToken } from '../../../shared/ids.ts';
+import type { UploadRow } from '../../../shared/store/uploads.ts';
+import type { Project } from '../../projects/project.ts';
+import type { Projects } from '../../projects/projects.ts';
+
+/** What the sender of the bytes is told. */
+export interface UploadAnswer {
+  readonly status: 'received';
+  readonly size_bytes: number;
+}
+
+/** Takes the bytes of open uploads, by the tokens in their URLs: from the socket to the disk, never whole in memory. */
+export class Uploads {
+  readonly #projects: Projects;
+  readonly #clock: Clock;
+  /** The last PUT that began for an upload. */
+  readonly #turns = new Map<string, Promise<UploadAnswer>>();
+
+  constructor(parts: { projects: Projects; clock: Clock }) {
+    this.#projects = parts.projects;
+    this.#clock = parts.clock;
+  }
+
+  /**
+   * One PUT to an upload URL. NOT_FOUND for a token that is unknown, has expired or does so meanwhile; VALIDATION_FAILED
+   * for another length or type than was declared. What came before is replaced.
+   */
+  async receive(token: string, request: IncomingMessage): Promise<UploadAnswer> {
+    const { project, upload } = await this.#find(token);
+    refuseEncoded(request);
+    refuseUndeclared(request, upload);
+    // One after another, so that an upload never takes more room than was kept for it and for what it replaces.
+    const before = this.#turns.get(upload.id);
+    const take = (): Promise<UploadAnswer> => this.#take(project, upload, request);
+    const turn = before ? before.then(take, take) : take();
+    this.#turns.set(upload.id, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.#turns.get(upload.id) === turn) this.#turns.delete(upload.id);
+    }
+  }
+
+  async #find(token: string): Promise<{ project: Project; upload: UploadRow }> {
+    const parsed = parseToken(token);
+    const project = parsed && (await this.#projects.find(parsed.projectId));
+    const upload = await project?.store.read((store) =>
+      store.uploads.findByTokenHash(hash('sha256', token)),
+    );
+    if (!project || !upload || upload.expires_at <= this.#clock.now()) {
+      throw new ServiceError('NOT_FOUND');
+    }
+    return { project, upload };
+  }
+
+  async #take(
+    project: Project,
+    upload: UploadRow,
+    request: IncomingMessage,
+  ): Promise<UploadAnswer> {
+    const { id: uploadId, size_bytes } = upload;
+    const { digest, release } = await project.blobs.putStream(
+      this.#whileOpen(upload, request),
+      size_bytes,
+    );
+    try {
+      const now = this.#clock.now();
+      await project.writes.run('uploadReceived', { uploadId, digest, now });
+    } finally {
+      release();
+    }
+    return { status: 'received', size_bytes };
+  }
+
+  /** The body, until the time of its upload is over: whoever sends it a byte at a time is told then. */
+  async *#whileOpen(upload: UploadRow, request: IncomingMessage): AsyncGenerator<Uint8Array> {
+    // Destroyed, the request could not be answered any more.
+    const body: AsyncIterable<Uint8Array> = request.iterator({ destroyOnReturn: false });
+    for await (const chunk of body) {
+      if (upload.expires_at <= this.#clock.now()) throw new ServiceError('NOT_FOUND');
+      yield chunk;
+    }
+  }
+}
+
+/** VALIDATION_FAILED, naming each header that is not as the upload declared it. */
+function refuseUndeclared(request: IncomingMessage, upload: UploadRow): void {
+  const { size_bytes, content_type } = upload;
+  const declared = { 'Content-Length': String(size_bytes), 'Content-Type': content_type.trim() };
+  const problems: FieldProblem[] = [];
+  for (const [header, value] of Object.entries(declared)) {
+    if (request.headers[header.toLowerCase()] === value) continue;
+    problems.push({ path: header, message: `Expected \`${value}\`, as the upload declared.` });
+  }
+  if (problems.length > 0) throw invalid(...problems);
+}

@@ -1,0 +1,225 @@
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { Hono, type Context } from 'hono';
+import {
+  commonHeaders,
+  credentialsOf,
+  errorResponse,
+  logOf,
+  methodNotAllowed,
+  reply,
+  type HttpEnv,
+  type OnInternalError,
+} from '../../shared/bindings/http.ts';
+import { isoTime, type Clock } from '../../shared/clock.ts';
+import type { ServerInfo } from '../../shared/context.ts';
+import { asServiceError, ServiceError, unavailable, type ErrorCode } from '../../shared/errors.ts';
+import type { Credentials } from '../../shared/executor.ts';
+import { mayCall, type Scope } from '../../shared/scopes.ts';
+import type { Authenticator, KnownCaller } from '../auth/authenticate.ts';
+import type { Project } from '../projects/project.ts';
+import { EventStream, whenClosed } from '../replica/event-stream.ts';
+import type { ReplicaSource } from '../replica/source.ts';
+
+/** A replica is the whole project. */
+const SCOPES: readonly Scope[] = ['inbox:read', 'approvals', 'disk', 'ledger:read'];
+/** How often an open stream counts as use of its key, and keeps the log though nothing is committed. */
+const USE_MS = 3_600_000;
+/** Generations and frames count to this. */
+const U32_MAX = 2 ** 32 - 1;
+const NO_STORE = { 'Cache-Control': 'no-store' };
+
+export interface ReplicaDoors {
+  readonly authenticator: Authenticator;
+  readonly source: ReplicaSource;
+  readonly clock: Clock;
+  readonly server: ServerInfo;
+  readonly onInternal: OnInternalError;
+}
+
+type Answer = (c: Context<HttpEnv>, known: KnownCaller) => Promise<Response>;
+
+/**
+ * What daemons keep their replicas by: libSQL's sync protocol under `/v1/replica/{epoch}`, where a project stands, and a
+ * stream of its changes. Replicas are read only. The client of the protocol takes 500, and 400 with a `generation`, for
+ * the end of a generation: so all trouble is 503, and what cannot be is 404.
+ */
+export function replicaRoutes(doors: ReplicaDoors): Hono<HttpEnv> {
+  const { source } = doors;
+  const app = new Hono<HttpEnv>();
+  const route = (path: string, method: 'GET' | 'POST', answer: Answer): void => {
+    app.all(`/v1/replica${path}`, (c) => respond(doors, c, method, answer));
+  };
+  route('', 'GET', (c, known) => place(doors, c, known));
+  route('/changes', 'GET', (c, known) => changes(doors, c, known));
+  route('/:epoch/info', 'GET', async (c, { project }) => {
+    const generation = await source.generation(project, epochOf(c));
+    return json(c, { current_generation: generation });
+  });
+  route('/:epoch/export/:generation', 'GET', (c, { project }) => exported(doors, c, project));
+  route('/:epoch/sync/:generation/:from/:to', 'GET', (c, { project }) => frames(doors, c, project));
+  for (const version of ['v2', 'v3']) {
+    route(`/:epoch/${version}/pipeline`, 'POST', () => {
+      throw new ServiceError('SCOPE_MISSING', {
+        hint: 'No scope allows SQL: replicas are read only. Writes are operations, see /v1/openapi.json.',
+      });
+    });
+  }
+  return app;
+}
+
+async function respond(
+  { authenticator, onInternal }: ReplicaDoors,
+  c: Context<HttpEnv>,
+  method: string,
+  answer: Answer,
+): Promise<Response> {
+  try {
+    if (c.req.method !== method) throw methodNotAllowed([method]);
+    const known = await authenticator.look(readerOf(c));
+    requireScopes(known);
+    return await answer(c, known);
+  } catch (error) {
+    const shown = asServiceError(error);
+    return errorResponse(shown.status === 500 ? unavailable(5, error) : shown, c, onInternal);
+  }
+}
+
+/** Nothing here writes, and a client of the protocol knows no refusal of an Idempotency-Key. */
+function readerOf(c: Context<HttpEnv>): Credentials {
+  return { ...credentialsOf(c), idempotencyKey: undefined };
+}
+
+function requireScopes({ caller }: KnownCaller): void {
+  const missing = SCOPES.find((scope) => !mayCall(caller.scopes, scope));
+  if (missing === undefined) return;
+  throw new ServiceError('SCOPE_MISSING', {
+    details: { scope: missing },
+    hint: `A replica is the whole project. Its key needs ${SCOPES.join(', ')}.`,
+  });
+}
+
+function json(c: Context<HttpEnv>, value: unknown, status = 200): Response {
+  const headers = { 'Content-Type': 'application/json', ...NO_STORE };
+  return reply(c, JSON.stringify(value), status, headers);
+}
+
+async function place(
+  { authenticator, clock, server, source }: ReplicaDoors,
+  c: Context<HttpEnv>,
+  known: KnownCaller,
+): Promise<Response> {
+  const { project } = known;
+  authenticator.note(known);
+  const schemaVersion = await project.store.read((store) => store.meta.schemaVersion());
+  const { epoch, generation, position } = await source.place(project);
+  const { version, urls, channels, telegramBot } = server;
+  return json(c, {
+    epoch,
+    generation,
+    position,
+    schema_version: schemaVersion,
+    time: isoTime(clock.now()),
+    project: project.info,
+    server: { version, urls, channels, telegram_bot: telegramBot },
+  });
+}
+
+async function exported(
+  { source, onInternal }: ReplicaDoors,
+  c: Context<HttpEnv>,
+  project: Project,
+): Promise<Response> {
+  const generation = counted(c, 'generation');
+  const copy = await source.copy(project, epochOf(c), generation);
+  const headers = commonHeaders(c, {
+    'Content-Type': 'application/vnd.sqlite3',
+    'Content-Length': String(copy.sizeBytes),
+    ...NO_STORE,
+  });
+  await copy
+    .send(c.env, 200, headers)
+    .catch((error: unknown) => logOf(c, onInternal)(error, c.get('requestId')));
+  return RESPONSE_ALREADY_SENT;
+}
+
+async function frames(
+  { source }: ReplicaDoors,
+  c: Context<HttpEnv>,
+  project: Project,
+): Promise<Response> {
+  const wanted = {
+    epoch: epochOf(c),
+    generation: counted(c, 'generation'),
+    from: counted(c, 'from'),
+    to: counted(c, 'to'),
+  };
+  if (wanted.to <= wanted.from) throw nowhere('to', 'is not above `from`');
+  const found = await source.frames(project, wanted);
+  if ('newest' in found) return json(c, { generation: found.newest }, 400);
+  void whenClosed(c.env).then(found.release);
+  const type = { 'Content-Type': 'application/octet-stream' };
+  return reply(c, found.frames, 200, { ...type, ...NO_STORE });
+}
+
+/** Told as they come until the client leaves, or its key ends. */
+async function changes(
+  doors: ReplicaDoors,
+  c: Context<HttpEnv>,
+  known: KnownCaller,
+): Promise<Response> {
+  const { project, expiresAt } = known;
+  doors.authenticator.note(known);
+  await doors.source.place(project);
+  const headers = commonHeaders(c, {
+    'Content-Type': 'text/event-stream',
+    'X-Accel-Buffering': 'no',
+    ...NO_STORE,
+  });
+  const stream = new EventStream(c.env, headers);
+  const leave = project.feed.join({
+    expiresAt,
+    refusal: refusalOf(doors, readerOf(c)),
+    send: (text) => stream.send(text),
+    end: (text) => stream.end(text),
+  });
+  await stream.closed;
+  leave();
+  return RESPONSE_ALREADY_SENT;
+}
+
+/** Why a key may not listen any more; null while it may. */
+function refusalOf(
+  { authenticator, clock, source }: ReplicaDoors,
+  credentials: Credentials,
+): () => Promise<ErrorCode | null> {
+  let notedAt = clock.now();
+  return async () => {
+    try {
+      const known = await authenticator.look(credentials);
+      requireScopes(known);
+      if (clock.now() - notedAt < USE_MS) return null;
+      notedAt = clock.now();
+      authenticator.note(known);
+      await source.place(known.project);
+      return null;
+    } catch (error) {
+      return error instanceof ServiceError ? error.code : 'UNAVAILABLE';
+    }
+  };
+}
+
+function epochOf(c: Context<HttpEnv>): string {
+  return c.req.param('epoch') ?? '';
+}
+
+/** A number from 1. What is none leads nowhere: a 400 would mean something else to the client. */
+function counted(c: Context<HttpEnv>, name: string): number {
+  const text = c.req.param(name) ?? '';
+  const value = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0;
+  if (value === 0 || value > U32_MAX) throw nowhere(name, `is no number from 1 to ${U32_MAX}`);
+  return value;
+}
+
+function nowhere(name: string, why: string): ServiceError {
+  return new ServiceError('NOT_FOUND', { hint: `\`${name}\` ${why}.` });
+}

@@ -1,0 +1,40 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartRefused } from '../../shared/start-refused.ts';
+import { errorCode } from '../../shared/untyped.ts';
+
+/** Who works with a data folder: the daemon of one machine, or a gateway that many call. */
+export type DataMode = 'local' | 'hosted';
+
+const OWNERS: Readonly<Record<DataMode, string>> = {
+  local: 'the daemon of this machine (`svc up`)',
+  hosted: 'a gateway (`svc gateway`)',
+};
+
+/**
+ * Notes in the folder whose it is. Throws a `StartRefused` when it is the other's: a daemon and a gateway give their
+ * projects to different people. A folder without the note is taken over.
+ */
+export function claimMode(folder: string, mode: DataMode): void {
+  const file = join(folder, 'mode');
+  const found = modeOf(folder);
+  if (found === mode) return;
+  if (found !== null) {
+    throw new StartRefused(
+      `The data in ${folder} belong to ${OWNERS[found]}. Choose another folder.`,
+      'settings',
+    );
+  }
+  writeFileSync(file, `${mode}\n`, { mode: 0o600 });
+}
+
+/** Whose a folder is; null where nobody has said yet. */
+export function modeOf(folder: string): DataMode | null {
+  try {
+    const text = readFileSync(join(folder, 'mode'), 'utf8').trim();
+    return text === 'local' || text === 'hosted' ? text : null;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}

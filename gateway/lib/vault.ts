@@ -1,0 +1,133 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+} from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import type { Vault } from '../../shared/context.ts';
+import { StartRefused } from '../../shared/start-refused.ts';
+import { errorCode } from '../../shared/untyped.ts';
+
+const FORMAT = 1;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const KEY_ID_BYTES = 4;
+/** What is wrong with the folder of a key that cannot be made. */
+const PLACE_PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: 'is not there',
+  ENOTDIR: 'is no folder',
+  EACCES: 'may not be written to',
+  EROFS: 'cannot be written to',
+};
+const HEAD_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES + TAG_BYTES;
+
+/** A vault that tells what it has sealed itself from what was sealed with another master key. */
+export interface OwnVault extends Vault {
+  /** By what the head of the value says. */
+  readonly hasSealed: (sealed: Uint8Array) => boolean;
+}
+
+/**
+ * Seals secrets for rows with AES-256-GCM: format byte, key id, nonce, tag, ciphertext. The place (table, project, row,
+ * column) is authenticated with them, so a sealed value copied to another row does not open.
+ */
+export function createVault(masterKey: Uint8Array): OwnVault {
+  const sealKey = Buffer.from(hkdfSync('sha256', masterKey, '', 'svc sealed rows', 32));
+  const linkKey = Buffer.from(hkdfSync('sha256', masterKey, '', 'svc signed links', 32));
+  const keyId = createHash('sha256').update(sealKey).digest().subarray(0, KEY_ID_BYTES);
+  const hasSealed = (sealed: Uint8Array): boolean =>
+    sealed[0] === FORMAT && keyId.equals(sealed.subarray(1, 1 + KEY_ID_BYTES));
+  return {
+    hasSealed,
+    seal(place, plain) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', sealKey, nonce).setAAD(Buffer.from(place));
+      const body = Buffer.concat([cipher.update(plain), cipher.final()]);
+      return Buffer.concat([Uint8Array.of(FORMAT), keyId, nonce, cipher.getAuthTag(), body]);
+    },
+    open(place, sealed) {
+      if (!hasSealed(sealed)) {
+        throw new Error('A stored secret was sealed with another master key.');
+      }
+      const bytes = Buffer.from(sealed);
+      const nonce = bytes.subarray(1 + KEY_ID_BYTES, HEAD_BYTES - TAG_BYTES);
+      const decipher = createDecipheriv('aes-256-gcm', sealKey, nonce, { authTagLength: TAG_BYTES })
+        .setAAD(Buffer.from(place))
+        .setAuthTag(bytes.subarray(HEAD_BYTES - TAG_BYTES, HEAD_BYTES));
+      return Buffer.concat([decipher.update(bytes.subarray(HEAD_BYTES)), decipher.final()]);
+    },
+    sign: (text) => createHmac('sha256', linkKey).update(text).digest('base64url'),
+  };
+}
+
+/**
+ * Reads the master key, or makes one (mode 0600, synced) when the file is not there. Gateways that share the file and start
+ * at once get the same key. `setting` is what names the file.
+ */
+export function loadMasterKey(path: string, setting = 'SVC_MASTER_KEY_FILE'): Uint8Array {
+  try {
+    return decodeKey(readFileSync(path, 'utf8'), path);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+  }
+  // A key that is lost to a power cut would take every sealed row with it, and half a key would bar every later start:
+  // the file is whole before it has its name.
+  const temporary = `${path}.${randomBytes(8).toString('hex')}.tmp`;
+  const file = openNew(temporary, path, setting);
+  writeSync(file, keyText(randomBytes(32)));
+  fsyncSync(file);
+  closeSync(file);
+  nameUnlessTaken(temporary, path);
+  const folder = openSync(dirname(path), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+  return decodeKey(readFileSync(path, 'utf8'), path);
+}
+
+function openNew(temporary: string, path: string, setting: string): number {
+  try {
+    return openSync(temporary, 'wx', 0o600);
+  } catch (error) {
+    const problem = PLACE_PROBLEMS[errorCode(error) ?? ''];
+    if (problem === undefined) throw error;
+    throw new StartRefused(
+      `${setting}: no key can be made at ${path}, because ${dirname(path)} ${problem}. Make that folder for this user, or name another file.`,
+      'settings',
+    );
+  }
+}
+
+/** A rename would replace the key that another gateway has made meanwhile, and may have sealed with. */
+function nameUnlessTaken(temporary: string, path: string): void {
+  try {
+    linkSync(temporary, path);
+  } catch (error) {
+    // Where files cannot have two names, nobody else is there either: no such folder is shared.
+    if (errorCode(error) !== 'EEXIST') return renameSync(temporary, path);
+  }
+  rmSync(temporary);
+}
+
+/** What the file of a master key holds. */
+export function keyText(masterKey: Uint8Array): string {
+  return `${Buffer.from(masterKey).toString('base64')}\n`;
+}
+
+function decodeKey(text: string, path: string): Uint8Array {
+  const key = Buffer.from(text.trim(), 'base64');
+  if (key.length === 32) return key;
+  throw new StartRefused(`${path} does not hold a 32-byte key in base64.`, 'settings');
+}

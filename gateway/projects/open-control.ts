@@ -1,0 +1,41 @@
+import type { Vault } from '../../shared/context.ts';
+import { StartRefused } from '../../shared/start-refused.ts';
+import { ControlStore } from '../../shared/store/control-store.ts';
+import type { Databases } from './databases.ts';
+
+/** Where the sample is sealed for that tells whether the key is the right one. */
+export const SAMPLE_PLACE = 'control|key_sample';
+
+/**
+ * Opens the control database, which is made where it is not there. Throws a `StartRefused` where its secrets were sealed with
+ * another key: those of a shared one from the first start on, others once their key was changed.
+ */
+export async function openControl(
+  databases: Databases,
+  vault: Vault,
+  onFatal: (error: unknown) => void,
+): Promise<ControlStore> {
+  await databases.makeControl();
+  const control = await ControlStore.open(databases.control, onFatal);
+  const sample = databases.shared
+    ? await control.keySample(vault.seal(SAMPLE_PLACE, 'svc'))
+    : await control.storedSample();
+  if (sample === null || opens(vault, sample)) return control;
+  await control.close();
+  throw new StartRefused(
+    databases.shared
+      ? 'SVC_MASTER_KEY_FILE: the secrets in this store were sealed with another key. All gateways of a store have the same one: copy it from the data folder of the first.'
+      : 'SVC_MASTER_KEY_FILE: the secrets in this folder were sealed with another key. After `svc gateway rekey` that is the one which was named by --new-key.',
+    'settings',
+  );
+}
+
+/** With another key nothing could be read that was sealed before, and what is found by a keyed hash would be there twice. */
+function opens(vault: Vault, sample: Uint8Array): boolean {
+  try {
+    vault.open(SAMPLE_PLACE, sample);
+    return true;
+  } catch {
+    return false;
+  }
+}

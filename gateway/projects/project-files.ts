@@ -1,0 +1,269 @@
+import type { ProjectInfo } from '../../shared/context.ts';
+import { unavailable } from '../../shared/errors.ts';
+import { makeFolder } from '../../shared/make-folder.ts';
+import type { BaseCopy, Reader, Standing } from '../../shared/store/driver.ts';
+import type { DatabaseLocation } from '../../shared/store/location.ts';
+import { ProjectReader } from '../../shared/store/project-store.ts';
+import { openReader } from '../../shared/store/open.ts';
+import type { Occupant, OpenFiles } from './open-files.ts';
+import type { WriteGate } from './write-gate.ts';
+import type { Effect } from '../commit/job.ts';
+import type { InputOf, OutputOf, ProcedureName } from '../commit/procedures.ts';
+import type { OpenWrites, ProjectWrites, Writers } from '../commit/writers.ts';
+
+/** What the files of a project need of what is around them. */
+export interface FilesHost {
+  readonly info: ProjectInfo;
+  /** The project's own; made when it is not there. */
+  readonly folder: string;
+  /** Of its database. */
+  readonly location: DatabaseLocation;
+  /** See `WritableProject`. */
+  readonly pinHolder: string | null;
+  /** The database was made before: see `WritableProject`. */
+  readonly isMade: boolean;
+  readonly writers: Writers;
+  readonly openFiles: OpenFiles;
+  readonly gate: WriteGate;
+  /** Gets the effects of what was committed. */
+  apply(effects: readonly Effect[]): void;
+  /** Whether somebody waits on the project for longer than a call takes: its files stay open. */
+  isHeld(): boolean;
+  /** Comes before the first write after a rest, and is durable when it resolves. */
+  beginWork(): Promise<void>;
+  /**
+   * Comes when the files are to be closed and something was written, for a last look at them. What it answers is called
+   * once they are closed: from then on the project rests. Null when it is not to be called resting.
+   */
+  beforeRest(store: ProjectReader): Promise<(() => void) | null>;
+  /** They are closed: what is known of the log holds no longer. */
+  closed(): void;
+  /** They could not be closed, or not looked at. */
+  onError(error: unknown): void;
+}
+
+interface Open {
+  readonly reader: Reader;
+  readonly writes: OpenWrites;
+}
+
+interface Caller {
+  readonly admit: (open: Open) => void;
+  readonly refuse: (error: unknown) => void;
+}
+
+/**
+ * The database of one project, opened by the first call that needs it, and closed again when others need its place. Nobody
+ * sees more of that than a delay: closing waits for the calls under way, and those that come meanwhile open it again.
+ */
+export class ProjectFiles implements Reader, ProjectWrites, Occupant {
+  readonly #host: FilesHost;
+  #open: Open | null = null;
+  #isLeaving = false;
+  #isEnded = false;
+  /** The files are being opened or closed. Never rejects. */
+  #turning: Promise<void> | null = null;
+  /** Who waits until they are open. */
+  #callers: Caller[] = [];
+  #calls = 0;
+  #whenUnused: (() => void) | null = null;
+  #usedAt = 0;
+  /** Nothing was written since `beforeRest`. */
+  #isResting: boolean;
+  #beginning: Promise<void> | null = null;
+  #ledgerKey: Uint8Array | null = null;
+
+  /** `isResting`: so an earlier run has left the project. */
+  constructor(host: FilesHost, isResting: boolean) {
+    this.#host = host;
+    this.#isResting = isResting;
+  }
+
+  get isOpen(): boolean {
+    return this.#open !== null && this.#turning === null;
+  }
+
+  get isInUse(): boolean {
+    return this.#calls > 0;
+  }
+
+  get isHeld(): boolean {
+    return this.#host.isHeld();
+  }
+
+  get usedAt(): number {
+    return this.#usedAt;
+  }
+
+  /** The key of the digests in the project's ledger: known for good once the files were open. */
+  async ledgerKey(): Promise<Uint8Array> {
+    return this.#ledgerKey ?? this.#use(async ({ writes }) => writes.ledgerKey);
+  }
+
+  read: Reader['read'] = (fn) =>
+    this.#host.gate.read(() => this.#use(({ reader }) => reader.read(fn)));
+
+  run<N extends ProcedureName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
+    return this.#host.gate.write(name, () =>
+      this.#use(({ writes }) =>
+        this.#isResting
+          ? this.#work().then(() => writes.run(name, input))
+          : writes.run(name, input),
+      ),
+    );
+  }
+
+  follow(): Promise<Standing> {
+    return this.#host.gate.read(() => this.#use(({ writes }) => writes.follow()));
+  }
+
+  copyBase(): Promise<BaseCopy> {
+    return this.#host.gate.read(() => this.#use(({ writes }) => writes.copyBase()));
+  }
+
+  rotate(): Promise<void> {
+    return this.#use(({ writes }) => writes.rotate());
+  }
+
+  /** There is something to be written down, though nothing was written here. */
+  wake(): void {
+    this.#isResting = false;
+  }
+
+  /** As if it had come to rest: the next write is noted. */
+  rest(): void {
+    this.#isResting = true;
+  }
+
+  leave(): Promise<void> {
+    if (!this.isOpen) return this.#turning ?? Promise.resolve();
+    this.#isLeaving = true;
+    return this.#turn(() => this.#shut());
+  }
+
+  /** Ends after the calls at hand, and admits no more. */
+  async close(): Promise<void> {
+    this.#isEnded = true;
+    while (this.#turning) await this.#turning;
+    await this.leave();
+  }
+
+  async #use<T>(work: (open: Open) => Promise<T>): Promise<T> {
+    const open = this.#open && !this.#isLeaving ? this.#enter(this.#open) : await this.#opened();
+    try {
+      return await work(open);
+    } finally {
+      this.#calls -= 1;
+      if (this.#calls === 0) this.#unused();
+    }
+  }
+
+  #enter(open: Open): Open {
+    this.#calls += 1;
+    return open;
+  }
+
+  #unused(): void {
+    this.#usedAt = performance.now();
+    this.#whenUnused?.();
+    this.#host.openFiles.settle();
+  }
+
+  #opened(): Promise<Open> {
+    if (this.#isEnded) return Promise.reject(unavailable(5));
+    return new Promise((admit, refuse) => {
+      this.#callers.push({ admit, refuse });
+      if (!this.#turning) void this.#turn(() => this.#openUp());
+    });
+  }
+
+  #turn(work: () => Promise<void>): Promise<void> {
+    this.#turning = this.#turnThrough(work);
+    return this.#turning;
+  }
+
+  async #turnThrough(work: () => Promise<void>): Promise<void> {
+    await work();
+    this.#turning = null;
+    if (this.#callers.length > 0) void this.#turn(() => this.#openUp());
+    // Whoever waits for a place may ask for this one from here on.
+    this.#host.openFiles.settle();
+  }
+
+  async #openUp(): Promise<void> {
+    const { openFiles } = this.#host;
+    await openFiles.enter(this);
+    try {
+      const open = await this.#openSides();
+      this.#open = open;
+      this.#ledgerKey = open.writes.ledgerKey;
+      // Counted before anybody may close the files again.
+      for (const { admit } of this.#callers.splice(0)) admit(this.#enter(open));
+    } catch (error) {
+      for (const { refuse } of this.#callers.splice(0)) refuse(error);
+      openFiles.left(this);
+    }
+  }
+
+  async #openSides(): Promise<Open> {
+    const { info, folder, location, pinHolder, isMade, writers } = this.#host;
+    makeFolder(folder);
+    const writes = await writers.open({ info, location, pinHolder, isMade }, (effects) =>
+      this.#host.apply(effects),
+    );
+    try {
+      return { reader: await openReader(location), writes };
+    } catch (error) {
+      await writes.close();
+      throw error;
+    }
+  }
+
+  async #shut(): Promise<void> {
+    if (this.#calls > 0) await new Promise<void>((resolve) => (this.#whenUnused = resolve));
+    this.#whenUnused = null;
+    try {
+      if (this.#open) await this.#closeSides(this.#open);
+    } catch (error) {
+      this.#host.onError(error);
+    }
+    this.#open = null;
+    this.#isLeaving = false;
+    this.#host.closed();
+    this.#host.openFiles.left(this);
+  }
+
+  async #closeSides({ reader, writes }: Open): Promise<void> {
+    const rest = this.#isResting ? null : await this.#lastLook(reader);
+    await reader.close();
+    await writes.close();
+    if (!rest) return;
+    this.#isResting = true;
+    rest();
+  }
+
+  /** However it ends, the files are closed. */
+  async #lastLook(reader: Reader): Promise<(() => void) | null> {
+    try {
+      return await this.#host.beforeRest(new ProjectReader(reader, this.#host.info.id));
+    } catch (error) {
+      this.#host.onError(error);
+      return null;
+    }
+  }
+
+  /** All that are to be written wait for the one note that the rest is over. */
+  #work(): Promise<void> {
+    this.#beginning ??= this.#begin();
+    return this.#beginning;
+  }
+
+  async #begin(): Promise<void> {
+    try {
+      await this.#host.beginWork();
+      this.#isResting = false;
+    } finally {
+      this.#beginning = null;
+    }
+  }
+}

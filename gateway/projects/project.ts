@@ -1,0 +1,372 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../../shared/clock.ts';
+import type { Callbacks, ProjectInfo } from '../../shared/context.ts';
+import type { LogPlace, Standing } from '../../shared/store/driver.ts';
+import { ProjectReader } from '../../shared/store/project-store.ts';
+import { FileBlobStore } from '../blobs/blob-store.ts';
+import { BucketUploads } from '../blobs/direct-uploads.ts';
+import { S3BlobStore } from '../blobs/s3-blob-store.ts';
+import type { S3Client } from '../blobs/s3-client.ts';
+import { SharedPins } from '../blobs/shared-pins.ts';
+import type { Databases } from './databases.ts';
+import { KnownKeys } from '../../shared/known-keys.ts';
+import { Transfer } from './transfer.ts';
+import { ForeignChanges } from './foreign-changes.ts';
+import { KnownSources } from './known-sources.ts';
+import { Feed } from './feed.ts';
+import type { Observer } from '../lib/observer.ts';
+import type { OpenFiles } from './open-files.ts';
+import { ProjectFiles, type FilesHost } from './project-files.ts';
+import { Recorder } from '../commit/recorder.ts';
+import { Waits } from '../../shared/waits.ts';
+import type { PushSender, Sender, SenderHost } from './senders.ts';
+import { WriteGate, type Whereabouts } from './write-gate.ts';
+import { Watchers } from './watchers.ts';
+import type { Effect } from '../commit/job.ts';
+import type { ProjectWrites, Writers } from '../commit/writers.ts';
+
+/** Longer than a receiver of callbacks has to answer. */
+const SETTLE_MS = 20_000;
+const SETTLE_LOOK_MS = 10;
+
+/** What a project needs of the gateway it is open in. */
+export interface ProjectHost extends SenderHost {
+  readonly dataFolder: string;
+  readonly databases: Databases;
+  readonly clock: Clock;
+  readonly writers: Writers;
+  /** Where blobs are kept; null keeps them in a folder. */
+  readonly bucket: S3Client | null;
+  /** That folder: the data folder, or one that other gateways see. */
+  readonly blobsFolder: string;
+  readonly openFiles: OpenFiles;
+  /** Other gateways may write to its database at this moment. */
+  mayBeForeign(): boolean;
+  /** The other gateways may have taken this one for dead. */
+  isUnsure(): boolean;
+  /** Before the first write after a rest: see `FilesHost`. */
+  beginWork(projectId: string): Promise<void>;
+  /** Before the files are closed: see `FilesHost`. */
+  beforeRest(projectId: string, store: ProjectReader): Promise<(() => void) | null>;
+  /** Work that nobody waits for; its errors are logged. */
+  inBackground(projectId: string, work: () => Promise<void>): void;
+  /** Asks for upkeep of the project at this time or before. */
+  atLatest(projectId: string, dueAt: number): void;
+  readonly observer?: Observer | undefined;
+}
+
+/** How a project is found when it is first asked for. */
+interface ProjectStart {
+  /** An earlier run has left it with nothing under way. */
+  readonly isResting: boolean;
+  /** Its making is done. */
+  readonly isMade: boolean;
+  readonly whereabouts: Whereabouts;
+}
+
+/**
+ * A project: its two sides, its blobs, its waits and its voice in the ledger. Its database is opened by the first call that
+ * needs it, and may be closed between any two.
+ */
+export class Project {
+  readonly info: ProjectInfo;
+  readonly store: ProjectReader;
+  readonly writes: ProjectWrites;
+  readonly blobs: FileBlobStore | S3BlobStore;
+  /** Null where uploads come through the gateway. */
+  readonly directUploads: BucketUploads | null;
+  /** What is pushed to callbacks. */
+  readonly deliveries: PushSender;
+  readonly callbacks: Callbacks;
+  readonly transfer: Transfer;
+  /** What people are sent. */
+  readonly letters: Sender;
+  /** What agents send. */
+  readonly mails: Sender;
+  readonly waits: Waits;
+  /** Those who are told of every commit. */
+  readonly feed: Feed;
+  /** Pages that people look at. */
+  readonly watchers: Watchers;
+  /** The database file; its log stands beside it. */
+  readonly databasePath: string;
+  readonly knownSources: KnownSources;
+  /** Keys by the hash of their secret, read once; emptied whenever a key changes. */
+  readonly knownKeys: KnownKeys;
+  /** Other gateways write to its database, too: nothing that was read before is to be relied on. */
+  readonly shared: boolean;
+  /** How far the database has come: the newest commit this process knows of. */
+  #standing: Standing = { position: 0, log: null };
+  /** Where the log of a database on a server stands, as that told last. */
+  #primaryLog: Pick<LogPlace, 'epoch' | 'generation'> | null = null;
+  #recorder: Recorder | null = null;
+  readonly #gate: WriteGate;
+  readonly #files: ProjectFiles;
+  readonly #foreign: ForeignChanges;
+  readonly #host: ProjectHost;
+
+  constructor(
+    info: ProjectInfo,
+    host: ProjectHost,
+    { isResting, isMade, whereabouts }: ProjectStart,
+  ) {
+    this.info = info;
+    this.#host = host;
+    this.#gate = new WriteGate(whereabouts, () => host.isUnsure());
+    const folder = join(host.dataFolder, 'projects', info.id);
+    this.databasePath = join(folder, 'project.db');
+    this.shared = host.databases.shared;
+    this.knownSources = new KnownSources({ remembers: !this.shared });
+    this.knownKeys = new KnownKeys({ remembers: !this.shared });
+    const watch = (): void => {
+      if (this.shared) this.#foreign.watch();
+    };
+    this.waits = new Waits(watch);
+    this.watchers = new Watchers(watch);
+    this.feed = new Feed(
+      () => ({ position: this.position, log: this.#standing.log ?? this.#primaryLog }),
+      host.clock,
+      watch,
+    );
+    const pinHolder = this.shared ? randomUUID() : null;
+    this.#files = new ProjectFiles(this.#filesHost(folder, { pinHolder, isMade }), isResting);
+    this.store = new ProjectReader(this.#files, info.id);
+    this.#foreign = new ForeignChanges(this);
+    this.writes = this.#files;
+    this.callbacks = host.callbacks;
+    this.deliveries = host.callbacks.deliveriesOf(this);
+    this.letters = host.people.lettersOf(this);
+    this.transfer = new Transfer(this.writes, (work) => this.inBackground(work));
+    // A write that was refused has left its bytes; a deletion may have met a pin.
+    const onFree = (digest: string): void => this.inBackground(() => this.removeBlob(digest));
+    const shared =
+      pinHolder === null ? null : new SharedPins(this.writes, host.clock, { holder: pinHolder });
+    this.blobs = host.bucket
+      ? new S3BlobStore(host.bucket, info.id, onFree, shared)
+      : new FileBlobStore(join(host.blobsFolder, 'projects', info.id, 'blobs'), onFree, shared);
+    this.mails = host.people.mailsOf(this);
+    this.directUploads =
+      this.blobs instanceof S3BlobStore ? new BucketUploads(this, this.blobs, host.clock) : null;
+    if (whereabouts.kind !== 'here') this.#stopSending();
+  }
+
+  /** Its voice in the ledger. The key of that is in the database, so the first call opens it. */
+  async recorder(): Promise<Recorder> {
+    return (this.#recorder ??= new Recorder(await this.#files.ledgerKey()));
+  }
+
+  #filesHost(folder: string, given: Pick<FilesHost, 'pinHolder' | 'isMade'>): FilesHost {
+    const host = this.#host;
+    const { id } = this.info;
+    return {
+      info: this.info,
+      folder,
+      location: host.databases.ofProject(id),
+      ...given,
+      writers: host.writers,
+      openFiles: host.openFiles,
+      gate: this.#gate,
+      apply: (effects) => this.#apply(effects),
+      isHeld: () => this.#isHeld,
+      beginWork: () => host.beginWork(id),
+      beforeRest: (store) => host.beforeRest(id, store),
+      closed: () => this.#forget(),
+      onError: (error) =>
+        this.inBackground(async () => {
+          throw error;
+        }),
+    };
+  }
+
+  /** Other gateways may write to its database at this moment. */
+  mayBeForeign(): boolean {
+    return this.shared && this.#host.mayBeForeign();
+  }
+
+  /** Somebody waits for what happens in it. */
+  get isAwaited(): boolean {
+    return this.waits.size > 0 || this.feed.size > 0 || this.watchers.size > 0;
+  }
+
+  /** Another gateway has brought it to this position: what that was is not known. */
+  foreignCommit(position: number): void {
+    this.#apply([
+      { kind: 'committed', standing: { ...this.#standing, position } },
+      { kind: 'foreign' },
+    ]);
+  }
+
+  /** What the server of its database told: how far that has come, and where its log stands. */
+  primaryStands({
+    epoch,
+    generation,
+    position,
+  }: Pick<LogPlace, 'epoch' | 'generation'> & Pick<Standing, 'position'>): void {
+    this.#primaryLog = { epoch, generation };
+    if (position > this.position) this.foreignCommit(position);
+  }
+
+  /** What an earlier run of a gateway has left under way: there is something to write down when it comes to rest. */
+  inherit(): void {
+    this.#files.wake();
+    this.atLatest(this.#host.clock.now());
+  }
+
+  /** What is left to do in it others look after; a write that comes is noted as after a rest. */
+  rest(): void {
+    this.#files.rest();
+  }
+
+  /** Deletes a blob that no row names any more. */
+  removeBlob(digest: string): Promise<void> {
+    return this.blobs.remove(digest, (one) =>
+      this.store.read((store) => store.blobs.isReferenced(one)),
+    );
+  }
+
+  /** The number of the newest commit. */
+  get position(): number {
+    return this.#standing.position;
+  }
+
+  /** The newest commit, and where it stands in the log that replicas follow. */
+  get standing(): Standing {
+    return this.#standing;
+  }
+
+  atLatest(dueAt: number): void {
+    this.#host.atLatest(this.info.id, dueAt);
+  }
+
+  /** Runs what nobody waits for; closing does, and its errors are logged. */
+  inBackground(work: () => Promise<void>): void {
+    this.#host.inBackground(this.info.id, work);
+  }
+
+  /** Anything may be written: it is neither held nor moved. */
+  get isWritable(): boolean {
+    return this.#gate.isOpen;
+  }
+
+  /**
+   * Lets nothing more be written. Resolves once what was begun before is done: what is being sent may end within a time, and
+   * what does not is found by its rows.
+   */
+  async hold(): Promise<void> {
+    this.#gate.turn({ kind: 'settling' });
+    this.#stopSending();
+    const until = performance.now() + SETTLE_MS;
+    while (this.#isSending && performance.now() < until) await sleep(SETTLE_LOOK_MS);
+    // It may have been released meanwhile.
+    if (this.#gate.isSettling) this.#gate.turn({ kind: 'held' });
+    await this.#gate.settled();
+  }
+
+  /** Goes on where `hold` made it stop. */
+  release(): void {
+    this.#gate.turn({ kind: 'here' });
+    this.letters.resume();
+    this.mails.resume();
+    this.inBackground(() => this.deliveries.resume());
+    this.atLatest(this.#host.clock.now());
+  }
+
+  /** Answers nothing any more. */
+  leave(to: string | null): void {
+    this.#gate.turn({ kind: 'moved', to });
+    this.endWaits();
+  }
+
+  /** Others have said where it is while this gateway did not notice. */
+  async turn(to: Whereabouts): Promise<void> {
+    if (to.kind === 'moved') this.leave(to.to);
+    else if (to.kind === 'held') await this.hold();
+    else if (!this.isWritable) this.release();
+  }
+
+  get #isSending(): boolean {
+    return [this.deliveries, this.letters, this.mails].some(({ isBusy }) => isBusy);
+  }
+
+  #stopSending(): void {
+    this.deliveries.stop();
+    this.letters.close();
+    this.mails.close();
+  }
+
+  /** Ends all waits as at their timeouts, and all streams. */
+  endWaits(): void {
+    this.#foreign.close();
+    this.waits.close();
+    this.feed.close();
+    this.watchers.close();
+  }
+
+  async close(): Promise<void> {
+    this.endWaits();
+    await this.deliveries.close();
+    await this.transfer.close();
+    await this.#files.close();
+  }
+
+  /** What would open the files again at once if they were closed, or must not wait until they are open. */
+  get #isHeld(): boolean {
+    const { deliveries, letters, mails, transfer } = this;
+    return this.isAwaited || [deliveries, letters, mails, transfer].some(({ isBusy }) => isBusy);
+  }
+
+  /** What is read again when the files are opened the next time. */
+  #forget(): void {
+    this.#standing = { position: this.#standing.position, log: null };
+    this.knownSources.clear();
+    this.knownKeys.clear();
+  }
+
+  /** What was committed changes what is held in memory, and wakes who waits for it. */
+  #apply(effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      if (effect.kind === 'committed') this.#standing = effect.standing;
+      else applyEffect(this, effect);
+      if (effect.kind === 'event_ready') this.#host.observer?.eventReady();
+      this.feed.note(effect);
+      this.watchers.note(effect);
+    }
+  }
+}
+
+type OtherEffect = Exclude<Effect, { kind: 'committed' }>;
+type Appliers = {
+  [K in OtherEffect['kind']]: (project: Project, effect: Extract<OtherEffect, { kind: K }>) => void;
+};
+
+const APPLIERS: Appliers = {
+  foreign: ({ deliveries, waits }) => {
+    deliveries.forget();
+    waits.notifyAll();
+  },
+  event_ready: ({ waits }, effect) => waits.notify({ ...effect, kind: 'event' }),
+  request_ended: ({ waits }, { id }) => waits.notify({ kind: 'request', id }),
+  disk_changed: ({ waits }) => waits.notify({ kind: 'disk' }),
+  inbox_changed: ({ waits }) => waits.notify({ kind: 'inbox' }),
+  notices_due: ({ letters }) => letters.wake(),
+  mails_due: ({ mails }) => mails.wake(),
+  due: (project, { at }) => project.atLatest(at),
+  sources_changed: ({ knownSources }) => knownSources.clear(),
+  callbacks_changed: ({ deliveries }) => deliveries.forget(),
+  delivery_due: ({ deliveries }, { destination }) => deliveries.wake(destination),
+  blob_dropped: (project, { digest }) => project.inBackground(() => project.removeBlob(digest)),
+  keys_changed: ({ knownKeys }) => knownKeys.clear(),
+  key_ended: ({ knownKeys, waits }, { keyId }) => {
+    knownKeys.clear();
+    waits.endOf(keyId);
+  },
+};
+
+function applyEffect<K extends OtherEffect['kind']>(
+  project: Project,
+  effect: Extract<OtherEffect, { kind: K }>,
+): void {
+  APPLIERS[effect.kind](project, effect);
+}

@@ -1,0 +1,387 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isoTime } from '../../shared/clock.ts';
+import type { ProjectInfo } from '../../shared/context.ts';
+import { newProjectId } from '../../shared/ids.ts';
+import { IDEMPOTENCY_MS } from '../../shared/limits.ts';
+import type { Adopted, MovingProject, Sole, Turned } from '../../shared/store/control/moves.ts';
+import type { ProjectWork, RestNotes } from '../../shared/store/control/rests.ts';
+import type { ControlStore, ProjectRecord } from '../../shared/store/control-store.ts';
+import type { ProjectReader } from '../../shared/store/project-store.ts';
+import type { Census } from '../lib/observer.ts';
+import { OpenFiles, type OpenFilesOptions } from './open-files.ts';
+import { Project, type ProjectHost } from './project.ts';
+import { Scheduler } from './scheduler.ts';
+import type { Steadiness } from './steadiness.ts';
+import { firstDue, keepUp } from './upkeep.ts';
+import type { Whereabouts } from './write-gate.ts';
+
+type Host = Omit<
+  ProjectHost,
+  'atLatest' | 'inBackground' | 'openFiles' | 'beginWork' | 'beforeRest'
+> & {
+  /** Of what this gateway looks after. */
+  readonly rests: RestNotes;
+  /** Its name among those that share a store; null where none can. */
+  readonly gatewayId: string | null;
+  readonly steady: Steadiness;
+  /** A disk has failed, or a writer: what the databases have will be known when they are read anew. */
+  isInDoubt(): boolean;
+  /** How many databases may be open at a time, and for how long one that nobody uses. */
+  readonly files: OpenFilesOptions;
+};
+
+/** Whoever reserved a project has made it within this time, or has died. */
+const FINISHED_WITHIN_MS = 60_000;
+const LOOK_AGAIN_MS = 1000;
+const NEVER = Number.NEGATIVE_INFINITY;
+/** So many have their upkeep at once: opening databases for it must not keep others waiting. */
+const UPKEEP_MAX = 4;
+
+/** The projects of a gateway: made on first use, their files open while they are used, their upkeep run when it is due. */
+export class Projects {
+  readonly #control: ControlStore;
+  readonly #host: ProjectHost;
+  readonly #steady: Steadiness;
+  readonly #rests: RestNotes;
+  readonly #gatewayId: string | null;
+  readonly #isInDoubt: () => boolean;
+  readonly #scheduler: Scheduler;
+  readonly #openFiles: OpenFiles;
+  readonly #onUpkeepError: (projectId: string, error: unknown) => void;
+  readonly #known = new Map<string, Project>();
+  readonly #finding = new Map<string, Promise<Project | null>>();
+  /** Projects that were left with something under way, until they are made. */
+  readonly #working = new Set<string>();
+  /** Projects whose files may hold orphans, of an earlier run or of work that failed, and as of when they were swept. */
+  readonly #unswept = new Map<string, number>();
+  /** Whose upkeep is due and waits for its turn, and how many have theirs. */
+  readonly #due: string[] = [];
+  #keptUp = 0;
+  /** Upkeep and sweeps that run just now; none of them rejects. */
+  readonly #background = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
+
+  constructor(
+    control: ControlStore,
+    host: Host,
+    onUpkeepError: (projectId: string, error: unknown) => void,
+  ) {
+    this.#control = control;
+    this.#steady = host.steady;
+    this.#rests = host.rests;
+    this.#gatewayId = host.gatewayId;
+    this.#isInDoubt = () => host.isInDoubt();
+    this.#onUpkeepError = onUpkeepError;
+    this.#openFiles = new OpenFiles(host.files);
+    this.#scheduler = new Scheduler(host.clock, (projectId) => {
+      this.#due.push(projectId);
+      this.#keepUpDue();
+    });
+    this.#host = {
+      ...host,
+      openFiles: this.#openFiles,
+      beginWork: (projectId) => this.#beginWork(projectId),
+      beforeRest: (projectId, store) => this.#beforeRest(projectId, store),
+      atLatest: (projectId, dueAt) => this.#scheduler.atLatest(projectId, dueAt),
+      inBackground: (projectId, work) => this.#inBackground(projectId, work),
+    };
+  }
+
+  /** The project, or null when there is none with this id. */
+  async find(projectId: string): Promise<Project | null> {
+    const known = this.#known.get(projectId);
+    if (known || this.#closing.signal.aborted) return known ?? null;
+    const finding = this.#finding.get(projectId) ?? this.#look(projectId);
+    this.#finding.set(projectId, finding);
+    return finding;
+  }
+
+  /** The project with this slug, or null. */
+  async findBySlug(slug: string): Promise<Project | null> {
+    const record = await this.#control.findProjectBySlug(slug);
+    return record && record.state !== 'reserved' ? this.find(record.id) : null;
+  }
+
+  /** Of where the databases are: see `Databases`. */
+  get storeFingerprint(): string {
+    return this.#host.databases.fingerprint;
+  }
+
+  /** How many databases are open. */
+  get openCount(): number {
+    return this.#openFiles.size;
+  }
+
+  /** What all of them hold at this moment. */
+  get census(): Pick<Census, 'openProjects' | 'waits' | 'streams'> {
+    const known = [...this.#known.values()];
+    return {
+      openProjects: this.openCount,
+      waits: known.reduce((sum, { waits }) => sum + waits.size, 0),
+      streams: known.reduce((sum, { feed }) => sum + feed.size, 0),
+    };
+  }
+
+  /** Without those that have moved elsewhere. */
+  async list(): Promise<ProjectInfo[]> {
+    const records = (await this.#control.projects()).filter(({ state }) => state !== 'moved');
+    return records.map(({ id, slug, name }) => ({ id, slug, name }));
+  }
+
+  /**
+   * Reserves the project (`reserved`), makes its database, then confirms it (`active`). A crash between leaves a
+   * reservation, which holds its slug and is finished by the next start.
+   */
+  async create(wanted: { readonly name: string; readonly slug: string }): Promise<Project> {
+    const id = newProjectId();
+    const created_at = isoTime(this.#host.clock.now());
+    await this.#control.reserveProject({ id, slug: wanted.slug, name: wanted.name, created_at });
+    return this.#finish(id);
+  }
+
+  /**
+   * Finishes reservations, and learns what falls due in each project: of those that were left with nothing under way from
+   * the note of that, of others by their upkeep, in the background. Rows are judged by the time, not as last written.
+   */
+  async start(): Promise<void> {
+    const { clock } = this.#host;
+    for (const { id, state, created_at } of await this.#control.projects()) {
+      // Another gateway may be about to finish a fresh one.
+      const isFresh =
+        this.#host.databases.shared && Date.parse(created_at) > clock.now() - FINISHED_WITHIN_MS;
+      if (state === 'reserved' && !isFresh) await this.#finish(id);
+    }
+    this.takeOn(await this.#rests.all());
+  }
+
+  /** Looks after projects from here on that an earlier run, or another gateway, has left. */
+  takeOn(work: readonly ProjectWork[]): void {
+    const now = this.#host.clock.now();
+    for (const { id, isResting, nextDueAt } of work) {
+      if (!isResting) {
+        this.#unswept.set(id, NEVER);
+        const known = this.#known.get(id);
+        if (known) known.inherit();
+        else this.#working.add(id);
+      }
+      const dueAt = isResting ? nextDueAt : now;
+      if (dueAt !== null) this.#scheduler.atLatest(id, dueAt);
+    }
+  }
+
+  /**
+   * Others look after all that this gateway did: what it writes from here on it looks after anew. While it was not counted
+   * any of them may have been held or moved.
+   */
+  loseAll(): void {
+    this.#working.clear();
+    for (const project of this.#known.values()) project.rest();
+    const looking = this.#lookAgain([...this.#known.values()]).finally(() => {
+      this.#background.delete(looking);
+    });
+    this.#background.add(looking);
+  }
+
+  /**
+   * Lets nothing of it be written, also after a restart. Resolves when what was begun before is done. Refused while other
+   * gateways share the store: they ask where a project is only once, and would go on writing.
+   */
+  async hold(projectId: string): Promise<Turned> {
+    const turned = await this.#control.moves.hold(projectId, this.#sole);
+    if ('changed' in turned) await (await this.find(projectId))?.hold();
+    return turned;
+  }
+
+  /** Ends a hold; refused as `hold` is. */
+  async release(projectId: string): Promise<Turned> {
+    const turned = await this.#control.moves.release(projectId, this.#sole);
+    if ('changed' in turned && turned.changed) (await this.find(projectId))?.release();
+    return turned;
+  }
+
+  /** Closes one that is held for good, or is refused as `hold`: callers are told to go to this address, where one is known. */
+  async leave(projectId: string, to: string | null): Promise<Turned> {
+    const turned = await this.#control.moves.move(projectId, to, this.#sole);
+    if ('changed' in turned) (await this.find(projectId))?.leave(to);
+    return turned;
+  }
+
+  /** Takes in a project whose database is in place. Its upkeep begins at once. */
+  async adopt(moving: MovingProject): Promise<Adopted> {
+    const adopted = await this.#control.moves.adopt(moving);
+    const { id } = moving.project;
+    if (adopted !== 'adopted') return adopted;
+    // Should this gateway die, another one takes it over.
+    await this.#rests.end(id);
+    this.takeOn([{ id, isResting: false, nextDueAt: null }]);
+    await this.find(id);
+    return adopted;
+  }
+
+  /** Who it is that wants to be the only one. */
+  get #sole(): Sole {
+    return { id: this.#gatewayId, dead: [] };
+  }
+
+  /** Ends all waits as at their timeouts; reads and writes go on. */
+  async endWaits(): Promise<void> {
+    this.#scheduler.close();
+    for (const project of this.#known.values()) project.endWaits();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.endWaits();
+    this.#openFiles.close();
+    this.#due.length = 0;
+    await this.#settled();
+    await Promise.all([...this.#known.values()].map((project) => project.close()));
+    await this.#settled();
+    this.#known.clear();
+    this.#steady.close?.();
+  }
+
+  async #settled(): Promise<void> {
+    while (this.#background.size > 0) await Promise.all(this.#background);
+  }
+
+  /** Opening makes the database, which is all that a reservation is missing. */
+  async #finish(projectId: string): Promise<Project> {
+    const project = await this.find(projectId);
+    if (!project) throw new Error('The project just made is not there.');
+    await project.recorder();
+    await this.#control.confirmProject(projectId);
+    return project;
+  }
+
+  async #look(projectId: string): Promise<Project | null> {
+    try {
+      const record = await this.#control.findProject(projectId);
+      if (!record) return null;
+      const { id, slug, name, state } = record;
+      // Only then: one that is lost must not be replaced by an empty one.
+      if (state === 'reserved') await this.#host.databases.makeProject(id);
+      const whereabouts = await this.#whereabouts(record);
+      const isResting = !this.#working.delete(id);
+      const project = new Project({ id, slug, name }, this.#host, {
+        isResting,
+        isMade: state !== 'reserved',
+        whereabouts,
+      });
+      this.#known.set(id, project);
+      if (!isResting) project.atLatest(this.#host.clock.now());
+      return project;
+    } finally {
+      // Ids that lead nowhere must not fill the memory.
+      this.#finding.delete(projectId);
+    }
+  }
+
+  /** Never rejects. */
+  async #lookAgain(projects: readonly Project[]): Promise<void> {
+    for (const project of projects) await this.#askAgain(project);
+  }
+
+  /** Until it is told: one that has moved must not be written here. */
+  async #askAgain(project: Project): Promise<void> {
+    const { id } = project.info;
+    while (!this.#closing.signal.aborted) {
+      try {
+        const record = await this.#control.findProject(id);
+        if (!record) return;
+        const whereabouts = await this.#whereabouts(record);
+        this.#inBackground(id, () => project.turn(whereabouts));
+        return;
+      } catch (error) {
+        this.#onUpkeepError(id, error);
+        await sleep(LOOK_AGAIN_MS);
+      }
+    }
+  }
+
+  async #whereabouts({ id, state }: ProjectRecord): Promise<Whereabouts> {
+    if (state === 'held') return { kind: 'held' };
+    return state === 'moved'
+      ? { kind: 'moved', to: await this.#control.moves.movedTo(id) }
+      : { kind: 'here' };
+  }
+
+  /** A write that keeps its answer does not ask for upkeep, and has its time for so long. */
+  async #beginWork(projectId: string): Promise<void> {
+    await this.#rests.end(projectId);
+    this.#scheduler.atLatest(projectId, this.#host.clock.now() + IDEMPOTENCY_MS);
+  }
+
+  async #beforeRest(projectId: string, store: ProjectReader): Promise<(() => void) | null> {
+    // What failed to be synced is not seen now, and may be there after a restart.
+    if (this.#unswept.has(projectId) || this.#isInDoubt()) return null;
+    const now = this.#host.clock.now();
+    const nextDueAt = await store.read((repositories) => firstDue(repositories, now));
+    return () => this.#inBackground(projectId, () => this.#rests.begin(projectId, nextDueAt));
+  }
+
+  #keepUpDue(): void {
+    while (this.#keptUp < UPKEEP_MAX && !this.#closing.signal.aborted) {
+      const projectId = this.#due.shift();
+      if (projectId === undefined) return;
+      this.#keptUp += 1;
+      this.#inBackground(projectId, () =>
+        this.#keepUp(projectId).finally(() => {
+          this.#keptUp -= 1;
+          this.#keepUpDue();
+        }),
+      );
+    }
+  }
+
+  async #keepUp(projectId: string): Promise<void> {
+    try {
+      const project = await this.find(projectId);
+      // One that is held asks again when it is released.
+      if (!project?.isWritable) return;
+      const { signal } = this.#closing;
+      await keepUp(project, this.#host.clock, { steady: this.#steady, signal });
+      this.#sweepOnce(project);
+    } catch (error) {
+      // It was held in the middle of it.
+      if (this.#known.get(projectId)?.isWritable === false) return;
+      // A full disk passes: try again soon, without spinning.
+      this.#scheduler.atLatest(projectId, this.#host.clock.now() + 5_000);
+      throw error;
+    }
+  }
+
+  /** Apart from upkeep, which must not wait until all files are read. */
+  #sweepOnce(project: Project): void {
+    const { id } = project.info;
+    const sweptAsOf = this.#unswept.get(id);
+    if (sweptAsOf === undefined) return;
+    const now = this.#host.clock.now();
+    const asOf = this.#steady.asOf(now);
+    const waitMs = this.#steady.waitMs();
+    if (waitMs > 0) project.atLatest(now + waitMs);
+    if (asOf === null || asOf <= sweptAsOf) return;
+    if (waitMs > 0) this.#unswept.set(id, asOf);
+    else this.#unswept.delete(id);
+    const { signal } = this.#closing;
+    this.#inBackground(id, async () => {
+      await project.blobs.sweep(
+        (digest) => project.store.read((store) => store.blobs.isReferenced(digest)),
+        asOf,
+        signal,
+      );
+      if (signal.aborted) this.#unswept.set(id, NEVER);
+    });
+  }
+
+  #inBackground(projectId: string, work: () => Promise<void>): void {
+    const running = work()
+      .catch((error: unknown) => {
+        // It may have been about to delete a file.
+        this.#unswept.set(projectId, NEVER);
+        this.#onUpkeepError(projectId, error);
+      })
+      .finally(() => this.#background.delete(running));
+    this.#background.add(running);
+  }
+}

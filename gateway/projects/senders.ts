@@ -1,0 +1,34 @@
+import type { Callbacks } from '../../shared/context.ts';
+import type { Project } from './project.ts';
+
+/** Sends what the rows of a project ask for: notifications to people, or mails of agents. */
+export interface Sender {
+  /** Something is being sent at this moment. */
+  readonly isBusy: boolean;
+  /** Something may be due. */
+  wake(): void;
+  resume(): void;
+  close(): void;
+}
+
+/** Pushes the events of a project to callbacks. */
+export interface PushSender {
+  readonly isBusy: boolean;
+  /** A push to this destination is due. */
+  wake(destination: string): void;
+  wakeDue(): Promise<void>;
+  /** Routes have changed: what is remembered of them is read again. */
+  forget(): void;
+  stop(): void;
+  resume(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What sends for a project: given by what opens it, so that a project knows nothing of mail or callbacks. */
+export interface SenderHost {
+  readonly callbacks: Callbacks & { deliveriesOf(project: Project): PushSender };
+  readonly people: {
+    lettersOf(project: Project): Sender;
+    mailsOf(project: Project): Sender;
+  };
+}

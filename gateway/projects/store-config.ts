@@ -1,0 +1,74 @@
+import { NAME_PLACE, type DatabaseMaker, type RemoteStore } from './databases.ts';
+
+type Env = NodeJS.ProcessEnv;
+type Complain = (problem: string) => void;
+
+const SCHEMES = ['libsql:', 'https:', 'http:'];
+
+/**
+ * Reads SVC_DATABASE_URL and SVC_DATABASE_TOKEN: the libSQL server that keeps the databases, each under a name that stands
+ * for `{project}`; and SVC_DATABASE_CREATE_URL with its token, where the server has to be asked for each. Null keeps them as
+ * files. No problem shows a value: an address may hold a secret.
+ */
+export function readStoreConfig(env: Env, complain: Complain): RemoteStore | null {
+  const url = env['SVC_DATABASE_URL'] ?? '';
+  const maker = readMaker(env, complain);
+  if (url === '') {
+    for (const name of ['SVC_DATABASE_TOKEN', 'SVC_DATABASE_CREATE_URL']) {
+      if (env[name]) complain(`${name} is set, and SVC_DATABASE_URL is not.`);
+    }
+    return null;
+  }
+  if (!url.includes(NAME_PLACE)) {
+    complain(
+      'SVC_DATABASE_URL: `{project}` is missing. Each project has a database of its own: `libsql://{project}-team.example.com`.',
+    );
+  }
+  if (!isAddress(url, SCHEMES)) {
+    complain(
+      'SVC_DATABASE_URL begins with libsql://, https:// or http://, and holds no user, no password and nothing behind a `#`.',
+    );
+  } else if (!hasKnownParameters(url)) {
+    complain('SVC_DATABASE_URL has a parameter: libsql:// alone may have one, which is `tls=0`.');
+  }
+  return { url, token: readToken('SVC_DATABASE_TOKEN', env, complain), maker };
+}
+
+function readMaker(env: Env, complain: Complain): DatabaseMaker | null {
+  const url = env['SVC_DATABASE_CREATE_URL'] ?? '';
+  const token = readToken('SVC_DATABASE_CREATE_TOKEN', env, complain);
+  if (url === '') {
+    if (token) complain('SVC_DATABASE_CREATE_TOKEN is set, and SVC_DATABASE_CREATE_URL is not.');
+    return null;
+  }
+  if (!isAddress(url, ['https:', 'http:'])) {
+    complain('SVC_DATABASE_CREATE_URL begins with https:// or http://, without user or password.');
+  }
+  return { url, token };
+}
+
+/** A header carries it as it is. */
+function readToken(name: string, env: Env, complain: Complain): string | null {
+  const token = env[name] ?? '';
+  if (token === '') return null;
+  if (!/^[\x21-\x7e]+$/.test(token)) complain(`${name} is one line of visible characters.`);
+  return token;
+}
+
+function isAddress(text: string, schemes: readonly string[]): boolean {
+  const sample = text.replaceAll(NAME_PLACE, 'prj-0123456789abcdef');
+  if (!URL.canParse(sample)) return false;
+  const { protocol, hostname, username, password, hash } = new URL(sample);
+  return schemes.includes(protocol) && hostname !== '' && !username && !password && !hash;
+}
+
+/** As the client of libSQL reads it: anything else it would not know, such as a token. */
+function hasKnownParameters(text: string): boolean {
+  const { protocol, search } = new URL(text.replaceAll(NAME_PLACE, 'prj'));
+  return search === '' || (protocol === 'libsql:' && search === '?tls=0');
+}
+
+/** Whether what is asked and answered can be read on the way. */
+export function isInClear({ url }: RemoteStore): boolean {
+  return /^http:/i.test(url) || url.endsWith('?tls=0');
+}

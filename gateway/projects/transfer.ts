@@ -1,0 +1,115 @@
+import type { ProjectWrites } from '../commit/writers.ts';
+
+const MIB = 1024 * 1024;
+
+/** Reserved besides what is asked for, so that few downloads wait for the disk. */
+const AHEAD_BYTES = 16 * MIB;
+/** How long unspent bytes stay reserved: a crash loses no more than those of this time. */
+const GIVE_BACK_AFTER_MS = 1000;
+
+type InBackground = (work: () => Promise<void>) => void;
+
+/**
+ * What links may send in a calendar month. The rows count what is reserved, which is never less than what is sent; the
+ * part of it that is not spent is known here only. So a crash counts the unspent as sent, and never the other way round.
+ */
+export class Transfer {
+  readonly #writes: ProjectWrites;
+  readonly #inBackground: InBackground;
+  #month = '';
+  /** Reserved in this month, and not spent. Less than nothing while what was sent could not be counted yet. */
+  #left = 0;
+  /** Reservations one after another: what is left is spent by one of them at a time. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(writes: ProjectWrites, inBackground: InBackground) {
+    this.#writes = writes;
+    this.#inBackground = inBackground;
+  }
+
+  /** Something is reserved, or about to be, that goes back to the rows soon. */
+  get isBusy(): boolean {
+    return this.#left > 0 || this.#waiting > 0;
+  }
+
+  /** Bytes that the row of a month counts, and nobody has sent. */
+  unspent(month: string): number {
+    return month === this.#month ? this.#left : 0;
+  }
+
+  /** Counts bytes that are about to be sent. QUOTA_EXCEEDED when the month has no room for all of them. */
+  async take(month: string, bytes: number): Promise<void> {
+    if (this.#waiting === 0 && this.unspent(month) >= bytes) this.#left -= bytes;
+    else await this.#inTurn(() => this.#reserve(month, bytes));
+    this.#giveBackSoon();
+  }
+
+  /** Takes back what was counted and not sent. */
+  giveBack(month: string, bytes: number): void {
+    if (bytes === 0 || this.#closed) return;
+    if (month === this.#month) {
+      this.#left += bytes;
+      this.#giveBackSoon();
+    } else {
+      this.#inBackground(() => this.#refund(month, bytes));
+    }
+  }
+
+  /** Everything unspent goes back to the rows. What comes back later was cut off, and counts as sent. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#inTurn(() => this.#empty());
+  }
+
+  async #reserve(month: string, bytes: number): Promise<void> {
+    if (month !== this.#month) await this.#begin(month);
+    // Others may add to it meanwhile, and nobody takes from it.
+    const unspent = this.#left;
+    if (unspent < bytes) {
+      const wanted = { month, bytes: bytes - unspent, ahead: AHEAD_BYTES, unspent };
+      const granted = await this.#writes.run('reserveTransfer', wanted);
+      this.#left += granted;
+    }
+    this.#left -= bytes;
+  }
+
+  #giveBackSoon(): void {
+    if (this.#timer || this.#closed || this.#left <= 0) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#inBackground(() => this.#inTurn(() => this.#empty()));
+    }, GIVE_BACK_AFTER_MS).unref();
+  }
+
+  /** What comes back to another month meanwhile is none of what is left here. */
+  async #begin(month: string): Promise<void> {
+    const emptied = this.#empty();
+    this.#month = month;
+    await emptied;
+  }
+
+  async #empty(): Promise<void> {
+    const month = this.#month;
+    const bytes = this.#left;
+    if (bytes <= 0) return;
+    this.#left = 0;
+    await this.#refund(month, bytes);
+  }
+
+  async #refund(month: string, bytes: number): Promise<void> {
+    await this.#writes.run('refundTransfer', { month, bytes });
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.#waiting += 1;
+    const turn = this.#turn.then(work).finally(() => {
+      this.#waiting -= 1;
+    });
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+}

@@ -1,0 +1,113 @@
+import { ServiceError, unavailable } from '../../shared/errors.ts';
+import type { ProcedureName } from '../commit/procedures.ts';
+
+/** Where a project is on its way to another gateway. */
+export type Whereabouts =
+  | { readonly kind: 'here' }
+  /** It is about to be held: what was begun is written down, and nothing new is begun. */
+  | { readonly kind: 'settling' }
+  /** It is read and not written. */
+  | { readonly kind: 'held' }
+  /** It lives at another gateway: nothing of it is answered here. */
+  | { readonly kind: 'moved'; readonly to: string | null };
+
+/** What was begun before the project was held, and would be done twice if it were not written down. */
+const SETTLING: ReadonlySet<ProcedureName> = new Set([
+  'handMail',
+  'recordAttempts',
+  'recordLetters',
+  'recordMail',
+]);
+
+/**
+ * Bookkeeping of reads, by what it answers when it is left out while nothing may be written. What links send meanwhile is
+ * owed by whoever counts it, and reserved with the next that is sent.
+ */
+const FORGONE: ReadonlyMap<ProcedureName, null | 0> = new Map<ProcedureName, null | 0>([
+  ['noteUse', null],
+  ['refundTransfer', null],
+  ['reserveTransfer', 0],
+]);
+
+const HELD_RETRY_SECONDS = 5;
+const UNSURE_RETRY_SECONDS = 2;
+const MOVED_RETRY_SECONDS = 60;
+
+/**
+ * The one way to the writes and reads of a project. While the project is held all writes are refused, whichever door they
+ * came by; once it has moved, all reads as well. UNAVAILABLE, so that senders keep what they have and come again.
+ */
+export class WriteGate {
+  #whereabouts: Whereabouts;
+  readonly #isUnsure: () => boolean;
+  #atHand = 0;
+  #whenNone: (() => void) | null = null;
+
+  /** `isUnsure`: it may be elsewhere by now, which will be known in a moment. */
+  constructor(whereabouts: Whereabouts, isUnsure: () => boolean) {
+    this.#whereabouts = whereabouts;
+    this.#isUnsure = isUnsure;
+  }
+
+  /** Anything may be written. */
+  get isOpen(): boolean {
+    return this.#whereabouts.kind === 'here';
+  }
+
+  get hasMoved(): boolean {
+    return this.#whereabouts.kind === 'moved';
+  }
+
+  get isSettling(): boolean {
+    return this.#whereabouts.kind === 'settling';
+  }
+
+  turn(whereabouts: Whereabouts): void {
+    this.#whereabouts = whereabouts;
+  }
+
+  /** Resolves when no write is at hand that was let in before. */
+  async settled(): Promise<void> {
+    if (this.#atHand > 0) await new Promise<void>((resolve) => (this.#whenNone = resolve));
+  }
+
+  async write<T>(name: ProcedureName, work: () => Promise<T>): Promise<T> {
+    const { kind } = this.#whereabouts;
+    const isLetIn = kind === 'here' || (kind === 'settling' && SETTLING.has(name));
+    const isUnsure = this.#isUnsure();
+    if (!isLetIn || isUnsure) {
+      const answer = FORGONE.get(name);
+      if (answer === undefined)
+        throw isUnsure ? unavailable(UNSURE_RETRY_SECONDS) : this.#refusal();
+      return answer as T;
+    }
+    this.#atHand += 1;
+    try {
+      return await work();
+    } finally {
+      this.#atHand -= 1;
+      if (this.#atHand === 0) this.#whenNone?.();
+    }
+  }
+
+  async read<T>(work: () => Promise<T>): Promise<T> {
+    if (this.hasMoved) throw this.#refusal();
+    return work();
+  }
+
+  #refusal(): ServiceError {
+    const at = this.#whereabouts;
+    if (at.kind !== 'moved') {
+      return new ServiceError('UNAVAILABLE', {
+        hint: 'This project is being moved to another gateway: it can be read, and nothing can be written until that is done. Repeat the call until then.',
+        details: { retry_after: HELD_RETRY_SECONDS },
+      });
+    }
+    const where =
+      at.to === null ? 'another gateway. Ask whoever runs this one for' : `${at.to}. Use`;
+    return new ServiceError('UNAVAILABLE', {
+      hint: `This project has moved to ${where} that address, or repeat the call once this one leads there.`,
+      details: { retry_after: MOVED_RETRY_SECONDS, ...(at.to !== null && { moved_to: at.to }) },
+    });
+  }
+}

@@ -1,0 +1,140 @@
+import { findKey } from '../../../shared/authentication.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { isoTime } from '../../../shared/clock.ts';
+import type { Caller, ProjectInfo, Vault } from '../../../shared/context.ts';
+import { addressHashText } from '../../../shared/operations/channel/view.ts';
+import { SCOPES, type Scope } from '../../../shared/scopes.ts';
+import type { ChannelRow } from '../../../shared/store/channels.ts';
+import type { UiSessionStore } from '../../../shared/store/control/ui-sessions.ts';
+import { NO_OWNER } from '../../approvals/no-owner.ts';
+import type { Project } from '../../projects/project.ts';
+import type { Projects } from '../../projects/projects.ts';
+import { accountHashText } from '../../auth/logins.ts';
+import type { Holder, Session } from './sessions.ts';
+
+interface AccessParts {
+  readonly projects: Projects;
+  readonly store: UiSessionStore;
+  readonly clock: Clock;
+  readonly vault: Vault;
+  /** This machine's own project, whose keys are its user's: nobody signs in here from elsewhere. */
+  readonly isLocal: boolean;
+}
+
+/** Who may decide, and why not where one may not. */
+type Deciding =
+  /** The owner. */
+  | 'owner'
+  /** Whoever uses this machine: it has no owner's address. */
+  | 'anybody'
+  /** A key never decides: an agent could open its own inbox. */
+  | 'not_a_key';
+
+/** What a session may do in one project. */
+export interface Access {
+  readonly project: Project;
+  /** A key, or the channel of the owner. */
+  readonly actor: string;
+  readonly scopes: readonly Scope[];
+  readonly deciding: Deciding;
+  /** What stands on the page for who this is. */
+  readonly name: string;
+}
+
+/** Judged anew at each request: a key may be revoked or get a new secret, and an owner be replaced. */
+export class AccessDesk {
+  readonly #parts: AccessParts;
+
+  constructor(parts: AccessParts) {
+    this.#parts = parts;
+  }
+
+  /** The projects that a session may look at, the oldest first. */
+  async projectsOf({ holder }: Pick<Session, 'holder'>): Promise<ProjectInfo[]> {
+    const found = await Promise.all(
+      (await this.#candidates(holder)).map((id) => this.#accessTo(holder, id)),
+    );
+    return found.flatMap((access) => (access ? [access.project.info] : []));
+  }
+
+  /** What a session may do in the project with this slug; null for nothing, also where there is no such project. */
+  async inProject({ holder }: Session, slug: string): Promise<Access | null> {
+    const project = await this.#parts.projects.findBySlug(slug);
+    return project && this.#accessOf(holder, project);
+  }
+
+  /** What a session may do in a project that is open; null for nothing. */
+  judge({ holder }: Pick<Session, 'holder'>, project: Project): Promise<Access | null> {
+    return this.#accessOf(holder, project);
+  }
+
+  async #candidates(holder: Holder): Promise<string[]> {
+    const { isLocal, projects, store, vault } = this.#parts;
+    if (holder.kind === 'key') return [holder.projectId];
+    if (isLocal) return (await projects.list()).map(({ id }) => id);
+    return store.projectsOf(vault.sign(accountHashText(holder.address)));
+  }
+
+  async #accessTo(holder: Holder, projectId: string): Promise<Access | null> {
+    const project = await this.#parts.projects.find(projectId);
+    return project && this.#accessOf(holder, project);
+  }
+
+  #accessOf(holder: Holder, project: Project): Promise<Access | null> {
+    return holder.kind === 'key'
+      ? this.#ofKey(holder, project)
+      : this.#ofOwner(holder.address, project);
+  }
+
+  async #ofKey(
+    { projectId, keyId, keyHash }: Holder & { kind: 'key' },
+    project: Project,
+  ): Promise<Access | null> {
+    if (project.info.id !== projectId) return null;
+    const now = this.#parts.clock.now();
+    const { key } = await findKey(project, keyHash, now);
+    if (key?.id !== keyId || key.revoked_at !== null) return null;
+    if (key.expires_at !== null && key.expires_at <= isoTime(now)) return null;
+    const isOpen = this.#parts.isLocal && this.#isAt(await ownerOf(project), project, NO_OWNER);
+    return {
+      project,
+      actor: key.id,
+      scopes: key.scopes,
+      deciding: isOpen ? 'anybody' : 'not_a_key',
+      name: `key ${key.name}`,
+    };
+  }
+
+  async #ofOwner(address: string, project: Project): Promise<Access | null> {
+    const owner = await ownerOf(project);
+    if (owner?.status !== 'active' || !this.#isAt(owner, project, address)) return null;
+    return { project, actor: owner.id, scopes: SCOPES, deciding: 'owner', name: 'owner' };
+  }
+
+  #isAt(channel: ChannelRow | undefined, { info }: Project, address: string): boolean {
+    return channel?.address_hash === this.#parts.vault.sign(addressHashText(info.id, address));
+  }
+}
+
+function ownerOf({ store }: Project): Promise<ChannelRow | undefined> {
+  return store.read(({ channels }) => channels.owner());
+}
+
+/**
+ * Who calls, as executor and ledger see it. For an owner the id of their channel stands in the place of a key's; the
+ * platform tells that a person did it, whichever of the two.
+ */
+export function callerOf({ project, actor, scopes, deciding }: Access, requestId: string): Caller {
+  return {
+    projectId: project.info.id,
+    keyId: actor,
+    scopes,
+    agent: {
+      label: deciding === 'owner' ? 'owner' : null,
+      platform: 'web',
+      source: 'none',
+    },
+    requestId,
+    idempotencyKey: null,
+  };
+}

@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto';
+import { getCookie } from 'hono/cookie';
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { reply, shownError, logOf, type OnInternalError } from '../../../shared/bindings/http.ts';
+import type { ServiceError } from '../../../shared/errors.ts';
+import { UI_SESSION_MS } from '../../../shared/limits.ts';
+import { render } from '../pages/document.tsx';
+import { Icon } from '../pages/icons.tsx';
+import type { Ctx } from '../pages/page-answers.tsx';
+import { PAGE_HEADERS } from '../pages/style.ts';
+import type { WebInbox } from './inbox.ts';
+import { PlainPage, type Place } from './layout.tsx';
+
+/** What all routes of the web inbox work with. */
+export interface Ui {
+  readonly inbox: WebInbox;
+  /** The path of the web inbox, such as `/ui`. */
+  readonly root: string;
+  readonly ownOrigin: string;
+  readonly cookie: Cookie;
+  readonly onInternal: OnInternalError;
+}
+
+interface Cookie {
+  readonly name: string;
+  /** Behind its value. */
+  readonly attributes: string;
+}
+
+/** With TLS the name itself has browsers refuse it from other hosts and in clear; that takes the path of the whole host. */
+export function cookieFor(publicUrl: string, root: string): Cookie {
+  const isSecure = new URL(publicUrl).protocol === 'https:';
+  const common = 'HttpOnly; SameSite=Strict';
+  return isSecure
+    ? { name: '__Host-svc_ui', attributes: `Path=/; Secure; ${common}` }
+    : { name: 'svc_ui', attributes: `Path=${root}; ${common}` };
+}
+
+export function secretIn({ cookie }: Ui, c: Ctx): string | null {
+  const secret = getCookie(c, cookie.name);
+  return secret !== undefined && /^[\w-]{43}$/.test(secret) ? secret : null;
+}
+
+export function setCookie({ cookie }: Ui, secret: string): string {
+  return `${cookie.name}=${secret}; Max-Age=${UI_SESSION_MS / 1000}; ${cookie.attributes}`;
+}
+
+export function clearCookie({ cookie }: Ui): string {
+  return `${cookie.name}=; Max-Age=0; ${cookie.attributes}`;
+}
+
+export function newPlace({ root }: Ui): Place {
+  return { root, nonce: randomBytes(16).toString('base64') };
+}
+
+/** Like that of the pages that decide; the script and the style are ours, and the script talks to nobody but us. */
+function policy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src 'nonce-${nonce}'`,
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+export async function html(
+  c: Ctx,
+  status: number,
+  { nonce }: Place,
+  content: JSX.Element,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  return reply(c, await render(content), status, {
+    ...PAGE_HEADERS,
+    'Content-Security-Policy': policy(nonce),
+    ...headers,
+  });
+}
+
+/** On to another page, so that loading it again never sends a form twice. */
+export function goTo(
+  c: Ctx,
+  location: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return reply(c, null, 303, { ...PAGE_HEADERS, Location: location, ...headers });
+}
+
+/** A page that has nothing to show but a few sentences. */
+export function message(
+  ui: Ui,
+  c: Ctx,
+  { status, heading, text }: { status: number; heading: string; text: string },
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const place = newPlace(ui);
+  return html(
+    c,
+    status,
+    place,
+    <PlainPage place={place} title={heading}>
+      <div class="end">
+        <Icon name="warn" />
+        <div>
+          <h1>{heading}</h1>
+          <p>{text}</p>
+        </div>
+      </div>
+      <p>
+        <a class="btn" href={ui.root}>
+          Go to the inbox
+        </a>
+      </p>
+      <p class="soft">
+        Request <span class="exact mono">{c.get('requestId')}</span>
+      </p>
+    </PlainPage>,
+    headers,
+  );
+}
+
+export function nothingHere(ui: Ui, c: Ctx): Promise<Response> {
+  return message(ui, c, {
+    status: 404,
+    heading: 'There is nothing here',
+    text: 'The address is wrong, or it is not in a project that you can see.',
+  });
+}
+
+/** What a form is told that comes from a page of somebody else. */
+export function foreignForm(ui: Ui, c: Ctx): Promise<Response> {
+  return message(ui, c, {
+    status: 403,
+    heading: 'Nothing was done',
+    text: 'This came from a page of somebody else, so it counts for nothing.',
+  });
+}
+
+/** What a form is told that is none of this session, or no form at all. */
+export function outdatedForm(ui: Ui, c: Ctx): Promise<Response> {
+  return message(ui, c, {
+    status: 403,
+    heading: 'Nothing was done',
+    text: 'The page was out of date. Open it again, then repeat what you did.',
+  });
+}
+
+const HEADINGS: Readonly<Partial<Record<ServiceError['code'], string>>> = {
+  RATE_LIMITED: 'Too much at once',
+  PAYLOAD_TOO_LARGE: 'That was too long',
+  SCOPE_MISSING: 'This key may not see that',
+  UNAVAILABLE: 'Not just now',
+};
+
+export function failed(ui: Ui, c: Ctx, cause: unknown): Promise<Response> {
+  const error = shownError(cause, c.get('requestId'), logOf(c, ui.onInternal));
+  const { code, hint, status } = error;
+  // An address with an id or a place in a list that cannot be.
+  if (code === 'NOT_FOUND' || code === 'VALIDATION_FAILED') return nothingHere(ui, c);
+  const heading = HEADINGS[code] ?? 'Something went wrong on our side';
+  return message(
+    ui,
+    c,
+    { status, heading, text: [error.message, hint].filter(Boolean).join(' ') },
+    error.headers(),
+  );
+}

@@ -1,0 +1,58 @@
+import { ServiceError } from '../../../shared/errors.ts';
+import { channelList } from '../../../shared/operations/channel/list.ts';
+import type { Tone } from './parts.tsx';
+import type { Visit } from './visit.ts';
+
+/** A channel as `channel_list` answers it. */
+export interface Channel {
+  readonly id: string;
+  readonly kind: 'email' | 'telegram';
+  readonly label: string;
+  /** Masked; null for Telegram. */
+  readonly address: string | null;
+  readonly status: 'added' | 'verified' | 'active' | 'removed';
+  readonly owner: boolean;
+  readonly created_at: string;
+  readonly verified_at: string | null;
+  readonly activated_at: string | null;
+  readonly last_used_at: string | null;
+}
+
+export const KIND_WORDS: Readonly<Record<Channel['kind'], string>> = {
+  email: 'Email',
+  telegram: 'Telegram',
+};
+
+interface StateWords {
+  readonly text: string;
+  readonly tone: Tone;
+  /** What it means to whoever looks. */
+  readonly line: string;
+}
+
+export const CHANNEL_STATES: Readonly<Record<Channel['status'], StateWords>> = {
+  added: {
+    text: 'Not confirmed',
+    tone: 'warn',
+    line: 'Waits for the person to open the link they were given.',
+  },
+  verified: {
+    text: 'Waits for the owner',
+    tone: 'warn',
+    line: 'The person has confirmed. The owner is asked to let them in.',
+  },
+  active: { text: 'Active', tone: 'good', line: 'Is asked, and may decide.' },
+  removed: { text: 'Removed', tone: 'calm', line: 'Is asked nothing any more.' },
+};
+
+/** The owner first. */
+export async function channelsOf(visit: Visit): Promise<readonly Channel[]> {
+  return ((await visit.call(channelList, {})) as { items: Channel[] }).items;
+}
+
+/** NOT_FOUND. */
+export async function channelOf(visit: Visit, id: string): Promise<Channel> {
+  const channel = (await channelsOf(visit)).find((one) => one.id === id);
+  if (!channel) throw new ServiceError('NOT_FOUND');
+  return channel;
+}

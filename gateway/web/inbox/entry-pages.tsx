@@ -1,0 +1,150 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { ProjectInfo } from '../../../shared/context.ts';
+import { Icon } from '../pages/icons.tsx';
+import { AgentText } from '../pages/words.tsx';
+import { PlainPage, type Place } from './layout.tsx';
+import { Problem } from './parts.tsx';
+
+interface SignInProps {
+  readonly place: Place;
+  readonly csrf: string;
+  readonly problem: string | null;
+  readonly email: string;
+  /** Somebody has just left. */
+  readonly isOut: boolean;
+}
+
+/** Where whoever has no session begins one. */
+export function SignInPage({ place, csrf, problem, email, isOut }: SignInProps): JSX.Element {
+  return (
+    <PlainPage place={place} title="Sign in">
+      <div>
+        <h1>{isOut ? 'You are signed out' : 'Open your inbox'}</h1>
+        <p class="lead">What your agents ask, and what happens in your project.</p>
+      </div>
+      <Problem text={problem} />
+      <section class="card stack" aria-labelledby="by-mail">
+        <h2 id="by-mail">As the owner</h2>
+        <form method="post" action={`${place.root}/sign-in`} class="stack">
+          <input type="hidden" name="csrf" value={csrf} />
+          <div>
+            <label for="email">The owner’s email address</label>
+            <input
+              id="email"
+              name="email"
+              type="email"
+              autocomplete="email"
+              required
+              maxlength={254}
+              value={email}
+            />
+          </div>
+          <button class="btn yes">Mail me a link</button>
+        </form>
+      </section>
+      <section class="card stack" aria-labelledby="by-key">
+        <h2 id="by-key">With the key of a machine</h2>
+        <p>
+          Run <code class="mono">svc open</code> on a machine that is signed in. You see what its
+          key may see; a key decides nothing.
+        </p>
+      </section>
+    </PlainPage>
+  );
+}
+
+/** The same for every address. */
+export function MailedPage({ place }: { readonly place: Place }): JSX.Element {
+  return (
+    <PlainPage place={place} title="Look at your mail">
+      <div class="end good">
+        <Icon name="yes" />
+        <div>
+          <h1>Look at your mail</h1>
+          <p>
+            A link is on its way to this address. It works for 15 minutes, once. On a machine
+            without a mail server the letter is in its outbox:{' '}
+            <code class="mono">svc outbox open</code>
+          </p>
+        </div>
+      </div>
+    </PlainPage>
+  );
+}
+
+interface EnterProps {
+  readonly place: Place;
+  readonly csrf: string;
+  readonly projects: readonly ProjectInfo[];
+  readonly kind: 'key' | 'owner';
+  /** The browser has the inbox open as somebody else, which ends. */
+  readonly isOther: boolean;
+  /**
+   * A program on this machine opened it, or the address was typed: the script presses the button. A page of somebody else
+   * that leads here must not put its visitors into a project of its own.
+   */
+  readonly isOwnDoing: boolean;
+}
+
+/** Behind a link that begins a session. Looking does not use it up; the button does. */
+export function EnterPage(shown: EnterProps): JSX.Element {
+  const { place, csrf, projects, kind, isOther, isOwnDoing } = shown;
+  return (
+    <PlainPage place={place} title="Open the inbox">
+      <div>
+        <h1>Open the inbox?</h1>
+        <p class="lead">
+          {kind === 'key'
+            ? 'You see what the key of the machine that asked for this link may see, for 12 hours.'
+            : 'You are signed in as the owner in this browser, for 12 hours.'}
+          {isOther && ' What is open in this browser as somebody else ends.'}
+        </p>
+      </div>
+      {projects.length > 0 && (
+        <ul>
+          {projects.map(({ name, slug }) => (
+            <li>
+              <AgentText text={name} reading="line" />{' '}
+              <AgentText text={slug} reading="exact" class="mono soft" />
+            </li>
+          ))}
+        </ul>
+      )}
+      <form method="post" {...(isOwnDoing && { 'data-send': true })}>
+        <input type="hidden" name="csrf" value={csrf} />
+        <button class="btn yes">Open the inbox</button>
+      </form>
+    </PlainPage>
+  );
+}
+
+/** For an owner of several projects, and for one of none. */
+export function ProjectsPage({
+  place,
+  csrf,
+  projects,
+}: Pick<EnterProps, 'place' | 'csrf' | 'projects'>): JSX.Element {
+  return (
+    <PlainPage place={place} title="Projects">
+      <h1>{projects.length === 0 ? 'There is no project for you' : 'Which project?'}</h1>
+      {projects.length === 0 ? (
+        <p>No project here has your address as its owner’s.</p>
+      ) : (
+        <ul class="rows">
+          {projects.map(({ name, slug }) => (
+            <li>
+              <a href={`${place.root}/p/${slug}`} data-row>
+                <AgentText text={name} reading="line" class="what" />
+                <AgentText text={slug} reading="exact" class="mono soft" />
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+      <form method="post" action={`${place.root}/sign-out`}>
+        <input type="hidden" name="csrf" value={csrf} />
+        <button class="btn">Sign out</button>
+      </form>
+    </PlainPage>
+  );
+}

@@ -1,0 +1,161 @@
+import { Hono } from 'hono';
+import type { HttpEnv } from '../../../shared/bindings/http.ts';
+import { UI_PAGE } from '../../../shared/bindings/ui-links.ts';
+import { ServiceError } from '../../../shared/errors.ts';
+import { isSigned } from '../../../shared/links.ts';
+import { domainOf, isMailAddress } from '../../../shared/rules/mail-address.ts';
+import { isForeign } from '../pages/fence.ts';
+import { bodyOf, isForm, senderOf, tokenOf, type Ctx } from '../pages/page-answers.tsx';
+import { clientAddress } from '../../lib/client-address.ts';
+import {
+  clearCookie,
+  foreignForm,
+  goTo,
+  html,
+  message,
+  newPlace,
+  outdatedForm,
+  secretIn,
+  setCookie,
+  type Ui,
+} from './answers.tsx';
+import { sessionCsrf } from './csrf.ts';
+import { EnterPage, MailedPage, SignInPage } from './entry-pages.tsx';
+import type { Link } from './sessions.ts';
+
+/** Coming in and going out: no session is needed here. */
+export function entryRoutes(ui: Ui): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
+  app.get('/ui/sign-in', (c) => signInPage(ui, c, { isOut: c.req.query('out') === '1' }));
+  app.post('/ui/sign-in', (c) => mailLink(ui, c));
+  for (const [path, kind] of Object.entries(LINKS)) {
+    app.get(path, (c) => lookAtLink(ui, c, kind));
+    app.post(path, (c) => useLink(ui, c, kind));
+  }
+  app.post('/ui/sign-out', (c) => signOut(ui, c));
+  return app;
+}
+
+const LINKS = { '/ui/open/:token': 'key', '/ui/sign-in/:token': 'owner' } as const;
+const START = 'POST|ui-start|1';
+
+function linkText(token: string): string {
+  return `POST|ui-link|1|${token}`;
+}
+
+interface SignInShown {
+  readonly status?: number;
+  readonly problem?: string;
+  readonly email?: string;
+  readonly isOut?: boolean;
+}
+
+/** Also what is answered, with 401, to whoever asks for a page without a session. */
+export function signInPage(ui: Ui, c: Ctx, shown: SignInShown = {}): Promise<Response> {
+  const { status = 200, problem = null, email = '', isOut = false } = shown;
+  const place = newPlace(ui);
+  const csrf = ui.inbox.vault.sign(START);
+  return html(c, status, place, <SignInPage {...{ place, csrf, problem, email, isOut }} />);
+}
+
+async function mailLink(ui: Ui, c: Ctx): Promise<Response> {
+  const form = await checkedForm(ui, c, START);
+  if (form instanceof Response) return form;
+  const { inbox } = ui;
+  const email = form.get('email')?.trim() ?? '';
+  // Agents read what comes to the addresses of projects.
+  if (!isMailAddress(email) || domainOf(email) === inbox.mailDomain) {
+    const problem = 'Please write a plain address, such as ana@example.com.';
+    return signInPage(ui, c, { status: 400, problem, email });
+  }
+  try {
+    await inbox.signIn.start(email, clientAddress(c));
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.status >= 500 !== isMail(error)) throw error;
+    const problem = [error.message, error.hint].filter(Boolean).join(' ');
+    return signInPage(ui, c, { status: error.status, problem, email });
+  }
+  const place = newPlace(ui);
+  return html(c, 200, place, <MailedPage place={place} />);
+}
+
+function isMail({ code }: ServiceError): boolean {
+  return code === 'EMAIL_DELIVERY_FAILED';
+}
+
+async function linkOf(ui: Ui, c: Ctx, kind: Link['holder']['kind']): Promise<Link | null> {
+  const token = tokenOf(c);
+  const link = token === null ? null : await ui.inbox.sessions.look(token);
+  return link?.holder.kind === kind ? link : null;
+}
+
+async function lookAtLink(ui: Ui, c: Ctx, kind: Link['holder']['kind']): Promise<Response> {
+  const link = await linkOf(ui, c, kind);
+  if (!link) return deadLink(ui, c);
+  const projects = await ui.inbox.access.projectsOf(link);
+  const place = newPlace(ui);
+  const csrf = ui.inbox.vault.sign(linkText(link.token));
+  const isOther = await isOtherSession(ui, c, link);
+  const isOwnDoing = kind === 'key' && !isOther && senderOf(c).site === 'none';
+  const shown = { place, csrf, projects, kind, isOther, isOwnDoing };
+  return html(c, 200, place, <EnterPage {...shown} />);
+}
+
+/** Whether a browser that comes with this link has the inbox open as somebody else. */
+async function isOtherSession(ui: Ui, c: Ctx, { holder }: Link): Promise<boolean> {
+  const secret = secretIn(ui, c);
+  const session = secret === null ? null : await ui.inbox.sessions.find(secret);
+  return session !== null && whoIs(session.holder) !== whoIs(holder);
+}
+
+function whoIs(holder: Link['holder']): string {
+  return holder.kind === 'key' ? `key|${holder.keyId}` : `owner|${holder.address}`;
+}
+
+async function useLink(ui: Ui, c: Ctx, kind: Link['holder']['kind']): Promise<Response> {
+  const form = await checkedForm(ui, c, linkText(tokenOf(c) ?? ''));
+  if (form instanceof Response) return form;
+  const link = await linkOf(ui, c, kind);
+  const { sessions, access } = ui.inbox;
+  const secret = link && (await sessions.begin(link));
+  if (!link || secret === null) return deadLink(ui, c);
+  await endSession(ui, c);
+  const [project, another] = await access.projectsOf(link);
+  const page = c.req.query('page') ?? '';
+  const isDirect = project !== undefined && another === undefined && UI_PAGE.test(page);
+  const location = isDirect ? `${ui.root}/p/${project.slug}/${page}` : ui.root;
+  return goTo(c, location, { 'Set-Cookie': setCookie(ui, secret) });
+}
+
+function deadLink(ui: Ui, c: Ctx): Promise<Response> {
+  return message(ui, c, {
+    status: 404,
+    heading: 'This link does not work',
+    text: 'It was used, or its time is over. Ask for another one: run svc open again, or have a new link mailed.',
+  });
+}
+
+async function signOut(ui: Ui, c: Ctx): Promise<Response> {
+  const secret = secretIn(ui, c);
+  const session = secret === null ? null : await ui.inbox.sessions.find(secret);
+  if (!session) return goTo(c, `${ui.root}/sign-in`, { 'Set-Cookie': clearCookie(ui) });
+  const form = await checkedForm(ui, c, sessionCsrf(session));
+  if (form instanceof Response) return form;
+  await ui.inbox.sessions.end(session);
+  return goTo(c, `${ui.root}/sign-in?out=1`, { 'Set-Cookie': clearCookie(ui) });
+}
+
+/** The one before in this browser, which has lost its cookie. */
+async function endSession(ui: Ui, c: Ctx): Promise<void> {
+  const secret = secretIn(ui, c);
+  const session = secret === null ? null : await ui.inbox.sessions.find(secret);
+  if (session) await ui.inbox.sessions.end(session);
+}
+
+/** The form, when it comes from a page of ours that was looked at; or why nothing is done with it. */
+async function checkedForm(ui: Ui, c: Ctx, signed: string): Promise<URLSearchParams | Response> {
+  if (isForeign(senderOf(c), ui.ownOrigin)) return foreignForm(ui, c);
+  if (!isForm(c)) return outdatedForm(ui, c);
+  const form = new URLSearchParams(await bodyOf(c));
+  return isSigned(ui.inbox.vault, signed, form.get('csrf') ?? '') ? form : outdatedForm(ui, c);
+}

@@ -1,0 +1,70 @@
+import type { Clock } from '../../../shared/clock.ts';
+import type { ServerInfo, Vault } from '../../../shared/context.ts';
+import type { Executor } from '../../../shared/executor.ts';
+import type { ControlStore } from '../../../shared/store/control-store.ts';
+import type { Desk, Sent } from '../../lib/approvals.ts';
+import { OwnerDesk } from '../../approvals/owner-desk.ts';
+import type { OutgoingMail } from '../../mail/mailer.ts';
+import type { Projects } from '../../projects/projects.ts';
+import { AccessDesk } from './access.ts';
+import { LiveStreams } from './live.ts';
+import { OwnerSignIn } from './owner-sign-in.ts';
+import { Sessions } from './sessions.ts';
+
+interface WebInboxParts {
+  readonly control: ControlStore;
+  readonly projects: Projects;
+  /** Mails a person in the name of the service. */
+  readonly mailPerson: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
+  readonly desk: Desk;
+  readonly executor: Executor;
+  readonly clock: Clock;
+  readonly vault: Vault;
+  readonly server: ServerInfo;
+  /** Of this machine alone: nobody signs in to make projects. */
+  readonly isLocal: boolean;
+  /** Why a mail was not handed over. */
+  readonly onTrouble: (reason: string) => void;
+}
+
+/** What stands behind the pages of the web inbox. The pages themselves are loaded when the first is looked at. */
+export class WebInbox {
+  readonly sessions: Sessions;
+  readonly access: AccessDesk;
+  readonly signIn: OwnerSignIn;
+  readonly live = new LiveStreams();
+  readonly requests: OwnerDesk;
+  readonly desk: Desk;
+  readonly executor: Executor;
+  readonly clock: Clock;
+  readonly vault: Vault;
+  readonly server: ServerInfo;
+  readonly publicUrl: string;
+  readonly mailDomain: string | null;
+  readonly isLocal: boolean;
+
+  constructor(parts: WebInboxParts) {
+    const { control, projects, mailPerson, desk, executor, clock, vault, server, isLocal } = parts;
+    const store = control.uiSessions;
+    const publicUrl = server.urls.api;
+    const onEnded = (idHash: string): void => this.live.look(idHash);
+    this.sessions = new Sessions({ store, clock, vault, onEnded });
+    this.access = new AccessDesk({ projects, store, clock, vault, isLocal });
+    this.signIn = new OwnerSignIn({
+      sessions: this.sessions,
+      clock,
+      publicUrl,
+      mail: mailPerson,
+      onTrouble: parts.onTrouble,
+    });
+    this.requests = new OwnerDesk({ vault, clock });
+    this.desk = desk;
+    this.executor = executor;
+    this.clock = clock;
+    this.vault = vault;
+    this.server = server;
+    this.publicUrl = publicUrl;
+    this.mailDomain = server.mail.domain;
+    this.isLocal = isLocal;
+  }
+}

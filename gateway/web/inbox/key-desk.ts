@@ -1,0 +1,72 @@
+import { ServiceError } from '../../../shared/errors.ts';
+import { LIST_MAX } from '../../../shared/limits.ts';
+import { keyList } from '../../../shared/operations/key/list.ts';
+import type { Scope } from '../../../shared/scopes.ts';
+import type { Tone } from './parts.tsx';
+import type { Visit } from './visit.ts';
+
+/** A key as `key_list` answers it. */
+export interface Key {
+  readonly id: string;
+  readonly name: string;
+  readonly last4: string;
+  readonly scopes: readonly Scope[];
+  readonly created_at: string;
+  readonly created_by: string | null;
+  readonly last_used_at: string | null;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+}
+
+/** The answer that carries the secret. */
+export interface NewKey extends Key {
+  readonly api_key: string;
+}
+
+/** What each scope lets a key do. */
+export const SCOPE_LINES: Readonly<Record<Scope, string>> = {
+  admin: 'Make and revoke keys, change sources and routes. Not given to agents without need.',
+  'ledger:read': 'Read and verify the ledger.',
+  'inbox:read': 'List events, wait for them, and see routes.',
+  'inbox:write': 'Claim events, and finish them or give them back.',
+  approvals: 'Ask people, see requests, and propose a policy. It decides nothing.',
+  disk: 'Read and write keys, files and state.',
+  send: 'Send mail, within the policy and the limits.',
+};
+
+/** `…a1b2`: as much of the secret as is kept. */
+export function endOfKey({ last4 }: Key): string {
+  return `…${last4}`;
+}
+
+export function isWorking({ revoked_at: revoked, expires_at: expires }: Key, now: number): boolean {
+  return revoked === null && (expires === null || Date.parse(expires) > now);
+}
+
+/** How a key stands in a word. */
+export function keyState(key: Key, now: number): readonly [text: string, tone: Tone] {
+  if (key.revoked_at !== null) return ['Revoked', 'calm'];
+  return isWorking(key, now) ? ['Works', 'good'] : ['Expired', 'calm'];
+}
+
+interface Listed {
+  readonly items: readonly Key[];
+  readonly next_cursor: string | null;
+}
+
+/** The oldest first; all keys for whoever has `admin`, otherwise their own. */
+export async function keysOf(visit: Visit, cursor?: string): Promise<Listed> {
+  const input = { limit: LIST_MAX, ...(cursor !== undefined && { cursor }) };
+  return (await visit.call(keyList, input)) as Listed;
+}
+
+/** NOT_FOUND. */
+export async function keyOf(visit: Visit, id: string): Promise<Key> {
+  let page = await keysOf(visit);
+  for (;;) {
+    const key = page.items.find((one) => one.id === id);
+    if (key) return key;
+    if (page.next_cursor === null) throw new ServiceError('NOT_FOUND');
+    page = await keysOf(visit, page.next_cursor);
+  }
+}

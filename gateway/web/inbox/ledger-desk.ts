@@ -1,0 +1,37 @@
+import { channelList } from '../../../shared/operations/channel/list.ts';
+import { ledgerQuery } from '../../../shared/operations/ledger/query.ts';
+import type { LedgerEntry } from '../../../shared/rules/ledger-chain.ts';
+import { mayCall } from '../../../shared/scopes.ts';
+import { channelsOf } from './channel-desk.ts';
+import { keysOf } from './key-desk.ts';
+import type { Visit } from './visit.ts';
+
+interface Listed {
+  readonly items: readonly LedgerEntry[];
+  readonly next_cursor: number | null;
+}
+
+/** An entry for whoever visits, and what its keys and people are called. */
+export interface EntryProps {
+  readonly visit: Visit;
+  readonly entry: LedgerEntry;
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/** The newest first. VALIDATION_FAILED. */
+export async function entriesOf(
+  visit: Visit,
+  input: Readonly<Record<string, unknown>>,
+): Promise<Listed> {
+  return (await visit.call(ledgerQuery, input)) as Listed;
+}
+
+/** What keys and people are called, by their ids, as far as whoever looks may know. Those of a long list have their ids alone. */
+export async function namesOf(visit: Visit): Promise<ReadonlyMap<string, string>> {
+  const { items } = await keysOf(visit);
+  const channels = mayCall(visit.access.scopes, channelList.scope) ? await channelsOf(visit) : [];
+  return new Map([
+    ...items.map(({ id, name }) => [id, name] as const),
+    ...channels.map(({ id, label }) => [id, label] as const),
+  ]);
+}

@@ -1,0 +1,24 @@
+import type { LetterText } from '../../mail/letters.ts';
+import { oneLine } from '../../mail/plain-text.ts';
+
+const ADDRESS_CHARS_MAX = 80;
+
+/** Whoever reads mail at an address is given the link that opens the web inbox as the owner. */
+export function inboxLetter(url: string, from: string): LetterText {
+  return {
+    subject: 'svc: open your inbox',
+    text: `Somebody wants to open the inbox of svc with this address.
+
+Address:  ${oneLine(from, ADDRESS_CHARS_MAX)}
+
+Open it with the button on this page, in the browser that you want to use:
+
+${url}
+
+Opening the page signs nobody in; its button does. The link works for 15
+minutes, once. Whoever has it can decide as you: do not pass this mail on.
+
+It was not you? Then do nothing. Replies are not read.
+`,
+  };
+}

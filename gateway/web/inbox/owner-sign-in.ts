@@ -1,0 +1,46 @@
+import type { Clock } from '../../../shared/clock.ts';
+import { ServiceError } from '../../../shared/errors.ts';
+import { newId } from '../../../shared/ids.ts';
+import type { OutgoingMail } from '../../mail/mailer.ts';
+import type { Sent } from '../../lib/approvals.ts';
+import { StartLimit } from '../../auth/start-limit.ts';
+import { within } from '../../auth/within.ts';
+import { inboxLetter } from './letter.ts';
+import type { Sessions } from './sessions.ts';
+
+const MAIL_DEADLINE_MS = 10_000;
+
+interface OwnerSignInParts {
+  readonly sessions: Sessions;
+  readonly clock: Clock;
+  /** Base of the links in mails. */
+  readonly publicUrl: string;
+  readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
+  /** Why a mail was not handed over. */
+  readonly onTrouble: (reason: string) => void;
+}
+
+/** Mails the link that opens the web inbox as the owner. */
+export class OwnerSignIn {
+  readonly #parts: OwnerSignInParts;
+  readonly #starts = new StartLimit();
+
+  constructor(parts: OwnerSignInParts) {
+    this.#parts = parts;
+  }
+
+  /** Does the same whether the address is an owner's. RATE_LIMITED, EMAIL_DELIVERY_FAILED. */
+  async start(email: string, from: string): Promise<void> {
+    const { clock, mail, onTrouble, publicUrl, sessions } = this.#parts;
+    const now = clock.now();
+    this.#starts.take(from, now);
+    const token = await sessions.linkForOwner(email);
+    const letter = inboxLetter(`${publicUrl}/ui/sign-in/${token}`, from);
+    const handing = mail({ id: newId('ntc', now), to: email, ...letter });
+    const sent = await within(MAIL_DEADLINE_MS, handing);
+    if (sent?.outcome === 'sent') return;
+    if (sent) await sessions.drop(token);
+    onTrouble(sent?.reason ?? 'The mail server does not answer in time.');
+    throw new ServiceError('EMAIL_DELIVERY_FAILED');
+  }
+}

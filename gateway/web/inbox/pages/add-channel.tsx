@@ -1,0 +1,122 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { CHANNEL_LABEL_MAX_CHARS } from '../../../../shared/limits.ts';
+import { channelAdd } from '../../../../shared/operations/channel/add.ts';
+import { KIND_WORDS, type Channel } from '../channel-desk.ts';
+import { Field } from '../fields.tsx';
+import { Form, Heading, Problem } from '../parts.tsx';
+import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
+import { sealTold } from '../told.ts';
+import type { Acted, Shown, Visit } from '../visit.ts';
+
+type Kind = Channel['kind'];
+
+const FIELDS = ['address', 'label'] as const;
+
+type Written = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
+
+const ADDRESS_MAX_CHARS = 320;
+
+const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
+
+/** What the form of a new channel leaves for the page of that channel. */
+export interface Added {
+  /** Telegram: what the person opens. Email: null, as the link was mailed. */
+  readonly startUrl: string | null;
+  readonly expiresAt: string;
+}
+
+/** How the person is reached for whom there is to be a channel; null where no form was asked for. */
+export function kindToAdd(visit: Visit): Kind | null {
+  const kind = visit.query('add');
+  if (kind !== 'email' && kind !== 'telegram') return null;
+  return visit.inbox.server.channels.includes(kind) ? kind : null;
+}
+
+/** The form of a new channel, with what was written into it before. */
+export function showAddChannel(
+  visit: Visit,
+  kind: Kind,
+  written: Written = {},
+  { status, text, fields }: Refusal = NO_REFUSAL,
+): Shown {
+  const title = `Add a person by ${kind === 'email' ? 'email' : KIND_WORDS[kind]}`;
+  const content = (
+    <div class="narrow stack">
+      <p>
+        <a class="up" href={visit.at('channels')} data-up>
+          ← All channels
+        </a>
+      </p>
+      <Heading title={title} />
+      <Problem text={text} />
+      <Form visit={visit} class="card stack">
+        {kind === 'email' && (
+          <Field
+            name="address"
+            label="Email address"
+            value={written.address}
+            maxlength={ADDRESS_MAX_CHARS}
+            placeholder="ana@example.com"
+            problem={fields['address']}
+          />
+        )}
+        <Field
+          name="label"
+          label="Name"
+          value={written.label}
+          maxlength={CHANNEL_LABEL_MAX_CHARS}
+          hint="Agents and the people of this project see it."
+          problem={fields['label']}
+        />
+        <button class="btn yes">
+          {kind === 'email' ? 'Mail them a link' : 'Make a link for them'}
+        </button>
+      </Form>
+      <WhatFollows kind={kind} />
+    </div>
+  );
+  return { title, content, status };
+}
+
+function WhatFollows({ kind }: { readonly kind: Kind }): JSX.Element {
+  return (
+    <section aria-labelledby="next">
+      <h2 id="next">What happens next</h2>
+      <ol class="steps">
+        <li>
+          {kind === 'email'
+            ? 'A mail with a link goes to this address. The person opens it within 24 hours and confirms.'
+            : 'You are shown a link, good for 15 minutes. The person opens it in Telegram and taps Start.'}
+        </li>
+        <li>The owner is asked to let them in.</li>
+        <li>From then on they are asked, too, and decide as the owner does.</li>
+      </ol>
+    </section>
+  );
+}
+
+export async function addChannel(visit: Visit, kind: Kind, body: string): Promise<Acted> {
+  const written = fieldsOf(body, FIELDS);
+  if (!written) {
+    const text = 'The form was not clear. Nobody was added.';
+    return showAddChannel(visit, kind, {}, { status: 400, text, fields: {} });
+  }
+  const { address, label } = written;
+  const input = {
+    kind,
+    ...(kind === 'email' && { address: address?.trim() ?? '' }),
+    ...(label !== undefined && { label: label.trim() }),
+  };
+  try {
+    const { channel, start_url, expires_at } = (await visit.call(channelAdd, input)) as {
+      channel: Channel;
+      start_url?: string;
+      expires_at: string;
+    };
+    const added: Added = { startUrl: start_url ?? null, expiresAt: expires_at };
+    return { to: `${visit.at('channels', channel.id)}?told=${sealTold(visit, channel.id, added)}` };
+  } catch (error) {
+    const places = { CHANNEL_ADDRESS_REJECTED: 'address', CHANNEL_EXISTS: 'address' } as const;
+    return showAddChannel(visit, kind, written, refusalOf(error, FIELDS, places));
+  }
+}

@@ -1,0 +1,110 @@
+import { isoTime } from '../../../../shared/clock.ts';
+import { keyCreate } from '../../../../shared/operations/key/create.ts';
+import { SCOPES, type Scope } from '../../../../shared/scopes.ts';
+import { CheckBoxes, Choice, Field } from '../fields.tsx';
+import { SCOPE_LINES, type NewKey } from '../key-desk.ts';
+import { Form, Heading, Problem } from '../parts.tsx';
+import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
+import type { Acted, Shown, Visit } from '../visit.ts';
+import { showNewKey } from './new-key.tsx';
+
+const FIELDS = ['name', 'scopes', 'expires_at'] as const;
+const NAME_MAX_CHARS = 100;
+const DAY_MS = 86_400_000;
+
+const EXPIRIES = [
+  ['', 'never: until it is revoked'],
+  ['1', 'in a day'],
+  ['7', 'in a week'],
+  ['30', 'in 30 days'],
+  ['90', 'in 90 days'],
+  ['365', 'in a year'],
+] as const;
+
+interface Written {
+  readonly name?: string | undefined;
+  readonly scopes: readonly string[];
+  /** Days from now. */
+  readonly expires_at?: string | undefined;
+}
+
+/** What an agent of the inbox needs, and no more. */
+const USUAL: Written = { scopes: ['inbox:read', 'inbox:write'] };
+
+const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
+
+/** The form of a new key, with what was written into it before. It offers no scope that would be refused. */
+export function showAddKey(
+  visit: Visit,
+  written: Written = USUAL,
+  { status, text, fields }: Refusal = NO_REFUSAL,
+): Shown {
+  const title = 'Make a key';
+  const scopes = SCOPES.filter((scope) => visit.access.scopes.includes(scope));
+  const content = (
+    <div class="narrow stack">
+      <p>
+        <a class="up" href={visit.at('keys')} data-up>
+          ← All keys
+        </a>
+      </p>
+      <Heading title={title} lead="The key is shown once, on the next page." />
+      <Problem text={text} />
+      <Form visit={visit} class="card stack">
+        <Field
+          name="name"
+          label="What it is for"
+          value={written.name}
+          maxlength={NAME_MAX_CHARS}
+          placeholder="ci"
+          hint="Requests and the ledger show it."
+          problem={fields['name']}
+        />
+        <CheckBoxes
+          name="scopes"
+          label="What it may do"
+          values={written.scopes}
+          choices={scopes.map((scope) => [scope, SCOPE_LINES[scope]])}
+          problem={fields['scopes']}
+        />
+        <Choice
+          name="expires_at"
+          label="It stops working"
+          value={written.expires_at}
+          choices={EXPIRIES}
+          problem={fields['expires_at']}
+        />
+        <button class="btn yes">Make the key</button>
+      </Form>
+    </div>
+  );
+  return { title, content, status };
+}
+
+/** Makes the key, and shows it on the page that answers: no address and no log ever holds it. */
+export async function addKey(visit: Visit, body: string): Promise<Acted> {
+  const form = fieldsOf(body, ['name', 'expires_at']);
+  if (!form) {
+    const text = 'The form was not clear. No key was made.';
+    return showAddKey(visit, USUAL, { status: 400, text, fields: {} });
+  }
+  const { name = '', expires_at: days } = form;
+  const sent = new Set(new URLSearchParams(body).getAll('scopes'));
+  const scopes = SCOPES.filter((scope: Scope) => sent.has(scope));
+  const written = { name, scopes, expires_at: days };
+  const missing = {
+    ...(name.trim() === '' && { name: 'Say what it is for.' }),
+    ...(scopes.length === 0 && { scopes: 'Choose at least one.' }),
+  };
+  if (Object.keys(missing).length > 0) {
+    return showAddKey(visit, written, { status: 400, text: null, fields: missing });
+  }
+  const lifetime = EXPIRIES.find(([value]) => value === days)?.[0] ?? '';
+  const expiry = lifetime !== '' && { expires_at: isoTime(visit.now + Number(lifetime) * DAY_MS) };
+  try {
+    const input = { name: name.trim(), scopes, ...expiry };
+    return showNewKey(visit, (await visit.call(keyCreate, input)) as NewKey, 'made');
+  } catch (error) {
+    return showAddKey(visit, written, refusalOf(error, FIELDS));
+  }
+}

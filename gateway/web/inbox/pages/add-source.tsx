@@ -1,0 +1,123 @@
+import { sourceAdd } from '../../../../shared/operations/source/add.ts';
+import { Choice, Field } from '../fields.tsx';
+import { Form, Heading, Problem } from '../parts.tsx';
+import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
+import type { Source } from '../source-desk.ts';
+import type { Acted, Shown, Visit } from '../visit.ts';
+
+type SourceType = Source['type'];
+
+const FIELDS = ['name', 'verification', 'secret', 'signature_header'] as const;
+
+type Written = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
+
+const NAME_MAX_CHARS = 63;
+const SECRET_MAX_CHARS = 1024;
+const HEADER_MAX_CHARS = 64;
+
+const VERIFICATIONS = [
+  ['', 'Choose…'],
+  ['stripe', 'Stripe'],
+  ['github', 'GitHub'],
+  ['standard_webhooks', 'Standard Webhooks'],
+  ['hmac_sha256', 'HMAC-SHA256 of the body, in a header'],
+  ['none', 'Not signed: anybody who knows the URL'],
+] as const;
+
+const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
+
+/** Which kind the form is for; null where none was asked for. */
+export function typeToAdd(visit: Visit): SourceType | null {
+  const type = visit.query('add');
+  if (type === 'webhook') return type;
+  return type === 'email' && visit.inbox.mailDomain !== null ? type : null;
+}
+
+/** The form of a new source, with what was written into it before; a secret has to be written anew. */
+export function showAddSource(
+  visit: Visit,
+  type: SourceType,
+  written: Written = {},
+  { status, text, fields }: Refusal = NO_REFUSAL,
+): Shown {
+  const title = type === 'email' ? 'Take mail' : 'Add a webhook';
+  const content = (
+    <div class="narrow stack">
+      <p>
+        <a class="up" href={visit.at('sources')} data-up>
+          ← All sources
+        </a>
+      </p>
+      <Heading title={title} lead={LEADS[type]} />
+      <Problem text={text} />
+      <Form visit={visit} class="card stack">
+        <Field
+          name="name"
+          label="Name"
+          value={written.name ?? (type === 'email' ? 'mail' : '')}
+          maxlength={NAME_MAX_CHARS}
+          hint="Small letters, digits, _ and -. Agents see it with each event."
+          problem={fields['name']}
+        />
+        {type === 'webhook' && <Signing written={written} fields={fields} />}
+        <button class="btn yes">{title}</button>
+      </Form>
+    </div>
+  );
+  return { title, content, status };
+}
+
+const LEADS: Readonly<Record<SourceType, string>> = {
+  webhook: 'The answer is a URL, to be given to the sender.',
+  email: 'The project gets an address. Each mail that arrives there is an event.',
+};
+
+function Signing({ written, fields }: { written: Written; fields: Refusal['fields'] }) {
+  return (
+    <>
+      <Choice
+        name="verification"
+        label="How its deliveries are signed"
+        value={written.verification}
+        choices={VERIFICATIONS}
+        problem={fields['verification']}
+      />
+      <Field
+        name="secret"
+        label="Signing secret"
+        type="password"
+        maxlength={SECRET_MAX_CHARS}
+        hint="Exactly as the sender shows it. It is kept sealed, and never shown again."
+        problem={fields['secret']}
+      />
+      <Field
+        name="signature_header"
+        label="Header with the signature"
+        value={written.signature_header}
+        maxlength={HEADER_MAX_CHARS}
+        placeholder="x-signature"
+        hint="Only for HMAC-SHA256."
+        problem={fields['signature_header']}
+      />
+    </>
+  );
+}
+
+export async function addSource(visit: Visit, type: SourceType, body: string): Promise<Acted> {
+  const written = fieldsOf(body, FIELDS);
+  if (!written) {
+    const text = 'The form was not clear. Nothing was added.';
+    return showAddSource(visit, type, {}, { status: 400, text, fields: {} });
+  }
+  if (type === 'webhook' && written.verification === undefined) {
+    const fields = { verification: 'Choose one.' };
+    return showAddSource(visit, type, written, { status: 400, text: null, fields });
+  }
+  try {
+    const { name } = (await visit.call(sourceAdd, { name: '', ...written, type })) as Source;
+    return { to: `${visit.at('sources', name)}?added` };
+  } catch (error) {
+    const places = { SOURCE_NAME_TAKEN: 'name' } as const;
+    return showAddSource(visit, type, written, refusalOf(error, FIELDS, places));
+  }
+}

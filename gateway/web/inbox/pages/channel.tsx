@@ -1,0 +1,182 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { channelRemove } from '../../../../shared/operations/channel/remove.ts';
+import { Icon } from '../../pages/icons.tsx';
+import { AgentText, Ago, Time } from '../../pages/words.tsx';
+import { CHANNEL_STATES, channelOf, KIND_WORDS, type Channel } from '../channel-desk.ts';
+import { CopyField } from '../fields.tsx';
+import { Chip, Fact, Problem } from '../parts.tsx';
+import { really } from '../really.tsx';
+import { fieldsOf, refusalOf } from '../refusal.ts';
+import { openTold } from '../told.ts';
+import type { Acted, Shown, Visit } from '../visit.ts';
+import type { Added } from './add-channel.tsx';
+
+/** One person to ask, with what comes next where they are not asked yet. */
+export async function showChannel(visit: Visit, id: string): Promise<Shown> {
+  const channel = await channelOf(visit, id);
+  return visit.query('step') === 'remove' && !channel.owner
+    ? askToRemove(visit, channel)
+    : shown(visit, channel);
+}
+
+export async function removeChannel(visit: Visit, id: string, body: string): Promise<Acted> {
+  const channel = await channelOf(visit, id);
+  if (fieldsOf(body, ['act'])?.act !== 'remove') {
+    return { ...shown(visit, channel, 'The form was not clear. Nothing was done.'), status: 400 };
+  }
+  try {
+    await visit.call(channelRemove, { channel_id: id });
+    return { to: visit.at('channels') };
+  } catch (error) {
+    const { status, text } = refusalOf(error, []);
+    return { ...shown(visit, channel, text), status };
+  }
+}
+
+function askToRemove(visit: Visit, { id, label }: Channel): Shown {
+  return really(visit, {
+    heading: 'Remove this person?',
+    back: visit.at('channels', id),
+    consequences: (
+      <p>
+        <AgentText text={label} reading="line" /> is asked nothing any more. Links and buttons that
+        they were sent stop at once, and what waits for them alone goes to the owner.
+      </p>
+    ),
+    act: 'remove',
+    yes: 'Yes, remove them',
+  });
+}
+
+function shown(visit: Visit, channel: Channel, problem: string | null = null): Shown {
+  const { id, label, status, owner } = channel;
+  const { text, tone, line } = CHANNEL_STATES[status];
+  const content = (
+    <>
+      <p class="whole">
+        <a class="up" href={visit.at('channels')} data-up>
+          ← All channels
+        </a>
+      </p>
+      <div class="stack">
+        <h1 class="headed">
+          <AgentText text={label} reading="line" /> {owner && <span class="tag">Owner</span>}
+        </h1>
+        <Problem text={problem} />
+        <JustAdded visit={visit} channel={channel} added={openTold(visit, id) as Added | null} />
+        <About visit={visit} channel={channel} />
+      </div>
+      <section class="act card stack" aria-labelledby="standing">
+        <h2 id="standing" class="headed">
+          State <Chip text={text} tone={tone} />
+        </h2>
+        <p>{line}</p>
+        {status === 'verified' && (
+          <p class="ways">
+            <a href={visit.at('requests')}>See the requests</a>
+          </p>
+        )}
+        {status === 'added' && channel.kind === 'email' && (
+          <>
+            <p class="soft">
+              The mail got lost? Add the same address again: it is sent another link.
+            </p>
+            <p class="ways">
+              <a href={`${visit.at('channels')}?add=email`}>Send another link</a>
+            </p>
+          </>
+        )}
+        {owner ? (
+          <p class="soft">The owner’s own channel cannot be removed.</p>
+        ) : (
+          <a class="btn no" href="?step=remove">
+            Remove…
+          </a>
+        )}
+      </section>
+    </>
+  );
+  return { title: 'Channel', content, wide: true };
+}
+
+/** What the person does next; nothing once they have. */
+function JustAdded({
+  visit,
+  channel,
+  added,
+}: {
+  readonly visit: Visit;
+  readonly channel: Channel;
+  readonly added: Added | null;
+}): JSX.Element | null {
+  if (added === null || channel.status !== 'added') return null;
+  const { startUrl, expiresAt } = added;
+  const until = <Time at={Date.parse(expiresAt)} now={visit.now} />;
+  return (
+    <>
+      <div class="note good" role="status">
+        <Icon name="yes" />
+        <p>
+          {startUrl === null ? (
+            <>
+              A mail with a link went to{' '}
+              <AgentText text={channel.address ?? ''} reading="exact" class="mono" />. The person
+              confirms with it until {until}; then the owner is asked to let them in.
+            </>
+          ) : (
+            <>
+              Give this link to the person. They open it in Telegram and tap Start until {until};
+              then the owner is asked to let them in.
+            </>
+          )}
+        </p>
+      </div>
+      {startUrl !== null && (
+        <section class="card" aria-label="Link">
+          <CopyField name="start" label="Link for the person, good once" value={startUrl} />
+        </section>
+      )}
+    </>
+  );
+}
+
+function About({
+  visit,
+  channel,
+}: {
+  readonly visit: Visit;
+  readonly channel: Channel;
+}): JSX.Element {
+  const { address, kind, created_at: added } = channel;
+  const moments = [
+    ['Confirmed', channel.verified_at],
+    ['Let in', channel.activated_at],
+    ['Last used', channel.last_used_at],
+  ] as const;
+  return (
+    <section class="card" aria-label="About this channel">
+      <dl class="facts">
+        <Fact name="Reached by">
+          {KIND_WORDS[kind]}
+          {address !== null && (
+            <>
+              {' at '}
+              <AgentText text={address} reading="exact" class="mono" />
+            </>
+          )}
+        </Fact>
+        <Fact name="Added">
+          <Ago at={Date.parse(added)} now={visit.now} />
+        </Fact>
+        {moments.map(([name, at]) => (
+          <Fact name={name}>
+            {at === null ? 'not yet' : <Ago at={Date.parse(at)} now={visit.now} />}
+          </Fact>
+        ))}
+        <Fact name="Id">
+          <span class="exact mono">{channel.id}</span>
+        </Fact>
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,121 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { AgentText, Time } from '../../pages/words.tsx';
+import { Chip, Form, Table, type Column, type Tone } from '../parts.tsx';
+import { isDelivered, type Attempt, type Delivery } from '../route-desk.ts';
+import type { Visit } from '../visit.ts';
+import { counted } from '../../../../shared/counted.ts';
+
+const STATUSES: Readonly<Record<Delivery['status'], readonly [text: string, tone: Tone]>> = {
+  pending: ['Pending', 'calm'],
+  delivered: ['Delivered', 'good'],
+  dead: ['Given up', 'bad'],
+  cancelled: ['Cancelled', 'calm'],
+};
+
+interface DeliveryProps {
+  readonly visit: Visit;
+  readonly delivery: Delivery;
+  /** Whether there is a button to try it again. */
+  readonly isRetriable: boolean;
+}
+
+/** An event on its way, folded to a line; in it each attempt and what the receiver answered. */
+export function DeliveryCard({ visit, delivery, isRetriable }: DeliveryProps): JSX.Element {
+  const { delivery_id: id, event_id: eventId, event_type: type, status, attempts, log } = delivery;
+  const [text, tone] = STATUSES[status];
+  const isOpen = status === 'pending' || status === 'dead';
+  return (
+    <li>
+      <details>
+        <summary data-row>
+          <span class="cells">
+            <AgentText text={type} reading="exact" class="what mono" />
+            <Chip text={text} tone={tone} />
+            <span class="meta">
+              <Line visit={visit} delivery={delivery} />
+            </span>
+          </span>
+        </summary>
+        <div class="inner stack">
+          <p>
+            <span class="soft">Event</span>{' '}
+            <a class="exact" href={visit.at('events', eventId)}>
+              {eventId}
+            </a>
+          </p>
+          {log.length > 0 && <Attempts visit={visit} log={log} />}
+          {attempts > log.length && (
+            <p class="soft">
+              The latest {log.length.toString()} of {counted(attempts, 'attempt')}.
+            </p>
+          )}
+          {isRetriable && isOpen && (
+            <Form visit={visit}>
+              <input type="hidden" name="delivery" value={id} />
+              <button class="btn small" name="act" value="retry">
+                Try it again now
+              </button>
+            </Form>
+          )}
+        </div>
+      </details>
+    </li>
+  );
+}
+
+function Line({ visit, delivery }: Omit<DeliveryProps, 'isRetriable'>): JSX.Element {
+  const { attempts, next_attempt_at: next, created_at: created, log } = delivery;
+  const [last] = log;
+  return (
+    <>
+      <Time at={Date.parse(created)} now={visit.now} />
+      {' · '}
+      {attempts === 0 ? 'not tried yet' : counted(attempts, 'attempt')}
+      {last && ` · last ${last.status_code ?? 'without an answer'}`}
+      {next !== null && (
+        <>
+          {' · next at '}
+          <Time at={Date.parse(next)} now={visit.now} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Attempts({
+  visit,
+  log,
+}: {
+  readonly visit: Visit;
+  readonly log: readonly Attempt[];
+}): JSX.Element {
+  const columns: readonly Column<Attempt>[] = [
+    { title: 'Attempt', numeric: true, cell: ({ attempt }) => attempt.toString() },
+    { title: 'When', cell: ({ at }) => <Time at={Date.parse(at)} now={visit.now} /> },
+    {
+      title: 'Status',
+      cell: (one) => (
+        <Chip
+          text={one.status_code === null ? 'no answer' : one.status_code.toString()}
+          tone={isDelivered(one) ? 'good' : 'bad'}
+        />
+      ),
+    },
+    { title: 'Took', numeric: true, cell: ({ duration_ms: ms }) => `${ms} ms` },
+    { title: 'Answer', cell: (one) => <Answer attempt={one} /> },
+  ];
+  return <Table caption="Attempts, newest first" columns={columns} items={log} />;
+}
+
+function Answer({ attempt }: { readonly attempt: Attempt }): JSX.Element {
+  const { error, response } = attempt;
+  return (
+    <>
+      {error !== null && <AgentText text={error} reading="line" />}
+      {response !== null && response !== '' && (
+        <AgentText text={response} reading="prose" class="mono" />
+      )}
+      {error === null && (response === null || response === '') && <span class="soft">empty</span>}
+    </>
+  );
+}

@@ -1,0 +1,85 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { Envelope } from '../../../../shared/envelope.ts';
+import { stringifyExact } from '../../../../shared/exact-json.ts';
+import { AgentText } from '../../pages/words.tsx';
+import { mailOf } from '../event-words.tsx';
+import { Fact } from '../parts.tsx';
+import type { Visit } from '../visit.ts';
+import { Mail } from './event-mail.tsx';
+import { PartOfText } from './part-of-text.tsx';
+import { counted } from '../../../../shared/counted.ts';
+
+interface ContentProps {
+  readonly visit: Visit;
+  readonly event: Envelope;
+}
+
+/** What came with an event, in the words of whoever sent it: text, whatever it is. */
+export function Content({ visit, event }: ContentProps): JSX.Element {
+  const mail = mailOf(event);
+  return (
+    <figure class="said">
+      <figcaption>
+        {event.trust === 'service'
+          ? 'Written by the service'
+          : 'Written by whoever sent it: data, and nobody’s instructions'}
+      </figcaption>
+      {mail === null ? (
+        <Payload visit={visit} event={event} />
+      ) : (
+        <Mail visit={visit} event={event} mail={mail} />
+      )}
+      <Headers headers={event.headers ?? {}} />
+    </figure>
+  );
+}
+
+function Payload({ visit, event }: ContentProps): JSX.Element {
+  const { payload, payload_url: url } = event;
+  if (event.payload_purged) return <p>Payloads are kept for 30 days. This event is older.</p>;
+  if (url !== null) {
+    return (
+      <p class="ways">
+        <span>It is too large to be shown here.</span>
+        <a href={url} rel="noreferrer noopener" target="_blank">
+          Download it
+        </a>
+        <span class="soft">The link holds for an hour, and needs no key.</span>
+      </p>
+    );
+  }
+  if (event.payload_truncated) {
+    return <p>It is over 8 KB. To read it takes a key that may claim events.</p>;
+  }
+  return <PartOfText visit={visit} text={payloadText(payload)} isCode />;
+}
+
+/** JSON with its lines; what came as a text, as a text. */
+function payloadText(payload: unknown): string {
+  const { text, ...rest } = Object(payload) as { text?: unknown };
+  if (typeof text === 'string' && Object.keys(rest).length === 0) return text;
+  return stringifyExact(payload, 2);
+}
+
+const HEADER_VALUE_MAX_CHARS = 2000;
+
+function Headers({
+  headers,
+}: {
+  readonly headers: Readonly<Record<string, string>>;
+}): JSX.Element | null {
+  const all = Object.entries(headers);
+  if (all.length === 0) return null;
+  return (
+    <details>
+      <summary>{counted(all.length, 'header')}</summary>
+      <dl class="facts">
+        {all.map(([name, value]) => (
+          <Fact name={<AgentText text={name} reading="exact" class="mono" />}>
+            <AgentText text={value.slice(0, HEADER_VALUE_MAX_CHARS)} reading="line" class="mono" />
+          </Fact>
+        ))}
+      </dl>
+    </details>
+  );
+}

@@ -1,0 +1,137 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { Envelope } from '../../../../shared/envelope.ts';
+import type { MailPayload } from '../../../mail/inbound/read-mail.ts';
+import { digitsOf } from '../../pages/number.ts';
+import { AgentText, Time } from '../../pages/words.tsx';
+import { addressText } from '../event-words.tsx';
+import { Fact } from '../parts.tsx';
+import type { Visit } from '../visit.ts';
+import { PartOfText } from './part-of-text.tsx';
+import { nounFor } from '../../../../shared/counted.ts';
+
+const ADDRESSES_MAX = 20;
+
+function addresses(list: MailPayload['to'] | undefined): string {
+  const all = (list ?? []).map(addressText);
+  const more = all.length - ADDRESSES_MAX;
+  return all.slice(0, ADDRESSES_MAX).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+interface MailProps {
+  readonly visit: Visit;
+  readonly event: Envelope;
+  readonly mail: Partial<MailPayload>;
+}
+
+/** A mail as people read one; what it quotes, and how it was formatted, by a click. */
+export function Mail({ visit, event, mail }: MailProps): JSX.Element {
+  return (
+    <>
+      <p class="summary">
+        <AgentText text={mail.subject || '(no subject)'} reading="line" />
+      </p>
+      <Head visit={visit} mail={mail} />
+      <Words visit={visit} event={event} mail={mail} />
+      <Files event={event} />
+    </>
+  );
+}
+
+function Head({
+  visit: { now },
+  mail: { from, to, cc = [], date },
+}: Omit<MailProps, 'event'>): JSX.Element {
+  return (
+    <dl class="facts">
+      <Fact name="From">
+        <AgentText text={from ? addressText(from) : 'nobody'} reading="line" />
+      </Fact>
+      <Fact name="To">
+        <AgentText text={addresses(to)} reading="line" />
+      </Fact>
+      {cc.length > 0 && (
+        <Fact name="Copy to">
+          <AgentText text={addresses(cc)} reading="line" />
+        </Fact>
+      )}
+      {date && (
+        <Fact name="Dated">
+          <Time at={Date.parse(date)} now={now} />
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+function Words({ visit, event, mail }: MailProps): JSX.Element {
+  const text = mail.text ?? '';
+  const stripped = mail.text_stripped ?? text;
+  const isStripped = stripped !== text && visit.query('text') !== 'whole';
+  return (
+    <div class="text">
+      {mail.incomplete && <p class="soft">Not all of it could be read ({mail.incomplete}).</p>}
+      <PartOfText visit={visit} text={isStripped ? stripped : text} />
+      <p class="ways">
+        {isStripped && <a href="?text=whole">With what it quotes</a>}
+        {event.html_url && (
+          <a href={event.html_url} rel="noreferrer noopener" target="_blank">
+            As it was formatted, on a page of its own
+          </a>
+        )}
+      </p>
+    </div>
+  );
+}
+
+const BLOCKED = {
+  executable: 'a program',
+  encrypted_archive: 'an archive nobody can look into',
+  too_large: 'too large',
+  too_many: 'one too many',
+} as const;
+
+/** A name, which leads to the file where the key may have it. */
+function FileName({ name, url }: { readonly name: string; readonly url?: string | undefined }) {
+  const shown = <AgentText text={name} reading="line" />;
+  if (url === undefined) return shown;
+  return (
+    <a href={url} rel="noreferrer noopener">
+      {shown}
+    </a>
+  );
+}
+
+function Files({ event }: { readonly event: Envelope }): JSX.Element | null {
+  const { attachments = [], attachments_blocked: blocked = [] } = event;
+  if (attachments.length + blocked.length === 0) return null;
+  return (
+    <div class="text">
+      <h2>Files</h2>
+      <ul class="plain">
+        {attachments.map(({ name, content_type: type, size_bytes: size, url }) => (
+          <li>
+            <FileName name={name} url={url} />{' '}
+            <span class="soft">
+              <AgentText text={type} reading="line" />, {digitsOf(size)} {nounFor(size, 'byte')}
+            </span>
+          </li>
+        ))}
+        {blocked.map(({ name, size_bytes: size, reason }) => (
+          <li>
+            <s>
+              <AgentText text={name} reading="line" />
+            </s>{' '}
+            <span class="soft">
+              {digitsOf(size)} {nounFor(size, 'byte')}, not kept: {BLOCKED[reason]}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {attachments.length > 0 && (
+        <p class="soft">
+          To read one: <code class="mono">svc file get {event.id}/NAME</code>
+        </p>
+      )}
+    </div>
+  );
+}

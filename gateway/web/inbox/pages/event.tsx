@@ -1,0 +1,272 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { inboxRequeue } from '../../../../shared/operations/inbox/requeue.ts';
+import { ledgerQuery } from '../../../../shared/operations/ledger/query.ts';
+import { mayCall } from '../../../../shared/scopes.ts';
+import { Icon } from '../../pages/icons.tsx';
+import { digitsOf } from '../../pages/number.ts';
+import { lengthOfTime } from '../../pages/time.ts';
+import { AgentText, Ago, LongText, Time } from '../../pages/words.tsx';
+import { lookAtEvent, type SeenEvent } from '../event-desk.ts';
+import { EventStatusChip, mailOf, STATUS_LINES, Verified } from '../event-words.tsx';
+import { Fact, Problem, Table, type Column } from '../parts.tsx';
+import { really } from '../really.tsx';
+import { fieldsOf, refusalOf } from '../refusal.ts';
+import type { Acted, Shown, Trouble, Visit } from '../visit.ts';
+import { Content } from './event-content.tsx';
+import { counted, nounFor } from '../../../../shared/counted.ts';
+
+/** One event: what it carries, how far agents are with it, and the way back into the queue where it is dead. */
+export async function showEvent(visit: Visit, id: string): Promise<Shown> {
+  const seen = await lookAtEvent(visit, id);
+  const isAsked = visit.query('step') === 'requeue' && mayRequeue(visit, seen);
+  return isAsked ? askAgain(visit, id) : shown(visit, seen);
+}
+
+export async function actOnEvent(visit: Visit, body: string): Promise<Acted> {
+  const { id } = visit;
+  const form = fieldsOf(body, ['act']);
+  if (id === null || form?.act !== 'requeue') {
+    return unclear(visit, id);
+  }
+  try {
+    await visit.call(inboxRequeue, { event_id: id });
+  } catch (error) {
+    const { status, text } = refusalOf(error, []);
+    return shown(visit, await lookAtEvent(visit, id), { status, problem: text });
+  }
+  return { to: visit.at('events', id) };
+}
+
+/** For a form that no page of ours sends. */
+async function unclear(visit: Visit, id: string | null): Promise<Acted> {
+  if (id === null) return { to: visit.at('events') };
+  const problem = 'The form was not clear. Nothing was done.';
+  return shown(visit, await lookAtEvent(visit, id), { status: 400, problem });
+}
+
+function mayRequeue({ access }: Visit, { event }: SeenEvent): boolean {
+  return event.status === 'dead' && mayCall(access.scopes, inboxRequeue.scope);
+}
+
+function askAgain(visit: Visit, id: string): Shown {
+  return really(visit, {
+    heading: 'Put it back into the queue?',
+    back: visit.at('events', id),
+    consequences: (
+      <p>
+        The event is pending again at once, with its attempts counted from zero. An agent may then
+        do a second time what it had done before it failed.
+      </p>
+    ),
+    act: 'requeue',
+    yes: 'Yes, put it back',
+    tone: 'yes',
+  });
+}
+
+async function shown(
+  visit: Visit,
+  seen: SeenEvent,
+  { status = 200, problem = null }: Trouble = {},
+): Promise<Shown> {
+  const { event } = seen;
+  const history = await historyOf(visit, event.id);
+  const subject = mailOf(event)?.subject;
+  const content = (
+    <>
+      <p class="whole">
+        <a class="up" href={visit.at('events')} data-up>
+          ← All events
+        </a>
+      </p>
+      <div class="stack">
+        <h1>{subject ? 'Mail received' : <AgentText text={event.type} reading="exact" />}</h1>
+        <Problem text={problem} />
+        <Content visit={visit} event={event} />
+      </div>
+      <Standing visit={visit} seen={seen} />
+      <div class="about stack">
+        <Remarks seen={seen} />
+        <About visit={visit} seen={seen} />
+        {history.length > 0 && <History visit={visit} entries={history} />}
+      </div>
+    </>
+  );
+  return { title: 'Event', content, status, wide: true };
+}
+
+/** How far agents are with it, and what can be done. */
+function Standing({
+  visit,
+  seen,
+}: {
+  readonly visit: Visit;
+  readonly seen: SeenEvent;
+}): JSX.Element {
+  const { event, held, isRouted } = seen;
+  const retryAt = event.retry_at === null ? null : Date.parse(event.retry_at);
+  return (
+    <section class="act card stack" aria-labelledby="standing">
+      <h2 id="standing" class="headed">
+        State <EventStatusChip status={event.status} />
+      </h2>
+      <p>
+        {isRouted && event.status === 'pending'
+          ? 'A route delivers it. It cannot be pulled.'
+          : STATUS_LINES[event.status]}
+      </p>
+      {held && (
+        <dl class="facts">
+          <Fact name="Held by">
+            <AgentText text={held.by} reading="line" />
+          </Fact>
+          <Fact name="Lease ends">
+            in {lengthOfTime(held.until - visit.now)}, at <Time at={held.until} now={visit.now} />
+          </Fact>
+        </dl>
+      )}
+      {retryAt !== null && (
+        <p class="soft">
+          Again in {lengthOfTime(retryAt - visit.now)}, at <Time at={retryAt} now={visit.now} />
+        </p>
+      )}
+      {event.attempts > 0 && <p class="soft">{counted(event.attempts, 'failed attempt')} so far</p>}
+      {mayRequeue(visit, seen) && (
+        <a class="btn" href="?step=requeue">
+          Put it back into the queue
+        </a>
+      )}
+    </section>
+  );
+}
+
+/** What agents said of it. */
+function Remarks({ seen }: { readonly seen: SeenEvent }): JSX.Element | null {
+  const { event, reason, result } = seen;
+  const isOver = event.status === 'done';
+  const said = isOver ? result : reason;
+  if (said === null) return null;
+  return (
+    <figure class="said">
+      <figcaption>
+        {isOver ? 'What the agent said when it was done' : 'Why an agent gave it back'}
+      </figcaption>
+      <LongText text={said} mono={isOver} />
+    </figure>
+  );
+}
+
+function About({ visit, seen }: { readonly visit: Visit; readonly seen: SeenEvent }): JSX.Element {
+  const { event, sizeBytes, contentType } = seen;
+  return (
+    <section class="card" aria-labelledby="about">
+      <h2 id="about">About this event</h2>
+      <dl class="facts">
+        <Fact name="Received">
+          <Ago at={Date.parse(event.received_at)} now={visit.now} />
+        </Fact>
+        <Fact name="Source">
+          <AgentText text={event.source} reading="exact" class="mono" />
+        </Fact>
+        <Fact name="Type">
+          <AgentText text={event.type} reading="exact" class="mono" />
+        </Fact>
+        <Fact name="Sender">
+          <Verified event={event} />
+          {event.suspected_replay && (
+            <span class="mark warn">
+              <Icon name="warn" /> may be a repeat of another
+            </span>
+          )}
+        </Fact>
+        <Fact name="Content">
+          {digitsOf(sizeBytes)} {nounFor(sizeBytes, 'byte')}
+          {contentType !== null && (
+            <>
+              {', '}
+              <AgentText text={contentType.slice(0, 200)} reading="line" />
+            </>
+          )}
+        </Fact>
+        {event.reply_to !== null && (
+          <Fact name="Answers">
+            <AgentText text={event.reply_to} reading="exact" class="mono" />
+          </Fact>
+        )}
+        <Fact name="Id">
+          <span class="exact mono">{event.id}</span>
+        </Fact>
+      </dl>
+    </section>
+  );
+}
+
+interface Entry {
+  readonly at: string;
+  readonly op: string;
+  readonly agent: string | null;
+  readonly platform: string | null;
+  readonly outcome: 'ok' | 'error';
+  readonly code: string | null;
+}
+
+const HISTORY_LENGTH = 50;
+
+/** What the ledger knows of it, newest first; nothing for a key that may not read it. */
+async function historyOf(visit: Visit, id: string): Promise<readonly Entry[]> {
+  if (!mayCall(visit.access.scopes, ledgerQuery.scope)) return [];
+  const input = { subject: id, limit: HISTORY_LENGTH };
+  return ((await visit.call(ledgerQuery, input)) as { items: Entry[] }).items;
+}
+
+const OPS = new Map([
+  ['event.received', 'Received'],
+  ['inbox_claim', 'Claimed'],
+  ['inbox_extend', 'Lease extended'],
+  ['inbox_ack', 'Done'],
+  ['inbox_nack', 'Given back'],
+  ['inbox_requeue', 'Put back into the queue'],
+  ['lease.expired', 'The lease ran out'],
+  ['delivery.dead', 'A route gave it up'],
+]);
+
+function History({
+  visit,
+  entries,
+}: {
+  readonly visit: Visit;
+  readonly entries: readonly Entry[];
+}): JSX.Element {
+  const columns: readonly Column<Entry>[] = [
+    { title: 'When', cell: ({ at }) => <Time at={Date.parse(at)} now={visit.now} /> },
+    {
+      title: 'What',
+      cell: ({ op, outcome, code }) => (
+        <>
+          {OPS.get(op) ?? op}
+          {outcome === 'error' && <span class="risk high"> refused: {code}</span>}
+        </>
+      ),
+    },
+    {
+      title: 'By',
+      cell: ({ agent, platform }) => <AgentText text={byText(agent, platform)} reading="line" />,
+    },
+  ];
+  return (
+    <section aria-labelledby="history">
+      <h2 id="history">What happened to it</h2>
+      <Table
+        caption="What happened to this event, newest first"
+        columns={columns}
+        items={entries}
+      />
+    </section>
+  );
+}
+
+function byText(agent: string | null, platform: string | null): string {
+  if (agent === null && platform === null) return 'the service';
+  const who = agent ?? 'an agent';
+  return platform === null || platform === 'unknown' ? who : `${who} on ${platform}`;
+}

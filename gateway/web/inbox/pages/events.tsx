@@ -1,0 +1,212 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { isoTime } from '../../../../shared/clock.ts';
+import { EVENT_STATUSES, type Envelope } from '../../../../shared/envelope.ts';
+import { inboxList } from '../../../../shared/operations/inbox/list.ts';
+import { lengthOfTime } from '../../pages/time.ts';
+import { AgentText } from '../../pages/words.tsx';
+import { addressText, Age, EventStatusChip, mailOf, Verified } from '../event-words.tsx';
+import { Choice, Field } from '../fields.tsx';
+import { Filters, Heading, Nothing, Pager, Row, Rows } from '../parts.tsx';
+import { refusalOf } from '../refusal.ts';
+import type { Shown, UiPage, Visit } from '../visit.ts';
+import { actOnEvent, showEvent } from './event.tsx';
+import { counted } from '../../../../shared/counted.ts';
+
+/** What came in, and how far agents are with it. */
+export const eventsPage: UiPage = {
+  path: 'events',
+  title: 'Events',
+  scope: 'inbox:read',
+  // Claims and what ends them are told by no topic of their own.
+  topics: ['any'],
+  show: (visit) => (visit.id === null ? showList(visit) : showEvent(visit, visit.id)),
+  act: actOnEvent,
+};
+
+interface Listed {
+  readonly items: readonly Envelope[];
+  readonly next_cursor: string | null;
+  readonly warnings?: readonly string[];
+  /** What is wrong with the filter, by its fields. */
+  readonly problems?: Readonly<Record<string, string>>;
+}
+
+const LIST_LENGTH = 30;
+const SOURCE_MAX_CHARS = 63;
+const TYPE_MAX_CHARS = 255;
+
+const FILTERS = [
+  [null, 'Pending'],
+  ['claimed', 'Claimed'],
+  ['failed', 'Failed'],
+  ['dead', 'Dead'],
+  ['done', 'Done'],
+] as const;
+
+const HOUR_MS = 3_600_000;
+const SINCE = new Map([
+  ['1h', HOUR_MS],
+  ['1d', 24 * HOUR_MS],
+  ['7d', 7 * 24 * HOUR_MS],
+]);
+const SINCE_WORDS = [
+  ['', 'at any time'],
+  ['1h', 'in the last hour'],
+  ['1d', 'in the last day'],
+  ['7d', 'in the last week'],
+] as const;
+
+const NARROWED = ['source', 'type', 'since'] as const;
+
+type Narrowed = Readonly<Partial<Record<(typeof NARROWED)[number], string>>>;
+
+async function showList(visit: Visit): Promise<Shown> {
+  const status = EVENT_STATUSES.find((one) => one === visit.query('status')) ?? 'pending';
+  const narrowed = narrowedBy(visit);
+  const listed = await list(visit, status, narrowed).catch((error: unknown) => unlisted(error));
+  const { items, next_cursor: next, problems = {} } = listed;
+  const chosen = status === 'pending' ? null : status;
+  const content = (
+    <>
+      <Heading title="Events" lead="What came in, the oldest first." />
+      <section aria-labelledby="list">
+        <div class="listhead">
+          <h2 id="list" class="unseen">
+            Events in this state
+          </h2>
+          <Filters
+            label="In which state"
+            name="status"
+            choices={FILTERS}
+            chosen={chosen}
+            keep={narrowed}
+          />
+          <Narrow narrowed={narrowed} problems={problems} status={chosen} />
+        </div>
+        {items.length === 0 ? (
+          <Nothing>{nothingText(status, narrowed, listed)}</Nothing>
+        ) : (
+          <Rows label="Events">
+            {items.map((event) => (
+              <EventRow visit={visit} event={event} />
+            ))}
+          </Rows>
+        )}
+        <Pager visit={visit} next={next} keep={['status', ...NARROWED]} words={['First', 'Next']} />
+      </section>
+    </>
+  );
+  return { title: 'Events', content };
+}
+
+async function list(visit: Visit, status: string, narrowed: Narrowed): Promise<Listed> {
+  const { source, type, since } = narrowed;
+  const age = SINCE.get(since ?? '');
+  const cursor = visit.query('cursor');
+  return (await visit.call(inboxList, {
+    status,
+    limit: LIST_LENGTH,
+    ...(source !== undefined && { source }),
+    ...(type !== undefined && { type }),
+    ...(age !== undefined && { since: isoTime(visit.now - age) }),
+    ...(cursor !== undefined && { cursor }),
+  })) as Listed;
+}
+
+/** Nothing, where the filter is refused: the form says why. */
+function unlisted(error: unknown): Listed {
+  const { fields, text } = refusalOf(error, ['source', 'type']);
+  if (text !== null) throw error;
+  return { items: [], next_cursor: null, problems: fields };
+}
+
+/** A form that is sent with a field empty means nothing by it. */
+function narrowedBy(visit: Visit): Narrowed {
+  const narrowed: Partial<Record<(typeof NARROWED)[number], string>> = {};
+  for (const name of NARROWED) {
+    const value = visit.query(name)?.trim() ?? '';
+    if (value !== '' && (name !== 'since' || SINCE.has(value))) narrowed[name] = value;
+  }
+  return narrowed;
+}
+
+function nothingText(status: string, narrowed: Narrowed, { warnings = [] }: Listed): string {
+  if (warnings.length > 0) return warnings.join(' ');
+  if (Object.keys(narrowed).length > 0) return 'No such events.';
+  return status === 'pending'
+    ? 'Nothing waits. New events show up here by themselves.'
+    : 'Nothing here.';
+}
+
+/** Which ones of a state. Open where it narrows the list already. */
+function Narrow({
+  narrowed,
+  problems,
+  status,
+}: {
+  readonly narrowed: Narrowed;
+  readonly problems: Readonly<Record<string, string>>;
+  readonly status: string | null;
+}): JSX.Element {
+  const { source, type, since } = narrowed;
+  return (
+    <details class="finer" open={Object.keys(narrowed).length > 0}>
+      <summary>Narrow down</summary>
+      <form method="get">
+        {status !== null && <input type="hidden" name="status" value={status} />}
+        <Field
+          name="source"
+          label="Source"
+          value={source}
+          maxlength={SOURCE_MAX_CHARS}
+          problem={problems['source']}
+        />
+        <Field
+          name="type"
+          label="Type"
+          value={type}
+          maxlength={TYPE_MAX_CHARS}
+          placeholder="invoice.*"
+          problem={problems['type']}
+        />
+        <Choice name="since" label="Received" value={since} choices={SINCE_WORDS} />
+        <button class="btn small">Show these</button>
+      </form>
+    </details>
+  );
+}
+
+function EventRow({
+  visit,
+  event,
+}: {
+  readonly visit: Visit;
+  readonly event: Envelope;
+}): JSX.Element {
+  const { id, source, type, status, attempts, retry_at: retryAt } = event;
+  const mail = mailOf(event);
+  return (
+    <Row href={visit.at('events', id)}>
+      {mail?.subject ? (
+        <AgentText text={mail.subject} reading="line" class="what" />
+      ) : (
+        <AgentText text={type} reading="exact" class="what mono" />
+      )}
+      <EventStatusChip status={status} />
+      <span class="meta">
+        {mail?.from ? (
+          <AgentText text={`from ${addressText(mail.from)}`} reading="line" />
+        ) : (
+          <AgentText text={source} reading="line" />
+        )}
+        {' · '}
+        <Verified event={event} />
+        {event.suspected_replay && ' · may be a repeat'}
+        {' · '}
+        <Age at={event.received_at} now={visit.now} />
+        {attempts > 0 && ` · ${counted(attempts, 'failed attempt')}`}
+        {retryAt !== null && ` · again in ${lengthOfTime(Date.parse(retryAt) - visit.now)}`}
+      </span>
+    </Row>
+  );
+}

@@ -1,0 +1,206 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { keyRevoke } from '../../../../shared/operations/key/revoke.ts';
+import { keyRotate } from '../../../../shared/operations/key/rotate.ts';
+import { mayCall } from '../../../../shared/scopes.ts';
+import { AgentText, Ago, Time } from '../../pages/words.tsx';
+import { Choice } from '../fields.tsx';
+import {
+  endOfKey,
+  isWorking,
+  keyOf,
+  keyState,
+  SCOPE_LINES,
+  type Key,
+  type NewKey,
+} from '../key-desk.ts';
+import { Chip, Fact, Problem } from '../parts.tsx';
+import { really } from '../really.tsx';
+import { fieldsOf, refusalOf } from '../refusal.ts';
+import type { Acted, Shown, Visit } from '../visit.ts';
+import { showNewKey } from './new-key.tsx';
+
+const GRACES = [
+  ['0', 'at once'],
+  ['3600', 'in an hour'],
+  ['86400', 'in a day'],
+] as const;
+
+/** One key, with its end and its new secret behind a second step each. */
+export async function showKey(visit: Visit, id: string): Promise<Shown> {
+  const key = await keyOf(visit, id);
+  const step = visit.query('step');
+  if (step === 'revoke' && mayEnd(visit, key)) return askToRevoke(visit, key);
+  if (step === 'rotate' && mayRotate(visit, key)) return askToRotate(visit, key);
+  return shown(visit, key);
+}
+
+export async function actOnKey(visit: Visit, id: string, body: string): Promise<Acted> {
+  const key = await keyOf(visit, id);
+  const form = fieldsOf(body, ['act', 'grace']);
+  try {
+    if (form?.act === 'revoke') {
+      await visit.call(keyRevoke, { key_id: id });
+      return { to: visit.at('keys') };
+    }
+    if (form?.act === 'rotate') {
+      const input = { key_id: id, grace_seconds: Number(form.grace ?? '0') };
+      return showNewKey(visit, (await visit.call(keyRotate, input)) as NewKey, 'rotated');
+    }
+  } catch (error) {
+    const { status, text } = refusalOf(error, []);
+    return { ...shown(visit, key, text), status };
+  }
+  return { ...shown(visit, key, 'The form was not clear. Nothing was done.'), status: 400 };
+}
+
+function isOwn({ access }: Visit, { id }: Key): boolean {
+  return access.actor === id;
+}
+
+function mayEnd(visit: Visit, key: Key): boolean {
+  return isWorking(key, visit.now) && (isOwn(visit, key) || mayCall(visit.access.scopes, 'admin'));
+}
+
+/** Whoever rotates a key is shown its secret, so needs all that it may. */
+function mayRotate(visit: Visit, key: Key): boolean {
+  return mayEnd(visit, key) && key.scopes.every((scope) => visit.access.scopes.includes(scope));
+}
+
+function askToRevoke(visit: Visit, key: Key): Shown {
+  return really(visit, {
+    heading: 'Revoke this key?',
+    back: visit.at('keys', key.id),
+    consequences: (
+      <>
+        <p>
+          <AgentText text={key.name} reading="line" /> <span class="mono">{endOfKey(key)}</span>{' '}
+          stops working with the next call, and links to files that it made stop with it. This
+          cannot be taken back.
+        </p>
+        {isOwn(visit, key) && <p>This session was opened with it, and ends, too.</p>}
+      </>
+    ),
+    act: 'revoke',
+    yes: 'Yes, revoke it',
+  });
+}
+
+function askToRotate(visit: Visit, key: Key): Shown {
+  return really(visit, {
+    heading: 'Give this key a new secret?',
+    back: visit.at('keys', key.id),
+    consequences: (
+      <>
+        <p>
+          <AgentText text={key.name} reading="line" /> keeps its name, its scopes and what it has
+          claimed. The new secret is shown once, on the next page. Sessions that were opened with
+          the secret before end with it.
+        </p>
+        {isOwn(visit, key) && (
+          <p>
+            This session is one of them: it goes on for a minute at least, or for as long as you
+            choose.
+          </p>
+        )}
+      </>
+    ),
+    fields: (
+      <Choice
+        name="grace"
+        label="The secret before stops working"
+        value={undefined}
+        choices={GRACES}
+      />
+    ),
+    act: 'rotate',
+    yes: 'Yes, make a new secret',
+  });
+}
+
+function shown(visit: Visit, key: Key, problem: string | null = null): Shown {
+  const [text, tone] = keyState(key, visit.now);
+  const content = (
+    <>
+      <p class="whole">
+        <a class="up" href={visit.at('keys')} data-up>
+          ← All keys
+        </a>
+      </p>
+      <div class="stack">
+        <h1 class="headed">
+          <AgentText text={key.name} reading="line" />
+          {isOwn(visit, key) && <span class="tag">This session</span>}
+        </h1>
+        <Problem text={problem} />
+        <Scopes apiKey={key} />
+        <About visit={visit} apiKey={key} />
+      </div>
+      <section class="act card stack" aria-labelledby="standing">
+        <h2 id="standing" class="headed">
+          State <Chip text={text} tone={tone} />
+        </h2>
+        {mayRotate(visit, key) && (
+          <a class="btn" href="?step=rotate">
+            New secret…
+          </a>
+        )}
+        {mayEnd(visit, key) ? (
+          <a class="btn no" href="?step=revoke">
+            Revoke…
+          </a>
+        ) : (
+          <p class="soft">
+            {isWorking(key, visit.now)
+              ? 'Only a key with the scope admin ends another.'
+              : 'Nobody comes in with it any more.'}
+          </p>
+        )}
+      </section>
+    </>
+  );
+  return { title: 'Key', content, wide: true };
+}
+
+function Scopes({ apiKey }: { readonly apiKey: Key }): JSX.Element {
+  return (
+    <section class="card" aria-labelledby="scopes">
+      <h2 id="scopes">What it may do</h2>
+      <dl class="facts">
+        {apiKey.scopes.map((scope) => (
+          <Fact name={<span class="mono">{scope}</span>}>{SCOPE_LINES[scope]}</Fact>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function About({ visit, apiKey }: { readonly visit: Visit; readonly apiKey: Key }): JSX.Element {
+  const { created_at: made, last_used_at: last, expires_at: expires } = apiKey;
+  return (
+    <section class="card" aria-labelledby="about">
+      <h2 id="about">About this key</h2>
+      <dl class="facts">
+        <Fact name="Ends in">
+          <span class="mono">{endOfKey(apiKey)}</span>
+        </Fact>
+        <Fact name="Made">
+          <Ago at={Date.parse(made)} now={visit.now} />
+        </Fact>
+        <Fact name="Last used">
+          {last === null ? 'never' : <Ago at={Date.parse(last)} now={visit.now} />}
+        </Fact>
+        <Fact name="Expires">
+          {expires === null ? 'never' : <Time at={Date.parse(expires)} now={visit.now} />}
+        </Fact>
+        {apiKey.revoked_at !== null && (
+          <Fact name="Revoked">
+            <Ago at={Date.parse(apiKey.revoked_at)} now={visit.now} />
+          </Fact>
+        )}
+        <Fact name="Id">
+          <span class="exact mono">{apiKey.id}</span>
+        </Fact>
+      </dl>
+    </section>
+  );
+}

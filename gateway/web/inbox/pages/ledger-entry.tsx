@@ -1,0 +1,136 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { ServiceError } from '../../../../shared/errors.ts';
+import type { LedgerEntry } from '../../../../shared/rules/ledger-chain.ts';
+import { mayCall, type Scope } from '../../../../shared/scopes.ts';
+import { AgentText, Ago } from '../../pages/words.tsx';
+import { entriesOf, namesOf, type EntryProps } from '../ledger-desk.ts';
+import { Chip, Fact } from '../parts.tsx';
+import type { Shown, Visit } from '../visit.ts';
+
+/** One entry, with all that its hash is over. */
+export async function showEntry(visit: Visit, id: string): Promise<Shown> {
+  const seq = /^[1-9]\d{0,14}$/.test(id) ? Number(id) : 0;
+  const { items } = await entriesOf(visit, { cursor: seq + 1, limit: 1 });
+  const [entry] = items;
+  if (entry?.seq !== seq) throw new ServiceError('NOT_FOUND');
+  const names = await namesOf(visit);
+  const newer = await entriesOf(visit, { cursor: seq + 2, limit: 1 });
+  const isNewest = newer.items[0]?.seq !== seq + 1;
+  const { op, outcome, code } = entry;
+  const content = (
+    <div class="stack">
+      <p>
+        <a class="up" href={visit.at('ledger')} data-up>
+          ← All entries
+        </a>
+      </p>
+      <h1 class="headed">
+        <span class="soft">#{seq.toString()}</span> <AgentText text={op} reading="exact" />
+        {outcome === 'ok' ? (
+          <Chip text="Done" tone="good" />
+        ) : (
+          <Chip text={code ?? 'Refused'} tone="bad" />
+        )}
+      </h1>
+      <Doing visit={visit} entry={entry} names={names} />
+      <Chain entry={entry} />
+      <nav class="pager" aria-label="Entries beside it">
+        {seq > 1 && <a href={visit.at('ledger', String(seq - 1))}>The one before</a>}
+        {!isNewest && <a href={visit.at('ledger', String(seq + 1))}>The one after</a>}
+      </nav>
+    </div>
+  );
+  return { title: `Entry ${seq}`, content };
+}
+
+function Doing({ visit, entry, names }: EntryProps): JSX.Element {
+  const { agent, platform, key_id: key, subject, request_id: request } = entry;
+  return (
+    <section class="card" aria-label="What was done">
+      <dl class="facts">
+        <Fact name="When">
+          <Ago at={Date.parse(entry.at)} now={visit.now} />
+        </Fact>
+        <Fact name="By">
+          {key === null ? (
+            'the service'
+          ) : (
+            <>
+              {names.has(key) && (
+                <>
+                  <AgentText text={names.get(key) ?? ''} reading="line" />{' '}
+                </>
+              )}
+              <Thing visit={visit} id={key} />
+            </>
+          )}
+        </Fact>
+        {agent !== null && (
+          <Fact name="Agent">
+            <AgentText text={agent} reading="line" /> <span class="soft">(as it says)</span>
+          </Fact>
+        )}
+        {platform !== null && (
+          <Fact name="Platform">
+            <AgentText text={platform} reading="line" />
+          </Fact>
+        )}
+        <Fact name="About">{subject === null ? '–' : <Thing visit={visit} id={subject} />}</Fact>
+        {request !== null && (
+          <Fact name="Call">
+            <AgentText text={request} reading="exact" class="mono" />
+          </Fact>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+const PAGES: readonly (readonly [id: RegExp, page: string, scope: Scope | 'any'])[] = [
+  [/^evt_[0-9a-z]{26}$/, 'events', 'inbox:read'],
+  [/^req_[0-9a-z]{26}$/, 'requests', 'approvals'],
+  [/^chn_[0-9a-z]{26}$/, 'channels', 'approvals'],
+  [/^key_[0-9a-z]{26}$/, 'keys', 'any'],
+];
+
+/** An id, which leads to its page where there is one that may be seen. */
+function Thing({ visit, id }: { readonly visit: Visit; readonly id: string }): JSX.Element {
+  const text = <AgentText text={id} reading="exact" class="mono" />;
+  const page = PAGES.find(([form]) => form.test(id));
+  return page && mayCall(visit.access.scopes, page[2]) ? (
+    <a href={visit.at(page[1], id)}>{text}</a>
+  ) : (
+    text
+  );
+}
+
+function Chain({ entry }: { readonly entry: LedgerEntry }): JSX.Element {
+  const { hash, prev_hash: before, input_digest: input, result_digest: result } = entry;
+  return (
+    <section class="card stack" aria-labelledby="chain">
+      <h2 id="chain">Chain</h2>
+      <dl class="facts">
+        <Fact name="Hash">
+          <Digest value={hash} />
+        </Fact>
+        <Fact name="Hash before">
+          <Digest value={before} />
+        </Fact>
+        <Fact name="Input">
+          <Digest value={input} />
+        </Fact>
+        <Fact name="Result">
+          <Digest value={result} />
+        </Fact>
+      </dl>
+      <p class="soft">
+        Input and result are keyed digests: the ledger never has what they are of. The hash is over
+        all of the above and the hash before, so an entry that is changed later does not fit.
+      </p>
+    </section>
+  );
+}
+
+function Digest({ value }: { readonly value: string | null }): JSX.Element {
+  return value === null ? <>none</> : <span class="exact mono">{value}</span>;
+}

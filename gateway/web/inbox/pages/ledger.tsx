@@ -1,0 +1,193 @@
+import type { Child } from 'hono/jsx';
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { ServiceError } from '../../../../shared/errors.ts';
+import type { LedgerEntry } from '../../../../shared/rules/ledger-chain.ts';
+import { AgentText, Time } from '../../pages/words.tsx';
+import { Field } from '../fields.tsx';
+import { entriesOf, namesOf, type EntryProps } from '../ledger-desk.ts';
+import { Chip, Form, Heading, Nothing, Pager, Problem } from '../parts.tsx';
+import { refusalOf, type Refusal } from '../refusal.ts';
+import type { Acted, Shown, UiPage, Visit } from '../visit.ts';
+import { showEntry } from './ledger-entry.tsx';
+import { showVerified, verifyOn } from './verify-ledger.tsx';
+
+/** What was done, by whom and when. */
+export const ledgerPage: UiPage = {
+  path: 'ledger',
+  title: 'Ledger',
+  scope: 'ledger:read',
+  topics: ['any'],
+  show,
+  act: verify,
+};
+
+const LIST_LENGTH = 50;
+const FILTER_MAX_CHARS = 255;
+const DAY_CHARS = 10;
+const DAY_MS = 86_400_000;
+
+const NARROWED = ['op', 'agent', 'subject', 'since', 'until'] as const;
+
+type Narrowed = Readonly<Partial<Record<(typeof NARROWED)[number], string>>>;
+
+const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
+
+function show(visit: Visit): Promise<Shown> {
+  const { id } = visit;
+  if (id === null) return showList(visit);
+  return id === 'verify' ? Promise.resolve(showVerified(visit)) : showEntry(visit, id);
+}
+
+function verify(visit: Visit): Promise<Acted> {
+  if (visit.id !== null && visit.id !== 'verify') throw new ServiceError('NOT_FOUND');
+  return verifyOn(visit);
+}
+
+async function showList(visit: Visit): Promise<Shown> {
+  const narrowed = narrowedBy(visit);
+  const { entries, next, refusal } = await list(visit, narrowed);
+  const names = await namesOf(visit);
+  const content = (
+    <>
+      <Heading title="Ledger" lead="What was done, by whom and when; the newest first.">
+        <VerifyForm visit={visit} />
+      </Heading>
+      <Problem text={refusal.text} />
+      <section aria-labelledby="list">
+        <div class="listhead">
+          <h2 id="list">Entries</h2>
+          <Narrow narrowed={narrowed} fields={refusal.fields} />
+        </div>
+        {entries.length === 0 ? (
+          <Nothing>No such entries.</Nothing>
+        ) : (
+          <ul class="rows entries" aria-label="Entries">
+            {entries.map((entry) => (
+              <EntryRow visit={visit} entry={entry} names={names} />
+            ))}
+          </ul>
+        )}
+        <Pager visit={visit} next={next} keep={NARROWED} />
+      </section>
+    </>
+  );
+  return { title: 'Ledger', content, status: refusal.status };
+}
+
+async function list(
+  visit: Visit,
+  narrowed: Narrowed,
+): Promise<{ entries: readonly LedgerEntry[]; next: string | null; refusal: Refusal }> {
+  const { since, until, ...exact } = narrowed;
+  const cursor = visit.query('cursor');
+  const input = {
+    ...exact,
+    ...(since !== undefined && { since: dayText(since, 0) }),
+    ...(until !== undefined && { until: dayText(until, DAY_MS) }),
+    ...(cursor !== undefined && { cursor: Number(cursor) }),
+    limit: LIST_LENGTH,
+  };
+  try {
+    const { items, next_cursor: next } = await entriesOf(visit, input);
+    return { entries: items, next: next === null ? null : String(next), refusal: NO_REFUSAL };
+  } catch (error) {
+    // A cursor is made by no form: without one the address is wrong.
+    const refusal = refusalOf(error, NARROWED);
+    if (Object.keys(refusal.fields).length === 0) throw error;
+    return { entries: [], next: null, refusal };
+  }
+}
+
+/** A day in UTC as a moment; what is none is left to the operation to refuse. */
+function dayText(day: string, afterMs: number): string {
+  const at = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(day) : Number.NaN;
+  return Number.isNaN(at) ? day : new Date(at + afterMs).toISOString();
+}
+
+/** A form that is sent with a field empty means nothing by it. */
+function narrowedBy(visit: Visit): Narrowed {
+  const narrowed: Partial<Record<(typeof NARROWED)[number], string>> = {};
+  for (const name of NARROWED) {
+    const value = visit.query(name)?.trim() ?? '';
+    if (value !== '') narrowed[name] = value;
+  }
+  return narrowed;
+}
+
+function VerifyForm({ visit }: { readonly visit: Visit }): JSX.Element {
+  return (
+    <Form visit={visit} class="ways">
+      <button class="btn small">Verify the ledger</button>
+    </Form>
+  );
+}
+
+function Narrow({
+  narrowed,
+  fields,
+}: {
+  readonly narrowed: Narrowed;
+  readonly fields: Refusal['fields'];
+}): JSX.Element {
+  const common = (name: (typeof NARROWED)[number]) => ({
+    name,
+    value: narrowed[name],
+    problem: fields[name],
+  });
+  return (
+    <details class="finer" open={Object.keys(narrowed).length > 0}>
+      <summary>Narrow down</summary>
+      <form method="get">
+        <Field
+          {...common('op')}
+          label="Operation"
+          maxlength={FILTER_MAX_CHARS}
+          placeholder="inbox_ack"
+        />
+        <Field {...common('agent')} label="Agent" maxlength={FILTER_MAX_CHARS} />
+        <Field
+          {...common('subject')}
+          label="About"
+          maxlength={FILTER_MAX_CHARS}
+          placeholder="evt_…"
+        />
+        <Field {...common('since')} label="From (UTC)" type="date" maxlength={DAY_CHARS} />
+        <Field {...common('until')} label="To (with that day)" type="date" maxlength={DAY_CHARS} />
+        <button class="btn small">Show these</button>
+      </form>
+    </details>
+  );
+}
+
+function EntryRow({ visit, entry, names }: EntryProps): JSX.Element {
+  const { seq, op, subject, outcome, code, at } = entry;
+  return (
+    <li>
+      <a href={visit.at('ledger', String(seq))} data-row>
+        <span class="seq soft">#{seq.toString()}</span>
+        <AgentText text={op} reading="exact" class="what mono" />
+        <span class="meta">{whoOf(entry, names)}</span>
+        <span class="meta">
+          {subject === null ? '' : <AgentText text={subject} reading="exact" class="mono" />}
+        </span>
+        <span class="meta">
+          {outcome === 'error' && <Chip text={code ?? 'error'} tone="bad" />}
+          <Time at={Date.parse(at)} now={visit.now} />
+        </span>
+      </a>
+    </li>
+  );
+}
+
+/** Who did it, as far as the ledger knows: the key or person is proven, the agent is claimed. */
+function whoOf({ agent, key_id: key }: LedgerEntry, names: ReadonlyMap<string, string>): Child {
+  if (key === null) return 'the service';
+  const known = names.get(key) ?? key;
+  const name = <AgentText text={known} reading="line" />;
+  if (agent === null || agent === known) return name;
+  return (
+    <>
+      <AgentText text={agent} reading="line" /> with {name}
+    </>
+  );
+}

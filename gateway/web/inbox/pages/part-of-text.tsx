@@ -1,0 +1,75 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { digitsOf } from '../../pages/number.ts';
+import { CautionNote, Stretches } from '../../pages/words.tsx';
+import type { Visit } from '../visit.ts';
+import { nounFor } from '../../../../shared/counted.ts';
+
+/** So much of a text is on one page: each character is looked at. */
+const PART_CHARS = 40_000;
+/** So much of it is read at once, the rest by a click. */
+const OPEN_CHARS = 3000;
+const OPEN_LINES = 40;
+
+/** A part of a text that is as long as a stranger likes, and links to the others. */
+export function PartOfText({
+  visit,
+  text,
+  isCode = false,
+}: {
+  readonly visit: Visit;
+  readonly text: string;
+  readonly isCode?: boolean;
+}): JSX.Element {
+  const count = Math.max(1, Math.ceil(text.length / PART_CHARS));
+  const asked = Number(visit.query('part') ?? 1);
+  const part = Number.isInteger(asked) && asked >= 1 && asked <= count ? asked : 1;
+  const shown = text
+    .slice(cutAt(text, (part - 1) * PART_CHARS), cutAt(text, part * PART_CHARS))
+    .toWellFormed();
+  const open = opening(shown);
+  const kept = visit.query('text') === 'whole' ? 'text=whole&' : '';
+  const folded = shown.slice(open.length);
+  return (
+    <>
+      <CautionNote texts={[[shown, 'prose']]} writer="the sender" />
+      <Words text={open} isCode={isCode} />
+      {folded !== '' && (
+        <details>
+          <summary>
+            Read on: {digitsOf(folded.length)} {nounFor(folded.length, 'character')} more
+          </summary>
+          <Words text={folded} isCode={isCode} />
+        </details>
+      )}
+      {count > 1 && (
+        <nav class="pager" aria-label="Parts of the payload">
+          {part > 1 && <a href={`?${kept}part=${part - 1}`}>Part before</a>}
+          <span class="soft">
+            Part {part.toString()} of {count.toString()}, {digitsOf(text.length)} characters in all
+          </span>
+          {part < count && <a href={`?${kept}part=${part + 1}`}>Next part</a>}
+        </nav>
+      )}
+    </>
+  );
+}
+
+/** Where to cut: the second half of a pair stays with the first. */
+function cutAt(text: string, wanted: number): number {
+  const code = text.charCodeAt(wanted);
+  return wanted + (code >= 0xdc00 && code <= 0xdfff ? 1 : 0);
+}
+
+function opening(text: string): string {
+  const lines = text.slice(0, cutAt(text, OPEN_CHARS)).split('\n').slice(0, OPEN_LINES).join('\n');
+  // For a few more characters a click is not worth it.
+  return text.length - lines.length < OPEN_CHARS / 4 ? text : lines;
+}
+
+function Words({ text, isCode }: { readonly text: string; readonly isCode: boolean }): JSX.Element {
+  return (
+    <div class={isCode ? 'agent mono code' : 'agent'} dir={isCode ? 'ltr' : 'auto'} translate="no">
+      <Stretches text={text} reading="prose" />
+    </div>
+  );
+}

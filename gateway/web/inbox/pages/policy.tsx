@@ -1,0 +1,150 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { ServiceError } from '../../../../shared/errors.ts';
+import { API_BODY_MAX_BYTES } from '../../../../shared/limits.ts';
+import { policyGet } from '../../../../shared/operations/policy/get.ts';
+import type { PolicyRule } from '../../../../shared/rules/policy/document.ts';
+import { AgentText, Ago, LongText } from '../../pages/words.tsx';
+import { channelsOf } from '../channel-desk.ts';
+import { Chip, Heading } from '../parts.tsx';
+import { EFFECTS, RuleMeta, whenText } from '../policy-words.tsx';
+import type { Acted, Shown, UiPage, Visit } from '../visit.ts';
+import { proposePolicy, showProposePolicy } from './propose-policy.tsx';
+import { showTryPolicy } from './try-policy.tsx';
+
+/** What is decided without a person, and what is not. */
+export const policyPage: UiPage = {
+  path: 'policy',
+  title: 'Policy',
+  scope: 'approvals',
+  // One that is approved comes to hold with the end of its request.
+  topics: ['requests'],
+  // A long policy, each character of which a form may write as three.
+  formMaxBytes: API_BODY_MAX_BYTES,
+  show,
+  act,
+};
+
+/** The policy as `policy_get` answers it. */
+interface Policy {
+  /** 0 means none. */
+  readonly version: number;
+  readonly rules: readonly PolicyRule[];
+  readonly note: string | null;
+  readonly approved_by: string | null;
+  readonly approved_at: string | null;
+}
+
+async function show(visit: Visit): Promise<Shown> {
+  if (visit.id === 'try') return showTryPolicy(visit);
+  const policy = (await visit.call(policyGet, {})) as Policy;
+  if (visit.id === 'propose') return showProposePolicy(visit, { policy: jsonOf(policy) });
+  if (visit.id !== null) throw new ServiceError('NOT_FOUND');
+  return showPolicy(visit, policy);
+}
+
+function act(visit: Visit, body: string): Promise<Acted> {
+  return visit.id === 'propose'
+    ? proposePolicy(visit, body)
+    : Promise.resolve({ to: visit.at('policy') });
+}
+
+/** The document alone, to start another one from. */
+function jsonOf({ rules }: Policy): string {
+  return JSON.stringify({ rules }, null, 2);
+}
+
+async function showPolicy(visit: Visit, policy: Policy): Promise<Shown> {
+  const names = new Map((await channelsOf(visit)).map(({ id, label }) => [id, label]));
+  const content = (
+    <>
+      <Heading
+        title="Policy"
+        lead="Rules are tried from the top, and the first that holds decides."
+      >
+        <div class="ways">
+          <a class="btn small" href={visit.at('policy', 'try')}>
+            Try it
+          </a>
+          <a class="btn small" href={visit.at('policy', 'propose')}>
+            Propose another
+          </a>
+        </div>
+      </Heading>
+      <Standing visit={visit} policy={policy} by={names.get(channelIn(policy))} />
+      <Rules rules={policy.rules} names={names} />
+      <details class="card">
+        <summary>As JSON</summary>
+        <pre class="agent mono code" translate="no" tabindex={0}>
+          <AgentText text={jsonOf(policy)} reading="prose" />
+        </pre>
+      </details>
+    </>
+  );
+  return { title: 'Policy', content };
+}
+
+function channelIn({ approved_by: by }: Policy): string {
+  return by?.replace(/^channel:/, '') ?? '';
+}
+
+function Standing({
+  visit,
+  policy,
+  by,
+}: {
+  readonly visit: Visit;
+  readonly policy: Policy;
+  readonly by: string | undefined;
+}): JSX.Element {
+  const { version, note, approved_at: at } = policy;
+  if (version === 0) {
+    return <p class="soft">There is no policy yet, so a person decides about everything.</p>;
+  }
+  return (
+    <div class="soft">
+      <p>
+        Version {version.toString()}, approved
+        {by !== undefined && (
+          <>
+            {' by '}
+            <AgentText text={by} reading="line" />
+          </>
+        )}{' '}
+        {at !== null && <Ago at={Date.parse(at)} now={visit.now} />}
+      </p>
+      {note !== null && (
+        <blockquote class="quote">
+          <LongText text={note} mono={false} />
+        </blockquote>
+      )}
+    </div>
+  );
+}
+
+function Rules({
+  rules,
+  names,
+}: {
+  readonly rules: readonly PolicyRule[];
+  readonly names: ReadonlyMap<string, string>;
+}): JSX.Element {
+  const rest = EFFECTS.require_approval;
+  return (
+    <ol class="laws" aria-label="Rules">
+      {rules.map((rule) => {
+        const { text, tone } = EFFECTS[rule.effect];
+        return (
+          <li>
+            <AgentText text={whenText(rule)} reading="line" />
+            <Chip text={text} tone={tone} />
+            <RuleMeta rule={rule} names={names} />
+          </li>
+        );
+      })}
+      <li class="rest">
+        <span>{rules.length === 0 ? 'Everything' : 'Anything else'}</span>
+        <Chip text={rest.text} tone={rest.tone} />
+      </li>
+    </ol>
+  );
+}

@@ -1,0 +1,168 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { ServiceError } from '../../../../shared/errors.ts';
+import { POLICY_NOTE_MAX_CHARS } from '../../../../shared/limits.ts';
+import { isSigned } from '../../../../shared/links.ts';
+import { policyDiff } from '../../../../shared/operations/policy/diff.ts';
+import { policySet } from '../../../../shared/operations/policy/set.ts';
+import { Icon } from '../../pages/icons.tsx';
+import { DiffLines } from '../../pages/subject.tsx';
+import { plainLine } from '../../pages/text.ts';
+import { AgentText } from '../../pages/words.tsx';
+import { CodeArea, Field } from '../fields.tsx';
+import { Form, Heading, Problem } from '../parts.tsx';
+import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
+import type { Acted, Shown, Visit } from '../visit.ts';
+
+const FIELDS = ['policy', 'note'] as const;
+const PARSER_WORDS_MAX_CHARS = 200;
+
+interface Written {
+  /** JSON, as it was written. */
+  readonly policy?: string;
+  readonly note?: string;
+}
+
+/** What a document changes, with what proves to the next form that it was shown. */
+interface Looked extends Diff {
+  readonly seen: string;
+}
+
+/** What `policy_diff` answers. */
+interface Diff {
+  readonly version: number;
+  readonly changed: boolean;
+  readonly lines: readonly string[];
+  readonly warnings: readonly { readonly rule: string; readonly message: string }[];
+}
+
+const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
+
+/** The form of another policy; where what it changes was looked at, it can be proposed. */
+export function showProposePolicy(
+  visit: Visit,
+  written: Written,
+  { status, text, fields }: Refusal = NO_REFUSAL,
+  looked: Looked | null = null,
+): Shown {
+  const title = 'Propose a policy';
+  const content = (
+    <div class="stack">
+      <p>
+        <a class="up" href={visit.at('policy')} data-up>
+          ← Policy
+        </a>
+      </p>
+      <Heading
+        title={title}
+        lead="It replaces the whole policy, once a person has approved it. Until then nothing changes."
+      />
+      <Problem text={text} />
+      {looked !== null && <Changes diff={looked} />}
+      <Form visit={visit} class="card stack">
+        {looked?.changed && (
+          <>
+            <input type="hidden" name="seen" value={looked.seen} />
+            <button class="btn yes" name="act" value="propose">
+              Propose this
+              <small>people are asked, and one of them decides</small>
+            </button>
+          </>
+        )}
+        <CodeArea
+          name="policy"
+          label="The policy, as JSON"
+          value={written.policy ?? ''}
+          rows={18}
+          problem={fields['policy']}
+        />
+        <Field
+          name="note"
+          label="Why"
+          value={written.note}
+          maxlength={POLICY_NOTE_MAX_CHARS}
+          hint="Shown to whoever decides, before the rules."
+          problem={fields['note']}
+        />
+        <button class="btn" name="act" value="diff">
+          See what it changes
+        </button>
+      </Form>
+    </div>
+  );
+  return { title, content, status };
+}
+
+function Changes({ diff }: { readonly diff: Diff }): JSX.Element {
+  const { changed, lines, version, warnings } = diff;
+  return (
+    // It is the answer to a form: another look at this address would take it away.
+    <section class="card" aria-labelledby="changes" role="status" data-keep>
+      <h2 id="changes">
+        {changed
+          ? `Against version ${version}, line by line: + comes, - goes`
+          : `The same as version ${version}: there is nothing to propose`}
+      </h2>
+      {changed && <DiffLines lines={lines} />}
+      {warnings.map(({ rule, message }) => (
+        <div class="note warn">
+          <Icon name="warn" />
+          <p>
+            <span class="exact mono">{rule}</span>: <AgentText text={message} reading="line" />
+          </p>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+/** Shows what a document would change. What was shown is proposed by the next form: then it is a request like any other. */
+export async function proposePolicy(visit: Visit, body: string): Promise<Acted> {
+  const form = fieldsOf(body, ['act', 'seen', ...FIELDS]);
+  if (!form) {
+    const text = 'The form was not clear. Nothing was proposed.';
+    return showProposePolicy(visit, {}, { status: 400, text, fields: {} });
+  }
+  const parsed = parse(form.policy ?? '');
+  if ('problem' in parsed) {
+    const fields = { policy: parsed.problem };
+    return showProposePolicy(visit, form, { status: 400, text: null, fields });
+  }
+  const { policy } = parsed;
+  const { note } = form;
+  const { vault } = visit.inbox;
+  try {
+    // What was written after the look is looked at first.
+    if (form.act !== 'propose' || !isSigned(vault, seenText(visit, policy), form.seen ?? '')) {
+      const diff = (await visit.call(policyDiff, { policy })) as Diff;
+      const looked = { ...diff, seen: vault.sign(seenText(visit, policy)) };
+      return showProposePolicy(visit, form, NO_REFUSAL, looked);
+    }
+    const input = { policy, wait_seconds: 0, ...(note !== undefined && { note }) };
+    const { request_id: id } = (await visit.call(policySet, input)) as { request_id: string };
+    return { to: visit.at('requests', id) };
+  } catch (error) {
+    const places = { POLICY_INVALID: 'policy', CHANNEL_NOT_VERIFIED: 'policy' } as const;
+    return showProposePolicy(visit, form, refusalOf(withPath(error), FIELDS, places));
+  }
+}
+
+/** Says which rule names whom nobody can ask, as POLICY_INVALID does. */
+function withPath(error: unknown): unknown {
+  if (!(error instanceof ServiceError) || error.code !== 'CHANNEL_NOT_VERIFIED') return error;
+  const hint = `${String(error.details?.['path'])}: name active channels of this project, by their ids.`;
+  return new ServiceError(error.code, { hint });
+}
+
+/** What the form is signed over that follows a look at this document. */
+function seenText({ project, session }: Visit, policy: unknown): string {
+  return `POST|ui-policy|1|${session.idHash}|${project.id}|${JSON.stringify(policy)}`;
+}
+
+function parse(text: string): { readonly policy: unknown } | { readonly problem: string } {
+  try {
+    return { policy: JSON.parse(text) as unknown };
+  } catch (error) {
+    const words = error instanceof SyntaxError ? error.message : '';
+    return { problem: `This is not JSON: ${plainLine(words).slice(0, PARSER_WORDS_MAX_CHARS)}` };
+  }
+}

@@ -1,0 +1,172 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { ServiceError } from '../../../../shared/errors.ts';
+import { requestStatus } from '../../../../shared/operations/request/status.ts';
+import { ConfirmParts } from '../../pages/confirm-page.tsx';
+import { openStep, sealStep } from '../../pages/fence.ts';
+import { readChoice, readForm, type Form, type ReadChoice } from '../../pages/form.ts';
+import { Icon } from '../../pages/icons.tsx';
+import { FORM_PROBLEMS } from '../../pages/page-answers.tsx';
+import { RequestParts } from '../../pages/request-page.tsx';
+import { ResultParts } from '../../pages/result-page.tsx';
+import { needsSecondStep } from '../../pages/second-step.ts';
+import { About, ExpiryLine, Subject } from '../../pages/subject.tsx';
+import { isVerb, KINDS, statusAt } from '../../pages/wording.ts';
+import type { Overseen } from '../../../approvals/owner-desk.ts';
+import type { Acted, Shown, Visit } from '../visit.ts';
+
+const NO_FORM: Form = {};
+
+/** One request, with the forms that decide where this person may. */
+export async function showRequest(visit: Visit, id: string): Promise<Shown> {
+  const seen = await overseen(visit, id);
+  const { opened } = seen;
+  const step = visit.query('step');
+  const isOpen = statusAt(opened.request, opened.now) === 'pending' && mayDecide(visit, seen);
+  const choice = isOpen ? openStep(visit.inbox.vault, visit.session.idHash, opened, step) : null;
+  if (step !== undefined && choice !== null) {
+    const content = <ConfirmParts {...{ opened, choice, step }} csrf={visit.csrf} />;
+    return { title: 'Really approve', content };
+  }
+  return shown(visit, seen);
+}
+
+/** Takes a decision, as the channel of the owner. */
+export async function actOnRequest(visit: Visit, body: string): Promise<Acted> {
+  if (visit.id === null) throw new ServiceError('NOT_FOUND');
+  const seen = await overseen(visit, visit.id);
+  if (!mayDecide(visit, seen)) {
+    return shown(visit, seen, { status: 403, problem: 'Nothing was decided.' });
+  }
+  const form = readForm(body);
+  if (form === null) return shown(visit, seen, { status: 400, problem: FORM_PROBLEMS.unclear });
+  const read = form.confirm === undefined ? readChoice(form) : confirmed(visit, seen, form);
+  if (read.choice === null) {
+    return shown(visit, seen, { status: 400, problem: read.problem, form });
+  }
+  const { vault, desk } = visit.inbox;
+  const { choice } = read;
+  const here = visit.at('requests', visit.id);
+  if (form.confirm === undefined && needsSecondStep(seen.opened, choice)) {
+    const step = sealStep(vault, visit.session.idHash, seen.opened, choice);
+    return { to: `${here}?step=${step}` };
+  }
+  const decided = await desk.decide(seen.ownerToken, choice);
+  if (decided === null) return { to: here };
+  if (decided.outcome === 'refused') {
+    return shown(visit, seen, { status: 400, problem: decided.problem, form });
+  }
+  return { to: decided.outcome === 'late' ? `${here}?late=${choice.verb}` : here };
+}
+
+/** The operation says whether there is one and who may see it; the desk adds what a person is shown besides. */
+async function overseen(visit: Visit, id: string): Promise<Overseen> {
+  await visit.call(requestStatus, { request_id: id });
+  const seen = await visit.inbox.requests.look(visit.access.project, id);
+  if (!seen) throw new ServiceError('NOT_FOUND');
+  return seen;
+}
+
+type Decidable = Overseen & { readonly ownerToken: string };
+
+function mayDecide({ access }: Visit, seen: Overseen): seen is Decidable {
+  return access.deciding !== 'not_a_key' && seen.ownerToken !== null;
+}
+
+function confirmed({ inbox, session }: Visit, { opened }: Overseen, form: Form): ReadChoice {
+  const choice = openStep(inbox.vault, session.idHash, opened, form.confirm);
+  return choice === null ? { choice, problem: FORM_PROBLEMS.outdated } : { choice };
+}
+
+interface Trouble {
+  readonly status?: number;
+  readonly problem?: string;
+  readonly form?: Form;
+}
+
+/** The request as it stands. */
+function shown(
+  visit: Visit,
+  seen: Overseen,
+  { status = 200, problem, form = NO_FORM }: Trouble = {},
+): Shown {
+  const { opened } = seen;
+  const { kind } = opened.request;
+  const standing = statusAt(opened.request, opened.now);
+  const title = `${KINDS[kind].noun} asked`;
+  const common = { opened, csrf: visit.csrf, problem: problem ?? null, form };
+  if (standing !== 'pending') {
+    const verb = visit.query('late');
+    const late = isVerb(verb) ? verb : null;
+    return framed(
+      visit,
+      { title, status },
+      <ResultParts {...{ opened, late }} status={standing} />,
+    );
+  }
+  if (!mayDecide(visit, seen)) {
+    return framed(visit, { title, status }, <Undecidable visit={visit} seen={seen} />, true);
+  }
+  return framed(visit, { title, status }, <RequestParts {...common} />, true);
+}
+
+function framed(
+  visit: Visit,
+  named: Pick<Shown, 'title' | 'status'>,
+  content: JSX.Element,
+  wide = false,
+): Shown {
+  return {
+    ...named,
+    wide,
+    content: (
+      <>
+        <p class="whole">
+          <a class="up" href={visit.at('requests')} data-up>
+            ← All requests
+          </a>
+        </p>
+        {content}
+      </>
+    ),
+  };
+}
+
+/** For whoever may look and not decide: what is asked, and what to do. */
+function Undecidable({
+  visit,
+  seen,
+}: {
+  readonly visit: Visit;
+  readonly seen: Overseen;
+}): JSX.Element {
+  const { opened } = seen;
+  const isKey = visit.access.deciding === 'not_a_key';
+  return (
+    <>
+      <div class="stack">
+        <h1>{KINDS[opened.request.kind].heading}</h1>
+        <Subject request={opened.request} />
+      </div>
+      <section class="act card stack" aria-labelledby="decide">
+        <div>
+          <h2 id="decide">Waiting for a decision</h2>
+          <ExpiryLine opened={opened} />
+        </div>
+        <div class="note">
+          <Icon name="ask" />
+          <p>
+            {isKey
+              ? 'This inbox was opened with a key. A key decides nothing: an agent could have opened it.'
+              : 'You were not asked. Only whoever was asked decides: see below.'}
+          </p>
+        </div>
+        {isKey && (
+          <a class="btn" href={`${visit.root}/sign-in`}>
+            Sign in as the owner
+          </a>
+        )}
+      </section>
+      <About opened={opened} />
+    </>
+  );
+}

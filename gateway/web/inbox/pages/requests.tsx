@@ -1,0 +1,182 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { requestList } from '../../../../shared/operations/request/list.ts';
+import type { RequestRecord } from '../../../../shared/operations/request/record.ts';
+import { Icon } from '../../pages/icons.tsx';
+import { lengthOfTime } from '../../pages/time.ts';
+import { endOf, KINDS } from '../../pages/wording.ts';
+import { AgentText, Time } from '../../pages/words.tsx';
+import { Chip, Filters, Heading, Nothing, Pager, Row, Rows, type Tone } from '../parts.tsx';
+import type { Shown, UiPage, Visit } from '../visit.ts';
+import { actOnRequest, showRequest } from './request.tsx';
+
+/** What agents ask of people: what waits, and what became of the rest. */
+export const requestsPage: UiPage = {
+  path: 'requests',
+  title: 'Requests',
+  scope: 'approvals',
+  topics: ['requests'],
+  show: (visit) => (visit.id === null ? showList(visit) : showRequest(visit, visit.id)),
+  act: actOnRequest,
+};
+
+interface Listed {
+  readonly items: readonly RequestRecord[];
+  readonly next_cursor: string | null;
+}
+
+const WAITING_MAX = 50;
+const HISTORY_MAX = 30;
+
+const FILTERS = [
+  [null, 'All'],
+  ['approved', 'Approved'],
+  ['modified', 'Changed'],
+  ['denied', 'Denied'],
+  ['answered', 'Answered'],
+  ['needs_context', 'Sent back'],
+  ['expired', 'Expired'],
+] as const;
+
+async function showList(visit: Visit): Promise<Shown> {
+  const status = FILTERS.find(([value]) => value === visit.query('status'))?.[0] ?? null;
+  const cursor = visit.query('cursor');
+  const isFirst = cursor === undefined;
+  const waiting = isFirst ? await list(visit, { status: 'pending', limit: WAITING_MAX }) : null;
+  const history = await list(visit, {
+    limit: HISTORY_MAX,
+    ...(status !== null && { status }),
+    ...(cursor !== undefined && { cursor }),
+  });
+  // Without a filter the list has those that wait, too.
+  const ended = history.items.filter((one) => one.status !== 'pending');
+  const content = (
+    <>
+      <Heading title="Requests" />
+      <DecidingNote visit={visit} />
+      {waiting && <Waiting visit={visit} items={waiting.items} />}
+      <section aria-labelledby="history">
+        <div class="listhead">
+          <h2 id="history">History</h2>
+          <Filters label="Which ones" name="status" choices={FILTERS} chosen={status} />
+        </div>
+        {ended.length === 0 ? (
+          <Nothing>Nothing here.</Nothing>
+        ) : (
+          <Rows label="History">
+            {ended.map((one) => (
+              <RequestRow visit={visit} request={one} />
+            ))}
+          </Rows>
+        )}
+        <Pager visit={visit} next={history.next_cursor} keep={['status']} />
+      </section>
+    </>
+  );
+  return { title: 'Requests', content };
+}
+
+async function list(visit: Visit, input: Readonly<Record<string, unknown>>): Promise<Listed> {
+  return (await visit.call(requestList, input)) as Listed;
+}
+
+/** Who decides here, where that is not plain. */
+function DecidingNote({ visit }: { readonly visit: Visit }): JSX.Element | null {
+  const { deciding } = visit.access;
+  if (deciding === 'owner') return null;
+  return (
+    <div class="note">
+      <Icon name="ask" />
+      <p>
+        {deciding === 'anybody' ? (
+          <>
+            No owner’s address is set: whoever uses this machine’s account decides here. To set one:{' '}
+            <code class="mono">svc up --owner EMAIL</code>
+          </>
+        ) : (
+          <>
+            Opened with a key, which decides nothing.{' '}
+            <a href={`${visit.root}/sign-in`}>Sign in as the owner</a> to decide here.
+          </>
+        )}
+      </p>
+    </div>
+  );
+}
+
+function Waiting({
+  visit,
+  items,
+}: {
+  readonly visit: Visit;
+  readonly items: readonly RequestRecord[];
+}): JSX.Element {
+  return (
+    <section aria-labelledby="waiting">
+      <h2 id="waiting">Waiting for a decision</h2>
+      {items.length === 0 ? (
+        <Nothing>Nothing waits. New requests show up here by themselves.</Nothing>
+      ) : (
+        <Rows label="Waiting for a decision">
+          {items.map((one) => (
+            <RequestRow visit={visit} request={one} />
+          ))}
+        </Rows>
+      )}
+    </section>
+  );
+}
+
+/** What expires this soon stands out. */
+const URGENT_MS = 3_600_000;
+
+const TONES: Readonly<Record<RequestRecord['status'], Tone>> = {
+  pending: 'calm',
+  approved: 'good',
+  modified: 'good',
+  answered: 'good',
+  denied: 'bad',
+  needs_context: 'calm',
+  expired: 'calm',
+};
+
+function RequestRow({
+  visit,
+  request,
+}: {
+  readonly visit: Visit;
+  readonly request: RequestRecord;
+}): JSX.Element {
+  const { kind, status, risk, requested_by: by } = request;
+  const expiresAt = Date.parse(request.expires_at);
+  const asked = Date.parse(request.created_at);
+  const word =
+    status === 'pending'
+      ? `${lengthOfTime(expiresAt - visit.now)} left`
+      : endOf(kind, status).heading;
+  const isUrgent = status === 'pending' && expiresAt - visit.now < URGENT_MS;
+  return (
+    <Row href={visit.at('requests', request.request_id)}>
+      <AgentText text={request.summary || (request.question ?? '')} reading="line" class="what" />
+      <Chip text={word} tone={isUrgent ? 'warn' : TONES[status]} />
+      <span class="meta">
+        {KINDS[kind].noun}
+        {request.action !== null && (
+          <>
+            {' · '}
+            <AgentText text={request.action} reading="exact" class="mono" />
+          </>
+        )}
+        {risk === 'high' && (
+          <>
+            {' · '}
+            <span class="risk high">high risk</span>
+          </>
+        )}
+        {' · '}
+        {by.agent === null ? 'an agent' : <AgentText text={by.agent} reading="line" />}
+        {' · '}
+        <Time at={asked} now={visit.now} />
+      </span>
+    </Row>
+  );
+}

@@ -1,0 +1,102 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { AgentText } from '../../pages/words.tsx';
+import { Age } from '../event-words.tsx';
+import { Chip, Heading, Nothing, Row, Rows } from '../parts.tsx';
+import {
+  deliveriesOf,
+  hostOf,
+  lastAttempt,
+  LOOKED_AT,
+  outcomeText,
+  routesOf,
+  routeState,
+  type Attempt,
+  type Route,
+} from '../route-desk.ts';
+import type { Shown, UiPage, Visit } from '../visit.ts';
+import { actOnRoute, Matches, showRoute } from './route.tsx';
+import { counted } from '../../../../shared/counted.ts';
+
+/** Where events are pushed to, and whether they arrive. */
+export const routesPage: UiPage = {
+  path: 'routes',
+  title: 'Routes',
+  scope: 'inbox:read',
+  // Attempts are told by no topic of their own.
+  topics: ['any'],
+  show: (visit) => (visit.id === null ? showList(visit) : showRoute(visit, visit.id)),
+  act: actOnRoute,
+};
+
+async function showList(visit: Visit): Promise<Shown> {
+  const routes = await Promise.all(
+    (await routesOf(visit)).map(async (route) => ({
+      route,
+      last: lastAttempt((await deliveriesOf(visit, route.id, { limit: LOOKED_AT })).items),
+    })),
+  );
+  const content = (
+    <>
+      <Heading
+        title="Routes"
+        lead="Events that match are pushed to a URL, not left to be pulled."
+      />
+      {routes.length === 0 ? (
+        <Nothing>
+          There is no route. To add one: <code class="mono">svc route add URL</code>
+        </Nothing>
+      ) : (
+        <Rows label="Routes">
+          {routes.map(({ route, last }) => (
+            <RouteRow visit={visit} route={route} last={last} />
+          ))}
+        </Rows>
+      )}
+    </>
+  );
+  return { title: 'Routes', content };
+}
+
+function RouteRow({
+  visit,
+  route,
+  last,
+}: {
+  readonly visit: Visit;
+  readonly route: Route;
+  readonly last: Attempt | null;
+}): JSX.Element {
+  const [text, tone] = routeState(route, last);
+  return (
+    <Row href={visit.at('routes', route.id)}>
+      <AgentText text={hostOf(route.callback_url)} reading="exact" class="what mono" />
+      <Chip text={text} tone={tone} />
+      <span class="meta">
+        <Matches route={route} />
+        {' · '}
+        {last === null ? (
+          'nothing sent yet'
+        ) : (
+          <>
+            {outcomeText(last)}, <Age at={last.at} now={visit.now} />
+          </>
+        )}
+        {route.pending > 0 && ` · ${route.pending} pending`}
+        {route.dead > 0 && (
+          <>
+            {' · '}
+            <span class="risk high">
+              {counted(route.dead, 'delivery given up', 'deliveries given up')}
+            </span>
+          </>
+        )}
+        {route.disabled_reason !== null && (
+          <>
+            {' · '}
+            <AgentText text={route.disabled_reason} reading="line" />
+          </>
+        )}
+      </span>
+    </Row>
+  );
+}

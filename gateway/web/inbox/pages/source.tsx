@@ -1,0 +1,146 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { sourceRemove } from '../../../../shared/operations/source/remove.ts';
+import { Icon } from '../../pages/icons.tsx';
+import { AgentText, Ago, Time } from '../../pages/words.tsx';
+import { CopyField } from '../fields.tsx';
+import { Chip, Fact, Problem } from '../parts.tsx';
+import { really } from '../really.tsx';
+import { fieldsOf } from '../refusal.ts';
+import { addressOf, checkOf, SIGNED_BY, sourceOf, type Source } from '../source-desk.ts';
+import type { Acted, Shown, Visit } from '../visit.ts';
+
+/** One source: its address, and what came there. */
+export async function showSource(visit: Visit, name: string): Promise<Shown> {
+  const source = await sourceOf(visit, name);
+  return visit.query('step') === 'remove' ? askToRemove(visit, source) : shown(visit, source);
+}
+
+export async function removeSource(visit: Visit, name: string, body: string): Promise<Acted> {
+  const source = await sourceOf(visit, name);
+  if (fieldsOf(body, ['act'])?.act !== 'remove') {
+    return { ...shown(visit, source, 'The form was not clear. Nothing was done.'), status: 400 };
+  }
+  await visit.call(sourceRemove, { name });
+  return { to: visit.at('sources') };
+}
+
+function askToRemove(visit: Visit, { name }: Source): Shown {
+  return really(visit, {
+    heading: 'Remove this source?',
+    back: visit.at('sources', name),
+    consequences: (
+      <p>
+        The address of <AgentText text={name} reading="exact" /> stops at once: whoever sends there
+        is refused. Events that came in stay. A new source of this name gets another address.
+      </p>
+    ),
+    act: 'remove',
+    yes: 'Yes, remove it',
+  });
+}
+
+function shown(visit: Visit, source: Source, problem: string | null = null): Shown {
+  const { name } = source;
+  const [text, tone] = checkOf(source);
+  const content = (
+    <>
+      <p class="whole">
+        <a class="up" href={visit.at('sources')} data-up>
+          ← All sources
+        </a>
+      </p>
+      <div class="stack">
+        <h1 class="headed">
+          <AgentText text={name} reading="exact" /> <Chip text={text} tone={tone} />
+        </h1>
+        <Problem text={problem} />
+        {visit.query('added') !== undefined && <Added source={source} />}
+        <Address source={source} />
+        <About visit={visit} source={source} />
+      </div>
+      <section class="act card stack" aria-labelledby="more">
+        <h2 id="more">What came there</h2>
+        <p class="ways">
+          <a href={`${visit.at('events')}?source=${encodeURIComponent(name)}`}>
+            Its pending events
+          </a>
+        </p>
+        <a class="btn small no" href="?step=remove">
+          Remove…
+        </a>
+      </section>
+    </>
+  );
+  return { title: name, content, wide: true };
+}
+
+function Added({ source }: { readonly source: Source }): JSX.Element {
+  return (
+    <div class="note good" role="status">
+      <Icon name="yes" />
+      <p>
+        {source.type === 'email'
+          ? 'The project takes mail now, at this address.'
+          : 'Added. Give this address to the sender, as the URL of its webhook.'}
+      </p>
+    </div>
+  );
+}
+
+function Address({ source }: { readonly source: Source }): JSX.Element {
+  const { type, verification, url } = source;
+  return (
+    <section class="card stack" aria-label="Address">
+      <CopyField
+        name="address"
+        label={type === 'email' ? 'The address to write to' : 'The URL to send to, by POST'}
+        value={addressOf(source)}
+      />
+      {type === 'email' && url !== null && (
+        <CopyField
+          name="url"
+          label="For a mail server: where it may POST whole mails"
+          value={url}
+        />
+      )}
+      {type === 'webhook' && (
+        <p class="soft">
+          {verification === 'none'
+            ? 'Nothing is signed: whoever knows this URL can send, so keep it to yourself.'
+            : `Only what carries a right signature (${SIGNED_BY[verification]}) is taken.`}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function About({ visit, source }: { readonly visit: Visit; readonly source: Source }): JSX.Element {
+  const { created_at: created, last_event_at: last, signature_header: header } = source;
+  const { previous_secret_valid_until: until } = source;
+  return (
+    <section class="card" aria-labelledby="about">
+      <h2 id="about">About this source</h2>
+      <dl class="facts">
+        <Fact name="Last event">
+          {last === null ? 'none yet' : <Ago at={Date.parse(last)} now={visit.now} />}
+        </Fact>
+        <Fact name="In 24 hours">
+          {source.events_24h.toString()} taken, {source.rejected_24h.toString()} rejected
+        </Fact>
+        {header !== null && (
+          <Fact name="Signature">
+            in the header <AgentText text={header} reading="exact" class="mono" />
+          </Fact>
+        )}
+        {until !== null && (
+          <Fact name="Secret before">
+            taken as well until <Time at={Date.parse(until)} now={visit.now} />
+          </Fact>
+        )}
+        <Fact name="Added">
+          <Ago at={Date.parse(created)} now={visit.now} />
+        </Fact>
+      </dl>
+    </section>
+  );
+}

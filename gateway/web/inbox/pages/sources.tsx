@@ -1,0 +1,101 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { AgentText } from '../../pages/words.tsx';
+import { Age } from '../event-words.tsx';
+import { Chip, Heading, Nothing, Row, Rows } from '../parts.tsx';
+import { addressOf, checkOf, sourcesOf, type Source } from '../source-desk.ts';
+import type { Acted, Shown, UiPage, Visit } from '../visit.ts';
+import { addSource, showAddSource, typeToAdd } from './add-source.tsx';
+import { removeSource, showSource } from './source.tsx';
+import { counted } from '../../../../shared/counted.ts';
+
+/** Where senders send to. */
+export const sourcesPage: UiPage = {
+  path: 'sources',
+  title: 'Sources',
+  scope: 'admin',
+  // Events change the counts.
+  topics: ['sources', 'events'],
+  show,
+  act,
+};
+
+function show(visit: Visit): Promise<Shown> {
+  if (visit.id !== null) return showSource(visit, visit.id);
+  const type = typeToAdd(visit);
+  return type === null ? showList(visit) : Promise.resolve(showAddSource(visit, type));
+}
+
+function act(visit: Visit, body: string): Promise<Acted> {
+  if (visit.id !== null) return removeSource(visit, visit.id, body);
+  const type = typeToAdd(visit);
+  return type === null
+    ? Promise.resolve({ to: visit.at('sources') })
+    : addSource(visit, type, body);
+}
+
+async function showList(visit: Visit): Promise<Shown> {
+  const sources = await sourcesOf(visit);
+  const takesMail = visit.inbox.mailDomain !== null;
+  const hasMail = sources.some(({ type }) => type === 'email');
+  const content = (
+    <>
+      <Heading title="Sources" lead="Where senders send to.">
+        <div class="ways">
+          {takesMail && !hasMail && (
+            <a class="btn small" href="?add=email">
+              Take mail
+            </a>
+          )}
+          <a class="btn small" href="?add=webhook">
+            Add a webhook
+          </a>
+        </div>
+      </Heading>
+      {sources.length === 0 ? (
+        <Nothing>There is no source, so nothing can come in yet.</Nothing>
+      ) : (
+        <Rows label="Sources">
+          {sources.map((source) => (
+            <SourceRow visit={visit} source={source} />
+          ))}
+        </Rows>
+      )}
+    </>
+  );
+  return { title: 'Sources', content };
+}
+
+function SourceRow({
+  visit,
+  source,
+}: {
+  readonly visit: Visit;
+  readonly source: Source;
+}): JSX.Element {
+  const { name, events_24h: taken, rejected_24h: rejected, last_event_at: last } = source;
+  const [text, tone] = checkOf(source);
+  return (
+    <Row href={visit.at('sources', name)}>
+      <AgentText text={name} reading="exact" class="what mono" />
+      <Chip text={text} tone={tone} />
+      <span class="meta">
+        <span class="address mono">{addressOf(source)}</span>
+        {counted(taken, 'event')} in 24 h
+        {rejected > 0 && (
+          <>
+            {' · '}
+            <span class="risk high">{rejected.toString()} rejected</span>
+          </>
+        )}
+        {' · '}
+        {last === null ? (
+          'nothing received yet'
+        ) : (
+          <>
+            last <Age at={last} now={visit.now} />
+          </>
+        )}
+      </span>
+    </Row>
+  );
+}

@@ -1,0 +1,219 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { ACTION_MAX_CHARS } from '../../../../shared/limits.ts';
+import { policyTest } from '../../../../shared/operations/policy/test.ts';
+import type { PolicyEffect } from '../../../../shared/rules/policy/document.ts';
+import { Icon } from '../../pages/icons.tsx';
+import { AgentText } from '../../pages/words.tsx';
+import { Choice, Field } from '../fields.tsx';
+import { Chip, Heading, Problem } from '../parts.tsx';
+import { EFFECTS } from '../policy-words.tsx';
+import { refusalOf, type Refusal } from '../refusal.ts';
+import type { Shown, Visit } from '../visit.ts';
+
+const FIELDS = ['tool', 'action', 'amount', 'risk', 'recipient_domains'] as const;
+
+type Written = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
+
+const AMOUNT_MAX_CHARS = 30;
+const RECIPIENTS_MAX_CHARS = 2000;
+
+const TOOLS = [
+  ['ask_approval', 'Ask for an approval'],
+  ['file_url', 'Make a public link to a file'],
+  ['email_send', 'Send an email'],
+] as const;
+const RISKS = [
+  ['low', 'low'],
+  ['medium', 'medium'],
+  ['high', 'high'],
+] as const;
+
+/** What `policy_test` answers. */
+interface Tested {
+  readonly version: number;
+  readonly effect: PolicyEffect;
+  readonly rule: string | null;
+  readonly trace: readonly Tried[];
+}
+
+interface Tried {
+  readonly rule: string;
+  readonly effect: PolicyEffect;
+  /** The rule in words. */
+  readonly says: string;
+  readonly matched: boolean;
+  readonly decides: boolean;
+  /** What the call has in the place of what the rule asks for. */
+  readonly failed: readonly { readonly given: string }[];
+}
+
+const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
+
+/** What would become of a call, and why. Nothing is asked, so the form is part of the address. */
+export async function showTryPolicy(visit: Visit): Promise<Shown> {
+  const written = writtenIn(visit);
+  const { tested, refusal } =
+    written.tool === undefined ? { tested: null, refusal: NO_REFUSAL } : await test(visit, written);
+  const content = (
+    <>
+      <p class="whole">
+        <a class="up" href={visit.at('policy')} data-up>
+          ← Policy
+        </a>
+      </p>
+      <div class="stack">
+        <Heading title="Try the policy" lead="Nothing is done, and nobody is asked." />
+        <Problem text={refusal.text} />
+        {tested === null ? (
+          <p class="nothing">Describe a call, and see what would become of it.</p>
+        ) : (
+          <Outcome tested={tested} />
+        )}
+      </div>
+      <TryForm written={written} fields={refusal.fields} />
+    </>
+  );
+  return { title: 'Try the policy', content, status: refusal.status, wide: true };
+}
+
+function writtenIn(visit: Visit): Written {
+  const written: Partial<Record<(typeof FIELDS)[number], string>> = {};
+  for (const name of FIELDS) {
+    const value = visit.query(name)?.trim() ?? '';
+    if (value !== '') written[name] = value;
+  }
+  return written;
+}
+
+async function test(
+  visit: Visit,
+  { tool, action, amount, risk, recipient_domains: recipients }: Written,
+): Promise<{ tested: Tested | null; refusal: Refusal }> {
+  if (amount !== undefined && !Number.isFinite(Number(amount))) {
+    const fields = { amount: 'Write a number such as 80 or 12.5.' };
+    return { tested: null, refusal: { status: 400, text: null, fields } };
+  }
+  try {
+    const tested = (await visit.call(policyTest, {
+      tool,
+      ...(action !== undefined && { action }),
+      ...(amount !== undefined && { amount: Number(amount) }),
+      ...(risk !== undefined && { risk }),
+      ...(recipients !== undefined && { recipient_domains: domainsIn(recipients) }),
+    })) as Tested;
+    return { tested, refusal: NO_REFUSAL };
+  } catch (error) {
+    return { tested: null, refusal: refusalOf(error, FIELDS) };
+  }
+}
+
+/** People know addresses; rules know their domains. */
+function domainsIn(recipients: string): string[] {
+  const parts = recipients.split(/[\s,;]+/).map((one) => one.slice(one.lastIndexOf('@') + 1));
+  return [...new Set(parts.filter((one) => one !== ''))];
+}
+
+function TryForm({
+  written,
+  fields,
+}: {
+  readonly written: Written;
+  readonly fields: Refusal['fields'];
+}): JSX.Element {
+  const { tool, action, amount, risk = 'medium', recipient_domains: recipients } = written;
+  return (
+    <form method="get" class="act card stack" aria-label="The call">
+      <Choice
+        name="tool"
+        label="The agent wants to"
+        value={tool ?? 'ask_approval'}
+        choices={TOOLS}
+        problem={fields['tool']}
+      />
+      <Field
+        name="action"
+        label="Action"
+        value={action}
+        maxlength={ACTION_MAX_CHARS}
+        placeholder="payment.refund"
+        problem={fields['action']}
+      />
+      <Field
+        name="amount"
+        label="Amount"
+        value={amount}
+        maxlength={AMOUNT_MAX_CHARS}
+        placeholder="80"
+        problem={fields['amount']}
+      />
+      <Choice name="risk" label="Risk" value={risk} choices={RISKS} problem={fields['risk']} />
+      <Field
+        name="recipient_domains"
+        label="Recipients"
+        value={recipients}
+        maxlength={RECIPIENTS_MAX_CHARS}
+        placeholder="ana@example.com, example.org"
+        hint="Of an email: addresses, or their domains."
+        problem={fields['recipient_domains']}
+      />
+      <button class="btn yes">See what happens</button>
+    </form>
+  );
+}
+
+const ICONS = { good: 'yes', bad: 'no', calm: 'ask', warn: 'warn' } as const;
+
+function Outcome({ tested }: { readonly tested: Tested }): JSX.Element {
+  const { effect, rule, trace } = tested;
+  const { text, tone, line } = EFFECTS[effect];
+  return (
+    <>
+      <div class={`end ${tone}`} role="status">
+        <Icon name={ICONS[tone]} />
+        <div>
+          <h2 class="summary">{text}</h2>
+          <p>{line}</p>
+          <p>
+            {rule === null ? (
+              'No rule holds, and then a person decides.'
+            ) : (
+              <>
+                The rule <span class="exact mono">{rule}</span> decides.
+              </>
+            )}
+          </p>
+        </div>
+      </div>
+      {trace.length > 0 && (
+        <section aria-labelledby="why">
+          <h2 id="why">Why, rule by rule</h2>
+          <ol class="laws">
+            {trace.map((tried) => (
+              <TriedRule tried={tried} />
+            ))}
+          </ol>
+        </section>
+      )}
+    </>
+  );
+}
+
+function TriedRule({ tried }: { readonly tried: Tried }): JSX.Element {
+  const { decides, matched, says, failed } = tried;
+  return (
+    <li class={decides ? 'decides' : 'not'}>
+      <AgentText text={says} reading="line" />
+      <Chip text={verdictOf(tried)} tone={decides ? EFFECTS[tried.effect].tone : 'calm'} />
+      {!matched && (
+        <span class="meta">
+          But <AgentText text={failed.map(({ given }) => given).join(', and ')} reading="line" />
+        </span>
+      )}
+    </li>
+  );
+}
+
+function verdictOf({ decides, matched }: Tried): string {
+  if (decides) return 'Decides';
+  return matched ? 'Would hold, too' : 'Does not hold';
+}

@@ -1,0 +1,167 @@
+import type { Child } from 'hono/jsx';
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { usage } from '../../../../shared/operations/usage.ts';
+import { Icon } from '../../pages/icons.tsx';
+import { digitsOf } from '../../pages/number.ts';
+import { AgentText, Time } from '../../pages/words.tsx';
+import { Bar, Heading } from '../parts.tsx';
+import type { Shown, UiPage, Visit } from '../visit.ts';
+
+/** What the project uses of its limits. */
+export const usagePage: UiPage = {
+  path: 'usage',
+  title: 'Usage',
+  scope: 'any',
+  topics: ['any'],
+  show,
+};
+
+/** What `usage` answers. */
+interface Usage {
+  readonly disk: {
+    readonly used_bytes: number;
+    readonly limit_bytes: number;
+    readonly key_bytes: number;
+    readonly file_bytes: number;
+    readonly upload_bytes: number;
+  };
+  readonly keys: { readonly used: number; readonly limit: number };
+  readonly transfer: {
+    readonly used_bytes: number;
+    readonly limit_bytes: number;
+    readonly resets_at: string;
+  };
+  readonly emails: {
+    readonly today: number;
+    readonly day_limit: number;
+    readonly this_month: number;
+    readonly month_limit: number;
+    readonly blocked: string | null;
+  };
+}
+
+async function show(visit: Visit): Promise<Shown> {
+  const { disk, emails, keys, transfer } = (await visit.call(usage, {})) as Usage;
+  const monthEnds = <Time at={Date.parse(transfer.resets_at)} now={visit.now} />;
+  const content = (
+    <>
+      <Heading
+        title="Usage"
+        lead="What the project uses of its limits, and what happens at them."
+      />
+      <Group id="disk" title="Disk">
+        <Quota name="Storage" used={disk.used_bytes} limit={disk.limit_bytes} text={bytesText}>
+          Keys {bytesText(disk.key_bytes)}, files {bytesText(disk.file_bytes)}, open uploads{' '}
+          {bytesText(disk.upload_bytes)}. When it is full, nothing more is stored (QUOTA_EXCEEDED)
+          until something is deleted; all can be read.
+        </Quota>
+        <Quota name="Keys on the disk" used={keys.used} limit={keys.limit} text={digitsOf}>
+          At the limit no new key is taken; those there can be changed.
+        </Quota>
+        <Quota
+          name="Transfer this month"
+          used={transfer.used_bytes}
+          limit={transfer.limit_bytes}
+          text={bytesText}
+        >
+          Sent by links to files. At the limit links send nothing more until the month ends, at{' '}
+          {monthEnds}.
+        </Quota>
+      </Group>
+      <Group id="mail" title="Mail">
+        {emails.blocked !== null && (
+          <div class="note warn" role="alert">
+            <Icon name="warn" />
+            <p>
+              <strong>Nothing may be sent.</strong>{' '}
+              <AgentText text={emails.blocked} reading="line" /> Only whoever runs this server lets
+              the project send again.
+            </p>
+          </div>
+        )}
+        <Quota name="Sent today" used={emails.today} limit={emails.day_limit} text={digitsOf}>
+          At the limit a mail is refused (SEND_LIMIT_REACHED) until the day ends, at 00:00 UTC.
+        </Quota>
+        <Quota
+          name="Sent this month"
+          used={emails.this_month}
+          limit={emails.month_limit}
+          text={digitsOf}
+        >
+          At the limit a mail is refused until the month ends, at {monthEnds}. Each recipient counts
+          as one.
+        </Quota>
+      </Group>
+    </>
+  );
+  return { title: 'Usage', content };
+}
+
+function Group({
+  id,
+  title,
+  children,
+}: {
+  readonly id: string;
+  readonly title: string;
+  readonly children?: Child;
+}): JSX.Element {
+  return (
+    <section aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      <div class="card quotas">{children}</div>
+    </section>
+  );
+}
+
+/** From here on a bar warns. */
+const NEAR = 0.8;
+
+function Quota({
+  name,
+  used,
+  limit,
+  text,
+  children,
+}: {
+  readonly name: string;
+  readonly used: number;
+  readonly limit: number;
+  readonly text: (amount: number) => string;
+  /** What happens at the limit. */
+  readonly children?: Child;
+}): JSX.Element {
+  const part = used / limit;
+  return (
+    <div class="quota">
+      <p class="line">
+        <strong>{name}</strong>
+        <span>
+          {text(used)} <span class="soft">of {text(limit)}</span> · {percentText(part)}
+        </span>
+      </p>
+      <Bar part={part} tone={toneOf(part)} />
+      <p class="soft">{children}</p>
+    </div>
+  );
+}
+
+function toneOf(part: number): 'part' | 'near' | 'full' {
+  if (part >= 1) return 'full';
+  return part >= NEAR ? 'near' : 'part';
+}
+
+/** Never `0 %` of something, nor `100 %` before it is full. */
+function percentText(part: number): string {
+  if (part > 0 && part < 0.01) return '< 1 %';
+  return `${Math.floor(part * 100)} %`;
+}
+
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB'] as const;
+
+/** `0 bytes`, `12.5 MiB`: never more than it is. */
+function bytesText(bytes: number): string {
+  const step = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), UNITS.length - 1);
+  const amount = Math.floor((bytes / 1024 ** step) * 10) / 10;
+  return `${digitsOf(amount)} ${UNITS[step] ?? ''}`;
+}

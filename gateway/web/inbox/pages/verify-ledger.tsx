@@ -1,0 +1,214 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { ledgerVerify } from '../../../../shared/operations/ledger/verify.ts';
+import { Icon } from '../../pages/icons.tsx';
+import { digitsOf } from '../../pages/number.ts';
+import { Time } from '../../pages/words.tsx';
+import { CopyField } from '../fields.tsx';
+import { entriesOf } from '../ledger-desk.ts';
+import { Bar, Form, Heading } from '../parts.tsx';
+import { openTold, sealTold } from '../told.ts';
+import type { Acted, Shown, Visit } from '../visit.ts';
+import { nounFor } from '../../../../shared/counted.ts';
+
+/** So many entries are hashed for one answer, well within what a browser waits for. */
+const RANGE = 20_000;
+const ABOUT = 'verify';
+
+/** The newest entry when the look began: later ones are left for the next. */
+interface Head {
+  readonly seq: number;
+  readonly hash: string;
+  readonly at: string;
+}
+
+type Reason = 'hash_mismatch' | 'link_broken' | 'seq_gap' | 'truncated';
+
+/** How far a look at the whole chain is. It stands sealed in the address, so nobody makes one up. */
+type Look = { readonly head: Head | null; readonly checked: number } & (
+  | { readonly kind: 'going' }
+  | { readonly kind: 'holds' }
+  | { readonly kind: 'broken'; readonly seq: number; readonly reason: Reason }
+);
+
+/** What `ledger_verify` answers. */
+interface Verified {
+  readonly ok: boolean;
+  readonly checked: number;
+  readonly first_bad_seq: number | null;
+  readonly reason: Reason | null;
+}
+
+/** Looks at the next entries; from the first where no look is under way. */
+export async function verifyOn(visit: Visit): Promise<Acted> {
+  const before = openTold(visit, ABOUT) as Look | null;
+  const going = before?.kind === 'going' ? before : await begin(visit);
+  const look = await goOn(visit, going);
+  return { to: `${visit.at('ledger', 'verify')}?told=${sealTold(visit, ABOUT, look)}` };
+}
+
+async function begin(visit: Visit): Promise<Look> {
+  const { items } = await entriesOf(visit, { limit: 1 });
+  const [newest] = items;
+  const head = newest ? { seq: newest.seq, hash: newest.hash, at: newest.at } : null;
+  return { kind: 'going', head, checked: 0 };
+}
+
+async function goOn(visit: Visit, { head, checked }: Look): Promise<Look> {
+  if (head === null) return { kind: 'holds', head, checked };
+  const from_seq = checked + 1;
+  const to_seq = Math.min(head.seq, checked + RANGE);
+  const found = (await visit.call(ledgerVerify, { from_seq, to_seq })) as Verified;
+  const sofar = { head, checked: checked + found.checked };
+  if (!found.ok) {
+    const { first_bad_seq: seq, reason } = found;
+    return { kind: 'broken', seq: seq ?? from_seq, reason: reason ?? 'hash_mismatch', ...sofar };
+  }
+  return { kind: to_seq === head.seq ? 'holds' : 'going', ...sofar };
+}
+
+/** How far the look is, or what came of it. */
+export function showVerified(visit: Visit): Shown {
+  const look = openTold(visit, ABOUT) as Look | null;
+  const content = (
+    <div class="narrow stack">
+      <p>
+        <a class="up" href={visit.at('ledger')} data-up>
+          ← All entries
+        </a>
+      </p>
+      <Heading title="Verify the ledger" />
+      {look === null ? <Start visit={visit} /> : <Result visit={visit} look={look} />}
+      <p class="soft">
+        The ledger is tamper-evident, not tamper-proof: a change shows, it is not prevented. Whoever
+        controls this server can cut off the end, or write the whole chain anew; that shows only to
+        whoever has kept a head. Machines that run svc up keep one by themselves.
+      </p>
+    </div>
+  );
+  return { title: 'Verify the ledger', content };
+}
+
+function Start({ visit }: { readonly visit: Visit }): JSX.Element {
+  return (
+    <Form visit={visit}>
+      <p>Each entry is hashed anew, and compared with its hash and with the entry before.</p>
+      <button class="btn yes">Verify all of it</button>
+    </Form>
+  );
+}
+
+function Result({ visit, look }: { readonly visit: Visit; readonly look: Look }): JSX.Element {
+  if (look.kind === 'going') return <Going visit={visit} look={look} />;
+  if (look.kind === 'broken') return <Broken visit={visit} seq={look.seq} reason={look.reason} />;
+  return <Holds visit={visit} look={look} />;
+}
+
+/** The script sends the form by itself; without it, a person does. */
+function Going({ visit, look }: { readonly visit: Visit; readonly look: Look }): JSX.Element {
+  const total = look.head?.seq ?? 0;
+  return (
+    <section class="card stack" aria-label="How far it is">
+      <p role="status">
+        {digitsOf(look.checked)} of {digitsOf(total)}{' '}
+        {nounFor(total, 'entry holds', 'entries hold')} so far.
+      </p>
+      <Bar part={look.checked / total} tone="part" />
+      <form method="post" data-send>
+        <input type="hidden" name="csrf" value={visit.csrf} />
+        <button class="btn yes">Go on</button>
+      </form>
+      <a class="btn small" href={visit.at('ledger')}>
+        Stop here
+      </a>
+    </section>
+  );
+}
+
+function Holds({ visit, look }: { readonly visit: Visit; readonly look: Look }): JSX.Element {
+  const { checked, head } = look;
+  return (
+    <>
+      <div class="end good" role="status">
+        <Icon name="yes" />
+        <div>
+          <h2 class="summary">Every entry fits</h2>
+          <p>
+            {digitsOf(checked)} {nounFor(checked, 'entry', 'entries')}, from the first to the newest
+            {head !== null && (
+              <>
+                {' '}
+                of <Time at={Date.parse(head.at)} now={visit.now} />
+              </>
+            )}
+            .
+          </p>
+        </div>
+      </div>
+      {head !== null && (
+        <section class="card stack" aria-labelledby="head">
+          <h2 id="head">Keep the head</h2>
+          <p>
+            Entry {digitsOf(head.seq)} has this hash. Note both elsewhere: if the ledger is shorter
+            later, or this entry has another hash, its past was changed.
+          </p>
+          <CopyField name="head" label={`Hash of entry ${head.seq}`} value={head.hash} />
+        </section>
+      )}
+      <VerifyAgain visit={visit} />
+    </>
+  );
+}
+
+const REASONS: Readonly<Record<Reason, string>> = {
+  hash_mismatch: 'Its content is not what was hashed: it was changed after it was written.',
+  link_broken: 'It does not follow the entry before it: one of the two was replaced.',
+  seq_gap: 'It is missing: the entries after it are there.',
+  truncated: 'It is missing, and so is what came after it: the end was cut off.',
+};
+
+function Broken({
+  visit,
+  seq,
+  reason,
+}: {
+  readonly visit: Visit;
+  readonly seq: number;
+  readonly reason: Reason;
+}): JSX.Element {
+  const isThere = reason === 'hash_mismatch' || reason === 'link_broken';
+  return (
+    <>
+      <div class="end bad" role="alert">
+        <Icon name="warn" />
+        <div>
+          <h2 class="summary">The ledger was tampered with</h2>
+          <p>
+            <strong>Entry {digitsOf(seq)} does not fit.</strong> {REASONS[reason]} All before it
+            holds.
+          </p>
+          <p>
+            Trust nothing from there on. Keep a copy of the data as it is, and ask whoever runs this
+            server.
+          </p>
+          <p class="mono">{reason}</p>
+        </div>
+      </div>
+      {isThere && (
+        <div class="ways">
+          <a class="btn small" href={visit.at('ledger', String(seq))}>
+            See entry {seq.toString()}
+          </a>
+        </div>
+      )}
+      <VerifyAgain visit={visit} />
+    </>
+  );
+}
+
+function VerifyAgain({ visit }: { readonly visit: Visit }): JSX.Element {
+  return (
+    <Form visit={visit}>
+      <button class="btn small">Verify again</button>
+    </Form>
+  );
+}

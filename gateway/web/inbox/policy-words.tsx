@@ -1,0 +1,66 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { conditionsOf } from '../../../shared/rules/policy/conditions.ts';
+import type { PolicyEffect, PolicyRule } from '../../../shared/rules/policy/document.ts';
+import { AgentText } from '../pages/words.tsx';
+import type { Tone } from './parts.tsx';
+
+interface EffectWords {
+  readonly text: string;
+  readonly tone: Tone;
+  /** What happens to the call. */
+  readonly line: string;
+}
+
+export const EFFECTS: Readonly<Record<PolicyEffect, EffectWords>> = {
+  allow: { text: 'Allowed', tone: 'good', line: 'It goes ahead, and nobody is asked.' },
+  deny: { text: 'Refused', tone: 'bad', line: 'It is refused at once.' },
+  require_approval: { text: 'A person decides', tone: 'calm', line: 'It waits for a person.' },
+  auto_approve: {
+    text: 'Approved',
+    tone: 'good',
+    line: 'It is approved at once, and nobody is asked.',
+  },
+  auto_approve_notify: {
+    text: 'Approved and told',
+    tone: 'good',
+    line: 'It is approved at once, and people are told.',
+  },
+};
+
+/** When a rule holds, such as `When action is payment.* and amount <= 100`. */
+export function whenText(rule: PolicyRule): string {
+  const conditions = conditionsOf(rule).map(({ wanted }) => wanted);
+  return conditions.length === 0 ? 'Always' : `When ${conditions.join(' and ')}`;
+}
+
+/** The rest of a rule: what it is called, whom it asks, and what its writer says of it. */
+export function RuleMeta({
+  rule,
+  names,
+}: {
+  readonly rule: PolicyRule;
+  /** Labels of channels, by their ids. */
+  readonly names: ReadonlyMap<string, string>;
+}): JSX.Element {
+  const { id, approvers, description } = rule;
+  return (
+    <span class="meta">
+      <span class="mono">{id}</span>
+      {approvers && (
+        <>
+          {' · to '}
+          <AgentText
+            text={approvers.map((one) => names.get(one) ?? one).join(', ')}
+            reading="line"
+          />
+        </>
+      )}
+      {description !== undefined && (
+        <>
+          {' · “'}
+          <AgentText text={description} reading="line" />”
+        </>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,101 @@
+import { ServiceError } from '../../../shared/errors.ts';
+import { routeAttempts } from '../../../shared/operations/route/attempts.ts';
+import { routeList } from '../../../shared/operations/route/list.ts';
+import type { Tone } from './parts.tsx';
+import type { Visit } from './visit.ts';
+
+/** A route as `route_list` answers it. */
+export interface Route {
+  readonly id: string;
+  readonly callback_url: string;
+  readonly match_source: string | null;
+  readonly match_type: string | null;
+  readonly enabled: boolean;
+  readonly disabled_reason: string | null;
+  readonly created_at: string;
+  readonly pending: number;
+  readonly dead: number;
+}
+
+/** One attempt to deliver, or a test. */
+export interface Outcome {
+  readonly status_code: number | null;
+  readonly duration_ms: number;
+  readonly error: string | null;
+  readonly response: string | null;
+}
+
+export interface Attempt extends Outcome {
+  readonly attempt: number;
+  readonly at: string;
+}
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead', 'cancelled'] as const;
+
+/** A delivery as `route_attempts` answers it, its attempts newest first. */
+export interface Delivery {
+  readonly delivery_id: string;
+  readonly event_id: string;
+  readonly event_type: string;
+  readonly status: (typeof DELIVERY_STATUSES)[number];
+  readonly attempts: number;
+  readonly next_attempt_at: string | null;
+  readonly created_at: string;
+  readonly log: readonly Attempt[];
+}
+
+interface Deliveries {
+  readonly items: readonly Delivery[];
+  readonly next_cursor: string | null;
+}
+
+export async function routesOf(visit: Visit): Promise<readonly Route[]> {
+  return ((await visit.call(routeList, {})) as { items: Route[] }).items;
+}
+
+/** NOT_FOUND. */
+export async function routeOf(visit: Visit, id: string): Promise<Route> {
+  const route = (await routesOf(visit)).find((one) => one.id === id);
+  if (!route) throw new ServiceError('NOT_FOUND');
+  return route;
+}
+
+export async function deliveriesOf(
+  visit: Visit,
+  route_id: string,
+  page: Readonly<Record<string, unknown>>,
+): Promise<Deliveries> {
+  return (await visit.call(routeAttempts, { route_id, ...page })) as Deliveries;
+}
+
+/** Of so many deliveries the last attempt is looked for. */
+export const LOOKED_AT = 3;
+
+/** The newest attempt of the newest deliveries; null before the first. */
+export function lastAttempt(deliveries: readonly Delivery[]): Attempt | null {
+  const newest = deliveries.flatMap(({ log }) => log.slice(0, 1));
+  return newest.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))[0] ?? null;
+}
+
+export function isDelivered({ status_code: code }: Outcome): boolean {
+  return code !== null && code >= 200 && code < 300;
+}
+
+/** How a route stands in a word: `Failing` where what it tried last did not arrive. */
+export function routeState(
+  { enabled }: Route,
+  last: Attempt | null,
+): readonly [text: string, tone: Tone] {
+  if (!enabled) return ['Disabled', 'bad'];
+  return last !== null && !isDelivered(last) ? ['Failing', 'warn'] : ['Active', 'good'];
+}
+
+/** `200 in 34 ms`, `no answer after 15000 ms`. */
+export function outcomeText({ status_code: code, duration_ms: ms }: Outcome): string {
+  return code === null ? `no answer after ${ms} ms` : `${code} in ${ms} ms`;
+}
+
+/** The host of an address, with its port where it has one. */
+export function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : url;
+}

@@ -1,0 +1,225 @@
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { Hono } from 'hono';
+import {
+  commonHeaders,
+  reply,
+  type HttpEnv,
+  type OnInternalError,
+} from '../../../shared/bindings/http.ts';
+import { isSigned } from '../../../shared/links.ts';
+import { requestList } from '../../../shared/operations/request/list.ts';
+import { mayCall } from '../../../shared/scopes.ts';
+import { isForeign } from '../pages/fence.ts';
+import { bodyOf, isForm, senderOf, type Ctx } from '../pages/page-answers.tsx';
+import { EventStream } from '../../replica/event-stream.ts';
+import { callerOf, type Access } from './access.ts';
+import {
+  cookieFor,
+  failed,
+  foreignForm,
+  goTo,
+  html,
+  newPlace,
+  nothingHere,
+  outdatedForm,
+  secretIn,
+  type Ui,
+} from './answers.tsx';
+import { sessionCsrf } from './csrf.ts';
+import { ProjectsPage } from './entry-pages.tsx';
+import { entryRoutes, signInPage } from './entry.tsx';
+import type { WebInbox } from './inbox.ts';
+import { Layout } from './layout.tsx';
+import { UI_PAGES } from './pages.ts';
+import { SCRIPT } from './script.ts';
+import type { Session } from './sessions.ts';
+import { UI_STYLE } from './style.ts';
+import type { Shown, UiPage, Visit } from './visit.ts';
+
+const NEVER = new AbortController().signal;
+/** More than this wait as `20+`. */
+const COUNTED_MAX = 20;
+
+/** The web inbox of owners, and of whoever has a key. */
+export function uiRoutes(inbox: WebInbox, onInternal: OnInternalError): Hono<HttpEnv> {
+  const { pathname, origin } = new URL(inbox.publicUrl);
+  const root = `${pathname.replace(/\/+$/, '')}/ui`;
+  const cookie = cookieFor(inbox.publicUrl, root);
+  const ui: Ui = { inbox, root, ownOrigin: origin, cookie, onInternal };
+  const app = new Hono<HttpEnv>();
+  app.onError((error, c) => failed(ui, c, error));
+  app.get('/ui', (c) => start(ui, c));
+  app.get('/ui/style.css', (c) => asset(c, UI_STYLE, 'text/css'));
+  app.get('/ui/script.js', (c) => asset(c, SCRIPT, 'text/javascript'));
+  app.get('/ui/live', (c) => live(ui, c));
+  app.route('/', entryRoutes(ui));
+  app.get('/ui/p/:slug', (c) => start(ui, c));
+  for (const page of UI_PAGES) {
+    for (const path of [`/ui/p/:slug/${page.path}`, `/ui/p/:slug/${page.path}/:id`]) {
+      app.get(path, (c) => show(ui, c, page));
+      app.post(path, (c) => act(ui, c, page));
+    }
+  }
+  // A `notFound` would be lost where these routes become part of others.
+  app.all('/ui/*', (c) => nothingHere(ui, c));
+  return app;
+}
+
+/** Its address carries its version. */
+function asset(c: Ctx, text: string, type: string): Response {
+  return reply(c, text, 200, {
+    'Content-Type': `${type}; charset=utf-8`,
+    'Cache-Control': 'public, max-age=31536000, immutable',
+    'X-Content-Type-Options': 'nosniff',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+  });
+}
+
+async function sessionOf(ui: Ui, c: Ctx): Promise<Session | null> {
+  const secret = secretIn(ui, c);
+  return secret === null ? null : ui.inbox.sessions.find(secret);
+}
+
+/** On to the first page of the one project; to choose, where there are several. */
+async function start(ui: Ui, c: Ctx): Promise<Response> {
+  const session = await sessionOf(ui, c);
+  if (!session) return signInPage(ui, c, { status: 401 });
+  const projects = await ui.inbox.access.projectsOf(session);
+  const slug = c.req.param('slug') ?? (projects.length === 1 ? projects[0]?.slug : undefined);
+  if (slug === undefined) {
+    // A key that is none any more.
+    if (session.holder.kind === 'key') return signInPage(ui, c, { status: 401 });
+    const place = newPlace(ui);
+    const csrf = ui.inbox.vault.sign(sessionCsrf(session));
+    return html(c, 200, place, <ProjectsPage place={place} csrf={csrf} projects={projects} />);
+  }
+  const access = await ui.inbox.access.inProject(session, slug);
+  const first = access && pagesFor(access)[0];
+  return first ? goTo(c, `${ui.root}/p/${slug}/${first.path}`) : nothingHere(ui, c);
+}
+
+function pagesFor({ scopes }: Access): UiPage[] {
+  return UI_PAGES.filter(({ scope }) => mayCall(scopes, scope));
+}
+
+/** Who looks at what; or what they are told who may not. */
+async function visitOf(ui: Ui, c: Ctx, page: UiPage): Promise<Visit | Response> {
+  const { inbox, root } = ui;
+  const session = await sessionOf(ui, c);
+  if (!session) return signInPage(ui, c, { status: 401 });
+  const access = await inbox.access.inProject(session, c.req.param('slug') ?? '');
+  if (!access) return missing(ui, c, session);
+  const caller = callerOf(access, c.get('requestId'));
+  inbox.executor.meter(caller);
+  if (!mayCall(access.scopes, page.scope)) return nothingHere(ui, c);
+  const project = access.project.info;
+  return {
+    inbox,
+    session,
+    access,
+    project,
+    root,
+    id: c.req.param('id') ?? null,
+    now: inbox.clock.now(),
+    csrf: inbox.vault.sign(sessionCsrf(session)),
+    query: (name) => c.req.query(name),
+    at: (path, id) =>
+      [`${root}/p/${project.slug}/${path}`, ...(id === undefined ? [] : [id])].join('/'),
+    call: async (operation, input) =>
+      (await inbox.executor.execute(operation, input, caller, NEVER)).value,
+  };
+}
+
+/** A session that has no project any more has ended: its key was revoked, or has another secret. */
+async function missing(ui: Ui, c: Ctx, session: Session): Promise<Response> {
+  const isOver =
+    session.holder.kind === 'key' && (await ui.inbox.access.projectsOf(session)).length === 0;
+  return isOver ? signInPage(ui, c, { status: 401 }) : nothingHere(ui, c);
+}
+
+async function show(ui: Ui, c: Ctx, page: UiPage): Promise<Response> {
+  const visit = await visitOf(ui, c, page);
+  if (visit instanceof Response) return visit;
+  const { position } = visit.access.project;
+  return framed(ui, c, { page, visit, position, shown: await page.show(visit) });
+}
+
+async function act(ui: Ui, c: Ctx, page: UiPage): Promise<Response> {
+  if (isForeign(senderOf(c), ui.ownOrigin)) return foreignForm(ui, c);
+  const visit = await visitOf(ui, c, page);
+  if (visit instanceof Response) return visit;
+  if (!page.act) return nothingHere(ui, c);
+  if (!isForm(c)) return outdatedForm(ui, c);
+  const body = await bodyOf(c, page.formMaxBytes);
+  const csrf = new URLSearchParams(body).get('csrf') ?? '';
+  if (!isSigned(ui.inbox.vault, sessionCsrf(visit.session), csrf)) return outdatedForm(ui, c);
+  const acted = await page.act(visit, body);
+  if ('to' in acted) return goTo(c, acted.to);
+  const { position } = visit.access.project;
+  return framed(ui, c, { page, visit, position, shown: acted });
+}
+
+interface Framing {
+  readonly page: UiPage;
+  readonly visit: Visit;
+  /** The newest commit that `shown` is sure to know of. */
+  readonly position: number;
+  readonly shown: Shown;
+}
+
+async function framed(
+  ui: Ui,
+  c: Ctx,
+  { page, visit, position, shown }: Framing,
+): Promise<Response> {
+  const { access, csrf } = visit;
+  const { title, content, status = 200, wide = false } = shown;
+  const place = newPlace(ui);
+  const pages = pagesFor(access);
+  const frame = { place, access, csrf, title, position, wide, current: page, pages };
+  const waiting = await waitingIn(visit);
+  return html(
+    c,
+    status,
+    place,
+    <Layout {...frame} waiting={waiting}>
+      {content}
+    </Layout>,
+  );
+}
+
+/** How many requests wait for a person; null for whom that is not to be known. */
+async function waitingIn(visit: Visit): Promise<string | null> {
+  if (!mayCall(visit.access.scopes, requestList.scope)) return null;
+  const input = { status: 'pending', limit: COUNTED_MAX + 1 };
+  const { items } = (await visit.call(requestList, input)) as { items: unknown[] };
+  return items.length > COUNTED_MAX ? `${COUNTED_MAX}+` : String(items.length);
+}
+
+/** Tells a page that something has changed for as long as it is open. */
+async function live(ui: Ui, c: Ctx): Promise<Response> {
+  const { inbox } = ui;
+  const slug = c.req.query('project') ?? '';
+  const look = async (): Promise<{ session: Session; access: Access } | null> => {
+    const session = await sessionOf(ui, c);
+    const access = session && (await inbox.access.inProject(session, slug));
+    return session && access && { session, access };
+  };
+  const seen = isForeign(senderOf(c), ui.ownOrigin) ? null : await look();
+  // To a stream that is refused a browser does not come again.
+  if (!seen) return reply(c, null, 401, { 'Cache-Control': 'no-store' });
+  const headers = commonHeaders(c, {
+    'Content-Type': 'text/event-stream',
+    'X-Accel-Buffering': 'no',
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+  });
+  await inbox.live.serve({
+    project: seen.access.project,
+    idHash: seen.session.idHash,
+    stream: new EventStream(c.env, headers),
+    position: c.req.query('seen') ?? null,
+    mayListen: async () => (await look()) !== null,
+  });
+  return RESPONSE_ALREADY_SENT;
+}

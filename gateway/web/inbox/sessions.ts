@@ -1,0 +1,234 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Clock } from '../../../shared/clock.ts';
+import type { Vault } from '../../../shared/context.ts';
+import { newSecret } from '../../../shared/ids.ts';
+import {
+  LOGINS_PER_EMAIL,
+  LOGINS_WINDOW_MS,
+  LOGIN_MS,
+  UI_IDLE_MS,
+  UI_LINK_MS,
+  UI_SESSION_MS,
+} from '../../../shared/limits.ts';
+import { comparableAddress, likelyMailbox } from '../../../shared/rules/mail-address.ts';
+import type {
+  UiLinkRow,
+  UiSessionRow,
+  UiSessionStore,
+} from '../../../shared/store/control/ui-sessions.ts';
+import { rateLimited } from '../../auth/start-limit.ts';
+
+/** A key by the secret that was presented: another secret in its place ends what this one opened. */
+interface HeldKey {
+  readonly projectId: string;
+  readonly keyId: string;
+  /** SHA-256 of the secret. */
+  readonly keyHash: string;
+}
+
+/** Whom a session acts for: a key, or whoever reads mail at an address. */
+export type Holder =
+  | ({ readonly kind: 'key' } & HeldKey)
+  | { readonly kind: 'owner'; readonly address: string };
+
+/** Somebody who has the web inbox open in a browser. */
+export interface Session {
+  /** SHA-256 of the secret in the cookie. */
+  readonly idHash: string;
+  readonly holder: Holder;
+  readonly expiresAt: number;
+}
+
+/** A session beside others. */
+export interface OpenSession extends Session {
+  readonly begunAt: number;
+  /** To within five minutes. */
+  readonly usedAt: number;
+}
+
+/** A link into the web inbox that can be used. */
+export interface Link {
+  readonly token: string;
+  readonly holder: Holder;
+}
+
+interface SessionsParts {
+  readonly store: UiSessionStore;
+  readonly clock: Clock;
+  readonly vault: Vault;
+  /** Told of each session that is ended before its time. */
+  readonly onEnded: (idHash: string) => void;
+}
+
+const SECRET_BYTES = 32;
+/** `used_at` is written this seldom: a page is looked at more often than that matters, and an open one looks by itself. */
+const USE_MS = 5 * 60_000;
+
+/** Links that open the web inbox, good for one session each, and the sessions. Secrets are kept as their hashes. */
+export class Sessions {
+  readonly #parts: SessionsParts;
+
+  constructor(parts: SessionsParts) {
+    this.#parts = parts;
+  }
+
+  /** A link for whoever has a key: good for a minute, once. */
+  async linkForKey(key: HeldKey): Promise<{
+    readonly token: string;
+    readonly expiresAt: number;
+  }> {
+    const token = newSecret();
+    const now = this.#parts.clock.now();
+    const expiresAt = now + UI_LINK_MS;
+    const row = {
+      hash: hashOf(token),
+      kind: 'key' as const,
+      project_id: key.projectId,
+      key_id: key.keyId,
+      key_hash: key.keyHash,
+      address: null,
+      rate_hash: null,
+      created_at: now,
+      expires_at: expiresAt,
+    };
+    await this.#parts.store.addLink(row, null);
+    return { token, expiresAt };
+  }
+
+  /** A link to mail to an address, good for 15 minutes, once. RATE_LIMITED beyond five an hour for a mailbox. */
+  async linkForOwner(email: string): Promise<string> {
+    const { clock, store, vault } = this.#parts;
+    const token = newSecret();
+    const now = clock.now();
+    const address = comparableAddress(email);
+    const row = {
+      hash: hashOf(token),
+      kind: 'owner' as const,
+      project_id: null,
+      key_id: null,
+      key_hash: null,
+      address: vault.seal(linkPlace(hashOf(token)), address),
+      rate_hash: vault.sign(linkRateText(address)),
+      created_at: now,
+      expires_at: now + LOGIN_MS,
+    };
+    const since = now - LOGINS_WINDOW_MS;
+    const inTheWay = await store.addLink(row, { since, max: LOGINS_PER_EMAIL });
+    if (inTheWay !== null) throw rateLimited(inTheWay - since);
+    return token;
+  }
+
+  /** Forgets a link that could not be mailed. */
+  async drop(token: string): Promise<void> {
+    await this.#parts.store.dropLink(hashOf(token));
+  }
+
+  /** The link while it can be used. Looking does not use it up. */
+  async look(token: string): Promise<Link | null> {
+    const { clock, store } = this.#parts;
+    const row = await store.findLink(hashOf(token));
+    if (!row || row.used !== 0 || row.expires_at <= clock.now()) return null;
+    return { token, holder: this.#holderOf(row, linkPlace(row.hash)) };
+  }
+
+  /** Uses a link up. Answers the secret of the session that it begins; null when it cannot be used, or not any more. */
+  async begin({ token, holder }: Link): Promise<string | null> {
+    const { clock, store, vault } = this.#parts;
+    const secret = randomBytes(SECRET_BYTES).toString('base64url');
+    const idHash = hashOf(secret);
+    const now = clock.now();
+    const isKey = holder.kind === 'key';
+    const begun = await store.useLink(hashOf(token), {
+      id_hash: idHash,
+      kind: holder.kind,
+      project_id: isKey ? holder.projectId : null,
+      key_id: isKey ? holder.keyId : null,
+      key_hash: isKey ? holder.keyHash : null,
+      address: isKey ? null : vault.seal(sessionPlace(idHash), holder.address),
+      created_at: now,
+      expires_at: now + UI_SESSION_MS,
+      used_at: now,
+    });
+    return begun ? secret : null;
+  }
+
+  /** The session of a cookie; null when there is none, or it has ended. */
+  async find(secret: string): Promise<Session | null> {
+    const { clock, store } = this.#parts;
+    const now = clock.now();
+    const row = await store.find(hashOf(secret), now);
+    if (!row || now - row.used_at >= UI_IDLE_MS) return null;
+    if (now - row.used_at >= USE_MS) await store.touch(row.id_hash, now);
+    const holder = this.#holderOf(row, sessionPlace(row.id_hash));
+    return { idHash: row.id_hash, holder, expiresAt: row.expires_at };
+  }
+
+  async end({ idHash }: Session): Promise<void> {
+    const { onEnded, store } = this.#parts;
+    await store.end(idHash);
+    onEnded(idHash);
+  }
+
+  /** Those of a key that hold, the last begun first. */
+  async ofKey({ projectId, keyId }: Pick<HeldKey, 'projectId' | 'keyId'>): Promise<OpenSession[]> {
+    const rows = await this.#parts.store.ofKeys(projectId, keyId, this.#holding());
+    return rows.flatMap((row) => this.#opened(row));
+  }
+
+  /** Those of all keys of a project, and of whoever reads mail at an address. */
+  async ofOwner(address: string | null, projectId: string): Promise<OpenSession[]> {
+    const { store } = this.#parts;
+    const ofOwners = address === null ? [] : await store.ofOwners(this.#holding());
+    const own = ofOwners
+      .flatMap((row) => this.#opened(row))
+      .filter(({ holder }) => holder.kind === 'owner' && holder.address === address);
+    const ofKeys = await store.ofKeys(projectId, null, this.#holding());
+    return [...own, ...ofKeys.flatMap((row) => this.#opened(row))];
+  }
+
+  #holding(): { readonly now: number; readonly usedAfter: number } {
+    const now = this.#parts.clock.now();
+    return { now, usedAfter: now - UI_IDLE_MS };
+  }
+
+  /** Nothing of one that cannot be read: it opens no page either, and may be a stranger's. */
+  #opened(row: UiSessionRow): OpenSession[] {
+    const { id_hash: idHash, expires_at: expiresAt, created_at: begunAt, used_at: usedAt } = row;
+    try {
+      const holder = this.#holderOf(row, sessionPlace(idHash));
+      return [{ idHash, holder, expiresAt, begunAt, usedAt }];
+    } catch {
+      return [];
+    }
+  }
+
+  #holderOf(row: Pick<UiLinkRow | UiSessionRow, keyof HolderRow>, place: string): Holder {
+    const { kind, project_id: projectId, key_id: keyId, key_hash: keyHash, address } = row;
+    if (kind === 'key') {
+      return { kind, projectId: projectId ?? '', keyId: keyId ?? '', keyHash: keyHash ?? '' };
+    }
+    const plain = this.#parts.vault.open(place, address ?? new Uint8Array());
+    return { kind, address: Buffer.from(plain).toString('utf8') };
+  }
+}
+
+type HolderRow = Pick<UiSessionRow, 'kind' | 'project_id' | 'key_id' | 'key_hash' | 'address'>;
+
+function hashOf(secret: string): string {
+  return hash('sha256', secret);
+}
+
+/** Where the address of an owner's link is sealed for. */
+export function linkPlace(linkHash: string): string {
+  return `ui_link|${linkHash}|address`;
+}
+
+/** What is signed to count the links that a mailbox is sent. */
+export function linkRateText(address: string): string {
+  return `ui|rate|1|${likelyMailbox(address)}`;
+}
+
+/** Where the address of an owner's session is sealed for. */
+export function sessionPlace(idHash: string): string {
+  return `ui_session|${idHash}|address`;
+}

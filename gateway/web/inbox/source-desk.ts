@@ -1,0 +1,51 @@
+import { ServiceError } from '../../../shared/errors.ts';
+import { sourceList } from '../../../shared/operations/source/list.ts';
+import type { VERIFICATIONS } from '../../../shared/operations/source/view.ts';
+import type { Tone } from './parts.tsx';
+import type { Visit } from './visit.ts';
+
+/** A source as `source_list` answers it, its address with what makes it secret. */
+export interface Source {
+  readonly name: string;
+  readonly type: 'webhook' | 'email';
+  readonly verification: (typeof VERIFICATIONS)[number];
+  readonly signature_header: string | null;
+  readonly url: string | null;
+  readonly address: string | null;
+  readonly created_at: string;
+  readonly previous_secret_valid_until: string | null;
+  readonly last_event_at: string | null;
+  readonly events_24h: number;
+  readonly rejected_24h: number;
+}
+
+export async function sourcesOf(visit: Visit): Promise<readonly Source[]> {
+  return ((await visit.call(sourceList, {})) as { items: Source[] }).items;
+}
+
+/** NOT_FOUND. */
+export async function sourceOf(visit: Visit, name: string): Promise<Source> {
+  const source = (await sourcesOf(visit)).find((one) => one.name === name);
+  if (!source) throw new ServiceError('NOT_FOUND');
+  return source;
+}
+
+/** How deliveries are signed, as the senders call it. */
+export const SIGNED_BY: Readonly<Record<Source['verification'], string>> = {
+  stripe: 'Stripe',
+  github: 'GitHub',
+  standard_webhooks: 'Standard Webhooks',
+  hmac_sha256: 'HMAC-SHA256',
+  none: 'not signed',
+};
+
+/** What is known of who sends there. */
+export function checkOf({ type, verification }: Source): readonly [text: string, tone: Tone] {
+  if (type === 'email') return ['DKIM', 'good'];
+  return [SIGNED_BY[verification], verification === 'none' ? 'warn' : 'good'];
+}
+
+/** Where to send to: of mail, the address that people write to. */
+export function addressOf({ address, url }: Source): string {
+  return address ?? url ?? '';
+}

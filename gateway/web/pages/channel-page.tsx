@@ -1,0 +1,87 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { ChannelView } from '../../lib/approvals.ts';
+import { Document } from './document.tsx';
+import { Icon } from './icons.tsx';
+import { AgentText } from './words.tsx';
+
+interface Shown {
+  readonly channel: ChannelView;
+  readonly csrf: string;
+  readonly problem: string | null;
+}
+
+/** Asks whoever reads mail at an address whether they want to be asked there, and says how far that is. */
+export function ChannelPage({ channel, csrf, problem }: Shown): JSX.Element {
+  if (channel.status !== 'added') return <Confirmed channel={channel} />;
+  return (
+    <Document title="Confirm your address" project={channel.project}>
+      <div>
+        <h1>Confirm your address?</h1>
+        <p class="lead">
+          Somebody wants to ask you by email when agents of this project need a person.
+        </p>
+      </div>
+      {problem !== null && (
+        <div class="note warn" role="alert">
+          <Icon name="warn" />
+          <p>
+            <strong>Nothing was confirmed.</strong> {problem}
+          </p>
+        </div>
+      )}
+      <section class="card stack" aria-label="Your address">
+        <ChannelFacts channel={channel} />
+        <form method="post">
+          <input type="hidden" name="csrf" value={csrf} />
+          <button class="btn yes">Confirm this address</button>
+        </form>
+        <p class="soft">
+          Do you not know this project? Close this page: without your confirmation nothing more is
+          sent to you.
+        </p>
+      </section>
+    </Document>
+  );
+}
+
+function Confirmed({ channel }: Pick<Shown, 'channel'>): JSX.Element {
+  const active = channel.status === 'active';
+  return (
+    <Document title="Address confirmed" project={channel.project}>
+      <div class="end good">
+        <Icon name="yes" />
+        <div>
+          <h1>Address confirmed</h1>
+          <p>
+            {active
+              ? 'You are asked at this address when a decision is needed.'
+              : 'The owner of the project is asked to approve you next. After that you are asked at this address.'}
+          </p>
+        </div>
+      </div>
+      <section class="card" aria-label="Your address">
+        <ChannelFacts channel={channel} />
+      </section>
+      <p class="soft">You can close this page.</p>
+    </Document>
+  );
+}
+
+function ChannelFacts({ channel }: Pick<Shown, 'channel'>): JSX.Element {
+  return (
+    <dl class="facts">
+      <dt>Address</dt>
+      <dd>
+        <AgentText text={channel.address} reading="exact" />
+      </dd>
+      <dt>Known as</dt>
+      <dd>
+        <AgentText text={channel.label} reading="line" />
+      </dd>
+      <dt>Project</dt>
+      <dd>
+        <AgentText text={channel.project.name} reading="line" />
+      </dd>
+    </dl>
+  );
+}

@@ -1,0 +1,94 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { Choice, Opened } from '../../lib/approvals.ts';
+import { Document } from './document.tsx';
+import { Icon } from './icons.tsx';
+import { ExpiryLine, Facts } from './subject.tsx';
+import { AgentText, CautionNote, WrittenBy } from './words.tsx';
+
+interface Confirmed {
+  readonly opened: Opened;
+  readonly choice: Choice;
+  readonly csrf: string;
+  /** The choice, sealed: it comes back as it went. */
+  readonly step: string;
+}
+
+/** The second step before a high risk: what was chosen, once more, and nothing decided yet. */
+export function ConfirmPage(confirmed: Confirmed): JSX.Element {
+  return (
+    <Document title="Really approve" project={confirmed.opened.request.project}>
+      <ConfirmParts {...confirmed} />
+    </Document>
+  );
+}
+
+/** The same within a page. */
+export function ConfirmParts({ opened, choice, csrf, step }: Confirmed): JSX.Element {
+  const { request } = opened;
+  const option = choice.verb === 'option' ? (request.options[choice.index] ?? null) : null;
+  const comment = 'comment' in choice ? choice.comment : undefined;
+  return (
+    <>
+      <div class="note warn">
+        <Icon name="warn" />
+        <p>
+          <strong>High risk.</strong> Nothing has been decided yet.
+        </p>
+      </div>
+      <h1>Really approve this?</h1>
+      <CautionNote
+        texts={[
+          [request.action ?? '', 'exact'],
+          [request.summary, 'line'],
+          [option ?? '', 'line'],
+        ]}
+      />
+      <figure class="said">
+        <WrittenBy label={request.agent.label} />
+        <p class="summary">
+          <AgentText text={request.summary} reading="line" />
+        </p>
+        <Facts request={request} />
+        {option !== null && (
+          <div class="text">
+            <h2>Only in this way</h2>
+            <p class="summary">
+              <AgentText text={option} reading="line" />
+            </p>
+          </div>
+        )}
+      </figure>
+      <section class="card stack" aria-label="Your decision">
+        <ExpiryLine opened={opened} />
+        {comment !== undefined && (
+          <div>
+            <h2>Your comment</h2>
+            <AgentText text={comment} reading="prose" />
+          </div>
+        )}
+        <Confirmation action={request.action} csrf={csrf} step={step} />
+        <a class="btn" href="?">
+          No, go back
+        </a>
+      </section>
+    </>
+  );
+}
+
+interface ConfirmationForm {
+  readonly action: string | null;
+  readonly csrf: string;
+  readonly step: string;
+}
+
+function Confirmation({ action, csrf, step }: ConfirmationForm): JSX.Element {
+  return (
+    <form method="post">
+      <input type="hidden" name="csrf" value={csrf} />
+      <button class="btn yes" name="confirm" value={step}>
+        Yes, approve
+        {action !== null && <AgentText text={action} reading="exact" class="mono" />}
+      </button>
+    </form>
+  );
+}

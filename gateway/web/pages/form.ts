@@ -1,0 +1,72 @@
+import { COMMENT_MAX_CHARS } from '../../../shared/rules/request-state.ts';
+import type { Choice } from '../../lib/approvals.ts';
+
+export const FORM_MAX_BYTES = 16 * 1024;
+/** How much a person can write, counted as browsers count: what fits into a form in any writing. */
+export const WRITTEN_MAX_CHARS = { comment: COMMENT_MAX_CHARS, text: 1500 } as const;
+
+const FIELDS = ['verb', 'index', 'comment', 'text', 'confirm', 'csrf'] as const;
+
+/** The fields of a form of ours as they came; a field that is empty is not there. */
+export type Form = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
+
+/** A choice, or one sentence that says why there is none. */
+export type ReadChoice =
+  | { readonly choice: Choice }
+  | { readonly choice: null; readonly problem: string };
+
+/** Null for what no form of ours sends: a field that comes twice would mean one thing here and another elsewhere. */
+export function readForm(body: string): Form | null {
+  const sent = new URLSearchParams(body);
+  const form: Partial<Record<(typeof FIELDS)[number], string>> = {};
+  for (const field of FIELDS) {
+    const values = sent.getAll(field);
+    if (values.length > 1) return null;
+    const value = values[0]?.replaceAll(/\r\n?/g, '\n').trim();
+    if (value !== undefined && value !== '') form[field] = value;
+  }
+  return form;
+}
+
+/** What a form chooses. A button can send one field only, so an index without a verb is an option. */
+export function readChoice(form: Form): ReadChoice {
+  const { index } = form;
+  const verb = form.verb ?? (index === undefined ? 'none' : 'option');
+  if (index !== undefined && verb !== 'option') return problem('Two buttons at once.');
+  for (const field of ['comment', 'text'] as const) {
+    const most = WRITTEN_MAX_CHARS[field];
+    if ((form[field]?.length ?? 0) > most) return problem(`Please use at most ${most} characters.`);
+  }
+  return READERS.get(verb)?.(form) ?? problem('No button was pressed.');
+}
+
+const READERS: ReadonlyMap<string, (form: Form) => ReadChoice> = new Map([
+  ['approve', ({ comment }) => ({ choice: { verb: 'approve', ...said(comment) } })],
+  ['deny', ({ comment }) => ({ choice: { verb: 'deny', ...said(comment) } })],
+  ['option', readOption],
+  ['answer', readAnswer],
+  ['needs_context', readNeed],
+]);
+
+function readOption({ index = '', comment }: Form): ReadChoice {
+  if (!/^\d$/.test(index)) return problem('There is no such option.');
+  return { choice: { verb: 'option', index: Number(index), ...said(comment) } };
+}
+
+function readAnswer({ text }: Form): ReadChoice {
+  if (text === undefined) return problem('Please write an answer first.');
+  return { choice: { verb: 'answer', text } };
+}
+
+function readNeed({ comment }: Form): ReadChoice {
+  if (comment === undefined) return problem('Please say what is missing.');
+  return { choice: { verb: 'needs_context', comment } };
+}
+
+function said(comment: string | undefined): { readonly comment?: string } {
+  return comment === undefined ? {} : { comment };
+}
+
+function problem(sentence: string): ReadChoice {
+  return { choice: null, problem: sentence };
+}

@@ -1,0 +1,175 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { LoginState } from '../../../shared/rules/login-state.ts';
+import type { LoginClient, LoginView } from '../../auth/login-desk.ts';
+import { Document } from './document.tsx';
+import { Icon, type IconName } from './icons.tsx';
+import { MessagePage } from './message-page.tsx';
+import type { Reading } from './text.ts';
+import { lengthOfTime } from './time.ts';
+import { AgentText, Ago, Time } from './words.tsx';
+
+interface Shown {
+  readonly login: LoginView;
+  readonly csrf: string;
+  readonly problem: string | null;
+}
+
+/** Asks whoever reads mail at an address whether it is they who sign in, by the code that their terminal shows. */
+export function LoginPage({ login, csrf, problem }: Shown): JSX.Element {
+  const { state, userCode, email } = login;
+  if (state !== 'waiting') return <LoginEndPage state={state} login={login} />;
+  return (
+    <Document title="Confirm sign-in" project={null}>
+      <div>
+        <h1>Is it you who signs in?</h1>
+        <p class="lead">
+          Somebody wants to sign in as <AgentText text={email} reading="exact" />.
+        </p>
+      </div>
+      {problem !== null && (
+        <div class="note warn" role="alert">
+          <Icon name="warn" />
+          <p>
+            <strong>Nothing was confirmed.</strong> {problem}
+          </p>
+        </div>
+      )}
+      <section class="card stack" aria-label="The sign-in">
+        <p class="usercode exact">{userCode}</p>
+        <p>
+          <strong>Confirm only if the code on your terminal is the same.</strong> Otherwise somebody
+          else would be signed in as you.
+        </p>
+        <form method="post" class="stack">
+          <input type="hidden" name="csrf" value={csrf} />
+          <button class="btn yes" name="verb" value="confirm">
+            Confirm
+            <small>My terminal shows this code</small>
+          </button>
+          <button class="btn no" name="verb" value="deny">
+            This was not me
+          </button>
+        </form>
+      </section>
+      <section class="card stack" aria-labelledby="from">
+        <h2 id="from">Where it comes from</h2>
+        <Begun login={login} />
+      </section>
+    </Document>
+  );
+}
+
+/** What is known of whoever began it. All but address and time is what a program says of itself. */
+function Begun({ login }: Pick<Shown, 'login'>): JSX.Element {
+  const { client, createdAt, expiresAt, now } = login;
+  return (
+    <>
+      <dl class="facts">
+        <Fact name="Program" text={programOf(client)} />
+        <Fact name="Computer" text={client.host} />
+        <Fact name="Address" text={client.address} reading="exact" />
+        <Fact name="Browser" text={client.userAgent} />
+        <dt>Begun</dt>
+        <dd>
+          <Ago at={createdAt} now={now} />
+        </dd>
+        <dt>Expires</dt>
+        <dd>
+          in {lengthOfTime(expiresAt - now)}, at <Time at={expiresAt} now={now} />
+        </dd>
+      </dl>
+      <p class="soft">Program, computer and browser are what it says of itself.</p>
+    </>
+  );
+}
+
+interface Known {
+  readonly name: string;
+  readonly text: string | null;
+  readonly reading?: Reading;
+}
+
+function Fact({ name, text, reading = 'line' }: Known): JSX.Element | null {
+  if (text === null) return null;
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>
+        <AgentText text={text} reading={reading} />
+      </dd>
+    </>
+  );
+}
+
+function programOf({ name, version }: LoginClient): string | null {
+  const parts = [name, version].filter((part) => part !== null);
+  return parts.length === 0 ? null : parts.join(' ');
+}
+
+interface EndWords {
+  readonly heading: string;
+  readonly tone: string;
+  readonly icon: IconName;
+  readonly meaning: string;
+}
+
+const ENDS: Readonly<Record<Exclude<LoginState, 'waiting'>, EndWords>> = {
+  confirmed: {
+    heading: 'Signed in',
+    tone: ' good',
+    icon: 'yes',
+    meaning: 'Your terminal goes on by itself. You can close this page.',
+  },
+  used: {
+    heading: 'Signed in',
+    tone: ' good',
+    icon: 'yes',
+    meaning: 'This link was used, and does nothing more. You can close this page.',
+  },
+  denied: {
+    heading: 'Nobody was signed in',
+    tone: '',
+    icon: 'no',
+    meaning:
+      'This sign-in was refused and cannot be confirmed any more. Whoever typed your address has learned nothing from it.',
+  },
+  expired: {
+    heading: 'This sign-in has expired',
+    tone: '',
+    icon: 'time',
+    meaning:
+      'Nobody was signed in. Start again in your terminal, and use the link in the new mail.',
+  },
+};
+
+function LoginEndPage({
+  state,
+  login,
+}: Pick<Shown, 'login'> & { readonly state: Exclude<LoginState, 'waiting'> }): JSX.Element {
+  const { heading, tone, icon, meaning } = ENDS[state];
+  return (
+    <Document title={heading} project={null}>
+      <div class={`end${tone}`}>
+        <Icon name={icon} />
+        <div>
+          <h1>{heading}</h1>
+          <p>{meaning}</p>
+        </div>
+      </div>
+      <p class="soft">
+        Sign-in <span class="exact">{login.userCode}</span> of{' '}
+        <AgentText text={login.email} reading="exact" />
+      </p>
+    </Document>
+  );
+}
+
+/** For a link that was never given out and for one that is forgotten: which of the two is nobody's business. */
+export function DeadLoginPage(): JSX.Element {
+  return (
+    <MessagePage heading="This link does not work" icon="broken">
+      <p>It may be incomplete, or no longer in use. Opening it changed nothing.</p>
+      <p>Start again in your terminal, and use the link in the new mail.</p>
+    </MessagePage>
+  );
+}

@@ -1,0 +1,79 @@
+import { Hono } from 'hono';
+import type { HttpEnv } from '../../../shared/bindings/http.ts';
+import type { Vault } from '../../../shared/context.ts';
+import { isSigned } from '../../../shared/links.ts';
+import type { LoginDesk, LoginView } from '../../auth/login-desk.ts';
+import { isForeign, signInText } from './fence.ts';
+import { readForm } from './form.ts';
+import { DeadLoginPage, LoginPage } from './login-page.tsx';
+import {
+  bodyOf,
+  failed,
+  FORM_PROBLEMS,
+  foreign,
+  isForm,
+  notAllowed,
+  page,
+  seeOther,
+  senderOf,
+  tokenOf,
+  type Ctx,
+  type PagesOptions,
+} from './page-answers.tsx';
+
+interface Pages {
+  readonly desk: LoginDesk;
+  readonly vault: Vault;
+  readonly ownOrigin: string;
+}
+
+/** The page that the link in a sign-in mail leads to. Looking never confirms: programs that check mail look at links. */
+export function loginPages(desk: LoginDesk, options: PagesOptions): Hono<HttpEnv> {
+  const { publicUrl, vault } = options;
+  const pages: Pages = { desk, vault, ownOrigin: new URL(publicUrl).origin };
+  const app = new Hono<HttpEnv>();
+  app.onError((error, c) => failed(c, error, options.onInternal));
+  app.get('/s/:token', (c) => look(pages, c));
+  app.post('/s/:token', (c) => press(pages, c));
+  app.all('/s/:token', notAllowed);
+  return app;
+}
+
+async function look(pages: Pages, c: Ctx): Promise<Response> {
+  const token = tokenOf(c);
+  const login = token === null ? null : await pages.desk.open(token);
+  if (token === null || login === null) return page(c, 404, <DeadLoginPage />);
+  return show(pages, c, { token, login });
+}
+
+interface Shown {
+  readonly token: string;
+  readonly login: LoginView;
+  readonly status?: 200 | 400 | 403 | 415;
+  readonly problem?: string;
+}
+
+function show({ vault }: Pages, c: Ctx, shown: Shown): Promise<Response> {
+  const { token, login, status = 200, problem = null } = shown;
+  const csrf = vault.sign(signInText(token));
+  return page(c, status, <LoginPage login={login} csrf={csrf} problem={problem} />);
+}
+
+async function press(pages: Pages, c: Ctx): Promise<Response> {
+  if (isForeign(senderOf(c), pages.ownOrigin)) return foreign(c);
+  const token = tokenOf(c);
+  const login = token === null ? null : await pages.desk.open(token);
+  if (token === null || login === null) return page(c, 404, <DeadLoginPage />);
+  const refuse = (status: 400 | 403 | 415, problem: string): Promise<Response> =>
+    show(pages, c, { token, login, status, problem });
+  if (!isForm(c)) return refuse(415, FORM_PROBLEMS.noForm);
+  const form = readForm(await bodyOf(c));
+  if (form === null) return refuse(400, FORM_PROBLEMS.unclear);
+  if (!isSigned(pages.vault, signInText(token), form.csrf ?? '')) {
+    return refuse(403, FORM_PROBLEMS.outdated);
+  }
+  if (form.verb === 'confirm') await pages.desk.confirm(token);
+  else if (form.verb === 'deny') await pages.desk.deny(token);
+  else return refuse(400, 'No button was pressed.');
+  return seeOther(c, token);
+}

@@ -1,0 +1,118 @@
+import type { Context } from 'hono';
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import {
+  logOf,
+  reply,
+  shownError,
+  type HttpEnv,
+  type OnInternalError,
+} from '../../../shared/bindings/http.ts';
+import { readBody, refuseEncoded } from '../../../shared/bindings/read-body.ts';
+import type { Vault } from '../../../shared/context.ts';
+import { render } from './document.tsx';
+import type { Sender } from './fence.ts';
+import { FORM_MAX_BYTES } from './form.ts';
+import { MessagePage } from './message-page.tsx';
+import { PAGE_HEADERS } from './style.ts';
+
+export interface PagesOptions {
+  /** The address that links begin with: forms come from its origin. */
+  readonly publicUrl: string;
+  /** Signs forms, and seals what goes from the first step to the second. */
+  readonly vault: Vault;
+  readonly onInternal: OnInternalError;
+}
+
+export type Ctx = Context<HttpEnv>;
+
+const TOKEN = /^[0-9A-Za-z_-]{1,256}$/;
+
+/** Null for what no link of ours ends with: it need not be looked for. */
+export function tokenOf(c: Ctx): string | null {
+  const token = c.req.param('token') ?? '';
+  return TOKEN.test(token) ? token : null;
+}
+
+export function isForm(c: Ctx): boolean {
+  const [type = ''] = (c.req.header('content-type') ?? '').split(';');
+  return type.trim().toLowerCase() === 'application/x-www-form-urlencoded';
+}
+
+export async function bodyOf(c: Ctx, maxBytes = FORM_MAX_BYTES): Promise<string> {
+  refuseEncoded(c.env.incoming);
+  return (await readBody(c.env.incoming, maxBytes)).toString('utf8');
+}
+
+export function senderOf(c: Ctx): Sender {
+  return {
+    site: c.req.header('sec-fetch-site'),
+    origin: c.req.header('origin'),
+    host: c.req.header('host'),
+  };
+}
+
+export function foreign(c: Ctx): Promise<Response> {
+  return page(
+    c,
+    403,
+    <MessagePage heading="Not decided">
+      <p>
+        This came from a page of somebody else, so it counts for nothing. Open the link in your
+        message and decide there.
+      </p>
+    </MessagePage>,
+  );
+}
+
+export function notAllowed(c: Ctx): Promise<Response> {
+  return page(
+    c,
+    405,
+    <MessagePage heading="Nothing to do here">
+      <p>Open the link in your message with a browser.</p>
+    </MessagePage>,
+    { Allow: 'GET, HEAD, POST' },
+  );
+}
+
+/** After a failure nobody here knows whether the choice was taken: the page of the link does. */
+export function failed(c: Ctx, cause: unknown, onInternal: OnInternalError): Promise<Response> {
+  const error = shownError(cause, c.get('requestId'), logOf(c, onInternal));
+  const tooLarge = error.code === 'PAYLOAD_TOO_LARGE';
+  return page(
+    c,
+    error.status,
+    <MessagePage heading={tooLarge ? 'That was too long' : 'Something went wrong on our side'}>
+      <p>
+        {tooLarge
+          ? 'Nothing was decided. Go back, and write less.'
+          : 'Please open the link in your message again in a minute: its page shows what stands.'}
+      </p>
+      <p class="soft">
+        Request <span class="exact mono">{c.get('requestId')}</span>
+      </p>
+    </MessagePage>,
+    error.headers(),
+  );
+}
+
+export async function page(
+  c: Ctx,
+  status: number,
+  content: JSX.Element,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  return reply(c, await render(content), status, { ...PAGE_HEADERS, ...headers });
+}
+
+/** To a page beside this one, wherever a proxy put both, so that loading it again never sends a form twice. */
+export function seeOther(c: Ctx, location: string): Response {
+  return reply(c, null, 303, { ...PAGE_HEADERS, Location: location });
+}
+
+/** What the pages say of a form that cannot be taken. */
+export const FORM_PROBLEMS = {
+  noForm: 'That was not a form of this page.',
+  unclear: 'The form was not clear. Please choose again.',
+  outdated: 'The page was out of date. Please look once more, then choose again.',
+} as const;

@@ -1,0 +1,194 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { Opened } from '../../lib/approvals.ts';
+import { Document } from './document.tsx';
+import { WRITTEN_MAX_CHARS, type Form } from './form.ts';
+import { Icon } from './icons.tsx';
+import { About, ExpiryLine, Subject } from './subject.tsx';
+import { AgentText } from './words.tsx';
+import { KINDS } from './wording.ts';
+
+interface Asked {
+  readonly opened: Opened;
+  readonly csrf: string;
+  /** Why what was sent before decided nothing. */
+  readonly problem: string | null;
+  /** What was sent before, so that nothing has to be written twice. */
+  readonly form: Form;
+}
+
+/** A request that waits for a decision. */
+export function RequestPage(asked: Asked): JSX.Element {
+  const { request } = asked.opened;
+  return (
+    <Document title={`${KINDS[request.kind].noun} asked`} project={request.project} wide>
+      <RequestParts {...asked} />
+    </Document>
+  );
+}
+
+/** The same within a page: what is asked, and the forms that decide. */
+export function RequestParts(asked: Asked): JSX.Element {
+  const { request } = asked.opened;
+  const { heading, lead } = KINDS[request.kind];
+  return (
+    <>
+      <div class="stack">
+        <div>
+          <h1>{heading}</h1>
+          <p class="lead">{lead}</p>
+        </div>
+        <Problem problem={asked.problem} />
+        <Subject request={request} />
+      </div>
+      <section class="act card stack" aria-labelledby="decide">
+        <div>
+          <h2 id="decide">{request.kind === 'question' ? 'Your answer' : 'Your decision'}</h2>
+          <ExpiryLine opened={asked.opened} />
+        </div>
+        {request.kind === 'question' ? <Answers {...asked} /> : <Decisions {...asked} />}
+        <NeedsContext {...asked} />
+      </section>
+      <About opened={asked.opened} />
+    </>
+  );
+}
+
+/** Said before anything else, and read out by a screen reader at once. */
+function Problem({ problem }: Pick<Asked, 'problem'>): JSX.Element | null {
+  if (problem === null) return null;
+  return (
+    <div class="note warn" role="alert">
+      <Icon name="warn" />
+      <p>
+        <strong>Nothing was decided.</strong> {problem}
+      </p>
+    </div>
+  );
+}
+
+function Decisions({ opened, csrf, form }: Asked): JSX.Element {
+  const { options, risk } = opened.request;
+  const kept = form.verb === 'needs_context' ? undefined : form.comment;
+  const asksAgain = risk === 'high';
+  return (
+    <form method="post" class="stack">
+      <input type="hidden" name="csrf" value={csrf} />
+      <details open={kept !== undefined}>
+        <summary>Add a comment</summary>
+        <label for="comment">The agent reads it. You can leave it empty.</label>
+        <Area id="comment" name="comment" value={kept} />
+      </details>
+      <div class="pair">
+        <button class="btn no" name="verb" value="deny">
+          Deny
+        </button>
+        <button class="btn yes" name="verb" value="approve">
+          Approve
+          {asksAgain && <small>asks once more</small>}
+        </button>
+      </div>
+      {options.length > 0 && (
+        <fieldset>
+          <legend>Or approve in one of these ways only</legend>
+          {options.map((option, index) => (
+            <Option says="Approve, but only:" option={option} index={index} />
+          ))}
+        </fieldset>
+      )}
+    </form>
+  );
+}
+
+function Answers({ opened, csrf, form }: Asked): JSX.Element {
+  const { options } = opened.request;
+  return (
+    <>
+      {options.length > 0 && (
+        <form method="post">
+          <input type="hidden" name="csrf" value={csrf} />
+          <fieldset>
+            <legend>Choose an answer</legend>
+            {options.map((option, index) => (
+              <Option says="Answer:" option={option} index={index} />
+            ))}
+          </fieldset>
+        </form>
+      )}
+      <form method="post" class="stack">
+        <input type="hidden" name="csrf" value={csrf} />
+        <div>
+          <label for="text">
+            {options.length > 0 ? 'Or answer in your words' : 'In your words'}
+          </label>
+          <Area id="text" name="text" value={form.text} required />
+        </div>
+        <button class="btn yes" name="verb" value="answer">
+          Send this answer
+        </button>
+      </form>
+    </>
+  );
+}
+
+/** An option is the agent's text: a button whose label could say `Deny` says in our words what it does. */
+function Option({
+  says,
+  option,
+  index,
+}: {
+  readonly says: string;
+  readonly option: string;
+  readonly index: number;
+}): JSX.Element {
+  return (
+    <button class="btn way" name="index" value={index.toString()}>
+      <small>{says}</small>
+      <AgentText text={option} reading="line" />
+    </button>
+  );
+}
+
+function NeedsContext({ opened, csrf, form }: Asked): JSX.Element {
+  const kept = form.verb === 'needs_context' ? (form.comment ?? '') : undefined;
+  const isQuestion = opened.request.kind === 'question';
+  return (
+    <details class="more" open={kept !== undefined}>
+      <summary>Ask for more context</summary>
+      <form method="post" class="stack">
+        <input type="hidden" name="csrf" value={csrf} />
+        <div>
+          <label for="missing">
+            What is missing? {isQuestion ? 'Nothing is answered' : 'Nothing is approved'}; the agent
+            has to ask again.
+          </label>
+          <Area id="missing" name="comment" value={kept} required />
+        </div>
+        <button class="btn" name="verb" value="needs_context">
+          Ask for more context
+        </button>
+      </form>
+    </details>
+  );
+}
+
+interface AreaProps {
+  readonly id: string;
+  readonly name: keyof typeof WRITTEN_MAX_CHARS;
+  readonly value: string | undefined;
+  readonly required?: boolean;
+}
+
+function Area({ id, name, value, required = false }: AreaProps): JSX.Element {
+  return (
+    <textarea
+      id={id}
+      name={name}
+      rows={3}
+      maxlength={WRITTEN_MAX_CHARS[name]}
+      required={required}
+      autocomplete="off"
+    >
+      {value ?? ''}
+    </textarea>
+  );
+}

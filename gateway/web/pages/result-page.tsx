@@ -1,0 +1,93 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { Choice, Opened, RequestStatus } from '../../lib/approvals.ts';
+import { Document } from './document.tsx';
+import { Icon } from './icons.tsx';
+import { About, Subject } from './subject.tsx';
+import { AgentText, Ago } from './words.tsx';
+import { endOf, lateSentence } from './wording.ts';
+
+interface Ended {
+  readonly opened: Opened;
+  readonly status: Exclude<RequestStatus, 'pending'>;
+  /** What this person chose when it was too late; null when they only looked, or were the one who decided. */
+  readonly late: Choice['verb'] | null;
+}
+
+/** A request that is over: how it ended, by whom and when, and what it was. */
+export function ResultPage(ended: Ended): JSX.Element {
+  const { request } = ended.opened;
+  return (
+    <Document title={endOf(request.kind, ended.status).heading} project={request.project}>
+      <ResultParts {...ended} />
+    </Document>
+  );
+}
+
+/** The same within a page. */
+export function ResultParts({ opened, status, late }: Ended): JSX.Element {
+  const { request } = opened;
+  const words = endOf(request.kind, status);
+  const showsDecision = status === 'modified' || status === 'answered';
+  return (
+    <>
+      {late !== null && (
+        <div class="note warn" role="alert">
+          <Icon name="warn" />
+          <p>
+            <strong>{lateSentence(late, status)}</strong>
+          </p>
+        </div>
+      )}
+      <div class={`end ${words.tone}`}>
+        <Icon name={words.icon} />
+        <div>
+          <h1>{words.heading}</h1>
+          <By opened={opened} status={status} />
+          <p>{words.meaning}</p>
+          {showsDecision && request.decision !== null && (
+            <p class="quote summary">
+              <AgentText text={request.decision} reading="prose" />
+            </p>
+          )}
+          {request.comment !== null && (
+            <p class="quote">
+              Comment: <AgentText text={request.comment} reading="prose" />
+            </p>
+          )}
+        </div>
+      </div>
+      <p class="soft">This is final; you can close this page. Below is what was asked.</p>
+      <Subject request={request} />
+      <About opened={opened} />
+    </>
+  );
+}
+
+function By({ opened, status }: Pick<Ended, 'opened' | 'status'>): JSX.Element {
+  const { request, now } = opened;
+  if (status === 'expired') {
+    return (
+      <p>
+        <Ago at={request.expiresAt} now={now} />
+      </p>
+    );
+  }
+  return (
+    <p>
+      {request.decidedBy !== null && (
+        <>
+          by{' '}
+          <strong>
+            <AgentText text={request.decidedBy} reading="line" />
+          </strong>
+        </>
+      )}
+      {request.decidedAt !== null && (
+        <>
+          {request.decidedBy !== null && ', '}
+          <Ago at={request.decidedAt} now={now} />
+        </>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,177 @@
+import { Hono } from 'hono';
+import type { HttpEnv } from '../../../shared/bindings/http.ts';
+import type { Vault } from '../../../shared/context.ts';
+import { isSigned } from '../../../shared/links.ts';
+import type { Choice, Desk, Opened } from '../../lib/approvals.ts';
+import { ChannelPage } from './channel-page.tsx';
+import { ConfirmPage } from './confirm-page.tsx';
+import { addressText, decisionText, isForeign, openStep, sealStep } from './fence.ts';
+import { readChoice, readForm, type Form, type ReadChoice } from './form.ts';
+import { DeadLinkPage } from './message-page.tsx';
+import {
+  bodyOf,
+  failed,
+  FORM_PROBLEMS,
+  foreign,
+  isForm,
+  notAllowed,
+  page,
+  seeOther,
+  senderOf,
+  tokenOf,
+  type Ctx,
+  type PagesOptions,
+} from './page-answers.tsx';
+import { RequestPage } from './request-page.tsx';
+import { ResultPage } from './result-page.tsx';
+import { needsSecondStep } from './second-step.ts';
+import { isVerb, statusAt } from './wording.ts';
+
+interface Pages {
+  readonly desk: Desk;
+  readonly vault: Vault;
+  readonly ownOrigin: string;
+}
+
+const NO_FORM: Form = {};
+
+/** The pages that links in messages lead to: a request to decide on, and an address to confirm. Looking never decides. */
+export function pageRoutes(desk: Desk, options: PagesOptions): Hono<HttpEnv> {
+  const { publicUrl, vault } = options;
+  const pages: Pages = { desk, vault, ownOrigin: new URL(publicUrl).origin };
+  const app = new Hono<HttpEnv>();
+  app.onError((error, c) => failed(c, error, options.onInternal));
+  app.get('/a/:token', (c) => showRequest(pages, c));
+  app.post('/a/:token', (c) => decide(pages, c));
+  app.all('/a/:token', notAllowed);
+  app.get('/c/:token', (c) => showChannel(pages, c));
+  app.post('/c/:token', (c) => confirmChannel(pages, c));
+  app.all('/c/:token', notAllowed);
+  return app;
+}
+
+async function showRequest(pages: Pages, c: Ctx): Promise<Response> {
+  const token = tokenOf(c);
+  const opened = token === null ? null : await pages.desk.open(token);
+  if (token === null || opened === null) return page(c, 404, <DeadLinkPage />);
+  const step = c.req.query('step');
+  const choice = isOver(opened) ? null : openStep(pages.vault, token, opened, step);
+  if (step !== undefined && choice !== null) {
+    const csrf = pages.vault.sign(decisionText(token, opened));
+    const confirm = { opened, choice, csrf, step };
+    return page(c, 200, <ConfirmPage {...confirm} />);
+  }
+  const late = c.req.query('late');
+  return show(pages, c, { token, opened, late: isVerb(late) ? late : null });
+}
+
+interface Shown {
+  readonly token: string;
+  readonly opened: Opened;
+  readonly late?: Choice['verb'] | null;
+  readonly status?: 200 | 400 | 403 | 413 | 415;
+  readonly problem?: string;
+  readonly form?: Form;
+}
+
+/** The page of a request as it stands. */
+function show(pages: Pages, c: Ctx, shown: Shown): Promise<Response> {
+  const { token, opened, late = null, status = 200, problem = null, form = NO_FORM } = shown;
+  const standing = statusAt(opened.request, opened.now);
+  if (standing !== 'pending') {
+    return page(c, status, <ResultPage opened={opened} status={standing} late={late} />);
+  }
+  const csrf = pages.vault.sign(decisionText(token, opened));
+  return page(c, status, <RequestPage opened={opened} csrf={csrf} problem={problem} form={form} />);
+}
+
+async function decide(pages: Pages, c: Ctx): Promise<Response> {
+  if (isForeign(senderOf(c), pages.ownOrigin)) return foreign(c);
+  const token = tokenOf(c);
+  const opened = token === null ? null : await pages.desk.open(token);
+  if (token === null || opened === null) return page(c, 404, <DeadLinkPage />);
+  if (!isForm(c)) {
+    return show(pages, c, {
+      token,
+      opened,
+      status: 415,
+      problem: FORM_PROBLEMS.noForm,
+    });
+  }
+  const form = readForm(await bodyOf(c));
+  if (form === null) {
+    return show(pages, c, {
+      token,
+      opened,
+      status: 400,
+      problem: FORM_PROBLEMS.unclear,
+    });
+  }
+  if (!isSigned(pages.vault, decisionText(token, opened), form.csrf ?? '')) {
+    return show(pages, c, { token, opened, status: 403, problem: FORM_PROBLEMS.outdated, form });
+  }
+  const read =
+    form.confirm === undefined ? readChoice(form) : confirmed(pages, token, opened, form);
+  if (read.choice === null) {
+    return show(pages, c, { token, opened, status: 400, problem: read.problem, form });
+  }
+  return take(pages, c, { token, opened, form, choice: read.choice });
+}
+
+/** The choice of the first step, as the page of the second showed it. */
+function confirmed(pages: Pages, token: string, opened: Opened, form: Form): ReadChoice {
+  const choice = openStep(pages.vault, token, opened, form.confirm);
+  return choice === null ? { choice, problem: FORM_PROBLEMS.outdated } : { choice };
+}
+
+interface Taken {
+  readonly token: string;
+  readonly opened: Opened;
+  readonly form: Form;
+  readonly choice: Choice;
+}
+
+/** A choice that a person made on our page: taken, unless it has to be confirmed first. */
+async function take(pages: Pages, c: Ctx, taken: Taken): Promise<Response> {
+  const { token, opened, form, choice } = taken;
+  if (form.confirm === undefined && needsSecondStep(opened, choice)) {
+    return seeOther(c, `${token}?step=${sealStep(pages.vault, token, opened, choice)}`);
+  }
+  const decided = await pages.desk.decide(token, choice);
+  if (decided === null) return page(c, 404, <DeadLinkPage />);
+  if (decided.outcome === 'refused') {
+    const { opened: now, problem } = decided;
+    return show(pages, c, { token, opened: now, status: 400, problem, form });
+  }
+  return seeOther(c, decided.outcome === 'late' ? `${token}?late=${choice.verb}` : token);
+}
+
+async function showChannel(pages: Pages, c: Ctx): Promise<Response> {
+  const token = tokenOf(c);
+  const channel = token === null ? null : await pages.desk.openChannel(token);
+  if (token === null || channel === null) return page(c, 404, <DeadLinkPage />);
+  const csrf = pages.vault.sign(addressText(token));
+  return page(c, 200, <ChannelPage channel={channel} csrf={csrf} problem={null} />);
+}
+
+async function confirmChannel(pages: Pages, c: Ctx): Promise<Response> {
+  if (isForeign(senderOf(c), pages.ownOrigin)) return foreign(c);
+  const token = tokenOf(c);
+  const channel = token === null ? null : await pages.desk.openChannel(token);
+  if (token === null || channel === null) return page(c, 404, <DeadLinkPage />);
+  const form = isForm(c) ? readForm(await bodyOf(c)) : null;
+  if (!isSigned(pages.vault, addressText(token), form?.csrf ?? '')) {
+    const csrf = pages.vault.sign(addressText(token));
+    return page(
+      c,
+      403,
+      <ChannelPage channel={channel} csrf={csrf} problem={FORM_PROBLEMS.outdated} />,
+    );
+  }
+  const verified = await pages.desk.verifyEmail(token);
+  return verified === null ? page(c, 404, <DeadLinkPage />) : seeOther(c, token);
+}
+
+function isOver({ request, now }: Opened): boolean {
+  return statusAt(request, now) !== 'pending';
+}

@@ -1,0 +1,238 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { Opened, RequestView } from '../../lib/approvals.ts';
+import { Bars, Icon } from './icons.tsx';
+import { digitsOf } from './number.ts';
+import type { Reading } from './text.ts';
+import { lengthOfTime } from './time.ts';
+import { AgentText, Ago, CautionNote, LongText, Stretches, Time, WrittenBy } from './words.tsx';
+import { counted } from '../../../shared/counted.ts';
+
+const RISKS = { low: 'Low', medium: 'Medium', high: 'High' } as const;
+
+/** What is asked, in the words of the agent and set apart from ours. */
+export function Subject({ request }: { readonly request: RequestView }): JSX.Element {
+  const { agent, kind, details, note } = request;
+  const exactDetails = kind === 'email_send' || kind === 'file_url';
+  return (
+    <>
+      <CautionNote texts={textsOf(request)} />
+      <Warnings warnings={request.warnings} kind={request.kind} />
+      <figure class="said">
+        <WrittenBy label={agent.label} />
+        <Summary request={request} />
+        <Facts request={request} />
+        {note !== null && <Passage title="Note" text={note} mono={false} />}
+        {details !== null && <Passage title="Details" text={details} mono={exactDetails} />}
+        <Diff lines={request.diff} />
+      </figure>
+    </>
+  );
+}
+
+/** Above this a question is read better in the size of a text. */
+const HEADLINE_MAX_CHARS = 300;
+
+/** What is read first: a line, or a question, which may be long and have lines. */
+function Summary({ request }: { readonly request: RequestView }): JSX.Element {
+  const { kind, summary } = request;
+  if (kind !== 'question') {
+    return (
+      <p class="summary">
+        <AgentText text={summary} reading="line" />
+      </p>
+    );
+  }
+  return (
+    <div class={summary.length > HEADLINE_MAX_CHARS ? 'question' : 'summary'}>
+      <LongText text={summary} mono={false} />
+    </div>
+  );
+}
+
+/** The few words by which a person knows what it was. */
+export function Facts({ request }: { readonly request: RequestView }): JSX.Element | null {
+  const { action, amount, risk } = request;
+  if (action === null && amount === null && risk === null) return null;
+  return (
+    <dl class="facts">
+      {action !== null && (
+        <>
+          <dt>Action</dt>
+          <dd>
+            <AgentText text={action} reading="exact" />
+          </dd>
+        </>
+      )}
+      {amount !== null && (
+        <>
+          <dt>Amount</dt>
+          <dd class="exact">{digitsOf(amount)}</dd>
+        </>
+      )}
+      {risk !== null && (
+        <>
+          <dt>Risk</dt>
+          <dd>
+            <span class={`risk ${risk}`}>
+              <Bars level={risk} />
+              {RISKS[risk]}
+            </span>
+          </dd>
+        </>
+      )}
+    </dl>
+  );
+}
+
+function Passage({
+  title,
+  text,
+  mono,
+}: {
+  readonly title: string;
+  readonly text: string;
+  readonly mono: boolean;
+}): JSX.Element {
+  return (
+    <div class="text">
+      <h2>{title}</h2>
+      <LongText text={text} mono={mono} />
+    </div>
+  );
+}
+
+interface WarningsProps {
+  readonly warnings: readonly string[];
+  readonly kind: RequestView['kind'];
+}
+
+/** What our own look found. It names rules and recipients as the agent called them. */
+function Warnings({ warnings, kind }: WarningsProps): JSX.Element | null {
+  if (warnings.length === 0) return null;
+  return (
+    <div class="note warn">
+      <Icon name="warn" />
+      <div>
+        <p>
+          <strong>
+            {kind === 'policy' ? 'Found when the rules were checked' : 'Mind before it is sent'}
+          </strong>
+        </p>
+        <ul>
+          {warnings.map((warning) => (
+            <li>
+              <AgentText text={warning} reading="line" />
+            </li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  );
+}
+
+const DIFF_OPEN_LINES = 40;
+
+function Diff({ lines }: { readonly lines: readonly string[] }): JSX.Element | null {
+  if (lines.length === 0) return null;
+  const folded = lines.slice(DIFF_OPEN_LINES);
+  return (
+    <div class="text">
+      <h2>Change, line by line: + comes, - goes</h2>
+      <DiffLines lines={lines.slice(0, DIFF_OPEN_LINES)} />
+      {folded.length > 0 && (
+        <details>
+          <summary>Read on: {counted(folded.length, 'more line')}</summary>
+          <DiffLines lines={folded} />
+        </details>
+      )}
+    </div>
+  );
+}
+
+/** A change line by line, as `+ …`, `- …` and `  …`. */
+export function DiffLines({ lines }: { readonly lines: readonly string[] }): JSX.Element {
+  return (
+    <ul class="diff" translate="no">
+      {lines.map((line) => (
+        <li class={classOfLine(line)}>
+          <Stretches text={line} reading="code" />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function classOfLine(line: string): string {
+  if (line.startsWith('+')) return 'add';
+  return line.startsWith('-') ? 'cut' : 'same';
+}
+
+/** Where the request comes from and how to know it again: what is proven apart from what the agent says of itself. */
+export function About({ opened }: { readonly opened: Opened }): JSX.Element {
+  const { request, channel, now } = opened;
+  const { agent } = request;
+  return (
+    <section class="about card" aria-labelledby="about">
+      <h2 id="about">About this request</h2>
+      <dl class="facts">
+        <dt>Asked</dt>
+        <dd>
+          <Ago at={request.createdAt} now={now} />
+        </dd>
+        <dt>By</dt>
+        <dd>
+          {agent.label === null ? (
+            'an agent without a name'
+          ) : (
+            <>
+              calls itself <AgentText text={agent.label} reading="line" />
+            </>
+          )}
+          {agent.platform !== 'unknown' && (
+            <>
+              , on <AgentText text={agent.platform} reading="line" />
+            </>
+          )}
+        </dd>
+        <dt>Key</dt>
+        <dd>
+          <AgentText text={request.keyName} reading="line" />
+        </dd>
+        <dt>Fingerprint</dt>
+        <dd>
+          <span class="exact mono">{request.fingerprint.replaceAll(/(.{4})(?=.)/g, '$1 ')}</span>
+          <br />
+          <span class="soft">the same in every message about it</span>
+        </dd>
+        <dt>To</dt>
+        <dd>
+          <AgentText text={channel.label} reading="line" />
+        </dd>
+      </dl>
+    </section>
+  );
+}
+
+/** `Expires in 3 h, at 14:30 UTC`. */
+export function ExpiryLine({ opened }: { readonly opened: Opened }): JSX.Element {
+  const { now, request } = opened;
+  return (
+    <p class="soft">
+      Expires in {lengthOfTime(request.expiresAt - now)}, at{' '}
+      <Time at={request.expiresAt} now={now} />
+    </p>
+  );
+}
+
+function textsOf(request: RequestView): (readonly [string, Reading])[] {
+  const texts: (readonly [string | null, Reading])[] = [
+    [request.summary, request.kind === 'question' ? 'prose' : 'line'],
+    [request.action, 'exact'],
+    [request.details, 'prose'],
+    [request.note, 'prose'],
+    [request.agent.label, 'line'],
+    ...request.options.map((option) => [option, 'line'] as const),
+    ...request.diff.map((line) => [line, 'code'] as const),
+  ];
+  return texts.flatMap(([text, reading]) => (text === null ? [] : [[text, reading] as const]));
+}

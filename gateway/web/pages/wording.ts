@@ -1,0 +1,178 @@
+import type { Choice, RequestKind, RequestStatus, RequestView } from '../../lib/approvals.ts';
+import type { IconName } from './icons.tsx';
+
+interface KindWords {
+  /** What it is called in a sentence and in a list of tabs. */
+  readonly noun: string;
+  readonly heading: string;
+  /** What follows from a yes, in our words: the agent's may say something else. */
+  readonly lead: string;
+}
+
+export const KINDS: Readonly<Record<RequestKind, KindWords>> = {
+  approval: {
+    noun: 'Approval',
+    heading: 'Approve this action?',
+    lead: 'An agent waits for your decision.',
+  },
+  question: {
+    noun: 'Question',
+    heading: 'An agent asks you',
+    lead: 'Your answer goes back to the agent.',
+  },
+  policy: {
+    noun: 'Policy change',
+    heading: 'Change the rules?',
+    lead: 'Once approved, these rules decide what agents may do without asking a person.',
+  },
+  file_url: {
+    noun: 'Public link',
+    heading: 'Make a public link to a file?',
+    lead: 'Whoever has the link can download the file until the link expires.',
+  },
+  email_send: {
+    noun: 'Email',
+    heading: 'Send this email?',
+    lead: 'It is sent as soon as you approve, and cannot be called back.',
+  },
+  channel: {
+    noun: 'New approver',
+    heading: 'Let somebody else decide, too?',
+    lead: 'Once approved, whoever is behind this channel approves and denies in this project, as you do.',
+  },
+};
+
+type Ended = Exclude<RequestStatus, 'pending'>;
+
+interface EndWords {
+  readonly heading: string;
+  readonly tone: 'good' | 'bad' | 'calm';
+  readonly icon: IconName;
+  /** What it means for the agent. */
+  readonly meaning: string;
+  /** As in `It was approved before`. */
+  readonly participle: string;
+}
+
+const ENDS: Readonly<Record<Ended, EndWords>> = {
+  approved: {
+    heading: 'Approved',
+    tone: 'good',
+    icon: 'yes',
+    meaning: 'The agent may go on.',
+    participle: 'approved',
+  },
+  modified: {
+    heading: 'Approved with a change',
+    tone: 'good',
+    icon: 'yes',
+    meaning: 'The agent may go on, but only in this way:',
+    participle: 'approved with a change',
+  },
+  denied: {
+    heading: 'Denied',
+    tone: 'bad',
+    icon: 'no',
+    meaning: 'The agent may not do this.',
+    participle: 'denied',
+  },
+  needs_context: {
+    heading: 'More context asked for',
+    tone: 'calm',
+    icon: 'ask',
+    meaning: 'Nothing is approved. The agent has to ask again, and say more.',
+    participle: 'sent back for more context',
+  },
+  answered: {
+    heading: 'Answered',
+    tone: 'good',
+    icon: 'yes',
+    meaning: 'The agent was given this answer:',
+    participle: 'answered',
+  },
+  expired: {
+    heading: 'Expired, not approved',
+    tone: 'calm',
+    icon: 'time',
+    meaning:
+      'Nobody decided in time, so it is not approved. If it still matters, the agent can ask again.',
+    participle: 'expired',
+  },
+};
+
+const MEANINGS: Readonly<Partial<Record<RequestKind, Partial<Record<Ended, string>>>>> = {
+  policy: {
+    approved: 'The new rules hold from now on.',
+    denied: 'The rules stay as they were.',
+    needs_context:
+      'The rules stay as they were. Whoever proposed them has to ask again, and say more.',
+    expired: 'Nobody decided in time. The rules stay as they were.',
+  },
+  file_url: {
+    approved: 'The agent can now make this link, once.',
+    denied: 'No link is made.',
+  },
+  email_send: {
+    approved: 'The email is on its way.',
+    denied: 'The email is not sent.',
+    expired: 'Nobody decided in time. The email is not sent.',
+  },
+  channel: {
+    approved: 'This channel can decide from now on.',
+    denied: 'This channel cannot decide anything.',
+    expired: 'Nobody decided in time. This channel cannot decide anything.',
+  },
+  question: {
+    needs_context: 'The question is not answered. The agent has to ask again, and say more.',
+    denied: 'The question is closed without an answer.',
+    expired: 'Nobody answered in time. If it still matters, the agent can ask again.',
+  },
+};
+
+/** How a request ended, in words of its kind. */
+export function endOf(kind: RequestKind, status: Ended): EndWords {
+  const words = ENDS[status];
+  const meaning = MEANINGS[kind]?.[status] ?? words.meaning;
+  const heading =
+    kind === 'question' && status === 'expired' ? 'Expired, not answered' : words.heading;
+  return { ...words, meaning, heading };
+}
+
+/** What a button is called in a sentence about it. */
+const VERBS: Readonly<Record<Choice['verb'], string>> = {
+  approve: 'Approve',
+  deny: 'Deny',
+  option: 'choice',
+  answer: 'answer',
+  needs_context: 'question for more context',
+};
+
+const ENDS_IN: Readonly<Record<Choice['verb'], readonly RequestStatus[]>> = {
+  approve: ['approved'],
+  deny: ['denied'],
+  option: ['modified', 'answered'],
+  answer: ['answered'],
+  needs_context: ['needs_context'],
+};
+
+/**
+ * What became of a choice that came too late. An option or an answer may have been another one than stands now, so only
+ * a plain yes or no counts as the same.
+ */
+export function lateSentence(verb: Choice['verb'], status: Ended): string {
+  const same = ENDS_IN[verb].includes(status) && (verb === 'approve' || verb === 'deny');
+  const { participle } = ENDS[status];
+  if (same)
+    return `It was already ${participle} when your ${VERBS[verb]} arrived: nothing changed.`;
+  const already = status === 'expired' ? 'had expired' : `was already ${participle}`;
+  return `Your ${VERBS[verb]} came too late and changed nothing: the request ${already}.`;
+}
+
+export function isVerb(text: string | undefined): text is Choice['verb'] {
+  return text !== undefined && Object.hasOwn(VERBS, text);
+}
+
+/** The status that counts: a request is over when its time is, whoever has noticed. */
+export function statusAt(request: RequestView, now: number): RequestStatus {
+  return request.status === 'pending' && now >= request.expiresAt ? 'expired' : request.status;
+}

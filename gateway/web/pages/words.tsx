@@ -1,0 +1,129 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { Icon } from './icons.tsx';
+import { digitsOf } from './number.ts';
+import { lengthOfTime, timeOfDay } from './time.ts';
+import { cautionsOf, fold, pieces, type Reading } from './text.ts';
+import { nounFor } from '../../../shared/counted.ts';
+
+interface Spoken {
+  readonly text: string;
+  readonly reading: Reading;
+  readonly class?: string;
+}
+
+/** Text of somebody else, shown as text. Programs that translate a page leave it as it was written. */
+export function AgentText({ text, reading, class: more = '' }: Spoken): JSX.Element {
+  const exact = reading === 'exact' || reading === 'code';
+  const names = `agent${exact ? ' exact' : ''}${more === '' ? '' : ` ${more}`}`;
+  return (
+    <span class={names} dir={exact ? 'ltr' : 'auto'} translate="no">
+      <Stretches text={text} reading={reading} />
+    </span>
+  );
+}
+
+/** The stretches of a text alone, for an element that is dressed already. */
+export function Stretches({ text, reading }: Omit<Spoken, 'class'>): JSX.Element {
+  return (
+    <>
+      {pieces(text, reading).map((piece) => {
+        if (piece.kind === 'hidden') return <span class="hid">{piece.text}</span>;
+        if (piece.kind === 'lookalike') return <mark>{piece.text}</mark>;
+        return piece.text;
+      })}
+    </>
+  );
+}
+
+/** Whose words follow. The name is what the agent calls itself. */
+export function WrittenBy({ label }: { readonly label: string | null }): JSX.Element {
+  return (
+    <figcaption>
+      Written by the agent
+      {label !== null && (
+        <>
+          {' '}
+          “<AgentText text={label} reading="line" />”
+        </>
+      )}
+    </figcaption>
+  );
+}
+
+/** A text of many lines; the rest of a long one is folded away, with its length told. */
+export function LongText({
+  text,
+  mono,
+}: {
+  readonly text: string;
+  readonly mono: boolean;
+}): JSX.Element {
+  const { open, folded } = fold(text);
+  const foldedChars = Array.from(folded).length;
+  const names = mono ? 'agent mono' : 'agent';
+  const lines = folded.split('\n').filter((line) => line.trim() !== '').length;
+  return (
+    <>
+      <div class={names} dir="auto" translate="no">
+        <Stretches text={open} reading="prose" />
+      </div>
+      {folded !== '' && (
+        <details>
+          <summary>
+            Read on: {digitsOf(foldedChars)} {nounFor(foldedChars, 'character')}
+            {lines > 1 && ` on ${lines} lines`} more
+          </summary>
+          <div class={names} dir="auto" translate="no">
+            <Stretches text={folded} reading="prose" />
+          </div>
+        </details>
+      )}
+    </>
+  );
+}
+
+/** Says what the marks in the texts mean, where there are any. */
+export function CautionNote({
+  texts,
+  writer = 'the agent',
+}: {
+  readonly texts: readonly (readonly [string, Reading])[];
+  readonly writer?: string;
+}): JSX.Element | null {
+  const { hidden, lookalike, directions } = cautionsOf(texts);
+  const sentences = [
+    hidden && 'It has hidden characters. Each is shown as a small box with its number.',
+    lookalike &&
+      'Marked characters are not plain Latin letters, digits or signs, and can look like others.',
+    directions && 'It mixes writing from left to right and from right to left: read with care.',
+  ].filter((sentence) => sentence !== false);
+  if (sentences.length === 0) return null;
+  return (
+    <div class="note warn">
+      <Icon name="warn" />
+      <div>
+        <p>
+          <strong>Look twice at what {writer} wrote.</strong>
+        </p>
+        {sentences.map((sentence) => (
+          <p>{sentence}</p>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** A moment, machine-readable beside what a person reads. */
+export function Time({ at, now }: { readonly at: number; readonly now: number }): JSX.Element {
+  return <time datetime={new Date(at).toISOString()}>{timeOfDay(at, now)}</time>;
+}
+
+/** `4 min ago, at 14:30 UTC`. */
+export function Ago({ at, now }: { readonly at: number; readonly now: number }): JSX.Element {
+  return (
+    <>
+      {now - at < 5000 ? 'just now' : `${lengthOfTime(now - at)} ago`}, at{' '}
+      <Time at={at} now={now} />
+    </>
+  );
+}
