@@ -244,7 +244,7 @@ async function openDoors(
     desk,
     executor,
     isLocal: signIn === null,
-    mailPerson: (mail) => middle.people.mail(mail),
+    mailPerson: (message) => people.mail(message),
     onTrouble: (reason) => log.warn({ reason }, 'a link to the inbox was not mailed'),
   });
   const source = await openReplicaSource(databases, clock);
