@@ -6,7 +6,7 @@ import type { Carrier, Sent } from './approvals.ts';
 export type MailOutcome = 'delivered' | 'duplicate' | 'unknown_recipient';
 
 /** How an attempt to send a mail ended; `void` where it was not wanted any more. */
-export type MailSending = 'sent' | 'void' | 'later' | 'failed';
+type MailSending = 'sent' | 'void' | 'later' | 'failed';
 
 /** Is told of what happens, to count it. Called often: it is quick, and never throws. */
 export interface Observer {

@@ -54,7 +54,7 @@ describe('the program', () => {
 
   it('gives a shell nothing but the command that its own user wrote', () => {
     expect(filesWith(/\bexecSync\(|\bexecFile|shell: true/).toSorted()).toEqual([
-      'cli/commands/doctor-checks.ts',
+      'cli/doctor/checks.ts',
       'shared/store/log-files.ts',
     ]);
     expect(filesWith(/\b(?:spawn|spawnSync)\(\s*['"](?:ba)?sh['"]/).toSorted()).toEqual([
@@ -64,7 +64,7 @@ describe('the program', () => {
     ]);
     expect(filesWith(/'node:child_process'/).toSorted()).toEqual([
       'cli/browser.ts',
-      'cli/commands/doctor-checks.ts',
+      'cli/doctor/checks.ts',
       'cli/commands/inbox-work.ts',
       'cli/commands/up.ts',
       'cli/work/child.ts',

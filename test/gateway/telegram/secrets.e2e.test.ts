@@ -70,7 +70,7 @@ describe('the token', () => {
   it('is not printed, even when all libraries are told to print what they do', async () => {
     story = await Story.prepare({ token: TOKEN });
     const script = `
-      const { TelegramBot } = await import('./gateway/telegram/bot.ts');
+      const { TelegramBot } = await import('./gateway/channels/telegram/bot.ts');
       const troubles = [];
       const bot = new TelegramBot({
         config: { token: process.env.TOKEN, apiRoot: process.env.ROOT, mode: 'poll', publicUrl: 'https://a.example' },
