@@ -59,13 +59,13 @@ describe('the program', () => {
     ]);
     expect(filesWith(/\b(?:spawn|spawnSync)\(\s*['"](?:ba)?sh['"]/).toSorted()).toEqual([
       // `svc inbox work --exec`; what comes from outside is its standard input.
-      'cli/commands/inbox-work.ts',
+      'cli/commands/inbox/work.ts',
       'cli/work/child.ts',
     ]);
     expect(filesWith(/'node:child_process'/).toSorted()).toEqual([
       'cli/browser.ts',
       'cli/doctor/checks.ts',
-      'cli/commands/inbox-work.ts',
+      'cli/commands/inbox/work.ts',
       'cli/commands/up.ts',
       'cli/work/child.ts',
       'daemon/launch.ts',
