@@ -64,9 +64,9 @@ describe('the program', () => {
     ]);
     expect(filesWith(/'node:child_process'/).toSorted()).toEqual([
       'cli/browser.ts',
-      'cli/doctor/checks.ts',
       'cli/commands/inbox/work.ts',
       'cli/commands/up.ts',
+      'cli/doctor/checks.ts',
       'cli/work/child.ts',
       'daemon/launch.ts',
       'daemon/replica/sync-process.ts',
