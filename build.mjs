@@ -56,7 +56,13 @@ await build({
 
 // The command is one CommonJS file with everything in it, in plain ASCII: Node starts that fastest, and on Node 20 it is
 // the only kind that can be kept compiled. `import()` doesn't work in code that is run that way: `require` takes its place.
-const command = { ...common, format: 'cjs', supported: { 'dynamic-import': false } };
+// Only `svc mcp` needs the SDK, and loads it from node_modules.
+const command = {
+  ...common,
+  format: 'cjs',
+  supported: { 'dynamic-import': false },
+  external: ['@modelcontextprotocol/sdk/*'],
+};
 
 /** The shapes of operations and what commands declare, written out: the command starts without schemas and without its commands. */
 const atBuild = {

@@ -1,8 +1,9 @@
-import type { Readable, Writable } from 'node:stream';
+import { Writable, type Readable } from 'node:stream';
+import { writeNumbers } from '../../shared/bindings/mcp-numbers.ts';
 
 const NEWLINE = 0x0a;
 /** Longer messages are refused by every server; beyond this they are not even kept. */
-const LINE_MAX_BYTES = 32 * 1024 * 1024;
+export const LINE_MAX_BYTES = 32 * 1024 * 1024;
 
 /**
  * The lines of a stream, without their ends; null for one that is too long. Only a line feed ends a line: the
@@ -27,37 +28,25 @@ export async function* readLines(input: Readable): AsyncGenerator<Buffer | null>
   if (bytes > 0) yield bytes > LINE_MAX_BYTES ? null : Buffer.concat(parts);
 }
 
-/** Writes whole lines one after another, as fast as the reader takes them. */
-export class LineWriter {
+/** Writes lines with their numbers as they were written, as fast as the reader takes them. */
+export class LineWriter extends Writable {
   readonly #output: Writable;
-  #last: Promise<void> = Promise.resolve();
-  #closed = false;
+  #isGone = false;
 
   constructor(output: Writable) {
+    super({ decodeStrings: false });
     this.#output = output;
     // A reader that went away ends the input too; there is nobody left to tell.
-    output.on('error', () => (this.#closed = true));
-    output.on('close', () => (this.#closed = true));
+    const gone = (): unknown => (this.#isGone = true);
+    output.on('error', gone);
+    output.on('close', gone);
+    this.on('error', gone);
+    // Each message that waits for room listens for it.
+    this.setMaxListeners(0);
   }
 
-  /** Resolves when the reader has room for more. Line ends between the tokens of the JSON become blanks. */
-  write(json: string): Promise<void> {
-    this.#last = this.#last.then(() => this.#put(`${json.replace(/[\r\n]+/g, ' ').trim()}\n`));
-    return this.#last;
-  }
-
-  async #put(line: string): Promise<void> {
-    if (this.#closed || this.#output.write(line)) return;
-    await new Promise<void>((resolve) => {
-      const output = this.#output;
-      const go = (): void => {
-        for (const name of WAKING) output.off(name, go);
-        resolve();
-      };
-      for (const name of WAKING) output.once(name, go);
-    });
+  override _write(line: string, _encoding: string, done: () => void): void {
+    if (this.#isGone) return done();
+    this.#output.write(writeNumbers(line), () => done());
   }
 }
-
-/** What ends the wait for a slow reader: it has room, or it is gone. */
-const WAKING = ['drain', 'close', 'error'] as const;

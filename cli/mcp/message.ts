@@ -1,81 +1,59 @@
-import { isObject } from '../../shared/untyped.ts';
+import type { JSONRPCMessage, JSONRPCResultResponse } from '@modelcontextprotocol/sdk/types.js';
+import { isObject, parseObject } from '../../shared/untyped.ts';
 
 /** JSON-RPC's code for a line that is no JSON, and the one left to servers for trouble of their own. */
 export const PARSE_ERROR = -32700;
 export const SERVER_ERROR = -32000;
 
 export type MessageId = string | number;
+export type Fields = Record<string, unknown>;
 
 export const LISTEN_METHOD = 'subscriptions/listen';
-
-/** What the bridge needs to know of a message; the rest passes through as it is. */
-export interface ClientMessage {
-  /** Null for notifications and answers, which nobody answers. */
-  readonly id: MessageId | null;
-  readonly method: string | null;
-  /** The request that a `notifications/cancelled` takes back. */
-  readonly cancels: MessageId | null;
-  /** The protocol version a message names itself, since 2026-07-28. */
-  readonly version: string | null;
-  /** The tool, prompt or resource the message is about. */
-  readonly subject: string | null;
-}
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
 /** The revision whose requests carry all that belongs to them. */
 const MODERN_VERSION = '2026-07-28';
 
-/** Reads a line of the client; null when it is no JSON. */
-export function readMessage(line: Buffer): ClientMessage | null {
-  const value = parseJson(line.toString('utf8'));
-  if (value === undefined) return null;
-  const message = isObject(value) ? value : {};
-  const params = isObject(message['params']) ? message['params'] : {};
-  const meta = isObject(params['_meta']) ? params['_meta'] : {};
-  const method = textOf(message['method']);
-  return {
-    id: method === null ? null : idOf(message['id']),
-    method,
-    cancels: method === 'notifications/cancelled' ? idOf(params['requestId']) : null,
-    version: textOf(meta[VERSION_KEY]),
-    subject: textOf(params['name']) ?? textOf(params['uri']),
-  };
+interface Message {
+  readonly method?: unknown;
+  readonly params?: unknown;
 }
 
-/** What the first message and its answer settled for those that follow. */
-export interface Negotiated {
-  readonly version: string | null;
-  /** By which the other side knows the client again. */
-  readonly session: string | null;
+/** The protocol version a message names itself, since 2026-07-28. */
+export function versionOf({ params }: Message): string | null {
+  const meta = isObject(params) ? params['_meta'] : undefined;
+  return isObject(meta) ? textOf(meta[VERSION_KEY]) : null;
 }
 
-/** The headers that repeat what the message says, so that a server can tell without its body. */
-export function messageHeaders(
-  message: ClientMessage,
-  negotiated: Negotiated,
-): Record<string, string> {
-  const isLater = message.version === null && message.method !== 'initialize';
-  const { version, session } = isLater ? negotiated : { ...message, session: null };
-  return {
-    'Content-Type': 'application/json',
-    Accept: 'application/json, text/event-stream',
-    ...(version !== null && { 'MCP-Protocol-Version': headerValue(version) }),
-    ...(session !== null && { 'Mcp-Session-Id': session }),
-    ...(message.version !== null && message.method !== null && standardHeaders(message)),
-  };
+/** The tool, prompt or resource a message is about. */
+export function subjectOf({ params }: Message): string | null {
+  return isObject(params) ? (textOf(params['name']) ?? textOf(params['uri'])) : null;
 }
 
-const NAMED_METHODS: ReadonlySet<string | null> = new Set([
+const NAMED_METHODS: ReadonlySet<unknown> = new Set([
   'tools/call',
   'prompts/get',
   'resources/read',
 ]);
 
-function standardHeaders({ method, subject }: ClientMessage): Record<string, string> {
+/** The headers that repeat what a self-contained message says; a session is nothing to it. */
+export function headersOf(
+  message: Message,
+  given: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const { 'mcp-session-id': _session, ...others } = given;
+  const version = versionOf(message);
+  const method = textOf(message.method);
+  if (version === null || method === null) return { ...given };
+  const subject = NAMED_METHODS.has(method) ? subjectOf(message) : null;
   return {
-    'Mcp-Method': headerValue(method ?? ''),
-    ...(subject !== null && NAMED_METHODS.has(method) && { 'Mcp-Name': headerValue(subject) }),
+    ...others,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': headerValue(version),
+    'mcp-method': headerValue(method),
+    ...(subject !== null && { 'mcp-name': headerValue(subject) }),
   };
 }
 
@@ -86,9 +64,9 @@ function headerValue(text: string): string {
   return plain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 }
 
-/** The line of an answer that says no more than that something is done. */
-export function doneLine(id: MessageId): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, result: {} });
+/** The answer that says no more than that something is done. */
+export function doneLine(id: MessageId): JSONRPCMessage {
+  return { jsonrpc: '2.0', id, result: {} };
 }
 
 /** The line of an error answer. */
@@ -97,32 +75,24 @@ export function errorLine(id: MessageId | null, code: number, message: string): 
 }
 
 /**
- * The line to pass on for an answer in JSON, or null when it is none of JSON-RPC. An error that could not tell which
- * request it is for gets its id.
+ * The answer in JSON, or null when it is none of JSON-RPC. An error that could not tell which request it is for gets its
+ * id.
  */
-export function answerLine(text: string, id: MessageId | null): string | null {
-  const answer = parseJson(text);
-  if (!isObject(answer) || answer['jsonrpc'] !== '2.0') return null;
+export function answerOf(text: string, id: MessageId): string | null {
+  const answer = parseObject(text);
+  if (answer?.['jsonrpc'] !== '2.0') return null;
   const nameless = answer['id'] === null || answer['id'] === undefined;
-  if (!nameless || !('error' in answer) || id === null) return text;
-  return JSON.stringify({ ...answer, id });
+  return nameless && 'error' in answer ? JSON.stringify({ ...answer, id }) : text;
 }
 
 /** Whether a line is the answer to a request. */
 export function isAnswerTo(text: string, id: MessageId): boolean {
-  const message = parseJson(text);
-  return isObject(message) && message['id'] === id && !('method' in message);
-}
-
-/** The protocol version an answer to `initialize` settles on. */
-export function negotiatedVersion(text: string): string | null {
-  const answer = parseJson(text);
-  const result = isObject(answer) ? answer['result'] : undefined;
-  return isObject(result) ? textOf(result['protocolVersion']) : null;
+  const message = parseObject(text);
+  return message !== null && message['id'] === id && !('method' in message);
 }
 
 /** The request for a stream of what changes. */
-export function listenRequest(uris: readonly string[], list: boolean): Record<string, unknown> {
+export function listenRequest(uris: readonly string[], list: boolean): Fields {
   return {
     jsonrpc: '2.0',
     id: 'changes',
@@ -141,17 +111,12 @@ export function listenRequest(uris: readonly string[], list: boolean): Record<st
  * The answer to `initialize` with what this side adds to the other: it keeps subscriptions, which a server without
  * sessions cannot.
  */
-export function withSubscriptions(text: string): string {
-  const answer = parseJson(text);
-  const result = isObject(answer) ? answer['result'] : undefined;
-  const capabilities = isObject(result) ? result['capabilities'] : undefined;
-  if (!isObject(answer) || !isObject(result) || !isObject(capabilities)) return text;
-  if (!isObject(capabilities['resources'])) return text;
+export function withSubscriptions(answer: JSONRPCResultResponse): JSONRPCMessage {
+  const { capabilities } = answer.result;
+  if (!isObject(capabilities) || !isObject(capabilities['resources'])) return answer;
   const resources = { ...capabilities['resources'], subscribe: true, listChanged: true };
-  return JSON.stringify({
-    ...answer,
-    result: { ...result, capabilities: { ...capabilities, resources } },
-  });
+  const more = { ...capabilities, resources };
+  return { ...answer, result: { ...answer.result, capabilities: more } };
 }
 
 export interface RpcError {
@@ -161,8 +126,8 @@ export interface RpcError {
 
 /** The error of an answer in JSON-RPC; null for any other text. */
 export function errorOf(text: string): RpcError | null {
-  const answer = parseJson(text);
-  const error = isObject(answer) && answer['jsonrpc'] === '2.0' ? answer['error'] : undefined;
+  const answer = parseObject(text);
+  const error = answer?.['jsonrpc'] === '2.0' ? answer['error'] : undefined;
   if (!isObject(error)) return null;
   const { code, message } = error;
   return typeof code === 'number' && typeof message === 'string' ? { code, message } : null;
@@ -170,23 +135,14 @@ export function errorOf(text: string): RpcError | null {
 
 /** An error body of the REST interface as one line: `CODE: message hint`. */
 export function restErrorText(text: string): string | null {
-  const body = parseJson(text);
-  const error = isObject(body) ? body['error'] : undefined;
+  const error = parseObject(text)?.['error'];
   if (!isObject(error)) return null;
   const { code, message, hint } = error;
   const said = [message, hint].filter((part) => typeof part === 'string').join(' ');
   return typeof code === 'string' ? `${code}: ${said}` : said || null;
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function idOf(value: unknown): MessageId | null {
+export function idOf(value: unknown): MessageId | null {
   return typeof value === 'string' || typeof value === 'number' ? value : null;
 }
 

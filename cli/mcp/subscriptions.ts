@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
+import type { JSONRPCMessage, JSONRPCNotification } from '@modelcontextprotocol/sdk/types.js';
 import { SUBSCRIBED_RESOURCES_MAX } from '../../shared/limits.ts';
 import { isObject, parseObject } from '../../shared/untyped.ts';
 import { messageOf } from '../errors.ts';
 import { Patience, sleep } from '../work/patience.ts';
-import { errorOf, listenRequest, type RpcError } from './message.ts';
+import { errorOf, listenRequest, type Fields, type RpcError } from './message.ts';
 import { readEvents } from './sse.ts';
 
 /** Subscriptions that come one upon the other become one stream. */
@@ -29,8 +30,8 @@ export class SubscriptionRefused extends Error {
 
 export interface SubscriptionsOptions {
   /** POSTs a message to the endpoint. */
-  readonly post: (line: Buffer, signal: AbortSignal) => Promise<IncomingMessage>;
-  readonly write: (json: string) => Promise<void>;
+  readonly post: (message: Fields, signal: AbortSignal) => Promise<IncomingMessage>;
+  readonly write: (message: JSONRPCMessage) => Promise<void>;
   /** For people, on standard error. */
   readonly note: (text: string) => void;
 }
@@ -137,7 +138,7 @@ export class Subscriptions {
     const abort = new AbortController();
     if (this.#ended.signal.aborted) abort.abort();
     const request = listenRequest([...this.#uris], this.#wantsList);
-    const response = await this.#options.post(Buffer.from(JSON.stringify(request)), abort.signal);
+    const response = await this.#options.post(request, abort.signal);
     const drop = (): unknown => response.destroy();
     abort.signal.addEventListener('abort', drop, { once: true });
     const type = response.headers['content-type'] ?? '';
@@ -201,9 +202,9 @@ export class Subscriptions {
     if (this.#wantsList) await this.#tell({ method: 'notifications/resources/list_changed' });
   }
 
-  async #tell(notification: object): Promise<void> {
+  async #tell(notification: Omit<JSONRPCNotification, 'jsonrpc'>): Promise<void> {
     if (this.#ended.signal.aborted) return;
-    await this.#options.write(JSON.stringify({ jsonrpc: '2.0', ...notification }));
+    await this.#options.write({ jsonrpc: '2.0', ...notification });
   }
 }
 

@@ -19,9 +19,9 @@ export function staleNote(ageSeconds: number): string {
 }
 
 /** The same for the `_meta` of an MCP result. */
-export function markMeta({ position, replica }: Answer): string[] {
-  return [
-    ...(position === undefined ? [] : [`"svc/position":${position}`]),
-    ...(replica ? [`"svc/replica":${JSON.stringify(replica)}`] : []),
-  ];
+export function markMeta({ position, replica }: Answer): Record<string, unknown> {
+  return {
+    ...(position !== undefined && { 'svc/position': position }),
+    ...(replica && { 'svc/replica': replica }),
+  };
 }

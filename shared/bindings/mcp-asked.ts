@@ -1,6 +1,6 @@
 import type { Operation } from '../operation.ts';
 import { LIST_MAX } from '../limits.ts';
-import { isFields } from './mcp-protocol.ts';
+import { isObject } from '../untyped.ts';
 import type { CallSite, Completion } from './mcp-tables.ts';
 
 type Fields = Record<string, unknown>;
@@ -13,13 +13,13 @@ export async function ask(
 ): Promise<Fields | null> {
   const { executor, caller, signal } = site;
   const { value } = await executor.execute(operation, input, caller, signal);
-  return isFields(value) ? value : null;
+  return isObject(value) ? value : null;
 }
 
 /** The items of a list, and the cursor of those after them. */
 export async function askList(operation: Operation, input: Fields, site: CallSite) {
   const answer = await ask(operation, input, site);
-  const items = Array.isArray(answer?.['items']) ? answer['items'].filter(isFields) : [];
+  const items = Array.isArray(answer?.['items']) ? answer['items'].filter(isObject) : [];
   const next = answer?.['next_cursor'];
   return { items, next: typeof next === 'string' ? next : null };
 }

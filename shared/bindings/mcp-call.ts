@@ -1,29 +1,13 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
 import { plainNumbers, stringifyExact } from '../exact-json.ts';
 import type { Answer } from '../executor.ts';
 import { mayWait, type Operation } from '../operation.ts';
+import { isObject } from '../untyped.ts';
 import { markMeta, staleNote } from './answer-marks.ts';
 import { shownError } from './http.ts';
 import { fenceAnswer, UNTRUSTED_META } from './mcp-fence.ts';
-import { invalidParams, isFields, type Message } from './mcp-protocol.ts';
-import type { CallableTool, CallSite, Outlook, ResultParts, ToolTable } from './mcp-tables.ts';
-
-/** A `tools/call` that found its tool. */
-export interface ToolCall {
-  readonly tool: CallableTool;
-  readonly input: Record<string, unknown>;
-}
-
-const META_UNTRUSTED = [JSON.stringify(UNTRUSTED_META).slice(1, -1)];
-
-/** Finds the tool and its arguments. Whether the key may call it, the executor says. */
-export function readToolCall(message: Message, tools: ToolTable): ToolCall {
-  const { name, arguments: input = {} } = message.params;
-  if (typeof name !== 'string') throw invalidParams('Invalid params: name must be a string');
-  if (!isFields(input)) throw invalidParams('Invalid params: arguments must be an object');
-  const tool = tools.find(name);
-  if (!tool) throw invalidParams(`Unknown tool: ${name.slice(0, 100)}`);
-  return { tool, input };
-}
+import { markNumbers } from './mcp-numbers.ts';
+import type { CallableTool, CallSite, Outlook } from './mcp-tables.ts';
 
 const WAITING: Readonly<Record<Operation['effect'], string>> = {
   wait: 'still waiting, nothing lost',
@@ -41,23 +25,20 @@ export class OperationTool implements CallableTool {
     this.pace = paceOf(operation);
   }
 
-  async run(input: Record<string, unknown>, site: CallSite): Promise<ResultParts> {
+  async run(input: Record<string, unknown>, site: CallSite): Promise<CallToolResult> {
     const { executor, caller, signal, onInternal } = site;
     try {
       const answer = await executor.execute(this.#operation, input, caller, signal);
-      const { members, meta } = success(this.#operation, answer);
-      return { members, meta: [...meta, ...markMeta(answer)] };
+      return success(this.#operation, answer);
     } catch (error) {
       // Whatever a call throws after its client left is of no interest.
       const noted = signal.aborted ? () => {} : onInternal;
       const shown = shownError(error, caller.requestId, noted);
       const { code, details } = shown;
       return {
-        members: [
-          `"content":[{"type":"text","text":${JSON.stringify(shown.line())}}]`,
-          '"isError":true',
-        ],
-        meta: details ? [`"svc/error":${JSON.stringify({ ...details, code })}`] : [],
+        content: [{ type: 'text', text: shown.line() }],
+        isError: true,
+        ...(details && { _meta: { 'svc/error': { ...details, code } } }),
       };
     }
   }
@@ -78,38 +59,21 @@ function paceOf(operation: Operation): CallableTool['pace'] {
   return mayWait(operation) ? 'long' : 'moment';
 }
 
-function success(operation: Operation, { value, replica }: Answer): ResultParts {
+function success(operation: Operation, answer: Answer): CallToolResult {
+  const { value, replica } = answer;
   const untrusted = operation.mcp !== false && operation.mcp.untrusted;
-  const fenced = untrusted && isFields(value) ? fenceAnswer(untrusted, value) : null;
-  const structured = fenced ? fenced.structured : stringifyExact(value);
+  const fenced = untrusted && isObject(value) ? fenceAnswer(untrusted, value) : null;
   const texts = [
-    fenced ? fenced.text : structured,
+    fenced ? fenced.text : stringifyExact(value),
     ...(replica?.stale ? [staleNote(replica.ageMs / 1000)] : []),
   ];
-  const content = texts.map((text) => `{"type":"text","text":${JSON.stringify(text)}}`).join(',');
+  const structured = fenced ? fenced.structured : value;
+  const meta = { ...(fenced && UNTRUSTED_META), ...markMeta(answer) };
   return {
-    members: [
-      `"content":[${content}]`,
-      // It has to be an object: that there is nothing, the text alone says.
-      ...(isFields(value) ? [`"structuredContent":${structured}`] : []),
-      '"isError":false',
-    ],
-    meta: fenced ? META_UNTRUSTED : [],
+    content: texts.map((text) => ({ type: 'text', text })),
+    // It has to be an object: that there is nothing, the text alone says.
+    ...(isObject(structured) && { structuredContent: markNumbers(structured) }),
+    isError: false,
+    ...(Object.keys(meta).length > 0 && { _meta: meta }),
   };
-}
-
-/** The progress notification of a held call, for a client that gave a token. */
-export function progressOf(
-  message: Message,
-  { tool, input }: ToolCall,
-): ((elapsedSeconds: number) => string) | null {
-  const progressToken = message.meta['progressToken'];
-  if (typeof progressToken !== 'string' && typeof progressToken !== 'number') return null;
-  const { total, message: text } = tool.outlook(input);
-  return (progress) =>
-    JSON.stringify({
-      jsonrpc: '2.0',
-      method: 'notifications/progress',
-      params: { progressToken, progress, total, message: text },
-    });
 }

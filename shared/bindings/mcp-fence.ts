@@ -8,8 +8,8 @@ import { isObject } from '../untyped.ts';
 export interface FencedAnswer {
   /** For the model: a notice, our metadata, and theirs between marks that nobody could foresee. */
   readonly text: string;
-  /** The whole answer as JSON, with the same notice in it for whoever reads that alone. */
-  readonly structured: string;
+  /** The whole answer, with the same notice in it for those who read that alone. */
+  readonly structured: Fields;
 }
 
 type Fields = Record<string, unknown>;
@@ -139,7 +139,7 @@ function write(
   const notice = `From outside: ${[...names].join(', ')}. ${DATA}`;
   return {
     text: fenced(stringifyExact(ours), inert(shown)),
-    structured: stringifyExact({ ...whole, ...LABEL, notice }),
+    structured: { ...whole, ...LABEL, notice },
   };
 }
 

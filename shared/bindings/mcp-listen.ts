@@ -1,183 +1,140 @@
+import { InMemoryServerEventBus, type JSONRPCRequest } from '@modelcontextprotocol/server';
 import type { Caller } from '../context.ts';
 import type { ServiceError } from '../errors.ts';
 import type { Credentials } from '../executor.ts';
 import { SUBSCRIBED_RESOURCES_MAX } from '../limits.ts';
-import {
-  errorJson,
-  invalidParams,
-  isFields,
-  META_SUBSCRIPTION,
-  type Message,
-  type RequestId,
-} from './mcp-protocol.ts';
-import { event, KEEP_ALIVE } from './mcp-stream.ts';
+import { isObject } from '../untyped.ts';
+import { event, Outflow, streamOf } from './mcp-hold.ts';
+import { errorJson, errorOf, invalidParams } from './mcp-refusal.ts';
 import type { CallSite, ResourceTable } from './mcp-tables.ts';
 import { ResourceWatch } from './mcp-watch.ts';
 
-/** A client that takes nothing from its stream is dropped when so many pieces wait for it. */
-const WAITING_MAX = 1000;
+/** What the SDK makes of a request, with a bus of its own. */
+interface Serving {
+  readonly response: Response;
+  /** Ends the stream as a server ends it that goes away. */
+  close(): Promise<void>;
+}
 
 /** A `subscriptions/listen` that may be answered. */
 export interface Listening {
-  readonly id: RequestId;
-  readonly message: Message;
+  readonly message: JSONRPCRequest;
   readonly site: CallSite;
   readonly credentials: Credentials;
   readonly resources: ResourceTable;
-  /** The JSON of a result that says no more than which subscription it ends. */
-  readonly closed: string;
+  readonly serve: (message: JSONRPCRequest, bus: InMemoryServerEventBus) => Promise<Serving>;
+  /** How often somebody looks whether the key still holds. */
   readonly tickMs: number;
   readonly pauseMs?: number | undefined;
 }
 
-interface Wanted {
-  readonly list: boolean;
-  readonly uris: readonly string[];
+interface Filter {
+  readonly resourcesListChanged: boolean;
+  readonly resourceSubscriptions: readonly string[];
 }
 
 /**
- * A stream of what changes, for as long as the client reads it. Rejects before it begins: with `ProtocolError` for a
- * filter that is none, and as `Executor.follow` does.
+ * A stream of what changes, for as long as the client reads it; the SDK's refusal of a filter that is none. Rejects before
+ * it begins, as `Executor.follow` does. The bus belongs to this caller: it knows addresses only, and other projects have
+ * the same.
  */
-export async function listen(listening: Listening): Promise<ReadableStream<Uint8Array>> {
-  const { message, site, resources } = listening;
-  const wanted = honoured(readFilter(message), resources, site.caller);
-  const stream = new Subscription(listening, wanted);
-  await stream.start();
-  return stream.body();
+export async function listen(listening: Listening): Promise<Response | ReadableStream<Uint8Array>> {
+  const { message, resources, site, serve } = listening;
+  const filter = readFilter(message);
+  if (!filter) return (await serve(message, new InMemoryServerEventBus())).response;
+  return new Subscription(listening, honoured(filter, resources, site.caller)).begin();
 }
 
-/** What the client asked for. -32602 where that cannot be read. */
-function readFilter({ params }: Message): Wanted {
-  const filter = params['notifications'];
-  if (!isFields(filter)) throw invalidParams('Invalid params: notifications must be an object');
+/** What the client asked for; null where that cannot be read. */
+function readFilter({ params }: JSONRPCRequest): Filter | null {
+  const filter = params?.['notifications'];
+  if (!isObject(filter)) return null;
   const { resourcesListChanged = false, resourceSubscriptions = [] } = filter;
-  if (typeof resourcesListChanged !== 'boolean') {
-    throw invalidParams('Invalid params: resourcesListChanged must be true or false');
-  }
-  if (!areTexts(resourceSubscriptions) || resourceSubscriptions.length > SUBSCRIBED_RESOURCES_MAX) {
+  if (typeof resourcesListChanged !== 'boolean' || !areTexts(resourceSubscriptions)) return null;
+  if (resourceSubscriptions.length > SUBSCRIBED_RESOURCES_MAX) {
     throw invalidParams(
       `Invalid params: resourceSubscriptions must be at most ${SUBSCRIBED_RESOURCES_MAX} texts`,
     );
   }
-  return { list: resourcesListChanged, uris: [...new Set(resourceSubscriptions)] };
+  return { resourcesListChanged, resourceSubscriptions: [...new Set(resourceSubscriptions)] };
 }
 
 /** The part of it that there is, and that the key may see. Tools and prompts change with a release only. */
-function honoured({ list, uris }: Wanted, resources: ResourceTable, { scopes }: Caller): Wanted {
+function honoured(filter: Filter, resources: ResourceTable, { scopes }: Caller): Filter {
+  const uris = filter.resourceSubscriptions;
   return {
-    list: list && resources.listTopics(scopes).length > 0,
-    uris: uris.filter((uri) => resources.topicOf(uri, scopes) !== null),
+    resourcesListChanged: filter.resourcesListChanged && resources.listTopics(scopes).length > 0,
+    resourceSubscriptions: uris.filter((uri) => resources.topicOf(uri, scopes) !== null),
   };
 }
 
 class Subscription {
   readonly #listening: Listening;
-  readonly #wanted: Wanted;
+  readonly #filter: Filter;
+  readonly #bus = new InMemoryServerEventBus();
   readonly #watch: ResourceWatch;
-  readonly #encoder = new TextEncoder();
-  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
-  #ticker: NodeJS.Timeout | undefined;
-  /** What was there to say before there was a stream: how it ended. */
-  #last: string | null = null;
+  /** Ends the stream: with an error, or as a server does. */
+  #end: (why: ServiceError | null) => void = () => undefined;
+  readonly #ended: Promise<ServiceError | null>;
 
-  constructor(listening: Listening, wanted: Wanted) {
+  constructor(listening: Listening, filter: Filter) {
     const { site, credentials, resources, pauseMs } = listening;
     this.#listening = listening;
-    this.#wanted = wanted;
+    this.#filter = filter;
+    this.#ended = new Promise((resolve) => (this.#end = resolve));
     this.#watch = new ResourceWatch({
       executor: site.executor,
       onInternal: site.onInternal,
       resources,
       credentials,
-      ...wanted,
-      changed: (uri) => this.#tell(uri),
+      uris: filter.resourceSubscriptions,
+      list: filter.resourcesListChanged,
+      changed: (uri) => this.#publish(uri),
       ended: (why) => this.#end(why),
       ...(pauseMs !== undefined && { pauseMs }),
     });
   }
 
-  async start(): Promise<void> {
-    const { site } = this.#listening;
-    if (site.signal.aborted) this.#stop();
-    site.signal.addEventListener('abort', () => this.#stop(), { once: true });
+  async begin(): Promise<Response | ReadableStream<Uint8Array>> {
+    const { message, site, serve } = this.#listening;
+    const { signal } = site;
+    signal.addEventListener('abort', () => this.#watch.stop(), { once: true });
+    if (signal.aborted) this.#watch.stop();
     await this.#watch.start(site.caller);
-  }
-
-  body(): ReadableStream<Uint8Array> {
-    return new ReadableStream<Uint8Array>({
-      start: (controller) => this.#open(controller),
-      cancel: () => this.#stop(),
-    });
-  }
-
-  #open(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    // The client may have left while it was looked for the first time.
-    if (this.#listening.site.signal.aborted) return controller.close();
-    this.#controller = controller;
-    const { list, uris } = this.#wanted;
-    this.#notify('notifications/subscriptions/acknowledged', {
-      notifications: {
-        ...(list && { resourcesListChanged: true }),
-        ...(uris.length > 0 && { resourceSubscriptions: uris }),
-      },
-    });
-    if (this.#last !== null) return this.#close(this.#last);
-    this.#ticker = setInterval(() => {
-      this.#send(KEEP_ALIVE);
-      // A gateway that cannot say whether the key still holds is asked again.
-      this.#watch.check().catch(() => null);
-    }, this.#listening.tickMs);
-  }
-
-  #tell(uri: string | null): void {
-    if (uri === null) this.#notify('notifications/resources/list_changed', {});
-    else this.#notify('notifications/resources/updated', { uri });
-  }
-
-  #notify(method: string, params: object): void {
-    const tagged = { ...params, _meta: { [META_SUBSCRIPTION]: this.#listening.id } };
-    this.#send(event(JSON.stringify({ jsonrpc: '2.0', method, params: tagged })));
-  }
-
-  #send(text: string): void {
-    if (!this.#controller) return;
-    this.#controller.enqueue(this.#encoder.encode(text));
-    if ((this.#controller.desiredSize ?? 0) < -WAITING_MAX) this.#drop();
-  }
-
-  /** The answer of the request is the last of its stream. */
-  #end(why: ServiceError | null): void {
-    const { id, closed } = this.#listening;
-    const json =
-      why === null
-        ? closed
-        : errorJson(id, {
-            code: why.status,
-            message: why.line(),
-            data: { ...why.details, code: why.code },
-          });
-    if (this.#controller) this.#close(json);
-    else this.#last = json;
-  }
-
-  #close(json: string): void {
-    this.#send(event(json));
-    const controller = this.#controller;
-    this.#stop();
-    controller?.close();
-  }
-
-  #drop(): void {
-    const controller = this.#controller;
-    this.#stop();
-    controller?.error(new Error('The client reads too slowly.'));
-  }
-
-  #stop(): void {
-    clearInterval(this.#ticker);
-    this.#controller = null;
+    const params = { ...message.params, notifications: { ...this.#filter } };
+    const serving = await serve({ ...message, params }, this.#bus);
+    const body = streamOf(serving.response);
+    if (body) {
+      return new Outflow().begin((flow) => this.#flow(flow, body, serving));
+    }
     this.#watch.stop();
+    return serving.response;
+  }
+
+  async #flow(flow: Outflow, body: ReadableStream<Uint8Array>, serving: Serving): Promise<void> {
+    // A gateway that cannot say whether the key still holds is asked again.
+    const ticker = setInterval(
+      () => void this.#watch.check().catch(() => null),
+      this.#listening.tickMs,
+    );
+    try {
+      const passed = flow.pass(body).then(() => undefined);
+      const why = await Promise.race([passed, this.#ended]);
+      if (why === undefined) return;
+      if (why === null) await serving.close();
+      else await flow.stop();
+      await passed;
+      // The answer of the request is the last of its stream.
+      if (why) flow.send(event(errorJson(this.#listening.message.id, errorOf(why))));
+    } finally {
+      clearInterval(ticker);
+      this.#watch.stop();
+    }
+  }
+
+  #publish(uri: string | null): void {
+    if (uri === null) this.#bus.publish({ kind: 'resources_list_changed' });
+    else this.#bus.publish({ kind: 'resource_updated', uri });
   }
 }
 

@@ -3,7 +3,6 @@ import type { Context } from 'hono';
 import type { Caller } from '../context.ts';
 import { cutUtf8 } from '../text.ts';
 import type { HttpEnv } from './http.ts';
-import type { RequestId } from './mcp-protocol.ts';
 
 export const SESSION_HEADER = 'Mcp-Session-Id';
 const NAME_MAX_BYTES = 100;
@@ -27,7 +26,7 @@ export function sessionClient(session: string | undefined): string | undefined {
  * Names one call among all that run. Clients of a key count their requests from the same number, so the name holds the
  * session too; for a client without one, where it calls from and what it says of itself.
  */
-export function callName(c: Context<HttpEnv>, { keyId }: Caller, id: RequestId): string {
+export function callName(c: Context<HttpEnv>, { keyId }: Caller, id: string | number): string {
   const { visit, incoming } = c.env;
   const session = c.req.header(SESSION_HEADER);
   const client = session ?? [

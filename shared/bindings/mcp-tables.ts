@@ -1,3 +1,4 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Caller } from '../context.ts';
 import type { Executor } from '../executor.ts';
 import type { Scope } from '../scopes.ts';
@@ -13,12 +14,6 @@ export interface CallSite {
   readonly onInternal: OnInternalError;
 }
 
-/** The members of a result as JSON texts, and what belongs into its `_meta`. */
-export interface ResultParts {
-  readonly members: readonly string[];
-  readonly meta: readonly string[];
-}
-
 /** What a held call tells while nothing comes of it. */
 export interface Outlook {
   readonly message: string;
@@ -30,14 +25,14 @@ export interface CallableTool {
   /** A `moment` is answered as it is, what is `long` may become a stream, and a `wait` is not metered besides. */
   readonly pace: 'moment' | 'long' | 'wait';
   /** A failure is a result too, which the model reads. Rejects with `ProtocolError` alone. */
-  run(input: Record<string, unknown>, site: CallSite): Promise<ResultParts>;
+  run(input: Record<string, unknown>, site: CallSite): Promise<CallToolResult>;
   outlook(input: Record<string, unknown>): Outlook;
 }
 
 export interface ToolTable {
   find(name: string): CallableTool | undefined;
-  /** The tools that these scopes may call, as JSON. */
-  listJson(scopes: readonly Scope[]): string;
+  /** The tools that these scopes may call. */
+  list(scopes: readonly Scope[]): readonly object[];
 }
 
 /** A resource as `resources/list` shows it. Nothing in it was written by outsiders. */

@@ -50,11 +50,11 @@ function toolOf(operation: Operation): Tool | null {
   };
 }
 
-/** The operations an agent can call, by name, and their lists in JSON. */
+/** The operations an agent can call, by name, and their lists. */
 export class ToolBook implements ToolTable {
   readonly #operations: readonly Operation[];
   readonly #byName: ReadonlyMap<string, CallableTool>;
-  readonly #lists = new Map<string, string>();
+  readonly #lists = new Map<string, readonly Tool[]>();
 
   constructor(operations: readonly Operation[]) {
     this.#operations = operations;
@@ -66,13 +66,13 @@ export class ToolBook implements ToolTable {
     return this.#byName.get(name);
   }
 
-  /** Written once for each set of scopes. */
-  listJson(scopes: readonly Scope[]): string {
+  /** Made once for each set of scopes. */
+  list(scopes: readonly Scope[]): readonly Tool[] {
     // In the order of SCOPES there are few sets, whatever a key holds.
     const key = SCOPES.filter((scope) => scopes.includes(scope)).join(' ');
     let list = this.#lists.get(key);
     if (list === undefined) {
-      list = JSON.stringify(toolList(this.#operations, scopes));
+      list = toolList(this.#operations, scopes);
       this.#lists.set(key, list);
     }
     return list;

@@ -17,6 +17,7 @@ export async function commandBundle(): Promise<Metafile> {
     bundle: true,
     platform: 'node',
     format: 'cjs',
+    external: ['@modelcontextprotocol/sdk/*'],
     write: false,
     metafile: true,
     logLevel: 'silent',

@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProtocolError } from '../../shared/bindings/mcp-protocol.ts';
+import {
+  MissingRequiredClientCapabilityError,
+  type CallToolResult,
+} from '@modelcontextprotocol/server';
 import type {
   CallableTool,
   CallSite,
@@ -9,7 +12,6 @@ import type {
   ResourceContents,
   ResourcePage,
   ResourceTable,
-  ResultParts,
   ToolTable,
 } from '../../shared/bindings/mcp-tables.ts';
 import type { Scope } from '../../shared/scopes.ts';
@@ -20,26 +22,21 @@ const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 const WAV = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=';
 
-const text = (value: string) => ({ type: 'text', text: value });
-const image = { type: 'image', data: PNG, mimeType: 'image/png' };
-const embedded = (uri: string, value: string) => ({
-  type: 'resource',
-  resource: { uri, mimeType: 'text/plain', text: value },
-});
+const text = (value: string) => ({ type: 'text', text: value }) as const;
+const image = { type: 'image', data: PNG, mimeType: 'image/png' } as const;
+const embedded = (uri: string, value: string) =>
+  ({ type: 'resource', resource: { uri, mimeType: 'text/plain', text: value } }) as const;
 
 function answering(
-  content: readonly unknown[],
+  content: CallToolResult['content'],
   options: { readonly isError?: boolean; readonly afterMs?: number } = {},
 ): CallableTool {
   const { isError = false, afterMs = 0 } = options;
   return {
     pace: afterMs > 0 ? 'long' : 'moment',
-    async run(): Promise<ResultParts> {
+    async run(): Promise<CallToolResult> {
       await sleep(afterMs);
-      return {
-        members: [`"content":${JSON.stringify(content)}`, `"isError":${isError}`],
-        meta: [],
-      };
+      return { content, isError };
     },
     outlook: () => ({ message: 'on its way', total: afterMs / 1000 }),
   };
@@ -47,10 +44,8 @@ function answering(
 
 const refusing: CallableTool = {
   pace: 'moment',
-  async run(): Promise<ResultParts> {
-    throw new ProtocolError(400, -32_021, 'Missing required client capability', {
-      requiredCapabilities: { sampling: {} },
-    });
+  async run(): Promise<CallToolResult> {
+    throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } });
   },
   outlook: () => ({ message: 'never', total: undefined }),
 };
@@ -86,13 +81,13 @@ class FixtureTools implements ToolTable {
     return TOOLS.get(name) ?? this.#product.find(name);
   }
 
-  listJson(scopes: readonly Scope[]): string {
+  list(scopes: readonly Scope[]): readonly object[] {
     const own = Array.from(TOOLS.keys(), (name) => ({
       name,
       description: 'Of the conformance suite.',
       inputSchema: { type: 'object', properties: {} },
     }));
-    return JSON.stringify([...own, ...(JSON.parse(this.#product.listJson(scopes)) as unknown[])]);
+    return [...own, ...this.#product.list(scopes)];
   }
 }
 

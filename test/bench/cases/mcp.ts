@@ -10,7 +10,7 @@ const CALLS = [
   { tool: 'whoami', path: '/v1/whoami' },
   { tool: 'inbox_list', path: '/v1/inbox' },
 ] as const;
-const TARGET = { of: 'ratio', op: '<=', limit: 2 } as const;
+const TARGET = { of: 'ratio', op: '<=', limit: 4 } as const;
 const EVENTS = 20;
 
 type Call = (typeof CALLS)[number];

@@ -3,7 +3,7 @@ import { TestGateway } from '../../helpers/gateway.ts';
 import { META } from '../../shared/bindings/mcp-wire.ts';
 import { startBridge } from './mcp-stdio.ts';
 
-const VERSIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'];
+const VERSIONS = ['2026-07-28'];
 const PREFIX = 'io.modelcontextprotocol/';
 
 let gateway: TestGateway;
@@ -86,7 +86,7 @@ describe('the revisions with initialize over standard input and output', () => {
     const listed = await running.ask('tools/list');
     expect(Object.keys(listed.result ?? {})).toEqual(['tools']);
     expect(await running.ask('resources/read', { uri: 'kv://nothing' })).toMatchObject({
-      error: { code: -32_002, data: { uri: 'kv://nothing' } },
+      error: { code: -32_602, data: { uri: 'kv://nothing' } },
     });
     expect(await running.ask('server/discover')).toMatchObject({ error: { code: -32_601 } });
   });

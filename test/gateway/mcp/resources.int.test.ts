@@ -272,13 +272,11 @@ describe('resources/read', () => {
     'https://example.com/',
     'nonsense',
     `kv://${'x'.repeat(3000)}`,
-  ])('knows no %s, with the code of each revision', async (uri) => {
-    const error = { message: 'Resource not found', data: { uri } };
-    const answers = [await read(uri), await agent.legacy('resources/read', { uri })];
-    expect(answers).toMatchObject([
-      { status: 200, error: { code: -32_602, ...error } },
-      { status: 200, error: { code: -32_002, ...error } },
-    ]);
+  ])('knows no %s, in each revision', async (uri) => {
+    const error = { code: -32_602, message: 'Resource not found', data: { uri } };
+    for (const answer of [await read(uri), await agent.legacy('resources/read', { uri })]) {
+      expect(answer).toMatchObject({ status: 200, error });
+    }
   });
 
   it('refuses an address that is no text', async () => {

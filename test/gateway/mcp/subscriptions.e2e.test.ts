@@ -36,6 +36,9 @@ async function settled(listener: Listener, key: string): Promise<string[]> {
   return told(listener.heard.slice(1));
 }
 
+const NO_FILTER =
+  "Invalid params: 'notifications' is required and must be a valid SubscriptionFilter";
+
 describe('subscriptions/listen', () => {
   it('acknowledges what there is to hear, and of that only what was asked for', async () => {
     const listener = await listen(
@@ -187,16 +190,10 @@ describe('subscriptions/listen', () => {
   });
 
   it.each([
-    [{}, 'Invalid params: notifications must be an object'],
-    [{ notifications: [] }, 'Invalid params: notifications must be an object'],
-    [
-      { notifications: { resourcesListChanged: 1 } },
-      'Invalid params: resourcesListChanged must be true or false',
-    ],
-    [
-      { notifications: { resourceSubscriptions: [7] } },
-      'Invalid params: resourceSubscriptions must be at most 50 texts',
-    ],
+    [{}, NO_FILTER],
+    [{ notifications: [] }, NO_FILTER],
+    [{ notifications: { resourcesListChanged: 1 } }, NO_FILTER],
+    [{ notifications: { resourceSubscriptions: [7] } }, NO_FILTER],
     [
       { notifications: { resourceSubscriptions: Array.from({ length: 51 }, () => 'kv://a') } },
       'Invalid params: resourceSubscriptions must be at most 50 texts',

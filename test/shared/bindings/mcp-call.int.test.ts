@@ -168,14 +168,15 @@ describe('tool calls', () => {
   it.each([
     [{ name: 'nonsense' }, 'Unknown tool: nonsense'],
     [{ name: 'test_hidden' }, 'Unknown tool: test_hidden'],
-    [{ name: 7 }, 'Invalid params: name must be a string'],
-    [{ name: 'test_echo', arguments: [] }, 'Invalid params: arguments must be an object'],
+    [{ name: 7 }, expect.stringContaining('expected string, received number')],
+    [
+      { name: 'test_echo', arguments: [] },
+      expect.stringContaining('expected record, received array'),
+    ],
   ])('refuses %j', async (params, message) => {
-    expect((await legacy('tools/call', params)).json).toEqual({
-      jsonrpc: '2.0',
-      id: 1,
-      error: { code: -32_602, message },
-    });
+    const { status, json } = await legacy('tools/call', params);
+    expect(status).toBe(200);
+    expect(json).toEqual({ jsonrpc: '2.0', id: 1, error: { code: -32_602, message } });
   });
 
   it('fences what a stranger wrote', async () => {

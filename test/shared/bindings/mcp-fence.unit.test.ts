@@ -15,7 +15,7 @@ function parts(text: string) {
 function fenced(kind: Parameters<typeof fenceAnswer>[0], answer: Record<string, unknown>) {
   const result = fenceAnswer(kind, answer);
   if (!result) throw new Error('Expected a fence.');
-  return { ...parts(result.text), structured: JSON.parse(result.structured) };
+  return { ...parts(result.text), structured: JSON.parse(JSON.stringify(result.structured)) };
 }
 
 /** What stands in the structure beside what outsiders wrote. */

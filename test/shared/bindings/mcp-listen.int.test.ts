@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { mcpTables } from '../../../shared/bindings/api.ts';
-import { listen as begin } from '../../../shared/bindings/mcp-listen.ts';
+import { Outflow } from '../../../shared/bindings/mcp-hold.ts';
 import { ServiceError, unavailable } from '../../../shared/errors.ts';
 import type { Answer } from '../../../shared/executor.ts';
 import { Agent, told } from '../../gateway/mcp/agent.ts';
@@ -185,26 +184,14 @@ describe('a stream of subscriptions/listen', () => {
   });
 
   it('drops a client that takes nothing from it', async () => {
-    const authorization = 'Bearer good';
-    const credentials = {
-      authorization,
-      agentHeader: undefined,
-      userAgent: undefined,
-      requestId: 'r',
-      idempotencyKey: undefined,
-    };
-    const caller = await executor.authenticate(credentials);
-    const signal = new AbortController().signal;
-    const stream = await begin({
-      id: 1,
-      message: { id: 1, method: 'subscriptions/listen', params: { notifications: {} }, meta: {} },
-      site: { executor, caller, signal, onInternal: () => undefined },
-      credentials,
-      resources: mcpTables().resources,
-      closed: '{}',
-      tickMs: 1,
+    const frame = new TextEncoder().encode(': keepalive\n\n');
+    let dropped = false;
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(frame),
+      cancel: () => void (dropped = true),
     });
-    await expect.poll(() => executor.followers.size, { timeout: 15_000 }).toBe(0);
+    const stream = new Outflow().begin((flow) => flow.pass(endless));
+    await expect.poll(() => dropped).toBe(true);
     await expect(stream.getReader().read()).rejects.toThrow('reads too slowly');
   });
 

@@ -27,7 +27,11 @@ describe('revisions with initialize', () => {
     ['2026-07-28', '2025-11-25'],
   ])('answers %s with %s', async (asked, answered) => {
     const { status, headers, json } = await post(
-      rpc('initialize', { protocolVersion: asked, capabilities: {}, clientInfo: { name: 'x' } }),
+      rpc('initialize', {
+        protocolVersion: asked,
+        capabilities: {},
+        clientInfo: { name: 'x', version: '1' },
+      }),
     );
     expect(status).toBe(200);
     expect(headers.get('mcp-session-id')).toMatch(/^[\x21-\x7e]{20,200}$/);
@@ -43,6 +47,12 @@ describe('revisions with initialize', () => {
       serverInfo: { name: 'svc', version: '1.2.3' },
       instructions: expect.any(String),
     });
+  });
+
+  it('refuses an initialize that says too little, as no fault of ours', async () => {
+    const answer = await post(rpc('initialize', { protocolVersion: '2025-11-25' }));
+    expect(answer).toMatchObject({ status: 200, json: { id: 1, error: { code: -32_602 } } });
+    expect(answer.headers.get('mcp-session-id')).toBeNull();
   });
 
   it('accepts notifications without a body', async () => {
@@ -81,7 +91,7 @@ describe('revision 2026-07-28', () => {
     expect(status).toBe(200);
     expect(json.result).toEqual({
       resultType: 'complete',
-      supportedVersions: VERSIONS,
+      supportedVersions: ['2026-07-28'],
       capabilities: {
         tools: { listChanged: false },
         resources: { subscribe: true, listChanged: true },
@@ -115,19 +125,26 @@ describe('revision 2026-07-28', () => {
 
   it('names the versions it speaks', async () => {
     const meta = { ...META, 'io.modelcontextprotocol/protocolVersion': '2099-01-01' };
-    const answers = [
-      await modern('tools/list', { _meta: meta }, { 'mcp-protocol-version': '2099-01-01' }),
-      await post(rpc('tools/list'), { 'mcp-protocol-version': '2099-01-01' }),
-    ];
-    for (const answer of answers) {
-      expect(answer).toMatchObject({
-        status: 400,
-        json: {
-          id: 1,
-          error: { code: -32_022, data: { supported: VERSIONS, requested: '2099-01-01' } },
-        },
-      });
-    }
+    const newer = { 'mcp-protocol-version': '2099-01-01' };
+    expect(await modern('tools/list', { _meta: meta }, newer)).toMatchObject({
+      status: 400,
+      json: {
+        id: 1,
+        error: { code: -32_022, data: { supported: ['2026-07-28'], requested: '2099-01-01' } },
+      },
+    });
+    expect(await post(rpc('tools/list'), newer)).toMatchObject({
+      status: 400,
+      json: { id: 1, error: { code: -32_602 } },
+    });
+    const older = { 'mcp-protocol-version': '2024-11-05' };
+    expect(await post(rpc('tools/list'), older)).toMatchObject({
+      status: 400,
+      json: {
+        id: 1,
+        error: { code: -32_022, data: { supported: VERSIONS, requested: '2024-11-05' } },
+      },
+    });
   });
 
   it.each<[string, HeaderMap]>([

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { writeNumbers } from '../../shared/bindings/mcp-numbers.ts';
+import { parseObject } from '../../shared/untyped.ts';
+import type { Client } from '../client.ts';
+import { messageOf } from '../errors.ts';
+import { canBeSatOut } from '../retry/passing.ts';
+import { Patience } from '../work/patience.ts';
+import {
+  answerOf,
+  errorLine,
+  headersOf,
+  idOf,
+  isAnswerTo,
+  restErrorText,
+  SERVER_ERROR,
+  type Fields,
+  type MessageId,
+} from './message.ts';
+import { markedJson } from './numbers.ts';
+import { readEvents } from './sse.ts';
+
+/** A wait may be held for 120 s and is silent at most this long. */
+const SILENCE_MS = 180_000;
+const SEND_TRIES = 4;
+
+export interface EndpointOptions {
+  readonly client: Client;
+  /** Starts the daemon when none answers. */
+  readonly ensureDaemon: () => Promise<void>;
+  /** For people, on standard error. */
+  readonly note: (text: string) => void;
+}
+
+/** The `/mcp` of the daemon or a gateway, as the `fetch` of the SDK's transport. */
+export class Endpoint {
+  readonly #options: EndpointOptions;
+  #starting: Promise<void> | null = null;
+
+  constructor(options: EndpointOptions) {
+    this.#options = options;
+  }
+
+  /** What no server answers in JSON-RPC gets an answer here. `signalOf` a request: it was taken back. */
+  async fetch(
+    init: RequestInit | undefined,
+    signalOf: (id: MessageId) => AbortSignal | undefined,
+  ): Promise<Response> {
+    // It offers no stream beside the answers.
+    if (init?.method !== 'POST') return new Response(null, { status: 405 });
+    const line = writeNumbers(typeof init.body === 'string' ? init.body : '');
+    const message = parseObject(line) ?? {};
+    const id = 'method' in message ? idOf(message['id']) : null;
+    const signal = (id !== null && signalOf(id)) || init.signal || new AbortController().signal;
+    const given = Object.fromEntries(new Headers(init.headers).entries());
+    const headers = { ...given, ...headersOf(message, given) };
+    const response = await this.#send(Buffer.from(line), headers, signal);
+    return this.#answer(response, id, signal);
+  }
+
+  /** A message of our own, once. */
+  post(message: Fields, signal: AbortSignal): Promise<IncomingMessage> {
+    return this.#post(Buffer.from(JSON.stringify(message)), headersOf(message, {}), signal);
+  }
+
+  /** POSTs the line. While the daemon is away it is started again and the line repeated, under one key: no call counts twice. */
+  async #send(
+    line: Buffer,
+    given: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    const headers = { ...given, 'Idempotency-Key': randomUUID() };
+    const patience = new Patience();
+    for (;;) {
+      try {
+        return await this.#post(line, headers, signal);
+      } catch (error) {
+        if (signal.aborted || !canBeSatOut(error) || patience.failures >= SEND_TRIES) throw error;
+        await this.#start(error);
+        await patience.pause(error, signal);
+      }
+    }
+  }
+
+  #post(
+    bytes: Buffer,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    const { client } = this.#options;
+    return client.raw('POST', '/mcp', { bytes, headers, signal, timeoutMs: SILENCE_MS });
+  }
+
+  /** One start for all requests that found the daemon gone. */
+  async #start(why: unknown): Promise<void> {
+    const { ensureDaemon } = this.#options;
+    this.#starting ??= ensureDaemon().finally(() => (this.#starting = null));
+    try {
+      await this.#starting;
+    } catch (error) {
+      throw new Error(`${messageOf(why)} Starting it failed: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+  }
+
+  async #answer(
+    response: IncomingMessage,
+    id: MessageId | null,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const end = (): unknown => response.destroy();
+    signal.addEventListener('abort', end, { once: true });
+    const session = response.headers['mcp-session-id'];
+    const kept = { ...(typeof session === 'string' && { 'mcp-session-id': session }) };
+    const type = (response.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
+    if (id !== null && type === 'text/event-stream') {
+      const body = Readable.toWeb(Readable.from(frames(response, id))) as ReadableStream;
+      return new Response(body, { headers: { ...kept, 'content-type': type } });
+    }
+    const text = (await buffer(response)).toString('utf8');
+    const status = response.statusCode ?? 0;
+    if (id === null) {
+      if (status >= 400)
+        this.#options.note(restErrorText(text) ?? `The daemon answered ${status}.`);
+      return new Response(null, { status: 202 });
+    }
+    const said = restErrorText(text) ?? `The daemon answered ${status} without a message.`;
+    const answer = answerOf(text, id) ?? errorLine(id, SERVER_ERROR, said);
+    const headers = { ...kept, 'content-type': 'application/json' };
+    return new Response(markedJson(answer), { headers });
+  }
+}
+
+/** The events of a stream, one message each. A stream that ends without an answer gets one. */
+async function* frames(response: IncomingMessage, id: MessageId): AsyncGenerator<Buffer> {
+  let answered = false;
+  for await (const text of readEvents(response)) {
+    // Events without data open some streams; they carry no message.
+    if (text.trim() === '') continue;
+    answered ||= isAnswerTo(text, id);
+    yield frame(markedJson(text));
+  }
+  const why = 'The daemon ended the stream before it answered.';
+  if (!answered) yield frame(errorLine(id, SERVER_ERROR, why));
+}
+
+function frame(json: string): Buffer {
+  return Buffer.from(`data: ${json.replace(/[\r\n]+/g, ' ')}\n\n`);
+}

@@ -1,0 +1,15 @@
+import { parseExact } from '../../shared/exact-json.ts';
+import { markNumbers } from '../../shared/bindings/mcp-numbers.ts';
+import { isObject } from '../../shared/untyped.ts';
+
+/** The JSON with marks for the numbers that the SDK would round; text that is no JSON as it is. */
+export function markedJson(text: string): string {
+  try {
+    const value = parseExact(text);
+    if (!isObject(value)) return text;
+    const marked = markNumbers(value);
+    return marked === value ? text : JSON.stringify(marked);
+  } catch {
+    return text;
+  }
+}
