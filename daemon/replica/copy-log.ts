@@ -1,23 +1,24 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { crc32 } from 'node:zlib';
+import {
+  COMMIT_AT,
+  FRAME_BYTES,
+  FRAME_CHECK_AT,
+  FRAME_HEADER_BYTES,
+  FRAME_SALTS_AT,
+  LOG_CHECK_AT,
+  LOG_HEADER_BYTES,
+  LOG_MAGIC,
+  LOG_SALTS_AT,
+  SALTS_BYTES,
+} from '../../shared/store/wal-layout.ts';
 import { errorCode } from '../../shared/untyped.ts';
 
-const HEADER_BYTES = 32;
-const FRAME_HEADER_BYTES = 24;
-const FRAME_BYTES = FRAME_HEADER_BYTES + 4096;
 /** Frames that are read at once: 1 MB. */
 const PORTION = 256;
 /** A log is summed up in the byte order of the machine that began it, and its first bytes tell which. */
-const MAGIC = endianness() === 'BE' ? 0x377f0683 : 0x377f0682;
-/** In the header of a log. */
-const LOG_SALTS_AT = 16;
-const LOG_CHECK_AT = 24;
-/** In the header of a frame: its page, the pages of the database where it ends a commit, the salts, the checksum. */
-const COMMIT_AT = 4;
-const SALTS_AT = 8;
-const CHECK_AT = 16;
-const SALTS_BYTES = 8;
+const MAGIC = endianness() === 'BE' ? LOG_MAGIC + 1 : LOG_MAGIC;
 
 /** What the log of a copy holds, as SQLite would find it after a crash: up to the last commit that is whole. */
 export interface CopyLog {
@@ -48,11 +49,11 @@ export async function readCopyLog(path: string, framesMax: number): Promise<Copy
 }
 
 async function readLog(file: FileHandle, framesMax: number): Promise<CopyLog> {
-  const header = Buffer.alloc(HEADER_BYTES);
+  const header = Buffer.alloc(LOG_HEADER_BYTES);
   const length = await readFully(file, header, 0);
   const frames = new LogFrames(header.subarray(0, length), framesMax);
   const portion = Buffer.alloc(PORTION * FRAME_BYTES);
-  for (let at = HEADER_BYTES; frames.isOpen; at += portion.length) {
+  for (let at = LOG_HEADER_BYTES; frames.isOpen; at += portion.length) {
     const read = await readFully(file, portion, at);
     for (let start = 0; start + FRAME_BYTES <= read; start += FRAME_BYTES) {
       if (!frames.take(portion.subarray(start, start + FRAME_BYTES))) break;
@@ -89,7 +90,7 @@ class LogFrames implements CopyLog {
   constructor(header: Buffer, framesMax: number) {
     this.#framesMax = framesMax;
     this.#salts = header.subarray(LOG_SALTS_AT, LOG_SALTS_AT + SALTS_BYTES);
-    this.isOpen = header.length === HEADER_BYTES && header.readUInt32BE(0) === MAGIC;
+    this.isOpen = header.length === LOG_HEADER_BYTES && header.readUInt32BE(0) === MAGIC;
     if (!this.isOpen) return;
     this.#check = added([0, 0], header.subarray(0, LOG_CHECK_AT));
     this.isOpen = framesMax > 0 && stands(this.#check, header, LOG_CHECK_AT);
@@ -97,9 +98,9 @@ class LogFrames implements CopyLog {
 
   take(frame: Buffer): boolean {
     const page = frame.subarray(FRAME_HEADER_BYTES);
-    const check = added(added(this.#check, frame.subarray(0, SALTS_AT)), page);
-    const isOfThisLog = frame.subarray(SALTS_AT, CHECK_AT).equals(this.#salts);
-    this.isOpen = isOfThisLog && stands(check, frame, CHECK_AT);
+    const check = added(added(this.#check, frame.subarray(0, FRAME_SALTS_AT)), page);
+    const isOfThisLog = frame.subarray(FRAME_SALTS_AT, FRAME_CHECK_AT).equals(this.#salts);
+    this.isOpen = isOfThisLog && stands(check, frame, FRAME_CHECK_AT);
     if (!this.isOpen) return false;
     this.#check = check;
     this.#taken += 1;

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
+import { PAGE_BYTES } from '../../shared/store/wal-layout.ts';
 
-export const PAGE_BYTES = 4096;
 /** In front of the checksums: the generation, and a checksum over all the rest. */
 const HEADER_NUMBERS = 2;
 

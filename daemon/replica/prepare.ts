@@ -3,15 +3,14 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { Connection, isDiskFailure, readOnlyAddress } from '../../shared/store/connection.ts';
 import { takeLock, type Lock } from '../../shared/store/lock.ts';
+import { NEWEST_FRAME_AT, PAGE_BYTES } from '../../shared/store/wal-layout.ts';
 import { errorCode } from '../../shared/untyped.ts';
 import { readCopyLog, readFully, type CopyLog } from './copy-log.ts';
 import type { Prepared } from './messages.ts';
-import { PAGE_BYTES, type PageSums } from './page-sums.ts';
+import type { PageSums } from './page-sums.ts';
 import type { ReplicaFolder, SyncedTo } from './replica-folder.ts';
 
 const PORTION_PAGES = 256;
-/** In the shared index of a log: the number of its newest frame (`mxFrame`), in the machine's byte order. */
-const NEWEST_FRAME_AT = 16;
 
 /** All are kept until the process ends: closing one would let go of locks that SQLite holds in this process. */
 const kept: (Lock | Connection | FileHandle)[] = [];

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Agent, request, type Dispatcher } from 'undici';
+import { FRAME_BYTES } from '../../shared/store/wal-layout.ts';
 import { isTlsRefusal } from '../../shared/tls-refusal.ts';
 import { errorCode, isObject, parseObject } from '../../shared/untyped.ts';
 import { reasonOf } from '../upstream/upstream-failed.ts';
@@ -13,8 +14,6 @@ const ANSWER_MS = 30_000;
 const ANSWER_MAX_BYTES = 1024 * 1024;
 /** Frames have to come sooner than the process that waits for them is given up. */
 const FRAMES_MS = 15_000;
-/** A header and a page. */
-export const FRAME_BYTES = 24 + 4096;
 
 /** A database file on its way. */
 export interface Download {

@@ -4,7 +4,8 @@ import { HttpServer, type HttpServerOptions } from '../../shared/http/http-serve
 import type { Link } from './link.ts';
 import type { SyncedTo } from './replica-folder.ts';
 import { SourceError, type SourceFault } from './source-error.ts';
-import { FRAME_BYTES, type ReplicaSource } from './source.ts';
+import { FRAME_BYTES } from '../../shared/store/wal-layout.ts';
+import type { ReplicaSource } from './source.ts';
 
 /** All that the client asks for where a copy is in place. */
 const INFO = /^\/[\w-]{1,64}\/info$/;

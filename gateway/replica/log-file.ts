@@ -1,16 +1,14 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
+import {
+  COMMIT_AT,
+  FRAME_BYTES,
+  FRAME_SALTS_AT,
+  LOG_HEADER_BYTES,
+  LOG_SALTS_AT,
+  SALTS_BYTES,
+} from '../../shared/store/wal-layout.ts';
 import { isMissing } from '../blobs/blob-store.ts';
-
-const HEADER_BYTES = 32;
-const FRAME_HEADER_BYTES = 24;
-export const FRAME_BYTES = FRAME_HEADER_BYTES + 4096;
-/** Of the header of a log, and of that of a frame: a log that is begun anew gets other salts, and its frames with it. */
-const LOG_SALTS_AT = 16;
-const FRAME_SALTS_AT = 8;
-const SALTS_BYTES = 8;
-/** In the header of a frame: pages of the database after it, where it ends a transaction, and 0 elsewhere. */
-const COMMIT_AT = 4;
 
 /** Frames of a log by their numbers, the last one left out. */
 export interface FrameRange {
@@ -38,7 +36,7 @@ export function readLive(path: string, range: FrameRange, salts: string): Promis
 export function readArchived(path: string, range: FrameRange): Promise<Buffer | null> {
   return withFile(path, null, async (file) => {
     const { size } = await file.stat();
-    const count = (size - HEADER_BYTES) / FRAME_BYTES;
+    const count = (size - LOG_HEADER_BYTES) / FRAME_BYTES;
     const salts = await logSalts(file);
     if (salts === null || !Number.isInteger(count) || range.from > count + 1) return null;
     if (range.from > count) return (await endsTransaction(file, count)) ? Buffer.alloc(0) : null;
@@ -79,7 +77,7 @@ async function readWhole(
 }
 
 function placeOf(frame: number): number {
-  return HEADER_BYTES + (frame - 1) * FRAME_BYTES;
+  return LOG_HEADER_BYTES + (frame - 1) * FRAME_BYTES;
 }
 
 function sizeOf({ from, to }: FrameRange): number {

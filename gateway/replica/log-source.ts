@@ -8,7 +8,8 @@ import type { LogPlace } from '../../shared/store/driver.ts';
 import { isMissing } from '../blobs/blob-store.ts';
 import { FileBody } from '../lib/file-body.ts';
 import type { Project } from '../projects/project.ts';
-import { FRAME_BYTES, readArchived, readLive, type FrameRange } from './log-file.ts';
+import { FRAME_BYTES } from '../../shared/store/wal-layout.ts';
+import { readArchived, readLive, type FrameRange } from './log-file.ts';
 import { RecentFrames } from './recent-frames.ts';
 import { Outgoing } from './outgoing.ts';
 import {

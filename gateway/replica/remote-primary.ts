@@ -3,7 +3,8 @@ import { unavailable, type ServiceError } from '../../shared/errors.ts';
 import type { RemoteLocation } from '../../shared/store/location.ts';
 import { clientAddress } from '../../shared/store/remote/address.ts';
 import { isObject, parseObject } from '../../shared/untyped.ts';
-import { FRAME_BYTES, type FrameRange } from './log-file.ts';
+import { FRAME_BYTES } from '../../shared/store/wal-layout.ts';
+import type { FrameRange } from './log-file.ts';
 import { openRemoteFile, type RemoteFile } from './remote-file.ts';
 
 const CONNECT_MS = 5000;

@@ -1,18 +1,16 @@
 import { closeSync, fsyncSync, openSync, readSync, statSync } from 'node:fs';
 import type { Connection } from './connection.ts';
 import { openIndex, releaseIndex } from './log-index.ts';
+import {
+  FRAME_BYTES,
+  LOG_HEADER_BYTES,
+  LOG_MAGIC,
+  LOG_SALTS_AT,
+  NEWEST_FRAME_AT,
+  SALTS_BYTES,
+} from './wal-layout.ts';
 
-const HEADER_BYTES = 32;
-/** A frame of the log: its header and one page. */
-const FRAME_BYTES = 24 + 4096;
-/** The first bytes of the header, but for the last bit. */
-const MAGIC = 0x377f0682;
-/** Where the header has its salts. */
-const SALTS_AT = 16;
-const SALTS_BYTES = 8;
-/** Where the shared index of the log keeps the number of the newest frame (`mxFrame`), in the machine's byte order. */
-const NEWEST_FRAME_AT = 16;
-/** Counted from there: the salts, as they stand in the log, and how many frames are folded in (`nBackfill`). */
+/** Counted from the number of the newest frame: the salts, as they stand in the log, and how many frames are folded in (`nBackfill`). */
 const INDEX_SALTS_AT = 16;
 const INDEX_FOLDED_AT = 80;
 const INDEX_BYTES = 84;
@@ -102,19 +100,19 @@ export function logPath(databasePath: string): string {
 
 /** Bytes of a log that end with this frame. */
 export function logBytes(frames: number): number {
-  return HEADER_BYTES + frames * FRAME_BYTES;
+  return LOG_HEADER_BYTES + frames * FRAME_BYTES;
 }
 
 /** The salts of a log that nobody has open, as hex; null when there is no header of a log. */
 export function saltsOf(path: string): string | null {
   if (!statSync(path, { throwIfNoEntry: false })) return null;
-  const header = Buffer.alloc(HEADER_BYTES);
+  const header = Buffer.alloc(LOG_HEADER_BYTES);
   const file = openSync(path, 'r');
   try {
-    if (readSync(file, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return null;
+    if (readSync(file, header, 0, LOG_HEADER_BYTES, 0) < LOG_HEADER_BYTES) return null;
   } finally {
     closeSync(file);
   }
-  if ((header.readUInt32BE(0) & ~1) !== MAGIC) return null;
-  return header.toString('hex', SALTS_AT, SALTS_AT + SALTS_BYTES);
+  if ((header.readUInt32BE(0) & ~1) !== LOG_MAGIC) return null;
+  return header.toString('hex', LOG_SALTS_AT, LOG_SALTS_AT + SALTS_BYTES);
 }

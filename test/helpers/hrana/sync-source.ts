@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { FRAME_BYTES, type FrameRange } from '../../../gateway/replica/log-file.ts';
+import { FRAME_BYTES } from '../../../shared/store/wal-layout.ts';
+import type { FrameRange } from '../../../gateway/replica/log-file.ts';
 import { openIndex, releaseIndex } from '../../../shared/store/log-index.ts';
 import { logBytes, logPath } from '../../../shared/store/wal.ts';
 
