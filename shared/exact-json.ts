@@ -29,10 +29,15 @@ const seen = { exact: false };
 const MAY_CHANGE =
   /\d(?<=(?:^|[\s,:[])-?\d)(?:(?<=-0)(?![.\d])|[\d.]{15}|[\d.]*[eE]|\d*\.\d*0(?!\d)|\.0{6})[-+.\deE]*(?:[\s,\]}]|$)/;
 
+/** Whether JSON.parse may change a number of this text. */
+export function mayChange(text: string): boolean {
+  return MAY_CHANGE.test(text);
+}
+
 /** As JSON.parse, but a number that it would change becomes an `ExactNumber`. */
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  return MAY_CHANGE.test(text) ? new Reader(text).value() : value;
+  return mayChange(text) ? new Reader(text).value() : value;
 }
 
 /** As JSON.stringify, but an `ExactNumber` stays as it was written. */

@@ -1,9 +1,10 @@
-import { parseExact } from '../../shared/exact-json.ts';
+import { mayChange, parseExact } from '../../shared/exact-json.ts';
 import { markNumbers } from '../../shared/bindings/mcp-numbers.ts';
 import { isObject } from '../../shared/untyped.ts';
 
 /** The JSON with marks for the numbers that the SDK would round; text that is no JSON as it is. */
 export function markedJson(text: string): string {
+  if (!mayChange(text)) return text;
   try {
     const value = parseExact(text);
     if (!isObject(value)) return text;

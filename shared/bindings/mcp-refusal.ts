@@ -28,9 +28,9 @@ export function invalidParams(message: string): ProtocolError {
 
 /** What the product refuses within a request: its key and its body were in order, so HTTP has no part in it. */
 export function refusedInside(error: ServiceError): ProtocolError {
-  const { InvalidParams } = ProtocolErrorCode;
-  const code = error.code === 'VALIDATION_FAILED' ? InvalidParams : error.status;
-  return new ProtocolError(code, error.line(), { ...error.details, code: error.code });
+  const { code, message, data } = errorOf(error);
+  if (error.code !== 'VALIDATION_FAILED') return new ProtocolError(code, message, data);
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message, data);
 }
 
 /** The JSON-RPC number of a refusal: -32768 to -32000 are spoken for, so it's the HTTP status. */
