@@ -56,7 +56,7 @@ export interface Additions extends Partial<Declaration> {
   readonly stored?: Readonly<Record<string, Stored>>;
 }
 
-/** A file below `commands/`. Of an operation it may say only what is other than usual. */
+/** A file below `commands/`. The file of an operation declares only what differs from what the operation says. */
 export interface CommandFile {
   readonly declaration?: Declaration | Additions;
   readonly run?: (context: CommandContext, shape: OperationShape) => Promise<number | void>;

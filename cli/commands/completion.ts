@@ -18,7 +18,8 @@ export const declaration: Declaration = {
     {
       flag: 'values',
       value: 'NAMES',
-      summary: 'Print what is stored of this instead, one a line: the scripts ask for it',
+      summary:
+        'Print the stored names of this kind instead, one per line; the completion scripts use it',
       choices: STORED_NAMES,
     },
   ],

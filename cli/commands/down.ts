@@ -8,8 +8,7 @@ import { CliError } from '../errors.ts';
 
 export const declaration: Declaration = {
   summary: 'End the daemon and wait until it is gone.',
-  description:
-    'Waiting calls are answered, what is under way is finished, and the stores are closed.',
+  description: 'The daemon answers waiting calls, finishes running ones and closes its databases.',
   args: [],
   options: [],
   examples: ['down'],

@@ -18,7 +18,7 @@ import { switchOption, textArgument } from '../../input/option-values.ts';
 export const declaration: Declaration = {
   summary: 'Fetch a file from the disk.',
   description:
-    'Checks size and SHA-256, and only then gives the file its name: what was cut off leaves nothing behind. In a pipe the answer says where the file is; with - its bytes come instead.',
+    'Checks size and SHA-256 before the file gets its name, so a broken download leaves nothing behind. In a pipe the answer says where the file is; with - you get its bytes instead.',
   args: [
     {
       name: 'path',

@@ -19,7 +19,7 @@ import { textArgument, textOption } from '../../input/option-values.ts';
 export const declaration: Declaration = {
   summary: 'Save a file of this machine on the disk.',
   description:
-    'Sends up to 100 MB and checks by SHA-256 that what was saved is what was read. A file that is there under the same path is replaced, and its links end. A file that changes while it is read is not saved.',
+    'Sends up to 100 MB and compares the SHA-256 of the saved file with the original. It replaces a file with the same path and ends its links. If the file changes while svc reads it, nothing is saved.',
   args: [
     {
       name: 'file',

@@ -23,7 +23,7 @@ import { counted } from '../../../shared/counted.ts';
 export const declaration: Declaration = {
   summary: 'Make the disk like a folder, or the folder like the disk.',
   description:
-    'Compares by size and SHA-256 and sends only what differs, four files at a time. Links and what is no regular file are left out, with a line each. One file that fails does not stop the others; the exit code is 1 then, and the same command goes on where it ended.',
+    'Compares by size and SHA-256 and sends only what differs, four files at a time. Symbolic links and special files are skipped, with a line each. If one file fails, the others still go on; the exit code is then 1, and the same command continues where it stopped.',
   args: [
     { name: 'dir', required: true, summary: 'The folder on this machine.', stored: 'paths' },
     { name: 'prefix', required: true, summary: 'The folder on the disk; / is the whole disk.' },
