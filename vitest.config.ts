@@ -83,6 +83,7 @@ function hasRoom(folder: string): boolean {
 const inProcess = {
   isolate: false,
   restoreMocks: true,
+  setupFiles: ['test/helpers/answered.ts'],
   ...(hasRoom(IN_MEMORY) && { env: { TMPDIR: IN_MEMORY } }),
 };
 /** The program is built once, before them; what they leave behind is ended after them. */
