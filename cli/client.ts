@@ -6,13 +6,13 @@ import {
 } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Home } from '../daemon/home.ts';
-import { parseExact, stringifyExact } from '../shared/exact-json.ts';
-import { isAlive } from '../shared/processes.ts';
+import { parseExact, stringifyExact } from '../shared/lib/exact-json.ts';
+import { isAlive } from '../shared/host/processes.ts';
 import { readRecord } from '../daemon/record.ts';
-import { isTlsRefusal } from '../shared/tls-refusal.ts';
-import { staleNote } from '../shared/bindings/answer-marks.ts';
-import { errorCode } from '../shared/untyped.ts';
-import { VERSION } from '../shared/version.ts';
+import { isTlsRefusal } from '../shared/host/tls-refusal.ts';
+import { staleNote } from '../shared/api/answer-marks.ts';
+import { errorCode } from '../shared/lib/guards.ts';
+import { VERSION } from '../shared/lib/version.ts';
 import { notListening, notTrusted, resolveConnection, type Connection } from './connection.ts';
 import { badAnswer, CallError, CliError, LostAnswer, unreachable, usageError } from './errors.ts';
 

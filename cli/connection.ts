@@ -1,6 +1,6 @@
 import { readCredentials, type Credentials, type Profile } from '../daemon/credentials.ts';
 import type { Home } from '../daemon/home.ts';
-import { isAlive } from '../shared/processes.ts';
+import { isAlive } from '../shared/host/processes.ts';
 import { readRecord } from '../daemon/record.ts';
 import { EXIT } from './exit.ts';
 import { CliError, unreachable, Untrusted, usageError } from './errors.ts';

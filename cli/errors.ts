@@ -1,4 +1,4 @@
-import { isObject } from '../shared/untyped.ts';
+import { isObject } from '../shared/lib/guards.ts';
 import { EXIT } from './exit.ts';
 
 interface Failure {

@@ -1,4 +1,4 @@
-import { VERSION } from '../shared/version.ts';
+import { VERSION } from '../shared/lib/version.ts';
 
 const argv = process.argv.slice(2);
 

@@ -1,4 +1,4 @@
-import { StartRefused } from '../shared/start-refused.ts';
+import { StartRefused } from '../shared/host/start-refused.ts';
 import { LOCAL_PROFILE, profileOf, readCredentials, type Profile } from './credentials.ts';
 
 /** A profile whose project is at a gateway. */

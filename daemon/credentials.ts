@@ -1,6 +1,6 @@
 import { whileLocked } from './file-lock.ts';
 import { readIfThere, writePrivateFile } from './files.ts';
-import { isObject, parseObject } from '../shared/untyped.ts';
+import { isObject, parseObject } from '../shared/lib/guards.ts';
 
 /** A stored key and where it is used. */
 export interface Profile {

@@ -3,9 +3,9 @@ import { chmodSync, rmSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
-import { isoTime, systemClock } from '../shared/clock.ts';
-import { tidyAfterStart } from '../shared/tidy.ts';
-import { VERSION } from '../shared/version.ts';
+import { isoTime, systemClock } from '../shared/lib/clock.ts';
+import { tidyAfterStart } from '../shared/host/gc-after-start.ts';
+import { VERSION } from '../shared/lib/version.ts';
 import { answerJson } from '../shared/http/answers.ts';
 import type { HttpServer } from '../shared/http/http-server.ts';
 import { chosenProfile, type GatewayProfile } from './chosen-profile.ts';
@@ -23,13 +23,13 @@ import {
   STATUS_PATH,
   STOP_PATH,
 } from './probe.ts';
-import { portOwner } from '../shared/processes.ts';
+import { portOwner } from '../shared/host/processes.ts';
 import { isMailAddress } from '../shared/rules/mail-address.ts';
 import { DEFAULT_PORT, rememberedPort, rememberPort } from './port.ts';
 import type { Remote } from './remote.ts';
 import { writeRecord, type DaemonRecord, type DaemonStatus } from './record.ts';
-import { StartRefused } from '../shared/start-refused.ts';
-import { errorCode } from '../shared/untyped.ts';
+import { StartRefused } from '../shared/host/start-refused.ts';
+import { errorCode } from '../shared/lib/guards.ts';
 
 export interface DaemonOptions {
   readonly home: Home;

@@ -1,8 +1,8 @@
 import { readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { errorCode } from '../shared/untyped.ts';
+import { errorCode } from '../shared/lib/guards.ts';
 import { makePrivateFolder } from './files.ts';
-import { isAlive } from '../shared/processes.ts';
+import { isAlive } from '../shared/host/processes.ts';
 
 /** A change takes milliseconds; who still waits then waits for one that hangs. */
 const PATIENCE_MS = 5000;

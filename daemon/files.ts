@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { makeFolder } from '../shared/make-folder.ts';
-import { errorCode } from '../shared/untyped.ts';
+import { makeFolder } from '../shared/host/make-folder.ts';
+import { errorCode } from '../shared/lib/guards.ts';
 
 /** Creates a folder, and the folders above it, for this user alone. */
 export function makePrivateFolder(path: string): void {

@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { closeSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { VERSION } from '../shared/version.ts';
+import { VERSION } from '../shared/lib/version.ts';
 import { authoritiesFile } from './authorities.ts';
 import { chosenProfile, type GatewayProfile } from './chosen-profile.ts';
 import type { Home } from './home.ts';
 import { openLog, rotateLog } from './log-file.ts';
 import { askOwner, askStatus, askStop, waitForEnd } from './probe.ts';
-import { lockHolder } from '../shared/processes.ts';
+import { lockHolder } from '../shared/host/processes.ts';
 import type { DaemonStatus } from './record.ts';
-import { isObject, parseObject } from '../shared/untyped.ts';
+import { isObject, parseObject } from '../shared/lib/guards.ts';
 
 /** The daemon's exit code when another one holds the data. */
 export const EXIT_HELD = 75;

@@ -1,4 +1,4 @@
-import { isObject, parseObject } from '../shared/untyped.ts';
+import { isObject, parseObject } from '../shared/lib/guards.ts';
 import { readIfThere, writePrivateFile } from './files.ts';
 
 /** The end of a ledger as it once was. */

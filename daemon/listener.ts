@@ -1,7 +1,7 @@
 import { getRequestListener } from '@hono/node-server';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { unroutable } from '../shared/bindings/http.ts';
-import { ServiceError, unavailable } from '../shared/errors.ts';
+import { unroutable } from '../shared/api/http.ts';
+import { ServiceError, unavailable } from '../shared/lib/errors.ts';
 import { answerError } from '../shared/http/answers.ts';
 import type { ReceiveLimits } from '../shared/http/deadlines.ts';
 import { HttpServer, type Handler } from '../shared/http/http-server.ts';

@@ -2,13 +2,13 @@ import type { Logger } from 'pino';
 import { claimMode } from '../gateway/lib/data-mode.ts';
 import { Gateway, NO_OWNER } from '../gateway/gateway.ts';
 import { readSettings, type Settings } from '../gateway/settings.ts';
-import type { ProjectInfo, ServerInfo } from '../shared/context.ts';
+import type { ProjectInfo, ServerInfo } from '../shared/kernel/context.ts';
 import { maskedAddress } from '../shared/rules/mail-address.ts';
 import { LOCAL_PROFILE, readCredentials, storeLocalKey } from './credentials.ts';
 import type { Home } from './home.ts';
 import type { Backend } from './listener.ts';
 import type { PeopleStatus } from './record.ts';
-import { StartRefused } from '../shared/start-refused.ts';
+import { StartRefused } from '../shared/host/start-refused.ts';
 
 export interface LocalOptions {
   readonly home: Home;

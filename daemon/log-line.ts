@@ -1,4 +1,4 @@
-import { parseObject } from '../shared/untyped.ts';
+import { parseObject } from '../shared/lib/guards.ts';
 
 const LEVELS: Readonly<Record<number, string>> = {
   10: 'trace',

@@ -1,6 +1,6 @@
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorCode } from '../shared/untyped.ts';
+import { errorCode } from '../shared/lib/guards.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 const LOOK_EVERY_MS = 250;

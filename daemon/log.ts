@@ -1,6 +1,6 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
-import { LogOutput } from '../shared/log-output.ts';
-import { redact } from '../shared/redact.ts';
+import { LogOutput } from '../shared/host/log-output.ts';
+import { redact } from '../shared/lib/redact.ts';
 import { openLog, rotateLog } from './log-file.ts';
 
 interface LogOptions {

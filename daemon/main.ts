@@ -5,7 +5,7 @@ import { resolveHome, type Home } from './home.ts';
 import { createLog } from './log.ts';
 import { EXIT_HELD } from './launch.ts';
 import { isMailAddress } from '../shared/rules/mail-address.ts';
-import { StartRefused } from '../shared/start-refused.ts';
+import { StartRefused } from '../shared/host/start-refused.ts';
 
 /** Whatever hangs, the process is gone by then. */
 const END_WITHIN_MS = 4800;

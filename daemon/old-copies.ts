@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { takeLock } from '../shared/store/lock.ts';
-import { errorCode } from '../shared/untyped.ts';
+import { errorCode } from '../shared/lib/guards.ts';
 import { readCredentials } from './credentials.ts';
 import type { Home } from './home.ts';
 import { replicasPath } from './replica-place.ts';

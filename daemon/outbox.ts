@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { isoTime } from '../shared/clock.ts';
-import { errorCode } from '../shared/untyped.ts';
+import { isoTime } from '../shared/lib/clock.ts';
+import { errorCode } from '../shared/lib/guards.ts';
 import type { Home } from './home.ts';
 import { readMail, type OutboxMail } from './outbox-mail.ts';
 

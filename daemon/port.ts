@@ -1,5 +1,5 @@
-import { StartRefused } from '../shared/start-refused.ts';
-import { isObject, parseObject } from '../shared/untyped.ts';
+import { StartRefused } from '../shared/host/start-refused.ts';
+import { isObject, parseObject } from '../shared/lib/guards.ts';
 import { readIfThere, writePrivateFile } from './files.ts';
 
 /** Where the daemon listens until another port is chosen. */

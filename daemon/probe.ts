@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Home } from './home.ts';
-import { isAlive, lockHolder } from '../shared/processes.ts';
+import { isAlive, lockHolder } from '../shared/host/processes.ts';
 import { parseStatus, readRecord, type DaemonStatus } from './record.ts';
 
 /** The routes of the daemon itself. They exist on its socket only. */

@@ -1,6 +1,6 @@
 import { readIfThere, writePrivateFile } from './files.ts';
 import type { ReplicaStatus } from './replica/status.ts';
-import { isObject, parseObject } from '../shared/untyped.ts';
+import { isObject, parseObject } from '../shared/lib/guards.ts';
 
 /** What a daemon writes of itself into `daemon.json`, and answers on its socket. */
 export interface DaemonRecord {

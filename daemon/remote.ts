@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
-import { emptyApp, mountApi, nothingAt } from '../shared/bindings/api.ts';
-import { reply, type HttpEnv } from '../shared/bindings/http.ts';
-import { isoTime } from '../shared/clock.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { VERSION } from '../shared/version.ts';
+import { emptyApp, mountApi, nothingAt } from '../shared/api/api.ts';
+import { reply, type HttpEnv } from '../shared/api/http.ts';
+import { isoTime } from '../shared/lib/clock.ts';
+import { ServiceError } from '../shared/lib/errors.ts';
+import { VERSION } from '../shared/lib/version.ts';
 import type { GatewayProfile } from './chosen-profile.ts';
 import type { Home } from './home.ts';
 import { watchKey } from './key-watch.ts';

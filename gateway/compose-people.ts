@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Clock } from '../shared/clock.ts';
-import type { MailInfo, Vault } from '../shared/context.ts';
+import type { Clock } from '../shared/lib/clock.ts';
+import type { MailInfo, Vault } from '../shared/kernel/context.ts';
 import type { ChannelKind } from '../shared/store/channels.ts';
 import { Slots } from './lib/slots.ts';
 import { Mails } from './mail/outbound/mails.ts';

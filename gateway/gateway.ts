@@ -1,8 +1,8 @@
 import type { Hono } from 'hono';
-import type { HttpEnv } from '../shared/bindings/http.ts';
-import type { ProjectInfo } from '../shared/context.ts';
-import type { Executor } from '../shared/executor.ts';
-import { hashApiKey, last4, newApiKey, newId } from '../shared/ids.ts';
+import type { HttpEnv } from '../shared/api/http.ts';
+import type { ProjectInfo } from '../shared/kernel/context.ts';
+import type { Executor } from '../shared/kernel/executor.ts';
+import { hashApiKey, last4, newApiKey, newId } from '../shared/lib/ids.ts';
 import type { Desk } from './lib/approvals.ts';
 import { NO_OWNER } from './approvals/no-owner.ts';
 import type { BotHealth } from './compose-people.ts';

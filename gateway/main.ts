@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
-import { StartRefused } from '../shared/start-refused.ts';
+import { StartRefused } from '../shared/host/start-refused.ts';
 import { readServerConfig } from './server/config.ts';
 import { tryDataFolder } from './lib/data-folder.ts';
 import { createServerLog } from './server/log.ts';

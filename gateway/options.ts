@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../shared/clock.ts';
-import type { ServerInfo } from '../shared/context.ts';
+import type { Clock } from '../shared/lib/clock.ts';
+import type { ServerInfo } from '../shared/kernel/context.ts';
 import type { BlobsConfig } from './blobs/blobs-config.ts';
 import type { CallbackAllow } from './callbacks/callback-allow.ts';
 import { type RemoteStore } from './projects/databases.ts';

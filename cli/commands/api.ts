@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { parseExact } from '../../shared/exact-json.ts';
-import { parseObject } from '../../shared/untyped.ts';
+import { parseExact } from '../../shared/lib/exact-json.ts';
+import { parseObject } from '../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { CallError, usageError } from '../errors.ts';
 import { isSendable } from '../header.ts';

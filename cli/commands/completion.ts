@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/untyped.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { usageError } from '../errors.ts';
 import { textArgument, textOption } from '../input/option-values.ts';

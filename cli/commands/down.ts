@@ -1,5 +1,5 @@
 import { askStop, provenPid, waitForEnd } from '../../daemon/probe.ts';
-import { isAlive, lockHolder } from '../../shared/processes.ts';
+import { isAlive, lockHolder } from '../../shared/host/processes.ts';
 import { readRecord } from '../../daemon/record.ts';
 import type { Home } from '../../daemon/home.ts';
 import type { CommandContext, Declaration } from '../command.ts';

@@ -12,7 +12,7 @@ import { checkSource } from '../work/source-check.ts';
 import { safeJson } from '../view/terminal-text.ts';
 import { StandardInput } from '../input/values.ts';
 import { checkSecret } from '../../shared/rules/signature.ts';
-import { isObject } from '../../shared/untyped.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 
 export const declaration: Declaration = {
   summary: 'Print events as they come, or forward them.',

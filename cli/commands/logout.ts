@@ -1,6 +1,6 @@
 import { LOCAL_PROFILE, type Profile } from '../../daemon/credentials.ts';
 import { removeReplica } from '../../daemon/replica-place.ts';
-import { isObject } from '../../shared/untyped.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import type { Client } from '../client.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { runningProject } from '../connection.ts';

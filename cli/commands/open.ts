@@ -1,6 +1,6 @@
 import { askStatus } from '../../daemon/probe.ts';
-import { nearest } from '../../shared/suggest.ts';
-import { isObject } from '../../shared/untyped.ts';
+import { nearest } from '../../shared/lib/suggest.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import { openInBrowser } from '../browser.ts';
 import type { Client } from '../client.ts';
 import type { CommandContext, Declaration } from '../command.ts';

@@ -2,7 +2,7 @@ import { folderBytes } from '../../daemon/folder-size.ts';
 import type { Home } from '../../daemon/home.ts';
 import { askStatus } from '../../daemon/probe.ts';
 import type { DaemonStatus } from '../../daemon/record.ts';
-import { lockHolder } from '../../shared/processes.ts';
+import { lockHolder } from '../../shared/host/processes.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import type { View } from '../view/output.ts';

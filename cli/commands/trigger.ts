@@ -1,8 +1,8 @@
 import { SAMPLE_NAMES } from '../samples/names.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { stringifyExact } from '../../shared/exact-json.ts';
-import { isObject } from '../../shared/untyped.ts';
+import { stringifyExact } from '../../shared/lib/exact-json.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import { badAnswer, usageError } from '../errors.ts';
 import {
   integerOption,
@@ -12,7 +12,7 @@ import {
   textOption,
 } from '../input/option-values.ts';
 import { setPath } from '../input/set-path.ts';
-import { nearest } from '../../shared/suggest.ts';
+import { nearest } from '../../shared/lib/suggest.ts';
 import { deliver, projectSources } from '../samples/deliver.ts';
 import type { Sample, WebhookKind } from '../samples/fresh.ts';
 import { webhookKinds } from '../samples/kinds.ts';

@@ -1,9 +1,9 @@
-import { errorCode } from '../../shared/untyped.ts';
-import { FILE_MAX_BYTES } from '../../shared/limits.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
+import { FILE_MAX_BYTES } from '../../shared/lib/limits.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { countText, sizeText } from '../view/sizes.ts';
-import { counted, nounFor } from '../../shared/counted.ts';
+import { counted, nounFor } from '../../shared/lib/pluralize.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'no permission',

@@ -5,7 +5,7 @@ import {
   type RequestOptions,
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { errorCode, parseObject } from '../../shared/untyped.ts';
+import { errorCode, parseObject } from '../../shared/lib/guards.ts';
 import { badAnswer, CallError, CliError } from '../errors.ts';
 import { isSendable } from '../header.ts';
 import { transferBroken } from './faults.ts';

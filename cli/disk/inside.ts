@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, mkdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../../shared/untyped.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
 import { localFault, localRefusal, onFile } from './faults.ts';
 import type { Place } from './part-file.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { link, lstat, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../../shared/untyped.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
 import { fileExists, onFile } from './faults.ts';
 import { writeAll } from './write-all.ts';
 

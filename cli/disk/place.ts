@@ -1,6 +1,6 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorCode } from '../../shared/untyped.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
 import { fileExists, localFault, localRefusal, onFile } from './faults.ts';
 import type { Place } from './part-file.ts';
 import { baseName } from './typed-path.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/untyped.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import type { CallOptions, Client } from '../client.ts';
 import { badAnswer, CallError } from '../errors.ts';
 import { sleep } from '../work/patience.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { FILE_INLINE_MAX_BYTES, FILE_MAX_BYTES } from '../../shared/limits.ts';
+import { FILE_INLINE_MAX_BYTES, FILE_MAX_BYTES } from '../../shared/lib/limits.ts';
 import { otherBytes, tooLarge, transferBroken } from './faults.ts';
 import { uploadTo } from './http-transfer.ts';
 import type { Meter } from './progress.ts';

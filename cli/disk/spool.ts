@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { open, unlink, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FILE_INLINE_MAX_BYTES, FILE_MAX_BYTES } from '../../shared/limits.ts';
+import { FILE_INLINE_MAX_BYTES, FILE_MAX_BYTES } from '../../shared/lib/limits.ts';
 import { onFile, tooLarge } from './faults.ts';
 import { FileSource, HeldSource, type Source } from './source.ts';
 import { writeAll } from './write-all.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { FILE_MAX_BYTES } from '../../shared/limits.ts';
+import { FILE_MAX_BYTES } from '../../shared/lib/limits.ts';
 import { isReservedPath, pathProblem } from '../../shared/rules/disk-name.ts';
 import { CliError, messageOf } from '../errors.ts';
 import { tooLarge } from './faults.ts';

@@ -4,7 +4,7 @@ import type { View } from '../view/output.ts';
 import { wholeTable } from './columns.ts';
 import { sizeText } from '../view/sizes.ts';
 import type { Item, Plan } from './sync-plan.ts';
-import { counted } from '../../shared/counted.ts';
+import { counted } from '../../shared/lib/pluralize.ts';
 
 /** What a synchronisation did, or would do. */
 export interface Report {

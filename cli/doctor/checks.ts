@@ -8,9 +8,9 @@ import { readCredentials } from '../../daemon/credentials.ts';
 import type { Home } from '../../daemon/home.ts';
 import { daemonCommand, daemonEnvironment } from '../../daemon/launch.ts';
 import { DEFAULT_PORT, rememberedPort } from '../../daemon/port.ts';
-import { lockHolder, portOwner } from '../../shared/processes.ts';
+import { lockHolder, portOwner } from '../../shared/host/processes.ts';
 import { readRecord, type DaemonStatus } from '../../daemon/record.ts';
-import { VERSION } from '../../shared/version.ts';
+import { VERSION } from '../../shared/lib/version.ts';
 import { safeLine } from '../view/terminal-text.ts';
 
 /** One line of the doctor: what was looked at, how it is, and how to repair it. */

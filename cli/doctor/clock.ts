@@ -1,5 +1,5 @@
 import { json } from 'node:stream/consumers';
-import { isObject } from '../../shared/untyped.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import type { Client } from '../client.ts';
 import type { CommandContext } from '../command.ts';
 import { age } from '../view/table.ts';

@@ -1,6 +1,6 @@
 import { profileOf, readCredentials, type Profile } from '../../daemon/credentials.ts';
 import type { DaemonStatus } from '../../daemon/record.ts';
-import { isObject } from '../../shared/untyped.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import { HttpClient } from '../client.ts';
 import type { CommandContext } from '../command.ts';
 import { CallError, CliError, messageOf } from '../errors.ts';

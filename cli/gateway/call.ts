@@ -1,13 +1,13 @@
 import { request, type IncomingMessage } from 'node:http';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { readConfigFile } from '../../shared/config-file.ts';
+import { readConfigFile } from '../../shared/host/config-file.ts';
 import {
   defaultDataFolder,
   operatorSocketPath,
   SOCKET_PATH_MAX_BYTES,
-} from '../../shared/gateway-data.ts';
-import { errorCode } from '../../shared/untyped.ts';
+} from '../../shared/host/gateway-data.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
 import type { CommandContext } from '../command.ts';
 import { badAnswer, CallError, LostAnswer, unreachable, usageError } from '../errors.ts';
 import { textOption } from '../input/option-values.ts';

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { CommandSpec, OptionSpec } from '../command.ts';
 import { usageError } from '../errors.ts';
-import { nearest } from '../../shared/suggest.ts';
+import { nearest } from '../../shared/lib/suggest.ts';
 
 /** Flags that every command takes. */
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [

@@ -1,7 +1,7 @@
 import type { Command, CommanderError } from 'commander';
 import type { ArgumentSpec, CommandSpec } from '../command.ts';
 import { usageError, type CliError } from '../errors.ts';
-import { nearest } from '../../shared/suggest.ts';
+import { nearest } from '../../shared/lib/suggest.ts';
 import { GLOBAL_OPTIONS, mayLeaveOut, optionsOf, WRITE_OPTIONS } from './flags.ts';
 
 /** The part of the command line where it was refused. */

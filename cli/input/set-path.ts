@@ -1,5 +1,5 @@
-import { parseExact } from '../../shared/exact-json.ts';
-import { isObject } from '../../shared/untyped.ts';
+import { parseExact } from '../../shared/lib/exact-json.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import { usageError } from '../errors.ts';
 
 const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseExact } from '../../shared/exact-json.ts';
+import { parseExact } from '../../shared/lib/exact-json.ts';
 import { usageError } from '../errors.ts';
 import type { FieldShape } from '../operation-shape.ts';
 import { flagOf } from '../operation-spec.ts';

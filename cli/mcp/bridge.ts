@@ -8,7 +8,7 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js';
-import { WAIT_MAX_SECONDS } from '../../shared/limits.ts';
+import { WAIT_MAX_SECONDS } from '../../shared/lib/limits.ts';
 import type { Client } from '../client.ts';
 import { messageOf } from '../errors.ts';
 import { Endpoint } from './endpoint.ts';

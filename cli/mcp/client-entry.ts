@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../../shared/untyped.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import { messageOf } from '../errors.ts';
 import { scanToml, type TomlStatement } from './toml-scan.ts';
 

@@ -1,5 +1,5 @@
 import { Writable, type Readable } from 'node:stream';
-import { writeNumbers } from '../../shared/bindings/mcp-numbers.ts';
+import { writeNumbers } from '../../shared/api/mcp/numbers.ts';
 
 const NEWLINE = 0x0a;
 /** Longer messages are refused by every server; beyond this they are not even kept. */

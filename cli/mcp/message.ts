@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, JSONRPCResultResponse } from '@modelcontextprotocol/sdk/types.js';
-import { isObject, parseObject } from '../../shared/untyped.ts';
+import { isObject, parseObject } from '../../shared/lib/guards.ts';
 
 /** JSON-RPC's code for a line that is no JSON, and the one left to servers for trouble of their own. */
 export const PARSE_ERROR = -32700;

@@ -1,6 +1,6 @@
-import { mayChange, parseExact } from '../../shared/exact-json.ts';
-import { markNumbers } from '../../shared/bindings/mcp-numbers.ts';
-import { isObject } from '../../shared/untyped.ts';
+import { mayChange, parseExact } from '../../shared/lib/exact-json.ts';
+import { markNumbers } from '../../shared/api/mcp/numbers.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 
 /** The JSON with marks for the numbers that the SDK would round; text that is no JSON as it is. */
 export function markedJson(text: string): string {

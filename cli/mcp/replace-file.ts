@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode } from '../../shared/untyped.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
 
 /**
  * Replaces the text of a file in one step, so that no reader sees half of it. Its mode stays; a link stays a link, and

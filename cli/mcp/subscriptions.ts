@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { JSONRPCMessage, JSONRPCNotification } from '@modelcontextprotocol/sdk/types.js';
-import { SUBSCRIBED_RESOURCES_MAX } from '../../shared/limits.ts';
-import { isObject, parseObject } from '../../shared/untyped.ts';
+import { SUBSCRIBED_RESOURCES_MAX } from '../../shared/lib/limits.ts';
+import { isObject, parseObject } from '../../shared/lib/guards.ts';
 import { messageOf } from '../errors.ts';
 import { Patience, sleep } from '../work/patience.ts';
 import { errorOf, listenRequest, type Fields, type RpcError } from './message.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '../client.ts';
-import { isObject } from '../../shared/untyped.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import { decidingChannel, type Asked, type Names } from './decision.ts';
 
 /** Labels of channels, read when the first one is needed and again for one that is new. A removed one has none. */

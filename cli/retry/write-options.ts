@@ -1,6 +1,6 @@
 import type { CommandContext } from '../command.ts';
 import { usageError } from '../errors.ts';
-import { IDEMPOTENCY_KEY_MAX_CHARS } from '../../shared/limits.ts';
+import { IDEMPOTENCY_KEY_MAX_CHARS } from '../../shared/lib/limits.ts';
 import { Tries, type TriesParts } from './tries.ts';
 
 type Typed = Pick<CommandContext, 'options'>;

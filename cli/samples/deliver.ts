@@ -1,4 +1,4 @@
-import { isObject, parseObject } from '../../shared/untyped.ts';
+import { isObject, parseObject } from '../../shared/lib/guards.ts';
 import type { CommandContext } from '../command.ts';
 import { badAnswer, CliError, messageOf, unreachable } from '../errors.ts';
 import { EXIT } from '../exit.ts';

@@ -1,5 +1,5 @@
-import { jsonSchema } from '../../shared/bindings/fields.ts';
-import type { Operation } from '../../shared/operation.ts';
+import { jsonSchema } from '../../shared/api/fields.ts';
+import type { Operation } from '../../shared/kernel/operation.ts';
 import type { FieldShape, OperationShape } from '../operation-shape.ts';
 import { typedText } from './typed-text.ts';
 

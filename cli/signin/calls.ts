@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
-import { parseApiKey } from '../../shared/ids.ts';
-import { isObject } from '../../shared/untyped.ts';
-import { VERSION } from '../../shared/version.ts';
+import { parseApiKey } from '../../shared/lib/ids.ts';
+import { isObject } from '../../shared/lib/guards.ts';
+import { VERSION } from '../../shared/lib/version.ts';
 import type { Client } from '../client.ts';
 import { badAnswer, CallError, CliError, unreachable } from '../errors.ts';
 import { EXIT } from '../exit.ts';

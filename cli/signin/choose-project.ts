@@ -1,4 +1,4 @@
-import { nearest } from '../../shared/suggest.ts';
+import { nearest } from '../../shared/lib/suggest.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { padToWidth, textWidth } from '../view/terminal-text.ts';

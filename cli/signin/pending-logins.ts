@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIfThere, writePrivateFile } from '../../daemon/files.ts';
-import { isObject, parseObject } from '../../shared/untyped.ts';
+import { isObject, parseObject } from '../../shared/lib/guards.ts';
 import type { LoginUse } from './calls.ts';
 
 /** A sign-in that was begun and has not led to a key yet. */

@@ -6,7 +6,7 @@ import {
   type Credentials,
   type Profile,
 } from '../../daemon/credentials.ts';
-import { nearest } from '../../shared/suggest.ts';
+import { nearest } from '../../shared/lib/suggest.ts';
 import { CliError, messageOf, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 

@@ -1,5 +1,5 @@
-import { parseApiKey } from '../../shared/ids.ts';
-import { isObject } from '../../shared/untyped.ts';
+import { parseApiKey } from '../../shared/lib/ids.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import type { CommandContext } from '../command.ts';
 import { badAnswer, CallError, CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';

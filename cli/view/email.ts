@@ -1,9 +1,9 @@
-import { isObject } from '../../shared/untyped.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import type { View } from './output.ts';
 import { pairLines, type Pair } from './pairs.ts';
 import { table, timeText, type Look } from './table.ts';
 import { plainText, safeLine, wrapText } from './terminal-text.ts';
-import { counted } from '../../shared/counted.ts';
+import { counted } from '../../shared/lib/pluralize.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/untyped.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import { mailBlocks } from './mail.ts';
 import type { View } from './output.ts';
 import { table, type Look } from './table.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/untyped.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import { pairLines, type Pair } from './pairs.ts';
 import { sizeText } from './sizes.ts';
 import { table, timeText, type Look } from './table.ts';

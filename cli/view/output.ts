@@ -1,10 +1,10 @@
-import { isObject } from '../../shared/untyped.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import type { CliError } from '../errors.ts';
 import type { Look } from './table.ts';
 import { cutToWidth, plainText, safeJson, safeLine, safeText, wrapText } from './terminal-text.ts';
 import { typedHint } from './typed-names.ts';
 import { readableView } from './view.ts';
-import { counted } from '../../shared/counted.ts';
+import { counted } from '../../shared/lib/pluralize.ts';
 
 /** How a person is shown an answer. */
 export interface View {

@@ -2,7 +2,7 @@ import type { PeopleStatus } from '../../daemon/record.ts';
 import type { Pair } from './pairs.ts';
 import type { Look } from './table.ts';
 import { safeLine, wrapText } from './terminal-text.ts';
-import { counted } from '../../shared/counted.ts';
+import { counted } from '../../shared/lib/pluralize.ts';
 
 const WIDEST_TEXT = 96;
 

@@ -1,7 +1,7 @@
 import type { DaemonStatus, ReplicaReport } from '../../daemon/record.ts';
 import type { Pair } from './pairs.ts';
 import { countText, sizeText } from './sizes.ts';
-import { nounFor } from '../../shared/counted.ts';
+import { nounFor } from '../../shared/lib/pluralize.ts';
 
 /** The gateway of a project, and how the copy of it stands. */
 export function replicaPairs({ gateway, replica }: DaemonStatus): Pair[] {

@@ -1,4 +1,4 @@
-import { stringifyExact } from '../../shared/exact-json.ts';
+import { stringifyExact } from '../../shared/lib/exact-json.ts';
 
 // What outsiders write ends up on a terminal, which obeys control sequences. Here they are taken out.
 

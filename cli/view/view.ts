@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/untyped.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import { pairLines, type Pair } from './pairs.ts';
 import { isTime, table, timeText, type Look } from './table.ts';
 import { plainText, safeJson, safeLine, safeText } from './terminal-text.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/untyped.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import type { CommandContext } from '../command.ts';
 import { plainText } from './terminal-text.ts';
 

@@ -1,5 +1,5 @@
 import type { Client } from '../client.ts';
-import { isObject } from '../../shared/untyped.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import { wholeWait } from './cut-short.ts';
 import { SteadyCalls } from './steady.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '../client.ts';
-import { isObject } from '../../shared/untyped.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import { badAnswer, messageOf, sentence } from '../errors.ts';
 import { asEvent, type FeedEvent } from './event-feed.ts';
 import { canBeSatOut } from '../retry/passing.ts';

@@ -1,9 +1,9 @@
 import { runChild, type ChildResult } from './child.ts';
 import type { FeedEvent } from './event-feed.ts';
 import { Lease, type Closed, type LeaseOptions, type Verdict } from './lease.ts';
-import { ACK_RESULT_MAX_BYTES, NACK_REASON_MAX_BYTES } from '../../shared/limits.ts';
-import { parseExact, stringifyExact } from '../../shared/exact-json.ts';
-import { cutUtf8 } from '../../shared/text.ts';
+import { ACK_RESULT_MAX_BYTES, NACK_REASON_MAX_BYTES } from '../../shared/lib/limits.ts';
+import { parseExact, stringifyExact } from '../../shared/lib/exact-json.ts';
+import { cutUtf8 } from '../../shared/lib/text.ts';
 
 /** `EX_TEMPFAIL` and `EX_DATAERR` of sysexits: try again, and never try again. */
 const EXIT_TRY_AGAIN = 75;

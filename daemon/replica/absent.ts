@@ -1,4 +1,4 @@
-import type { BlobStore, ReadContext, Vault } from '../../shared/context.ts';
+import type { BlobStore, ReadContext, Vault } from '../../shared/kernel/context.ts';
 
 // What only the gateway has. No operation that a replica answers comes here; one that did would fail and be told.
 

@@ -1,5 +1,5 @@
-import type { Change } from '../../shared/context.ts';
-import type { Waits } from '../../shared/waits.ts';
+import type { Change } from '../../shared/kernel/context.ts';
+import type { Waits } from '../../shared/kernel/waits.ts';
 
 /** A position the copy is to reach, and who wants to know. */
 interface Awaited {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
 import type { Arrivals } from './arrivals.ts';
 import { copyDatabase, type Progress } from './first-copy.ts';
 import type { FreshnessJudge } from './freshness.ts';

@@ -13,7 +13,7 @@ import {
   LOG_SALTS_AT,
   SALTS_BYTES,
 } from '../../shared/store/wal-layout.ts';
-import { errorCode } from '../../shared/untyped.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
 
 /** Frames that are read at once: 1 MB. */
 const PORTION = 256;

@@ -1,8 +1,8 @@
-import { callerWith, findKey, presentedKey } from '../../shared/authentication.ts';
-import type { Caller } from '../../shared/context.ts';
-import { ServiceError, unavailable, type ErrorCode } from '../../shared/errors.ts';
-import type { Answer, Credentials, Executor, Follower } from '../../shared/executor.ts';
-import { admit, mayWait, type Operation } from '../../shared/operation.ts';
+import { callerWith, findKey, presentedKey } from '../../shared/kernel/authentication.ts';
+import type { Caller } from '../../shared/kernel/context.ts';
+import { ServiceError, unavailable, type ErrorCode } from '../../shared/lib/errors.ts';
+import type { Answer, Credentials, Executor, Follower } from '../../shared/kernel/executor.ts';
+import { admit, mayWait, type Operation } from '../../shared/kernel/operation.ts';
 import { UpstreamFailed } from '../upstream/upstream-failed.ts';
 import { UpstreamKeys } from '../upstream/upstream-keys.ts';
 import type { Upstream, UpstreamCall } from '../upstream/upstream.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
 import type { Freshness } from './status.ts';
 
 /** A stream that is silent for longer is dead: the gateway says something every 15 s. */

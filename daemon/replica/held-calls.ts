@@ -1,4 +1,4 @@
-import { unavailable } from '../../shared/errors.ts';
+import { unavailable } from '../../shared/lib/errors.ts';
 
 /** Calls that the gateway holds: each ends when its caller goes, or when the daemon does. */
 export class HeldCalls {

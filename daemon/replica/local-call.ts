@@ -1,9 +1,9 @@
-import type { Caller, LongContext } from '../../shared/context.ts';
-import { markHeaders, staleNote } from '../../shared/bindings/answer-marks.ts';
-import { ServiceError, unavailable } from '../../shared/errors.ts';
-import { longContext } from '../../shared/long-context.ts';
-import type { Operation } from '../../shared/operation.ts';
-import { isObject } from '../../shared/untyped.ts';
+import type { Caller, LongContext } from '../../shared/kernel/context.ts';
+import { markHeaders, staleNote } from '../../shared/api/answer-marks.ts';
+import { ServiceError, unavailable } from '../../shared/lib/errors.ts';
+import { longContext } from '../../shared/kernel/long-context.ts';
+import type { Operation } from '../../shared/kernel/operation.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import { NO_BLOBS, NO_TRANSFER, NO_VAULT } from './absent.ts';
 import type { Replica } from './replica.ts';
 

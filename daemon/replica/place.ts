@@ -1,5 +1,5 @@
-import type { Change } from '../../shared/context.ts';
-import { isObject } from '../../shared/untyped.ts';
+import type { Change } from '../../shared/kernel/context.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import type { ReplicaInfo } from './status.ts';
 
 /** The year after it is the last one that can be written, and left for what is reckoned from a time. */

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import { Connection, isDiskFailure, readOnlyAddress } from '../../shared/store/connection.ts';
 import { takeLock, type Lock } from '../../shared/store/lock.ts';
 import { NEWEST_FRAME_AT, PAGE_BYTES } from '../../shared/store/wal-layout.ts';
-import { errorCode } from '../../shared/untyped.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
 import { readCopyLog, readFully, type CopyLog } from './copy-log.ts';
 import type { Prepared } from './messages.ts';
 import type { PageSums } from './page-sums.ts';

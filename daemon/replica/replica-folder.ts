@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { isObject, parseObject } from '../../shared/untyped.ts';
+import { isObject, parseObject } from '../../shared/lib/guards.ts';
 import { makePrivateFolder, readIfThere, writePrivateFile } from '../files.ts';
 import { decodeSums, encodeSums, type PageSums } from './page-sums.ts';
 import { isTime, readInfo } from './place.ts';

@@ -1,4 +1,4 @@
-import { unavailable } from '../../shared/errors.ts';
+import { unavailable } from '../../shared/lib/errors.ts';
 import { isDiskFailure } from '../../shared/store/connection.ts';
 import type { Reader, Tx } from '../../shared/store/driver.ts';
 import { MetaRepository } from '../../shared/store/meta.ts';

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { systemClock, type Clock } from '../../shared/clock.ts';
+import { systemClock, type Clock } from '../../shared/lib/clock.ts';
 import { newestSchema } from '../../shared/store/migrate.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
-import { KnownKeys } from '../../shared/known-keys.ts';
-import { Waits } from '../../shared/waits.ts';
+import { KnownKeys } from '../../shared/kernel/key-cache.ts';
+import { Waits } from '../../shared/kernel/waits.ts';
 import { rememberHead } from '../ledger-heads.ts';
 import { Arrivals } from './arrivals.ts';
 import { logContact } from './contact-log.ts';

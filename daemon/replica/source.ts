@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { Agent, request, type Dispatcher } from 'undici';
 import { FRAME_BYTES } from '../../shared/store/wal-layout.ts';
-import { isTlsRefusal } from '../../shared/tls-refusal.ts';
-import { errorCode, isObject, parseObject } from '../../shared/untyped.ts';
+import { isTlsRefusal } from '../../shared/host/tls-refusal.ts';
+import { errorCode, isObject, parseObject } from '../../shared/lib/guards.ts';
 import { reasonOf } from '../upstream/upstream-failed.ts';
 import { readEvents } from './event-stream.ts';
 import { readHeard, readPlace, type Heard, type Place } from './place.ts';

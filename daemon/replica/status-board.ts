@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
 import type { ReplicaState, ReplicaStatus } from './status.ts';
 
 /** A copy under way is told of this seldom. */

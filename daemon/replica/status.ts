@@ -1,4 +1,4 @@
-import type { ProjectInfo, ServerInfo } from '../../shared/context.ts';
+import type { ProjectInfo, ServerInfo } from '../../shared/kernel/context.ts';
 
 export type ReplicaState =
   /** Nothing was heard of the gateway yet. */

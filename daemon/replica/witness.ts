@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { CHAIN_START, verifyChunk, type ChainState } from '../../shared/rules/ledger-chain.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
-import { isObject, parseObject } from '../../shared/untyped.ts';
+import { isObject, parseObject } from '../../shared/lib/guards.ts';
 import { readIfThere, writePrivateFile } from '../files.ts';
 import { isHead, type LedgerHead } from '../ledger-heads.ts';
 import type { WitnessReason, WitnessStatus } from './status.ts';

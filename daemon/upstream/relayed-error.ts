@@ -1,5 +1,5 @@
-import { ServiceError, type ErrorCode } from '../../shared/errors.ts';
-import { isObject, parseObject } from '../../shared/untyped.ts';
+import { ServiceError, type ErrorCode } from '../../shared/lib/errors.ts';
+import { isObject, parseObject } from '../../shared/lib/guards.ts';
 
 /** What an error of the gateway tells beside its body. Those that follow from the body are made anew. */
 const RELAYED_HEADERS = new Map([

@@ -1,6 +1,6 @@
-import { ServiceError } from '../../shared/errors.ts';
-import { isTlsRefusal } from '../../shared/tls-refusal.ts';
-import { errorCode } from '../../shared/untyped.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
+import { isTlsRefusal } from '../../shared/host/tls-refusal.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 

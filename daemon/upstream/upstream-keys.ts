@@ -1,8 +1,8 @@
-import type { Caller } from '../../shared/context.ts';
-import type { Credentials } from '../../shared/executor.ts';
+import type { Caller } from '../../shared/kernel/context.ts';
+import type { Credentials } from '../../shared/kernel/executor.ts';
 import { whoami } from '../../shared/operations/whoami.ts';
-import { checkedIdempotencyKey, identifyAgent } from '../../shared/rules/caller.ts';
-import { isObject } from '../../shared/untyped.ts';
+import { checkedIdempotencyKey, identifyAgent } from '../../shared/kernel/caller.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import type { Upstream } from './upstream.ts';
 
 /** So long an answer is believed: a key that was revoked meanwhile is refused by the gateway with what it asks for. */

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errors, Pool } from 'undici';
-import { requestOf, type RestRequest } from '../../shared/bindings/rest-request.ts';
-import { wholeOf } from '../../shared/bytes.ts';
-import type { Caller } from '../../shared/context.ts';
-import type { ServiceError } from '../../shared/errors.ts';
-import { parseExact } from '../../shared/exact-json.ts';
-import type { Answer, Credentials } from '../../shared/executor.ts';
-import { mayWait, parseInput, type Operation } from '../../shared/operation.ts';
-import { isObject } from '../../shared/untyped.ts';
+import { requestOf, type RestRequest } from './rest-request.ts';
+import { wholeOf } from '../../shared/lib/bytes.ts';
+import type { Caller } from '../../shared/kernel/context.ts';
+import type { ServiceError } from '../../shared/lib/errors.ts';
+import { parseExact } from '../../shared/lib/exact-json.ts';
+import type { Answer, Credentials } from '../../shared/kernel/executor.ts';
+import { mayWait, parseInput, type Operation } from '../../shared/kernel/operation.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import { relayedError } from './relayed-error.ts';
 import { isBroken, isUnsent, reasonOf, UpstreamFailed } from './upstream-failed.ts';
 

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isoTime } from '../../shared/clock.ts';
-import { projectsIn, type ProjectRecord } from '../../shared/store/control-store.ts';
-import { snapshot } from '../../shared/store/snapshot.ts';
-import { errorCode } from '../../shared/untyped.ts';
-import { VERSION } from '../../shared/version.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+import { projectsIn, type ProjectRecord } from '../store/control-store.ts';
+import { snapshot } from '../store/snapshot.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
+import { VERSION } from '../../shared/lib/version.ts';
 import { AdminError } from './admin-error.ts';
 import { blobFile, checkFile, copyTo, databaseFile, stored } from './copies.ts';
 import { manifestOf, writeManifest, type Manifest, type ProjectEntry } from './manifest.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StartRefused } from '../../shared/start-refused.ts';
-import type { ControlStore } from '../../shared/store/control-store.ts';
-import type { GatewayRow, GatewayStore } from '../../shared/store/control/gateways.ts';
-import { findMoving, type MovingProject } from '../../shared/store/control/moves.ts';
-import type { ProjectState } from '../../shared/store/control/project-state.ts';
-import { onceFree } from '../../shared/store/once-free.ts';
+import { StartRefused } from '../../shared/host/start-refused.ts';
+import type { ControlStore } from '../store/control-store.ts';
+import type { GatewayRow, GatewayStore } from '../store/control/gateways.ts';
+import { findMoving, type MovingProject } from '../store/control/moves.ts';
+import type { ProjectState } from '../store/control/project-state.ts';
+import { onceFree } from '../store/once-free.ts';
 import { openReadOnly } from '../../shared/store/read-only.ts';
 import type { Lock } from '../../shared/store/lock.ts';
 import { openControl } from '../projects/open-control.ts';

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isoTime } from '../../shared/clock.ts';
-import type { MovingProject } from '../../shared/store/control/moves.ts';
-import { copyDatabase } from '../../shared/store/database-copy.ts';
-import { CopyRefused, RestlessError } from '../../shared/store/table-copy.ts';
-import { errorCode } from '../../shared/untyped.ts';
-import { VERSION } from '../../shared/version.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+import type { MovingProject } from '../store/control/moves.ts';
+import { copyDatabase } from '../store/database-copy.ts';
+import { CopyRefused, RestlessError } from '../store/table-copy.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
+import { VERSION } from '../../shared/lib/version.ts';
 import { AdminError } from './admin-error.ts';
 import { BucketPlace, folderPlace, type BlobPlace } from './blob-place.ts';
 import { lookUp, openControlDoor } from './control-door.ts';

@@ -1,7 +1,7 @@
 import { isReservedSlug, SLUG, SLUG_MAX_CHARS } from '../../shared/rules/slug.ts';
-import type { MovingProject } from '../../shared/store/control/moves.ts';
+import type { MovingProject } from '../store/control/moves.ts';
 import { newestSchema } from '../../shared/store/migrate.ts';
-import { strangePart } from '../../shared/store/own-schema.ts';
+import { strangePart } from '../store/own-schema.ts';
 import { accountHashText, accountPlace } from '../auth/logins.ts';
 import { createVault } from '../lib/vault.ts';
 import { AdminError } from './admin-error.ts';

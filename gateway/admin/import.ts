@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { MovingProject } from '../../shared/store/control/moves.ts';
-import { migrateFile } from '../../shared/store/database-copy.ts';
+import type { MovingProject } from '../store/control/moves.ts';
+import { migrateFile } from '../store/database-copy.ts';
 import type { Reader } from '../../shared/store/driver.ts';
-import { endServerImport, importToServer } from '../../shared/store/server-import.ts';
-import { structureProblems } from '../../shared/store/snapshot.ts';
-import { CopyRefused } from '../../shared/store/table-copy.ts';
+import { endServerImport, importToServer } from '../store/server-import.ts';
+import { structureProblems } from '../store/snapshot.ts';
+import { CopyRefused } from '../store/table-copy.ts';
 import { syncFile } from '../lib/durable-files.ts';
 import { AdminError } from './admin-error.ts';
 import { BucketPlace, folderPlace, sharedFolderPlace, type BlobPlace } from './blob-place.ts';

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ServiceError } from '../../shared/errors.ts';
-import { StartRefused } from '../../shared/start-refused.ts';
-import { errorCode } from '../../shared/untyped.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
+import { StartRefused } from '../../shared/host/start-refused.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
 import { refuseHalfRekeyed } from '../lib/rekey-mark.ts';
 import { AdminError } from './admin-error.ts';
 import { backUp } from './backup.ts';
@@ -13,7 +13,7 @@ import { RekeyInterrupted } from './rekey.ts';
 import { runRekey } from './rekey-command.ts';
 import { restore } from './restore.ts';
 import { keyFileOf, readAdminSettings } from './settings.ts';
-import { counted } from '../../shared/counted.ts';
+import { counted } from '../../shared/lib/pluralize.ts';
 
 const EXIT_INTERRUPTED = 130;
 

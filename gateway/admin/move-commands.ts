@@ -5,7 +5,7 @@ import { importProject } from './import.ts';
 import { progressOn } from './progress.ts';
 import type { ProjectManifest } from './project-manifest.ts';
 import type { AdminSettings } from './settings.ts';
-import { counted } from '../../shared/counted.ts';
+import { counted } from '../../shared/lib/pluralize.ts';
 
 /** A command of an operator as it was typed. */
 export interface AdminCall {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode } from '../../shared/untyped.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
 import { syncFile } from '../lib/durable-files.ts';
 import { AdminError } from './admin-error.ts';
 import { syncFolders } from './copies.ts';

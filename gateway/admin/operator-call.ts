@@ -1,7 +1,7 @@
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { operatorSocketPath } from '../../shared/gateway-data.ts';
-import { errorCode, isObject, parseObject } from '../../shared/untyped.ts';
+import { operatorSocketPath } from '../../shared/host/gateway-data.ts';
+import { errorCode, isObject, parseObject } from '../../shared/lib/guards.ts';
 import { AdminError } from './admin-error.ts';
 
 /** Longer than a gateway waits for what it is sending. */

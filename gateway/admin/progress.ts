@@ -1,4 +1,4 @@
-import { counted } from '../../shared/counted.ts';
+import { counted } from '../../shared/lib/pluralize.ts';
 
 /** A line is written at most this often, and for the last one. */
 const EVERY_MS = 1000;

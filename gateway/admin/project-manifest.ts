@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { projectInput } from '../../shared/bindings/sign-in.ts';
+import { projectInput } from '../../shared/api/sign-in.ts';
 import { SLUG } from '../../shared/rules/slug.ts';
 import { AdminError } from './admin-error.ts';
 import { count, digest, projectId, readContent, storedFile } from './manifest.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../shared/counted.ts';
+import { counted } from '../../shared/lib/pluralize.ts';
 import { AdminError } from './admin-error.ts';
 import type { AdminCall } from './move-commands.ts';
 import { progressOn } from './progress.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { projectsIn, type ProjectRecord } from '../../shared/store/control-store.ts';
+import { projectsIn, type ProjectRecord } from '../store/control-store.ts';
 import { modeOf } from '../lib/data-mode.ts';
 import {
   readRekeyMark,

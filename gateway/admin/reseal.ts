@@ -2,7 +2,7 @@ import {
   SealedDatabase,
   type SealedRow,
   type SealedRows,
-} from '../../shared/store/sealed-store.ts';
+} from '../store/sealed-store.ts';
 import { SAMPLE_PLACE } from '../projects/open-control.ts';
 import type { OwnVault } from '../lib/vault.ts';
 import { AdminError } from './admin-error.ts';

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../../shared/make-folder.ts';
-import { ControlStore } from '../../shared/store/control-store.ts';
+import { makeFolder } from '../../shared/host/make-folder.ts';
+import { ControlStore } from '../store/control-store.ts';
 import { takeLock } from '../../shared/store/lock.ts';
-import { structureProblems } from '../../shared/store/snapshot.ts';
-import { errorCode } from '../../shared/untyped.ts';
+import { structureProblems } from '../store/snapshot.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
 import { syncFile } from '../lib/durable-files.ts';
 import { RESTORE_STAGE } from '../lib/data-folder.ts';
 import { loadMasterKey } from '../lib/vault.ts';

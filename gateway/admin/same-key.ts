@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { keySampleIn } from '../../shared/store/control-store.ts';
+import { keySampleIn } from '../store/control-store.ts';
 import { readRekeyMark, refuseHalfRekeyed } from '../lib/rekey-mark.ts';
 import { AdminError } from './admin-error.ts';
 

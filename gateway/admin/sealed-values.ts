@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Vault } from '../../shared/context.ts';
+import type { Vault } from '../../shared/kernel/context.ts';
 import {
   addressHashText,
   channelPlace,
@@ -10,9 +10,9 @@ import { noticePlace } from '../../shared/operations/request/notify.ts';
 import { routePlace } from '../../shared/operations/route/view.ts';
 import { sourcePlace } from '../../shared/operations/source/view.ts';
 import { comparableAddress } from '../../shared/rules/mail-address.ts';
-import { replyTokenOf, reportToken } from '../../shared/rules/project-address.ts';
+import { replyTokenOf, reportToken } from '../../shared/operations/email/project-address.ts';
 import type { Row } from '../../shared/store/driver.ts';
-import type { SealedColumn } from '../../shared/store/sealed-store.ts';
+import type { SealedColumn } from '../store/sealed-store.ts';
 import { keptAnswerPlace } from '../commit/idempotency.ts';
 import { SAMPLE_PLACE } from '../projects/open-control.ts';
 import { ledgerKeyPlace } from '../commit/recorder.ts';

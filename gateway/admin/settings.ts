@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
-import { readConfigFile } from '../../shared/config-file.ts';
-import { defaultDataFolder } from '../../shared/gateway-data.ts';
+import { readConfigFile } from '../../shared/host/config-file.ts';
+import { defaultDataFolder } from '../../shared/host/gateway-data.ts';
 import { readBlobsConfig, type BlobsConfig, type S3Place } from '../blobs/blobs-config.ts';
 import { Databases } from '../projects/databases.ts';
 import { readStoreConfig } from '../projects/store-config.ts';

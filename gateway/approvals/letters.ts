@@ -1,5 +1,5 @@
-import type { Clock } from '../../shared/clock.ts';
-import type { Vault } from '../../shared/context.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { Vault } from '../../shared/kernel/context.ts';
 import { channelPlace } from '../../shared/operations/channel/view.ts';
 import { noticePlace } from '../../shared/operations/request/notify.ts';
 import type { ChannelKind, ChannelRow } from '../../shared/store/channels.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../shared/clock.ts';
-import type { Vault } from '../../shared/context.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { Vault } from '../../shared/kernel/context.ts';
 import { noticePlace } from '../../shared/operations/request/notify.ts';
 import { texts } from '../../shared/operations/request/record.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { Clock } from '../../shared/clock.ts';
-import type { Vault } from '../../shared/context.ts';
-import { parseToken } from '../../shared/ids.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { Vault } from '../../shared/kernel/context.ts';
+import { parseToken } from '../../shared/lib/ids.ts';
 import { channelPlace } from '../../shared/operations/channel/view.ts';
 import { noticePlace } from '../../shared/operations/request/notify.ts';
 import type { ChannelRow } from '../../shared/store/channels.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { ProjectInfo } from '../../shared/context.ts';
+import type { ProjectInfo } from '../../shared/kernel/context.ts';
 import { isSuperseded, policyAt, proposalOf } from '../../shared/operations/policy/proposal.ts';
 import { warningsAbout } from '../../shared/operations/email/words.ts';
 import { texts } from '../../shared/operations/request/record.ts';

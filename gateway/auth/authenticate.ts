@@ -1,8 +1,8 @@
-import { callerWith, findKey, presentedKey } from '../../shared/authentication.ts';
-import type { Clock } from '../../shared/clock.ts';
-import type { Caller } from '../../shared/context.ts';
-import { ServiceError } from '../../shared/errors.ts';
-import type { Credentials } from '../../shared/executor.ts';
+import { callerWith, findKey, presentedKey } from '../../shared/kernel/authentication.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { Caller } from '../../shared/kernel/context.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
+import type { Credentials } from '../../shared/kernel/executor.ts';
 import type { KeyUse } from './key-use.ts';
 import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';

@@ -6,19 +6,19 @@ import type {
   keyInput,
   projectAnswer,
   projectInput,
-} from '../../shared/bindings/sign-in.ts';
-import { isoTime, type Clock } from '../../shared/clock.ts';
-import type { ServerInfo, Vault } from '../../shared/context.ts';
-import { ServiceError, stillRunning } from '../../shared/errors.ts';
-import { hashApiKey, last4, newApiKey, newId, newProjectId } from '../../shared/ids.ts';
-import { PROJECTS_PER_ACCOUNT } from '../../shared/limits.ts';
+} from '../../shared/api/sign-in.ts';
+import { isoTime, type Clock } from '../../shared/lib/clock.ts';
+import type { ServerInfo, Vault } from '../../shared/kernel/context.ts';
+import { ServiceError, stillRunning } from '../../shared/lib/errors.ts';
+import { hashApiKey, last4, newApiKey, newId, newProjectId } from '../../shared/lib/ids.ts';
+import { PROJECTS_PER_ACCOUNT } from '../../shared/lib/limits.ts';
 import { toChannelView } from '../../shared/operations/channel/view.ts';
 import { canonicalJson } from '../../shared/rules/canonical-json.ts';
 import { isReservedSlug, slugsFor } from '../../shared/rules/slug.ts';
-import { SCOPES, type Scope } from '../../shared/scopes.ts';
-import type { ControlStore } from '../../shared/store/control-store.ts';
-import type { AccountRow, OwnedProject } from '../../shared/store/control/accounts.ts';
-import type { LoginUse } from '../../shared/store/control/login-rows.ts';
+import { SCOPES, type Scope } from '../../shared/lib/scopes.ts';
+import type { ControlStore } from '../store/control-store.ts';
+import type { AccountRow, OwnedProject } from '../store/control/accounts.ts';
+import type { LoginUse } from '../store/control/login-rows.ts';
 import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
 import { accountPlace, hashOf, loginError, loginPlace } from './logins.ts';

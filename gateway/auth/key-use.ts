@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
 import type { Project } from '../projects/project.ts';
 
 const FLUSH_MS = 10_000;

@@ -1,4 +1,4 @@
-import { isoTime } from '../../shared/clock.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
 import type { LetterText } from '../mail/letters.ts';
 import { named, oneLine } from '../mail/plain-text.ts';
 import type { LoginView } from './login-desk.ts';

@@ -1,4 +1,4 @@
-import type { LoginState } from '../../shared/rules/login-state.ts';
+import type { LoginState } from '../store/control/login-state.ts';
 
 /** A sign-in as the person is shown it who was mailed its link. */
 export interface LoginView {

@@ -5,11 +5,11 @@ import type {
   pollInput,
   startAnswer,
   startInput,
-} from '../../shared/bindings/sign-in.ts';
-import { isoTime, type Clock } from '../../shared/clock.ts';
-import type { Vault } from '../../shared/context.ts';
-import { invalid, ServiceError } from '../../shared/errors.ts';
-import { newId, newSecret } from '../../shared/ids.ts';
+} from '../../shared/api/sign-in.ts';
+import { isoTime, type Clock } from '../../shared/lib/clock.ts';
+import type { Vault } from '../../shared/kernel/context.ts';
+import { invalid, ServiceError } from '../../shared/lib/errors.ts';
+import { newId, newSecret } from '../../shared/lib/ids.ts';
 import {
   LOGIN_KEPT_MS,
   LOGIN_MS,
@@ -17,17 +17,17 @@ import {
   LOGIN_POLL_SECONDS,
   LOGINS_PER_EMAIL,
   LOGINS_WINDOW_MS,
-} from '../../shared/limits.ts';
-import { effectiveLoginState, type LoginState } from '../../shared/rules/login-state.ts';
+} from '../../shared/lib/limits.ts';
+import { effectiveLoginState, type LoginState } from '../store/control/login-state.ts';
 import {
   domainOf,
   comparableAddress,
   likelyMailbox,
   maskedAddress,
 } from '../../shared/rules/mail-address.ts';
-import type { OwnedProject } from '../../shared/store/control/accounts.ts';
-import type { LoginRow } from '../../shared/store/control/login-rows.ts';
-import type { LoginStore } from '../../shared/store/control/logins.ts';
+import type { OwnedProject } from '../store/control/accounts.ts';
+import type { LoginRow } from '../store/control/login-rows.ts';
+import type { LoginStore } from '../store/control/logins.ts';
 import type { OutgoingMail } from '../mail/mailer.ts';
 import type { Sent } from '../lib/approvals.ts';
 import { signInLetter } from './letter.ts';

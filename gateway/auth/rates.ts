@@ -1,7 +1,7 @@
-import { ServiceError } from '../../shared/errors.ts';
-import { RATE_BURST } from '../../shared/limits.ts';
-import { rateLimitHeaders, takeToken, type BucketState } from '../../shared/rules/token-bucket.ts';
-import { counted } from '../../shared/counted.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
+import { RATE_BURST } from '../../shared/lib/limits.ts';
+import { rateLimitHeaders, takeToken, type BucketState } from './token-bucket.ts';
+import { counted } from '../../shared/lib/pluralize.ts';
 
 /** Buckets kept before those that are full again are dropped. */
 const BUCKETS_MAX = 10_000;

@@ -1,4 +1,4 @@
-import { LOGIN_KEPT_MS } from '../../shared/limits.ts';
+import { LOGIN_KEPT_MS } from '../../shared/lib/limits.ts';
 import type { OutgoingMail } from '../mail/mailer.ts';
 import type { Sent } from '../lib/approvals.ts';
 import { Founding, type FoundingParts } from './founding.ts';

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { ServiceError } from '../../shared/errors.ts';
-import { LOGINS_PER_ADDRESS, LOGINS_WINDOW_MS } from '../../shared/limits.ts';
-import { counted } from '../../shared/counted.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
+import { LOGINS_PER_ADDRESS, LOGINS_WINDOW_MS } from '../../shared/lib/limits.ts';
+import { counted } from '../../shared/lib/pluralize.ts';
 
 /** Addresses kept before those are dropped that have begun nothing of late. */
 const ADDRESSES_MAX = 10_000;

@@ -3,10 +3,10 @@ import { existsSync, openSync } from 'node:fs';
 import { open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { sha256Of, type Bytes } from '../../shared/bytes.ts';
-import type { BlobStore, ByteRange, PinnedBlob } from '../../shared/context.ts';
-import { unavailable } from '../../shared/errors.ts';
-import { makeFolder } from '../../shared/make-folder.ts';
+import { sha256Of, type Bytes } from '../../shared/lib/bytes.ts';
+import type { BlobStore, ByteRange, PinnedBlob } from '../../shared/kernel/context.ts';
+import { unavailable } from '../../shared/lib/errors.ts';
+import { makeFolder } from '../../shared/host/make-folder.ts';
 import {
   isDiskTrouble,
   isFault,

@@ -1,6 +1,6 @@
-import type { Clock } from '../../shared/clock.ts';
-import type { DirectUploads, UploadAddress } from '../../shared/context.ts';
-import { UPLOAD_MS } from '../../shared/limits.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { DirectUploads, UploadAddress } from '../../shared/kernel/context.ts';
+import { UPLOAD_MS } from '../../shared/lib/limits.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { ProjectWrites } from '../commit/writers.ts';
 import { BlobSizeError } from '../lib/durable-files.ts';

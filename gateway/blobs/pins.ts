@@ -1,4 +1,4 @@
-import type { PinnedBlob } from '../../shared/context.ts';
+import type { PinnedBlob } from '../../shared/kernel/context.ts';
 import type { Erasure, SharedPins } from './shared-pins.ts';
 
 /** How the bytes of a blob are taken away. */

@@ -1,8 +1,8 @@
 import { createHash, hash, randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { lengthOf, sha256Of, wholeOf, type Bytes } from '../../shared/bytes.ts';
-import type { BlobStore, ByteRange, PinnedBlob } from '../../shared/context.ts';
+import { lengthOf, sha256Of, wholeOf, type Bytes } from '../../shared/lib/bytes.ts';
+import type { BlobStore, ByteRange, PinnedBlob } from '../../shared/kernel/context.ts';
 import { attachment } from '../lib/attachment.ts';
 import { BlobSizeError } from '../lib/durable-files.ts';
 import { Pins } from './pins.ts';

@@ -2,7 +2,7 @@ import { Agent as HttpAgent, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ByteRange } from '../../shared/context.ts';
+import type { ByteRange } from '../../shared/kernel/context.ts';
 import type { S3Place } from './blobs-config.ts';
 import { asStoreError, isPassing, MissingObjectError, S3Error, WireError } from './s3-errors.ts';
 import { exchange, S3Body } from './s3-exchange.ts';

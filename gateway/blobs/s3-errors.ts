@@ -1,4 +1,4 @@
-import { ServiceError, unavailable } from '../../shared/errors.ts';
+import { ServiceError, unavailable } from '../../shared/lib/errors.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 /** They pass, whatever the status: a copy that fails late says so under 200. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../../shared/clock.ts';
-import { unavailable } from '../../shared/errors.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import { unavailable } from '../../shared/lib/errors.ts';
 import type { ProjectWrites } from '../commit/writers.ts';
 
 /** How long a store of bytes waits for an erasure, a look at a time. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { ServiceError } from '../../shared/errors.ts';
-import { hasControl } from '../../shared/text.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
+import { hasControl } from '../../shared/lib/text.ts';
 import { isPublicAddress } from '../lib/address-classes.ts';
 import { CallbackAllow } from './callback-allow.ts';
 

@@ -1,8 +1,8 @@
-import type { Clock } from '../../shared/clock.ts';
-import type { CallbackMessage, ProjectInfo, ServerInfo, Vault } from '../../shared/context.ts';
-import { toEnvelope } from '../../shared/envelope.ts';
-import { stringifyExact } from '../../shared/exact-json.ts';
-import { eventLinks } from '../../shared/links.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { CallbackMessage, ProjectInfo, ServerInfo, Vault } from '../../shared/kernel/context.ts';
+import { toEnvelope } from '../../shared/kernel/envelope.ts';
+import { stringifyExact } from '../../shared/lib/exact-json.ts';
+import { eventLinks } from '../../shared/kernel/links.ts';
 import { isSuccess, type AttemptOutcome } from '../../shared/rules/retry-schedule.ts';
 import type { DeliveryRow } from '../../shared/store/deliveries.ts';
 import type { EventRow } from '../../shared/store/events.ts';

@@ -8,10 +8,10 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { TcpSocketConnectOpts } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
-import { systemClock, type Clock } from '../../shared/clock.ts';
-import { ServiceError } from '../../shared/errors.ts';
-import { cutUtf8 } from '../../shared/text.ts';
-import { errorCode } from '../../shared/untyped.ts';
+import { systemClock, type Clock } from '../../shared/lib/clock.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
+import { cutUtf8 } from '../../shared/lib/text.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
 import { CallbackAllow } from './callback-allow.ts';
 import { parseCallbackUrl, type CallbackUrl } from './callback-url.ts';
 import {

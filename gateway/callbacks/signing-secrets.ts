@@ -1,4 +1,4 @@
-import type { ProjectInfo, Vault } from '../../shared/context.ts';
+import type { ProjectInfo, Vault } from '../../shared/kernel/context.ts';
 import { callbackSecretPlace } from '../../shared/operations/request/callback-secret.ts';
 import { routePlace } from '../../shared/operations/route/view.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';

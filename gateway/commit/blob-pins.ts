@@ -1,4 +1,4 @@
-import { unavailable } from '../../shared/errors.ts';
+import { unavailable } from '../../shared/lib/errors.ts';
 import type { Deletion, Job, Procedure } from './job.ts';
 
 /**

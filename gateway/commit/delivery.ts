@@ -1,6 +1,6 @@
-import { isoTime } from '../../shared/clock.ts';
-import { newId } from '../../shared/ids.ts';
-import { DEDUP_BODY_MS, DEDUP_ID_MS } from '../../shared/limits.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+import { newId } from '../../shared/lib/ids.ts';
+import { DEDUP_BODY_MS, DEDUP_ID_MS } from '../../shared/lib/limits.ts';
 import { deliveredAsQuery, LAST_EVENT } from '../../shared/store/events.ts';
 import { LEDGER_HEAD } from '../../shared/store/ledger.ts';
 import type { PayloadKind } from '../../shared/rules/payload.ts';

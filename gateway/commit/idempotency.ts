@@ -1,6 +1,6 @@
-import type { Caller, ProjectInfo, Vault } from '../../shared/context.ts';
-import { invalid } from '../../shared/errors.ts';
-import { IDEMPOTENCY_MS } from '../../shared/limits.ts';
+import type { Caller, ProjectInfo, Vault } from '../../shared/kernel/context.ts';
+import { invalid } from '../../shared/lib/errors.ts';
+import { IDEMPOTENCY_MS } from '../../shared/lib/limits.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 
 /** A write, as its Idempotency-Key stands for it. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '../../shared/clock.ts';
-import type { Vault } from '../../shared/context.ts';
+import { systemClock } from '../../shared/lib/clock.ts';
+import type { Vault } from '../../shared/kernel/context.ts';
 import type { BaseCopy, Standing } from '../../shared/store/driver.ts';
 import type { OpenWriterOptions } from '../../shared/store/open.ts';
 import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';

@@ -1,4 +1,4 @@
-import type { EventReady, ProjectInfo, ServerInfo, Vault } from '../../shared/context.ts';
+import type { EventReady, ProjectInfo, ServerInfo, Vault } from '../../shared/kernel/context.ts';
 import type { RoomContext } from '../../shared/operations/file/room.ts';
 import type { Query, Standing } from '../../shared/store/driver.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';

@@ -1,5 +1,5 @@
-import { isoTime } from '../../shared/clock.ts';
-import { SCOPES } from '../../shared/scopes.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+import { SCOPES } from '../../shared/lib/scopes.ts';
 import type { Procedure } from './job.ts';
 
 interface NewAdminKey {

@@ -1,5 +1,5 @@
-import { isoTime } from '../../shared/clock.ts';
-import { newId } from '../../shared/ids.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+import { newId } from '../../shared/lib/ids.ts';
 import type { MailParts } from '../../shared/rules/mail-parts.ts';
 import type { EventFileRow } from '../../shared/store/event-files.ts';
 import { MAIL_CONTENT_TYPE } from '../../shared/store/events.ts';

@@ -1,10 +1,10 @@
-import { isoTime } from '../../shared/clock.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
 import { dropReference } from '../../shared/operations/file/room.ts';
 import { attachmentsOf } from '../../shared/operations/email/attachments.ts';
 import { setSendBlocked, sendBlocked, standingOf } from '../../shared/operations/email/room.ts';
 import type { MailReport } from '../lib/mail-report.ts';
-import { isPassing, isUnknownAddress } from '../../shared/rules/mail-status.ts';
-import { noticePause } from '../../shared/rules/notice-pause.ts';
+import { isPassing, isUnknownAddress } from './mail-status.ts';
+import { noticePause } from './notice-pause.ts';
 import { dayOf } from '../../shared/rules/send-limit.ts';
 import type { EmailMessageRow } from '../../shared/store/emails.ts';
 import { roomContext, type Deletion, type Job, type Procedure } from './job.ts';

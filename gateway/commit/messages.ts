@@ -1,4 +1,4 @@
-import type { ServerInfo } from '../../shared/context.ts';
+import type { ServerInfo } from '../../shared/kernel/context.ts';
 import type { Effect } from './job.ts';
 import type { PlainError } from './plain-error.ts';
 import type { ProcedureName } from './procedures.ts';

@@ -1,6 +1,6 @@
-import type { Caller, WriteContext } from '../../shared/context.ts';
-import { ServiceError, type ErrorCode } from '../../shared/errors.ts';
-import type { Handler, Operation } from '../../shared/operation.ts';
+import type { Caller, WriteContext } from '../../shared/kernel/context.ts';
+import { ServiceError, type ErrorCode } from '../../shared/lib/errors.ts';
+import type { Handler, Operation } from '../../shared/kernel/operation.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { findAnswer, keepAnswer } from './idempotency.ts';
 import { roomContext, type Effect, type Job, type Procedure } from './job.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { isoTime } from '../../shared/clock.ts';
-import type { ServiceEvent } from '../../shared/context.ts';
-import { newId } from '../../shared/ids.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+import type { ServiceEvent } from '../../shared/kernel/context.ts';
+import { newId } from '../../shared/lib/ids.ts';
 import type { DecidingContext } from '../../shared/operations/request/resolve.ts';
 import { SERVICE_SOURCE } from '../../shared/rules/source-name.ts';
 import type { Job } from './job.ts';

@@ -1,5 +1,5 @@
-import { isoTime } from '../../shared/clock.ts';
-import { noticePause } from '../../shared/rules/notice-pause.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+import { noticePause } from './notice-pause.ts';
 import { comparableAddress, maskedAddress } from '../../shared/rules/mail-address.ts';
 import {
   effectiveRequestStatus,

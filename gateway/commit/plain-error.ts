@@ -1,4 +1,4 @@
-import { ServiceError, type ErrorCode } from '../../shared/errors.ts';
+import { ServiceError, type ErrorCode } from '../../shared/lib/errors.ts';
 
 /** An error as plain data, for the way between threads: class and properties do not survive it. */
 export interface PlainError {

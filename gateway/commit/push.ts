@@ -1,4 +1,4 @@
-import { isoTime } from '../../shared/clock.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
 import { disableRoute, type ClosingContext } from '../../shared/operations/route/close.ts';
 import {
   RELEASE_PORTION,

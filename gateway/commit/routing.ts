@@ -1,6 +1,6 @@
-import { isoTime } from '../../shared/clock.ts';
-import { newId } from '../../shared/ids.ts';
-import { matchingRoutes } from '../../shared/rules/route-match.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+import { newId } from '../../shared/lib/ids.ts';
+import { matchingRoutes } from './route-match.ts';
 import { destinationOf } from '../lib/destination.ts';
 import type { Job } from './job.ts';
 

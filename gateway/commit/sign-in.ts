@@ -1,6 +1,6 @@
-import { isoTime } from '../../shared/clock.ts';
-import { ACTIVE_KEYS_MAX } from '../../shared/limits.ts';
-import type { Scope } from '../../shared/scopes.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+import { ACTIVE_KEYS_MAX } from '../../shared/lib/limits.ts';
+import type { Scope } from '../../shared/lib/scopes.ts';
 import { setOwner } from './people.ts';
 import type { Job, Procedure } from './job.ts';
 

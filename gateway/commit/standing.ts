@@ -1,4 +1,4 @@
-import { isoTime } from '../../shared/clock.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
 import {
   sendBlocked,
   setSendBlocked,

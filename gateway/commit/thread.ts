@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { unavailable } from '../../shared/errors.ts';
+import { unavailable } from '../../shared/lib/errors.ts';
 import type { BaseCopy, Standing } from '../../shared/store/driver.ts';
 import type { Effect } from './job.ts';
 import type { Batch, Request, ThreadData } from './messages.ts';

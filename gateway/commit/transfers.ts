@@ -1,5 +1,5 @@
-import { ServiceError } from '../../shared/errors.ts';
-import { TRANSFER_MONTH_MAX_BYTES } from '../../shared/limits.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
+import { TRANSFER_MONTH_MAX_BYTES } from '../../shared/lib/limits.ts';
 import type { Procedure } from './job.ts';
 
 /** Bytes that links send in a calendar month (UTC), written `2026-01`. */

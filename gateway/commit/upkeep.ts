@@ -1,7 +1,7 @@
-import { isoTime } from '../../shared/clock.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
 import { dropExpiredKeys, dropExpiredUploads } from '../../shared/operations/file/room.ts';
 import { effective } from '../../shared/rules/event-state.ts';
-import { queueRow } from '../../shared/rules/queue-row.ts';
+import { queueRow } from '../../shared/kernel/queue-row.ts';
 import { keptSince } from '../../shared/rules/retention.ts';
 import type { EventRow } from '../../shared/store/events.ts';
 import { roomContext, type Deletion, type Job, type Portion, type Procedure } from './job.ts';

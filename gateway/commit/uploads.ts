@@ -1,4 +1,4 @@
-import { ServiceError } from '../../shared/errors.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
 import { dropReference } from '../../shared/operations/file/room.ts';
 import { roomContext, type Procedure } from './job.ts';
 

@@ -1,4 +1,4 @@
-import type { ProjectInfo, ServerInfo } from '../../shared/context.ts';
+import type { ProjectInfo, ServerInfo } from '../../shared/kernel/context.ts';
 import type { BaseCopy, Standing } from '../../shared/store/driver.ts';
 import type { DatabaseLocation } from '../../shared/store/location.ts';
 import type { Effect } from './job.ts';

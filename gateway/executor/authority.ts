@@ -1,9 +1,9 @@
-import type { Clock } from '../../shared/clock.ts';
-import type { Caller, LongContext, ServerInfo, Vault } from '../../shared/context.ts';
-import { ServiceError } from '../../shared/errors.ts';
-import type { Answer, Credentials, Executor, Follower } from '../../shared/executor.ts';
-import { longContext } from '../../shared/long-context.ts';
-import { admit, type Operation } from '../../shared/operation.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { Caller, LongContext, ServerInfo, Vault } from '../../shared/kernel/context.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
+import type { Answer, Credentials, Executor, Follower } from '../../shared/kernel/executor.ts';
+import { longContext } from '../../shared/kernel/long-context.ts';
+import { admit, type Operation } from '../../shared/kernel/operation.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';

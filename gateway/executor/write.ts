@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { LongContext, ReadContext } from '../../shared/context.ts';
-import { stillRunning } from '../../shared/errors.ts';
-import type { Handler, Operation } from '../../shared/operation.ts';
+import type { LongContext, ReadContext } from '../../shared/kernel/context.ts';
+import { stillRunning } from '../../shared/lib/errors.ts';
+import type { Handler, Operation } from '../../shared/kernel/operation.ts';
 import { findAnswer } from '../commit/idempotency.ts';
 import type { Project } from '../projects/project.ts';
 import { fromPlain } from '../commit/plain-error.ts';

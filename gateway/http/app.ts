@@ -1,15 +1,15 @@
 import { Hono, type Context } from 'hono';
-import { emptyApp, mountApi } from '../../shared/bindings/api.ts';
+import { emptyApp, mountApi } from '../../shared/api/api.ts';
 import {
   identify,
   methodNotAllowed,
   reply,
   type HttpEnv,
   type OnInternalError,
-} from '../../shared/bindings/http.ts';
-import type { ServerInfo, Vault } from '../../shared/context.ts';
-import type { Executor } from '../../shared/executor.ts';
-import { once } from '../../shared/once.ts';
+} from '../../shared/api/http.ts';
+import type { ServerInfo, Vault } from '../../shared/kernel/context.ts';
+import type { Executor } from '../../shared/kernel/executor.ts';
+import { once } from '../../shared/lib/once.ts';
 import { ContentHost } from './links/content-host.ts';
 import type { Downloads } from './links/downloads.ts';
 import { contentElsewhere, contentRoutes } from './links/routes.ts';

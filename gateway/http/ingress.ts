@@ -1,24 +1,24 @@
 import { hash as digestOf } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { Intake, readBody, refuseEncoded } from '../../shared/bindings/read-body.ts';
-import type { Clock } from '../../shared/clock.ts';
-import type { Vault } from '../../shared/context.ts';
-import { invalid, ServiceError, unavailable } from '../../shared/errors.ts';
-import { parseToken } from '../../shared/ids.ts';
+import { Intake, readBody, refuseEncoded } from '../../shared/api/read-body.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { Vault } from '../../shared/kernel/context.ts';
+import { invalid, ServiceError, unavailable } from '../../shared/lib/errors.ts';
+import { parseToken } from '../../shared/lib/ids.ts';
 import {
   MAIL_MAX_BYTES,
   PAYLOAD_ROW_MAX_BYTES,
   WEBHOOK_BODY_MAX_BYTES,
-} from '../../shared/limits.ts';
-import { bodyHash, providerId } from '../../shared/rules/delivery-key.ts';
+} from '../../shared/lib/limits.ts';
+import { bodyHash, providerId } from './delivery-key.ts';
 import { eventType } from '../../shared/rules/event-type.ts';
 import { parsePayload } from '../../shared/rules/payload.ts';
-import { signatureProblem } from '../../shared/rules/signature-problem.ts';
+import { signatureProblem } from './signature-problem.ts';
 import { verifySignature, type HeaderRecord } from '../../shared/rules/signature.ts';
-import { headerRecord, storedHeaders } from '../../shared/rules/stored-headers.ts';
+import { headerRecord, storedHeaders } from './stored-headers.ts';
 import type { SourceRow } from '../../shared/store/sources.ts';
 import type { KeyUse } from '../auth/key-use.ts';
-import { heldSecrets, openSource, type OpenSource } from '../projects/known-sources.ts';
+import { heldSecrets, openSource, type OpenSource } from '../projects/source-cache.ts';
 import { deliverMail } from '../mail/inbound/deliver.ts';
 import type { MailReader } from '../mail/inbound/read-mail.ts';
 import type { Project } from '../projects/project.ts';

@@ -9,12 +9,12 @@ import {
   reply,
   type HttpEnv,
   type OnInternalError,
-} from '../../shared/bindings/http.ts';
-import { isoTime, type Clock } from '../../shared/clock.ts';
-import type { ServerInfo } from '../../shared/context.ts';
-import { asServiceError, ServiceError, unavailable, type ErrorCode } from '../../shared/errors.ts';
-import type { Credentials } from '../../shared/executor.ts';
-import { mayCall, type Scope } from '../../shared/scopes.ts';
+} from '../../shared/api/http.ts';
+import { isoTime, type Clock } from '../../shared/lib/clock.ts';
+import type { ServerInfo } from '../../shared/kernel/context.ts';
+import { asServiceError, ServiceError, unavailable, type ErrorCode } from '../../shared/lib/errors.ts';
+import type { Credentials } from '../../shared/kernel/executor.ts';
+import { mayCall, type Scope } from '../../shared/lib/scopes.ts';
 import type { Authenticator, KnownCaller } from '../auth/authenticate.ts';
 import type { Project } from '../projects/project.ts';
 import { EventStream, whenClosed } from '../replica/event-stream.ts';

@@ -5,11 +5,11 @@ import {
   reply,
   type HttpEnv,
   type OnInternalError,
-} from '../../shared/bindings/http.ts';
-import { readFields } from '../../shared/bindings/rest-input.ts';
-import { keyInput, pollInput, projectInput, startInput } from '../../shared/bindings/sign-in.ts';
-import { parseFields } from '../../shared/operation.ts';
-import { checkedIdempotencyKey } from '../../shared/rules/caller.ts';
+} from '../../shared/api/http.ts';
+import { readFields } from '../../shared/api/rest/input.ts';
+import { keyInput, pollInput, projectInput, startInput } from '../../shared/api/sign-in.ts';
+import { parseFields } from '../../shared/kernel/operation.ts';
+import { checkedIdempotencyKey } from '../../shared/kernel/caller.ts';
 import { clientAddress } from '../lib/client-address.ts';
 import type { SignIn } from '../auth/sign-in.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { Context } from 'hono';
-import type { HttpEnv } from '../../shared/bindings/http.ts';
+import type { HttpEnv } from '../../shared/api/http.ts';
 import type { AddressRanges } from './address-ranges.ts';
 
 /** The peer of a unix socket, which has no address: a program of this machine. */

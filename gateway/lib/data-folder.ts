@@ -1,10 +1,10 @@
 import { accessSync, constants, existsSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../../shared/make-folder.ts';
-import { lockHolder } from '../../shared/processes.ts';
-import { StartRefused } from '../../shared/start-refused.ts';
+import { makeFolder } from '../../shared/host/make-folder.ts';
+import { lockHolder } from '../../shared/host/processes.ts';
+import { StartRefused } from '../../shared/host/start-refused.ts';
 import { takeLock, type Lock } from '../../shared/store/lock.ts';
-import { errorCode } from '../../shared/untyped.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
 import { claimMode } from './data-mode.ts';
 
 /** Where a restore keeps everything until all of it is there. */

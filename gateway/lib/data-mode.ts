@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { StartRefused } from '../../shared/start-refused.ts';
-import { errorCode } from '../../shared/untyped.ts';
+import { StartRefused } from '../../shared/host/start-refused.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
 
 /** Who works with a data folder: the daemon of one machine, or a gateway that many call. */
 export type DataMode = 'local' | 'hosted';

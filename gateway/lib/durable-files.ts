@@ -3,8 +3,8 @@ import * as fs from 'node:fs';
 import { link, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { makeFolder } from '../../shared/make-folder.ts';
-import { lengthOf, piecesOf, wholeOf, type Bytes } from '../../shared/bytes.ts';
+import { makeFolder } from '../../shared/host/make-folder.ts';
+import { lengthOf, piecesOf, wholeOf, type Bytes } from '../../shared/lib/bytes.ts';
 
 const openFile = promisify(fs.open);
 const writePieces = promisify(fs.writev);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StartRefused } from '../../shared/start-refused.ts';
-import { errorCode, parseObject } from '../../shared/untyped.ts';
+import { StartRefused } from '../../shared/host/start-refused.ts';
+import { errorCode, parseObject } from '../../shared/lib/guards.ts';
 import { syncFile, writeThenMove } from './durable-files.ts';
 
 /** In a data folder from before the first database has the new key until the key is in its place. */

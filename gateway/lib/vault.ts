@@ -17,9 +17,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Vault } from '../../shared/context.ts';
-import { StartRefused } from '../../shared/start-refused.ts';
-import { errorCode } from '../../shared/untyped.ts';
+import type { Vault } from '../../shared/kernel/context.ts';
+import { StartRefused } from '../../shared/host/start-refused.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
 
 const FORMAT = 1;
 const NONCE_BYTES = 12;

@@ -1,4 +1,4 @@
-import { isoTime } from '../../shared/clock.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
 import type { ChannelView, Opened, RequestKind, RequestView } from '../lib/approvals.ts';
 import { named, oneLine, quote } from './plain-text.ts';
 

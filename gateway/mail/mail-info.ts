@@ -1,6 +1,6 @@
-import type { MailInfo } from '../../shared/context.ts';
+import type { MailInfo } from '../../shared/kernel/context.ts';
 import { domainOf } from '../../shared/rules/mail-address.ts';
-import { LOCAL_MAIL_DOMAIN } from '../../shared/rules/project-address.ts';
+import { LOCAL_MAIL_DOMAIN } from '../../shared/operations/email/project-address.ts';
 import type { MailConfig } from './mail-config.ts';
 
 /** The addresses that the projects of a gateway have. One that is not hosted can be tried without a domain. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
 import type { MailConfig } from './mail-config.ts';
 import type { Mailer } from './mailer.ts';
 import { OutboxMailer } from './outbox-mailer.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../../shared/clock.ts';
-import { makeFolder } from '../../shared/make-folder.ts';
-import { errorCode } from '../../shared/untyped.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import { makeFolder } from '../../shared/host/make-folder.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
 import { listing, syncFile } from '../lib/durable-files.ts';
 import { composeMail, type ComposedMail } from './compose.ts';
 import { heldBack, later, type Mailer, type MailSent, type OutgoingMail } from './mailer.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/untyped.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import type { Sent, SmtpReply } from '../lib/approvals.ts';
 import type { SmtpPlace } from './mail-config.ts';
 import { later, type MailSent } from './mailer.ts';

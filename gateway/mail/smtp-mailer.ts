@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type SMTPPool from 'nodemailer/lib/smtp-pool';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
 import { domainOf } from '../../shared/rules/mail-address.ts';
 import { Slots } from '../lib/slots.ts';
 import { composeMail } from './compose.ts';

@@ -1,6 +1,6 @@
-import { ServiceError } from '../../shared/errors.ts';
-import type { ControlStore } from '../../shared/store/control-store.ts';
-import type { MovingProject, Turned } from '../../shared/store/control/moves.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
+import type { ControlStore } from '../store/control-store.ts';
+import type { MovingProject, Turned } from '../store/control/moves.ts';
 import type { Projects } from '../projects/projects.ts';
 import { othersHint } from './others-hint.ts';
 import { namedProject } from './named-project.ts';

@@ -1,5 +1,5 @@
-import { ServiceError } from '../../shared/errors.ts';
-import type { ControlStore, ProjectRecord } from '../../shared/store/control-store.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
+import type { ControlStore, ProjectRecord } from '../store/control-store.ts';
 
 /** The project with this slug or id; NOT_FOUND when there is none, or it is still being made. */
 export async function namedProject(control: ControlStore, name: string): Promise<ProjectRecord> {

@@ -1,11 +1,11 @@
-import type { Clock } from '../../shared/clock.ts';
-import type { Vault } from '../../shared/context.ts';
-import { decodeIdCursor, encodeCursor } from '../../shared/cursor.ts';
-import { ServiceError } from '../../shared/errors.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { Vault } from '../../shared/kernel/context.ts';
+import { decodeIdCursor, encodeCursor } from '../../shared/lib/cursor.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
 import { sendBlocked, sendUse, type Blocked } from '../../shared/operations/email/room.ts';
 import { maskedAddress } from '../../shared/rules/mail-address.ts';
-import type { ControlStore } from '../../shared/store/control-store.ts';
-import type { ListedProject } from '../../shared/store/control/accounts.ts';
+import type { ControlStore } from '../store/control-store.ts';
+import type { ListedProject } from '../store/control/accounts.ts';
 import type { Projects } from '../projects/projects.ts';
 import { MoveDesk } from './move-desk.ts';
 import { namedProject } from './named-project.ts';

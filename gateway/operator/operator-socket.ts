@@ -1,8 +1,8 @@
 import { chmodSync, rmSync, statSync } from 'node:fs';
 import type { Logger } from 'pino';
-import { operatorSocketPath, SOCKET_PATH_MAX_BYTES } from '../../shared/gateway-data.ts';
+import { operatorSocketPath, SOCKET_PATH_MAX_BYTES } from '../../shared/host/gateway-data.ts';
 import { HttpServer } from '../../shared/http/http-server.ts';
-import { errorCode } from '../../shared/untyped.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
 import type { OperatorDesk } from './operator-desk.ts';
 import { operatorRoutes } from './operator-routes.ts';
 

@@ -1,4 +1,4 @@
-import { counted } from '../../shared/counted.ts';
+import { counted } from '../../shared/lib/pluralize.ts';
 
 /** What to do about gateways that share a store with the one that gets an order. */
 export function othersHint(others: number): string {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { unavailable } from '../../shared/errors.ts';
+import { unavailable } from '../../shared/lib/errors.ts';
 import type { DatabaseLocation } from '../../shared/store/location.ts';
 
 /** What stands for the name of a database in an address. */

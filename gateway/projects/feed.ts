@@ -1,7 +1,7 @@
-import { isoTime, type Clock } from '../../shared/clock.ts';
-import type { Change } from '../../shared/context.ts';
-import { ServiceError, unavailable, type ErrorCode } from '../../shared/errors.ts';
-import { CHANGE_STREAMS_PER_PROJECT } from '../../shared/limits.ts';
+import { isoTime, type Clock } from '../../shared/lib/clock.ts';
+import type { Change } from '../../shared/kernel/context.ts';
+import { ServiceError, unavailable, type ErrorCode } from '../../shared/lib/errors.ts';
+import { CHANGE_STREAMS_PER_PROJECT } from '../../shared/lib/limits.ts';
 import type { LogPlace } from '../../shared/store/driver.ts';
 import type { Effect } from '../commit/job.ts';
 

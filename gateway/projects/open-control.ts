@@ -1,6 +1,6 @@
-import type { Vault } from '../../shared/context.ts';
-import { StartRefused } from '../../shared/start-refused.ts';
-import { ControlStore } from '../../shared/store/control-store.ts';
+import type { Vault } from '../../shared/kernel/context.ts';
+import { StartRefused } from '../../shared/host/start-refused.ts';
+import { ControlStore } from '../store/control-store.ts';
 import type { Databases } from './databases.ts';
 
 /** Where the sample is sealed for that tells whether the key is the right one. */

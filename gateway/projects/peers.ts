@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../../shared/clock.ts';
-import { LEFT, type GatewayRow, type GatewayStore } from '../../shared/store/control/gateways.ts';
-import type { ProjectWork } from '../../shared/store/control/rests.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import { LEFT, type GatewayRow, type GatewayStore } from '../store/control/gateways.ts';
+import type { ProjectWork } from '../store/control/rests.ts';
 
 const BEAT_MS = 2_000;
 /** A gateway whose beat stands still for so long is taken for dead. */

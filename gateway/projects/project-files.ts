@@ -1,6 +1,6 @@
-import type { ProjectInfo } from '../../shared/context.ts';
-import { unavailable } from '../../shared/errors.ts';
-import { makeFolder } from '../../shared/make-folder.ts';
+import type { ProjectInfo } from '../../shared/kernel/context.ts';
+import { unavailable } from '../../shared/lib/errors.ts';
+import { makeFolder } from '../../shared/host/make-folder.ts';
 import type { BaseCopy, Reader, Standing } from '../../shared/store/driver.ts';
 import type { DatabaseLocation } from '../../shared/store/location.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isoTime } from '../../shared/clock.ts';
-import type { ProjectInfo } from '../../shared/context.ts';
-import { newProjectId } from '../../shared/ids.ts';
-import { IDEMPOTENCY_MS } from '../../shared/limits.ts';
-import type { Adopted, MovingProject, Sole, Turned } from '../../shared/store/control/moves.ts';
-import type { ProjectWork, RestNotes } from '../../shared/store/control/rests.ts';
-import type { ControlStore, ProjectRecord } from '../../shared/store/control-store.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+import type { ProjectInfo } from '../../shared/kernel/context.ts';
+import { newProjectId } from '../../shared/lib/ids.ts';
+import { IDEMPOTENCY_MS } from '../../shared/lib/limits.ts';
+import type { Adopted, MovingProject, Sole, Turned } from '../store/control/moves.ts';
+import type { ProjectWork, RestNotes } from '../store/control/rests.ts';
+import type { ControlStore, ProjectRecord } from '../store/control-store.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Census } from '../lib/observer.ts';
 import { OpenFiles, type OpenFilesOptions } from './open-files.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
 
 /** Longer than this the timer sleeps in steps, which also notices a clock that was set. */
 const STEP_MAX_MS = 6 * 3_600_000;

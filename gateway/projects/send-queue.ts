@@ -1,5 +1,5 @@
-import type { Clock } from '../../shared/clock.ts';
-import type { ProjectInfo } from '../../shared/context.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { ProjectInfo } from '../../shared/kernel/context.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { ProjectWrites } from '../commit/writers.ts';

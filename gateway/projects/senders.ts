@@ -1,4 +1,4 @@
-import type { Callbacks } from '../../shared/context.ts';
+import type { Callbacks } from '../../shared/kernel/context.ts';
 import type { Project } from './project.ts';
 
 /** Sends what the rows of a project ask for: notifications to people, or mails of agents. */

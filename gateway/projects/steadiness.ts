@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeDurably } from '../../shared/store/log-files.ts';
-import { parseObject } from '../../shared/untyped.ts';
+import { parseObject } from '../../shared/lib/guards.ts';
 
 const STEADY_MS = 3_600_000;
 /** More than this ahead of the time that really passed is a jump. */

@@ -1,5 +1,5 @@
-import type { Clock } from '../../shared/clock.ts';
-import { IDEMPOTENCY_MS, PAYLOAD_RETENTION_MS } from '../../shared/limits.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import { IDEMPOTENCY_MS, PAYLOAD_RETENTION_MS } from '../../shared/lib/limits.ts';
 import { keptSince } from '../../shared/rules/retention.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { Project } from './project.ts';

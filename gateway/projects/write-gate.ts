@@ -1,4 +1,4 @@
-import { ServiceError, unavailable } from '../../shared/errors.ts';
+import { ServiceError, unavailable } from '../../shared/lib/errors.ts';
 import type { ProcedureName } from '../commit/procedures.ts';
 
 /** Where a project is on its way to another gateway. */

@@ -1,4 +1,4 @@
-import { unavailable } from '../../shared/errors.ts';
+import { unavailable } from '../../shared/lib/errors.ts';
 import type { Project } from '../projects/project.ts';
 
 /** Copies of the database on their way. Each holds a file or a connection open for as long as it is taken. */

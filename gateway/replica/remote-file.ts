@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import type { Dispatcher } from 'undici';
-import { errorCode } from '../../shared/untyped.ts';
+import { errorCode } from '../../shared/lib/guards.ts';
 import type { Exchange } from './source.ts';
 
 /** In the header of a database: what it begins with, the bytes of a page, and the pages it has, big-endian. */

@@ -1,8 +1,8 @@
 import { Agent, request, type Dispatcher } from 'undici';
-import { unavailable, type ServiceError } from '../../shared/errors.ts';
+import { unavailable, type ServiceError } from '../../shared/lib/errors.ts';
 import type { RemoteLocation } from '../../shared/store/location.ts';
 import { clientAddress } from '../../shared/store/remote/address.ts';
-import { isObject, parseObject } from '../../shared/untyped.ts';
+import { isObject, parseObject } from '../../shared/lib/guards.ts';
 import { FRAME_BYTES } from '../../shared/store/wal-layout.ts';
 import type { FrameRange } from './log-file.ts';
 import { openRemoteFile, type RemoteFile } from './remote-file.ts';

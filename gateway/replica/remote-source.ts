@@ -1,5 +1,5 @@
-import type { Clock } from '../../shared/clock.ts';
-import { unavailable } from '../../shared/errors.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import { unavailable } from '../../shared/lib/errors.ts';
 import type { Databases } from '../projects/databases.ts';
 import type { Project } from '../projects/project.ts';
 import { endHistory, epochOf, historyOf, type RemoteHistory } from './history.ts';

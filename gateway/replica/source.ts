@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ServiceError } from '../../shared/errors.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
 import type { Project } from '../projects/project.ts';
 import type { FrameRange } from './log-file.ts';
 

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pino } from 'pino';
-import { readConfigFile } from '../../shared/config-file.ts';
-import { defaultDataFolder } from '../../shared/gateway-data.ts';
-import { StartRefused } from '../../shared/start-refused.ts';
+import { readConfigFile } from '../../shared/host/config-file.ts';
+import { defaultDataFolder } from '../../shared/host/gateway-data.ts';
+import { StartRefused } from '../../shared/host/start-refused.ts';
 import { AddressRanges } from '../lib/address-ranges.ts';
 import type { RemoteStore } from '../projects/databases.ts';
 import type { MailConfig } from '../mail/mail-config.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
-import { SOCKET_PATH_MAX_BYTES } from '../../shared/gateway-data.ts';
+import { SOCKET_PATH_MAX_BYTES } from '../../shared/host/gateway-data.ts';
 
 /** Where to listen. */
 export type ListenAddress =

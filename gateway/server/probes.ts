@@ -1,10 +1,10 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { methodNotAllowed } from '../../shared/bindings/http.ts';
-import { ServiceError } from '../../shared/errors.ts';
+import { methodNotAllowed } from '../../shared/api/http.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
 import { answerError, answerJson } from '../../shared/http/answers.ts';
 import { SAFE_HEADERS } from '../../shared/http/safe-headers.ts';
-import { VERSION } from '../../shared/version.ts';
+import { VERSION } from '../../shared/lib/version.ts';
 import type { BotHealth } from '../compose-people.ts';
 import type { DiskProbe } from './disk-probe.ts';
 import type { Metrics } from './metrics.ts';

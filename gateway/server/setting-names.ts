@@ -1,4 +1,4 @@
-import { nearest } from '../../shared/suggest.ts';
+import { nearest } from '../../shared/lib/suggest.ts';
 
 /** Every setting of the hosted process. */
 export const SETTINGS: readonly string[] = [

@@ -1,4 +1,4 @@
-import { parseApiKey, parseToken } from '../../shared/ids.ts';
+import { parseApiKey, parseToken } from '../../shared/lib/ids.ts';
 
 const PATH_CHARS_MAX = 200;
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { ServiceError } from '../errors.ts';
-import { newRequestId } from '../ids.ts';
-import { VERSION } from '../version.ts';
+import type { ServiceError } from '../lib/errors.ts';
+import { newRequestId } from '../lib/ids.ts';
+import { VERSION } from '../lib/version.ts';
 import { SAFE_HEADERS } from './safe-headers.ts';
 
 /** Answers JSON from the daemon itself, with the headers every answer of the interface carries. */

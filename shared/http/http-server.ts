@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { ListenOptions } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { invalid } from '../errors.ts';
+import { invalid } from '../lib/errors.ts';
 import { answerError } from './answers.ts';
 import { enforceDeadlines, type ReceiveLimits } from './deadlines.ts';
 import { hostProblem } from './host.ts';

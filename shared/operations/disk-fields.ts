@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { ServiceError } from '../errors.ts';
-import { stringifyExact } from '../exact-json.ts';
-import { FILE_PATH_MAX_BYTES, KV_KEY_MAX_BYTES, KV_VALUE_MAX_BYTES } from '../limits.ts';
+import { ServiceError } from '../lib/errors.ts';
+import { stringifyExact } from '../lib/exact-json.ts';
+import { FILE_PATH_MAX_BYTES, KV_KEY_MAX_BYTES, KV_VALUE_MAX_BYTES } from '../lib/limits.ts';
 import { keyProblem, pathOf, pathProblem, prefixProblem } from '../rules/disk-name.ts';
 
 // Fields that the operations of the disk share.

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { parseIso } from '../clock.ts';
-import { LIST_DEFAULT, LIST_MAX } from '../limits.ts';
+import { parseIso } from '../lib/clock.ts';
+import { LIST_DEFAULT, LIST_MAX } from '../lib/limits.ts';
 import { isPattern } from '../rules/event-type.ts';
 import { SOURCE_NAME } from '../rules/source-name.ts';
-import { hasControl } from '../text.ts';
+import { hasControl } from '../lib/text.ts';
 
 // Fields that several operations share.
 

@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../kernel/operation.ts';
 import { askApproval } from './ask/approval.ts';
 import { askHuman } from './ask/human.ts';
 import { channelAdd } from './channel/add.ts';

@@ -1,13 +1,13 @@
 import * as z from 'zod';
-import { isoTime } from '../clock.ts';
+import { isoTime } from '../lib/clock.ts';
 import {
   DISK_KEYS_MAX,
   DISK_MAX_BYTES,
   EMAILS_PER_DAY,
   EMAILS_PER_MONTH,
   TRANSFER_MONTH_MAX_BYTES,
-} from '../limits.ts';
-import { defineOperation } from '../operation.ts';
+} from '../lib/limits.ts';
+import { defineOperation } from '../kernel/operation.ts';
 import { usedBytes } from '../rules/disk-quota.ts';
 import { monthEnd, monthOf } from '../rules/month.ts';
 import { sendBlocked, sendUse } from './email/room.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { defineOperation } from '../operation.ts';
-import { SCOPES } from '../scopes.ts';
+import { defineOperation } from '../kernel/operation.ts';
+import { SCOPES } from '../lib/scopes.ts';
 
 export const whoami = defineOperation({
   name: 'whoami',

@@ -1,4 +1,4 @@
-import { ExactNumber } from '../exact-json.ts';
+import { ExactNumber } from '../lib/exact-json.ts';
 
 /** Deeper values are refused: it bounds the recursion and catches cycles. */
 const DEPTH_MAX = 1000;

@@ -1,5 +1,5 @@
-import { FILE_PATH_MAX_BYTES, KV_KEY_MAX_BYTES } from '../limits.ts';
-import { hasControl } from '../text.ts';
+import { FILE_PATH_MAX_BYTES, KV_KEY_MAX_BYTES } from '../lib/limits.ts';
+import { hasControl } from '../lib/text.ts';
 
 /** Keys of task states begin so; they are written by `state_save` alone. */
 export const STATE_PREFIX = 'state/';

@@ -1,4 +1,4 @@
-import { DISK_KEYS_MAX, DISK_MAX_BYTES } from '../limits.ts';
+import { DISK_KEYS_MAX, DISK_MAX_BYTES } from '../lib/limits.ts';
 
 /** What the disk holds in sum. */
 export interface DiskSums {

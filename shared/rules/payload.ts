@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { parseExact } from '../exact-json.ts';
+import { parseExact } from '../lib/exact-json.ts';
 
 /** How the raw bytes of a body are read; stored beside them, so that a payload can be made again. */
 export type PayloadKind = 'json' | 'form' | 'text' | 'base64';

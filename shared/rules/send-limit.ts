@@ -1,4 +1,4 @@
-import { EMAILS_PER_DAY, EMAILS_PER_MONTH } from '../limits.ts';
+import { EMAILS_PER_DAY, EMAILS_PER_MONTH } from '../lib/limits.ts';
 import { monthEnd, monthOf } from './month.ts';
 
 const DAY_MS = 86_400_000;

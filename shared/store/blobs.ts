@@ -1,4 +1,4 @@
-import { unavailable } from '../errors.ts';
+import { unavailable } from '../lib/errors.ts';
 import type { Row, Tx } from './driver.ts';
 
 interface BlobRow extends Row {

@@ -1,7 +1,7 @@
 import type { EventQueueRow, EventStatus } from '../rules/event-state.ts';
 import type { PayloadKind } from '../rules/payload.ts';
 import { keptSince } from '../rules/retention.ts';
-import { PAYLOAD_INLINE_MAX_BYTES } from '../limits.ts';
+import { PAYLOAD_INLINE_MAX_BYTES } from '../lib/limits.ts';
 import type { Query, Row, SqlValue, Tx } from './driver.ts';
 import { candidateSql, type EventFilter } from './event-query.ts';
 import { firstSeqSince } from './seq-search.ts';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { unavailable } from '../errors.ts';
+import { unavailable } from '../lib/errors.ts';
 import type { BaseCopy, LogPlace } from './driver.ts';
 import { LogArchive } from './log-archive.ts';
 import {

@@ -1,4 +1,4 @@
-import { unavailable } from '../errors.ts';
+import { unavailable } from '../lib/errors.ts';
 import type { Query, WriteOptions, WriteTx } from './driver.ts';
 
 /** Jobs and bytes a writer holds in its queue before it refuses more. */

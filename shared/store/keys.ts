@@ -1,4 +1,4 @@
-import type { Scope } from '../scopes.ts';
+import type { Scope } from '../lib/scopes.ts';
 import type { Row, Tx } from './driver.ts';
 
 /** A key as callers see it; the secret itself is never stored. */

@@ -1,4 +1,4 @@
-import { isoTime } from '../clock.ts';
+import { isoTime } from '../lib/clock.ts';
 import { GENESIS_HASH, sealEntry, type LedgerEntry } from '../rules/ledger-chain.ts';
 import type { Query, Row, SqlValue, Tx } from './driver.ts';
 import { firstSeqSince } from './seq-search.ts';

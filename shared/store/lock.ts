@@ -1,7 +1,7 @@
 import Libsql from 'libsql';
 import { dirname } from 'node:path';
-import { makeFolder } from '../make-folder.ts';
-import { errorCode } from '../untyped.ts';
+import { makeFolder } from '../host/make-folder.ts';
+import { errorCode } from '../lib/guards.ts';
 
 /** A lock that ends with the process, however that ends. */
 export interface Lock {

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isoTime, parseIso } from '../clock.ts';
-import { newEpoch } from '../ids.ts';
-import { parseObject } from '../untyped.ts';
+import { isoTime, parseIso } from '../lib/clock.ts';
+import { newEpoch } from '../lib/ids.ts';
+import { parseObject } from '../lib/guards.ts';
 import { syncFolder, writeDurably } from './log-files.ts';
 
 /** What must be known of a followed log when its database is opened again. */

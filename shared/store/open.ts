@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { unavailable } from '../errors.ts';
+import { unavailable } from '../lib/errors.ts';
 import type { FollowedLog, Reader, Writer } from './driver.ts';
 import type { DatabaseLocation } from './location.ts';
 import { POSITION_QUERY, POSITION_SQL } from './meta.ts';

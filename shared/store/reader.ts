@@ -1,4 +1,4 @@
-import { unavailable } from '../errors.ts';
+import { unavailable } from '../lib/errors.ts';
 import { assertPragma, Connection, readOnlyAddress } from './connection.ts';
 import type { Reader, Tx } from './driver.ts';
 import { Scope, TurnWatch } from './scope.ts';

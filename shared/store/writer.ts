@@ -1,4 +1,4 @@
-import { ServiceError, unavailable } from '../errors.ts';
+import { ServiceError, unavailable } from '../lib/errors.ts';
 import { assertPragma, Connection, isDiskFailure } from './connection.ts';
 import type { BaseCopy, FollowedLog, Standing, WriteOptions, Writer, WriteTx } from './driver.ts';
 import { Generations, type GenerationOptions } from './generations.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { HttpClient } from '../../cli/client.ts';
 import { CallError, LostAnswer } from '../../cli/errors.ts';
-import { VERSION } from '../../shared/version.ts';
+import { VERSION } from '../../shared/lib/version.ts';
 import { FakeDaemon, json, refuse } from './fake-daemon.ts';
 
 let daemon: FakeDaemon | undefined;

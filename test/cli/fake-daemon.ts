@@ -7,8 +7,8 @@ import {
 } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newApiKey, newProjectId } from '../../shared/ids.ts';
-import { VERSION } from '../../shared/version.ts';
+import { newApiKey, newProjectId } from '../../shared/lib/ids.ts';
+import { VERSION } from '../../shared/lib/version.ts';
 
 export interface Seen {
   readonly method: string;

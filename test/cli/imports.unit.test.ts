@@ -21,7 +21,7 @@ describe('the executable', () => {
   it('answers --version with next to nothing loaded', () => {
     expect([...staticImports('cli/main.ts')].toSorted()).toEqual([
       'cli/main.ts',
-      'shared/version.ts',
+      'shared/lib/version.ts',
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../cli/errors.ts';
-import { nearest } from '../../shared/suggest.ts';
+import { nearest } from '../../shared/lib/suggest.ts';
 import { allCommands } from '../../cli/tree.ts';
 import { HelpWanted } from '../../cli/program.ts';
 import { nameIn, readLine } from './read-line.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { run } from '../../cli/run.ts';
-import { VERSION } from '../../shared/version.ts';
+import { VERSION } from '../../shared/lib/version.ts';
 import { FakeDaemon, json } from './fake-daemon.ts';
 import { TextSink } from './fake-output.ts';
 

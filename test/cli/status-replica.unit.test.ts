@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { run } from '../../cli/run.ts';
 import { copyText, replicaNote } from '../../cli/view/status-replica.ts';
 import type { DaemonStatus, ReplicaReport } from '../../daemon/record.ts';
-import { VERSION } from '../../shared/version.ts';
+import { VERSION } from '../../shared/lib/version.ts';
 import { FakeDaemon, json } from './fake-daemon.ts';
 import { TextSink } from './fake-output.ts';
 

@@ -10,7 +10,7 @@ import { Daemon } from '../../daemon/daemon.ts';
 import { resolveHome, type Home } from '../../daemon/home.ts';
 import { askStatus, askStop } from '../../daemon/probe.ts';
 import { readRecord } from '../../daemon/record.ts';
-import { Waits } from '../../shared/waits.ts';
+import { Waits } from '../../shared/kernel/waits.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { cloningWriters } from '../helpers/writers.ts';
 

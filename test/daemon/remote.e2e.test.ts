@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { askAcceptLedger, askStatus } from '../../daemon/probe.ts';
-import { newApiKey, newProjectId } from '../../shared/ids.ts';
+import { newApiKey, newProjectId } from '../../shared/lib/ids.ts';
 import { TestGateway } from '../helpers/gateway.ts';
 import { LossyProxy } from '../helpers/lossy-proxy.ts';
 import { ReplicaDaemon } from '../helpers/replica-daemon.ts';

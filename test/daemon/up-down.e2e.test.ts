@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isAlive } from '../../shared/processes.ts';
+import { isAlive } from '../../shared/host/processes.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 /** The bundle as `npm run build` makes it. */

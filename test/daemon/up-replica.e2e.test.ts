@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isAlive } from '../../shared/processes.ts';
+import { isAlive } from '../../shared/host/processes.ts';
 import { TestGateway, temporaryFolder } from '../helpers/gateway.ts';
 import { LossyProxy } from '../helpers/lossy-proxy.ts';
 

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newApiKey, parseApiKey } from '../../shared/ids.ts';
+import { newApiKey, parseApiKey } from '../../shared/lib/ids.ts';
 import { TestGateway } from '../helpers/gateway.ts';
 
 let gateway: TestGateway;

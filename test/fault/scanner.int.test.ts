@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../shared/clock.ts';
+import { systemClock } from '../../shared/lib/clock.ts';
 import { TestPeople } from '../gateway/people.ts';
 import { parsedMail } from '../gateway/mail/parsed-mail.ts';
 import { TestGateway } from '../helpers/gateway.ts';

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PAYLOAD_ROW_MAX_BYTES } from '../../shared/limits.ts';
+import { PAYLOAD_ROW_MAX_BYTES } from '../../shared/lib/limits.ts';
 import { signWebhook, type Verification } from '../../shared/rules/signature.ts';
 import { corpus } from './corpus.ts';
 import { FuzzedGateway, type Got } from './fuzzed-gateway.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../shared/operations/index.ts';
-import { SCOPES } from '../../shared/scopes.ts';
+import { SCOPES } from '../../shared/lib/scopes.ts';
 import { openApiText } from '../surface/files.ts';
 import { routesOf, type DescribedRoute } from './described.ts';
 import type { Known } from './from-schema.ts';

@@ -1,10 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ERROR_CODES, type ErrorCode } from '../../shared/errors.ts';
-import type { Tool } from '../../shared/bindings/mcp-tools.ts';
-import { isObject, parseObject } from '../../shared/untyped.ts';
-import { META } from '../shared/bindings/mcp-wire.ts';
+import { ERROR_CODES, type ErrorCode } from '../../shared/lib/errors.ts';
+import type { Tool } from '../../shared/api/mcp/tools.ts';
+import { isObject, parseObject } from '../../shared/lib/guards.ts';
+import { META } from '../shared/api/mcp/wire.ts';
 import { corpus } from './corpus.ts';
 import { fromSchema, type Known, type Schema } from './from-schema.ts';
 import { FuzzedGateway, type Got } from './fuzzed-gateway.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { attachment } from '../../gateway/lib/attachment.ts';
 import { composeMail } from '../../gateway/mail/compose.ts';
 import type { OutgoingMail } from '../../gateway/mail/mailer.ts';
-import { EMAIL_SUBJECT_MAX_CHARS } from '../../shared/limits.ts';
+import { EMAIL_SUBJECT_MAX_CHARS } from '../../shared/lib/limits.ts';
 import { parsedMail } from '../gateway/mail/parsed-mail.ts';
 import { hostileText } from './hostile.ts';
 import { fuzz, unmet, within } from './runs.ts';

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { isObject } from '../../shared/untyped.ts';
+import { isObject } from '../../shared/lib/guards.ts';
 import type { DescribedRoute } from './described.ts';
 import { fromSchema, type Known } from './from-schema.ts';
 import { extraField, hostileBody, hostileText, hostileValue, ownObject } from './hostile.ts';

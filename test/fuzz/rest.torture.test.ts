@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ERROR_CODES, type ErrorCode } from '../../shared/errors.ts';
+import { ERROR_CODES, type ErrorCode } from '../../shared/lib/errors.ts';
 import { Contract } from '../surface/contract.ts';
 import { openApiText } from '../surface/files.ts';
 import { routesOf, type DescribedRoute } from './described.ts';

@@ -1,4 +1,4 @@
-import { parseObject, isObject } from '../../shared/untyped.ts';
+import { parseObject, isObject } from '../../shared/lib/guards.ts';
 
 const INTERNAL_ERROR = -32_603;
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readServerConfig } from '../../gateway/server/config.ts';
 import { SETTINGS } from '../../gateway/server/setting-names.ts';
 import { readSettings } from '../../gateway/settings.ts';
-import { StartRefused } from '../../shared/start-refused.ts';
+import { StartRefused } from '../../shared/host/start-refused.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { hostileText, mutated } from './hostile.ts';
 import { fuzz, unmet, within } from './runs.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { signatureProblem } from '../../shared/rules/signature-problem.ts';
+import { signatureProblem } from '../../gateway/http/signature-problem.ts';
 import {
   checkSecret,
   signWebhook,

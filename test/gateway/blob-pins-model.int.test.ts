@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ServiceError } from '../../shared/errors.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
 import { SharedStore, type SharedGateway } from './shared-blobs.ts';
 
 const GATEWAYS = 2;

@@ -16,7 +16,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BlobSizeError } from '../../gateway/lib/durable-files.ts';
 import { FileBlobStore, isMissing } from '../../gateway/blobs/blob-store.ts';
-import type { ByteRange } from '../../shared/context.ts';
+import type { ByteRange } from '../../shared/kernel/context.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 /** How long the disk takes to remove a file, and whether it takes bytes that come in chunks. */

@@ -8,7 +8,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { CallbackAllow } from '../../gateway/callbacks/callback-allow.ts';
-import type { Envelope } from '../../shared/envelope.ts';
+import type { Envelope } from '../../shared/kernel/envelope.ts';
 
 /** Lets callbacks go to receivers of this machine. */
 export const LOOPBACK = CallbackAllow.parse('127.0.0.0/8');

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { newId, newToken } from '../../shared/ids.ts';
+import { newId, newToken } from '../../shared/lib/ids.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { mailsOf, tokensOf } from '../helpers/outbox.ts';
 import { writerOf } from '../helpers/writers.ts';

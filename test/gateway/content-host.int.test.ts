@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Envelope } from '../../shared/envelope.ts';
+import type { Envelope } from '../../shared/kernel/envelope.ts';
 import { askNaming } from '../helpers/named-hosts.ts';
 import { TestDisk } from './disk.ts';
 import { arrived, mailWith } from './mail/inbound/arrivals.ts';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { claimMode } from '../../gateway/lib/data-mode.ts';
-import { StartRefused } from '../../shared/start-refused.ts';
+import { StartRefused } from '../../shared/host/start-refused.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 it('a data folder belongs to a daemon or to a gateway, whichever came first', () => {

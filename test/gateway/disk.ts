@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { newId, newToken } from '../../shared/ids.ts';
+import { newId, newToken } from '../../shared/lib/ids.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { Project } from '../../gateway/projects/project.ts';
 import type { TestGateway } from '../helpers/gateway.ts';

@@ -4,7 +4,7 @@ import { getRequestListener } from '@hono/node-server';
 import pino from 'pino';
 import { Gateway } from '../../gateway/gateway.ts';
 import { readMailConfig } from '../../gateway/mail/read-mail-config.ts';
-import { unroutable } from '../../shared/bindings/http.ts';
+import { unroutable } from '../../shared/api/http.ts';
 
 /**
  * A gateway in a process of its own, which can be killed: `gateway-program.ts FOLDER OPEN_MAX`, with the settings of mail in

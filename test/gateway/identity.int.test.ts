@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { startBridge } from '../cli/tools/mcp-stdio.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { ReplicaDaemon } from '../helpers/replica-daemon.ts';
-import { META } from '../shared/bindings/mcp-wire.ts';
+import { META } from '../shared/api/mcp/wire.ts';
 import { Agent } from './mcp/agent.ts';
 
 const HOURS = 3_600_000;

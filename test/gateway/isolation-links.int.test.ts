@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { projectBody } from '../../shared/ids.ts';
+import { projectBody } from '../../shared/lib/ids.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { TestPeople } from './people.ts';
 

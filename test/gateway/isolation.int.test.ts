@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../shared/operations/index.ts';
-import type { Operation } from '../../shared/operation.ts';
+import type { Operation } from '../../shared/kernel/operation.ts';
 import { TestGateway } from '../helpers/gateway.ts';
 import { isTold } from '../surface/deciding.ts';
 import { startReceiver } from '../surface/receiver.ts';

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { newApiKey } from '../../shared/ids.ts';
+import { newApiKey } from '../../shared/lib/ids.ts';
 import { inboxWait } from '../../shared/operations/inbox/wait.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 

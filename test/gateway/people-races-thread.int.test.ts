@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import pino from 'pino';
 import { Gateway } from '../../gateway/gateway.ts';
 import { ThreadWriters } from '../../gateway/commit/thread.ts';
-import type { Caller } from '../../shared/context.ts';
+import type { Caller } from '../../shared/kernel/context.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { FakeClock, temporaryFolder } from '../helpers/gateway.ts';
 import { linkToken } from '../helpers/outbox.ts';

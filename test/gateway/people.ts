@@ -1,7 +1,7 @@
 import type { Choice, Decided } from '../../gateway/lib/approvals.ts';
 import type { Project } from '../../gateway/projects/project.ts';
 import { keepUp } from '../../gateway/projects/upkeep.ts';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
 import type { TestGateway } from '../helpers/gateway.ts';
 import { tokensOf } from '../helpers/outbox.ts';
 

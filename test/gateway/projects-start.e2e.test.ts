@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ControlStore } from '../../shared/store/control-store.ts';
+import { ControlStore } from '../../gateway/store/control-store.ts';
 import { withRawDatabase } from '../helpers/database.ts';
 import { FakeClock, TestGateway, temporaryFolder } from '../helpers/gateway.ts';
 import { startGatewayProcess, type GatewayProcess } from './gateway-process.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Waits } from '../../shared/waits.ts';
-import type { Clock } from '../../shared/clock.ts';
+import { Waits } from '../../shared/kernel/waits.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
 import { askApproval } from '../../shared/operations/ask/approval.ts';
 import { caller } from '../helpers/calls.ts';
 import { TestGateway } from '../helpers/gateway.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Project } from '../../gateway/projects/project.ts';
 import { keepUp } from '../../gateway/projects/upkeep.ts';
-import type { Envelope } from '../../shared/envelope.ts';
-import { newId } from '../../shared/ids.ts';
+import type { Envelope } from '../../shared/kernel/envelope.ts';
+import { newId } from '../../shared/lib/ids.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { writerOf } from '../helpers/writers.ts';
 import { LOOPBACK, Receiver, until } from './callback-receiver.ts';

@@ -5,7 +5,7 @@ import { parseCallbackUrl } from '../../gateway/callbacks/callback-url.ts';
 import { destinationOf } from '../../gateway/lib/destination.ts';
 import { InProcessWriters, type InProcessWrites } from '../../gateway/commit/in-process.ts';
 import { Routing } from '../../gateway/commit/open-routes.ts';
-import { newProjectId } from '../../shared/ids.ts';
+import { newProjectId } from '../../shared/lib/ids.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 

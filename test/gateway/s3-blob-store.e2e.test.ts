@@ -8,7 +8,7 @@ import { isMissing } from '../../gateway/blobs/blob-store.ts';
 import type { S3Place } from '../../gateway/blobs/blobs-config.ts';
 import { S3BlobStore } from '../../gateway/blobs/s3-blob-store.ts';
 import { S3Client } from '../../gateway/blobs/s3-client.ts';
-import type { ByteRange } from '../../shared/context.ts';
+import type { ByteRange } from '../../shared/kernel/context.ts';
 import { hasSwift, Swift } from '../helpers/swift.ts';
 
 const MIB = 1024 * 1024;

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { TRANSFER_MONTH_MAX_BYTES } from '../../shared/limits.ts';
+import { TRANSFER_MONTH_MAX_BYTES } from '../../shared/lib/limits.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { TestDisk } from './disk.ts';

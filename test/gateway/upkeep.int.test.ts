@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Project } from '../../gateway/projects/project.ts';
 import type { Steadiness } from '../../gateway/projects/steadiness.ts';
 import { keepUp } from '../../gateway/projects/upkeep.ts';
-import { ControlStore } from '../../shared/store/control-store.ts';
+import { ControlStore } from '../../gateway/store/control-store.ts';
 import { FakeClock, TestGateway, UNSTEADY } from '../helpers/gateway.ts';
 import { writerOf } from '../helpers/writers.ts';
 import { LOOPBACK, Receiver } from './callback-receiver.ts';

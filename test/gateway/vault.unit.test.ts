@@ -2,7 +2,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { loadMasterKey } from '../../gateway/lib/vault.ts';
-import { StartRefused } from '../../shared/start-refused.ts';
+import { StartRefused } from '../../shared/host/start-refused.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;

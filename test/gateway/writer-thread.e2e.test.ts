@@ -7,7 +7,7 @@ import type { Effect } from '../../gateway/commit/job.ts';
 import { ThreadWriters } from '../../gateway/commit/thread.ts';
 import type { Delivery } from '../../gateway/commit/delivery.ts';
 import type { OpenWrites } from '../../gateway/commit/writers.ts';
-import { ServiceError } from '../../shared/errors.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { withRawDatabase } from '../helpers/database.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';

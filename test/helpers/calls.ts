@@ -1,5 +1,5 @@
-import type { Caller } from '../../shared/context.ts';
-import { asServiceError, type ErrorCode } from '../../shared/errors.ts';
+import type { Caller } from '../../shared/kernel/context.ts';
+import { asServiceError, type ErrorCode } from '../../shared/lib/errors.ts';
 import { operations } from '../../shared/operations/index.ts';
 import type { TestGateway } from './gateway.ts';
 

@@ -9,8 +9,8 @@ import pino from 'pino';
 import { Gateway } from '../../gateway/gateway.ts';
 import type { GatewayOptions } from '../../gateway/options.ts';
 import type { Steadiness } from '../../gateway/projects/steadiness.ts';
-import { unroutable } from '../../shared/bindings/http.ts';
-import type { Clock } from '../../shared/clock.ts';
+import { unroutable } from '../../shared/api/http.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
 import { SharedStore } from './shared-store.ts';
 import { cloningWriters } from './writers.ts';
 

@@ -13,8 +13,8 @@ import type {
   ResourcePage,
   ResourceTable,
   ToolTable,
-} from '../../shared/bindings/mcp-tables.ts';
-import type { Scope } from '../../shared/scopes.ts';
+} from '../../shared/api/mcp/tables.ts';
+import type { Scope } from '../../shared/lib/scopes.ts';
 
 // The tools, resources and prompts that the conformance suite of MCP calls by name, beside those of the product.
 

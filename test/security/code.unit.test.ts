@@ -46,9 +46,9 @@ describe('the program', () => {
       'gateway/mail/server-url.ts',
       'gateway/server/route-table.ts',
       'gateway/web/pages/text.ts',
-      'shared/ids.ts',
+      'shared/lib/ids.ts',
       'shared/rules/mail-address.ts',
-      'shared/rules/project-address.ts',
+      'shared/operations/email/project-address.ts',
     ]);
   });
 

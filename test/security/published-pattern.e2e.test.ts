@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { newApiKey, newProjectId, newToken, parseApiKey } from '../../shared/ids.ts';
+import { newApiKey, newProjectId, newToken, parseApiKey } from '../../shared/lib/ids.ts';
 import { findProgram } from '../helpers/programs.ts';
 import { required } from '../helpers/require.ts';
 

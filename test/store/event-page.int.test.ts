@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isoTime } from '../../shared/clock.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
 import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { takeLock } from '../../shared/store/lock.ts';
-import { isAlive, lockHolder } from '../../shared/processes.ts';
+import { isAlive, lockHolder } from '../../shared/host/processes.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 const MODULE = resolve('shared/store/lock.ts');

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Recorder } from '../../gateway/commit/recorder.ts';
 import { CHAIN_START, verifyChunk } from '../../shared/rules/ledger-chain.ts';
-import { ControlStore } from '../../shared/store/control-store.ts';
+import { ControlStore } from '../../gateway/store/control-store.ts';
 import type { RemoteLocation } from '../../shared/store/location.ts';
 import { newestSchema } from '../../shared/store/migrate.ts';
 import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';

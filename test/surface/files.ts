@@ -1,10 +1,10 @@
 import { allPages } from '../../cli/view/help.ts';
 import { allCommands } from '../../cli/tree.ts';
-import { toolList } from '../../shared/bindings/mcp-tools.ts';
-import { openApiDocument } from '../../shared/bindings/openapi.ts';
+import { toolList } from '../../shared/api/mcp/tools.ts';
+import { openApiDocument } from '../../shared/api/openapi/document.ts';
 import { operations } from '../../shared/operations/index.ts';
-import { SCOPES } from '../../shared/scopes.ts';
-import { VERSION } from '../../shared/version.ts';
+import { SCOPES } from '../../shared/lib/scopes.ts';
+import { VERSION } from '../../shared/lib/version.ts';
 
 /** A server as the pinned document names it. */
 const SERVER = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import * as limits from '../../shared/limits.ts';
-import type { Operation } from '../../shared/operation.ts';
+import * as limits from '../../shared/lib/limits.ts';
+import type { Operation } from '../../shared/kernel/operation.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { MAX_ATTEMPTS, retryDelayMs } from '../../shared/rules/event-state.ts';
 

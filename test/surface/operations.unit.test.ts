@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { fieldKinds, fromTexts, jsonSchema } from '../../shared/bindings/fields.ts';
-import { ERROR_CODES } from '../../shared/errors.ts';
-import { parseInput, type Operation } from '../../shared/operation.ts';
+import { fieldKinds, fromTexts, jsonSchema } from '../../shared/api/fields.ts';
+import { ERROR_CODES } from '../../shared/lib/errors.ts';
+import { parseInput, type Operation } from '../../shared/kernel/operation.ts';
 import { operations } from '../../shared/operations/index.ts';
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });

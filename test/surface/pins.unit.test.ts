@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { toolList } from '../../shared/bindings/mcp-tools.ts';
+import { toolList } from '../../shared/api/mcp/tools.ts';
 import { operations } from '../../shared/operations/index.ts';
-import type { Operation } from '../../shared/operation.ts';
-import { mayCall, SCOPES } from '../../shared/scopes.ts';
+import type { Operation } from '../../shared/kernel/operation.ts';
+import { mayCall, SCOPES } from '../../shared/lib/scopes.ts';
 
 // Literals on purpose: what stands here callers rely on, and changing it should take two hands.
 

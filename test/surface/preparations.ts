@@ -1,4 +1,4 @@
-import type { Operation } from '../../shared/operation.ts';
+import type { Operation } from '../../shared/kernel/operation.ts';
 import { isTold } from './deciding.ts';
 import { operationNamed, type World } from './scenario.ts';
 

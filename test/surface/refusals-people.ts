@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../shared/errors.ts';
+import type { ErrorCode } from '../../shared/lib/errors.ts';
 import type { Refuse, Stage } from './stage.ts';
 
 const NO_ROUTE = 'rte_00000000000000000000000000';

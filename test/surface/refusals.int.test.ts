@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorEntry, type ErrorCode } from '../../shared/errors.ts';
+import { errorEntry, type ErrorCode } from '../../shared/lib/errors.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { TestGateway } from '../helpers/gateway.ts';
 import { Contract } from './contract.ts';

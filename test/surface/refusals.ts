@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../shared/errors.ts';
+import type { ErrorCode } from '../../shared/lib/errors.ts';
 import {
   DISK_KEYS_MAX,
   DISK_MAX_BYTES,
@@ -8,7 +8,7 @@ import {
   PENDING_REQUESTS_MAX,
   UPLOADS_PER_PATH,
   WAITS_PER_KEY,
-} from '../../shared/limits.ts';
+} from '../../shared/lib/limits.ts';
 import { PEOPLE_REFUSALS } from './refusals-people.ts';
 import type { Answer } from './scenario.ts';
 import type { Refuse, Stage } from './stage.ts';

@@ -1,5 +1,5 @@
 import { operations } from '../../shared/operations/index.ts';
-import type { Operation, RawBody } from '../../shared/operation.ts';
+import type { Operation, RawBody } from '../../shared/kernel/operation.ts';
 
 type Json = Record<string, unknown>;
 

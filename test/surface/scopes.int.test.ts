@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../shared/operations/index.ts';
-import { toolList } from '../../shared/bindings/mcp-tools.ts';
-import type { Scope } from '../../shared/scopes.ts';
+import { toolList } from '../../shared/api/mcp/tools.ts';
+import type { Scope } from '../../shared/lib/scopes.ts';
 import { TestGateway } from '../helpers/gateway.ts';
 import { World } from './scenario.ts';
 

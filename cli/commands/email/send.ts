@@ -1,7 +1,7 @@
 import { summaryOf } from '../../../shared/operations/email/words.ts';
 import type { Asked } from '../../people/decision.ts';
 import { ENDS, UNTIL_DECIDED } from '../../people/options.ts';
-import { isObject } from '../../../shared/untyped.ts';
+import { isObject } from '../../../shared/lib/guards.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { CallError, CliError } from '../../errors.ts';
 import { readCall } from '../../operation-command.ts';

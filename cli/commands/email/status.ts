@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/untyped.ts';
+import { isObject } from '../../../shared/lib/guards.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { callOperation, exitOf } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';

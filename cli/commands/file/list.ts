@@ -1,6 +1,6 @@
-import { LIST_MAX } from '../../../shared/limits.ts';
+import { LIST_MAX } from '../../../shared/lib/limits.ts';
 import { pathOf } from '../../../shared/rules/disk-name.ts';
-import { isObject } from '../../../shared/untyped.ts';
+import { isObject } from '../../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { wholeTable } from '../../disk/columns.ts';
 import { EXIT } from '../../exit.ts';

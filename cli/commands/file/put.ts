@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { FILE_MAX_BYTES } from '../../../shared/limits.ts';
+import { FILE_MAX_BYTES } from '../../../shared/lib/limits.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { contentTypeOf } from '../../disk/content-type.ts';
 import { localFault, tooLarge, unreadable } from '../../disk/faults.ts';

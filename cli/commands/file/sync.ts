@@ -1,5 +1,5 @@
 import { mkdir, realpath, stat } from 'node:fs/promises';
-import { errorCode } from '../../../shared/untyped.ts';
+import { errorCode } from '../../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { onFile, unreadable } from '../../disk/faults.ts';
 import { showProgress } from '../../disk/progress.ts';
@@ -18,7 +18,7 @@ import { typedFolder } from '../../disk/typed-path.ts';
 import { usageError, type CliError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
 import { switchOption, textArgument } from '../../input/option-values.ts';
-import { counted } from '../../../shared/counted.ts';
+import { counted } from '../../../shared/lib/pluralize.ts';
 
 export const declaration: Declaration = {
   summary: 'Make the disk like a folder, or the folder like the disk.',

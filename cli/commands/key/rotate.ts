@@ -1,5 +1,5 @@
 import { replaceStoredKey } from '../../../daemon/credentials.ts';
-import { isObject } from '../../../shared/untyped.ts';
+import { isObject } from '../../../shared/lib/guards.ts';
 import type { CommandContext } from '../../command.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';

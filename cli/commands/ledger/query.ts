@@ -1,5 +1,5 @@
-import { isObject } from '../../../shared/untyped.ts';
-import { parseApiKey } from '../../../shared/ids.ts';
+import { isObject } from '../../../shared/lib/guards.ts';
+import { parseApiKey } from '../../../shared/lib/ids.ts';
 import type { CommandContext } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { isHead } from '../../../daemon/ledger-heads.ts';

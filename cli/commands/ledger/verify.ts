@@ -1,9 +1,9 @@
 import { isHead, type LedgerHead } from '../../../daemon/ledger-heads.ts';
 import { askAcceptLedger, askStatus } from '../../../daemon/probe.ts';
 import { forgetWitness } from '../../../daemon/replica-place.ts';
-import { nounFor } from '../../../shared/counted.ts';
-import { parseApiKey } from '../../../shared/ids.ts';
-import { isObject } from '../../../shared/untyped.ts';
+import { nounFor } from '../../../shared/lib/pluralize.ts';
+import { parseApiKey } from '../../../shared/lib/ids.ts';
+import { isObject } from '../../../shared/lib/guards.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/untyped.ts';
+import { isObject } from '../../../shared/lib/guards.ts';
 import { showingPolicy } from '../../people/policy.ts';
 import type { View } from '../../view/output.ts';
 import type { Look } from '../../view/table.ts';

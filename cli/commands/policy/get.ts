@@ -1,6 +1,6 @@
 import { describeRule } from '../../../shared/rules/policy/diff.ts';
 import type { PolicyRule } from '../../../shared/rules/policy/document.ts';
-import { isObject } from '../../../shared/untyped.ts';
+import { isObject } from '../../../shared/lib/guards.ts';
 import { showing } from '../../operation-command.ts';
 import type { Asked } from '../../people/decision.ts';
 import { effectText } from '../../people/policy.ts';

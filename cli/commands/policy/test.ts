@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/untyped.ts';
+import { isObject } from '../../../shared/lib/guards.ts';
 import type { Asked } from '../../people/decision.ts';
 import { showingPolicy, effectText } from '../../people/policy.ts';
 import type { View } from '../../view/output.ts';

@@ -1,6 +1,6 @@
-import { counted } from '../../../shared/counted.ts';
+import { counted } from '../../../shared/lib/pluralize.ts';
 import { REQUEST_STATUSES } from '../../../shared/rules/request-state.ts';
-import { isObject } from '../../../shared/untyped.ts';
+import { isObject } from '../../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { switchOption, textArgument, textOption } from '../../input/option-values.ts';

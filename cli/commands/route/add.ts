@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/untyped.ts';
+import { isObject } from '../../../shared/lib/guards.ts';
 import type { Additions } from '../../command.ts';
 import { matchText } from '../../people/routes.ts';
 import { showingSecret } from '../../people/shown-once.ts';

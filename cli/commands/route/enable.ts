@@ -1,5 +1,5 @@
-import { counted } from '../../../shared/counted.ts';
-import { isObject } from '../../../shared/untyped.ts';
+import { counted } from '../../../shared/lib/pluralize.ts';
+import { isObject } from '../../../shared/lib/guards.ts';
 import { showing } from '../../operation-command.ts';
 import { matchText } from '../../people/routes.ts';
 import type { View } from '../../view/output.ts';

@@ -1,5 +1,5 @@
-import { counted } from '../../../shared/counted.ts';
-import { isObject } from '../../../shared/untyped.ts';
+import { counted } from '../../../shared/lib/pluralize.ts';
+import { isObject } from '../../../shared/lib/guards.ts';
 import { showing } from '../../operation-command.ts';
 import type { View } from '../../view/output.ts';
 import { plainText, safeLine } from '../../view/terminal-text.ts';

@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { Api } from 'grammy';
 import type { ForceReply } from 'grammy/types';
-import { isObject } from '../../../shared/untyped.ts';
+import { isObject } from '../../../shared/lib/guards.ts';
 import type { Keyboard } from './buttons.ts';
 import { fitText } from './display-text.ts';
 import { failureOf, TelegramFailure } from './failure.ts';

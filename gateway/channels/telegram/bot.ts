@@ -1,4 +1,4 @@
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
 import type { Carrier, Desk } from '../../lib/approvals.ts';
 import type { Duty } from '../../projects/peers.ts';
 import { backoffMs, pause, PAUSES, type Pauses } from '../../lib/backoff.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
 import { Recent } from './recent.ts';
 import type { Room } from './room.ts';
 import { Taps } from './taps.ts';

@@ -1,5 +1,5 @@
 import { GrammyError, HttpError } from 'grammy';
-import { errorCode } from '../../../shared/untyped.ts';
+import { errorCode } from '../../../shared/lib/guards.ts';
 
 interface FailureParts {
   /** The code of Telegram's answer; null where there was none. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
 
 /** What is remembered for a while, up to a number of things: the oldest is forgotten first. */
 export class Recent<K, V> {

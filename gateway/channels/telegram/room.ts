@@ -1,4 +1,4 @@
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
 import type { Desk, Opened } from '../../lib/approvals.ts';
 import type { BotApi } from './bot-api.ts';
 import { replaceOnce } from './carrier.ts';

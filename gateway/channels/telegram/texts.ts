@@ -1,5 +1,5 @@
 import type { ChannelView, Choice, Decided, Opened } from '../../lib/approvals.ts';
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
 import { escapeHtml, fitText, shownLine } from './display-text.ts';
 import { Recent } from './recent.ts';
 import type { Place, Room } from './room.ts';

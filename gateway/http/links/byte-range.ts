@@ -1,4 +1,4 @@
-import type { ByteRange } from '../../../shared/context.ts';
+import type { ByteRange } from '../../../shared/kernel/context.ts';
 
 /** Which part of `sizeBytes` a Range header asks for: a part, all of it, or a part that is not there. */
 export type AskedRange = ByteRange | 'whole' | 'unsatisfiable';

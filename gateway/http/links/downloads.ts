@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { closeSync } from 'node:fs';
-import { isoTime, type Clock } from '../../../shared/clock.ts';
-import type { Vault } from '../../../shared/context.ts';
-import { invalid, ServiceError } from '../../../shared/errors.ts';
-import { parseToken, projectIdFromBody } from '../../../shared/ids.ts';
-import { fileLinkText, isSigned } from '../../../shared/links.ts';
+import { isoTime, type Clock } from '../../../shared/lib/clock.ts';
+import type { Vault } from '../../../shared/kernel/context.ts';
+import { invalid, ServiceError } from '../../../shared/lib/errors.ts';
+import { parseToken, projectIdFromBody } from '../../../shared/lib/ids.ts';
+import { fileLinkText, isSigned } from '../../../shared/kernel/links.ts';
 import { findFile } from '../../../shared/operations/file/find.ts';
 import { monthOf } from '../../../shared/rules/month.ts';
 import type { FileRow } from '../../../shared/store/files.ts';
@@ -16,7 +16,7 @@ import { FileBody } from '../../lib/file-body.ts';
 import { S3BlobStore } from '../../blobs/s3-blob-store.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Projects } from '../../projects/projects.ts';
-import { counted } from '../../../shared/counted.ts';
+import { counted } from '../../../shared/lib/pluralize.ts';
 
 /** What a request wants of a file, in the words of its headers. */
 export interface Wanted {

@@ -1,8 +1,8 @@
-import type { Clock } from '../../../shared/clock.ts';
-import type { Vault } from '../../../shared/context.ts';
-import { ServiceError } from '../../../shared/errors.ts';
-import { projectIdFromBody } from '../../../shared/ids.ts';
-import { isSigned, mailHtmlText, payloadLinkText } from '../../../shared/links.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import type { Vault } from '../../../shared/kernel/context.ts';
+import { ServiceError } from '../../../shared/lib/errors.ts';
+import { projectIdFromBody } from '../../../shared/lib/ids.ts';
+import { isSigned, mailHtmlText, payloadLinkText } from '../../../shared/kernel/links.ts';
 import { HTML_NAME } from '../../../shared/store/event-files.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
 import { isMissing } from '../../blobs/blob-store.ts';

@@ -1,14 +1,14 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono, type Context } from 'hono';
-import { emptyApp } from '../../../shared/bindings/api.ts';
+import { emptyApp } from '../../../shared/api/api.ts';
 import {
   commonHeaders,
   methodNotAllowed,
   reply,
   type HttpEnv,
   type OnInternalError,
-} from '../../../shared/bindings/http.ts';
-import { ServiceError } from '../../../shared/errors.ts';
+} from '../../../shared/api/http.ts';
+import { ServiceError } from '../../../shared/lib/errors.ts';
 import type { ContentHost } from './content-host.ts';
 import type { Downloads, FileAnswer, Wanted } from './downloads.ts';
 import { FileBody } from '../../lib/file-body.ts';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { refuseEncoded } from '../../../shared/bindings/read-body.ts';
-import type { Clock } from '../../../shared/clock.ts';
-import { invalid, ServiceError, type FieldProblem } from '../../../shared/errors.ts';
-import { parseToken } from '../../../shared/ids.ts';
+import { refuseEncoded } from '../../../shared/api/read-body.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import { invalid, ServiceError, type FieldProblem } from '../../../shared/lib/errors.ts';
+import { parseToken } from '../../../shared/lib/ids.ts';
 import type { UploadRow } from '../../../shared/store/uploads.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Projects } from '../../projects/projects.ts';

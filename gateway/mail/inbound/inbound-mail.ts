@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../../../shared/clock.ts';
-import type { ControlStore } from '../../../shared/store/control-store.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import type { ControlStore } from '../../store/control-store.ts';
 import type { Observer } from '../../lib/observer.ts';
 import type { Duty } from '../../projects/peers.ts';
 import type { Projects } from '../../projects/projects.ts';

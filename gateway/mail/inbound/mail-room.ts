@@ -1,5 +1,5 @@
-import type { Clock } from '../../../shared/clock.ts';
-import { readProjectAddress } from '../../../shared/rules/project-address.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import { readProjectAddress } from '../../../shared/operations/email/project-address.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Projects } from '../../projects/projects.ts';
 import { deliverMail } from './deliver.ts';

@@ -1,11 +1,11 @@
-import { findKey } from '../../../shared/authentication.ts';
-import type { Clock } from '../../../shared/clock.ts';
-import { isoTime } from '../../../shared/clock.ts';
-import type { Caller, ProjectInfo, Vault } from '../../../shared/context.ts';
+import { findKey } from '../../../shared/kernel/authentication.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
+import type { Caller, ProjectInfo, Vault } from '../../../shared/kernel/context.ts';
 import { addressHashText } from '../../../shared/operations/channel/view.ts';
-import { SCOPES, type Scope } from '../../../shared/scopes.ts';
+import { SCOPES, type Scope } from '../../../shared/lib/scopes.ts';
 import type { ChannelRow } from '../../../shared/store/channels.ts';
-import type { UiSessionStore } from '../../../shared/store/control/ui-sessions.ts';
+import type { UiSessionStore } from '../../store/control/ui-sessions.ts';
 import { NO_OWNER } from '../../approvals/no-owner.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Projects } from '../../projects/projects.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { getCookie } from 'hono/cookie';
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { reply, shownError, logOf, type OnInternalError } from '../../../shared/bindings/http.ts';
-import type { ServiceError } from '../../../shared/errors.ts';
-import { UI_SESSION_MS } from '../../../shared/limits.ts';
+import { reply, shownError, logOf, type OnInternalError } from '../../../shared/api/http.ts';
+import type { ServiceError } from '../../../shared/lib/errors.ts';
+import { UI_SESSION_MS } from '../../../shared/lib/limits.ts';
 import { render } from '../pages/document.tsx';
 import { Icon } from '../pages/icons.tsx';
 import type { Ctx } from '../pages/page-answers.tsx';

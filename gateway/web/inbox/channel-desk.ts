@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/errors.ts';
+import { ServiceError } from '../../../shared/lib/errors.ts';
 import { channelList } from '../../../shared/operations/channel/list.ts';
 import type { Tone } from './parts.tsx';
 import type { Visit } from './visit.ts';

@@ -1,5 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import type { ProjectInfo } from '../../../shared/context.ts';
+import type { ProjectInfo } from '../../../shared/kernel/context.ts';
 import { Icon } from '../pages/icons.tsx';
 import { AgentText } from '../pages/words.tsx';
 import { PlainPage, type Place } from './layout.tsx';

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
-import type { HttpEnv } from '../../../shared/bindings/http.ts';
-import { UI_PAGE } from '../../../shared/bindings/ui-links.ts';
-import { ServiceError } from '../../../shared/errors.ts';
-import { isSigned } from '../../../shared/links.ts';
+import type { HttpEnv } from '../../../shared/api/http.ts';
+import { UI_PAGE } from '../../../shared/api/ui-links.ts';
+import { ServiceError } from '../../../shared/lib/errors.ts';
+import { isSigned } from '../../../shared/kernel/links.ts';
 import { domainOf, isMailAddress } from '../../../shared/rules/mail-address.ts';
 import { isForeign } from '../pages/fence.ts';
 import { bodyOf, isForm, senderOf, tokenOf, type Ctx } from '../pages/page-answers.tsx';

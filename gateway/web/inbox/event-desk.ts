@@ -1,9 +1,9 @@
-import { toEnvelope, type Envelope } from '../../../shared/envelope.ts';
-import { ServiceError } from '../../../shared/errors.ts';
-import { eventLinks } from '../../../shared/links.ts';
+import { toEnvelope, type Envelope } from '../../../shared/kernel/envelope.ts';
+import { ServiceError } from '../../../shared/lib/errors.ts';
+import { eventLinks } from '../../../shared/kernel/links.ts';
 import { effective } from '../../../shared/rules/event-state.ts';
-import { queueRow } from '../../../shared/rules/queue-row.ts';
-import { mayCall } from '../../../shared/scopes.ts';
+import { queueRow } from '../../../shared/kernel/queue-row.ts';
+import { mayCall } from '../../../shared/lib/scopes.ts';
 import type { EventRow } from '../../../shared/store/events.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
 import type { Visit } from './visit.ts';

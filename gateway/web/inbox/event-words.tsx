@@ -1,5 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import type { Envelope } from '../../../shared/envelope.ts';
+import type { Envelope } from '../../../shared/kernel/envelope.ts';
 import type { MailAddress, MailPayload } from '../../mail/inbound/read-mail.ts';
 import { Icon } from '../pages/icons.tsx';
 import { lengthOfTime } from '../pages/time.ts';

@@ -1,7 +1,7 @@
-import type { Clock } from '../../../shared/clock.ts';
-import type { ServerInfo, Vault } from '../../../shared/context.ts';
-import type { Executor } from '../../../shared/executor.ts';
-import type { ControlStore } from '../../../shared/store/control-store.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import type { ServerInfo, Vault } from '../../../shared/kernel/context.ts';
+import type { Executor } from '../../../shared/kernel/executor.ts';
+import type { ControlStore } from '../../store/control-store.ts';
 import type { Desk, Sent } from '../../lib/approvals.ts';
 import { OwnerDesk } from '../../approvals/owner-desk.ts';
 import type { OutgoingMail } from '../../mail/mailer.ts';

@@ -1,7 +1,7 @@
-import { ServiceError } from '../../../shared/errors.ts';
-import { LIST_MAX } from '../../../shared/limits.ts';
+import { ServiceError } from '../../../shared/lib/errors.ts';
+import { LIST_MAX } from '../../../shared/lib/limits.ts';
 import { keyList } from '../../../shared/operations/key/list.ts';
-import type { Scope } from '../../../shared/scopes.ts';
+import type { Scope } from '../../../shared/lib/scopes.ts';
 import type { Tone } from './parts.tsx';
 import type { Visit } from './visit.ts';
 

@@ -1,7 +1,7 @@
 import { channelList } from '../../../shared/operations/channel/list.ts';
 import { ledgerQuery } from '../../../shared/operations/ledger/query.ts';
 import type { LedgerEntry } from '../../../shared/rules/ledger-chain.ts';
-import { mayCall } from '../../../shared/scopes.ts';
+import { mayCall } from '../../../shared/lib/scopes.ts';
 import { channelsOf } from './channel-desk.ts';
 import { keysOf } from './key-desk.ts';
 import type { Visit } from './visit.ts';

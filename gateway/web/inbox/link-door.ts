@@ -1,5 +1,5 @@
 import { Hono, type Context } from 'hono';
-import { presentedKey } from '../../../shared/authentication.ts';
+import { presentedKey } from '../../../shared/kernel/authentication.ts';
 import {
   credentialsOf,
   errorResponse,
@@ -7,11 +7,11 @@ import {
   reply,
   type HttpEnv,
   type OnInternalError,
-} from '../../../shared/bindings/http.ts';
-import { readFields } from '../../../shared/bindings/rest-input.ts';
-import { uiLinkInput } from '../../../shared/bindings/ui-links.ts';
-import { isoTime } from '../../../shared/clock.ts';
-import { parseFields } from '../../../shared/operation.ts';
+} from '../../../shared/api/http.ts';
+import { readFields } from '../../../shared/api/rest/input.ts';
+import { uiLinkInput } from '../../../shared/api/ui-links.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
+import { parseFields } from '../../../shared/kernel/operation.ts';
 import type { WebInbox } from './inbox.ts';
 
 /** Where `svc open` asks, with its key, for a link that opens the web inbox once. */

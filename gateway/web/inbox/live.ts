@@ -1,5 +1,5 @@
-import { ServiceError } from '../../../shared/errors.ts';
-import { UI_STREAMS_PER_PROJECT, UI_STREAMS_PER_SESSION } from '../../../shared/limits.ts';
+import { ServiceError } from '../../../shared/lib/errors.ts';
+import { UI_STREAMS_PER_PROJECT, UI_STREAMS_PER_SESSION } from '../../../shared/lib/limits.ts';
 import type { Project } from '../../projects/project.ts';
 import type { EventStream } from '../../replica/event-stream.ts';
 import { ALL_TOPICS, type Topic } from '../../projects/watchers.ts';

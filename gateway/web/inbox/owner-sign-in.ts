@@ -1,6 +1,6 @@
-import type { Clock } from '../../../shared/clock.ts';
-import { ServiceError } from '../../../shared/errors.ts';
-import { newId } from '../../../shared/ids.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import { ServiceError } from '../../../shared/lib/errors.ts';
+import { newId } from '../../../shared/lib/ids.ts';
 import type { OutgoingMail } from '../../mail/mailer.ts';
 import type { Sent } from '../../lib/approvals.ts';
 import { StartLimit } from '../../auth/start-limit.ts';

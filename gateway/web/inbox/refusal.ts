@@ -1,4 +1,4 @@
-import { ServiceError, type ErrorCode, type FieldProblem } from '../../../shared/errors.ts';
+import { ServiceError, type ErrorCode, type FieldProblem } from '../../../shared/lib/errors.ts';
 
 /** Why an operation did not take a form: what is wrong with its fields, or all of it in a sentence. */
 export interface Refusal {

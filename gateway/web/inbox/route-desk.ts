@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/errors.ts';
+import { ServiceError } from '../../../shared/lib/errors.ts';
 import { routeAttempts } from '../../../shared/operations/route/attempts.ts';
 import { routeList } from '../../../shared/operations/route/list.ts';
 import type { Tone } from './parts.tsx';

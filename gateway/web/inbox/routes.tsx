@@ -5,10 +5,10 @@ import {
   reply,
   type HttpEnv,
   type OnInternalError,
-} from '../../../shared/bindings/http.ts';
-import { isSigned } from '../../../shared/links.ts';
+} from '../../../shared/api/http.ts';
+import { isSigned } from '../../../shared/kernel/links.ts';
 import { requestList } from '../../../shared/operations/request/list.ts';
-import { mayCall } from '../../../shared/scopes.ts';
+import { mayCall } from '../../../shared/lib/scopes.ts';
 import { isForeign } from '../pages/fence.ts';
 import { bodyOf, isForm, senderOf, type Ctx } from '../pages/page-answers.tsx';
 import { EventStream } from '../../replica/event-stream.ts';

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { Clock } from '../../../shared/clock.ts';
-import type { Vault } from '../../../shared/context.ts';
-import { newSecret } from '../../../shared/ids.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import type { Vault } from '../../../shared/kernel/context.ts';
+import { newSecret } from '../../../shared/lib/ids.ts';
 import {
   LOGINS_PER_EMAIL,
   LOGINS_WINDOW_MS,
@@ -9,13 +9,13 @@ import {
   UI_IDLE_MS,
   UI_LINK_MS,
   UI_SESSION_MS,
-} from '../../../shared/limits.ts';
+} from '../../../shared/lib/limits.ts';
 import { comparableAddress, likelyMailbox } from '../../../shared/rules/mail-address.ts';
 import type {
   UiLinkRow,
   UiSessionRow,
   UiSessionStore,
-} from '../../../shared/store/control/ui-sessions.ts';
+} from '../../store/control/ui-sessions.ts';
 import { rateLimited } from '../../auth/start-limit.ts';
 
 /** A key by the secret that was presented: another secret in its place ends what this one opened. */

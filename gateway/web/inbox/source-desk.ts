@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/errors.ts';
+import { ServiceError } from '../../../shared/lib/errors.ts';
 import { sourceList } from '../../../shared/operations/source/list.ts';
 import type { VERIFICATIONS } from '../../../shared/operations/source/view.ts';
 import type { Tone } from './parts.tsx';

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
-import type { ProjectInfo } from '../../../shared/context.ts';
-import type { Operation } from '../../../shared/operation.ts';
-import type { Scope } from '../../../shared/scopes.ts';
+import type { ProjectInfo } from '../../../shared/kernel/context.ts';
+import type { Operation } from '../../../shared/kernel/operation.ts';
+import type { Scope } from '../../../shared/lib/scopes.ts';
 import type { Topic } from '../../projects/watchers.ts';
 import type { Access } from './access.ts';
 import type { WebInbox } from './inbox.ts';

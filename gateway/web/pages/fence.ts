@@ -1,4 +1,4 @@
-import type { Vault } from '../../../shared/context.ts';
+import type { Vault } from '../../../shared/kernel/context.ts';
 import type { Choice, Opened } from '../../lib/approvals.ts';
 
 // What keeps a decision with the person who was shown the request. The link is the secret that decides. A form carries

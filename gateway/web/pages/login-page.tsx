@@ -1,5 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import type { LoginState } from '../../../shared/rules/login-state.ts';
+import type { LoginState } from '../../store/control/login-state.ts';
 import type { LoginClient, LoginView } from '../../auth/login-desk.ts';
 import { Document } from './document.tsx';
 import { Icon, type IconName } from './icons.tsx';

@@ -6,9 +6,9 @@ import {
   shownError,
   type HttpEnv,
   type OnInternalError,
-} from '../../../shared/bindings/http.ts';
-import { readBody, refuseEncoded } from '../../../shared/bindings/read-body.ts';
-import type { Vault } from '../../../shared/context.ts';
+} from '../../../shared/api/http.ts';
+import { readBody, refuseEncoded } from '../../../shared/api/read-body.ts';
+import type { Vault } from '../../../shared/kernel/context.ts';
 import { render } from './document.tsx';
 import type { Sender } from './fence.ts';
 import { FORM_MAX_BYTES } from './form.ts';

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
-import type { HttpEnv } from '../../../shared/bindings/http.ts';
-import type { Vault } from '../../../shared/context.ts';
-import { isSigned } from '../../../shared/links.ts';
+import type { HttpEnv } from '../../../shared/api/http.ts';
+import type { Vault } from '../../../shared/kernel/context.ts';
+import { isSigned } from '../../../shared/kernel/links.ts';
 import type { Choice, Desk, Opened } from '../../lib/approvals.ts';
 import { ChannelPage } from './channel-page.tsx';
 import { ConfirmPage } from './confirm-page.tsx';

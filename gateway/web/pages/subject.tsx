@@ -5,7 +5,7 @@ import { digitsOf } from './number.ts';
 import type { Reading } from './text.ts';
 import { lengthOfTime } from './time.ts';
 import { AgentText, Ago, CautionNote, LongText, Stretches, Time, WrittenBy } from './words.tsx';
-import { counted } from '../../../shared/counted.ts';
+import { counted } from '../../../shared/lib/pluralize.ts';
 
 const RISKS = { low: 'Low', medium: 'Medium', high: 'High' } as const;
 

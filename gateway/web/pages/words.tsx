@@ -3,7 +3,7 @@ import { Icon } from './icons.tsx';
 import { digitsOf } from './number.ts';
 import { lengthOfTime, timeOfDay } from './time.ts';
 import { cautionsOf, fold, pieces, type Reading } from './text.ts';
-import { nounFor } from '../../../shared/counted.ts';
+import { nounFor } from '../../../shared/lib/pluralize.ts';
 
 interface Spoken {
   readonly text: string;

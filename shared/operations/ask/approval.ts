@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { ServiceError } from '../../errors.ts';
-import { ACTION_MAX_CHARS, DETAILS_MAX_CHARS, SUMMARY_MAX_CHARS } from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
+import { ServiceError } from '../../lib/errors.ts';
+import { ACTION_MAX_CHARS, DETAILS_MAX_CHARS, SUMMARY_MAX_CHARS } from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import { label } from '../fields.ts';
 import { askingFields, options, optionalProse } from '../request/fields.ts';

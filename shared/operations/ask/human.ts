@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { QUESTION_MAX_CHARS } from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
+import { QUESTION_MAX_CHARS } from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import { askingFields, options, prose } from '../request/fields.ts';
 import { openRequest, personDecides } from '../request/open.ts';

@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import type { WriteContext } from '../../context.ts';
-import { invalid, ServiceError } from '../../errors.ts';
-import { newToken } from '../../ids.ts';
+import { isoTime } from '../../lib/clock.ts';
+import type { WriteContext } from '../../kernel/context.ts';
+import { invalid, ServiceError } from '../../lib/errors.ts';
+import { newToken } from '../../lib/ids.ts';
 import {
   CHANNEL_EMAIL_LINK_MS,
   CHANNEL_LABEL_MAX_CHARS,
   CHANNEL_RESEND_MS,
   CHANNEL_TELEGRAM_LINK_MS,
   CHANNELS_MAX,
-} from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
+} from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import {
   comparableAddress,
   domainOf,

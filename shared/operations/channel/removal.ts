@@ -1,5 +1,5 @@
-import { isoTime } from '../../clock.ts';
-import type { PeopleContext } from '../../context.ts';
+import { isoTime } from '../../lib/clock.ts';
+import type { PeopleContext } from '../../kernel/context.ts';
 import { notify } from '../request/notify.ts';
 import { texts } from '../request/record.ts';
 

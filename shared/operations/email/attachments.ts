@@ -1,5 +1,5 @@
-import { invalid, type FieldProblem } from '../../errors.ts';
-import { EMAIL_ATTACHMENTS_MAX_BYTES } from '../../limits.ts';
+import { invalid, type FieldProblem } from '../../lib/errors.ts';
+import { EMAIL_ATTACHMENTS_MAX_BYTES } from '../../lib/limits.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import { findFile } from '../file/find.ts';
 

@@ -1,5 +1,5 @@
-import type { WriteContext } from '../../context.ts';
-import { ServiceError } from '../../errors.ts';
+import type { WriteContext } from '../../kernel/context.ts';
+import { ServiceError } from '../../lib/errors.ts';
 import { dayOf, limitPassed, monthDays, type SendUse } from '../../rules/send-limit.ts';
 import { standingProblem, STANDING_DAYS } from '../../rules/send-standing.ts';
 import type { Repositories } from '../../store/repositories.ts';

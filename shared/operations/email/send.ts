@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import type { WriteContext } from '../../context.ts';
-import { invalid, ServiceError } from '../../errors.ts';
+import { isoTime } from '../../lib/clock.ts';
+import type { WriteContext } from '../../kernel/context.ts';
+import { invalid, ServiceError } from '../../lib/errors.ts';
 import {
   EMAIL_ATTACHMENTS_MAX,
   EMAIL_BODY_MAX_BYTES,
@@ -10,8 +10,8 @@ import {
   EMAIL_RECIPIENTS_MAX,
   EMAIL_RETENTION_MS,
   EMAIL_SUBJECT_MAX_CHARS,
-} from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
+} from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import type { EmailBatchRow } from '../../store/emails.ts';
 import type { RequestRow } from '../../store/requests.ts';
@@ -21,7 +21,7 @@ import {
   readProjectAddress,
   replyTokenOf,
   reportToken,
-} from '../../rules/project-address.ts';
+} from './project-address.ts';
 import { filePath } from '../disk-fields.ts';
 import { label } from '../fields.ts';
 import { prose, waitSeconds } from '../request/fields.ts';

@@ -1,4 +1,4 @@
-import type { PeopleContext } from '../../context.ts';
+import type { PeopleContext } from '../../kernel/context.ts';
 import { giveSendRoomBack } from './room.ts';
 
 /** What a decision does to the mail that waited for it: it goes out, or it never will. */

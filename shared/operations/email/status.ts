@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { ServiceError } from '../../errors.ts';
-import { defineOperation } from '../../operation.ts';
+import { ServiceError } from '../../lib/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { batchView, toBatchView } from './view.ts';
 
 export const emailStatus = defineOperation({

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { isBytes, lengthOf, sha256Of, type Bytes } from '../../bytes.ts';
-import { ServiceError } from '../../errors.ts';
-import { FILE_INLINE_MAX_BYTES } from '../../limits.ts';
+import { isBytes, lengthOf, sha256Of, type Bytes } from '../../lib/bytes.ts';
+import { ServiceError } from '../../lib/errors.ts';
+import { FILE_INLINE_MAX_BYTES } from '../../lib/limits.ts';
 
 /** The bytes of a small file. They are null once they are stored. */
 export interface FileContent {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { ServiceError } from '../../errors.ts';
-import { defineOperation } from '../../operation.ts';
+import { ServiceError } from '../../lib/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { isReservedPath } from '../../rules/disk-name.ts';
 import { deleteVersion, filePath, refuseOtherVersion } from '../disk-fields.ts';
 import { deleteFile } from './save.ts';

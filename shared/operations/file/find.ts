@@ -1,4 +1,4 @@
-import { ATTACHMENT_VERSION } from '../../links.ts';
+import { ATTACHMENT_VERSION } from '../../kernel/links.ts';
 import type { FileRow } from '../../store/files.ts';
 import type { Repositories } from '../../store/repositories.ts';
 

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import type { LongContext } from '../../context.ts';
-import { notFound } from '../../errors.ts';
-import { DOWNLOAD_LINK_SECONDS, FILE_INLINE_MAX_BYTES } from '../../limits.ts';
-import { fileDownloadLink } from '../../links.ts';
-import { defineOperation } from '../../operation.ts';
+import { isoTime } from '../../lib/clock.ts';
+import type { LongContext } from '../../kernel/context.ts';
+import { notFound } from '../../lib/errors.ts';
+import { DOWNLOAD_LINK_SECONDS, FILE_INLINE_MAX_BYTES } from '../../lib/limits.ts';
+import { fileDownloadLink } from '../../kernel/links.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import type { FileRow } from '../../store/files.ts';
 import { filePath } from '../disk-fields.ts';
 import { findFile } from './find.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { decodeTextCursor, encodeCursor } from '../../cursor.ts';
-import { defineOperation } from '../../operation.ts';
+import { decodeTextCursor, encodeCursor } from '../../lib/cursor.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { pathOf, pathProblem } from '../../rules/disk-name.ts';
 import { prefixField } from '../disk-fields.ts';
 import { listCursor, listLimit } from '../fields.ts';

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import type { PrepareContext, WriteContext } from '../../context.ts';
-import { ServiceError } from '../../errors.ts';
-import { newId } from '../../ids.ts';
-import { FILE_INLINE_MAX_BYTES, FILE_MAX_BYTES } from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
+import type { PrepareContext, WriteContext } from '../../kernel/context.ts';
+import { ServiceError } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import { FILE_INLINE_MAX_BYTES, FILE_MAX_BYTES } from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { isReservedPath } from '../../rules/disk-name.ts';
 import { filePath, ifVersion, refuseOtherVersion } from '../disk-fields.ts';
 import { contentType, fileContent } from './content.ts';

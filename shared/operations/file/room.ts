@@ -1,5 +1,5 @@
-import type { WriteContext } from '../../context.ts';
-import { ServiceError } from '../../errors.ts';
+import type { WriteContext } from '../../kernel/context.ts';
+import { ServiceError } from '../../lib/errors.ts';
 import { quotaPassed } from '../../rules/disk-quota.ts';
 import type { UploadRow } from '../../store/uploads.ts';
 

@@ -1,5 +1,5 @@
-import { isoTime } from '../../clock.ts';
-import type { WriteContext } from '../../context.ts';
+import { isoTime } from '../../lib/clock.ts';
+import type { WriteContext } from '../../kernel/context.ts';
 import type { FileRow } from '../../store/files.ts';
 import type { UploadRow } from '../../store/uploads.ts';
 import { closeUpload, dropReference, dropUpload, makeRoom } from './room.ts';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { isoTime } from '../../clock.ts';
-import type { UploadAddress, WriteContext } from '../../context.ts';
-import { ServiceError } from '../../errors.ts';
-import { newToken } from '../../ids.ts';
-import { UPLOAD_MS, UPLOADS_PER_PATH } from '../../limits.ts';
+import { isoTime } from '../../lib/clock.ts';
+import type { UploadAddress, WriteContext } from '../../kernel/context.ts';
+import { ServiceError } from '../../lib/errors.ts';
+import { newToken } from '../../lib/ids.ts';
+import { UPLOAD_MS, UPLOADS_PER_PATH } from '../../lib/limits.ts';
 import type { FileRow } from '../../store/files.ts';
 import { makeRoom } from './room.ts';
 import { saveFile } from './save.ts';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import type { WriteContext } from '../../context.ts';
-import { notFound, ServiceError } from '../../errors.ts';
-import { newToken } from '../../ids.ts';
+import { isoTime } from '../../lib/clock.ts';
+import type { WriteContext } from '../../kernel/context.ts';
+import { notFound, ServiceError } from '../../lib/errors.ts';
+import { newToken } from '../../lib/ids.ts';
 import {
   FILE_URL_DEFAULT_SECONDS,
   FILE_URL_MAX_SECONDS,
@@ -11,9 +11,9 @@ import {
   FILE_URL_REDEEM_MS,
   WAIT_DEFAULT_SECONDS,
   WAIT_MAX_SECONDS,
-} from '../../limits.ts';
-import { contentBase } from '../../links.ts';
-import { defineOperation } from '../../operation.ts';
+} from '../../lib/limits.ts';
+import { contentBase } from '../../kernel/links.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import type { FileRow } from '../../store/files.ts';
 import { effectiveRequestStatus } from '../../rules/request-state.ts';
@@ -22,7 +22,7 @@ import { filePath } from '../disk-fields.ts';
 import { judge, openRequest } from '../request/open.ts';
 import { findFile } from './find.ts';
 import { waitForDecision } from '../request/wait.ts';
-import { counted } from '../../counted.ts';
+import { counted } from '../../lib/pluralize.ts';
 
 const input = z.strictObject({
   path: filePath,

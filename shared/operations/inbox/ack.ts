@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import { stringifyExact } from '../../exact-json.ts';
-import { ACK_RESULT_MAX_BYTES } from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { stringifyExact } from '../../lib/exact-json.ts';
+import { ACK_RESULT_MAX_BYTES } from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { ack } from '../../rules/event-state.ts';
 import { eventId, leaseId } from '../fields.ts';
 import { moveEvent } from './move.ts';

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import { eventSchema, toEnvelope } from '../../envelope.ts';
-import { notFound } from '../../errors.ts';
-import { LEASE_DEFAULT_SECONDS, LEASE_MAX_SECONDS, LEASE_MIN_SECONDS } from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
-import { eventLinks } from '../../links.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { eventSchema, toEnvelope } from '../../kernel/envelope.ts';
+import { notFound } from '../../lib/errors.ts';
+import { LEASE_DEFAULT_SECONDS, LEASE_MAX_SECONDS, LEASE_MIN_SECONDS } from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { eventLinks } from '../../kernel/links.ts';
 import { claim } from '../../rules/event-state.ts';
 import { eventId } from '../fields.ts';
 import { moveEvent } from './move.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import { defineOperation } from '../../operation.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { extend } from '../../rules/event-state.ts';
 import { eventId, leaseId } from '../fields.ts';
 import { leaseSeconds } from './claim.ts';

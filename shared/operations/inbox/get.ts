@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { eventSchema, toEnvelope } from '../../envelope.ts';
-import { notFound } from '../../errors.ts';
-import { parseExact } from '../../exact-json.ts';
-import { NO_LINKS } from '../../links.ts';
-import { defineOperation } from '../../operation.ts';
-import { mayCall } from '../../scopes.ts';
+import { eventSchema, toEnvelope } from '../../kernel/envelope.ts';
+import { notFound } from '../../lib/errors.ts';
+import { parseExact } from '../../lib/exact-json.ts';
+import { NO_LINKS } from '../../kernel/links.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { mayCall } from '../../lib/scopes.ts';
 import { eventId } from '../fields.ts';
 
 export const inboxGet = defineOperation({

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { decodeSeqCursor, encodeCursor } from '../../cursor.ts';
-import { EVENT_STATUSES, eventSchema, toEnvelope } from '../../envelope.ts';
-import { defineOperation } from '../../operation.ts';
-import { sourceWarnings } from '../source/known.ts';
+import { decodeSeqCursor, encodeCursor } from '../../lib/cursor.ts';
+import { EVENT_STATUSES, eventSchema, toEnvelope } from '../../kernel/envelope.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { sourceWarnings } from '../source/warnings.ts';
 import { isoInstant, listCursor, listLimit, sourceFilter, typePattern } from '../fields.ts';
 
 export const inboxList = defineOperation({

@@ -1,9 +1,9 @@
-import { isoTime } from '../../clock.ts';
-import type { WriteContext } from '../../context.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { isoTime } from '../../lib/clock.ts';
+import type { WriteContext } from '../../kernel/context.ts';
+import { notFound, ServiceError } from '../../lib/errors.ts';
 import { effective, type EventQueueRow, type EventStateCode } from '../../rules/event-state.ts';
 import type { EventRow } from '../../store/events.ts';
-import { queueRow } from '../../rules/queue-row.ts';
+import { queueRow } from '../../kernel/queue-row.ts';
 
 type Verdict<V> = ({ ok: true; next: EventQueueRow } & V) | { ok: false; code: EventStateCode };
 

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import { NACK_REASON_MAX_BYTES } from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { NACK_REASON_MAX_BYTES } from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { nack } from '../../rules/event-state.ts';
-import { cutUtf8 } from '../../text.ts';
+import { cutUtf8 } from '../../lib/text.ts';
 import { eventId, leaseId } from '../fields.ts';
 import { moveEvent } from './move.ts';
 

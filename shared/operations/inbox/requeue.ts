@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineOperation } from '../../operation.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { effective, requeue } from '../../rules/event-state.ts';
 import { eventId } from '../fields.ts';
 import { moveEvent } from './move.ts';

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import type { LongContext } from '../../context.ts';
-import { eventSchema, toEnvelope } from '../../envelope.ts';
-import { invalid } from '../../errors.ts';
-import { WAIT_DEFAULT_SECONDS, WAIT_MAX_SECONDS } from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
+import type { LongContext } from '../../kernel/context.ts';
+import { eventSchema, toEnvelope } from '../../kernel/envelope.ts';
+import { invalid } from '../../lib/errors.ts';
+import { WAIT_DEFAULT_SECONDS, WAIT_MAX_SECONDS } from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { matchesType } from '../../rules/event-type.ts';
-import { sourceWarnings } from '../source/known.ts';
+import { sourceWarnings } from '../source/warnings.ts';
 import { eventId, isoInstant, sourceFilter, typePattern } from '../fields.ts';
 
 export const inboxWait = defineOperation({

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import { invalid, ServiceError } from '../../errors.ts';
-import { hashApiKey, last4, newApiKey } from '../../ids.ts';
-import { ACTIVE_KEYS_MAX } from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
-import { SCOPES } from '../../scopes.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { invalid, ServiceError } from '../../lib/errors.ts';
+import { hashApiKey, last4, newApiKey } from '../../lib/ids.ts';
+import { ACTIVE_KEYS_MAX } from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { SCOPES } from '../../lib/scopes.ts';
 import { isoInstant, label } from '../fields.ts';
 import { newKeyView } from './view.ts';
 

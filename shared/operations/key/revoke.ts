@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import { notFound, ServiceError } from '../../errors.ts';
-import { defineOperation } from '../../operation.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { notFound, ServiceError } from '../../lib/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { isLastAdmin } from './last-admin.ts';
 import { keyId } from './view.ts';
 

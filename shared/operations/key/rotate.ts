@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import { notFound, ServiceError } from '../../errors.ts';
-import { hashApiKey, last4, newApiKey } from '../../ids.ts';
-import { defineOperation } from '../../operation.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { notFound, ServiceError } from '../../lib/errors.ts';
+import { hashApiKey, last4, newApiKey } from '../../lib/ids.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { keyId, newKeyView } from './view.ts';
 
 /** A repeat must still be let in to get the answer that was lost. */

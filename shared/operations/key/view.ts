@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { SCOPES } from '../../scopes.ts';
+import { SCOPES } from '../../lib/scopes.ts';
 
 /** A key as callers see it: of the secret only the last four characters. */
 export const keyView = z.object({

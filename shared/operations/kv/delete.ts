@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineOperation } from '../../operation.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { deleteVersion, kvKey } from '../disk-fields.ts';
 import { deleteKey } from './write.ts';
 

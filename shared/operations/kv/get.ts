@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import { parseExact } from '../../exact-json.ts';
-import { defineOperation } from '../../operation.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { parseExact } from '../../lib/exact-json.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { kvKey } from '../disk-fields.ts';
 
 export const kvGet = defineOperation({

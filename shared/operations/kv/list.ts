@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import { decodeTextCursor, encodeCursor } from '../../cursor.ts';
-import { defineOperation } from '../../operation.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { decodeTextCursor, encodeCursor } from '../../lib/cursor.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { keyProblem } from '../../rules/disk-name.ts';
 import { prefixField } from '../disk-fields.ts';
 import { listCursor, listLimit } from '../fields.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { ServiceError } from '../../errors.ts';
-import { KV_BODY_MAX_BYTES, KV_TTL_MAX_SECONDS } from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
+import { ServiceError } from '../../lib/errors.ts';
+import { KV_BODY_MAX_BYTES, KV_TTL_MAX_SECONDS } from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { isStateKey } from '../../rules/disk-name.ts';
 import { ifVersion, jsonText, kvKey } from '../disk-fields.ts';
 import { writeKey } from './write.ts';

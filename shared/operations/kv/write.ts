@@ -1,5 +1,5 @@
-import { isoTime } from '../../clock.ts';
-import type { WriteContext } from '../../context.ts';
+import { isoTime } from '../../lib/clock.ts';
+import type { WriteContext } from '../../kernel/context.ts';
 import { refuseOtherVersion } from '../disk-fields.ts';
 import { makeRoom } from '../file/room.ts';
 

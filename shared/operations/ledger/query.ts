@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { LEDGER_LIST_DEFAULT, LEDGER_LIST_MAX } from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
+import { LEDGER_LIST_DEFAULT, LEDGER_LIST_MAX } from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { isoInstant, label } from '../fields.ts';
 
 const exact = label(255).optional();

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { defineOperation } from '../../operation.ts';
-import type { LongContext } from '../../context.ts';
-import { invalid } from '../../errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import type { LongContext } from '../../kernel/context.ts';
+import { invalid } from '../../lib/errors.ts';
 import {
   CHAIN_START,
   verifyChunk,

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../lib/errors.ts';
 import type { PolicyDocument } from '../../rules/policy/document.ts';
 import type { Repositories } from '../../store/repositories.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineOperation } from '../../operation.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { diffPolicies } from '../../rules/policy/diff.ts';
 import { parsePolicy } from '../../rules/policy/document.ts';
 import { shadowedRules } from '../../rules/policy/shadowed.ts';

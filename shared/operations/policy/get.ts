@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineOperation } from '../../operation.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { policyView, toPolicyView } from './view.ts';
 
 export const policyGet = defineOperation({

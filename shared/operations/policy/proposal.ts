@@ -1,5 +1,5 @@
-import { isoTime } from '../../clock.ts';
-import type { PeopleContext } from '../../context.ts';
+import { isoTime } from '../../lib/clock.ts';
+import type { PeopleContext } from '../../kernel/context.ts';
 import { compilePolicy, type CompiledPolicy } from '../../rules/policy/decide.ts';
 import { parsePolicy, type PolicyDocument } from '../../rules/policy/document.ts';
 import type { Repositories } from '../../store/repositories.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { POLICY_NOTE_MAX_CHARS } from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
+import { POLICY_NOTE_MAX_CHARS } from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import { parsePolicy } from '../../rules/policy/document.ts';
 import { shadowedRules } from '../../rules/policy/shadowed.ts';
@@ -11,7 +11,7 @@ import { requestAnswer, toAnswer } from '../request/record.ts';
 import { waitForDecision } from '../request/wait.ts';
 import { refuseUnknownChannels } from './approvers.ts';
 import { policyInput } from './view.ts';
-import { counted } from '../../counted.ts';
+import { counted } from '../../lib/pluralize.ts';
 
 const ACTION = 'policy_set';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { ACTION_MAX_CHARS } from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
+import { ACTION_MAX_CHARS } from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { parsePolicy, POLICY_EFFECTS } from '../../rules/policy/document.ts';
 import { explainPolicy } from '../../rules/policy/explain.ts';
 import { label } from '../fields.ts';

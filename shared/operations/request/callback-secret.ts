@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import { CALLBACK_SECRET_GRACE_MS } from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { CALLBACK_SECRET_GRACE_MS } from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 
 /** Both columns of the row are sealed for this one place, so that the secret can become the previous one as it is. */
 export function callbackSecretPlace(projectId: string): string {

@@ -9,8 +9,8 @@ import {
   STATE_REF_MAX_CHARS,
   WAIT_DEFAULT_SECONDS,
   WAIT_MAX_SECONDS,
-} from '../../limits.ts';
-import { hasControl } from '../../text.ts';
+} from '../../lib/limits.ts';
+import { hasControl } from '../../lib/text.ts';
 import { label } from '../fields.ts';
 
 // Fields that asking operations share (spec section 4.8).

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { decodeIdCursor, encodeCursor } from '../../cursor.ts';
-import { defineOperation } from '../../operation.ts';
+import { decodeIdCursor, encodeCursor } from '../../lib/cursor.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { REQUEST_STATUSES } from '../../rules/request-state.ts';
 import { listCursor, listLimit } from '../fields.ts';
 import { requestRecord, toRecord } from './record.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { isoTime } from '../../clock.ts';
-import type { PeopleContext } from '../../context.ts';
-import { newToken } from '../../ids.ts';
+import { isoTime } from '../../lib/clock.ts';
+import type { PeopleContext } from '../../kernel/context.ts';
+import { newToken } from '../../lib/ids.ts';
 import type { NoticeKind } from '../../store/notices.ts';
 
 type Notifying = Pick<

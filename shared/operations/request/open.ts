@@ -1,6 +1,6 @@
-import type { WriteContext } from '../../context.ts';
-import { ServiceError } from '../../errors.ts';
-import { PENDING_REQUESTS_MAX, REQUEST_DEFAULT_MS } from '../../limits.ts';
+import type { WriteContext } from '../../kernel/context.ts';
+import { ServiceError } from '../../lib/errors.ts';
+import { PENDING_REQUESTS_MAX, REQUEST_DEFAULT_MS } from '../../lib/limits.ts';
 import { decidePolicy, type PolicyVerdict } from '../../rules/policy/decide.ts';
 import type { PolicySubject } from '../../rules/policy/subject.ts';
 import type { RequestKind } from '../../rules/request-state.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import { REQUEST_POLL_SECONDS } from '../../limits.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { REQUEST_POLL_SECONDS } from '../../lib/limits.ts';
 import {
   effectiveRequestStatus,
   REQUEST_KINDS,

@@ -1,5 +1,5 @@
-import { isoTime } from '../../clock.ts';
-import type { PeopleContext } from '../../context.ts';
+import { isoTime } from '../../lib/clock.ts';
+import type { PeopleContext } from '../../kernel/context.ts';
 import type { Resolution } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { removeChannel } from '../channel/removal.ts';

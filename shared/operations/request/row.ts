@@ -1,5 +1,5 @@
-import { isoTime } from '../../clock.ts';
-import { REQUEST_DEFAULT_MS } from '../../limits.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { REQUEST_DEFAULT_MS } from '../../lib/limits.ts';
 import type { RequestKind } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
 

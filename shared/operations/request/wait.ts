@@ -1,5 +1,5 @@
-import type { LongContext } from '../../context.ts';
-import { notFound } from '../../errors.ts';
+import type { LongContext } from '../../kernel/context.ts';
+import { notFound } from '../../lib/errors.ts';
 import { effectiveRequestStatus } from '../../rules/request-state.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import type { RequestRow } from '../../store/requests.ts';

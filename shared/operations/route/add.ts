@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import { invalid } from '../../errors.ts';
-import { CALLBACK_URL_MAX_CHARS, ROUTES_MAX } from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { invalid } from '../../lib/errors.ts';
+import { CALLBACK_URL_MAX_CHARS, ROUTES_MAX } from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { sourceFilter, typePattern } from '../fields.ts';
-import { sourceWarnings } from '../source/known.ts';
+import { sourceWarnings } from '../source/warnings.ts';
 import { routePlace, routeView, toRouteView } from './view.ts';
 
 export const routeAdd = defineOperation({

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import { decodeIdCursor, encodeCursor } from '../../cursor.ts';
-import { notFound } from '../../errors.ts';
-import { defineOperation } from '../../operation.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { decodeIdCursor, encodeCursor } from '../../lib/cursor.ts';
+import { notFound } from '../../lib/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import type { LoggedDelivery } from '../../store/deliveries.ts';
 import { listCursor, listLimit } from '../fields.ts';
 import { deliveryId, routeId } from './view.ts';

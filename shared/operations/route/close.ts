@@ -1,5 +1,5 @@
-import { isoTime } from '../../clock.ts';
-import type { WriteContext } from '../../context.ts';
+import { isoTime } from '../../lib/clock.ts';
+import type { WriteContext } from '../../kernel/context.ts';
 import type { RouteRow } from '../../store/routes.ts';
 import { RELEASE_PORTION, releaseDeliveries } from './release.ts';
 

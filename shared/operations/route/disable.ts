@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { notFound } from '../../errors.ts';
-import { defineOperation } from '../../operation.ts';
+import { notFound } from '../../lib/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { disableRoute } from './close.ts';
 import { routeId, routeView, toRouteView } from './view.ts';
 

@@ -1,5 +1,5 @@
-import { isoTime } from '../../clock.ts';
-import type { EventReady } from '../../context.ts';
+import { isoTime } from '../../lib/clock.ts';
+import type { EventReady } from '../../kernel/context.ts';
 import { routedEvent } from '../../rules/delivery-state.ts';
 import type { Repositories } from '../../store/repositories.ts';
 

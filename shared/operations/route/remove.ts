@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import { notFound } from '../../errors.ts';
-import { defineOperation } from '../../operation.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { notFound } from '../../lib/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { RELEASE_PORTION, releaseDeliveries } from './release.ts';
 import { routeId } from './view.ts';
 

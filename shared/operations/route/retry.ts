@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import type { WriteContext } from '../../context.ts';
-import { invalid, notFound, ServiceError } from '../../errors.ts';
-import { defineOperation } from '../../operation.ts';
+import { isoTime } from '../../lib/clock.ts';
+import type { WriteContext } from '../../kernel/context.ts';
+import { invalid, notFound, ServiceError } from '../../lib/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { keptSince } from '../../rules/retention.ts';
 import type { DeliveryRow } from '../../store/deliveries.ts';
 import { settleEvent } from './release.ts';

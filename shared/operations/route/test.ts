@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import type { PrepareContext } from '../../context.ts';
-import type { Envelope } from '../../envelope.ts';
-import { notFound } from '../../errors.ts';
-import { newId } from '../../ids.ts';
-import { defineOperation } from '../../operation.ts';
+import { isoTime } from '../../lib/clock.ts';
+import type { PrepareContext } from '../../kernel/context.ts';
+import type { Envelope } from '../../kernel/envelope.ts';
+import { notFound } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { isSuccess } from '../../rules/retry-schedule.ts';
 import { SERVICE_SOURCE } from '../../rules/source-name.ts';
 import { routeId, routePlace } from './view.ts';

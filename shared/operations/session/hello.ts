@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import { defineOperation } from '../../operation.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { label } from '../fields.ts';
 
 const PLATFORMS = ['claude-code', 'codex', 'agentforce', 'polyant', 'custom', 'unknown'];

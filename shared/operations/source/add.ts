@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import { invalid, ServiceError, type FieldProblem } from '../../errors.ts';
-import { newToken } from '../../ids.ts';
-import { defineOperation } from '../../operation.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { invalid, ServiceError, type FieldProblem } from '../../lib/errors.ts';
+import { newToken } from '../../lib/ids.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { SERVICE_SOURCE, SOURCE_NAME } from '../../rules/source-name.ts';
 import { secretProblem, sourceSecret } from './secret.ts';
 import { sourcePlace, sourceView, toSourceView, VERIFICATIONS } from './view.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineOperation } from '../../operation.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { sourceView, toSourceView } from './view.ts';
 
 export const sourceList = defineOperation({

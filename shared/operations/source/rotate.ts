@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
-import type { WriteContext } from '../../context.ts';
-import { invalid, notFound } from '../../errors.ts';
+import { isoTime } from '../../lib/clock.ts';
+import type { WriteContext } from '../../kernel/context.ts';
+import { invalid, notFound } from '../../lib/errors.ts';
 import {
   SOURCE_SECRET_GRACE_DEFAULT_SECONDS,
   SOURCE_SECRET_GRACE_MAX_SECONDS,
-} from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
+} from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import type { SourceRow } from '../../store/sources.ts';
 import { sourceName } from '../fields.ts';
 import { secretProblem, sourceSecret } from './secret.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { invalid, notFound } from '../../errors.ts';
-import { newRequestId } from '../../ids.ts';
-import { API_BODY_MAX_BYTES } from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
+import { invalid, notFound } from '../../lib/errors.ts';
+import { newRequestId } from '../../lib/ids.ts';
+import { API_BODY_MAX_BYTES } from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { signWebhook } from '../../rules/signature.ts';
 import { sourceName } from '../fields.ts';
 import { openSecret, toSourceView } from './view.ts';

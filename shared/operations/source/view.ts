@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { isoTime } from '../../clock.ts';
+import { isoTime } from '../../lib/clock.ts';
 import type { SourceRow } from '../../store/sources.ts';
-import type { ProjectInfo, ServerInfo, Vault } from '../../context.ts';
-import { projectAddress } from '../../rules/project-address.ts';
+import type { ProjectInfo, ServerInfo, Vault } from '../../kernel/context.ts';
+import { projectAddress } from '../email/project-address.ts';
 
 export const VERIFICATIONS = [
   'stripe',

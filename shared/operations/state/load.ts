@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { parseExact } from '../../exact-json.ts';
-import { defineOperation } from '../../operation.ts';
+import { parseExact } from '../../lib/exact-json.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { stateKey, taskId } from './task.ts';
 
 export const stateLoad = defineOperation({

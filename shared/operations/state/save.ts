@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { KV_BODY_MAX_BYTES, STATE_NOTE_MAX_CHARS } from '../../limits.ts';
-import { defineOperation } from '../../operation.ts';
+import { KV_BODY_MAX_BYTES, STATE_NOTE_MAX_CHARS } from '../../lib/limits.ts';
+import { defineOperation } from '../../kernel/operation.ts';
 import { ifVersion, jsonText } from '../disk-fields.ts';
 import { writeKey } from '../kv/write.ts';
 import { stateKey, taskId } from './task.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { KV_KEY_MAX_BYTES } from '../../limits.ts';
+import { KV_KEY_MAX_BYTES } from '../../lib/limits.ts';
 import { keyProblem, STATE_PREFIX } from '../../rules/disk-name.ts';
 
 /** A task's id: with `state/` before it, it is a key. */

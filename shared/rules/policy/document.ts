@@ -1,5 +1,5 @@
-import { ServiceError } from '../../errors.ts';
-import { isObject } from '../../untyped.ts';
+import { ServiceError } from '../../lib/errors.ts';
+import { isObject } from '../../lib/guards.ts';
 import { isPattern } from '../event-type.ts';
 import { domainProblem } from './domain.ts';
 import { quoted } from './words.ts';

@@ -1,5 +1,5 @@
 import { LibsqlBatchError, LibsqlError } from '@libsql/client/http';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../lib/errors.ts';
 
 /** The server answered with a status other than 2xx. */
 export class HttpRefusal extends Error {

@@ -1,5 +1,5 @@
 import type { Client, Transaction } from '@libsql/client/http';
-import { unavailable } from '../../errors.ts';
+import { unavailable } from '../../lib/errors.ts';
 import type { RemoteLocation } from '../location.ts';
 import { POSITION_QUERY } from '../meta.ts';
 import { missingMigrations, NewerSchema } from '../migrate.ts';

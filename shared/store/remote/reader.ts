@@ -1,5 +1,5 @@
 import type { Client } from '@libsql/client/http';
-import { unavailable } from '../../errors.ts';
+import { unavailable } from '../../lib/errors.ts';
 import type { Reader, Tx } from '../driver.ts';
 import { isOfStatement, wrongSetting } from './failure.ts';
 import { Patience } from './patience.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from '@libsql/client/http';
-import { unavailable, type ServiceError } from '../../errors.ts';
+import { unavailable, type ServiceError } from '../../lib/errors.ts';
 import type { BaseCopy, FollowedLog, Standing, WriteOptions, Writer, WriteTx } from '../driver.ts';
 import {
   GROUP_MAX_JOBS,

@@ -12,7 +12,7 @@ import type { OutputOf } from '../../../gateway/commit/procedures.ts';
 import { InProcessWriters } from '../../../gateway/commit/in-process.ts';
 import { ThreadWriters } from '../../../gateway/commit/thread.ts';
 import type { ProjectWrites, Writers, WritersOptions } from '../../../gateway/commit/writers.ts';
-import { newId } from '../../../shared/ids.ts';
+import { newId } from '../../../shared/lib/ids.ts';
 import { routeAdd } from '../../../shared/operations/route/add.ts';
 import { answerCalls } from './rpc.ts';
 import { forgetRests, seedDeliveries, seedHistory } from './seed.ts';

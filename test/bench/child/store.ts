@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { Gateway } from '../../../gateway/gateway.ts';
 import type { Project } from '../../../gateway/projects/project.ts';
-import type { Caller } from '../../../shared/context.ts';
+import type { Caller } from '../../../shared/kernel/context.ts';
 import { operations } from '../../../shared/operations/index.ts';
 import { CHAIN_START, verifyChunk, type LedgerEntry } from '../../../shared/rules/ledger-chain.ts';
 import { directWriters, writerOf } from '../../helpers/writers.ts';

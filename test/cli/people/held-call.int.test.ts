@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HttpClient } from '../../../cli/client.ts';
 import { CliError, LostAnswer } from '../../../cli/errors.ts';
 import { heldAnswer } from '../../../cli/work/held-call.ts';
-import { isObject } from '../../../shared/untyped.ts';
+import { isObject } from '../../../shared/lib/guards.ts';
 import { FakeDaemon, json, refuse, type Seen } from '../fake-daemon.ts';
 import { answer } from './fake-people.ts';
 import { hurryTime } from '../../helpers/hurried-time.ts';

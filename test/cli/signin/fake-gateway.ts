@@ -1,8 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { newApiKey, newProjectId, parseApiKey } from '../../../shared/ids.ts';
-import { parseObject } from '../../../shared/untyped.ts';
-import { VERSION } from '../../../shared/version.ts';
+import { newApiKey, newProjectId, parseApiKey } from '../../../shared/lib/ids.ts';
+import { parseObject } from '../../../shared/lib/guards.ts';
+import { VERSION } from '../../../shared/lib/version.ts';
 import { json } from '../fake-daemon.ts';
 
 interface FakeProject {

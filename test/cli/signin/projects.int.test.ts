@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { newApiKey } from '../../../shared/ids.ts';
+import { newApiKey } from '../../../shared/lib/ids.ts';
 import { json } from '../fake-daemon.ts';
 import { TextSink } from '../fake-output.ts';
 import { run } from '../../../cli/run.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { newApiKey, newProjectId } from '../../../shared/ids.ts';
+import { newApiKey, newProjectId } from '../../../shared/lib/ids.ts';
 import { json } from '../fake-daemon.ts';
 import { FakeGateway } from './fake-gateway.ts';
 import { Machine } from './machine.ts';

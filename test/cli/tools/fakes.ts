@@ -5,8 +5,8 @@ import type { CommandContext } from '../../../cli/command.ts';
 import { CallError } from '../../../cli/errors.ts';
 import { Tries } from '../../../cli/retry/tries.ts';
 import { resolveHome } from '../../../daemon/home.ts';
-import { isObject } from '../../../shared/untyped.ts';
-import { errorEntry, type ErrorCode } from '../../../shared/errors.ts';
+import { isObject } from '../../../shared/lib/guards.ts';
+import { errorEntry, type ErrorCode } from '../../../shared/lib/errors.ts';
 
 export function refusal(code: ErrorCode, details?: Record<string, unknown>): CallError {
   const { status, message, hint } = errorEntry(code);

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { run } from '../../../cli/commands/listen.ts';
 import { forwardUrl, payloadBytes } from '../../../cli/work/forward.ts';
-import { parseExact } from '../../../shared/exact-json.ts';
-import { headerRecord } from '../../../shared/rules/stored-headers.ts';
+import { parseExact } from '../../../shared/lib/exact-json.ts';
+import { headerRecord } from '../../../gateway/http/stored-headers.ts';
 import { verifySignature } from '../../../shared/rules/signature.ts';
 import {
   event,

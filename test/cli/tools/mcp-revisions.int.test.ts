@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TestGateway } from '../../helpers/gateway.ts';
-import { META } from '../../shared/bindings/mcp-wire.ts';
+import { META } from '../../shared/api/mcp/wire.ts';
 import { startBridge } from './mcp-stdio.ts';
 
 const VERSIONS = ['2026-07-28'];

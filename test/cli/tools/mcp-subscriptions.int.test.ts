@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestGateway } from '../../helpers/gateway.ts';
 import { LossyProxy } from '../../helpers/lossy-proxy.ts';
-import { META } from '../../shared/bindings/mcp-wire.ts';
+import { META } from '../../shared/api/mcp/wire.ts';
 import { startBridge } from './mcp-stdio.ts';
 import { hurryTime } from '../../helpers/hurried-time.ts';
 

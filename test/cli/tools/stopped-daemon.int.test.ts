@@ -6,7 +6,7 @@ import { run } from '../../../cli/run.ts';
 import type { Finished } from '../../../cli/work/work-event.ts';
 import { Daemon } from '../../../daemon/daemon.ts';
 import { resolveHome, type Home } from '../../../daemon/home.ts';
-import { Waits } from '../../../shared/waits.ts';
+import { Waits } from '../../../shared/kernel/waits.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { TextSink } from '../fake-output.ts';
 import { fieldsOf } from './fakes.ts';

@@ -3,13 +3,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { webhookKinds } from '../../../cli/samples/kinds.ts';
 import { run } from '../../../cli/commands/trigger.ts';
 import { eventType } from '../../../shared/rules/event-type.ts';
-import { providerId } from '../../../shared/rules/delivery-key.ts';
+import { providerId } from '../../../gateway/http/delivery-key.ts';
 import {
   signWebhook,
   verifySignature,
   type Verification,
 } from '../../../shared/rules/signature.ts';
-import { headerRecord } from '../../../shared/rules/stored-headers.ts';
+import { headerRecord } from '../../../gateway/http/stored-headers.ts';
 import { fakeContext, FakeClient, fieldsOf, parsedLine, receiver } from './fakes.ts';
 
 const SECRET = 'a-shared-secret';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../shared/errors.ts';
-import { newApiKey, newProjectId } from '../../../shared/ids.ts';
-import { withMcpClient } from '../../../shared/rules/caller.ts';
+import { ServiceError } from '../../../shared/lib/errors.ts';
+import { newApiKey, newProjectId } from '../../../shared/lib/ids.ts';
+import { withMcpClient } from '../../../shared/kernel/caller.ts';
 import { operationNamed } from '../../surface/scenario.ts';
 import { ExecutorStage, silence } from './executor-stage.ts';
 

@@ -2,11 +2,11 @@ import { ReplicaExecutor, type ReadableReplica } from '../../../daemon/replica/e
 import type { Freshness } from '../../../daemon/replica/status.ts';
 import { UpstreamFailed } from '../../../daemon/upstream/upstream-failed.ts';
 import type { UpstreamCall } from '../../../daemon/upstream/upstream.ts';
-import type { Caller } from '../../../shared/context.ts';
-import type { Answer, Credentials } from '../../../shared/executor.ts';
+import type { Caller } from '../../../shared/kernel/context.ts';
+import type { Answer, Credentials } from '../../../shared/kernel/executor.ts';
 import type { ProjectReader } from '../../../shared/store/project-store.ts';
-import { KnownKeys } from '../../../shared/known-keys.ts';
-import { Waits } from '../../../shared/waits.ts';
+import { KnownKeys } from '../../../shared/kernel/key-cache.ts';
+import { Waits } from '../../../shared/kernel/waits.ts';
 import { TestGateway } from '../../helpers/gateway.ts';
 import { operationNamed } from '../../surface/scenario.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { asServiceError, ServiceError, unavailable } from '../../../shared/errors.ts';
+import { asServiceError, ServiceError, unavailable } from '../../../shared/lib/errors.ts';
 import type { ProjectReader } from '../../../shared/store/project-store.ts';
 import { operationNamed } from '../../surface/scenario.ts';
 import { ExecutorStage, silence } from './executor-stage.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runLocally, shortened } from '../../../daemon/replica/local-call.ts';
-import type { Caller, ServerInfo } from '../../../shared/context.ts';
+import type { Caller, ServerInfo } from '../../../shared/kernel/context.ts';
 import { operations } from '../../../shared/operations/index.ts';
-import { parseInput, type Operation } from '../../../shared/operation.ts';
+import { parseInput, type Operation } from '../../../shared/kernel/operation.ts';
 import type { ProjectReader } from '../../../shared/store/project-store.ts';
-import { isObject } from '../../../shared/untyped.ts';
-import { Waits } from '../../../shared/waits.ts';
+import { isObject } from '../../../shared/lib/guards.ts';
+import { Waits } from '../../../shared/kernel/waits.ts';
 import { LOOPBACK, type Receiver } from '../../gateway/callback-receiver.ts';
 import { caller } from '../../helpers/calls.ts';
 import { TestGateway } from '../../helpers/gateway.ts';

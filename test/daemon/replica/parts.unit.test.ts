@@ -8,8 +8,8 @@ import { SourceError } from '../../../daemon/replica/source-error.ts';
 import { SyncError, syncEndOf, syncErrorOf } from '../../../daemon/replica/sync-failure.ts';
 import { TIMING } from '../../../daemon/replica/timing.ts';
 import { Written } from '../../../daemon/replica/written.ts';
-import type { Change } from '../../../shared/context.ts';
-import { Waits } from '../../../shared/waits.ts';
+import type { Change } from '../../../shared/kernel/context.ts';
+import { Waits } from '../../../shared/kernel/waits.ts';
 
 describe('backoff', () => {
   it('leaves all of a doubling bound to chance', () => {

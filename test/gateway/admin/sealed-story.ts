@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { expect } from 'vitest';
 import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
 import type { OwnVault } from '../../../gateway/lib/vault.ts';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/lib/clock.ts';
 import { Connection } from '../../../shared/store/connection.ts';
 import type { FakeTelegram } from '../../helpers/fake-telegram.ts';
 import { temporaryFolder, TestGateway } from '../../helpers/gateway.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CallbackAllow } from '../../../gateway/callbacks/callback-allow.ts';
 import { parseCallbackUrl } from '../../../gateway/callbacks/callback-url.ts';
-import { ServiceError } from '../../../shared/errors.ts';
+import { ServiceError } from '../../../shared/lib/errors.ts';
 import { HOSTILE_ANSWERS, HOSTILE_URLS, urlOf } from './hostile.ts';
 
 function refusalOf(text: string, allow?: CallbackAllow): ServiceError | null {

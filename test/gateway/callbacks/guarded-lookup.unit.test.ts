@@ -10,7 +10,7 @@ import {
   systemResolve,
   type Resolve,
 } from '../../../gateway/callbacks/guarded-lookup.ts';
-import type { ServiceError } from '../../../shared/errors.ts';
+import type { ServiceError } from '../../../shared/lib/errors.ts';
 import { HOSTILE_ANSWERS, resolved, urlOf } from './hostile.ts';
 
 const allowLocal = CallbackAllow.parse('127.0.0.0/8');

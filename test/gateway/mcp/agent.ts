@@ -1,4 +1,4 @@
-import { META, rpc, type HeaderMap } from '../../shared/bindings/mcp-wire.ts';
+import { META, rpc, type HeaderMap } from '../../shared/api/mcp/wire.ts';
 import { Listener, type Notification } from './listener.ts';
 
 export interface RpcAnswer {

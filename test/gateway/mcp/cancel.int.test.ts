@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { TestGateway } from '../../helpers/gateway.ts';
 import { ReplicaDaemon } from '../../helpers/replica-daemon.ts';
-import { META, rpc } from '../../shared/bindings/mcp-wire.ts';
+import { META, rpc } from '../../shared/api/mcp/wire.ts';
 import { startBridge } from '../../cli/tools/mcp-stdio.ts';
 
 const WAITS_PER_KEY = 10;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOwnOrigin } from '../../../shared/bindings/api.ts';
+import { isOwnOrigin } from '../../../shared/api/api.ts';
 import { TestGateway } from '../../helpers/gateway.ts';
 
 describe('the origin of a page', () => {

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OperatorDesk } from '../../../gateway/operator/operator-desk.ts';
-import { isoTime } from '../../../shared/clock.ts';
-import { ServiceError } from '../../../shared/errors.ts';
-import { ControlStore } from '../../../shared/store/control-store.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
+import { ServiceError } from '../../../shared/lib/errors.ts';
+import { ControlStore } from '../../../gateway/store/control-store.ts';
 import { FakeClock, TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { Person } from '../signin/person.ts';
 

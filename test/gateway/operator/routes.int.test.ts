@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { OperatorSocket } from '../../../gateway/operator/operator-socket.ts';
-import { encodeCursor } from '../../../shared/cursor.ts';
+import { encodeCursor } from '../../../shared/lib/cursor.ts';
 import { TestGateway } from '../../helpers/gateway.ts';
 import { askOperator } from './ask-operator.ts';
 

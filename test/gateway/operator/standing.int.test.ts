@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isoTime } from '../../../shared/clock.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
 import { FakeSmtp } from '../../helpers/fake-smtp.ts';
 import { TestSending } from '../mail/outbound/sending.ts';
 

@@ -7,7 +7,7 @@ import type {
   RequestStatus,
   RequestView,
 } from '../../../gateway/lib/approvals.ts';
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
 
 const HOUR = 3_600_000;
 

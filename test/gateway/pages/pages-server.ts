@@ -6,7 +6,7 @@ import { Hono } from 'hono';
 import { pageRoutes } from '../../../gateway/web/pages/routes.tsx';
 import type { Desk } from '../../../gateway/lib/approvals.ts';
 import { createVault } from '../../../gateway/lib/vault.ts';
-import { identify, type HttpEnv } from '../../../shared/bindings/http.ts';
+import { identify, type HttpEnv } from '../../../shared/api/http.ts';
 
 /** The pages over real HTTP, before a desk. */
 export class PagesServer {

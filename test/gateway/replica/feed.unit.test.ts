@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Feed, type Follower } from '../../../gateway/projects/feed.ts';
-import type { ErrorCode } from '../../../shared/errors.ts';
+import type { ErrorCode } from '../../../shared/lib/errors.ts';
 import type { Standing } from '../../../shared/store/driver.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
 

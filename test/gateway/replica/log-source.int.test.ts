@@ -13,7 +13,7 @@ import Libsql from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Project } from '../../../gateway/projects/project.ts';
 import { LogSource, type OpenCopy } from '../../../gateway/replica/log-source.ts';
-import { unavailable } from '../../../shared/errors.ts';
+import { unavailable } from '../../../shared/lib/errors.ts';
 import type { LogPlace, Standing } from '../../../shared/store/driver.ts';
 import { FakeClock, temporaryFolder } from '../../helpers/gateway.ts';
 

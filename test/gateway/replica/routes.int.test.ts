@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, readdirSync, readlinkSync, rmdirSync, rmSync }
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newApiKey } from '../../../shared/ids.ts';
+import { newApiKey } from '../../../shared/lib/ids.ts';
 import { TestGateway } from '../../helpers/gateway.ts';
 import { Contract } from '../../surface/contract.ts';
 import { openApiText } from '../../surface/files.ts';

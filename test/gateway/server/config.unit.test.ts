@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readServerConfig, type ServerConfig } from '../../../gateway/server/config.ts';
-import { StartRefused } from '../../../shared/start-refused.ts';
+import { StartRefused } from '../../../shared/host/start-refused.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;

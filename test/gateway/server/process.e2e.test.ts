@@ -11,7 +11,7 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { VERSION } from '../../../shared/version.ts';
+import { VERSION } from '../../../shared/lib/version.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { Hosted, type Env } from './hosted.ts';
 

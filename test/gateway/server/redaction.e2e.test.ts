@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newToken } from '../../../shared/ids.ts';
+import { newToken } from '../../../shared/lib/ids.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { newProject, type TeamProject } from '../../helpers/team.ts';
 import { Hosted } from './hosted.ts';

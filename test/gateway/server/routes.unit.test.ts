@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NO_ROUTE, RouteTable } from '../../../gateway/server/route-table.ts';
 import { namedProject, pathOf, shownPath } from '../../../gateway/server/shown-path.ts';
-import { newApiKey, newToken } from '../../../shared/ids.ts';
+import { newApiKey, newToken } from '../../../shared/lib/ids.ts';
 
 const PROJECT = 'prj_0123456789abcdef';
 

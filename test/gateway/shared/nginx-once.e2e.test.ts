@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { newApiKey, newProjectId } from '../../../shared/ids.ts';
+import { newApiKey, newProjectId } from '../../../shared/lib/ids.ts';
 import { DeployedNginx } from '../../helpers/deployed-nginx.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { findProgram, freePort } from '../../helpers/programs.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newToken } from '../../../shared/ids.ts';
+import { newToken } from '../../../shared/lib/ids.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { Gateways } from '../../helpers/gateways.ts';
 import { tokensOf } from '../../helpers/outbox.ts';

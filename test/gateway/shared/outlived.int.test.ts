@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Databases } from '../../../gateway/projects/databases.ts';
 import { gatewayIdIn } from '../../../gateway/projects/peers.ts';
-import { ControlStore } from '../../../shared/store/control-store.ts';
-import type { Turned } from '../../../shared/store/control/moves.ts';
+import { ControlStore } from '../../../gateway/store/control-store.ts';
+import type { Turned } from '../../../gateway/store/control/moves.ts';
 import { Pair } from './pair.ts';
 
 const soon = { timeout: 10_000, interval: 20 };

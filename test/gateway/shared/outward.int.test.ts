@@ -3,7 +3,7 @@ import { Letters } from '../../../gateway/approvals/letters.ts';
 import type { Project } from '../../../gateway/projects/project.ts';
 import { keepUp } from '../../../gateway/projects/upkeep.ts';
 import { createVault, loadMasterKey } from '../../../gateway/lib/vault.ts';
-import { unavailable } from '../../../shared/errors.ts';
+import { unavailable } from '../../../shared/lib/errors.ts';
 import { FakeClock, type TestGateway } from '../../helpers/gateway.ts';
 import { LOOPBACK, Receiver } from '../callback-receiver.ts';
 import { TestPeople } from '../people.ts';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { gatewayIdIn, Peers, type Duty } from '../../../gateway/projects/peers.ts';
-import { LEFT } from '../../../shared/store/control/gateways.ts';
-import type { ProjectWork } from '../../../shared/store/control/rests.ts';
-import { ControlStore } from '../../../shared/store/control-store.ts';
+import { LEFT } from '../../../gateway/store/control/gateways.ts';
+import type { ProjectWork } from '../../../gateway/store/control/rests.ts';
+import { ControlStore } from '../../../gateway/store/control-store.ts';
 import { FakeClock, temporaryFolder } from '../../helpers/gateway.ts';
 import { SharedStore } from '../../helpers/shared-store.ts';
 

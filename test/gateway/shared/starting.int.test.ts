@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Databases, type RemoteStore } from '../../../gateway/projects/databases.ts';
-import { StartRefused } from '../../../shared/start-refused.ts';
+import { StartRefused } from '../../../shared/host/start-refused.ts';
 import { FakeClock, TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { startHrana, type HranaServer } from '../../helpers/hrana/server.ts';
 import { visit } from '../../helpers/page-visitor.ts';

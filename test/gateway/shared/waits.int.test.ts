@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../shared/lib/clock.ts';
 import { temporaryFolder, TestGateway } from '../../helpers/gateway.ts';
 import { SharedStore } from '../../helpers/shared-store.ts';
 import { TestPeople, refused, type Asked } from '../people.ts';

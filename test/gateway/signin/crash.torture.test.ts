@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../shared/errors.ts';
+import { ServiceError } from '../../../shared/lib/errors.ts';
 import { temporaryFolder, TestGateway } from '../../helpers/gateway.ts';
 import { linkToken } from '../../helpers/outbox.ts';
 import { visit } from '../../helpers/page-visitor.ts';

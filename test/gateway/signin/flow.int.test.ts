@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SCOPES } from '../../../shared/scopes.ts';
+import { SCOPES } from '../../../shared/lib/scopes.ts';
 import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { mailsOf } from '../../helpers/outbox.ts';
 import { visit } from '../../helpers/page-visitor.ts';

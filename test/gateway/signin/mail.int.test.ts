@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
 import { Logins } from '../../../gateway/auth/logins.ts';
 import { createVault } from '../../../gateway/lib/vault.ts';
-import { ControlStore } from '../../../shared/store/control-store.ts';
+import { ControlStore } from '../../../gateway/store/control-store.ts';
 import { FakeSmtp } from '../../helpers/fake-smtp.ts';
 import { FakeClock, temporaryFolder, TestGateway } from '../../helpers/gateway.ts';
 import { visit } from '../../helpers/page-visitor.ts';

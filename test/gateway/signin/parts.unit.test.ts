@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { signInLetter } from '../../../gateway/auth/letter.ts';
 import { rateLimited, StartLimit } from '../../../gateway/auth/start-limit.ts';
 import { newUserCode } from '../../../gateway/auth/user-code.ts';
-import { effectiveLoginState } from '../../../shared/rules/login-state.ts';
+import { effectiveLoginState } from '../../../gateway/store/control/login-state.ts';
 import { SLUG, slugOf, slugsFor } from '../../../shared/rules/slug.ts';
 
 describe('the slug of a name', () => {

@@ -4,7 +4,7 @@ import {
   pollAnswer,
   projectAnswer,
   startAnswer,
-} from '../../../shared/bindings/sign-in.ts';
+} from '../../../shared/api/sign-in.ts';
 import type { TestGateway } from '../../helpers/gateway.ts';
 import { linkToken, tokensOf } from '../../helpers/outbox.ts';
 import { visit } from '../../helpers/page-visitor.ts';

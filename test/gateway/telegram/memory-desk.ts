@@ -8,7 +8,7 @@ import type {
   RequestView,
   TelegramChat,
 } from '../../../gateway/lib/approvals.ts';
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
 
 const PROJECT = { name: 'Acme & Sons', slug: 'acme' };
 const HOUR_MS = 3_600_000;

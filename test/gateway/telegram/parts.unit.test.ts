@@ -10,7 +10,7 @@ import {
 import { Errands } from '../../../gateway/channels/telegram/errands.ts';
 import { pageLink } from '../../../gateway/channels/telegram/page-link.ts';
 import { Recent } from '../../../gateway/channels/telegram/recent.ts';
-import { newProjectId, newToken } from '../../../shared/ids.ts';
+import { newProjectId, newToken } from '../../../shared/lib/ids.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
 import { MemoryDesk } from './memory-desk.ts';
 

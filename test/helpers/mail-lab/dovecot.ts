@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode } from '../../../shared/untyped.ts';
+import { errorCode } from '../../../shared/lib/guards.ts';
 
 export interface DovecotPlace {
   readonly folder: string;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorCode } from '../../../shared/untyped.ts';
+import { errorCode } from '../../../shared/lib/guards.ts';
 
 const READY_WITHIN_MS = 15_000;
 const END_WITHIN_MS = 1500;

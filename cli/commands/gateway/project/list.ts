@@ -1,5 +1,5 @@
 import { DATA_OPTIONS } from '../../../gateway/options.ts';
-import { isObject } from '../../../../shared/untyped.ts';
+import { isObject } from '../../../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../../../command.ts';
 import { badAnswer } from '../../../errors.ts';
 import { EXIT } from '../../../exit.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../../../shared/untyped.ts';
+import { isObject } from '../../../../shared/lib/guards.ts';
 import { showingSecret } from '../../../people/shown-once.ts';
 import type { View } from '../../../view/output.ts';
 import { timeText } from '../../../view/table.ts';

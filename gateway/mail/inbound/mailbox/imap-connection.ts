@@ -1,5 +1,5 @@
 import type { FetchMessageObject, FetchQueryObject, ImapFlow } from 'imapflow';
-import { MAIL_MAX_BYTES } from '../../../../shared/limits.ts';
+import { MAIL_MAX_BYTES } from '../../../../shared/lib/limits.ts';
 import type { ImapPlace } from '../imap-config.ts';
 
 /** Of a mail that is too large, so much of its headers. */

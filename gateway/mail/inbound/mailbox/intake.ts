@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../shared/clock.ts';
+import type { Clock } from '../../../../shared/lib/clock.ts';
 import type { MailOutcome } from '../../../lib/observer.ts';
 import type { MailTaker } from '../mail-taker.ts';
 import type { FetchedMail, ImapConnection, ListedMail } from './imap-connection.ts';

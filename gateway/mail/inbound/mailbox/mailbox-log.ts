@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../../../../shared/clock.ts';
-import { errorCode } from '../../../../shared/untyped.ts';
+import type { Clock } from '../../../../shared/lib/clock.ts';
+import { errorCode } from '../../../../shared/lib/guards.ts';
 import { ConnectionLost } from './imap-connection.ts';
 
 export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;

@@ -1,5 +1,5 @@
-import type { Clock } from '../../../../shared/clock.ts';
-import type { MailboxStore } from '../../../../shared/store/control/mailboxes.ts';
+import type { Clock } from '../../../../shared/lib/clock.ts';
+import type { MailboxStore } from '../../../store/control/mailboxes.ts';
 import { backoffMs, pause, PAUSES, type Pauses } from '../../../lib/backoff.ts';
 import type { ImapPlace } from '../imap-config.ts';
 import type { MailTaker } from '../mail-taker.ts';

@@ -1,4 +1,4 @@
-import type { MailboxCursor } from '../../../../shared/store/control/mailboxes.ts';
+import type { MailboxCursor } from '../../../store/control/mailboxes.ts';
 import { backoffMs, type Pauses } from '../../../lib/backoff.ts';
 import type { MailOutcome } from '../../../lib/observer.ts';
 

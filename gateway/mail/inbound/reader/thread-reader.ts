@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { unavailable } from '../../../../shared/errors.ts';
+import { unavailable } from '../../../../shared/lib/errors.ts';
 import type { MailReader, ReadMail, Seen } from '../read-mail.ts';
 import type { ReaderData, ReaderMessage, ReadRequest } from './messages.ts';
 import { unreadMail } from './unread.ts';

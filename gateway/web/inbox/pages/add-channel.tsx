@@ -1,5 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { CHANNEL_LABEL_MAX_CHARS } from '../../../../shared/limits.ts';
+import { CHANNEL_LABEL_MAX_CHARS } from '../../../../shared/lib/limits.ts';
 import { channelAdd } from '../../../../shared/operations/channel/add.ts';
 import { KIND_WORDS, type Channel } from '../channel-desk.ts';
 import { Field } from '../fields.tsx';

@@ -1,6 +1,6 @@
-import { isoTime } from '../../../../shared/clock.ts';
+import { isoTime } from '../../../../shared/lib/clock.ts';
 import { keyCreate } from '../../../../shared/operations/key/create.ts';
-import { SCOPES, type Scope } from '../../../../shared/scopes.ts';
+import { SCOPES, type Scope } from '../../../../shared/lib/scopes.ts';
 import { CheckBoxes, Choice, Field } from '../fields.tsx';
 import { SCOPE_LINES, type NewKey } from '../key-desk.ts';
 import { Form, Heading, Problem } from '../parts.tsx';

@@ -3,7 +3,7 @@ import { AgentText, Time } from '../../pages/words.tsx';
 import { Chip, Form, Table, type Column, type Tone } from '../parts.tsx';
 import { isDelivered, type Attempt, type Delivery } from '../route-desk.ts';
 import type { Visit } from '../visit.ts';
-import { counted } from '../../../../shared/counted.ts';
+import { counted } from '../../../../shared/lib/pluralize.ts';
 
 const STATUSES: Readonly<Record<Delivery['status'], readonly [text: string, tone: Tone]>> = {
   pending: ['Pending', 'calm'],

@@ -1,13 +1,13 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import type { Envelope } from '../../../../shared/envelope.ts';
-import { stringifyExact } from '../../../../shared/exact-json.ts';
+import type { Envelope } from '../../../../shared/kernel/envelope.ts';
+import { stringifyExact } from '../../../../shared/lib/exact-json.ts';
 import { AgentText } from '../../pages/words.tsx';
 import { mailOf } from '../event-words.tsx';
 import { Fact } from '../parts.tsx';
 import type { Visit } from '../visit.ts';
 import { Mail } from './event-mail.tsx';
 import { PartOfText } from './part-of-text.tsx';
-import { counted } from '../../../../shared/counted.ts';
+import { counted } from '../../../../shared/lib/pluralize.ts';
 
 interface ContentProps {
   readonly visit: Visit;

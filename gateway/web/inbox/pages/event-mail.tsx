@@ -1,5 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import type { Envelope } from '../../../../shared/envelope.ts';
+import type { Envelope } from '../../../../shared/kernel/envelope.ts';
 import type { MailPayload } from '../../../mail/inbound/read-mail.ts';
 import { digitsOf } from '../../pages/number.ts';
 import { AgentText, Time } from '../../pages/words.tsx';
@@ -7,7 +7,7 @@ import { addressText } from '../event-words.tsx';
 import { Fact } from '../parts.tsx';
 import type { Visit } from '../visit.ts';
 import { PartOfText } from './part-of-text.tsx';
-import { nounFor } from '../../../../shared/counted.ts';
+import { nounFor } from '../../../../shared/lib/pluralize.ts';
 
 const ADDRESSES_MAX = 20;
 

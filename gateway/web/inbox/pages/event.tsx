@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { inboxRequeue } from '../../../../shared/operations/inbox/requeue.ts';
 import { ledgerQuery } from '../../../../shared/operations/ledger/query.ts';
-import { mayCall } from '../../../../shared/scopes.ts';
+import { mayCall } from '../../../../shared/lib/scopes.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { digitsOf } from '../../pages/number.ts';
 import { lengthOfTime } from '../../pages/time.ts';
@@ -13,7 +13,7 @@ import { really } from '../really.tsx';
 import { fieldsOf, refusalOf } from '../refusal.ts';
 import type { Acted, Shown, Trouble, Visit } from '../visit.ts';
 import { Content } from './event-content.tsx';
-import { counted, nounFor } from '../../../../shared/counted.ts';
+import { counted, nounFor } from '../../../../shared/lib/pluralize.ts';
 
 /** One event: what it carries, how far agents are with it, and the way back into the queue where it is dead. */
 export async function showEvent(visit: Visit, id: string): Promise<Shown> {

@@ -1,6 +1,6 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { isoTime } from '../../../../shared/clock.ts';
-import { EVENT_STATUSES, type Envelope } from '../../../../shared/envelope.ts';
+import { isoTime } from '../../../../shared/lib/clock.ts';
+import { EVENT_STATUSES, type Envelope } from '../../../../shared/kernel/envelope.ts';
 import { inboxList } from '../../../../shared/operations/inbox/list.ts';
 import { lengthOfTime } from '../../pages/time.ts';
 import { AgentText } from '../../pages/words.tsx';
@@ -10,7 +10,7 @@ import { Filters, Heading, Nothing, Pager, Row, Rows } from '../parts.tsx';
 import { refusalOf } from '../refusal.ts';
 import type { Shown, UiPage, Visit } from '../visit.ts';
 import { actOnEvent, showEvent } from './event.tsx';
-import { counted } from '../../../../shared/counted.ts';
+import { counted } from '../../../../shared/lib/pluralize.ts';
 
 /** What came in, and how far agents are with it. */
 export const eventsPage: UiPage = {

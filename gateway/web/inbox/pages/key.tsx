@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { keyRevoke } from '../../../../shared/operations/key/revoke.ts';
 import { keyRotate } from '../../../../shared/operations/key/rotate.ts';
-import { mayCall } from '../../../../shared/scopes.ts';
+import { mayCall } from '../../../../shared/lib/scopes.ts';
 import { AgentText, Ago, Time } from '../../pages/words.tsx';
 import { Choice } from '../fields.tsx';
 import {

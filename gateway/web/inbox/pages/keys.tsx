@@ -1,5 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { mayCall } from '../../../../shared/scopes.ts';
+import { mayCall } from '../../../../shared/lib/scopes.ts';
 import { AgentText, Time } from '../../pages/words.tsx';
 import { Age } from '../event-words.tsx';
 import { endOfKey, isWorking, keysOf, keyState, type Key } from '../key-desk.ts';

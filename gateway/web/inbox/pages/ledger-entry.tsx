@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { ServiceError } from '../../../../shared/errors.ts';
+import { ServiceError } from '../../../../shared/lib/errors.ts';
 import type { LedgerEntry } from '../../../../shared/rules/ledger-chain.ts';
-import { mayCall, type Scope } from '../../../../shared/scopes.ts';
+import { mayCall, type Scope } from '../../../../shared/lib/scopes.ts';
 import { AgentText, Ago } from '../../pages/words.tsx';
 import { entriesOf, namesOf, type EntryProps } from '../ledger-desk.ts';
 import { Chip, Fact } from '../parts.tsx';

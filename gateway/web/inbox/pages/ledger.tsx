@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { ServiceError } from '../../../../shared/errors.ts';
+import { ServiceError } from '../../../../shared/lib/errors.ts';
 import type { LedgerEntry } from '../../../../shared/rules/ledger-chain.ts';
 import { AgentText, Time } from '../../pages/words.tsx';
 import { Field } from '../fields.tsx';

@@ -2,7 +2,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { digitsOf } from '../../pages/number.ts';
 import { CautionNote, Stretches } from '../../pages/words.tsx';
 import type { Visit } from '../visit.ts';
-import { nounFor } from '../../../../shared/counted.ts';
+import { nounFor } from '../../../../shared/lib/pluralize.ts';
 
 /** So much of a text is on one page: each character is looked at. */
 const PART_CHARS = 40_000;

@@ -1,6 +1,6 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { ServiceError } from '../../../../shared/errors.ts';
-import { API_BODY_MAX_BYTES } from '../../../../shared/limits.ts';
+import { ServiceError } from '../../../../shared/lib/errors.ts';
+import { API_BODY_MAX_BYTES } from '../../../../shared/lib/limits.ts';
 import { policyGet } from '../../../../shared/operations/policy/get.ts';
 import type { PolicyRule } from '../../../../shared/rules/policy/document.ts';
 import { AgentText, Ago, LongText } from '../../pages/words.tsx';

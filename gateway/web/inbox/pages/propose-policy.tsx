@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { ServiceError } from '../../../../shared/errors.ts';
-import { POLICY_NOTE_MAX_CHARS } from '../../../../shared/limits.ts';
-import { isSigned } from '../../../../shared/links.ts';
+import { ServiceError } from '../../../../shared/lib/errors.ts';
+import { POLICY_NOTE_MAX_CHARS } from '../../../../shared/lib/limits.ts';
+import { isSigned } from '../../../../shared/kernel/links.ts';
 import { policyDiff } from '../../../../shared/operations/policy/diff.ts';
 import { policySet } from '../../../../shared/operations/policy/set.ts';
 import { Icon } from '../../pages/icons.tsx';

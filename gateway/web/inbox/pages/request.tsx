@@ -1,5 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { ServiceError } from '../../../../shared/errors.ts';
+import { ServiceError } from '../../../../shared/lib/errors.ts';
 import { requestStatus } from '../../../../shared/operations/request/status.ts';
 import { ConfirmParts } from '../../pages/confirm-page.tsx';
 import { openStep, sealStep } from '../../pages/fence.ts';

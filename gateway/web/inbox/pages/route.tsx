@@ -4,7 +4,7 @@ import { routeEnable } from '../../../../shared/operations/route/enable.ts';
 import { routeRemove } from '../../../../shared/operations/route/remove.ts';
 import { routeRetry } from '../../../../shared/operations/route/retry.ts';
 import { routeTest } from '../../../../shared/operations/route/test.ts';
-import { mayCall } from '../../../../shared/scopes.ts';
+import { mayCall } from '../../../../shared/lib/scopes.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { AgentText, Ago } from '../../pages/words.tsx';
 import { Chip, Fact, Filters, Form, Nothing, Pager, Problem } from '../parts.tsx';
@@ -25,7 +25,7 @@ import {
 import { openTold, sealTold } from '../told.ts';
 import type { Acted, Shown, Trouble, Visit } from '../visit.ts';
 import { DeliveryCard } from './delivery.tsx';
-import { counted } from '../../../../shared/counted.ts';
+import { counted } from '../../../../shared/lib/pluralize.ts';
 
 const LIST_LENGTH = 20;
 

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { plainLine } from '../../pages/text.ts';
 import { AgentText, Time } from '../../pages/words.tsx';
-import { counted } from '../../../../shared/counted.ts';
+import { counted } from '../../../../shared/lib/pluralize.ts';
 import { Age } from '../event-words.tsx';
 import { Form, Heading, Problem, Table, type Column } from '../parts.tsx';
 import { really } from '../really.tsx';

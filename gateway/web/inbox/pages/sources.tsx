@@ -6,7 +6,7 @@ import { addressOf, checkOf, sourcesOf, type Source } from '../source-desk.ts';
 import type { Acted, Shown, UiPage, Visit } from '../visit.ts';
 import { addSource, showAddSource, typeToAdd } from './add-source.tsx';
 import { removeSource, showSource } from './source.tsx';
-import { counted } from '../../../../shared/counted.ts';
+import { counted } from '../../../../shared/lib/pluralize.ts';
 
 /** Where senders send to. */
 export const sourcesPage: UiPage = {

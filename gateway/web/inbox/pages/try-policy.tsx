@@ -1,5 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { ACTION_MAX_CHARS } from '../../../../shared/limits.ts';
+import { ACTION_MAX_CHARS } from '../../../../shared/lib/limits.ts';
 import { policyTest } from '../../../../shared/operations/policy/test.ts';
 import type { PolicyEffect } from '../../../../shared/rules/policy/document.ts';
 import { Icon } from '../../pages/icons.tsx';

@@ -8,7 +8,7 @@ import { entriesOf } from '../ledger-desk.ts';
 import { Bar, Form, Heading } from '../parts.tsx';
 import { openTold, sealTold } from '../told.ts';
 import type { Acted, Shown, Visit } from '../visit.ts';
-import { nounFor } from '../../../../shared/counted.ts';
+import { nounFor } from '../../../../shared/lib/pluralize.ts';
 
 /** So many entries are hashed for one answer, well within what a browser waits for. */
 const RANGE = 20_000;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Envelope } from '../../../../shared/envelope.ts';
+import type { Envelope } from '../../../../shared/kernel/envelope.ts';
 import { LOOPBACK, Receiver } from '../../callback-receiver.ts';
 import { TestDisk } from '../../disk.ts';
 import { DOMAIN, TestSending } from '../outbound/sending.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeSmtp } from '../../../helpers/fake-smtp.ts';
-import { replyTokenOf } from '../../../../shared/rules/project-address.ts';
+import { replyTokenOf } from '../../../../shared/operations/email/project-address.ts';
 import { parsedMail, valuesOf } from '../parsed-mail.ts';
 import { TestSending } from './sending.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../../shared/errors.ts';
+import { ServiceError } from '../../../../shared/lib/errors.ts';
 import {
   parsePolicy,
   POLICY_ACTION_MAX_CHARS,

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Mailbox } from '../../../../../gateway/mail/inbound/mailbox/mailbox.ts';
 import type { MailTaker } from '../../../../../gateway/mail/inbound/mail-taker.ts';
 import { Password } from '../../../../../gateway/mail/password.ts';
-import { systemClock } from '../../../../../shared/clock.ts';
-import type { MailboxCursor } from '../../../../../shared/store/control/mailboxes.ts';
+import { systemClock } from '../../../../../shared/lib/clock.ts';
+import type { MailboxCursor } from '../../../../../gateway/store/control/mailboxes.ts';
 import { mailAbout, SOON } from './mailbox-world.ts';
 import { ScriptedImap } from './scripted-imap.ts';
 

@@ -6,8 +6,8 @@ import type { ImapPlace } from '../../../../../gateway/mail/inbound/imap-config.
 import type { MailOutcome } from '../../../../../gateway/lib/observer.ts';
 import type { MailTaker } from '../../../../../gateway/mail/inbound/mail-taker.ts';
 import { Password } from '../../../../../gateway/mail/password.ts';
-import { systemClock } from '../../../../../shared/clock.ts';
-import { ControlStore } from '../../../../../shared/store/control-store.ts';
+import { systemClock } from '../../../../../shared/lib/clock.ts';
+import { ControlStore } from '../../../../../gateway/store/control-store.ts';
 import { temporaryFolder } from '../../../../helpers/gateway.ts';
 import type { MailLab } from '../../../../helpers/mail-lab.ts';
 

@@ -1,0 +1,92 @@
+import { isBytes, type Bytes } from '../../shared/lib/bytes.ts';
+import { stringifyExact } from '../../shared/lib/exact-json.ts';
+import { versionConditions } from '../../shared/api/version-headers.ts';
+import { fieldKinds, isInQuery, type FieldKind } from '../../shared/api/fields.ts';
+import type { Method, Operation, RawBody } from '../../shared/kernel/operation.ts';
+import { isObject } from '../../shared/lib/guards.ts';
+
+/** An HTTP request: what `readInput` reads back into the input it was made of. */
+export interface RestRequest {
+  readonly method: Method;
+  /** Path and query, encoded. */
+  readonly target: string;
+  /** Of the body, and of the version that is asked for. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Bytes | null;
+}
+
+type Fields = Record<string, unknown>;
+type Carried = Pick<RestRequest, 'headers' | 'body'> & {
+  /** The fields for which there is no room in the body. */
+  readonly left: Fields;
+};
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** The request of an operation for an input that its schema takes. */
+export function requestOf(operation: Operation, input: unknown): RestRequest {
+  const { rest } = operation;
+  const fields: Fields = isObject(input) ? { ...input } : {};
+  const path = rest.path.replaceAll(/\{(\w+)\+?\}/g, (_, parameter: string) => {
+    const field = rest.params?.[parameter] ?? parameter;
+    const value = String(fields[field]);
+    delete fields[field];
+    return encodeURIComponent(value);
+  });
+  const condition = takeCondition(operation, fields);
+  const hasBody = rest.method === 'POST' || rest.method === 'PUT';
+  const { headers, body, left } = hasBody
+    ? bodyOf(rest.body, fields)
+    : { headers: {}, body: null, left: fields };
+  return {
+    method: rest.method,
+    target: path + queryOf(operation, left),
+    headers: { ...headers, ...condition },
+    body,
+  };
+}
+
+/** Takes `if_version` out of the fields, as the header that asks the same. */
+function takeCondition(operation: Operation, fields: Fields): Record<string, string> {
+  const { if_version: version } = fields;
+  if (typeof version !== 'number') return {};
+  const header = version === 0 ? 'If-None-Match' : 'If-Match';
+  if (!versionConditions(operation).includes(header)) return {};
+  delete fields['if_version'];
+  return { [header.toLowerCase()]: version === 0 ? '*' : `"${version}"` };
+}
+
+function bodyOf(raw: RawBody | undefined, fields: Fields): Carried {
+  if (!raw) return { headers: JSON_TYPE, body: stringifyExact(fields), left: {} };
+  const { [raw.field]: whole, ...left } = fields;
+  if (raw.as === 'json') return { headers: JSON_TYPE, body: stringifyExact(whole), left };
+  if (whole === undefined) {
+    const headers = { 'content-type': raw.objectType ?? '' };
+    return { headers, body: stringifyExact(left), left: {} };
+  }
+  const { [raw.typeField ?? '']: type, ...query } = left;
+  const headers = typeof type === 'string' ? { 'content-type': type } : {};
+  // Bytes within JSON are base64.
+  const body = typeof whole === 'string' ? Buffer.from(whole, 'base64') : whole;
+  if (!isBytes(body)) throw new TypeError(`${raw.field} is neither bytes nor base64.`);
+  return { headers, body, left: query };
+}
+
+function queryOf(operation: Operation, fields: Fields): string {
+  const given = Object.entries(fields).filter(
+    ([field, value]) => value !== undefined && isInQuery(operation, field),
+  );
+  if (given.length === 0) return '';
+  const kinds = fieldKinds(operation);
+  const query = new URLSearchParams();
+  for (const [field, value] of given) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      query.append(field, toText(kinds.get(field), one));
+    }
+  }
+  return `?${query.toString()}`;
+}
+
+function toText(kind: FieldKind | undefined, value: unknown): string {
+  return kind === 'json' || typeof value !== 'string' ? stringifyExact(value) : value;
+}

@@ -1,0 +1,97 @@
+import { SIGNATURE_HEADERS, type HeaderRecord } from '../../shared/rules/signature.ts';
+
+/** Names and values together. Node's own limit for a request is 16 KiB; this one does not rely on it. */
+const STORED_CHARS_MAX = 32_768;
+
+const CREDENTIAL_HEADERS: readonly string[] = [
+  'authorization',
+  'authentication',
+  'proxy-authorization',
+  'x-authorization',
+  'x-forwarded-authorization',
+  'x-original-authorization',
+  'cookie',
+  'cookie2',
+  'set-cookie',
+  'api-key',
+  'apikey',
+  'token',
+  'x-api-key',
+  'x-apikey',
+  'x-auth',
+  'x-auth-key',
+  'x-token',
+  'x-secret',
+  'x-secret-key',
+  'x-password',
+  'x-functions-key',
+  'x-master-key',
+  'x-parse-master-key',
+  'x-rapidapi-key',
+  'ocp-apim-subscription-key',
+  'cf-access-jwt-assertion',
+  'x-goog-iap-jwt-assertion',
+  'x-jwt-assertion',
+  'x-amzn-oidc-accesstoken',
+  'x-amzn-oidc-data',
+];
+
+/** `x-gitlab-token`, `x-amz-security-token`, `x-telegram-bot-api-secret-token`, `x-hook-secret`, … */
+const CREDENTIAL_ENDINGS: readonly string[] = [
+  '-token',
+  '-secret',
+  '-password',
+  '-api-key',
+  '-apikey',
+  '-access-key',
+  '-signature',
+];
+
+const DROPPED: ReadonlySet<string> = new Set([...CREDENTIAL_HEADERS, ...SIGNATURE_HEADERS]);
+
+/** All headers of a request from Node's `rawHeaders` (name, value, name, value, …), repeats joined. */
+export function headerRecord(rawHeaders: readonly string[]): HeaderRecord {
+  const record = emptyRecord();
+  for (const [name, value] of pairs(rawHeaders)) append(record, name, value);
+  return record;
+}
+
+/**
+ * The headers kept with an event: without credentials, signatures and `extraDropped` (the header a
+ * source is configured with). Beyond 32 K characters in all, further headers are left out.
+ */
+export function storedHeaders(
+  rawHeaders: readonly string[],
+  extraDropped: readonly string[],
+): HeaderRecord {
+  const extra = new Set(extraDropped.map((name) => name.toLowerCase()));
+  const record = emptyRecord();
+  let chars = 0;
+  for (const [name, value] of pairs(rawHeaders)) {
+    if (extra.has(name) || isCredential(name)) continue;
+    chars += name.length + value.length + 2;
+    if (chars > STORED_CHARS_MAX) break;
+    append(record, name, value);
+  }
+  return record;
+}
+
+function isCredential(name: string): boolean {
+  return DROPPED.has(name) || CREDENTIAL_ENDINGS.some((ending) => name.endsWith(ending));
+}
+
+function* pairs(rawHeaders: readonly string[]): Generator<[string, string]> {
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    yield [(rawHeaders[i] ?? '').toLowerCase(), rawHeaders[i + 1] ?? ''];
+  }
+}
+
+function emptyRecord(): Record<string, string> {
+  const record: Record<string, string> = Object.create(null);
+  return record;
+}
+
+function append(record: Record<string, string>, name: string, value: string): void {
+  const before = record[name];
+  record[name] = before === undefined ? value : `${before}, ${value}`;
+}

@@ -1,0 +1,145 @@
+import { AccountStore } from './control/accounts.ts';
+import { GatewayStore } from './control/gateways.ts';
+import { LoginStore } from './control/logins.ts';
+import { MailboxStore } from './control/mailboxes.ts';
+import { MoveStore } from './control/moves.ts';
+import type { ProjectState } from './control/project-state.ts';
+import { RestStore } from './control/rests.ts';
+import { UiSessionStore } from './control/ui-sessions.ts';
+import type { Reader, Row, Writer } from '../../shared/store/driver.ts';
+import type { DatabaseLocation } from '../../shared/store/location.ts';
+import { MetaRepository } from '../../shared/store/meta.ts';
+import { openReader, openWriter } from '../../shared/store/open.ts';
+import { EmbeddedReader } from '../../shared/store/reader.ts';
+
+/** A project as the gateway knows it before its database is opened. */
+export interface ProjectRecord extends Row {
+  id: string;
+  slug: string;
+  name: string;
+  state: ProjectState;
+  created_at: string;
+}
+
+const COLUMNS = 'id, slug, name, state, created_at';
+const ALL = `SELECT ${COLUMNS} FROM project ORDER BY created_at, id`;
+
+/**
+ * The control database. It cannot commit together with a project's: a project is reserved here, made there, confirmed
+ * here, and each step may be repeated.
+ */
+export class ControlStore {
+  readonly accounts: AccountStore;
+  readonly gateways: GatewayStore;
+  readonly logins: LoginStore;
+  readonly mailboxes: MailboxStore;
+  readonly moves: MoveStore;
+  readonly rests: RestStore;
+  readonly uiSessions: UiSessionStore;
+  readonly #reader: Reader;
+  readonly #writer: Writer;
+
+  private constructor(reader: Reader, writer: Writer) {
+    this.#reader = reader;
+    this.#writer = writer;
+    this.accounts = new AccountStore(this.#reader, this.#writer);
+    this.gateways = new GatewayStore(this.#reader, this.#writer);
+    this.logins = new LoginStore(this.#reader, this.#writer);
+    this.mailboxes = new MailboxStore(this.#reader, this.#writer);
+    this.moves = new MoveStore(this.#reader, this.#writer);
+    this.rests = new RestStore(this.#reader, this.#writer);
+    this.uiSessions = new UiSessionStore(this.#reader, this.#writer);
+  }
+
+  /** Makes the database where it is not there. */
+  static async open(
+    location: DatabaseLocation,
+    onFatal: (error: unknown) => void,
+  ): Promise<ControlStore> {
+    const writer = await openWriter(location, 'control', { onFatal });
+    try {
+      return new ControlStore(await openReader(location), writer);
+    } catch (error) {
+      await writer.close();
+      throw error;
+    }
+  }
+
+  findProject(id: string): Promise<ProjectRecord | undefined> {
+    return this.#reader.read((tx) =>
+      tx.get<ProjectRecord>(`SELECT ${COLUMNS} FROM project WHERE id = ?`, [id]),
+    );
+  }
+
+  findProjectBySlug(slug: string): Promise<ProjectRecord | undefined> {
+    return this.#reader.read((tx) =>
+      tx.get<ProjectRecord>(`SELECT ${COLUMNS} FROM project WHERE slug = ?`, [slug]),
+    );
+  }
+
+  projects(): Promise<ProjectRecord[]> {
+    return this.#reader.read((tx) => tx.all<ProjectRecord>(ALL));
+  }
+
+  async reserveProject(project: Omit<ProjectRecord, 'state'>): Promise<void> {
+    await this.#writer.write((tx) =>
+      tx.put(`INSERT INTO project (${COLUMNS}) VALUES (?, ?, ?, 'reserved', ?)`, [
+        project['id'] as string,
+        project['slug'] as string,
+        project['name'] as string,
+        project['created_at'] as string,
+      ]),
+    );
+  }
+
+  async confirmProject(id: string): Promise<void> {
+    await this.#writer.write((tx) =>
+      tx.put("UPDATE project SET state = 'active' WHERE id = ? AND state = 'reserved'", [id]),
+    );
+  }
+
+  /** The sample that was sealed with the master key of whoever came first: `fresh` when that is this one. */
+  keySample(fresh: Uint8Array): Promise<Uint8Array> {
+    return this.#writer.write(async (tx) => {
+      const row = await tx.get("SELECT value FROM meta WHERE name = 'key_sample'");
+      if (row?.['value'] instanceof Uint8Array) return row['value'];
+      await tx.put("INSERT INTO meta (name, value) VALUES ('key_sample', ?)", [fresh]);
+      return fresh;
+    });
+  }
+
+  /** That sample, if there is one. */
+  storedSample(): Promise<Uint8Array | null> {
+    return sampleOf(this.#reader);
+  }
+
+  async close(): Promise<void> {
+    await this.#reader.close();
+    await this.#writer.close();
+  }
+}
+
+/** The projects in a copy of the control database in which nobody writes. */
+export async function projectsIn(path: string): Promise<ProjectRecord[]> {
+  const reader = new EmbeddedReader(path, { readOnly: true });
+  try {
+    return await reader.read((tx) => tx.all<ProjectRecord>(ALL));
+  } finally {
+    await reader.close();
+  }
+}
+
+/** The sample that tells which master key the secrets have, beside whoever has the database open; null when it has none. */
+export async function keySampleIn(path: string): Promise<Uint8Array | null> {
+  const reader = new EmbeddedReader(path, { readOnly: true });
+  try {
+    return await sampleOf(reader);
+  } finally {
+    await reader.close();
+  }
+}
+
+async function sampleOf(reader: Reader): Promise<Uint8Array | null> {
+  const value = await reader.read((tx) => new MetaRepository(tx).get('key_sample'));
+  return value instanceof Uint8Array ? value : null;
+}

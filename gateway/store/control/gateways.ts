@@ -1,0 +1,169 @@
+import type { Reader, Row, Writer, WriteTx } from '../../../shared/store/driver.ts';
+import type { ProjectWork, RestNotes } from './rests.ts';
+
+/** The beat of a gateway that has left on its own. */
+export const LEFT = -1;
+/** That of one that was taken over and has made notes since, with no beat yet. */
+const TAKEN_OVER = 0;
+
+/** A gateway that has come, as others see it. */
+export interface GatewayRow extends Row {
+  id: string;
+  /** Goes up while it lives; `LEFT` when it has left. */
+  beat: number;
+}
+
+interface WorkRow extends Row {
+  id: string;
+  working: number;
+  next_due_at: number | null;
+}
+
+/** What came of a beat. */
+export interface Beat {
+  /** Others took this one for dead and have taken what it looked after. */
+  readonly wasGone: boolean;
+  /** Its own, until then; null when it had none. */
+  readonly before: number | null;
+  readonly others: readonly GatewayRow[];
+}
+
+const WORK_OF =
+  'SELECT project_id AS id, working, next_due_at FROM project_work WHERE gateway_id = ?';
+
+/**
+ * The gateways over one store, in the control database: which of them live, what each looks after, and who does what only
+ * one may do. Time is not compared between machines: whoever has seen the same beat for long takes its gateway for dead.
+ */
+export class GatewayStore {
+  readonly #reader: Reader;
+  readonly #writer: Writer;
+
+  constructor(reader: Reader, writer: Writer) {
+    this.#reader = reader;
+    this.#writer = writer;
+  }
+
+  /** Says that a gateway lives, and answers who else has said so. */
+  beat(id: string, now: number): Promise<Beat> {
+    return this.#writer.write(async (tx) => {
+      const all = await tx.all<GatewayRow>('SELECT id, beat FROM gateway');
+      await tx.put(
+        `INSERT INTO gateway (id, beat, started_at) VALUES (?, 1, ?)
+         ON CONFLICT DO UPDATE SET beat = max(beat, 0) + 1`,
+        [id, now],
+      );
+      const own = all.find((row) => row.id === id);
+      const others = all.filter((row) => row.id !== id);
+      const before = own?.beat ?? null;
+      return { wasGone: (before ?? TAKEN_OVER) === TAKEN_OVER, before, others };
+    });
+  }
+
+  /** Leaves what a gateway looks after to the others. */
+  async leave(id: string): Promise<void> {
+    await this.#writer.write(async (tx) => {
+      await tx.run('UPDATE gateway SET beat = ? WHERE id = ?', [LEFT, id]);
+      await tx.run('DELETE FROM duty WHERE gateway_id = ?', [id]);
+    });
+  }
+
+  /** Others than this one that have not said that they left: each lives, or has died. */
+  others(id: string): Promise<GatewayRow[]> {
+    return this.#reader.read((tx) =>
+      tx.all<GatewayRow>('SELECT id, beat FROM gateway WHERE id <> ? AND beat <> ?', [id, LEFT]),
+    );
+  }
+
+  /** Leaves a project to whoever takes over from a gateway that does not run: any other, or itself when it starts. */
+  async handOver(id: string, projectId: string, now: number): Promise<void> {
+    await this.#writer.write(async (tx) => {
+      await tx.run(
+        `INSERT INTO gateway (id, beat, started_at) VALUES (?, ?, ?)
+         ON CONFLICT DO UPDATE SET beat = excluded.beat`,
+        [id, LEFT, now],
+      );
+      await tx.run(
+        `INSERT INTO project_work (gateway_id, project_id, working, next_due_at) VALUES (?, ?, 1, NULL)
+         ON CONFLICT DO UPDATE SET working = 1, next_due_at = NULL`,
+        [id, projectId],
+      );
+    });
+  }
+
+  /** Takes over what a gateway looked after, unless it has given a beat since or somebody else has: then nothing. */
+  takeOver(id: string, gone: GatewayRow): Promise<ProjectWork[]> {
+    return this.#writer.write(async (tx) => {
+      const isGone = await tx.run('DELETE FROM gateway WHERE id = ? AND beat = ?', [
+        gone.id,
+        gone.beat,
+      ]);
+      if (isGone === 0) return [];
+      const left = await tx.all<WorkRow>(WORK_OF, [gone.id]);
+      await inherit(tx, id, gone.id);
+      await tx.run('DELETE FROM duty WHERE gateway_id = ?', [gone.id]);
+      return left.map(toWork);
+    });
+  }
+
+  /** Takes on a duty that nobody has; answers whether this gateway has it. */
+  takeDuty(id: string, name: string): Promise<boolean> {
+    return this.#writer.write(async (tx) => {
+      const held = await tx.get('SELECT gateway_id FROM duty WHERE name = ?', [name]);
+      if (held) return held['gateway_id'] === id;
+      await tx.run('INSERT INTO duty (name, gateway_id) VALUES (?, ?)', [name, id]);
+      return true;
+    });
+  }
+
+  /** What a gateway looks after. */
+  notesOf(id: string): RestNotes {
+    const note = (projectId: string, working: 0 | 1, nextDueAt: number | null): Promise<void> =>
+      this.#writer.write(async (tx) => {
+        // Notes of a gateway that has no row would be taken over by nobody.
+        await tx.put(
+          'INSERT INTO gateway (id, beat, started_at) VALUES (?, ?, 0) ON CONFLICT DO NOTHING',
+          [id, TAKEN_OVER],
+        );
+        await tx.put(
+          `INSERT INTO project_work (gateway_id, project_id, working, next_due_at) VALUES (?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET working = excluded.working, next_due_at = excluded.next_due_at`,
+          [id, projectId, working, nextDueAt],
+        );
+      });
+    return {
+      all: () => this.#allOf(id),
+      begin: (projectId, nextDueAt) => note(projectId, 0, nextDueAt),
+      end: (projectId) => note(projectId, 1, null),
+    };
+  }
+
+  /** With projects that nobody looks after, such as one that was just put in place. */
+  async #allOf(id: string): Promise<ProjectWork[]> {
+    const rows = await this.#reader.read((tx) =>
+      tx.all<WorkRow>(
+        `${WORK_OF} UNION ALL
+         SELECT id, 1, NULL FROM project WHERE state NOT IN ('reserved', 'moved')
+           AND NOT EXISTS (SELECT 1 FROM project_work WHERE project_id = project.id)`,
+        [id],
+      ),
+    );
+    return rows.map(toWork);
+  }
+}
+
+/** Of two notes about one project the one that asks for more stands. */
+async function inherit(tx: WriteTx, heir: string, gone: string): Promise<void> {
+  await tx.run(
+    `INSERT INTO project_work (gateway_id, project_id, working, next_due_at)
+       SELECT ?, project_id, working, next_due_at FROM project_work WHERE gateway_id = ?
+     ON CONFLICT DO UPDATE SET working = max(working, excluded.working),
+       next_due_at = min(coalesce(next_due_at, excluded.next_due_at), coalesce(excluded.next_due_at, next_due_at))`,
+    [heir, gone],
+  );
+  await tx.run('DELETE FROM project_work WHERE gateway_id = ?', [gone]);
+}
+
+function toWork({ id, working, next_due_at }: WorkRow): ProjectWork {
+  return { id, isResting: working === 0, nextDueAt: next_due_at };
+}

@@ -1,0 +1,158 @@
+import { effectiveLoginState, type LoginState } from './login-state.ts';
+import type { Reader, Tx, Writer } from '../../../shared/store/driver.ts';
+import { addAccount, type AccountRow } from './accounts.ts';
+import { byId, byLink, keepAnswer, markUsed, type LoginRow, type LoginUse } from './login-rows.ts';
+
+export type NewLogin = Pick<
+  LoginRow,
+  | 'id_hash'
+  | 'link_hash'
+  | 'user_code'
+  | 'address'
+  | 'address_hash'
+  | 'rate_hash'
+  | 'masked'
+  | 'client'
+  | 'created_at'
+  | 'expires_at'
+>;
+
+type Usage =
+  | { readonly outcome: 'used'; readonly accountId: string }
+  | { readonly outcome: 'no_project' }
+  | { readonly outcome: 'refused'; readonly state: Exclude<LoginState, 'confirmed'> };
+
+/** Sign-ins under way, in the control database. */
+export class LoginStore {
+  readonly #reader: Reader;
+  readonly #writer: Writer;
+
+  constructor(reader: Reader, writer: Writer) {
+    this.#reader = reader;
+    this.#writer = writer;
+  }
+
+  /**
+   * Stores a new one, unless so many were begun for its address since a time: answers when the one was begun that has to
+   * get old first, or null when it is stored. What its person has denied does not count: nobody else is to use up what
+   * they sign in by.
+   */
+  begin(
+    login: NewLogin,
+    limit: { readonly since: number; readonly max: number; readonly keptSince: number },
+  ): Promise<number | null> {
+    return this.#writer.write(async (tx) => {
+      await tidy(tx, limit.keptSince, login.created_at);
+      const inTheWay = await tx.get<{ created_at: number }>(
+        `SELECT created_at FROM login WHERE rate_hash = ? AND created_at > ? AND state <> 'denied'
+         ORDER BY created_at DESC LIMIT 1 OFFSET ?`,
+        [login.rate_hash, limit.since, limit.max - 1],
+      );
+      if (inTheWay) return inTheWay.created_at;
+      await insert(tx, login);
+      return null;
+    });
+  }
+
+  find(idHash: string): Promise<LoginRow | undefined> {
+    return this.#reader.read((tx) => byId(tx, idHash));
+  }
+
+  findByLink(linkHash: string): Promise<LoginRow | undefined> {
+    return this.#reader.read((tx) => byLink(tx, linkHash));
+  }
+
+  /** Confirms one that waits, for the account of its address, which is `fresh` when there is none yet. */
+  async confirm(
+    linkHash: string,
+    fresh: AccountRow,
+    { now, expiresAt }: { readonly now: number; readonly expiresAt: number },
+  ): Promise<void> {
+    await this.#writer.write(async (tx) => {
+      const login = await byLink(tx, linkHash);
+      if (!login || effectiveLoginState(login, now) !== 'waiting') return;
+      const accountId = await addAccount(tx, fresh);
+      await tx.put(
+        "UPDATE login SET state = 'confirmed', account_id = ?, expires_at = ? WHERE id_hash = ?",
+        [accountId, expiresAt, login.id_hash],
+      );
+    });
+  }
+
+  /** Ends one that waits: it was somebody else. */
+  async deny(linkHash: string): Promise<void> {
+    await this.#writer.write((tx) =>
+      tx.put("UPDATE login SET state = 'denied' WHERE link_hash = ? AND state = 'waiting'", [
+        linkHash,
+      ]),
+    );
+  }
+
+  /** Uses a confirmed one up for something in a project of its account. */
+  useFor(use: LoginUse, projectId: string): Promise<Usage> {
+    return this.#writer.write(async (tx): Promise<Usage> => {
+      const login = await byId(tx, use.idHash);
+      const state = login ? effectiveLoginState(login, use.now) : 'expired';
+      if (state !== 'confirmed') return { outcome: 'refused', state };
+      const accountId = login?.account_id ?? '';
+      const project = await tx.get(
+        "SELECT id FROM project WHERE id = ? AND account_id = ? AND state <> 'reserved'",
+        [projectId, accountId],
+      );
+      if (!project) return { outcome: 'no_project' };
+      await markUsed(tx, use);
+      return { outcome: 'used', accountId };
+    });
+  }
+
+  /** Gives one back that was used up for what then could not be done. */
+  async giveBack(idHash: string): Promise<void> {
+    await this.#writer.write((tx) =>
+      tx.put(
+        "UPDATE login SET state = 'confirmed', repeat_hash = NULL WHERE id_hash = ? AND state = 'used'",
+        [idHash],
+      ),
+    );
+  }
+
+  /** Keeps what was answered, for a repeat of the same call. */
+  async keepAnswer(idHash: string, answer: Uint8Array): Promise<void> {
+    await this.#writer.write((tx) => keepAnswer(tx, idHash, answer));
+  }
+
+  /** Forgets one whose mail did not go out. */
+  async drop(idHash: string): Promise<void> {
+    await this.#writer.write((tx) => tx.put('DELETE FROM login WHERE id_hash = ?', [idHash]));
+  }
+
+  /** Deletes what was begun before a time, and answers that nobody may ask for again. */
+  async tidy(keptSince: number, now: number): Promise<void> {
+    await this.#writer.write((tx) => tidy(tx, keptSince, now));
+  }
+}
+
+async function tidy(tx: Tx, keptSince: number, now: number): Promise<void> {
+  await tx.put('DELETE FROM login WHERE created_at <= ?', [keptSince]);
+  await tx.put('UPDATE login SET answer = NULL WHERE answer IS NOT NULL AND expires_at <= ?', [
+    now,
+  ]);
+}
+
+async function insert(tx: Tx, login: NewLogin): Promise<void> {
+  await tx.put(
+    `INSERT INTO login (id_hash, link_hash, user_code, address, address_hash, rate_hash, masked, client, state, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?)`,
+    [
+      login.id_hash,
+      login.link_hash,
+      login.user_code,
+      login.address,
+      login.address_hash,
+      login.rate_hash,
+      login.masked,
+      login.client,
+      login.created_at,
+      login.expires_at,
+    ],
+  );
+}

@@ -1,0 +1,165 @@
+import type { Reader, Row, Tx, Writer } from '../../../shared/store/driver.ts';
+import type { ProjectState } from './project-state.ts';
+import { addAccount, type AccountRow } from './accounts.ts';
+import { LEFT, type GatewayRow } from './gateways.ts';
+
+/** What the control database knows of a project, and the gateway that it moves to has to know. */
+export interface MovingProject {
+  readonly project: {
+    readonly id: string;
+    readonly slug: string;
+    readonly name: string;
+    readonly created_at: string;
+  };
+  /** Null for a project of the machine that runs the gateway. */
+  readonly account: AccountRow | null;
+}
+
+/** Where several gateways may share a store, only one that lives alone may say where a project is: the others remember it. */
+export interface Sole {
+  /** Null where there can be no other gateway. */
+  readonly id: string | null;
+  /** Others that have been found dead, as they were then. */
+  readonly dead: readonly GatewayRow[];
+}
+
+/**
+ * `changed` is false where it was so before; `refused` says which state it has instead, `others` how many gateways live that
+ * would not notice.
+ */
+export type Turned =
+  | { readonly changed: boolean }
+  | { readonly others: number }
+  | { readonly refused: Exclude<ProjectState, 'reserved'> | 'missing' };
+
+export type Adopted = 'adopted' | 'id_taken' | 'slug_taken';
+
+interface StateRow extends Row {
+  state: ProjectState;
+  moved_to: string | null;
+}
+
+interface ProjectRow extends Row {
+  id: string;
+  slug: string;
+  name: string;
+  created_at: string;
+  state: ProjectState;
+  account_id: string | null;
+}
+
+/** Projects on their way from one gateway to another, in the control database. */
+export class MoveStore {
+  readonly #reader: Reader;
+  readonly #writer: Writer;
+
+  constructor(reader: Reader, writer: Writer) {
+    this.#reader = reader;
+    this.#writer = writer;
+  }
+
+  /** Where a project went, as its operator said it. */
+  async movedTo(projectId: string): Promise<string | null> {
+    return (await this.#reader.read((tx) => stateOf(tx, projectId)))?.moved_to ?? null;
+  }
+
+  hold(projectId: string, sole: Sole): Promise<Turned> {
+    return this.#turn(projectId, { from: 'active', to: 'held', sole });
+  }
+
+  release(projectId: string, sole: Sole): Promise<Turned> {
+    return this.#turn(projectId, { from: 'held', to: 'active', sole });
+  }
+
+  /** For one that is held; of one that moved before, the address is set anew. */
+  move(projectId: string, movedTo: string | null, sole: Sole): Promise<Turned> {
+    return this.#writer.write(async (tx): Promise<Turned> => {
+      const others = await othersOf(tx, sole);
+      if (others > 0) return { others };
+      const row = await stateOf(tx, projectId);
+      if (!row || row.state === 'reserved') return { refused: 'missing' };
+      if (row.state === 'active') return { refused: 'active' };
+      if (row.state === 'moved' && row.moved_to === movedTo) return { changed: false };
+      await tx.run("UPDATE project SET state = 'moved', moved_to = ? WHERE id = ?", [
+        movedTo,
+        projectId,
+      ]);
+      return { changed: true };
+    });
+  }
+
+  /** Takes a project in whose database is in place, ready to be used. */
+  adopt({ project, account }: MovingProject): Promise<Adopted> {
+    return this.#writer.write(async (tx): Promise<Adopted> => {
+      const { id, slug, name, created_at } = project;
+      if (await tx.get('SELECT 1 AS taken FROM project WHERE id = ?', [id])) return 'id_taken';
+      if (await tx.get('SELECT 1 AS taken FROM project WHERE slug = ?', [slug])) {
+        return 'slug_taken';
+      }
+      const accountId = account ? await addAccount(tx, account) : null;
+      await tx.run(
+        "INSERT INTO project (id, slug, name, state, created_at, account_id) VALUES (?, ?, ?, 'active', ?, ?)",
+        [id, slug, name, created_at, accountId],
+      );
+      return 'adopted';
+    });
+  }
+
+  #turn(
+    projectId: string,
+    {
+      from,
+      to,
+      sole,
+    }: { readonly from: ProjectState; readonly to: ProjectState; readonly sole: Sole },
+  ): Promise<Turned> {
+    return this.#writer.write(async (tx): Promise<Turned> => {
+      const others = await othersOf(tx, sole);
+      if (others > 0) return { others };
+      const row = await stateOf(tx, projectId);
+      if (!row || row.state === 'reserved') return { refused: 'missing' };
+      if (row.state === to) return { changed: false };
+      if (row.state !== from) return { refused: row.state };
+      await tx.run('UPDATE project SET state = ? WHERE id = ?', [to, projectId]);
+      return { changed: true };
+    });
+  }
+}
+
+/** One that comes later gives its first beat before it asks where a project is: it is counted here, or sees what was said. */
+async function othersOf(tx: Tx, { id, dead }: Sole): Promise<number> {
+  if (id === null) return 0;
+  const rows = await tx.all<GatewayRow>(
+    'SELECT id, beat FROM gateway WHERE id <> ? AND beat <> ?',
+    [id, LEFT],
+  );
+  return rows.filter((row) => !dead.some((gone) => gone.id === row.id && gone.beat === row.beat))
+    .length;
+}
+
+function stateOf(tx: Tx, projectId: string): Promise<StateRow | undefined> {
+  return tx.get<StateRow>('SELECT state, moved_to FROM project WHERE id = ?', [projectId]);
+}
+
+/** The project with this slug or id, with its state; also in a database that no gateway of this release has opened. */
+export function findMoving(
+  reader: Reader,
+  name: string,
+): Promise<(MovingProject & { readonly state: ProjectState }) | null> {
+  return reader.read(async (tx) => {
+    const row = await tx.get<ProjectRow>(
+      'SELECT id, slug, name, created_at, state, account_id FROM project WHERE slug = ?1 OR id = ?1',
+      [name],
+    );
+    if (!row) return null;
+    const { account_id, state, ...project } = row;
+    const account =
+      account_id === null
+        ? null
+        : await tx.get<AccountRow>(
+            'SELECT id, address, address_hash, created_at FROM account WHERE id = ?',
+            [account_id],
+          );
+    return { project, account: account ?? null, state };
+  });
+}

@@ -1,0 +1,102 @@
+import { Hono } from 'hono';
+import type { ServerInfo } from '../kernel/context.ts';
+import { ServiceError } from '../lib/errors.ts';
+import type { Executor } from '../kernel/executor.ts';
+import { once } from '../lib/once.ts';
+import { operations } from '../operations/index.ts';
+import {
+  errorResponse,
+  identify,
+  methodNotAllowed,
+  reply,
+  type HttpEnv,
+  type OnInternalError,
+} from './http.ts';
+import { mcpRoutes } from './mcp/routes.ts';
+import { ServicePrompts } from './mcp/prompts.ts';
+import { ProjectResources } from './mcp/resources.ts';
+import type { McpTables } from './mcp/tables.ts';
+import { ToolBook } from './mcp/tools.ts';
+import { openApiDocument } from './openapi/document.ts';
+import { restRoutes } from './rest/routes.ts';
+import { refuseDotSegments } from './target.ts';
+
+const SHOWN_PATH_MAX_CHARS = 200;
+
+/**
+ * Requests get an id, a path that would be folded into another one is refused, and whatever goes wrong is answered in the
+ * common form. `missing` is for what leads nowhere.
+ */
+export function emptyApp(
+  onInternal: OnInternalError,
+  missing: (path: string) => ServiceError = nothingAt,
+): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
+  app.use(identify, (c, next) => {
+    refuseDotSegments(c.env.incoming.url ?? '/');
+    return next();
+  });
+  app.onError((error, c) => errorResponse(error, c, onInternal));
+  app.notFound((c) => errorResponse(missing(c.req.path), c, onInternal));
+  return app;
+}
+
+/** Named under /v1 only: other addresses may hold a token. */
+export function nothingAt(path: string): ServiceError {
+  const shown = path.slice(0, SHOWN_PATH_MAX_CHARS);
+  return new ServiceError(
+    'NOT_FOUND',
+    path.startsWith('/v1/') ? { hint: `No route ${shown}.` } : {},
+  );
+}
+
+/** The operations over an executor: REST, MCP and the document that describes them. */
+export function mountApi(
+  app: Hono<HttpEnv>,
+  {
+    executor,
+    server,
+    onInternal,
+    signIn = false,
+  }: {
+    readonly executor: Executor;
+    readonly server: Pick<ServerInfo, 'urls' | 'contentUrl' | 'version'>;
+    readonly onInternal: OnInternalError;
+    /** Whether the document describes the routes of signing in. */
+    readonly signIn?: boolean;
+  },
+): void {
+  const document = once(() => JSON.stringify(openApiDocument(operations, server, { signIn })));
+  app.get('/v1/openapi.json', (c) =>
+    reply(c, document(), 200, { 'Content-Type': 'application/json' }),
+  );
+  app.all('/v1/openapi.json', () => {
+    throw methodNotAllowed(['GET']);
+  });
+  const allowedOrigin = isOwnOrigin(server.urls.api);
+  const options = { serverVersion: server.version, onInternal, allowedOrigin };
+  app.route('/mcp', mcpRoutes(executor, mcpTables(), options));
+  app.route('/', restRoutes(executor, operations, onInternal));
+}
+
+/** What agents find over MCP. */
+export function mcpTables(): McpTables {
+  return {
+    tools: new ToolBook(operations),
+    resources: new ProjectResources(),
+    prompts: new ServicePrompts(),
+  };
+}
+
+const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
+
+/** Knows the origin of pages under this address; on loopback under each name of that. */
+export function isOwnOrigin(url: string): (origin: string) => boolean {
+  const { origin, protocol, hostname, port } = new URL(url);
+  const names = LOOPBACK_NAMES.includes(hostname) ? LOOPBACK_NAMES : [];
+  const origins = new Set([
+    origin,
+    ...names.map((name) => new URL(`${protocol}//${name}:${port}`).origin),
+  ]);
+  return (asked) => origins.has(asked);
+}

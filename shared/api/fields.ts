@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import type { Operation } from '../kernel/operation.ts';
+
+/** How a field of an input is written as text: in a query string or on a command line. */
+export type FieldKind = 'string' | 'integer' | 'number' | 'boolean' | 'list' | 'json';
+
+interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly items?: JsonSchema;
+  readonly [key: string]: unknown;
+}
+
+/** The JSON Schema of an input (`io: input`) or answer, without what costs a reader more than it tells. */
+export function jsonSchema(type: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
+  const schema = z.toJSONSchema(type, { io, unrepresentable: 'any', override: lean });
+  const { $schema: _dialect, $defs: _definitions, ...rest } = schema as Record<string, unknown>;
+  return rest;
+}
+
+/**
+ * Zod states the whole range of safe integers, which every JSON number a caller writes is in anyway. Only "any JSON"
+ * refers to itself, by a path that is right in a document of its own alone; the schema without a keyword says the same.
+ */
+function lean({ jsonSchema: schema }: { jsonSchema: Record<string, unknown> }): void {
+  delete schema['$ref'];
+  if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
+  if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
+}
+
+/** The kind of every field of an operation's input, by name. */
+export function fieldKinds(operation: Operation): Map<string, FieldKind> {
+  const schema = jsonSchema(operation.input, 'input');
+  const properties = (schema['properties'] ?? {}) as Record<string, JsonSchema>;
+  return new Map(Object.entries(properties).map(([name, field]) => [name, kindOf(field)]));
+}
+
+/** Whether a field that no path parameter fills stands in the query; the others are the body, or in it. */
+export function isInQuery({ rest }: Operation, field: string): boolean {
+  if (rest.method === 'GET' || rest.method === 'DELETE') return true;
+  const { body } = rest;
+  if (!body || field === body.field || field === body.typeField) return false;
+  return body.query === undefined || body.query.includes(field);
+}
+
+function kindOf(field: JsonSchema): FieldKind {
+  switch (field.type) {
+    case 'string':
+    case 'integer':
+    case 'number':
+    case 'boolean':
+      return field.type;
+    case 'array':
+      return 'list';
+    default:
+      return 'json';
+  }
+}
+
+/**
+ * The value a text stands for. What does not fit its kind stays text, so that validation names the field.
+ * `texts` holds every value given under one name.
+ */
+export function fromTexts(kind: FieldKind, texts: readonly string[]): unknown {
+  const text = texts.at(-1) ?? '';
+  switch (kind) {
+    case 'list':
+      return texts;
+    case 'integer':
+    case 'number':
+      return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : text;
+    case 'json':
+      return parsedOr(text);
+    case 'string':
+      return text;
+  }
+}
+
+function parsedOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,46 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import {
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  ProtocolErrorCode,
+  type JSONRPCNotification,
+  type JSONRPCRequest,
+} from '@modelcontextprotocol/server';
+import { plainNumbers } from '../../lib/exact-json.ts';
+import { MCP_BODY_MAX_BYTES } from '../../lib/limits.ts';
+import { parseBoundedJson } from '../../rules/payload.ts';
+import { isObject } from '../../lib/guards.ts';
+import { invalidRequest, RefusedRequest } from './refusal.ts';
+import { readBody, refuseEncoded } from '../read-body.ts';
+
+export type Message = JSONRPCRequest | JSONRPCNotification;
+
+/**
+ * The JSON of a request, bounded in size and depth. Only the arguments keep their numbers as they were written. Clients are
+ * not held to their Content-Type.
+ */
+export async function readJson(incoming: IncomingMessage): Promise<unknown> {
+  refuseEncoded(incoming);
+  const bytes = await readBody(incoming, MCP_BODY_MAX_BYTES);
+  const value = isUtf8(bytes) ? parseBoundedJson(bytes) : undefined;
+  if (value === undefined) {
+    throw new RefusedRequest(400, ProtocolErrorCode.ParseError, 'Parse error');
+  }
+  const params = isObject(value) ? value['params'] : undefined;
+  plainNumbers(params, 'arguments');
+  return plainNumbers(value, 'params');
+}
+
+/** One request or notification: a batch would be metered as one call. */
+export function messageOf(value: unknown): Message {
+  if (Array.isArray(value)) throw invalidRequest('Batches are not supported: send one message.');
+  if (isJSONRPCRequest(value) || isJSONRPCNotification(value)) return value;
+  throw invalidRequest('Expected a JSON-RPC 2.0 request or notification.');
+}
+
+/** The id of whatever arrived, so that a refusal can name it. */
+export function idOf(value: unknown): string | number | null {
+  const id = isObject(value) ? value['id'] : undefined;
+  return typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id)) ? id : null;
+}

@@ -1,0 +1,79 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { plainNumbers, stringifyExact } from '../../lib/exact-json.ts';
+import type { Answer } from '../../kernel/executor.ts';
+import { mayWait, type Operation } from '../../kernel/operation.ts';
+import { isObject } from '../../lib/guards.ts';
+import { markMeta, staleNote } from '../answer-marks.ts';
+import { shownError } from '../http.ts';
+import { fenceAnswer, UNTRUSTED_META } from './fence.ts';
+import { markNumbers } from './numbers.ts';
+import type { CallableTool, CallSite, Outlook } from './tables.ts';
+
+const WAITING: Readonly<Record<Operation['effect'], string>> = {
+  wait: 'still waiting, nothing lost',
+  write: 'still waiting for a person; not denied',
+  read: 'still working',
+};
+
+/** A tool that is an operation. */
+export class OperationTool implements CallableTool {
+  readonly #operation: Operation;
+  readonly pace: CallableTool['pace'];
+
+  constructor(operation: Operation) {
+    this.#operation = operation;
+    this.pace = paceOf(operation);
+  }
+
+  async run(input: Record<string, unknown>, site: CallSite): Promise<CallToolResult> {
+    const { executor, caller, signal, onInternal } = site;
+    try {
+      const answer = await executor.execute(this.#operation, input, caller, signal);
+      return success(this.#operation, answer);
+    } catch (error) {
+      // Whatever a call throws after its client left is of no interest.
+      const noted = signal.aborted ? () => {} : onInternal;
+      const shown = shownError(error, caller.requestId, noted);
+      const { code, details } = shown;
+      return {
+        content: [{ type: 'text', text: shown.line() }],
+        isError: true,
+        ...(details && { _meta: { 'svc/error': { ...details, code } } }),
+      };
+    }
+  }
+
+  outlook(input: Record<string, unknown>): Outlook {
+    const parsed = this.#operation.input.safeParse(plainNumbers(input, this.#operation.exact));
+    const seconds = parsed.data?.['timeout_seconds'] ?? parsed.data?.['wait_seconds'];
+    return {
+      message: WAITING[this.#operation.effect],
+      total: typeof seconds === 'number' ? seconds : undefined,
+    };
+  }
+}
+
+/** Waits, and work in many portions, are held. */
+function paceOf(operation: Operation): CallableTool['pace'] {
+  if (operation.effect === 'wait') return 'wait';
+  return mayWait(operation) ? 'long' : 'moment';
+}
+
+function success(operation: Operation, answer: Answer): CallToolResult {
+  const { value, replica } = answer;
+  const untrusted = operation.mcp !== false && operation.mcp.untrusted;
+  const fenced = untrusted && isObject(value) ? fenceAnswer(untrusted, value) : null;
+  const texts = [
+    fenced ? fenced.text : stringifyExact(value),
+    ...(replica?.stale ? [staleNote(replica.ageMs / 1000)] : []),
+  ];
+  const structured = fenced ? fenced.structured : value;
+  const meta = { ...(fenced && UNTRUSTED_META), ...markMeta(answer) };
+  return {
+    content: texts.map((text) => ({ type: 'text', text })),
+    // It has to be an object: that there is nothing, the text alone says.
+    ...(isObject(structured) && { structuredContent: markNumbers(structured) }),
+    isError: false,
+    ...(Object.keys(meta).length > 0 && { _meta: meta }),
+  };
+}

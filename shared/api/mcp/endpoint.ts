@@ -1,0 +1,370 @@
+import {
+  classifyInboundRequest,
+  createMcpHandler,
+  type InMemoryServerEventBus,
+  InMemoryTransport,
+  isInitializeRequest,
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  PerRequestHTTPServerTransport,
+  ProtocolError,
+  UnsupportedProtocolVersionError,
+} from '@modelcontextprotocol/server';
+import type { Context } from 'hono';
+import type { Caller } from '../../kernel/context.ts';
+import type { Credentials, Executor } from '../../kernel/executor.ts';
+import { isObject } from '../../lib/guards.ts';
+import { callerGone } from '../caller-gone.ts';
+import { credentialsOf, logOf, methodNotAllowed, reply, shownError, type HttpEnv } from '../http.ts';
+import { idOf, messageOf, readJson, type Message } from './body.ts';
+import { hold, sent, type Sent, type Served } from './hold.ts';
+import { writeNumbers } from './numbers.ts';
+import { listen } from './listen.ts';
+import {
+  errorJson,
+  errorOf,
+  invalidParams,
+  invalidRequest,
+  RefusedRequest,
+} from './refusal.ts';
+import { LEGACY_VERSIONS, serverOf, SUPPORTED_VERSIONS, type Exchange } from './server.ts';
+import {
+  callName,
+  newSession,
+  RunningCalls,
+  SESSION_HEADER,
+  sessionClient,
+} from './session.ts';
+import type { McpOptions } from './routes.ts';
+import type { CallableTool, McpTables } from './tables.ts';
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+// Without the second header some proxies keep a stream to themselves until it ends.
+const STREAM_TYPE = { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' };
+/** What begins to run for a moment is not stopped when its client leaves. */
+const NEVER = new AbortController().signal;
+const TEN_SECONDS_MS = 10_000;
+const META_CLIENT = 'io.modelcontextprotocol/clientInfo';
+
+/** What is known of a request so far, for whichever answer it gets. */
+interface Visit {
+  readonly c: Context<HttpEnv>;
+  readonly headers: Record<string, string>;
+  id: string | number | null;
+}
+
+/** A request that may be served, and who makes it. */
+interface Accepted {
+  readonly message: Message;
+  readonly era: Exchange['era'];
+  readonly caller: Caller;
+  readonly credentials: Credentials;
+  /** What the SDK reads of the request, beside its message. */
+  readonly headers: Record<string, string>;
+}
+
+export class Endpoint {
+  readonly #executor: Executor;
+  readonly #tables: McpTables;
+  readonly #options: McpOptions;
+  readonly #running = new RunningCalls();
+  readonly #streamAfterMs: number;
+  readonly #tickMs: number;
+
+  constructor(executor: Executor, tables: McpTables, options: McpOptions) {
+    this.#executor = executor;
+    this.#tables = tables;
+    this.#options = options;
+    this.#streamAfterMs = options.streamAfterMs ?? TEN_SECONDS_MS;
+    this.#tickMs = options.tickMs ?? TEN_SECONDS_MS;
+  }
+
+  post(c: Context<HttpEnv>): Promise<Response> {
+    return this.#handle(c, (visit) => this.#post(visit));
+  }
+
+  refuse(c: Context<HttpEnv>): Promise<Response> {
+    return this.#handle(c, () => Promise.reject(methodNotAllowed(['POST'])));
+  }
+
+  /** Turns whatever `answer` throws into a JSON-RPC error. */
+  async #handle(
+    c: Context<HttpEnv>,
+    answer: (visit: Visit) => Promise<Response>,
+  ): Promise<Response> {
+    const headers = {
+      'X-Request-Id': c.get('requestId'),
+      'X-Service-Version': this.#options.serverVersion,
+      'Cache-Control': 'no-store',
+    };
+    const visit: Visit = { c, headers, id: null };
+    try {
+      this.#refuseOrigin(c);
+      return await answer(visit);
+    } catch (error) {
+      return this.#failure(error, visit);
+    }
+  }
+
+  /** The key is checked before the body is read, and pays for it whatever the body says. */
+  async #post(visit: Visit): Promise<Response> {
+    const { c, headers } = visit;
+    const credentials = credentialsOf(c);
+    const caller = await this.#executor.authenticate(credentials);
+    const message = await this.#read(visit, caller);
+    const accepted = { message, caller, credentials, ...this.#era(c, message) };
+    if (!isJSONRPCRequest(message)) {
+      this.#cancel(c, message, caller);
+      return answered(visit, await this.#serve(c, accepted, NEVER));
+    }
+    if (message.method === 'subscriptions/listen' && accepted.era === 'modern') {
+      return this.#listen(visit, { ...accepted, message });
+    }
+    const tool = this.#tool(message);
+    if (tool && tool.pace !== 'moment') return this.#hold(visit, { ...accepted, message });
+    const served = await this.#serve(c, accepted, NEVER);
+    if (message.method === 'initialize') {
+      headers[SESSION_HEADER] = newSession(clientNameOf(message));
+    }
+    return answered(visit, served);
+  }
+
+  #cancel(c: Context<HttpEnv>, { method, params }: Message, caller: Caller): void {
+    const id = idOf({ id: params?.['requestId'] });
+    if (method === 'notifications/cancelled' && id !== null) {
+      this.#running.cancel(callName(c, caller, id));
+    }
+  }
+
+  #refuseOrigin(c: Context<HttpEnv>): void {
+    const origin = c.req.header('origin');
+    if (origin === undefined || this.#options.allowedOrigin?.(origin)) return;
+    throw new RefusedRequest(403, invalidRequest('').code, 'This Origin is not allowed.');
+  }
+
+  async #read(visit: Visit, caller: Caller): Promise<Message> {
+    let metered = true;
+    try {
+      const value = await readJson(visit.c.env.incoming);
+      visit.id = idOf(value);
+      const message = messageOf(value);
+      metered = this.#tool(message)?.pace !== 'wait';
+      return message;
+    } finally {
+      if (metered) Object.assign(visit.headers, this.#executor.meter(caller));
+    }
+  }
+
+  #tool({ method, params }: Message): CallableTool | undefined {
+    return method === 'tools/call' ? this.#tables.tools.find(String(params?.['name'])) : undefined;
+  }
+
+  /** Which kind of revision a message speaks, and what the SDK is to read of its headers. */
+  #era(c: Context<HttpEnv>, body: Message): Pick<Accepted, 'era' | 'headers'> {
+    const version = c.req.header('mcp-protocol-version');
+    const method = c.req.header('mcp-method');
+    const name = c.req.header('mcp-name');
+    const { kind } = classifyInboundRequest({
+      httpMethod: 'POST',
+      body,
+      ...(version !== undefined && { protocolVersionHeader: version }),
+      ...(method !== undefined && { mcpMethodHeader: method }),
+      ...(name !== undefined && { mcpNameHeader: name }),
+    });
+    if (kind === 'legacy') {
+      refuseUnknown(version);
+      refuseBare(body);
+      return { era: 'legacy', headers: JSON_TYPE };
+    }
+    const headers = {
+      ...JSON_TYPE,
+      ...(version !== undefined && { 'mcp-protocol-version': version }),
+      ...(method !== undefined && { 'mcp-method': method }),
+      ...(name !== undefined && { 'mcp-name': name }),
+    };
+    return { era: 'modern', headers };
+  }
+
+  /** The answer of the SDK. Rejects with what concerns the request as a whole. */
+  async #serve(c: Context<HttpEnv>, accepted: Accepted, signal: AbortSignal): Promise<Served> {
+    const { message, era, headers } = accepted;
+    const failures: unknown[] = [];
+    const exchange = this.#exchange(c, accepted, signal, (error) => failures.push(error));
+    const response =
+      era === 'modern'
+        ? await createMcpHandler(() => serverOf(exchange), { legacy: 'reject' }).fetch(
+            requestOf(headers, signal),
+            { parsedBody: message },
+          )
+        : await serveLegacy(exchange, message, signal);
+    if (failures.length > 0) throw failures[0];
+    return response;
+  }
+
+  #exchange(
+    c: Context<HttpEnv>,
+    { message, era, caller }: Accepted,
+    signal: AbortSignal,
+    failed: Exchange['failed'],
+  ): Exchange {
+    const { onInternal, serverVersion } = this.#options;
+    return {
+      era,
+      tables: this.#tables,
+      version: serverVersion,
+      site: { executor: this.#executor, caller, signal, onInternal },
+      clientName: clientNameOf(message) ?? sessionClient(c.req.header(SESSION_HEADER)),
+      progressMs: acceptsStream(c) ? this.#tickMs : null,
+      failed,
+    };
+  }
+
+  /** A call that may take longer than clients and proxies wait in silence. */
+  async #hold(
+    visit: Visit,
+    accepted: Accepted & { readonly message: JSONRPCRequest },
+  ): Promise<Response> {
+    const { c, headers } = visit;
+    const { message, caller } = accepted;
+    const gone = callerGone(c.env.outgoing);
+    const run = (signal: AbortSignal): Promise<Served> =>
+      this.#serve(c, accepted, signal).catch((error: unknown) => {
+        // The SDK ends what its client has left or taken back.
+        if (signal.aborted) return null;
+        throw error;
+      });
+    const answer = this.#running
+      .run(callName(c, caller, message.id), gone.signal, run)
+      .finally(() => gone.stop());
+    const held = acceptsStream(c)
+      ? await hold(answer, { streamAfterMs: this.#streamAfterMs, tickMs: this.#tickMs })
+      : await sent(await answer);
+    return replied(visit, held, held === null ? 202 : 200, headers);
+  }
+
+  async #listen(
+    visit: Visit,
+    accepted: Accepted & { readonly message: JSONRPCRequest },
+  ): Promise<Response> {
+    const { c } = visit;
+    if (!acceptsStream(c)) {
+      throw invalidRequest('The answer is an event stream: name text/event-stream in Accept.');
+    }
+    const { message, credentials, headers } = accepted;
+    const { signal } = callerGone(c.env.outgoing);
+    const exchange = this.#exchange(c, accepted, signal, () => undefined);
+    const stream = await listen({
+      message,
+      credentials,
+      site: exchange.site,
+      resources: this.#tables.resources,
+      serve: async (parsedBody: JSONRPCRequest, bus: InMemoryServerEventBus) => {
+        const options = { legacy: 'reject', bus, keepAliveMs: this.#tickMs } as const;
+        const handler = createMcpHandler(() => serverOf(exchange), options);
+        const response = await handler.fetch(requestOf(headers, signal), { parsedBody });
+        return { response, close: () => handler.close() };
+      },
+      tickMs: this.#tickMs,
+      pauseMs: this.#options.pauseMs,
+    });
+    if (stream instanceof ReadableStream) return replied(visit, stream, 200, visit.headers);
+    return answered(visit, stream);
+  }
+
+  #failure(error: unknown, visit: Visit): Response {
+    const { c, id, headers } = visit;
+    if (error instanceof RefusedRequest) {
+      return replied(visit, errorJson(id, error), error.status, headers);
+    }
+    if (error instanceof ProtocolError) {
+      const { code, message } = error;
+      return replied(visit, errorJson(id, { code, message }), 200, headers);
+    }
+    const shown = shownError(error, c.get('requestId'), logOf(c, this.#options.onInternal));
+    const all = { ...headers, ...shown.headers() };
+    return replied(visit, errorJson(id, errorOf(shown)), shown.status, all);
+  }
+}
+
+/** Of no meaning to the SDK. */
+const ADDRESS = 'http://localhost/mcp';
+
+/** What the SDK reads of a request, beside its message. */
+function requestOf(headers: Record<string, string>, signal: AbortSignal): Request {
+  return new Request(ADDRESS, {
+    method: 'POST',
+    headers,
+    ...(signal !== NEVER && { signal }),
+  });
+}
+
+/**
+ * The SDK's own serving of older revisions answers with streams only, and holds clients to their Accept. What may be held
+ * is served by its transport of a single request, and what is answered at once by the one within a process, which is
+ * faster. To an older client the status 404 would mean that its session is gone, so a refusal is 200 too.
+ */
+async function serveLegacy(
+  exchange: Exchange,
+  message: Message,
+  signal: AbortSignal,
+): Promise<Served> {
+  const server = serverOf(exchange);
+  if (signal !== NEVER) {
+    const transport = new PerRequestHTTPServerTransport({ classification: { era: 'legacy' } });
+    await server.connect(transport);
+    return transport.handleMessage(message, { request: requestOf(JSON_TYPE, signal) });
+  }
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  await server.connect(far);
+  const answer = new Promise<JSONRPCMessage>((resolve) => {
+    // oxlint-disable-next-line prefer-add-event-listener -- the SDK's transports have no other way
+    near.onmessage = resolve;
+  });
+  await near.send(message);
+  return isJSONRPCRequest(message) ? writeNumbers(JSON.stringify(await answer)) : null;
+}
+
+/** The revision that a header of an older client names has to be one of these. */
+function refuseUnknown(requested: string | undefined): void {
+  if (requested === undefined || LEGACY_VERSIONS.includes(requested)) return;
+  const supported = [...SUPPORTED_VERSIONS];
+  const { code, message } = new UnsupportedProtocolVersionError({ supported, requested });
+  throw new RefusedRequest(400, code, message, { supported, requested });
+}
+
+/** The SDK would call it a fault of its own. */
+function refuseBare(message: Message): void {
+  if (message.method !== 'initialize' || isInitializeRequest(message)) return;
+  throw invalidParams('Invalid params: name protocolVersion, capabilities and clientInfo.');
+}
+
+/** The SDK's answer with our headers. */
+async function answered(visit: Visit, served: Served): Promise<Response> {
+  const body = await sent(served);
+  const status = served instanceof Response ? served.status : body === null ? 202 : 200;
+  return replied(visit, body, status, visit.headers);
+}
+
+function replied(
+  { c }: Visit,
+  body: Sent,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  if (body === null) return reply(c, null, status, headers);
+  const type = typeof body === 'string' ? JSON_TYPE : STREAM_TYPE;
+  return reply(c, body, status, { ...headers, ...type });
+}
+
+/** The client name that a request gives: each one of the newer revision, and `initialize` of older ones. */
+function clientNameOf({ method, params }: Message): string | undefined {
+  const client =
+    method === 'initialize' ? params?.['clientInfo'] : params?.['_meta']?.[META_CLIENT];
+  const name = isObject(client) ? client['name'] : undefined;
+  return typeof name === 'string' && name !== '' ? name : undefined;
+}
+
+function acceptsStream(c: Context<HttpEnv>): boolean {
+  return /text\/event-stream|\*\/\*/.test(c.req.header('accept') ?? '');
+}

@@ -1,0 +1,126 @@
+import { writeNumbers } from './numbers.ts';
+
+/** A client that takes nothing from its stream is dropped when so many pieces wait for it. */
+const WAITING_MAX = 1000;
+const KEEP_ALIVE = ': waiting\n\n';
+
+/** What the SDK answers to a request: JSON, a stream of events, or nothing. */
+export type Served = Response | string | null;
+/** What the client gets of it. */
+export type Sent = string | ReadableStream<Uint8Array> | null;
+
+/** Answers with JSON while that is soon enough, and with an event stream otherwise. */
+export async function hold(
+  answer: Promise<Served>,
+  times: { readonly streamAfterMs: number; readonly tickMs: number },
+): Promise<Sent> {
+  const early = await within(answer, times.streamAfterMs);
+  return early === LATE
+    ? new Outflow().begin((flow) => late(flow, answer, times.tickMs))
+    : sent(early);
+}
+
+/** The answer as it is. */
+export async function sent(served: Served): Promise<Sent> {
+  if (served === null || typeof served === 'string') return served;
+  const body = streamOf(served);
+  if (body) return new Outflow().begin((flow) => flow.pass(body));
+  return writeNumbers(await served.text()) || null;
+}
+
+const LATE = Symbol('late');
+
+async function within(answer: Promise<Served>, ms: number): Promise<Served | typeof LATE> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<typeof LATE>((resolve) => {
+    timer = setTimeout(resolve, ms, LATE);
+  });
+  try {
+    return await Promise.race([answer, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function late(flow: Outflow, answer: Promise<Served>, tickMs: number): Promise<void> {
+  // The first bytes carry the headers through proxies that wait for a body.
+  flow.send(KEEP_ALIVE);
+  const ticker = setInterval(() => flow.send(KEEP_ALIVE), tickMs);
+  let served: Served;
+  try {
+    served = await answer;
+  } finally {
+    clearInterval(ticker);
+  }
+  const body = served instanceof Response ? streamOf(served) : null;
+  if (body) return flow.pass(body);
+  const json = await sent(served);
+  if (typeof json === 'string') flow.send(event(json));
+}
+
+/** A stream to a client, which may read slowly or leave. */
+export class Outflow {
+  readonly #encoder = new TextEncoder();
+  readonly #decoder = new TextDecoder();
+  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+  #source: ReadableStreamDefaultReader<Uint8Array> | null = null;
+
+  /** `write` sends all there is; the stream ends with it. */
+  begin(write: (flow: Outflow) => Promise<void>): ReadableStream<Uint8Array> {
+    return new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.#controller = controller;
+        void write(this).then(
+          () => this.#end((open) => open.close()),
+          (error: unknown) => this.#end((open) => open.error(error)),
+        );
+      },
+      cancel: () => this.#leave(),
+    });
+  }
+
+  /** Sends on what the SDK writes, a frame at a time. */
+  async pass(body: ReadableStream<Uint8Array>): Promise<void> {
+    this.#source = body.getReader();
+    if (!this.#controller) return this.#leave();
+    for (;;) {
+      const { done, value } = await this.#source.read();
+      if (done) return;
+      this.send(writeNumbers(this.#decoder.decode(value, { stream: true })));
+    }
+  }
+
+  send(text: string): void {
+    if (!this.#controller) return;
+    this.#controller.enqueue(this.#encoder.encode(text));
+    if ((this.#controller.desiredSize ?? 0) >= -WAITING_MAX) return;
+    this.#end((open) => open.error(new Error('The client reads too slowly.')));
+    this.#leave();
+  }
+
+  /** Sends nothing more of the SDK's. */
+  async stop(): Promise<void> {
+    await this.#source?.cancel();
+  }
+
+  #end(end: (open: ReadableStreamDefaultController<Uint8Array>) => void): void {
+    const open = this.#controller;
+    this.#controller = null;
+    if (open) end(open);
+  }
+
+  #leave(): void {
+    this.#controller = null;
+    void this.#source?.cancel();
+  }
+}
+
+export function event(json: string): string {
+  return `event: message\ndata: ${json}\n\n`;
+}
+
+/** The events of an answer that is a stream. Only that is asked for its body: making one takes long. */
+export function streamOf(response: Response): ReadableStream<Uint8Array> | null {
+  const isStream = response.headers.get('content-type') === 'text/event-stream';
+  return isStream ? response.body : null;
+}

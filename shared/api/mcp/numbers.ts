@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto';
+import { ExactNumber } from '../../lib/exact-json.ts';
+
+/** Nobody outside learns it: it's replaced before an answer leaves. */
+const MARK = randomUUID();
+const MARKED = /"([\da-f-]{36}):([-+.\deE]+)"/g;
+
+/**
+ * The value with its exact numbers as marked texts: the SDK writes answers with JSON.stringify, which would round them.
+ */
+export function markNumbers<T extends object>(value: T): T {
+  return hasExact(value) ? (marked(value) as T) : value;
+}
+
+function hasExact(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return value instanceof ExactNumber || Object.values(value).some(hasExact);
+}
+
+function marked(value: unknown): unknown {
+  if (value instanceof ExactNumber) return `${MARK}:${value.text}`;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(marked);
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, marked(member)]));
+}
+
+/** The JSON with those numbers as they were written. */
+export function writeNumbers(json: string): string {
+  if (!json.includes(MARK)) return json;
+  return json.replace(MARKED, (found, mark: string, text: string) =>
+    mark === MARK ? text : found,
+  );
+}

@@ -1,0 +1,80 @@
+import * as z from 'zod';
+import type { Operation } from '../../kernel/operation.ts';
+import { mayCall, SCOPES, type Scope } from '../../lib/scopes.ts';
+import { OperationTool } from './call.ts';
+import { inputSchema, outputSchema, type ObjectSchema } from './schema.ts';
+import type { CallableTool, ToolTable } from './tables.ts';
+
+/** A tool as `tools/list` shows it. */
+export interface Tool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: ObjectSchema;
+  /** Absent where the answer may be null: a client would insist on an object. */
+  readonly outputSchema?: ObjectSchema;
+  readonly annotations: {
+    readonly readOnlyHint: boolean;
+    /** These two are for tools that write. */
+    readonly destructiveHint?: boolean;
+    readonly idempotentHint?: true;
+    readonly openWorldHint: boolean;
+  };
+}
+
+/** The tools that these scopes may call, in the order of the operations. */
+export function toolList(operations: readonly Operation[], scopes: readonly Scope[]): Tool[] {
+  return operations
+    .filter((operation) => mayCall(scopes, operation.scope))
+    .map(toolOf)
+    .filter((tool) => tool !== null);
+}
+
+function toolOf(operation: Operation): Tool | null {
+  const { name, summary, description, mcp, effect, output } = operation;
+  if (mcp === false) return null;
+  return {
+    name,
+    title: mcp.title,
+    description: `${summary} ${description}`,
+    inputSchema: inputSchema(operation.input),
+    ...(!(output instanceof z.ZodNullable) && { outputSchema: outputSchema(output) }),
+    annotations: {
+      readOnlyHint: effect !== 'write',
+      ...(effect === 'write' && {
+        destructiveHint: mcp.destructive ?? false,
+        ...(mcp.idempotent && { idempotentHint: true }),
+      }),
+      openWorldHint: mcp.openWorld ?? false,
+    },
+  };
+}
+
+/** The operations an agent can call, by name, and their lists. */
+export class ToolBook implements ToolTable {
+  readonly #operations: readonly Operation[];
+  readonly #byName: ReadonlyMap<string, CallableTool>;
+  readonly #lists = new Map<string, readonly Tool[]>();
+
+  constructor(operations: readonly Operation[]) {
+    this.#operations = operations;
+    const tools = operations.filter((operation) => operation.mcp !== false);
+    this.#byName = new Map(tools.map((one) => [one.name, new OperationTool(one)]));
+  }
+
+  find(name: string): CallableTool | undefined {
+    return this.#byName.get(name);
+  }
+
+  /** Made once for each set of scopes. */
+  list(scopes: readonly Scope[]): readonly Tool[] {
+    // In the order of SCOPES there are few sets, whatever a key holds.
+    const key = SCOPES.filter((scope) => scopes.includes(scope)).join(' ');
+    let list = this.#lists.get(key);
+    if (list === undefined) {
+      list = toolList(this.#operations, scopes);
+      this.#lists.set(key, list);
+    }
+    return list;
+  }
+}

@@ -1,0 +1,211 @@
+import type { ServerInfo } from '../../kernel/context.ts';
+import { eventSchema } from '../../kernel/envelope.ts';
+import { jsonSchema } from '../fields.ts';
+import { linkPaths } from './links.ts';
+import { pagePaths } from './pages.ts';
+import { replicaPaths } from './replica.ts';
+import { uiPaths } from './ui.ts';
+import {
+  COMMON_HEADERS,
+  errorResponses,
+  inPath,
+  jsonResponse,
+  OUTAGES,
+} from './responses.ts';
+
+type Json = Record<string, unknown>;
+
+export const DOOR_TAGS: Readonly<Record<string, string>> = {
+  mcp: 'The same operations as tools.',
+  webhooks: 'Where senders deliver to, and what is delivered to callbacks.',
+  links: 'Addresses that answers carry: who has one needs no key.',
+  pages: 'What people see who are asked to decide.',
+  ui: 'The web inbox of owners, at `/ui`.',
+  replica: 'How a daemon keeps a copy of the project.',
+};
+
+type Described = Pick<ServerInfo, 'urls' | 'contentUrl'>;
+
+/** The paths that are no operation's: what senders, links and people reach, the tools of agents, and this document. */
+export function doorPaths(server: Described): Record<string, Json> {
+  const { hooks, mcp } = server.urls;
+  return {
+    '/mcp': { servers: [{ url: baseOf(mcp), description: 'MCP' }], post: MCP },
+    '/w/{token}': { servers: [{ url: hooks, description: 'Webhook ingress' }], post: INGRESS },
+    ...linkPaths(server.contentUrl),
+    ...pagePaths(),
+    ...uiPaths(),
+    ...replicaPaths(),
+    '/v1/openapi.json': { get: DOCUMENT },
+  };
+}
+
+/** What the service itself sends. */
+export function outgoingWebhooks(): Json {
+  return { event: { post: OUTGOING } };
+}
+
+/** The address that `/mcp` is added to. */
+function baseOf(mcpUrl: string): string {
+  return mcpUrl.replace(/\/mcp$/, '');
+}
+
+const RPC_ERROR = {
+  type: 'object',
+  required: ['jsonrpc', 'error'],
+  properties: {
+    jsonrpc: { const: '2.0' },
+    id: { type: ['string', 'integer', 'null'] },
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: {
+        code: { type: 'integer' },
+        message: {
+          type: 'string',
+          description: '`CODE: message hint`, for codes of this service.',
+        },
+        data: { type: 'object' },
+      },
+    },
+  },
+};
+
+const MCP = {
+  operationId: 'mcp',
+  tags: ['mcp'],
+  summary: 'Tools, resources and prompts over the Model Context Protocol.',
+  description:
+    'Streamable HTTP, in the revisions 2026-07-28 (`server/discover`), 2025-11-25, 2025-06-18 and ' +
+    '2025-03-26 (`initialize`): one JSON-RPC message a request, of at most 2 MB. `tools/list` shows the tools that the ' +
+    'scopes of the key allow, `resources/list` the files (`disk://`), values (`kv://`) and pending events (`inbox://`). ' +
+    'A call that waits longer than 10 seconds is answered as an event stream, when the client accepts one; so is ' +
+    '`subscriptions/listen`, which tells what changes until the client leaves. Refusals of a tool are results with ' +
+    '`isError`; errors below carry a JSON-RPC error.',
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': {
+        schema: { type: 'object' },
+        example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+      },
+    },
+  },
+  responses: {
+    200: {
+      description: 'The result, or the error of a message that could be read.',
+      headers: {
+        ...COMMON_HEADERS,
+        'Mcp-Session-Id': {
+          required: false,
+          description:
+            'With the answer to `initialize`. The server keeps no sessions: a client that repeats it can cancel its calls.',
+          schema: { type: 'string' },
+        },
+      },
+      content: {
+        'application/json': { schema: { type: 'object' } },
+        'text/event-stream': { schema: { type: 'string' } },
+      },
+    },
+    202: { description: 'A notification: nothing to answer.', headers: COMMON_HEADERS },
+    ...Object.fromEntries(
+      [
+        [400, 'The message is no JSON-RPC request of a known revision.'],
+        [401, 'UNAUTHENTICATED or KEY_REVOKED.'],
+        [403, 'The Origin is not allowed.'],
+        [404, 'There is no such method.'],
+        [405, 'METHOD_NOT_ALLOWED.'],
+        [413, 'PAYLOAD_TOO_LARGE.'],
+        [415, 'UNSUPPORTED_MEDIA_TYPE.'],
+        [429, 'RATE_LIMITED.'],
+        [500, 'INTERNAL.'],
+        [503, 'UNAVAILABLE.'],
+      ].map(([status, description]) => [status, jsonResponse(String(description), RPC_ERROR)]),
+    ),
+  },
+};
+
+const INGRESS = {
+  operationId: 'webhook_receive',
+  tags: ['webhooks'],
+  summary: 'Deliver a webhook.',
+  description:
+    'Where the sender of a source posts to; the token is the capability and no key is needed. The raw body is ' +
+    'checked against the signature of the source before it is parsed. Identical deliveries create one event. The address ' +
+    'of an email source takes whole mails (RFC 5322), for mail servers that can post what they receive.',
+  security: [],
+  parameters: inPath('token'),
+  requestBody: {
+    required: true,
+    description: 'Any body of at most 5 MB, a mail of at most 25 MB, not compressed.',
+    content: { '*/*': { schema: {} } },
+  },
+  responses: {
+    200: jsonResponse('Accepted and durable, or a duplicate of the event named.', {
+      type: 'object',
+      required: ['status', 'event_id'],
+      properties: {
+        status: { type: 'string', enum: ['accepted', 'duplicate'] },
+        event_id: {
+          type: ['string', 'null'],
+          description:
+            'Null for a report about a mail that was sent: it makes no event of its own.',
+        },
+      },
+    }),
+    ...errorResponses([
+      'NOT_FOUND',
+      'METHOD_NOT_ALLOWED',
+      'INGRESS_SIGNATURE_INVALID',
+      'PAYLOAD_TOO_LARGE',
+      'UNSUPPORTED_MEDIA_TYPE',
+      ...OUTAGES,
+    ]),
+  },
+};
+
+const OUTGOING = {
+  operationId: 'event_push',
+  tags: ['webhooks'],
+  summary: 'An event, as it is sent to a callback_url.',
+  description:
+    'Sent for each event that a route matches, and as `request.resolved` for a request with a callback_url; signed as ' +
+    'Standard Webhooks with the secret of the route or of the project. Any 2xx within 15 seconds is a delivery; 410 ' +
+    'closes the route; anything else is tried again after 1 min, 5 min, 30 min, 2 h and 12 h. Redirects are not ' +
+    'followed. What an event carries was written by outsiders, unless its trust is `service`.',
+  security: [],
+  parameters: [
+    sentHeader('webhook-id', 'The id of the event, the same at every attempt.'),
+    sentHeader('webhook-timestamp', 'The time of the attempt, in seconds.'),
+    sentHeader(
+      'webhook-signature',
+      '`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; two of them for a while after a rotation.',
+    ),
+    sentHeader('x-service-attempt', 'Which attempt this is, from 1.'),
+  ],
+  requestBody: {
+    required: true,
+    content: { 'application/json': { schema: jsonSchema(eventSchema, 'output') } },
+  },
+  responses: {
+    '2XX': { description: 'Delivered.' },
+    410: { description: 'Send no more of this: the route is disabled.' },
+  },
+};
+
+function sentHeader(name: string, description: string): Json {
+  return { name, in: 'header', required: true, description, schema: { type: 'string' } };
+}
+
+const DOCUMENT = {
+  operationId: 'openapi',
+  tags: ['whoami'],
+  summary: 'This document.',
+  description: 'The OpenAPI 3.1 description.',
+  security: [],
+  responses: {
+    200: jsonResponse('The OpenAPI 3.1 description.', { type: 'object' }),
+    ...errorResponses(['METHOD_NOT_ALLOWED', 'INTERNAL']),
+  },
+};

@@ -1,0 +1,166 @@
+import type { Operation, RawBody } from '../../kernel/operation.ts';
+import { fieldKinds, isInQuery, jsonSchema } from '../fields.ts';
+import { versionConditions } from '../version-headers.ts';
+
+type Json = Record<string, unknown>;
+
+/** What a request carries, by Content-Type. */
+export interface RequestBody {
+  readonly required: boolean;
+  readonly description?: string;
+  readonly content: Readonly<Record<string, Content>>;
+}
+
+interface Content {
+  readonly schema: Json;
+  readonly example?: unknown;
+  readonly examples?: Json;
+}
+
+/** The path and query parameters and the headers of an operation. */
+export function inputParameters(operation: Operation): Json[] {
+  return [
+    ...fieldParameters(operation),
+    ...versionParameters(operation),
+    ...(operation.effect === 'write' ? [IDEMPOTENCY_PARAMETER] : []),
+  ];
+}
+
+export const IDEMPOTENCY_PARAMETER = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    '1–255 printable ASCII characters. A repeat with the same key and input within 24 hours has one effect.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+};
+
+const IF_CHANGED_PARAMETER = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'ETags of answers you hold: 304 without a body while one of them is current.',
+  schema: { type: 'string' },
+};
+
+const CONDITION_PARAMETERS = [
+  {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description: 'The ETag of the version that must stand there, as `if_version` otherwise.',
+    schema: { type: 'string', pattern: '^"[1-9][0-9]*"$' },
+  },
+  {
+    name: 'If-None-Match',
+    in: 'header',
+    required: false,
+    description: '`*` where nothing may be stored yet, as `if_version` 0 otherwise.',
+    schema: { type: 'string', enum: ['*'] },
+  },
+] as const;
+
+function versionParameters(operation: Operation): Json[] {
+  const { versioned, method } = operation.rest;
+  if (versioned && method === 'GET') return [IF_CHANGED_PARAMETER];
+  const taken = versionConditions(operation);
+  return CONDITION_PARAMETERS.filter(({ name }) => taken.includes(name));
+}
+
+/** The names a path takes, as `[name in the path, field of the input]`. */
+function pathNames({ rest }: Operation): [string, string][] {
+  return [...rest.path.matchAll(/\{(\w+)\+?\}/g)].map(([, name = '']) => [
+    name,
+    rest.params?.[name] ?? name,
+  ]);
+}
+
+function inputParts(operation: Operation): {
+  properties: Record<string, Json>;
+  required: readonly string[];
+} {
+  const schema = jsonSchema(operation.input, 'input');
+  return {
+    properties: (schema['properties'] ?? {}) as Record<string, Json>,
+    required: (schema['required'] ?? []) as string[],
+  };
+}
+
+function fieldParameters(operation: Operation): Json[] {
+  const { properties, required } = inputParts(operation);
+  const kinds = fieldKinds(operation);
+  const inPath = new Map(pathNames(operation).map(([name, field]) => [field, name]));
+  // What a body of fields may hold as well need not stand in the query.
+  const elsewhere = operation.rest.body?.objectType !== undefined;
+  return Object.entries(properties)
+    .filter(([field]) => inPath.has(field) || isInQuery(operation, field))
+    .map(([field, { description, ...schema }]) => {
+      const pathName = inPath.get(field);
+      const value = withoutUndefined({ schema, example: operation.example[field] });
+      return {
+        name: pathName ?? field,
+        in: pathName === undefined ? 'query' : 'path',
+        required: pathName !== undefined || (required.includes(field) && !elsewhere),
+        ...(description !== undefined && { description }),
+        // An object stands in a query as its JSON, not as a parameter for each member.
+        ...(kinds.get(field) === 'json' ? { content: { 'application/json': value } } : value),
+      };
+    });
+}
+
+/** What a POST or PUT carries. */
+export function requestBody(operation: Operation): RequestBody {
+  const { body: raw } = operation.rest;
+  if (!raw) {
+    const body = fieldsBody(operation);
+    return { required: 'required' in body.schema, content: { 'application/json': body } };
+  }
+  return { required: true, description: rawText(raw), content: rawContent(operation, raw) };
+}
+
+function rawText({ as, typeField }: RawBody): string {
+  if (as === 'json') return 'Any JSON, under any Content-Type but those of forms.';
+  const type = typeField === undefined ? '' : ` Its Content-Type becomes \`${typeField}\`.`;
+  return `The bytes as they are, under any Content-Type.${type}`;
+}
+
+function rawContent(
+  operation: Operation,
+  { as, field, objectType }: RawBody,
+): RequestBody['content'] {
+  if (as === 'json') {
+    const schema = inputParts(operation).properties[field] ?? {};
+    const example = operation.example[field];
+    return { 'application/json': { schema, ...(example !== undefined && { example }) } };
+  }
+  return {
+    // The description of the field is about base64, which a body is not in.
+    'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+    ...(objectType !== undefined && { [objectType]: fieldsBody(operation, field) }),
+  };
+}
+
+/** A JSON object of the fields that the path leaves over, where bytes are the rule without the field of these. */
+function fieldsBody(operation: Operation, bytesField?: string): Content {
+  const { properties, required } = inputParts(operation);
+  const left = new Set([...pathNames(operation).map(([, field]) => field), bytesField]);
+  const fields = Object.entries(properties).filter(([field]) => !left.has(field));
+  const needed = required.filter((field) => !left.has(field));
+  const example = Object.entries(operation.example).filter(([field]) => !left.has(field));
+  return {
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries(fields),
+      ...(needed.length > 0 && { required: needed }),
+      additionalProperties: false,
+    },
+    // An example with bytes is none of a body without them.
+    ...(!(bytesField && bytesField in operation.example) && {
+      example: Object.fromEntries(example),
+    }),
+  };
+}
+
+function withoutUndefined(value: Json): Json {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
+}

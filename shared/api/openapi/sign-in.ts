@@ -1,0 +1,149 @@
+import type * as z from 'zod';
+import type { ErrorCode } from '../../lib/errors.ts';
+import { jsonSchema } from '../fields.ts';
+import { IDEMPOTENCY_PARAMETER } from './input.ts';
+import { CSRF, formBody, PAGE, pageResponses, REFUSED_FORMS, SEEN } from './pages.ts';
+import { errorResponses, jsonResponse, OUTAGES } from './responses.ts';
+import {
+  keyAnswer,
+  keyInput,
+  pollAnswer,
+  pollInput,
+  projectAnswer,
+  projectInput,
+  startAnswer,
+  startInput,
+} from '../sign-in.ts';
+
+type Json = Record<string, unknown>;
+
+export const SIGN_IN_TAG = 'auth';
+
+/** The routes of signing in and the page of its link. */
+export function signInPaths(): Record<string, Json> {
+  return {
+    '/v1/auth/start': { post: START },
+    '/v1/auth/poll': { post: POLL },
+    '/v1/auth/keys': { post: KEYS },
+    '/v1/projects': { post: PROJECTS },
+    '/s/{token}': { get: LOGIN_PAGE, post: LOGIN_FORM },
+  };
+}
+
+interface Route {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly input: z.ZodType;
+  readonly example: Json;
+  readonly status: 200 | 201;
+  readonly output: z.ZodType;
+  readonly errors: readonly ErrorCode[];
+}
+
+const COMMON: readonly ErrorCode[] = [
+  'VALIDATION_FAILED',
+  'METHOD_NOT_ALLOWED',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  ...OUTAGES,
+];
+const OF_LOGINS: readonly ErrorCode[] = ['LOGIN_NOT_VERIFIED', 'LOGIN_EXPIRED', 'LOGIN_CONSUMED'];
+
+function describe({ operationId, summary, description, ...route }: Route): Json {
+  return {
+    operationId,
+    tags: [SIGN_IN_TAG],
+    summary,
+    description,
+    security: [],
+    ...(route.status === 201 && { parameters: [IDEMPOTENCY_PARAMETER] }),
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': { schema: jsonSchema(route.input, 'input'), example: route.example },
+      },
+    },
+    responses: {
+      [route.status]: jsonResponse(summary, jsonSchema(route.output, 'output')),
+      ...errorResponses([...COMMON, ...route.errors]),
+    },
+  };
+}
+
+const LOGIN_ID = 'lgn_9fKq2Zr7Yw4Tb1Nc8Vd3Xg6Hj5Lm0Ps2';
+
+const START = describe({
+  operationId: 'auth_start',
+  summary: 'Begin a sign-in.',
+  description:
+    'Mails a link to the address. Show the `user_code`, then poll: whoever reads the mail confirms on its page, where ' +
+    'the same code stands. The answer is the same whether the address is known. Five an hour for an address.',
+  input: startInput,
+  example: { email: 'ana@example.com', client: { name: 'svc', version: '0.1.0', host: 'laptop' } },
+  status: 200,
+  output: startAnswer,
+  errors: ['RATE_LIMITED', 'EMAIL_DELIVERY_FAILED'],
+});
+
+const POLL = describe({
+  operationId: 'auth_poll',
+  summary: 'Ask whether a sign-in is confirmed.',
+  description:
+    'LOGIN_NOT_VERIFIED until it is: ask again after `interval` seconds, at most once a second. A sign-in that was ' +
+    'confirmed is used within 15 minutes, once: for a project, or for a key of one.',
+  input: pollInput,
+  example: { login_id: LOGIN_ID },
+  status: 200,
+  output: pollAnswer,
+  errors: [...OF_LOGINS, 'RATE_LIMITED'],
+});
+
+const KEYS = describe({
+  operationId: 'auth_key_create',
+  summary: 'Take a key of a project of yours.',
+  description:
+    'Uses a confirmed sign-in up. A repeat with the same Idempotency-Key is given the same answer for 15 minutes.',
+  input: keyInput,
+  example: { login_id: LOGIN_ID, project_id: 'prj_0123456789abcdef', key_name: 'laptop' },
+  status: 201,
+  output: keyAnswer,
+  errors: [...OF_LOGINS, 'NOT_FOUND', 'KEY_LIMIT_REACHED', 'IDEMPOTENCY_IN_PROGRESS'],
+});
+
+const PROJECTS = describe({
+  operationId: 'project_create',
+  summary: 'Create a project, with a first key that may do everything.',
+  description:
+    'Uses a confirmed sign-in up; its address becomes the channel of the owner. A repeat with the same ' +
+    'Idempotency-Key is given the same answer for 15 minutes.',
+  input: projectInput,
+  example: { login_id: LOGIN_ID, name: 'Acme Shop' },
+  status: 201,
+  output: projectAnswer,
+  errors: [...OF_LOGINS, 'SLUG_TAKEN', 'PROJECT_LIMIT_REACHED', 'IDEMPOTENCY_IN_PROGRESS'],
+});
+
+const LOGIN_PAGE = {
+  operationId: 'login_page',
+  summary: 'Look at a sign-in, in a browser.',
+  description: 'The link in the mail that auth/start sends. Looking never confirms.',
+  ...PAGE,
+  responses: pageResponses({ 200: 'The code to compare, and who began it.' }),
+};
+
+const LOGIN_FORM = {
+  operationId: 'login_confirm',
+  summary: 'Confirm or deny a sign-in, by the form of the page.',
+  description: 'Once one of the two is done, the other does nothing.',
+  ...PAGE,
+  requestBody: formBody({ csrf: CSRF, verb: { type: 'string', enum: ['confirm', 'deny'] } }),
+  responses: {
+    303: SEEN,
+    ...pageResponses({
+      ...REFUSED_FORMS,
+      400: 'No button was pressed.',
+      415: 'That was not a form.',
+    }),
+  },
+};

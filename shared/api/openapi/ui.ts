@@ -1,0 +1,41 @@
+import { jsonSchema } from '../fields.ts';
+import { errorResponses, jsonResponse, OUTAGES } from './responses.ts';
+import { uiLinkAnswer, uiLinkInput } from '../ui-links.ts';
+
+type Json = Record<string, unknown>;
+
+/** How a program brings somebody into the web inbox. Its pages are for people, and promise nothing to programs. */
+export function uiPaths(): Record<string, Json> {
+  return { '/v1/ui/links': { post: LINK } };
+}
+
+const LINK = {
+  operationId: 'ui_link_create',
+  tags: ['ui'],
+  summary: 'Make a link that opens the web inbox once.',
+  description:
+    'For `svc open`. The link is good for 60 seconds. The session it begins may do what the key may, ends with the ' +
+    'key, and after 12 hours; on a hosted gateway it never decides a request.',
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': {
+        schema: jsonSchema(uiLinkInput, 'input'),
+        example: { page: 'requests' },
+      },
+    },
+  },
+  responses: {
+    201: jsonResponse('The link.', jsonSchema(uiLinkAnswer, 'output')),
+    ...errorResponses([
+      'VALIDATION_FAILED',
+      'UNAUTHENTICATED',
+      'KEY_REVOKED',
+      'METHOD_NOT_ALLOWED',
+      'PAYLOAD_TOO_LARGE',
+      'UNSUPPORTED_MEDIA_TYPE',
+      'RATE_LIMITED',
+      ...OUTAGES,
+    ]),
+  },
+};

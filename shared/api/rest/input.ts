@@ -1,0 +1,150 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { invalid } from '../../lib/errors.ts';
+import { plainNumbers } from '../../lib/exact-json.ts';
+import { API_BODY_DEFAULT_MAX_BYTES } from '../../lib/limits.ts';
+import type { Operation, RawBody } from '../../kernel/operation.ts';
+import { parseBoundedJson } from '../../rules/payload.ts';
+import { isObject } from '../../lib/guards.ts';
+import { fieldKinds, fromTexts, isInQuery, type FieldKind } from '../fields.ts';
+import { readBody, readPieces, refuseEncoded } from '../read-body.ts';
+import { pathParameters } from '../target.ts';
+import { conditionOf, setCondition } from '../version-headers.ts';
+
+type Fields = Record<string, unknown>;
+type Kinds = ReadonlyMap<string, FieldKind>;
+
+/** The kinds of the fields that a query may hold. */
+export function queryKinds(operation: Operation): Kinds {
+  return new Map([...fieldKinds(operation)].filter(([field]) => isInQuery(operation, field)));
+}
+
+/** Query, body, path and the headers that ask for a version, as one object. */
+export async function readInput(
+  operation: Operation,
+  kinds: Kinds,
+  incoming: IncomingMessage,
+  target: string,
+): Promise<Fields> {
+  const { rest } = operation;
+  const hasBody = rest.method === 'POST' || rest.method === 'PUT';
+  const condition = conditionOf(operation, incoming.headers);
+  const query = fromQuery(target, kinds);
+  const input = hasBody ? withBody(query, await bodyFields(rest, incoming)) : query;
+  for (const [name, value] of pathParameters(rest.path, target)) {
+    input[rest.params?.[name] ?? name] = value;
+  }
+  setCondition(input, condition);
+  return input;
+}
+
+/** Query parameters the operation knows, by their kind; others are ignored. */
+function fromQuery(target: string, kinds: Kinds): Fields {
+  const start = target.indexOf('?');
+  if (start < 0 || kinds.size === 0) return {};
+  const query = new URLSearchParams(target.slice(start + 1));
+  const input: Fields = {};
+  for (const [name, kind] of kinds) {
+    const texts = query.getAll(name);
+    if (texts.length > 0) input[name] = fromTexts(kind, texts);
+  }
+  return input;
+}
+
+function withBody(query: Fields, body: Fields): Fields {
+  const twice = Object.keys(query).filter((field) => Object.hasOwn(body, field));
+  if (twice.length === 0) {
+    // A copy: `__proto__` in a body becomes an own member that validation refuses, never a prototype.
+    return { ...query, ...body };
+  }
+  throw invalid(
+    ...twice.map((path) => ({ path, message: 'Stands in the query and in the body.' })),
+  );
+}
+
+async function bodyFields(rest: Operation['rest'], incoming: IncomingMessage): Promise<Fields> {
+  const { body: raw, bodyMaxBytes = API_BODY_DEFAULT_MAX_BYTES } = rest;
+  if (raw?.as === 'json') {
+    return { [raw.field]: await jsonValue(incoming, raw.field, bodyMaxBytes) };
+  }
+  if (!raw) return exactFields(incoming, bodyMaxBytes);
+  if (!isType(incoming, raw.objectType)) return bytesFields(incoming, raw, bodyMaxBytes);
+  return jsonObject(incoming, API_BODY_DEFAULT_MAX_BYTES);
+}
+
+/** The fields of a body that has to be a JSON object, and to say so. Without a body there are none. */
+export async function readFields(incoming: IncomingMessage): Promise<Fields> {
+  const fields = await exactFields(incoming, API_BODY_DEFAULT_MAX_BYTES);
+  plainNumbers(fields);
+  return fields;
+}
+
+/** The same with its numbers as they were written. */
+async function exactFields(incoming: IncomingMessage, maxBytes: number): Promise<Fields> {
+  if (isBodiless(incoming)) return {};
+  if (!isType(incoming, 'application/json')) {
+    throw invalid({ path: 'Content-Type', message: 'Expected `application/json`.' });
+  }
+  return jsonObject(incoming, maxBytes);
+}
+
+async function jsonObject(incoming: IncomingMessage, maxBytes: number): Promise<Fields> {
+  refuseEncoded(incoming);
+  const body = await readBody(incoming, maxBytes);
+  const value = isUtf8(body) ? parseBoundedJson(body) : undefined;
+  if (isObject(value)) return value;
+  throw invalid({ path: '', message: 'The body must be a JSON object.' });
+}
+
+/** Any JSON, whatever it calls itself: only what is known to be a form is refused unread. */
+async function jsonValue(
+  incoming: IncomingMessage,
+  field: string,
+  maxBytes: number,
+): Promise<unknown> {
+  const type = mediaType(incoming);
+  if (type === 'application/x-www-form-urlencoded' || type.startsWith('multipart/')) {
+    throw invalid({ path: 'Content-Type', message: 'Expected JSON, not a form.' });
+  }
+  refuseEncoded(incoming);
+  const body = await readBody(incoming, maxBytes);
+  if (body.length === 0) throw invalid({ path: field, message: 'The body is empty.' });
+  if (!isUtf8(body)) throw invalid({ path: field, message: 'The body is not valid UTF-8.' });
+  const value = parseBoundedJson(body);
+  if (value !== undefined) return value;
+  throw invalid({
+    path: field,
+    message: 'The body must be one JSON value, not too deep, its numbers within a double.',
+  });
+}
+
+async function bytesFields(
+  incoming: IncomingMessage,
+  { field, typeField }: RawBody,
+  maxBytes: number,
+): Promise<Fields> {
+  refuseEncoded(incoming);
+  const bytes = await readPieces(incoming, maxBytes);
+  const type = incoming.headers['content-type'];
+  return { [field]: bytes, ...(typeField !== undefined && type && { [typeField]: type }) };
+}
+
+/** Whether a request has no body, and no header that says what one would be. */
+function isBodiless({ headers }: IncomingMessage): boolean {
+  const length = Number(headers['content-length'] ?? 0);
+  return (
+    length === 0 &&
+    headers['content-type'] === undefined &&
+    headers['transfer-encoding'] === undefined
+  );
+}
+
+function isType(incoming: IncomingMessage, expected: string | undefined): boolean {
+  return expected !== undefined && mediaType(incoming) === expected.toLowerCase();
+}
+
+/** The media type without its parameters, or nothing. */
+function mediaType(incoming: IncomingMessage): string {
+  const [type = ''] = (incoming.headers['content-type'] ?? '').split(';', 1);
+  return type.trim().toLowerCase();
+}

@@ -1,0 +1,119 @@
+import { Hono, type Context } from 'hono';
+import type { Caller } from '../../kernel/context.ts';
+import { stringifyExact } from '../../lib/exact-json.ts';
+import type { Answer, Executor } from '../../kernel/executor.ts';
+import { once } from '../../lib/once.ts';
+import { mayWait, type Method, type Operation } from '../../kernel/operation.ts';
+import { markHeaders } from '../answer-marks.ts';
+import { callerGone } from '../caller-gone.ts';
+import {
+  credentialsOf,
+  errorResponse,
+  methodNotAllowed,
+  reply,
+  type HttpEnv,
+  type OnInternalError,
+} from '../http.ts';
+import { queryKinds, readInput } from './input.ts';
+import { etagOf, isKnown } from '../version-headers.ts';
+
+interface Route {
+  readonly operation: Operation;
+  readonly kinds: () => ReturnType<typeof queryKinds>;
+  /** What shares the route, each meant when the body has its field. */
+  readonly others: Operation[];
+}
+
+/** REST over the operation list: every route is its operation's `rest` shape and nothing more. */
+export function restRoutes(
+  executor: Executor,
+  operations: readonly Operation[],
+  onInternal: OnInternalError,
+): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
+  const byPath = new Map<string, Map<Method, Route>>();
+  for (const operation of operations) {
+    const methods = byPath.get(operation.rest.path) ?? new Map<Method, Route>();
+    const { method, when } = operation.rest;
+    if (when !== undefined) methods.get(method)?.others.push(operation);
+    else methods.set(method, { operation, kinds: once(() => queryKinds(operation)), others: [] });
+    byPath.set(operation.rest.path, methods);
+  }
+  for (const [path, methods] of byPath) {
+    app.all(honoPath(path), (c) => respond(executor, methods, c, onInternal));
+  }
+  return app;
+}
+
+/** `{id}` is one segment; `{key+}` is all the rest, line separators too. */
+function honoPath(path: string): string {
+  return path.replace(/\{(\w+)\+\}/, ':$1{[\\s\\S]+}').replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+async function respond(
+  executor: Executor,
+  methods: ReadonlyMap<Method, Route>,
+  c: Context<HttpEnv>,
+  onInternal: OnInternalError,
+): Promise<Response> {
+  try {
+    // A HEAD is a GET whose body the server leaves out.
+    const method = c.req.method === 'HEAD' ? 'GET' : c.req.method;
+    const route = methods.get(method as Method);
+    if (!route) throw methodNotAllowed([...methods.keys()]);
+    const target = c.env.incoming.url ?? '/';
+    const caller = await executor.authenticate(credentialsOf(c));
+    const headers = route.operation.effect === 'wait' ? {} : executor.meter(caller);
+    const input = await readInput(route.operation, route.kinds(), c.env.incoming, target);
+    const operation = meant(route, input);
+    const answer = await run(executor, operation, input, caller, c);
+    return success(operation, answer, c, headers);
+  } catch (error) {
+    return errorResponse(error, c, onInternal);
+  }
+}
+
+function meant({ operation, others }: Route, input: Readonly<Record<string, unknown>>): Operation {
+  return others.find(({ rest }) => Object.hasOwn(input, rest.when ?? '')) ?? operation;
+}
+
+function success(
+  operation: Operation,
+  answer: Answer,
+  c: Context<HttpEnv>,
+  metered: Readonly<Record<string, string>>,
+): Response {
+  const { rest } = operation;
+  const { value } = answer;
+  const etag = etagOf(operation, value);
+  const headers = {
+    'Cache-Control': 'no-store',
+    ...(etag !== null && { ETag: etag }),
+    ...markHeaders(answer),
+    ...metered,
+  };
+  if (etag !== null && rest.method === 'GET' && isKnown(etag, c.env.incoming.headers)) {
+    return reply(c, null, 304, headers);
+  }
+  const body = stringifyExact(value);
+  const status = rest.accepted?.(value as Record<string, unknown>) ? 202 : (rest.status ?? 200);
+  return reply(c, body, status, { 'Content-Type': 'application/json', ...headers });
+}
+
+const NEVER = new AbortController().signal;
+
+async function run(
+  executor: Executor,
+  operation: Operation,
+  input: unknown,
+  caller: Caller,
+  c: Context<HttpEnv>,
+): Promise<Answer> {
+  if (!mayWait(operation)) return executor.execute(operation, input, caller, NEVER);
+  const gone = callerGone(c.env.outgoing);
+  try {
+    return await executor.execute(operation, input, caller, gone.signal);
+  } finally {
+    gone.stop();
+  }
+}

@@ -1,0 +1,114 @@
+import * as z from 'zod';
+import type { EventLinks } from './links.ts';
+import { mailParts } from '../rules/mail-parts.ts';
+import type { EventRow } from '../store/events.ts';
+import { PAYLOAD_INLINE_MAX_BYTES } from '../lib/limits.ts';
+import { effective } from '../rules/event-state.ts';
+import { decodePayload } from '../rules/payload.ts';
+import { isoTime } from '../lib/clock.ts';
+import { queueRow } from './queue-row.ts';
+
+const attachment = z.object({
+  name: z.string(),
+  content_type: z.string(),
+  size_bytes: z.int(),
+  content_id: z.string().nullable(),
+  inline: z.boolean(),
+  sha256: z.string(),
+  /** A link to the file, where the event is shown whole. */
+  url: z.string().optional(),
+  url_expires_at: z.string().optional(),
+});
+
+const blockedAttachment = z.object({
+  name: z.string(),
+  content_type: z.string(),
+  size_bytes: z.int(),
+  reason: z.enum(['executable', 'encrypted_archive', 'too_large', 'too_many']),
+});
+
+export const EVENT_STATUSES = ['pending', 'claimed', 'done', 'failed', 'dead'] as const;
+
+/** An event as callers see it (spec section 2.1), with `retry_at` and `suspected_replay` beside the specified fields. */
+export const eventSchema = z.object({
+  id: z.string(),
+  project: z.string(),
+  source: z.string(),
+  channel: z.string(),
+  type: z.string(),
+  received_at: z.string(),
+  verified: z.boolean(),
+  trust: z.enum(['external_untrusted', 'service']),
+  suspected_replay: z.boolean(),
+  reply_to: z.string().nullable(),
+  headers: z.record(z.string(), z.string()).optional(),
+  payload: z.unknown(),
+  payload_url: z.string().nullable(),
+  payload_truncated: z.boolean(),
+  payload_purged: z.boolean(),
+  html_url: z.string().nullable().optional(),
+  attachments: z.array(attachment).optional(),
+  attachments_blocked: z.array(blockedAttachment).optional(),
+  status: z.enum(EVENT_STATUSES),
+  attempts: z.int(),
+  retry_at: z.string().nullable(),
+});
+
+export type Envelope = z.output<typeof eventSchema>;
+
+interface EnvelopeOptions {
+  readonly project: string;
+  readonly now: number;
+  /** Whole: the payload whatever its size, or its link, and the links of a mail. Brief: payloads over the inline size are left out. */
+  readonly payload: ({ readonly whole: true } & EventLinks) | { readonly whole: false };
+}
+
+/** A stored event as its envelope, with the status judged at `now`. */
+export function toEnvelope(row: EventRow, options: EnvelopeOptions): Envelope {
+  const queue = effective(queueRow(row), options.now);
+  return {
+    id: row.id,
+    project: options.project,
+    source: row.source,
+    channel: row.channel,
+    type: row.type,
+    received_at: row.received_at,
+    verified: row.verified === 1,
+    trust: row.trust === 'service' ? 'service' : 'external_untrusted',
+    suspected_replay: row.suspected_replay === 1,
+    reply_to: row.reply_to,
+    ...(row.channel === 'webhook' && {
+      headers: JSON.parse(row.headers) as Record<string, string>,
+    }),
+    ...payloadFields(row, options.payload),
+    ...(row.channel === 'email' && mailFields(row, options.payload)),
+    status: queue.status,
+    attempts: queue.attempts,
+    retry_at: queue.status === 'failed' && queue.due_at !== null ? isoTime(queue.due_at) : null,
+  };
+}
+
+function mailFields(
+  row: EventRow,
+  wanted: EnvelopeOptions['payload'],
+): Pick<Envelope, 'html_url' | 'attachments' | 'attachments_blocked'> {
+  const { attachments, attachments_blocked } = mailParts(row.headers);
+  if (!wanted.whole) return { html_url: null, attachments, attachments_blocked };
+  const linked = attachments.map((part) => ({ ...part, ...wanted.linkTo(part.name) }));
+  return { html_url: wanted.htmlUrl, attachments: linked, attachments_blocked };
+}
+
+function payloadFields(
+  row: EventRow,
+  wanted: EnvelopeOptions['payload'],
+): Pick<Envelope, 'payload' | 'payload_url' | 'payload_truncated' | 'payload_purged'> {
+  const purged = row.kind === null;
+  const truncated = !purged && !wanted.whole && row.size_bytes > PAYLOAD_INLINE_MAX_BYTES;
+  const inline = row.kind !== null && row.body !== null && !truncated;
+  return {
+    payload: inline && row.kind && row.body ? decodePayload(row.kind, row.body) : null,
+    payload_url: wanted.whole ? wanted.url : null,
+    payload_truncated: truncated,
+    payload_purged: purged,
+  };
+}

@@ -1,0 +1,82 @@
+import type * as z from 'zod';
+import { counted } from './pluralize.ts';
+import type { FieldProblem } from './errors.ts';
+import { ExactNumber } from './exact-json.ts';
+
+/** Nobody reads more, and a hostile input has a hundred thousand. */
+const PROBLEMS_MAX = 20;
+
+/** The first problems of an input that its schema refused. */
+export function problemsOf(error: z.ZodError): FieldProblem[] {
+  return error.issues.slice(0, PROBLEMS_MAX).flatMap(problemsOfIssue).slice(0, PROBLEMS_MAX);
+}
+
+function problemsOfIssue(issue: z.core.$ZodIssue): FieldProblem[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.slice(0, PROBLEMS_MAX).map((key) => ({
+      path: fieldPath([...issue.path, key]),
+      message: 'Unknown field.',
+    }));
+  }
+  return [{ path: fieldPath(issue.path), message: issue.message }];
+}
+
+/** `['options', 2]` as `options[2]`. */
+function fieldPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`;
+    return text ? `${text}.${String(part)}` : String(part);
+  }, '');
+}
+
+/** What is wrong with a value, where its schema does not say so itself. */
+export function problemText(issue: z.core.$ZodRawIssue): string {
+  if (issue.input === undefined) return 'This field is required.';
+  // It is left as it was written: see `plainNumbers`.
+  if (issue.input instanceof ExactNumber) return 'The number has too many digits to be exact.';
+  switch (issue.code) {
+    case 'invalid_type':
+      return `Must be ${TYPES[issue.expected] ?? issue.expected}.`;
+    case 'too_small':
+      return bound(issue.origin, issue.minimum, issue.inclusive ? 'at least' : 'more than');
+    case 'too_big':
+      return bound(issue.origin, issue.maximum, issue.inclusive ? 'at most' : 'less than');
+    case 'invalid_value':
+      return oneOf(issue.values);
+    case 'invalid_format':
+      return `Must be ${FORMATS[issue.format] ?? 'of another form'}.`;
+    default:
+      return 'This value is not allowed.';
+  }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+const FORMATS: Readonly<Record<string, string>> = {
+  base64: 'base64',
+  datetime: 'a time such as `2026-01-02T03:04:05Z`',
+  email: 'an email address',
+  url: 'a URL',
+};
+
+const UNITS: Readonly<Record<string, string>> = { string: 'character', array: 'item' };
+
+function bound(origin: string, limit: number | bigint, how: string): string {
+  const unit = UNITS[origin];
+  if (unit === undefined) return `Must be ${how} ${limit}.`;
+  if (how === 'at least' && limit === 1) return 'Must not be empty.';
+  return `Must have ${how} ${counted(Number(limit), unit)}.`;
+}
+
+function oneOf(values: readonly unknown[]): string {
+  const named = values.map((value) => `\`${String(value)}\``).join(', ');
+  return values.length === 1 ? `Must be ${named}.` : `Must be one of ${named}.`;
+}

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import {
+  heldSecrets,
+  KnownSources,
+  type OpenSource,
+} from '../../../gateway/projects/source-cache.ts';
+
+const source: OpenSource = {
+  row: {
+    id: 'src_1',
+    name: 'shop',
+    type: 'webhook',
+    verification: 'github',
+    signature_header: null,
+    secret: null,
+    previous_secret: null,
+    previous_valid_until: null,
+    token: null,
+    created_at: '2026-01-02T03:04:05.000Z',
+  },
+  secrets: [
+    { text: 'new', until: null },
+    { text: 'old', until: 1000 },
+  ],
+};
+
+it('a source read before a change is not remembered after it', () => {
+  const known = new KnownSources({ remembers: true });
+  const { stamp } = known;
+  known.clear();
+  known.set('token', source, stamp);
+  expect(known.get('token')).toBeUndefined();
+  known.set('token', source, known.stamp);
+  expect(known.get('token')).toBe(source);
+  known.clear();
+  expect(known.get('token')).toBeUndefined();
+});
+
+it('a source that others may change unseen is not remembered', () => {
+  const known = new KnownSources({ remembers: false });
+  known.set('token', source, known.stamp);
+  expect(known.get('token')).toBeUndefined();
+});
+
+it.each([
+  [999, ['new', 'old']],
+  [1000, ['new']],
+])('at %i ms these secrets hold: %j', (now, held) => {
+  expect(heldSecrets(source, now)).toEqual(held);
+});
