@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import { isoTime, systemClock } from '../shared/lib/clock.ts';
-import { tidyAfterStart } from '../shared/host/gc-after-start.ts';
+import { gcAfterStart } from '../shared/host/gc-after-start.ts';
 import { VERSION } from '../shared/lib/version.ts';
 import { answerJson } from '../shared/http/answers.ts';
 import type { HttpServer } from '../shared/http/http-server.ts';
@@ -126,7 +126,7 @@ export class Daemon {
     this.#update({ state: 'ready' });
     const { base_url, project, mode } = this.#record;
     this.log.info({ base_url, version: VERSION, project, mode }, 'ready');
-    tidyAfterStart();
+    gcAfterStart();
   }
 
   /** Each mode is loaded when it is wanted, as it is the larger part of the daemon. */

@@ -3,7 +3,7 @@ import { FILE_MAX_BYTES } from '../../shared/lib/limits.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { countText, sizeText } from '../view/sizes.ts';
-import { counted, nounFor } from '../../shared/lib/pluralize.ts';
+import { pluralize, nounFor } from '../../shared/lib/pluralize.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'no permission',
@@ -110,5 +110,5 @@ export function otherBytes(message: string, expected: Digested, found: Digested)
 }
 
 function toldOf({ sizeBytes, sha256 }: Digested): string {
-  return `${counted(sizeBytes, 'byte')}, SHA-256 ${sha256 ?? 'unknown'}`;
+  return `${pluralize(sizeBytes, 'byte')}, SHA-256 ${sha256 ?? 'unknown'}`;
 }

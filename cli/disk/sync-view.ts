@@ -4,7 +4,7 @@ import type { View } from '../view/output.ts';
 import { wholeTable } from './columns.ts';
 import { sizeText } from '../view/sizes.ts';
 import type { Item, Plan } from './sync-plan.ts';
-import { counted } from '../../shared/lib/pluralize.ts';
+import { pluralize } from '../../shared/lib/pluralize.ts';
 
 /** What a synchronisation did, or would do. */
 export interface Report {
@@ -104,7 +104,7 @@ export function failureOf(
     tellsWhich && failed > NAMED_MAX ? `, the first ${NAMED_MAX} of them named here` : '';
   return new CliError({
     code: 'SYNC_INCOMPLETE',
-    message: `${failed} of ${counted(items.length + unchanged, 'file')} ${isPlan ? 'would fail' : 'failed'}${more}.`,
+    message: `${failed} of ${pluralize(items.length + unchanged, 'file')} ${isPlan ? 'would fail' : 'failed'}${more}.`,
     hint: 'The others are not held up. When that is mended, run the same command again.',
     exit: cut?.exit ?? EXIT.refused,
     ...(tellsWhich && { details: Object.fromEntries(named) }),

@@ -3,7 +3,7 @@ import type { View } from './output.ts';
 import { pairLines, type Pair } from './pairs.ts';
 import { table, timeText, type Look } from './table.ts';
 import { plainText, safeLine, wrapText } from './terminal-text.ts';
-import { counted } from '../../shared/lib/pluralize.ts';
+import { pluralize } from '../../shared/lib/pluralize.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -77,7 +77,7 @@ function countText(messages: readonly Fields[]): string {
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   if (counts.size > 1) return [...counts].map(([name, count]) => `${count} ${name}`).join(', ');
-  return counted(messages.length, 'message');
+  return pluralize(messages.length, 'message');
 }
 
 /** Why messages were not sent: a mail server may have written it. */

@@ -4,7 +4,7 @@ import type { Look } from './table.ts';
 import { cutToWidth, plainText, safeJson, safeLine, safeText, wrapText } from './terminal-text.ts';
 import { typedHint } from './typed-names.ts';
 import { readableView } from './view.ts';
-import { counted } from '../../shared/lib/pluralize.ts';
+import { pluralize } from '../../shared/lib/pluralize.ts';
 
 /** How a person is shown an answer. */
 export interface View {
@@ -159,7 +159,7 @@ export class TerminalOutput implements Output {
     const room = Math.max(2, (this.#options.stdout.rows || ROWS_DEFAULT) - 1);
     const hidden = live.length - room + 1;
     const shown =
-      hidden > 1 ? [...live.slice(0, room - 1), `… and ${counted(hidden, 'more line')}`] : live;
+      hidden > 1 ? [...live.slice(0, room - 1), `… and ${pluralize(hidden, 'more line')}`] : live;
     const lines = [...kept, ...shown];
     // In one piece, so that nothing flickers.
     this.#options.stdout.write(erase + lines.map((line) => `${line}\n`).join(''));

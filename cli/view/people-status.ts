@@ -2,7 +2,7 @@ import type { PeopleStatus } from '../../daemon/record.ts';
 import type { Pair } from './pairs.ts';
 import type { Look } from './table.ts';
 import { safeLine, wrapText } from './terminal-text.ts';
-import { counted } from '../../shared/lib/pluralize.ts';
+import { pluralize } from '../../shared/lib/pluralize.ts';
 
 const WIDEST_TEXT = 96;
 
@@ -34,7 +34,7 @@ function mailText({ mail, owner, active_email: count }: PeopleStatus): string | 
 }
 
 function addresses(count: number): string {
-  return counted(count, 'other address', 'other addresses');
+  return pluralize(count, 'other address', 'other addresses');
 }
 
 function telegramText({ telegram, active_telegram: chats }: PeopleStatus): string | null {

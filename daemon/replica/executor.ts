@@ -16,7 +16,7 @@ export type ReadableReplica = Pick<
   Replica,
   | 'freshness'
   | 'info'
-  | 'knownKeys'
+  | 'keyCache'
   | 'noteAnswer'
   | 'noteSilence'
   | 'noteWritten'
@@ -228,8 +228,8 @@ export class ReplicaExecutor implements Executor {
     const { replica } = readable ?? {};
     if (!replica?.store) return null;
     const now = replica.now();
-    const { knownKeys, store } = replica;
-    const found = await findKey({ knownKeys, store }, hash, now).catch(nothingIfLost);
+    const { keyCache, store } = replica;
+    const found = await findKey({ keyCache, store }, hash, now).catch(nothingIfLost);
     if (!found?.key) return null;
     const { projectId } = this.#parts;
     return { ...callerWith(found, { projectId, credentials, now }), credentials, isInCopy: true };

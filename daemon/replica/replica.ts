@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { systemClock, type Clock } from '../../shared/lib/clock.ts';
 import { newestSchema } from '../../shared/store/migrate.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
-import { KnownKeys } from '../../shared/kernel/key-cache.ts';
+import { KeyCache } from '../../shared/kernel/key-cache.ts';
 import { Waits } from '../../shared/kernel/waits.ts';
 import { rememberHead } from '../ledger-heads.ts';
 import { Arrivals } from './arrivals.ts';
@@ -48,7 +48,7 @@ export class Replica {
   /** Wakes waits after the copy has what they wait for. */
   readonly waits = new Waits();
   /** Keys by the hash of their secret, as the copy has them. */
-  readonly knownKeys = new KnownKeys();
+  readonly keyCache = new KeyCache();
   readonly #options: ReplicaOptions;
   readonly #timing: ReplicaTiming;
   readonly #clock: Clock;
@@ -336,7 +336,7 @@ export class Replica {
     if (schemaVersion !== this.#schemaVersion && !isOnItsWay) {
       throw new UnsupportedError(this.#otherTables(schemaVersion));
     }
-    this.knownKeys.clear();
+    this.keyCache.clear();
     this.#freshness.has(position);
     this.#arrivals.has(position);
     this.#keeper.saveSoon(false);

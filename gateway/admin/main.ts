@@ -13,7 +13,7 @@ import { RekeyInterrupted } from './rekey.ts';
 import { runRekey } from './rekey-command.ts';
 import { restore } from './restore.ts';
 import { keyFileOf, readAdminSettings } from './settings.ts';
-import { counted } from '../../shared/lib/pluralize.ts';
+import { pluralize } from '../../shared/lib/pluralize.ts';
 
 const EXIT_INTERRUPTED = 130;
 
@@ -130,9 +130,9 @@ function summaryOf(
 function linesOf(task: 'backup' | 'restore', summary: Summary): string {
   const { folder, data, created_at, projects, blobs, size_bytes, bucket } = summary;
   const what = [
-    counted(projects, 'project'),
-    counted(blobs, 'blob'),
-    counted(size_bytes, 'byte'),
+    pluralize(projects, 'project'),
+    pluralize(blobs, 'blob'),
+    pluralize(size_bytes, 'byte'),
   ].join(', ');
   const elsewhere =
     bucket === null

@@ -5,7 +5,7 @@ import { importProject } from './import.ts';
 import { progressOn } from './progress.ts';
 import type { ProjectManifest } from './project-manifest.ts';
 import type { AdminSettings } from './settings.ts';
-import { counted } from '../../shared/lib/pluralize.ts';
+import { pluralize } from '../../shared/lib/pluralize.ts';
 
 /** A command of an operator as it was typed. */
 export interface AdminCall {
@@ -97,7 +97,7 @@ function summaryOf(manifest: ProjectManifest) {
 
 function about({ project, ledger, blobs, database }: ProjectManifest): string {
   const bytes = database.size_bytes + blobs.size_bytes;
-  return `${project.slug} (${project.id}): ${counted(blobs.count, 'blob')}, ${counted(bytes, 'byte')}, ledger up to entry ${ledger?.seq ?? 0}`;
+  return `${project.slug} (${project.id}): ${pluralize(blobs.count, 'blob')}, ${pluralize(bytes, 'byte')}, ledger up to entry ${ledger?.seq ?? 0}`;
 }
 
 function tell(summary: object): void {

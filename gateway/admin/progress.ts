@@ -1,4 +1,4 @@
-import { counted } from '../../shared/lib/pluralize.ts';
+import { pluralize } from '../../shared/lib/pluralize.ts';
 
 /** A line is written at most this often, and for the last one. */
 const EVERY_MS = 1000;
@@ -14,7 +14,7 @@ export function progressOn(
     const now = performance.now();
     if (done < total && now - toldAt < EVERY_MS) return;
     toldAt = now;
-    const text = `${what}: ${done} of ${counted(total, unit)}`;
+    const text = `${what}: ${done} of ${pluralize(total, unit)}`;
     if (!stream.isTTY) stream.write(`${text}\n`);
     else stream.write(`\r${text}${done === total ? '\n' : ''}`);
   };

@@ -1,4 +1,4 @@
-import { counted } from '../../shared/lib/pluralize.ts';
+import { pluralize } from '../../shared/lib/pluralize.ts';
 import { AdminError } from './admin-error.ts';
 import type { AdminCall } from './move-commands.ts';
 import { progressOn } from './progress.ts';
@@ -50,9 +50,9 @@ function summaryOf(
 
 function linesOf(data: string, { from, to, projects, values, hashes }: Rekeyed): string {
   const what = [
-    counted(projects, 'project'),
-    counted(values, 'secret'),
-    counted(hashes, 'keyed hash', 'keyed hashes'),
+    pluralize(projects, 'project'),
+    pluralize(values, 'secret'),
+    pluralize(hashes, 'keyed hash', 'keyed hashes'),
   ].join(', ');
   return `Sealed all of ${data} anew, from the master key ${from} to the master key ${to}: ${what}.\n`;
 }

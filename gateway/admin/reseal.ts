@@ -1,8 +1,4 @@
-import {
-  SealedDatabase,
-  type SealedRow,
-  type SealedRows,
-} from '../store/sealed-store.ts';
+import { SealedDatabase, type SealedRow, type SealedRows } from '../store/sealed-store.ts';
 import { SAMPLE_PLACE } from '../projects/open-control.ts';
 import type { OwnVault } from '../lib/vault.ts';
 import { AdminError } from './admin-error.ts';

@@ -1,12 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hash } from 'node:crypto';
 import type * as z from 'zod';
-import type {
-  keyAnswer,
-  keyInput,
-  projectAnswer,
-  projectInput,
-} from '../../shared/api/sign-in.ts';
+import type { keyAnswer, keyInput, projectAnswer, projectInput } from '../../shared/api/sign-in.ts';
 import { isoTime, type Clock } from '../../shared/lib/clock.ts';
 import type { ServerInfo, Vault } from '../../shared/kernel/context.ts';
 import { ServiceError, stillRunning } from '../../shared/lib/errors.ts';

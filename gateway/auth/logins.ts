@@ -1,11 +1,6 @@
 import { hash } from 'node:crypto';
 import type * as z from 'zod';
-import type {
-  pollAnswer,
-  pollInput,
-  startAnswer,
-  startInput,
-} from '../../shared/api/sign-in.ts';
+import type { pollAnswer, pollInput, startAnswer, startInput } from '../../shared/api/sign-in.ts';
 import { isoTime, type Clock } from '../../shared/lib/clock.ts';
 import type { Vault } from '../../shared/kernel/context.ts';
 import { invalid, ServiceError } from '../../shared/lib/errors.ts';

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../shared/lib/errors.ts';
 import { RATE_BURST } from '../../shared/lib/limits.ts';
 import { rateLimitHeaders, takeToken, type BucketState } from './token-bucket.ts';
-import { counted } from '../../shared/lib/pluralize.ts';
+import { pluralize } from '../../shared/lib/pluralize.ts';
 
 /** Buckets kept before those that are full again are dropped. */
 const BUCKETS_MAX = 10_000;
@@ -27,7 +27,7 @@ export class Rates {
     if (result.allowed) return headers;
     const retryAfter = result.retryAfterSeconds;
     throw new ServiceError('RATE_LIMITED', {
-      hint: `Wait ${counted(retryAfter, 'second')}.`,
+      hint: `Wait ${pluralize(retryAfter, 'second')}.`,
       details: { retry_after: retryAfter },
       headers,
     });

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { ServiceError } from '../../shared/lib/errors.ts';
 import { LOGINS_PER_ADDRESS, LOGINS_WINDOW_MS } from '../../shared/lib/limits.ts';
-import { counted } from '../../shared/lib/pluralize.ts';
+import { pluralize } from '../../shared/lib/pluralize.ts';
 
 /** Addresses kept before those are dropped that have begun nothing of late. */
 const ADDRESSES_MAX = 10_000;
@@ -32,7 +32,7 @@ export class StartLimit {
 export function rateLimited(ms: number): ServiceError {
   const seconds = Math.max(1, Math.ceil(ms / 1000));
   return new ServiceError('RATE_LIMITED', {
-    hint: `Wait ${counted(seconds, 'second')}.`,
+    hint: `Wait ${pluralize(seconds, 'second')}.`,
     details: { retry_after: seconds },
   });
 }

@@ -1,5 +1,10 @@
 import type { Clock } from '../../shared/lib/clock.ts';
-import type { CallbackMessage, ProjectInfo, ServerInfo, Vault } from '../../shared/kernel/context.ts';
+import type {
+  CallbackMessage,
+  ProjectInfo,
+  ServerInfo,
+  Vault,
+} from '../../shared/kernel/context.ts';
 import { toEnvelope } from '../../shared/kernel/envelope.ts';
 import { stringifyExact } from '../../shared/lib/exact-json.ts';
 import { eventLinks } from '../../shared/kernel/links.ts';

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { InProcessWriters, type InProcessWrites } from './in-process.ts';
-import { tidyAfterStart } from '../../shared/host/gc-after-start.ts';
+import { gcAfterStart } from '../../shared/host/gc-after-start.ts';
 import type { Effect } from './job.ts';
 import type { Batch, Request, ThreadData } from './messages.ts';
 import { toPlain } from './plain-error.ts';
@@ -27,7 +27,7 @@ const writers = new InProcessWriters(
   true,
 );
 
-tidyAfterStart();
+gcAfterStart();
 
 port.on('message', (requests: readonly Request[]) => {
   for (const request of requests) {

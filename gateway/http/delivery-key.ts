@@ -1,5 +1,9 @@
 import { hash } from 'node:crypto';
-import { standardHeaders, type HeaderRecord, type Verification } from '../../shared/rules/signature.ts';
+import {
+  standardHeaders,
+  type HeaderRecord,
+  type Verification,
+} from '../../shared/rules/signature.ts';
 
 // What is longer, or not printable ASCII, is replaced by its hash: a cut id could equal another one.
 const PLAIN_ID = /^[\x20-\x7e]{1,255}$/;

@@ -115,16 +115,16 @@ export class Ingress {
     const parsed = parseToken(token);
     const project = parsed && (await this.#parts.projects.find(parsed.projectId));
     if (!project) throw new ServiceError('NOT_FOUND');
-    const { knownSources } = project;
-    const known = knownSources.get(token);
+    const { sourceCache } = project;
+    const known = sourceCache.get(token);
     if (known) return { project, source: known };
-    const { stamp } = knownSources;
+    const { version } = sourceCache;
     const row = await project.store.read((store) =>
       store.sources.findByTokenHash(digestOf('sha256', token)),
     );
     if (!row) throw new ServiceError('NOT_FOUND');
     const source = openSource(row, this.#parts.vault, project.info);
-    knownSources.set(token, source, stamp);
+    sourceCache.set(token, source, version);
     return { project, source };
   }
 

@@ -12,7 +12,12 @@ import {
 } from '../../shared/api/http.ts';
 import { isoTime, type Clock } from '../../shared/lib/clock.ts';
 import type { ServerInfo } from '../../shared/kernel/context.ts';
-import { asServiceError, ServiceError, unavailable, type ErrorCode } from '../../shared/lib/errors.ts';
+import {
+  asServiceError,
+  ServiceError,
+  unavailable,
+  type ErrorCode,
+} from '../../shared/lib/errors.ts';
 import type { Credentials } from '../../shared/kernel/executor.ts';
 import { mayCall, type Scope } from '../../shared/lib/scopes.ts';
 import type { Authenticator, KnownCaller } from '../auth/authenticate.ts';
@@ -129,7 +134,7 @@ async function exported(
   c: Context<HttpEnv>,
   project: Project,
 ): Promise<Response> {
-  const generation = counted(c, 'generation');
+  const generation = pluralize(c, 'generation');
   const copy = await source.copy(project, epochOf(c), generation);
   const headers = commonHeaders(c, {
     'Content-Type': 'application/vnd.sqlite3',
@@ -149,9 +154,9 @@ async function frames(
 ): Promise<Response> {
   const wanted = {
     epoch: epochOf(c),
-    generation: counted(c, 'generation'),
-    from: counted(c, 'from'),
-    to: counted(c, 'to'),
+    generation: pluralize(c, 'generation'),
+    from: pluralize(c, 'from'),
+    to: pluralize(c, 'to'),
   };
   if (wanted.to <= wanted.from) throw nowhere('to', 'is not above `from`');
   const found = await source.frames(project, wanted);
@@ -213,7 +218,7 @@ function epochOf(c: Context<HttpEnv>): string {
 }
 
 /** A number from 1. What is none leads nowhere: a 400 would mean something else to the client. */
-function counted(c: Context<HttpEnv>, name: string): number {
+function pluralize(c: Context<HttpEnv>, name: string): number {
   const text = c.req.param(name) ?? '';
   const value = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0;
   if (value === 0 || value > U32_MAX) throw nowhere(name, `is no number from 1 to ${U32_MAX}`);

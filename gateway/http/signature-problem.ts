@@ -1,4 +1,8 @@
-import { TOLERANCE_SECONDS, type HeaderRecord, type Verification } from '../../shared/rules/signature.ts';
+import {
+  TOLERANCE_SECONDS,
+  type HeaderRecord,
+  type Verification,
+} from '../../shared/rules/signature.ts';
 
 /** Where each provider puts its signature, and the time it signed where it says so. */
 const HEADERS: Readonly<Record<Verification, readonly string[]>> = {

@@ -116,7 +116,7 @@ export async function writeStreamSynced(
 ): Promise<string> {
   const sum = createHash('sha256');
   let came = 0;
-  async function* counted(): AsyncGenerator<Uint8Array> {
+  async function* pluralize(): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {
       came += chunk.length;
       if (came > sizeBytes) throw new BlobSizeError(sizeBytes);
@@ -127,7 +127,7 @@ export async function writeStreamSynced(
   }
   const file = await open(path, 'wx', 0o600);
   try {
-    await writeFile(file, counted());
+    await writeFile(file, pluralize());
     await file.sync();
   } finally {
     await file.close();

@@ -1,7 +1,7 @@
-import { counted } from '../../shared/lib/pluralize.ts';
+import { pluralize } from '../../shared/lib/pluralize.ts';
 
 /** What to do about gateways that share a store with the one that gets an order. */
 export function othersHint(others: number): string {
-  const who = counted(others, 'other gateway uses', 'other gateways use');
+  const who = pluralize(others, 'other gateway uses', 'other gateways use');
   return `${who} this store, and would not notice. End all but one first, and start them again once this is done. One that was killed counts until it has been silent for 15 seconds.`;
 }

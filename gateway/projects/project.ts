@@ -11,10 +11,10 @@ import { S3BlobStore } from '../blobs/s3-blob-store.ts';
 import type { S3Client } from '../blobs/s3-client.ts';
 import { SharedPins } from '../blobs/shared-pins.ts';
 import type { Databases } from './databases.ts';
-import { KnownKeys } from '../../shared/kernel/key-cache.ts';
+import { KeyCache } from '../../shared/kernel/key-cache.ts';
 import { Transfer } from './transfer.ts';
 import { ForeignChanges } from './foreign-changes.ts';
-import { KnownSources } from './source-cache.ts';
+import { SourceCache } from './source-cache.ts';
 import { Feed } from './feed.ts';
 import type { Observer } from '../lib/observer.ts';
 import type { OpenFiles } from './open-files.ts';
@@ -92,9 +92,9 @@ export class Project {
   readonly watchers: Watchers;
   /** The database file; its log stands beside it. */
   readonly databasePath: string;
-  readonly knownSources: KnownSources;
+  readonly sourceCache: SourceCache;
   /** Keys by the hash of their secret, read once; emptied whenever a key changes. */
-  readonly knownKeys: KnownKeys;
+  readonly keyCache: KeyCache;
   /** Other gateways write to its database, too: nothing that was read before is to be relied on. */
   readonly shared: boolean;
   /** How far the database has come: the newest commit this process knows of. */
@@ -118,8 +118,8 @@ export class Project {
     const folder = join(host.dataFolder, 'projects', info.id);
     this.databasePath = join(folder, 'project.db');
     this.shared = host.databases.shared;
-    this.knownSources = new KnownSources({ remembers: !this.shared });
-    this.knownKeys = new KnownKeys({ remembers: !this.shared });
+    this.sourceCache = new SourceCache({ remembers: !this.shared });
+    this.keyCache = new KeyCache({ remembers: !this.shared });
     const watch = (): void => {
       if (this.shared) this.#foreign.watch();
     };
@@ -320,8 +320,8 @@ export class Project {
   /** What is read again when the files are opened the next time. */
   #forget(): void {
     this.#standing = { position: this.#standing.position, log: null };
-    this.knownSources.clear();
-    this.knownKeys.clear();
+    this.sourceCache.clear();
+    this.keyCache.clear();
   }
 
   /** What was committed changes what is held in memory, and wakes who waits for it. */
@@ -353,13 +353,13 @@ const APPLIERS: Appliers = {
   notices_due: ({ letters }) => letters.wake(),
   mails_due: ({ mails }) => mails.wake(),
   due: (project, { at }) => project.atLatest(at),
-  sources_changed: ({ knownSources }) => knownSources.clear(),
+  sources_changed: ({ sourceCache }) => sourceCache.clear(),
   callbacks_changed: ({ deliveries }) => deliveries.forget(),
   delivery_due: ({ deliveries }, { destination }) => deliveries.wake(destination),
   blob_dropped: (project, { digest }) => project.inBackground(() => project.removeBlob(digest)),
-  keys_changed: ({ knownKeys }) => knownKeys.clear(),
-  key_ended: ({ knownKeys, waits }, { keyId }) => {
-    knownKeys.clear();
+  keys_changed: ({ keyCache }) => keyCache.clear(),
+  key_ended: ({ keyCache, waits }, { keyId }) => {
+    keyCache.clear();
     waits.endOf(keyId);
   },
 };

@@ -1,5 +1,5 @@
 import type { ProjectInfo, Vault } from '../../shared/kernel/context.ts';
-import { Known } from '../../shared/lib/versioned-cache.ts';
+import { VersionedCache } from '../../shared/lib/versioned-cache.ts';
 import { openSecret } from '../../shared/operations/source/view.ts';
 import type { SourceRow } from '../../shared/store/sources.ts';
 
@@ -28,4 +28,4 @@ export function heldSecrets({ secrets }: OpenSource, now: number): string[] {
 }
 
 /** Sources by the token of their URL. */
-export class KnownSources extends Known<OpenSource> {}
+export class SourceCache extends VersionedCache<OpenSource> {}

@@ -3,7 +3,7 @@ import type { Caller } from './context.ts';
 import { ServiceError } from '../lib/errors.ts';
 import type { Credentials } from './executor.ts';
 import { hashApiKey, parseApiKey } from '../lib/ids.ts';
-import type { KnownKeys } from './key-cache.ts';
+import type { KeyCache } from './key-cache.ts';
 import { SESSION_MS } from '../lib/limits.ts';
 import { checkedIdempotencyKey, identifyAgent } from './caller.ts';
 import type { FoundKey, KeyRecord, SessionRecord } from '../store/keys.ts';
@@ -30,25 +30,25 @@ function bearer(authorization: string | undefined): string | null {
 }
 
 /** Where a project's keys are, and which of them were found before. */
-interface KeyPlace {
+interface KeyLookup {
   readonly store: ProjectReader;
-  readonly knownKeys: KnownKeys;
+  readonly keyCache: KeyCache;
 }
 
 /** What there is of a key; remembered until a key changes. */
 export async function findKey(
-  { store, knownKeys }: KeyPlace,
+  { store, keyCache }: KeyLookup,
   hash: string,
   now: number,
 ): Promise<FoundKey> {
-  const known = knownKeys.get(hash);
+  const known = keyCache.get(hash);
   if (known) return known;
-  const { stamp } = knownKeys;
+  const { version } = keyCache;
   const { key, session, isPrevious } = await store.read((one) =>
     one.keys.present(hash, isoTime(now)),
   );
   // A secret before its rotation holds for a time only, and junk must not fill the memory.
-  if (key && !isPrevious) knownKeys.set(hash, { key, session }, stamp);
+  if (key && !isPrevious) keyCache.set(hash, { key, session }, version);
   return { key, session };
 }
 

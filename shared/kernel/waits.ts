@@ -1,5 +1,5 @@
 import type { Change } from './context.ts';
-import { counted } from '../lib/pluralize.ts';
+import { pluralize } from '../lib/pluralize.ts';
 import { ServiceError, unavailable } from '../lib/errors.ts';
 import type { Follower } from './executor.ts';
 import {
@@ -67,7 +67,7 @@ class Places {
     const { what } = this.#limits;
     const used = taken.length;
     const seconds = secondsToFirstEnd(taken);
-    const repeat = seconds === null ? '' : `, or repeat in ${counted(seconds, 'second')}`;
+    const repeat = seconds === null ? '' : `, or repeat in ${pluralize(seconds, 'second')}`;
     return new ServiceError('TOO_MANY_WAITS', {
       hint: `${used} of ${limit} ${what} of this ${kind} are open: let one end first${repeat}.`,
       details: { kind, limit, used, ...(seconds !== null && { retry_after: seconds }) },

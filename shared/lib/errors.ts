@@ -1,4 +1,4 @@
-import { counted } from './pluralize.ts';
+import { pluralize } from './pluralize.ts';
 
 /** What a code means to a caller: its HTTP status, its message and, where there is one, the next step. */
 interface ErrorEntry {
@@ -257,7 +257,7 @@ export function notFound(what: string): ServiceError {
 /** UNAVAILABLE with the seconds after which a repeat makes sense; bindings copy them into Retry-After. */
 export function unavailable(retryAfterSeconds: number, cause?: unknown): ServiceError {
   return new ServiceError('UNAVAILABLE', {
-    hint: `Repeat it in ${counted(retryAfterSeconds, 'second')}.`,
+    hint: `Repeat it in ${pluralize(retryAfterSeconds, 'second')}.`,
     details: { retry_after: retryAfterSeconds },
     cause,
   });

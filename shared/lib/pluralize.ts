@@ -4,6 +4,6 @@ export function nounFor(count: number, one: string, many = `${one}s`): string {
 }
 
 /** `1 attempt`, `3 attempts`. */
-export function counted(count: number, one: string, many?: string): string {
+export function pluralize(count: number, one: string, many?: string): string {
   return `${count} ${nounFor(count, one, many)}`;
 }

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { counted } from './pluralize.ts';
+import { pluralize } from './pluralize.ts';
 import type { FieldProblem } from './errors.ts';
 import { ExactNumber } from './exact-json.ts';
 
@@ -73,7 +73,7 @@ function bound(origin: string, limit: number | bigint, how: string): string {
   const unit = UNITS[origin];
   if (unit === undefined) return `Must be ${how} ${limit}.`;
   if (how === 'at least' && limit === 1) return 'Must not be empty.';
-  return `Must have ${how} ${counted(Number(limit), unit)}.`;
+  return `Must have ${how} ${pluralize(Number(limit), unit)}.`;
 }
 
 function oneOf(values: readonly unknown[]): string {

@@ -18,7 +18,7 @@ import { typedFolder } from '../../disk/typed-path.ts';
 import { usageError, type CliError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
 import { switchOption, textArgument } from '../../input/option-values.ts';
-import { counted } from '../../../shared/lib/pluralize.ts';
+import { pluralize } from '../../../shared/lib/pluralize.ts';
 
 export const declaration: Declaration = {
   summary: 'Make the disk like a folder, or the folder like the disk.',
@@ -95,7 +95,7 @@ async function transfer(
   const words = how.direction === 'up' ? 'Sending' : 'Receiving';
   const progress = showProgress(
     context,
-    `${words} ${counted(open.length, 'file')}`,
+    `${words} ${pluralize(open.length, 'file')}`,
     transferBytes(open),
   );
   try {
@@ -141,7 +141,7 @@ function refuseEmptySource({ items, unchanged }: Plan, source: string): void {
   const deletions = items.filter(({ action }) => action === 'delete').length;
   if (deletions === 0 || deletions < items.length + unchanged) return;
   throw usageError(
-    `Nothing is in ${source}, so --delete would remove all that the other side has: ${counted(deletions, 'file')}.`,
+    `Nothing is in ${source}, so --delete would remove all that the other side has: ${pluralize(deletions, 'file')}.`,
     'Check both names; --dry-run shows what would go. One by one: svc file delete PATH',
   );
 }

@@ -1,4 +1,4 @@
-import { counted } from '../../../shared/lib/pluralize.ts';
+import { pluralize } from '../../../shared/lib/pluralize.ts';
 import { REQUEST_STATUSES } from '../../../shared/rules/request-state.ts';
 import { isObject } from '../../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
@@ -151,7 +151,7 @@ function waitingLines(requests: readonly Asked[], look: Look): string[] {
     asked_at: request['created_at'],
     what: whatOf(request),
   }));
-  const head = `${counted(length, 'request waits', 'requests wait')} for a person`;
+  const head = `${pluralize(length, 'request waits', 'requests wait')} for a person`;
   return [look.yellow(cutToWidth(head, look.columns)), ...table(rows, COLUMNS, look)];
 }
 

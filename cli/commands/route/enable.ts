@@ -1,4 +1,4 @@
-import { counted } from '../../../shared/lib/pluralize.ts';
+import { pluralize } from '../../../shared/lib/pluralize.ts';
 import { isObject } from '../../../shared/lib/guards.ts';
 import { showing } from '../../operation-command.ts';
 import { matchText } from '../../people/routes.ts';
@@ -12,7 +12,7 @@ export const run = showing(routeEnabledView);
 function routeEnabledView(answer: unknown): View {
   if (!isObject(answer) || typeof answer['resumed'] !== 'number') return {};
   const { id, callback_url: url, resumed, more } = answer;
-  const count = counted(resumed, 'event that it gave back is', 'events that it gave back are');
+  const count = pluralize(resumed, 'event that it gave back is', 'events that it gave back are');
   return {
     lines: (look) => [
       look.bold(safeLine(`${matchText(answer)} go to ${plainText(url)} again`)),

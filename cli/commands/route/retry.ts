@@ -1,4 +1,4 @@
-import { counted } from '../../../shared/lib/pluralize.ts';
+import { pluralize } from '../../../shared/lib/pluralize.ts';
 import { isObject } from '../../../shared/lib/guards.ts';
 import { showing } from '../../operation-command.ts';
 import type { View } from '../../view/output.ts';
@@ -11,7 +11,7 @@ export const run = showing(routeRetriedView);
 function routeRetriedView(answer: unknown): View {
   if (!isObject(answer) || typeof answer['retried'] !== 'number') return {};
   const { retried, more, route_id: id } = answer;
-  const count = counted(retried, 'delivery is', 'deliveries are');
+  const count = pluralize(retried, 'delivery is', 'deliveries are');
   return {
     lines: () => [
       retried === 0 ? 'There is nothing to try again.' : `${count} tried again now.`,

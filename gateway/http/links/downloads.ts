@@ -16,7 +16,7 @@ import { FileBody } from '../../lib/file-body.ts';
 import { S3BlobStore } from '../../blobs/s3-blob-store.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Projects } from '../../projects/projects.ts';
-import { counted } from '../../../shared/lib/pluralize.ts';
+import { pluralize } from '../../../shared/lib/pluralize.ts';
 
 /** What a request wants of a file, in the words of its headers. */
 export interface Wanted {
@@ -223,7 +223,7 @@ function headersOf(file: FileRow): Record<string, string> {
 
 /** The table of errors has no code for it: the request is invalid, and 416 says in what. */
 function notSatisfiable(headers: Record<string, string>, sizeBytes: number): FileAnswer {
-  const message = `The file has ${counted(sizeBytes, 'byte')}.`;
+  const message = `The file has ${pluralize(sizeBytes, 'byte')}.`;
   return {
     status: 416,
     headers: {

@@ -3,7 +3,10 @@ import { isoTime } from '../../../shared/lib/clock.ts';
 import type { PinnedBlob } from '../../../shared/kernel/context.ts';
 import { DEDUP_BODY_MS, DEDUP_ID_MS, PAYLOAD_ROW_MAX_BYTES } from '../../../shared/lib/limits.ts';
 import { domainOf } from '../../../shared/rules/mail-address.ts';
-import { messageIdOf, readProjectAddress } from '../../../shared/operations/email/project-address.ts';
+import {
+  messageIdOf,
+  readProjectAddress,
+} from '../../../shared/operations/email/project-address.ts';
 import { HTML_NAME, type EventFileRow } from '../../../shared/store/event-files.ts';
 import type { EmailMessageRow } from '../../../shared/store/emails.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';

@@ -11,11 +11,7 @@ import {
   UI_SESSION_MS,
 } from '../../../shared/lib/limits.ts';
 import { comparableAddress, likelyMailbox } from '../../../shared/rules/mail-address.ts';
-import type {
-  UiLinkRow,
-  UiSessionRow,
-  UiSessionStore,
-} from '../../store/control/ui-sessions.ts';
+import type { UiLinkRow, UiSessionRow, UiSessionStore } from '../../store/control/ui-sessions.ts';
 import { rateLimited } from '../../auth/start-limit.ts';
 
 /** A key by the secret that was presented: another secret in its place ends what this one opened. */

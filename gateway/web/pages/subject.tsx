@@ -5,7 +5,7 @@ import { digitsOf } from './number.ts';
 import type { Reading } from './text.ts';
 import { lengthOfTime } from './time.ts';
 import { AgentText, Ago, CautionNote, LongText, Stretches, Time, WrittenBy } from './words.tsx';
-import { counted } from '../../../shared/lib/pluralize.ts';
+import { pluralize } from '../../../shared/lib/pluralize.ts';
 
 const RISKS = { low: 'Low', medium: 'Medium', high: 'High' } as const;
 
@@ -141,7 +141,7 @@ function Diff({ lines }: { readonly lines: readonly string[] }): JSX.Element | n
       <DiffLines lines={lines.slice(0, DIFF_OPEN_LINES)} />
       {folded.length > 0 && (
         <details>
-          <summary>Read on: {counted(folded.length, 'more line')}</summary>
+          <summary>Read on: {pluralize(folded.length, 'more line')}</summary>
           <DiffLines lines={folded} />
         </details>
       )}

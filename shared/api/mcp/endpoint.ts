@@ -16,26 +16,21 @@ import type { Caller } from '../../kernel/context.ts';
 import type { Credentials, Executor } from '../../kernel/executor.ts';
 import { isObject } from '../../lib/guards.ts';
 import { callerGone } from '../caller-gone.ts';
-import { credentialsOf, logOf, methodNotAllowed, reply, shownError, type HttpEnv } from '../http.ts';
+import {
+  credentialsOf,
+  logOf,
+  methodNotAllowed,
+  reply,
+  shownError,
+  type HttpEnv,
+} from '../http.ts';
 import { idOf, messageOf, readJson, type Message } from './body.ts';
 import { hold, sent, type Sent, type Served } from './hold.ts';
 import { writeNumbers } from './numbers.ts';
 import { listen } from './listen.ts';
-import {
-  errorJson,
-  errorOf,
-  invalidParams,
-  invalidRequest,
-  RefusedRequest,
-} from './refusal.ts';
+import { errorJson, errorOf, invalidParams, invalidRequest, RefusedRequest } from './refusal.ts';
 import { LEGACY_VERSIONS, serverOf, SUPPORTED_VERSIONS, type Exchange } from './server.ts';
-import {
-  callName,
-  newSession,
-  RunningCalls,
-  SESSION_HEADER,
-  sessionClient,
-} from './session.ts';
+import { callName, newSession, RunningCalls, SESSION_HEADER, sessionClient } from './session.ts';
 import type { McpOptions } from './routes.ts';
 import type { CallableTool, McpTables } from './tables.ts';
 

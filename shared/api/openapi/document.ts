@@ -4,12 +4,7 @@ import type { Operation } from '../../kernel/operation.ts';
 import { jsonSchema } from '../fields.ts';
 import { DOOR_TAGS, doorPaths, outgoingWebhooks } from './doors.ts';
 import { inputParameters, requestBody, type RequestBody } from './input.ts';
-import {
-  COMMON_HEADERS,
-  errorResponses,
-  jsonResponse,
-  RESPONSE_COMPONENTS,
-} from './responses.ts';
+import { COMMON_HEADERS, errorResponses, jsonResponse, RESPONSE_COMPONENTS } from './responses.ts';
 import { SIGN_IN_TAG, signInPaths } from './sign-in.ts';
 
 type Json = Record<string, unknown>;

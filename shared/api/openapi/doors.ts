@@ -5,13 +5,7 @@ import { linkPaths } from './links.ts';
 import { pagePaths } from './pages.ts';
 import { replicaPaths } from './replica.ts';
 import { uiPaths } from './ui.ts';
-import {
-  COMMON_HEADERS,
-  errorResponses,
-  inPath,
-  jsonResponse,
-  OUTAGES,
-} from './responses.ts';
+import { COMMON_HEADERS, errorResponses, inPath, jsonResponse, OUTAGES } from './responses.ts';
 
 type Json = Record<string, unknown>;
 

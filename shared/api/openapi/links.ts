@@ -1,10 +1,4 @@
-import {
-  COMMON_HEADERS,
-  errorResponses,
-  inPath,
-  jsonResponse,
-  OUTAGES,
-} from './responses.ts';
+import { COMMON_HEADERS, errorResponses, inPath, jsonResponse, OUTAGES } from './responses.ts';
 
 type Json = Record<string, unknown>;
 

@@ -22,7 +22,7 @@ import { filePath } from '../disk-fields.ts';
 import { judge, openRequest } from '../request/open.ts';
 import { findFile } from './find.ts';
 import { waitForDecision } from '../request/wait.ts';
-import { counted } from '../../lib/pluralize.ts';
+import { pluralize } from '../../lib/pluralize.ts';
 
 const input = z.strictObject({
   path: filePath,
@@ -135,7 +135,7 @@ async function linkOrAsk(context: WriteContext, subject: string, wanted: Wanted)
     kind: KIND,
     subject,
     action: KIND,
-    summary: `Share ${wanted.file.path} by a public link for ${counted(wanted.expiresIn, 'second')}`,
+    summary: `Share ${wanted.file.path} by a public link for ${pluralize(wanted.expiresIn, 'second')}`,
     details: asItIs(wanted.file),
     risk: 'medium',
   } as const;
@@ -149,7 +149,7 @@ async function linkOrAsk(context: WriteContext, subject: string, wanted: Wanted)
 function asItIs({ size_bytes, content_type, digest, updated_at }: FileRow): string {
   return [
     'The file when this was asked:',
-    `${counted(size_bytes, 'byte')}, ${content_type}`,
+    `${pluralize(size_bytes, 'byte')}, ${content_type}`,
     `saved ${updated_at}`,
     `SHA-256 ${digest}`,
   ].join('\n');

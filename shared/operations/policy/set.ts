@@ -11,7 +11,7 @@ import { requestAnswer, toAnswer } from '../request/record.ts';
 import { waitForDecision } from '../request/wait.ts';
 import { refuseUnknownChannels } from './approvers.ts';
 import { policyInput } from './view.ts';
-import { counted } from '../../lib/pluralize.ts';
+import { pluralize } from '../../lib/pluralize.ts';
 
 const ACTION = 'policy_set';
 
@@ -63,7 +63,7 @@ export const policySet = defineOperation({
       kind: 'policy',
       action: ACTION,
       subject: canonicalJson({ rules: document.rules, base: judgement.version }),
-      summary: `Replace policy version ${judgement.version}: ${counted(document.rules.length, 'rule')}`,
+      summary: `Replace policy version ${judgement.version}: ${pluralize(document.rules.length, 'rule')}`,
       risk: 'high',
       proposal,
     } as const;

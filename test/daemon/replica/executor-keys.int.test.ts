@@ -45,7 +45,7 @@ describe('a key', () => {
     const caller = await stage.executor.authenticate(stage.credentials(key));
     await stage.gateway.call('DELETE', `/v1/keys/${caller.keyId}`);
     // As a copy does that has something new.
-    stage.replica.knownKeys.clear();
+    stage.replica.keyCache.clear();
     await expect(stage.executor.authenticate(stage.credentials(key))).rejects.toMatchObject({
       code: 'KEY_REVOKED',
     });

@@ -5,7 +5,7 @@ import type { UpstreamCall } from '../../../daemon/upstream/upstream.ts';
 import type { Caller } from '../../../shared/kernel/context.ts';
 import type { Answer, Credentials } from '../../../shared/kernel/executor.ts';
 import type { ProjectReader } from '../../../shared/store/project-store.ts';
-import { KnownKeys } from '../../../shared/kernel/key-cache.ts';
+import { KeyCache } from '../../../shared/kernel/key-cache.ts';
 import { Waits } from '../../../shared/kernel/waits.ts';
 import { TestGateway } from '../../helpers/gateway.ts';
 import { operationNamed } from '../../surface/scenario.ts';
@@ -16,7 +16,7 @@ const ORIGIN = 'https://gateway.example';
 /** A copy that is as fresh as a test says. Its rows are real. */
 class FakeReplica implements ReadableReplica {
   readonly waits = new Waits();
-  readonly knownKeys = new KnownKeys();
+  readonly keyCache = new KeyCache();
   readonly written: (number | null)[] = [];
   /** What became of calls that were passed on. */
   readonly heard: ('answer' | 'silence')[] = [];

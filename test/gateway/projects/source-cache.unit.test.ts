@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import {
   heldSecrets,
-  KnownSources,
+  SourceCache,
   type OpenSource,
 } from '../../../gateway/projects/source-cache.ts';
 
@@ -25,21 +25,21 @@ const source: OpenSource = {
 };
 
 it('a source read before a change is not remembered after it', () => {
-  const known = new KnownSources({ remembers: true });
-  const { stamp } = known;
-  known.clear();
-  known.set('token', source, stamp);
-  expect(known.get('token')).toBeUndefined();
-  known.set('token', source, known.stamp);
-  expect(known.get('token')).toBe(source);
-  known.clear();
-  expect(known.get('token')).toBeUndefined();
+  const cache = new SourceCache({ remembers: true });
+  const { version } = cache;
+  cache.clear();
+  cache.set('token', source, version);
+  expect(cache.get('token')).toBeUndefined();
+  cache.set('token', source, cache.version);
+  expect(cache.get('token')).toBe(source);
+  cache.clear();
+  expect(cache.get('token')).toBeUndefined();
 });
 
 it('a source that others may change unseen is not remembered', () => {
-  const known = new KnownSources({ remembers: false });
-  known.set('token', source, known.stamp);
-  expect(known.get('token')).toBeUndefined();
+  const cache = new SourceCache({ remembers: false });
+  cache.set('token', source, cache.version);
+  expect(cache.get('token')).toBeUndefined();
 });
 
 it.each([

@@ -1,10 +1,5 @@
 import type * as z from 'zod';
-import {
-  keyAnswer,
-  pollAnswer,
-  projectAnswer,
-  startAnswer,
-} from '../../../shared/api/sign-in.ts';
+import { keyAnswer, pollAnswer, projectAnswer, startAnswer } from '../../../shared/api/sign-in.ts';
 import type { TestGateway } from '../../helpers/gateway.ts';
 import { linkToken, tokensOf } from '../../helpers/outbox.ts';
 import { visit } from '../../helpers/page-visitor.ts';

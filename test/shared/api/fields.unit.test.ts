@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import {
-  fieldKinds,
-  fromTexts,
-  jsonSchema,
-  type FieldKind,
-} from '../../../shared/api/fields.ts';
+import { fieldKinds, fromTexts, jsonSchema, type FieldKind } from '../../../shared/api/fields.ts';
 import { defineOperation } from '../../../shared/kernel/operation.ts';
 
 const bytes = z

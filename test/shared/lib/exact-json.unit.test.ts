@@ -1,6 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ExactNumber, parseExact, plainNumbers, stringifyExact } from '../../../shared/lib/exact-json.ts';
+import {
+  ExactNumber,
+  parseExact,
+  plainNumbers,
+  stringifyExact,
+} from '../../../shared/lib/exact-json.ts';
 
 /** Any number as JSON may write it. */
 const numberText = fc.stringMatching(/^-?(?:0|[1-9]\d{0,24})(?:\.\d{1,24})?(?:[eE][+-]?\d{1,3})?$/);

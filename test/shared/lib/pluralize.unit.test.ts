@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { counted, nounFor } from '../../../shared/lib/pluralize.ts';
+import { pluralize, nounFor } from '../../../shared/lib/pluralize.ts';
 
 describe('a counted noun', () => {
   it.each([
@@ -7,11 +7,11 @@ describe('a counted noun', () => {
     [1, '1 project'],
     [2, '2 projects'],
   ])('of %i', (count, text) => {
-    expect(counted(count, 'project')).toBe(text);
+    expect(pluralize(count, 'project')).toBe(text);
   });
 
   it('may have a plural of its own', () => {
-    expect([1, 3].map((count) => counted(count, 'entry', 'entries'))).toEqual([
+    expect([1, 3].map((count) => pluralize(count, 'entry', 'entries'))).toEqual([
       '1 entry',
       '3 entries',
     ]);

@@ -86,12 +86,12 @@ export class MailboxLog {
     );
   }
 
-  #count(counted: { count: number; toldAt: number }, tell: (count: number) => void): void {
+  #count(tally: { count: number; toldAt: number }, tell: (count: number) => void): void {
     const now = this.#clock.now();
-    if (counted.count === 0 || now - counted.toldAt < COUNTS_EVERY_MS) return;
-    tell(counted.count);
-    counted.count = 0;
-    counted.toldAt = now;
+    if (tally.count === 0 || now - tally.toldAt < COUNTS_EVERY_MS) return;
+    tell(tally.count);
+    tally.count = 0;
+    tally.toldAt = now;
   }
 }
 

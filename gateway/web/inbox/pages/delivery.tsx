@@ -3,7 +3,7 @@ import { AgentText, Time } from '../../pages/words.tsx';
 import { Chip, Form, Table, type Column, type Tone } from '../parts.tsx';
 import { isDelivered, type Attempt, type Delivery } from '../route-desk.ts';
 import type { Visit } from '../visit.ts';
-import { counted } from '../../../../shared/lib/pluralize.ts';
+import { pluralize } from '../../../../shared/lib/pluralize.ts';
 
 const STATUSES: Readonly<Record<Delivery['status'], readonly [text: string, tone: Tone]>> = {
   pending: ['Pending', 'calm'],
@@ -46,7 +46,7 @@ export function DeliveryCard({ visit, delivery, isRetriable }: DeliveryProps): J
           {log.length > 0 && <Attempts visit={visit} log={log} />}
           {attempts > log.length && (
             <p class="soft">
-              The latest {log.length.toString()} of {counted(attempts, 'attempt')}.
+              The latest {log.length.toString()} of {pluralize(attempts, 'attempt')}.
             </p>
           )}
           {isRetriable && isOpen && (
@@ -70,7 +70,7 @@ function Line({ visit, delivery }: Omit<DeliveryProps, 'isRetriable'>): JSX.Elem
     <>
       <Time at={Date.parse(created)} now={visit.now} />
       {' · '}
-      {attempts === 0 ? 'not tried yet' : counted(attempts, 'attempt')}
+      {attempts === 0 ? 'not tried yet' : pluralize(attempts, 'attempt')}
       {last && ` · last ${last.status_code ?? 'without an answer'}`}
       {next !== null && (
         <>

@@ -7,7 +7,7 @@ import { Fact } from '../parts.tsx';
 import type { Visit } from '../visit.ts';
 import { Mail } from './event-mail.tsx';
 import { PartOfText } from './part-of-text.tsx';
-import { counted } from '../../../../shared/lib/pluralize.ts';
+import { pluralize } from '../../../../shared/lib/pluralize.ts';
 
 interface ContentProps {
   readonly visit: Visit;
@@ -72,7 +72,7 @@ function Headers({
   if (all.length === 0) return null;
   return (
     <details>
-      <summary>{counted(all.length, 'header')}</summary>
+      <summary>{pluralize(all.length, 'header')}</summary>
       <dl class="facts">
         {all.map(([name, value]) => (
           <Fact name={<AgentText text={name} reading="exact" class="mono" />}>

@@ -13,7 +13,7 @@ import { really } from '../really.tsx';
 import { fieldsOf, refusalOf } from '../refusal.ts';
 import type { Acted, Shown, Trouble, Visit } from '../visit.ts';
 import { Content } from './event-content.tsx';
-import { counted, nounFor } from '../../../../shared/lib/pluralize.ts';
+import { pluralize, nounFor } from '../../../../shared/lib/pluralize.ts';
 
 /** One event: what it carries, how far agents are with it, and the way back into the queue where it is dead. */
 export async function showEvent(visit: Visit, id: string): Promise<Shown> {
@@ -130,7 +130,9 @@ function Standing({
           Again in {lengthOfTime(retryAt - visit.now)}, at <Time at={retryAt} now={visit.now} />
         </p>
       )}
-      {event.attempts > 0 && <p class="soft">{counted(event.attempts, 'failed attempt')} so far</p>}
+      {event.attempts > 0 && (
+        <p class="soft">{pluralize(event.attempts, 'failed attempt')} so far</p>
+      )}
       {mayRequeue(visit, seen) && (
         <a class="btn" href="?step=requeue">
           Put it back into the queue

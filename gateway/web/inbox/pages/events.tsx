@@ -10,7 +10,7 @@ import { Filters, Heading, Nothing, Pager, Row, Rows } from '../parts.tsx';
 import { refusalOf } from '../refusal.ts';
 import type { Shown, UiPage, Visit } from '../visit.ts';
 import { actOnEvent, showEvent } from './event.tsx';
-import { counted } from '../../../../shared/lib/pluralize.ts';
+import { pluralize } from '../../../../shared/lib/pluralize.ts';
 
 /** What came in, and how far agents are with it. */
 export const eventsPage: UiPage = {
@@ -204,7 +204,7 @@ function EventRow({
         {event.suspected_replay && ' · may be a repeat'}
         {' · '}
         <Age at={event.received_at} now={visit.now} />
-        {attempts > 0 && ` · ${counted(attempts, 'failed attempt')}`}
+        {attempts > 0 && ` · ${pluralize(attempts, 'failed attempt')}`}
         {retryAt !== null && ` · again in ${lengthOfTime(Date.parse(retryAt) - visit.now)}`}
       </span>
     </Row>

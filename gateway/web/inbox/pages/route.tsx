@@ -25,7 +25,7 @@ import {
 import { openTold, sealTold } from '../told.ts';
 import type { Acted, Shown, Trouble, Visit } from '../visit.ts';
 import { DeliveryCard } from './delivery.tsx';
-import { counted } from '../../../../shared/lib/pluralize.ts';
+import { pluralize } from '../../../../shared/lib/pluralize.ts';
 
 const LIST_LENGTH = 20;
 
@@ -265,7 +265,7 @@ function Standing({
       )}
       <p class="soft">
         {isOpen
-          ? `${counted(pending, 'delivery', 'deliveries')} pending, ${dead} given up.`
+          ? `${pluralize(pending, 'delivery', 'deliveries')} pending, ${dead} given up.`
           : 'Nothing is pending, and nothing was given up.'}
       </p>
       {mayChange(visit) && (
@@ -305,11 +305,11 @@ function Standing({
 /** What is on its way again. */
 function dueText(told: Exclude<Told, { kind: 'tested' }>): string {
   if (told.kind === 'retried') {
-    return `${counted(told.retried, 'delivery is', 'deliveries are')} tried again now.`;
+    return `${pluralize(told.retried, 'delivery is', 'deliveries are')} tried again now.`;
   }
   const { resumed } = told;
   if (resumed === 0) return 'It takes events again.';
-  const what = counted(resumed, 'event that it gave back is', 'events that it gave back are');
+  const what = pluralize(resumed, 'event that it gave back is', 'events that it gave back are');
   return `It takes events again. ${what} delivered now.`;
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../route-desk.ts';
 import type { Shown, UiPage, Visit } from '../visit.ts';
 import { actOnRoute, Matches, showRoute } from './route.tsx';
-import { counted } from '../../../../shared/lib/pluralize.ts';
+import { pluralize } from '../../../../shared/lib/pluralize.ts';
 
 /** Where events are pushed to, and whether they arrive. */
 export const routesPage: UiPage = {
@@ -86,7 +86,7 @@ function RouteRow({
           <>
             {' · '}
             <span class="risk high">
-              {counted(route.dead, 'delivery given up', 'deliveries given up')}
+              {pluralize(route.dead, 'delivery given up', 'deliveries given up')}
             </span>
           </>
         )}

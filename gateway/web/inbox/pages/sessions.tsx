@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { plainLine } from '../../pages/text.ts';
 import { AgentText, Time } from '../../pages/words.tsx';
-import { counted } from '../../../../shared/lib/pluralize.ts';
+import { pluralize } from '../../../../shared/lib/pluralize.ts';
 import { Age } from '../event-words.tsx';
 import { Form, Heading, Problem, Table, type Column } from '../parts.tsx';
 import { really } from '../really.tsx';
@@ -55,7 +55,7 @@ function askToEnd(visit: Visit, others: readonly Listed[]): Shown {
     back: visit.at('sessions'),
     consequences: (
       <p>
-        {counted(others.length, 'session')}{' '}
+        {pluralize(others.length, 'session')}{' '}
         {seesAll(visit) ? 'of this project, yours in other browsers among them, ' : 'of this key '}
         {others.length === 1 ? 'ends' : 'end'} at once; this one goes on. Whoever has a key can open
         another: to keep somebody out, revoke the key or give it a new secret.

@@ -6,7 +6,7 @@ import { addressOf, checkOf, sourcesOf, type Source } from '../source-desk.ts';
 import type { Acted, Shown, UiPage, Visit } from '../visit.ts';
 import { addSource, showAddSource, typeToAdd } from './add-source.tsx';
 import { removeSource, showSource } from './source.tsx';
-import { counted } from '../../../../shared/lib/pluralize.ts';
+import { pluralize } from '../../../../shared/lib/pluralize.ts';
 
 /** Where senders send to. */
 export const sourcesPage: UiPage = {
@@ -80,7 +80,7 @@ function SourceRow({
       <Chip text={text} tone={tone} />
       <span class="meta">
         <span class="address mono">{addressOf(source)}</span>
-        {counted(taken, 'event')} in 24 h
+        {pluralize(taken, 'event')} in 24 h
         {rejected > 0 && (
           <>
             {' · '}

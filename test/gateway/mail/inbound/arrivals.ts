@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { hashed, written } from '../../../../gateway/mail/inbound/reader/hashed.ts';
 import { createVault, loadMasterKey } from '../../../../gateway/lib/vault.ts';
-import { reportToken, tokenAddresses } from '../../../../shared/operations/email/project-address.ts';
+import {
+  reportToken,
+  tokenAddresses,
+} from '../../../../shared/operations/email/project-address.ts';
 import { deliverMail, type ArrivedMail } from '../../../../gateway/mail/inbound/deliver.ts';
 import type { MailReport, ReportedRecipient } from '../../../../gateway/lib/mail-report.ts';
 import type {

@@ -8,8 +8,17 @@ import { ToolBook } from '../../../../shared/api/mcp/tools.ts';
 import type { AgentIdentity, Caller } from '../../../../shared/kernel/context.ts';
 import { eventSchema, type Envelope } from '../../../../shared/kernel/envelope.ts';
 import { ServiceError } from '../../../../shared/lib/errors.ts';
-import type { Answer, Credentials, Executor, Follower } from '../../../../shared/kernel/executor.ts';
-import { defineOperation, parseInput, type Operation } from '../../../../shared/kernel/operation.ts';
+import type {
+  Answer,
+  Credentials,
+  Executor,
+  Follower,
+} from '../../../../shared/kernel/executor.ts';
+import {
+  defineOperation,
+  parseInput,
+  type Operation,
+} from '../../../../shared/kernel/operation.ts';
 import { mayCall, type Scope } from '../../../../shared/lib/scopes.ts';
 
 const common = {

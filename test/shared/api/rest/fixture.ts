@@ -10,7 +10,11 @@ import { restRoutes } from '../../../../shared/api/rest/routes.ts';
 import type { Caller } from '../../../../shared/kernel/context.ts';
 import { ServiceError, unavailable } from '../../../../shared/lib/errors.ts';
 import type { Answer, Credentials, Executor } from '../../../../shared/kernel/executor.ts';
-import { defineOperation, parseInput, type Operation } from '../../../../shared/kernel/operation.ts';
+import {
+  defineOperation,
+  parseInput,
+  type Operation,
+} from '../../../../shared/kernel/operation.ts';
 
 const common = {
   summary: 'Test.',
