@@ -67,31 +67,35 @@ function offences(
   );
 }
 
-/** From the top: a folder of gateway/ imports those below it. */
-const FLOORS = [
-  ['main.ts'],
-  ['server'],
-  ['admin'],
-  ['compose-people.ts', 'compose.ts', 'gateway.ts', 'options.ts', 'settings.ts'],
-  ['operator'],
-  ['http'],
-  ['web'],
-  ['executor'],
-  ['auth'],
-  ['channels'],
-  ['mail'],
-  ['approvals'],
-  ['callbacks'],
-  ['replica'],
-  ['projects'],
-  ['blobs'],
-  ['commit'],
-  ['lib'],
-];
+/** From the top: a folder imports those below it. */
+const FLOORS: Readonly<Record<'gateway' | 'shared', readonly (readonly string[])[]>> = {
+  gateway: [
+    ['main.ts'],
+    ['server'],
+    ['admin'],
+    ['compose-people.ts', 'compose.ts', 'gateway.ts', 'options.ts', 'settings.ts'],
+    ['operator'],
+    ['http'],
+    ['web'],
+    ['executor'],
+    ['auth'],
+    ['channels'],
+    ['mail'],
+    ['approvals'],
+    ['callbacks'],
+    ['replica'],
+    ['projects'],
+    ['blobs'],
+    ['commit'],
+    ['store'],
+    ['lib'],
+  ],
+  shared: [['api'], ['operations'], ['kernel'], ['store'], ['rules'], ['http'], ['host'], ['lib']],
+};
 
-function floorOf(path: string): number {
-  const floor = FLOORS.findIndex((rooms) => rooms.includes(path.split('/')[1] ?? ''));
-  if (floor === -1) throw new Error(`${path} is on no floor of gateway/.`);
+function floorOf(path: string, house: 'gateway' | 'shared'): number {
+  const floor = FLOORS[house].findIndex((rooms) => rooms.includes(path.split('/')[1] ?? ''));
+  if (floor === -1) throw new Error(`${path} is on no floor of ${house}/.`);
   return floor;
 }
 
@@ -138,10 +142,11 @@ describe('the directions of imports', () => {
     ]);
   });
 
-  it('down the floors of gateway/', () => {
+  it.each(['gateway', 'shared'] as const)('down the floors of %s/', (house) => {
     const ups = offences(
-      sourcesIn('gateway'),
-      ({ target }, { path }) => target.startsWith('gateway/') && floorOf(target) < floorOf(path),
+      sourcesIn(house),
+      ({ target }, { path }) =>
+        target.startsWith(`${house}/`) && floorOf(target, house) < floorOf(path, house),
     );
     expect(ups).toEqual([]);
   });
@@ -156,7 +161,7 @@ describe('the directions of imports', () => {
 
   it('rules know neither operations nor bindings', () => {
     const wrong = offences(sourcesIn('shared/rules'), ({ target }) =>
-      /^shared\/(operations|bindings)\//.test(target),
+      /^shared\/(operations|api)\//.test(target),
     );
     expect(wrong).toEqual([]);
   });
@@ -214,20 +219,23 @@ describe('SQL', () => {
   const STATEMENT =
     /\b(?:SELECT\s[\s\S]{1,200}?\sFROM|INSERT\s+(?:OR\s+\w+\s+)?INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|(?:CREATE|ALTER|DROP)\s+(?:UNIQUE\s+)?(?:TABLE|INDEX|TRIGGER|VIEW))\b/;
 
-  it('is written in shared/store alone', () => {
-    const elsewhere = sources.filter(({ path }) => !path.startsWith('shared/store/'));
+  it('is written in shared/store and gateway/store alone', () => {
+    const elsewhere = sources.filter(({ path }) => !/^(?:shared|gateway)\/store\//.test(path));
     expect(elsewhere.filter(({ text }) => STATEMENT.test(text)).map(({ path }) => path)).toEqual(
       [],
     );
     expect(sourcesIn('shared/store').some(({ text }) => STATEMENT.test(text))).toBe(true);
   });
 
-  it('is run by shared/store, but for the check of a damaged database', () => {
+  it('is run by the stores, but for the check of a damaged database and the client of a sync server', () => {
     const drivers = offences(
       sources,
       ({ target, typeOnly }) => !typeOnly && /^libsql$|^@libsql\//.test(target),
-    ).filter((line) => !line.startsWith('shared/store/'));
-    expect(drivers).toEqual(['daemon/check.ts -> libsql']);
+    ).filter((line) => !/^(?:shared|gateway)\/store\//.test(line));
+    expect(drivers).toEqual([
+      'daemon/check.ts -> libsql',
+      'daemon/replica/sync-client.ts -> libsql',
+    ]);
   });
 });
 
@@ -276,15 +284,20 @@ describe('files', () => {
   });
 
   it('stand in shared/ only when more than one house uses them', () => {
-    const alone = sources
-      .filter(({ path }) => /^shared\/[^/]+$/.test(path))
-      .filter(({ path }) => {
-        const users = sources.filter(({ imports }) =>
-          imports.some(({ target }) => target === path),
-        );
-        const houses = new Set(users.map((user) => houseOf(user.path)));
-        return !houses.has('shared') && houses.size < 2;
-      });
+    const usersOf = new Map<string, Set<string>>();
+    const reach = (path: string, house: string): void => {
+      const users = usersOf.get(path) ?? new Set();
+      if (users.has(house)) return;
+      usersOf.set(path, users.add(house));
+      for (const { target } of sources.find((one) => one.path === path)?.imports ?? [])
+        if (target.startsWith('shared/')) reach(target, house);
+    };
+    for (const { path, imports } of sources) {
+      const house = houseOf(path);
+      if (house === undefined || house === 'shared') continue;
+      for (const { target } of imports) if (target.startsWith('shared/')) reach(target, house);
+    }
+    const alone = sourcesIn('shared').filter(({ path }) => (usersOf.get(path)?.size ?? 0) < 2);
     expect(alone.map(({ path }) => path)).toEqual([]);
   });
 

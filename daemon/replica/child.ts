@@ -1,4 +1,4 @@
-import { SyncClient } from '../../shared/store/sync-client.ts';
+import { SyncClient } from './sync-client.ts';
 import { prepareCopy } from './prepare.ts';
 import { ReplicaFolder } from './replica-folder.ts';
 import type { Prepared, SyncAnswer, SyncRequest } from './messages.ts';

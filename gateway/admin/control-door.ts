@@ -5,7 +5,7 @@ import type { GatewayRow, GatewayStore } from '../store/control/gateways.ts';
 import { findMoving, type MovingProject } from '../store/control/moves.ts';
 import type { ProjectState } from '../store/control/project-state.ts';
 import { onceFree } from '../store/once-free.ts';
-import { openReadOnly } from '../../shared/store/read-only.ts';
+import { openReadOnly } from '../store/read-only.ts';
 import type { Lock } from '../../shared/store/lock.ts';
 import { openControl } from '../projects/open-control.ts';
 import { othersHint } from '../operator/others-hint.ts';

@@ -1,6 +1,6 @@
 import type { DatabaseLocation } from '../../shared/store/location.ts';
 import { openReader, openWriter } from '../../shared/store/open.ts';
-import { openReadOnly } from '../../shared/store/read-only.ts';
+import { openReadOnly } from './read-only.ts';
 import { snapshot } from './snapshot.ts';
 import { copyTables, type CopyOptions } from './table-copy.ts';
 

@@ -4,7 +4,7 @@ import { endImport, findImport, ImportMark } from './import-mark.ts';
 import type { RemoteLocation } from '../../shared/store/location.ts';
 import { onceFree } from './once-free.ts';
 import { openReader, openWriter } from '../../shared/store/open.ts';
-import { openReadOnly } from '../../shared/store/read-only.ts';
+import { openReadOnly } from './read-only.ts';
 import { CopyRefused, copyTables, emptyTables, type CopyOptions } from './table-copy.ts';
 
 interface ServerImport extends Omit<CopyOptions, 'guard'> {

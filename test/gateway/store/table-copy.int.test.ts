@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { copyDatabase, copyRows } from '../../../gateway/store/database-copy.ts';
 import type { DatabaseLocation } from '../../../shared/store/location.ts';
 import { openWriter } from '../../../shared/store/open.ts';
-import { openReadOnly } from '../../../shared/store/read-only.ts';
+import { openReadOnly } from '../../../gateway/store/read-only.ts';
 import { copyTables, RestlessError } from '../../../gateway/store/table-copy.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';

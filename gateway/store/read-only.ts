@@ -1,7 +1,7 @@
-import type { Reader } from './driver.ts';
-import type { DatabaseLocation } from './location.ts';
-import { openReader } from './open.ts';
-import { EmbeddedReader } from './reader.ts';
+import type { Reader } from '../../shared/store/driver.ts';
+import type { DatabaseLocation } from '../../shared/store/location.ts';
+import { openReader } from '../../shared/store/open.ts';
+import { EmbeddedReader } from '../../shared/store/reader.ts';
 
 /** A reader beside whoever has the database open, or without anybody: of a file it changes nothing, its log included. */
 export async function openReadOnly(location: DatabaseLocation): Promise<Reader> {
