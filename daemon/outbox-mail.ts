@@ -8,7 +8,7 @@ export interface OutboxMail {
   /** The part in plain text. */
   readonly text: string;
   readonly attachments: readonly OutboxAttachment[];
-  /** The one link of a letter of ours, or null. */
+  /** The one link of a message of ours, or null. */
   readonly link: string | null;
 }
 

@@ -14,7 +14,7 @@ import type { TelegramBot, Trouble } from './channels/telegram/bot.ts';
 import type { Webhook } from './channels/telegram/webhook.ts';
 import type { Carrier, Desk, Sent } from './lib/approvals.ts';
 import type { SendingProject } from './projects/send-queue.ts';
-import { Letters } from './approvals/letters.ts';
+import { NotificationQueue } from './approvals/notification-queue.ts';
 
 /** Files of mails that are read at once, of all projects together. */
 const FILES_IN_HAND_MAX_BYTES = 32 * 1024 * 1024;
@@ -51,12 +51,12 @@ interface PeopleParts {
   readonly observer?: Observer | undefined;
 }
 
-/** The ways to people, and the letters of all projects. */
+/** The ways to people, and the notifications of all projects. */
 export class People {
   readonly #parts: PeopleParts;
   readonly #mailer: Mailer;
   readonly #carriers: Partial<Record<ChannelKind, Carrier>>;
-  /** The letters and mails of all projects. */
+  /** The notifications and mails of all projects. */
   readonly #queues = new Set<{ close(): void }>();
   readonly #filesInHand = new Slots(FILES_IN_HAND_MAX_BYTES);
   #bot: TelegramBot | null = null;
@@ -106,11 +106,15 @@ export class People {
     return orAgain(await this.#mailer.send({ ...mail, from: this.#parts.config.mail.from }));
   }
 
-  lettersOf(project: SendingProject): Letters {
+  notificationsOf(project: SendingProject): NotificationQueue {
     const { clock, vault } = this.#parts;
-    const letters = new Letters(project, { clock, vault, carriers: this.#carriers });
-    this.#queues.add(letters);
-    return letters;
+    const notifications = new NotificationQueue(project, {
+      clock,
+      vault,
+      carriers: this.#carriers,
+    });
+    this.#queues.add(notifications);
+    return notifications;
   }
 
   mailsOf(project: ConstructorParameters<typeof Mails>[0]): Mails {
@@ -144,7 +148,7 @@ export class People {
     });
   }
 
-  /** Begins no more letters, and ends what is under way soon: it is sent by the next start. */
+  /** Begins no more notifications, and ends what is under way soon: it is sent by the next start. */
   async close(): Promise<void> {
     for (const queue of this.#queues) queue.close();
     await Promise.all([this.#mailer.close(), this.#bot?.stop()]);

@@ -19,7 +19,7 @@ export async function tellOutbox(
   output.note(`${what} is in the outbox of this machine. See it with: svc outbox ${how}`);
 }
 
-/** Why the outbox of this machine may be empty: a gateway sends the letters of its projects itself. */
+/** Why the outbox of this machine may be empty: a gateway sends the messages of its projects itself. */
 export function whyEmpty(context: CommandContext): string {
   const { env, home } = context;
   const stored = storedProfiles(home.credentialsFile);

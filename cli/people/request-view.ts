@@ -72,12 +72,12 @@ function askerText({ agent, platform }: Asked): string {
 
 /** `owner (email, sent), ops (telegram, failed)` */
 function askedText({ approvers, notified }: Asked, names: Names): string {
-  const letters = (Array.isArray(notified) ? notified : []).filter(isObject);
+  const notices = (Array.isArray(notified) ? notified : []).filter(isObject);
   const ids = Array.isArray(approvers) ? approvers.map(String) : [];
   return ids
     .map((id) => {
-      const letter = letters.find(({ channel_id: channel }) => channel === id);
-      const how = letter ? ` (${plainText(letter['kind'])}, ${plainText(letter['status'])})` : '';
+      const notice = notices.find(({ channel_id: channel }) => channel === id);
+      const how = notice ? ` (${plainText(notice['kind'])}, ${plainText(notice['status'])})` : '';
       return `${names.get(id) ?? id}${how}`;
     })
     .join(', ');

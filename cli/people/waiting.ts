@@ -86,8 +86,8 @@ export class Waiting {
 }
 
 function goesByMail({ notified }: Asked): boolean {
-  const letters = Array.isArray(notified) ? notified : [];
-  return letters.some((letter) => isObject(letter) && letter['kind'] === 'email');
+  const notices = Array.isArray(notified) ? notified : [];
+  return notices.some((notice) => isObject(notice) && notice['kind'] === 'email');
 }
 
 function areTwins(one: Asked, other: Asked): boolean {

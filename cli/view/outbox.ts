@@ -1,4 +1,4 @@
-import type { OutboxLetter } from '../../daemon/outbox.ts';
+import type { OutboxMessage } from '../../daemon/outbox.ts';
 import type { View } from './output.ts';
 import { pairLines, type Pair } from './pairs.ts';
 import { sizeText } from './sizes.ts';
@@ -18,9 +18,9 @@ export function emptyView(why: string): View {
   return { lines: () => ['The outbox of this machine is empty.', why] };
 }
 
-/** A letter as its reader would see it. */
-export function letterView(letter: OutboxLetter): View {
-  const { from, to, sentAt, subject, text, attachments } = letter;
+/** A message as its reader would see it. */
+export function messageView(message: OutboxMessage): View {
+  const { from, to, sentAt, subject, text, attachments } = message;
   const files = attachments.map(({ name, size_bytes }): Pair => [
     'Attached',
     `${name} (${sizeText(size_bytes)})`,

@@ -18,7 +18,7 @@ interface DeskParts {
   readonly clock: Clock;
 }
 
-/** A letter that asked, found by the token of its link, with the channel it was sent to. */
+/** A notification that asked, found by the token of its link, with the channel it was sent to. */
 interface Held {
   readonly project: Project;
   readonly notice: NoticeRow;

@@ -25,7 +25,7 @@ import type { LoginRow } from '../store/control/login-rows.ts';
 import type { LoginStore } from '../store/control/logins.ts';
 import type { OutgoingMail } from '../mail/mailer.ts';
 import type { Sent } from '../lib/approvals.ts';
-import { signInLetter } from './letter.ts';
+import { signInMessage } from './sign-in-message.ts';
 import type { LoginClient, LoginDesk, LoginView } from './login-desk.ts';
 import { rateLimited, StartLimit } from './start-limit.ts';
 import { newUserCode } from './user-code.ts';
@@ -169,8 +169,8 @@ export class Logins implements LoginDesk {
     login: { readonly token: string; readonly idHash: string; readonly view: LoginView },
   ): Promise<void> {
     const { clock, mail, mailDeadlineMs = MAIL_DEADLINE_MS, publicUrl } = this.#parts;
-    const letter = signInLetter(login.view, `${publicUrl}/s/${login.token}`);
-    const handing = mail({ id: newId('msg', clock.now()), to: email, ...letter });
+    const message = signInMessage(login.view, `${publicUrl}/s/${login.token}`);
+    const handing = mail({ id: newId('msg', clock.now()), to: email, ...message });
     const sent = await within(mailDeadlineMs, handing);
     if (sent?.outcome === 'sent') return;
     // What was not sent does not count. What is still on its way does: it may yet arrive.

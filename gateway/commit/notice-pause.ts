@@ -4,7 +4,7 @@ const LONGEST_MS = 3_600_000;
 const ATTEMPTS_MAX = 32;
 
 /**
- * How long to wait before a letter to a person is tried again after so many attempts: longer each time, and as long as the
+ * How long to wait before a notification to a person is tried again after so many attempts: longer each time, and as long as the
  * other side asked for, up to an hour. Null when it has been tried often enough.
  */
 export function noticePause(attempts: number, retryAfterSeconds: number | null): number | null {

@@ -10,9 +10,9 @@ import {
   decide,
   dropChannelLinks,
   expireRequests,
-  recordLetters,
+  recordNotifications,
   setOwner,
-} from './people.ts';
+} from './notifications.ts';
 import { dropDeliveries, recordAttempts, releaseRoutes } from './push.ts';
 import { foundProject, signInKey } from './sign-in.ts';
 import { replicaHistory } from './replica-history.ts';
@@ -61,7 +61,7 @@ export const procedures = {
   pinBlob,
   purgePayloads,
   recordAttempts,
-  recordLetters,
+  recordNotifications,
   recordMail,
   refundTransfer,
   releaseRoutes,

@@ -1,7 +1,7 @@
 import { isoTime } from '../../shared/lib/clock.ts';
 import { ACTIVE_KEYS_MAX } from '../../shared/lib/limits.ts';
 import type { Scope } from '../../shared/lib/scopes.ts';
-import { setOwner } from './people.ts';
+import { setOwner } from './notifications.ts';
 import type { Job, Procedure } from './job.ts';
 
 /** A key for whoever signed in; the secret itself stays outside. */

@@ -89,7 +89,7 @@ export interface Desk {
 }
 
 /** What is to be sent to a person. */
-export type Letter =
+export type Notification =
   /** A person is asked: `token` opens and decides. */
   | { readonly kind: 'ask'; readonly opened: Opened; readonly token: string }
   /** A person is told that a policy rule approved something. No buttons. */
@@ -106,7 +106,7 @@ export interface SmtpReply {
   readonly enhancedCode?: string | null;
 }
 
-/** How a letter fared. `messageId` is what the channel calls the message, for `over`. */
+/** How a notification fared. `messageId` is what the channel calls the message, for `over`. */
 export type Sent =
   | { readonly outcome: 'sent'; readonly messageId: string | null }
   /** Not now: try again, at the earliest after so many seconds. */
@@ -121,5 +121,8 @@ export type Sent =
 /** A way to reach people, by its kind: email, Telegram. Never throws. */
 export interface Carrier {
   /** `address` is the email address, or `chatId` of a Telegram chat as text. `id` is the same at every attempt. */
-  send(letter: Letter, to: { readonly address: string; readonly id: string }): Promise<Sent>;
+  send(
+    notification: Notification,
+    to: { readonly address: string; readonly id: string },
+  ): Promise<Sent>;
 }

@@ -14,7 +14,7 @@ export interface Observer {
   eventReady(): void;
   /** An attempt to push to a callback has ended. */
   pushed(outcome: AttemptOutcome): void;
-  /** A letter was handed to its carrier. */
+  /** A notification was handed to its carrier. */
   posted(kind: ChannelKind, outcome: Sent['outcome']): void;
   /** A mail was taken from the mailbox. */
   mailTaken(outcome: MailOutcome): void;
@@ -39,7 +39,7 @@ export interface Census {
   readonly telegram: number;
 }
 
-/** The carrier, with how its letters fare told. */
+/** The carrier, with how its notifications fare told. */
 export function observedCarrier(
   carrier: Carrier,
   kind: ChannelKind,
@@ -47,8 +47,8 @@ export function observedCarrier(
 ): Carrier {
   if (!observer) return carrier;
   return {
-    async send(letter, to) {
-      const sent = await carrier.send(letter, to);
+    async send(notification, to) {
+      const sent = await carrier.send(notification, to);
       observer.posted(kind, sent.outcome);
       return sent;
     },

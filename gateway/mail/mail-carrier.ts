@@ -1,6 +1,6 @@
-import type { Carrier, Letter, Sent } from '../lib/approvals.ts';
+import type { Carrier, Notification, Sent } from '../lib/approvals.ts';
 import { isMailAddress } from '../../shared/rules/mail-address.ts';
-import { askLetter, tellLetter, verifyLetter, type LetterText } from './letters.ts';
+import { askMessage, tellMessage, verifyMessage, type MessageText } from './messages.ts';
 import { LOCAL_FROM } from './mail-config.ts';
 import { later, orAgain, type Mailer } from './mailer.ts';
 
@@ -23,14 +23,14 @@ export class MailCarrier implements Carrier {
     this.#from = from;
   }
 
-  async send(letter: Letter, to: { address: string; id: string }): Promise<Sent> {
+  async send(notification: Notification, to: { address: string; id: string }): Promise<Sent> {
     // What was mailed stays as it is: the page behind its link tells how the request ended.
-    if (letter.kind === 'over') return { outcome: 'sent', messageId: null };
+    if (notification.kind === 'over') return { outcome: 'sent', messageId: null };
     if (!isMailAddress(to.address)) {
       return { outcome: 'refused', reason: 'The channel has no plain email address.' };
     }
     try {
-      const text = this.#textOf(letter);
+      const text = this.#textOf(notification);
       const mail = { id: to.id, from: this.#from, to: to.address, ...text };
       return orAgain(await this.#mailer.send(mail));
     } catch (error) {
@@ -38,14 +38,14 @@ export class MailCarrier implements Carrier {
     }
   }
 
-  #textOf(letter: Exclude<Letter, { kind: 'over' }>): LetterText {
-    switch (letter.kind) {
+  #textOf(notification: Exclude<Notification, { kind: 'over' }>): MessageText {
+    switch (notification.kind) {
       case 'ask':
-        return askLetter(letter.opened, this.#link('a', letter.token));
+        return askMessage(notification.opened, this.#link('a', notification.token));
       case 'tell':
-        return tellLetter(letter.opened);
+        return tellMessage(notification.opened);
       case 'verify':
-        return verifyLetter(letter.channel, this.#link('c', letter.token));
+        return verifyMessage(notification.channel, this.#link('c', notification.token));
     }
   }
 

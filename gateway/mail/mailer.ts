@@ -57,7 +57,7 @@ export function heldBack(): Sent {
   return later('The mail was held back before any of it was sent.');
 }
 
-/** For letters of ours: one that may have arrived is sent again, under the same Message-ID. */
+/** For notifications of ours: one that may have arrived is sent again, under the same Message-ID. */
 export function orAgain(sent: MailSent): Sent {
   return sent.outcome === 'unknown' ? later(sent.reason) : sent;
 }

@@ -82,7 +82,7 @@ export class Project {
   readonly callbacks: Callbacks;
   readonly transfer: Transfer;
   /** What people are sent. */
-  readonly letters: Sender;
+  readonly notifications: Sender;
   /** What agents send. */
   readonly mails: Sender;
   readonly waits: Waits;
@@ -137,7 +137,7 @@ export class Project {
     this.writes = this.#files;
     this.callbacks = host.callbacks;
     this.deliveries = host.callbacks.deliveriesOf(this);
-    this.letters = host.people.lettersOf(this);
+    this.notifications = host.people.notificationsOf(this);
     this.transfer = new Transfer(this.writes, (work) => this.inBackground(work));
     // A write that was refused has left its bytes; a deletion may have met a pin.
     const onFree = (digest: string): void => this.inBackground(() => this.removeBlob(digest));
@@ -267,7 +267,7 @@ export class Project {
   /** Goes on where `hold` made it stop. */
   release(): void {
     this.#gate.turn({ kind: 'here' });
-    this.letters.resume();
+    this.notifications.resume();
     this.mails.resume();
     this.inBackground(() => this.deliveries.resume());
     this.atLatest(this.#host.clock.now());
@@ -287,12 +287,12 @@ export class Project {
   }
 
   get #isSending(): boolean {
-    return [this.deliveries, this.letters, this.mails].some(({ isBusy }) => isBusy);
+    return [this.deliveries, this.notifications, this.mails].some(({ isBusy }) => isBusy);
   }
 
   #stopSending(): void {
     this.deliveries.stop();
-    this.letters.close();
+    this.notifications.close();
     this.mails.close();
   }
 
@@ -313,8 +313,10 @@ export class Project {
 
   /** What would open the files again at once if they were closed, or must not wait until they are open. */
   get #isHeld(): boolean {
-    const { deliveries, letters, mails, transfer } = this;
-    return this.isAwaited || [deliveries, letters, mails, transfer].some(({ isBusy }) => isBusy);
+    const { deliveries, notifications, mails, transfer } = this;
+    return (
+      this.isAwaited || [deliveries, notifications, mails, transfer].some(({ isBusy }) => isBusy)
+    );
   }
 
   /** What is read again when the files are opened the next time. */
@@ -350,7 +352,7 @@ const APPLIERS: Appliers = {
   request_ended: ({ waits }, { id }) => waits.notify({ kind: 'request', id }),
   disk_changed: ({ waits }) => waits.notify({ kind: 'disk' }),
   inbox_changed: ({ waits }) => waits.notify({ kind: 'inbox' }),
-  notices_due: ({ letters }) => letters.wake(),
+  notices_due: ({ notifications }) => notifications.wake(),
   mails_due: ({ mails }) => mails.wake(),
   due: (project, { at }) => project.atLatest(at),
   sources_changed: ({ sourceCache }) => sourceCache.clear(),

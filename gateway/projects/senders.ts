@@ -28,7 +28,7 @@ export interface PushSender {
 export interface SenderHost {
   readonly callbacks: Callbacks & { deliveriesOf(project: Project): PushSender };
   readonly people: {
-    lettersOf(project: Project): Sender;
+    notificationsOf(project: Project): Sender;
     mailsOf(project: Project): Sender;
   };
 }

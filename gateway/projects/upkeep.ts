@@ -91,7 +91,7 @@ export async function keepUp(
   await inPortions((now) => releaseRoutes(project, now));
   const wokenAt = clock.now();
   await project.deliveries.wakeDue();
-  project.letters.wake();
+  project.notifications.wake();
   project.mails.wake();
   await inPortions((now) => moveOverdue(project, now));
   await inPortions((now) => expireRequests(project, now));

@@ -15,7 +15,7 @@ export type Whereabouts =
 const SETTLING: ReadonlySet<ProcedureName> = new Set([
   'handMail',
   'recordAttempts',
-  'recordLetters',
+  'recordNotifications',
   'recordMail',
 ]);
 

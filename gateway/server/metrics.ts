@@ -61,7 +61,7 @@ export class Metrics implements Observer {
   );
   readonly #letters = this.#counter(
     'svc_letters_total',
-    'Letters to people, by channel and outcome.',
+    'Notifications to people, by channel and outcome.',
     ['channel', 'outcome'],
   );
   readonly #mailsIn = this.#counter(

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readMail } from '../../daemon/outbox-mail.ts';
 import { composeMail } from '../../gateway/mail/compose.ts';
-import { askLetter } from '../../gateway/mail/letters.ts';
+import { askMessage } from '../../gateway/mail/messages.ts';
 import { opened } from '../gateway/mail/samples.ts';
 
 const URL = 'http://127.0.0.1:4780/a/t0ken';
@@ -27,11 +27,11 @@ const words = fc.oneof(
   fc.array(fc.constantFrom(...PIECES), { maxLength: 60 }).map((parts) => parts.join('')),
 );
 
-describe('a letter read back from its file', () => {
+describe('a message read back from its file', () => {
   it('is what was written, with the link that is ours', async () => {
     await fc.assert(
       fc.asyncProperty(words, words, async (summary, details) => {
-        const { subject, text } = askLetter(opened({ summary, details }), URL);
+        const { subject, text } = askMessage(opened({ summary, details }), URL);
         const plain = { id: 'ntc_1', from: 'svc@localhost', to: 'ann@example.com' };
         const { raw } = await composeMail({ ...plain, subject, text }, 1000);
         expect(readMail(raw)).toEqual({

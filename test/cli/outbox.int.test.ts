@@ -25,23 +25,23 @@ async function svc(line: string, isTTY = false, env: NodeJS.ProcessEnv = {}) {
   return { code, stdout: stdout.text, stderr: stderr.text };
 }
 
-/** Letters as the daemon writes them, a second apart. */
+/** NotificationQueue as the daemon writes them, a second apart. */
 async function write(
-  letters: readonly { id: string; kind?: 'ask' | 'tell'; summary?: string; details?: string }[],
+  messages: readonly { id: string; kind?: 'ask' | 'tell'; summary?: string; details?: string }[],
 ): Promise<void> {
-  for (const [index, { id, kind = 'ask', ...given }] of letters.entries()) {
+  for (const [index, { id, kind = 'ask', ...given }] of messages.entries()) {
     const clock = { now: () => NOW + index * 1000 };
     const mailer = new OutboxMailer({ folder: outbox, clock });
     const carrier = new MailCarrier(mailer, { publicUrl: 'http://127.0.0.1:4780' });
-    const letter =
+    const message =
       kind === 'ask'
         ? ({ kind, opened: opened(given), token: `t0ken${index}` } as const)
         : ({ kind, opened: opened(given) } as const);
-    await carrier.send(letter, { address: 'ann@example.com', id });
+    await carrier.send(message, { address: 'ann@example.com', id });
   }
 }
 
-/** A mail of an agent as the daemon writes it, later than the letters. */
+/** A mail of an agent as the daemon writes it, later than the messages. */
 async function writeMail(given: Partial<OutgoingMail> = {}): Promise<void> {
   const clock = { now: () => NOW + 60_000 };
   const mail = { from: 'shop@localhost', fromName: 'Shop', to: 'bo@example.com', ...given };
@@ -61,7 +61,7 @@ function desktop(body: string): NodeJS.ProcessEnv {
 }
 
 describe('an empty outbox', () => {
-  it('says why letters would be here', async () => {
+  it('says why messages would be here', async () => {
     const { code, stdout, stderr } = await svc('outbox list', true);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toBe(
@@ -140,7 +140,7 @@ describe('svc outbox list', () => {
     expect((await svc('outbox list --limit 0')).code).toBe(2);
   });
 
-  it('orders letters of one second by when they were written', async () => {
+  it('orders messages of one second by when they were written', async () => {
     for (const id of ['b', 'c', 'a']) {
       await write([{ id }]);
       // Clocks of file systems tick slowly.
@@ -150,7 +150,7 @@ describe('svc outbox list', () => {
     expect(JSON.parse(stdout)).toMatchObject({ items: [{ id: 'a' }, { id: 'c' }, { id: 'b' }] });
   });
 
-  it('passes by what is no letter', async () => {
+  it('passes by what is no message', async () => {
     await write([{ id: 'ntc_a' }]);
     mkdirSync(join(outbox, 'folder.eml'));
     writeFileSync(join(outbox, 'half.tmp'), 'Subject: half');
@@ -164,10 +164,10 @@ describe('svc outbox list', () => {
 });
 
 describe('svc outbox show', () => {
-  it('shows a letter decoded', async () => {
+  it('shows a message decoded', async () => {
     await write([{ id: 'ntc_a', summary: 'Ändern 日本 👩‍💻', details: 'x '.repeat(100) }]);
-    const letter = JSON.parse((await svc('outbox show ntc_a')).stdout) as Record<string, string>;
-    expect(letter).toMatchObject({
+    const message = JSON.parse((await svc('outbox show ntc_a')).stdout) as Record<string, string>;
+    expect(message).toMatchObject({
       id: 'ntc_a',
       sent_at: '2026-01-02T12:00:00.000Z',
       from: 'svc@localhost',
@@ -175,8 +175,8 @@ describe('svc outbox show', () => {
       subject: '[web-shop] approve? Ändern 日本 👩‍💻',
       file: join(outbox, 'ntc_a.eml'),
     });
-    expect(letter['text']).toMatch(/^An agent asks[\s\S]+\n\n> Ändern 日本 👩‍💻\n\nProject: /);
-    expect(letter['text']).toContain(`> ${'x '.repeat(36).trimEnd()}\n`);
+    expect(message['text']).toMatch(/^An agent asks[\s\S]+\n\n> Ändern 日本 👩‍💻\n\nProject: /);
+    expect(message['text']).toContain(`> ${'x '.repeat(36).trimEnd()}\n`);
   });
 
   it('shows the newest, on a terminal with its heads', async () => {
@@ -246,7 +246,7 @@ describe('svc outbox show', () => {
     const { code, stdout, stderr } = await svc(`outbox show ${id}`);
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toBe(
-      `NOT_FOUND: There is no letter \`${id}\`.\nSee what is there: svc outbox list\n`,
+      `NOT_FOUND: There is no message \`${id}\`.\nSee what is there: svc outbox list\n`,
     );
   });
 });
@@ -297,7 +297,7 @@ describe('svc outbox open', () => {
   });
 
   it.each([
-    ['a letter that only tells', 'Auto-Submitted: auto-generated\r\n\r\nNo link.\r\n'],
+    ['a message that only tells', 'Auto-Submitted: auto-generated\r\n\r\nNo link.\r\n'],
     ['a mail that an agent sent', 'Subject: x\r\n\r\nhttps://evil.test/a\r\n'],
     ['two links', 'Auto-Submitted: auto-generated\r\n\r\nhttp://a.test/\r\nhttp://b.test/\r\n'],
     ['another scheme', 'Auto-Submitted: auto-generated\r\n\r\nfile:///etc/passwd\r\n'],
@@ -321,7 +321,7 @@ describe('a mail that an agent sent', () => {
     { name: 'notes.txt', contentType: 'text/plain', bytes: Buffer.from('not the text') },
   ];
 
-  it('is listed among the letters', async () => {
+  it('is listed among the messages', async () => {
     await write([{ id: 'ntc_a' }]);
     await writeMail();
     expect(JSON.parse((await svc('outbox list')).stdout)).toMatchObject({
@@ -364,7 +364,7 @@ describe('a mail that an agent sent', () => {
     }
   });
 
-  it('does not stand before the letter that waits for an answer', async () => {
+  it('does not stand before the message that waits for an answer', async () => {
     await write([{ id: 'ntc_a' }]);
     await writeMail({ text: 'http://evil.test/\n' });
     const { stdout } = await svc('outbox open --print', true);

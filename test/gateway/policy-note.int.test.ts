@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { policyView } from '../../cli/commands/policy/get.ts';
 import { openedFor } from '../../gateway/approvals/view.ts';
-import { askHtml } from '../../gateway/channels/telegram/letters.ts';
+import { askHtml } from '../../gateway/channels/telegram/messages.ts';
 import { TestGateway } from '../helpers/gateway.ts';
 import { linkToken, mailsOf } from '../helpers/outbox.ts';
 import { parsedMail } from './mail/parsed-mail.ts';

@@ -78,7 +78,7 @@ function ask(body: Record<string, unknown>): Promise<{ body: Answer }> {
 }
 
 /** How the letter about the question fared. */
-async function lastLetter(): Promise<string | undefined> {
+async function lastMessage(): Promise<string | undefined> {
   const { body } = await gateway.call<{
     items: { kind: string; notified: { status: string }[] }[];
   }>('GET', '/v1/requests');
@@ -101,7 +101,7 @@ describe('a person on Telegram', () => {
     const channelId = await connected();
     const asking = ask({ question: 'Which region?', approvers: [channelId] });
     // Nobody replies before what was sent is written down.
-    await expect.poll(lastLetter, SOON).toBe('sent');
+    await expect.poll(lastMessage, SOON).toBe('sent');
     ana.says('eu-west', ana.received.at(-1));
     expect((await asking).body).toMatchObject({ status: 'answered', decision: 'eu-west' });
   });

@@ -1,8 +1,8 @@
-import type { Carrier, Letter, Sent } from '../../gateway/lib/approvals.ts';
+import type { Carrier, Notification, Sent } from '../../gateway/lib/approvals.ts';
 import { until } from './callback-receiver.ts';
 
 interface Sending {
-  readonly letter: Letter;
+  readonly message: Notification;
   readonly address: string;
   readonly id: string;
   readonly end: (sent: Sent) => void;
@@ -23,9 +23,9 @@ export class TestCarrier implements Carrier {
     this.answer = answer;
   }
 
-  send(letter: Letter, { address, id }: { address: string; id: string }): Promise<Sent> {
+  send(message: Notification, { address, id }: { address: string; id: string }): Promise<Sent> {
     return new Promise((end) => {
-      this.got.push({ letter, address, id, end });
+      this.got.push({ message, address, id, end });
       if (this.answer) end(this.answer);
     });
   }
@@ -38,10 +38,10 @@ export class TestCarrier implements Carrier {
     );
   }
 
-  /** The link of a letter that asked, or that confirms an address. */
+  /** The link of a message that asked, or that confirms an address. */
   tokenOf(nth: number): string {
-    const letter = this.got[nth]?.letter;
-    return letter && 'token' in letter ? letter.token : '';
+    const message = this.got[nth]?.message;
+    return message && 'token' in message ? message.token : '';
   }
 
   /** Answers whatever still waits, so that the gateway can close. */

@@ -151,8 +151,8 @@ export class World {
 
   /** Nothing is being sent any more. */
   async settled(): Promise<void> {
-    const { letters, deliveries } = this.#open.project;
-    while (letters.isBusy || deliveries.isBusy) await turn();
+    const { notifications, deliveries } = this.#open.project;
+    while (notifications.isBusy || deliveries.isBusy) await turn();
   }
 
   async restart(): Promise<void> {
@@ -219,7 +219,7 @@ async function keepQuiet<T>(work: Promise<T>, onAnswer: (answer: T) => void): Pr
   }
 }
 
-/** Letters that were sent stay behind: a gateway reads none of them. */
+/** NotificationQueue that were sent stay behind: a gateway reads none of them. */
 function copyOf(folder: string): string {
   const copy = makeSwiftFolder();
   cpSync(folder, copy, { recursive: true, filter: (path) => basename(path) !== 'outbox' });

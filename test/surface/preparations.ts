@@ -81,7 +81,7 @@ async function withRequest(world: World): Promise<Json> {
   return { request_id };
 }
 
-async function withLettersSent(world: World): Promise<Json> {
+async function withNotificationsSent(world: World): Promise<Json> {
   await withRequest(world);
   const { example } = operationNamed('request_list');
   await world.until('request_list', example, ({ items }) => (items as Json[]).every(isTold));
@@ -150,7 +150,7 @@ const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = 
   route_retry: withFailed,
   route_test: withDelivered,
   request_status: withRequest,
-  request_list: withLettersSent,
+  request_list: withNotificationsSent,
   // The first has none before it.
   request_callback_secret: async (world) => (await world.get('request_callback_secret', {}), {}),
   channel_add: withoutChannel,

@@ -9,7 +9,7 @@ export const declaration: Declaration = {
   order: 1,
   summary: 'List mail that was kept here instead of being sent, newest first.',
   description:
-    'While the daemon runs without SVC_SMTP_URL, its mail is kept here: letters to people with questions, approvals and addresses to confirm, and what svc email send sends. The oldest beyond 1,000 are removed.',
+    'While the daemon runs without SVC_SMTP_URL, its mail is kept here: messages to people with questions, approvals and addresses to confirm, and what svc email send sends. The oldest beyond 1,000 are removed.',
   args: [],
   options: [{ flag: 'limit', value: 'N', summary: 'How many at most (20)' }],
   examples: ['outbox list', "outbox list --json | jq -r '.items[].id'"],

@@ -1,33 +1,33 @@
-import { isLetter } from '../../../daemon/outbox.ts';
+import { isNotification } from '../../../daemon/outbox.ts';
 import { askStatus } from '../../../daemon/probe.ts';
 import { openInBrowser } from '../../browser.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
 import { switchOption } from '../../input/option-values.ts';
-import { chosenLetter, LETTER } from '../../outbox/letter.ts';
+import { chosenMessage, MESSAGE } from '../../outbox/message.ts';
 
 export const declaration: Declaration = {
   order: 3,
-  summary: 'Open the page behind the link of a letter to a person.',
+  summary: 'Open the page behind the link of a message to a person.',
   description:
-    'Opening the page decides nothing, and no link is opened that an agent wrote. Without a desktop the link is printed. Exit code 3 when there is no such letter.',
-  args: [LETTER],
+    'Opening the page decides nothing, and no link is opened that an agent wrote. Without a desktop the link is printed. Exit code 3 when there is no such message.',
+  args: [MESSAGE],
   options: [{ flag: 'print', summary: 'Print the link and open nothing' }],
   examples: ['outbox open', 'outbox open latest --print'],
 };
 
-/** `svc outbox open`: the page behind the link of a letter, in the browser or as an address. */
+/** `svc outbox open`: the page behind the link of a message, in the browser or as an address. */
 export async function run(context: CommandContext): Promise<number> {
   const { env, output } = context;
   // A mail of an agent that came later is not what a person wants to answer.
-  const letter = chosenLetter(context, isLetter);
-  const { id, link: written, subject } = letter;
+  const message = chosenMessage(context, isNotification);
+  const { id, link: written, subject } = message;
   if (written === null) {
     throw new CliError({
       code: 'NO_LINK',
-      message: isLetter(letter)
-        ? 'There is nothing to open: the letter only tells something.'
+      message: isNotification(message)
+        ? 'There is nothing to open: the message only tells something.'
         : 'There is nothing to open: an agent sent this mail, and its links are not ours.',
       hint: `Read it with: svc outbox show ${id}`,
       exit: EXIT.refused,
@@ -42,7 +42,7 @@ export async function run(context: CommandContext): Promise<number> {
   return EXIT.done;
 }
 
-/** A letter keeps the port that the daemon had when it was written; the daemon may have another one by now. */
+/** A message keeps the port that the daemon had when it was written; the daemon may have another one by now. */
 async function asOfNow(link: string, { home }: CommandContext): Promise<string> {
   const url = new URL(link);
   if (url.hostname !== '127.0.0.1') return link;

@@ -1,23 +1,23 @@
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
-import { letterView } from '../../view/outbox.ts';
-import { chosenLetter, LETTER } from '../../outbox/letter.ts';
+import { messageView } from '../../view/outbox.ts';
+import { chosenMessage, MESSAGE } from '../../outbox/message.ts';
 
 export const declaration: Declaration = {
   order: 2,
-  summary: 'Show a letter or a mail as its reader would see it.',
+  summary: 'Show a message or a mail as its reader would see it.',
   description:
-    'In a letter to a person, lines marked with ">" were written by an agent. Exit code 3 when there is none.',
-  args: [LETTER],
+    'In a message to a person, lines marked with ">" were written by an agent. Exit code 3 when there is none.',
+  args: [MESSAGE],
   options: [],
   examples: ['outbox show', 'outbox show latest --json | jq -r .text'],
 };
 
-/** `svc outbox show`: one letter, decoded. */
+/** `svc outbox show`: one message, decoded. */
 export async function run(context: CommandContext): Promise<number> {
-  const letter = chosenLetter(context);
-  const { id, sentAt, from, to, subject, text, attachments, file } = letter;
+  const message = chosenMessage(context);
+  const { id, sentAt, from, to, subject, text, attachments, file } = message;
   const shown = { id, sent_at: sentAt, from, to, subject, text, attachments, file };
-  context.output.answer(shown, letterView(letter));
+  context.output.answer(shown, messageView(message));
   return EXIT.done;
 }

@@ -54,7 +54,7 @@ const CONFLICT =
   'Somebody else fetches the updates of this bot: another gateway with the same token, or a webhook. ' +
   'Decisions may go astray until only one is left.';
 
-/** One bot: sends letters, and brings what people tap and write to the desk. Started once and stopped once. */
+/** One bot: sends notifications, and brings what people tap and write to the desk. Started once and stopped once. */
 export class TelegramBot {
   readonly carrier: Carrier;
   /** Null where updates are fetched. */
@@ -139,7 +139,7 @@ export class TelegramBot {
 
   /**
    * Ends the long poll at once. Decisions at hand are written down; what is on its way to people gets a second. Stop what
-   * sends letters first: a letter that is cut off here may have arrived.
+   * sends notifications first: a notification that is cut off here may have arrived.
    */
   async stop(): Promise<void> {
     this.#stopping.abort();

@@ -1,21 +1,21 @@
-import type { Carrier, Letter, Sent } from '../../lib/approvals.ts';
+import type { Carrier, Notification, Sent } from '../../lib/approvals.ts';
 import type { BotApi } from './bot-api.ts';
 import { askButtons } from './buttons.ts';
 import { TelegramFailure } from './failure.ts';
-import { askHtml, overHtml, tellHtml } from './letters.ts';
+import { askHtml, overHtml, tellHtml } from './messages.ts';
 import { pageLink } from './page-link.ts';
 
 /**
- * Sends letters as messages of the bot. Telegram knows no key that would make a repeated call one message: when its answer is
+ * Sends notifications as messages of the bot. Telegram knows no key that would make a repeated call one message: when its answer is
  * lost, the next attempt may ask twice. Both messages then decide the same request.
  */
 export function telegramCarrier(api: BotApi, publicUrl: string): Carrier {
   return {
-    async send(letter, to) {
+    async send(notification, to) {
       const chatId = parseId(to.address);
       if (chatId === null) return { outcome: 'refused', reason: 'Not the id of a chat.' };
       try {
-        return await deliver(api, publicUrl, letter, chatId);
+        return await deliver(api, publicUrl, notification, chatId);
       } catch (error) {
         return outcomeOf(error);
       }
@@ -26,22 +26,22 @@ export function telegramCarrier(api: BotApi, publicUrl: string): Carrier {
 async function deliver(
   api: BotApi,
   publicUrl: string,
-  letter: Letter,
+  notification: Notification,
   chatId: number,
 ): Promise<Sent> {
-  switch (letter.kind) {
+  switch (notification.kind) {
     case 'ask': {
-      const { opened, token } = letter;
+      const { opened, token } = notification;
       const page = pageLink(publicUrl, token);
       const markup = askButtons(opened.request, token, page);
       return sent(await api.send(chatId, askHtml(opened, page), { markup }));
     }
     case 'tell':
-      return sent(await api.send(chatId, tellHtml(letter.opened)));
+      return sent(await api.send(chatId, tellHtml(notification.opened)));
     case 'over': {
-      const messageId = parseId(letter.messageId);
+      const messageId = parseId(notification.messageId);
       if (messageId === null) return { outcome: 'refused', reason: 'Not the id of a message.' };
-      await replaceOnce(api, chatId, messageId, overHtml(letter.opened));
+      await replaceOnce(api, chatId, messageId, overHtml(notification.opened));
       return sent(messageId);
     }
     case 'verify':

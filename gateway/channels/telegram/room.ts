@@ -3,7 +3,7 @@ import type { Desk, Opened } from '../../lib/approvals.ts';
 import type { BotApi } from './bot-api.ts';
 import { replaceOnce } from './carrier.ts';
 import type { Errands } from './errands.ts';
-import { overHtml } from './letters.ts';
+import { overHtml } from './messages.ts';
 import { Recent } from './recent.ts';
 
 /** A message in a chat. */
@@ -59,7 +59,7 @@ export class Room {
   }
 
   /**
-   * Ends the very message that was used. The letter that says the request is over goes to the one that was remembered when it
+   * Ends the very message that was used. The notification that says the request is over goes to the one that was remembered when it
    * was sent; after a lost answer that may be its twin.
    */
   showOver(asked: Place, opened: Opened): void {

@@ -5,7 +5,7 @@ import type { OutgoingMail } from '../../mail/mailer.ts';
 import type { Sent } from '../../lib/approvals.ts';
 import { StartLimit } from '../../auth/start-limit.ts';
 import { within } from '../../auth/within.ts';
-import { inboxLetter } from './letter.ts';
+import { inboxSignInMessage } from './sign-in-message.ts';
 import type { Sessions } from './sessions.ts';
 
 const MAIL_DEADLINE_MS = 10_000;
@@ -35,8 +35,8 @@ export class OwnerSignIn {
     const now = clock.now();
     this.#starts.take(from, now);
     const token = await sessions.linkForOwner(email);
-    const letter = inboxLetter(`${publicUrl}/ui/sign-in/${token}`, from);
-    const handing = mail({ id: newId('ntc', now), to: email, ...letter });
+    const message = inboxSignInMessage(`${publicUrl}/ui/sign-in/${token}`, from);
+    const handing = mail({ id: newId('ntc', now), to: email, ...message });
     const sent = await within(MAIL_DEADLINE_MS, handing);
     if (sent?.outcome === 'sent') return;
     if (sent) await sessions.drop(token);

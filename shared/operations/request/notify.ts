@@ -14,17 +14,17 @@ export function noticePlace(projectId: string, noticeId: string): string {
   return `notice|${projectId}|${noticeId}|token`;
 }
 
-/** Queues a letter to a channel about a request. One that asks gets a link of its own. */
+/** Queues a notification to a channel about a request. One that asks gets a link of its own. */
 export async function notify(
   context: Notifying,
-  letter: {
+  notification: {
     readonly kind: Exclude<NoticeKind, 'verify'>;
     readonly channelId: string;
     readonly requestId: string;
   },
 ): Promise<void> {
   const { store, project, vault, now, newId, noticesDue } = context;
-  const { kind, channelId, requestId } = letter;
+  const { kind, channelId, requestId } = notification;
   const id = newId('ntc');
   const token = kind === 'ask' ? newToken(project.id) : null;
   await store.notices.insert({
@@ -52,7 +52,7 @@ export async function notifyOver(
   if (channel?.kind === 'telegram') await notify(context, { kind: 'over', channelId, requestId });
 }
 
-/** Queues the letter that confirms an address, with its link, in the place of one that was not sent yet. */
+/** Queues the notification that confirms an address, with its link, in the place of one that was not sent yet. */
 export async function notifyVerify(
   context: Notifying,
   channelId: string,

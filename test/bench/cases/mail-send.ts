@@ -8,7 +8,7 @@ import { freePort } from '../../helpers/programs.ts';
 import { newProjects, type TeamGateway, type TeamProject } from '../../helpers/team.ts';
 import type { Bench, RunBench } from '../bench.ts';
 import { interleave } from '../bench.ts';
-import type { Letter, SendOptions } from '../child/mail-sender.ts';
+import type { Notification, SendOptions } from '../child/mail-sender.ts';
 import type { Child } from '../children.ts';
 import { Caller, MAIL_DOMAIN, NO_LAB, startLab, startMailGateway } from '../mail-gateway.ts';
 import { buildProduct } from '../product.ts';
@@ -201,7 +201,7 @@ interface Batch {
 /** Resolves when all mails of all projects are sent. */
 async function sendAll(callers: readonly Caller[]): Promise<void> {
   const calls = callers.flatMap((caller, project) =>
-    lettersOf(project).map(async ({ to, subject, text }) => {
+    notificationsOf(project).map(async ({ to, subject, text }) => {
       const wanted = { to, subject, text, wait_seconds: 0 };
       return { caller, batch: await caller.post<Batch>('/v1/emails', wanted) };
     }),
@@ -226,12 +226,12 @@ async function untilSent(caller: Caller, id: string): Promise<void> {
 
 /** Mails a second of the library alone. */
 async function bare(child: Child, port: number, dkim: SendOptions['dkim']): Promise<number> {
-  const letters = Array.from({ length: PROJECTS }, (_, project) => lettersOf(project)).flat();
+  const letters = Array.from({ length: PROJECTS }, (_, project) => notificationsOf(project)).flat();
   const options: SendOptions = { port, connections: CONNECTIONS, letters, dkim };
   return (MAILS * 1000) / (await child.call<number>('send', options));
 }
 
-function lettersOf(project: number): Letter[] {
+function notificationsOf(project: number): Notification[] {
   return Array.from({ length: CALLS }, (_, number) => ({
     from: { name: `team-${project}`, address: `team-${project}@${MAIL_DOMAIN}` },
     replyTo: `team-${project}+r.0123456789abcdef0123456789abcdef@${MAIL_DOMAIN}`,

@@ -2,7 +2,7 @@ import { createTransport } from 'nodemailer';
 import { answerCalls } from './rpc.ts';
 
 /** What is sent to each of the recipients, a mail of its own. */
-export interface Letter {
+export interface Notification {
   readonly from: { readonly name: string; readonly address: string };
   readonly replyTo: string;
   readonly to: readonly string[];
@@ -13,7 +13,7 @@ export interface Letter {
 export interface SendOptions {
   readonly port: number;
   readonly connections: number;
-  readonly letters: readonly Letter[];
+  readonly letters: readonly Notification[];
   readonly dkim: {
     readonly domainName: string;
     readonly keySelector: string;

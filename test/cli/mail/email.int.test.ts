@@ -132,7 +132,7 @@ describe('svc email send', () => {
     });
     const abort = new AbortController();
     const ended = svc(SEND, fake, { signal: abort.signal });
-    // It is found by then: where its letter is comes next.
+    // It is found by then: where its message is comes next.
     await expect
       .poll(() => fake.seen.map(({ url }) => url), { timeout: 20_000 })
       .toContain('/_daemon/status');

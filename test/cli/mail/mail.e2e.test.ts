@@ -42,7 +42,7 @@ async function withInput(text: string, ...args: string[]): Promise<Fields> {
   return parsedLine(out);
 }
 
-/** The owner presses a button on the page of the letter about a mail, once that letter is written. */
+/** The owner presses a button on the page of the message about a mail, once that message is written. */
 async function decide(button: string, subject: string): Promise<void> {
   const newest = async (): Promise<string> =>
     String(itemsOf(await answer('outbox', 'list'))[0]?.['subject']);
@@ -98,8 +98,8 @@ describe('mail at the terminal', () => {
     const read = async (): Promise<Fields> =>
       parsedLine((await daemon.svc('email', 'status', id)).out);
     await expect.poll(read).toMatchObject({ status: 'sent' });
-    const letters = itemsOf(await answer('outbox', 'list'));
-    const mails = letters.filter(({ subject }) => subject === 'Your order');
+    const messages = itemsOf(await answer('outbox', 'list'));
+    const mails = messages.filter(({ subject }) => subject === 'Your order');
     expect(mails.map(({ to }) => String(to)).toSorted()).toEqual([
       'ana@example.com',
       'bo@example.com',

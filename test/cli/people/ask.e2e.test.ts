@@ -36,13 +36,13 @@ function ask(summary: string, ...flags: readonly string[]) {
   return svc('ask', 'approval', 'deploy.production', summary, '--wait-seconds', '60', ...flags);
 }
 
-/** The link of the letter about it, as the owner finds it. */
+/** The link of the message about it, as the owner finds it. */
 async function linkAbout(summary: string): Promise<string> {
   const find = async (): Promise<string | null> => {
     const items: unknown = parsedLine((await daemon.svc('outbox', 'list')).out)['items'];
-    const letters = (Array.isArray(items) ? items : []).map(fieldsOf);
-    const letter = letters.find(({ subject }) => String(subject).includes(summary));
-    return letter ? String(letter['id']) : null;
+    const messages = (Array.isArray(items) ? items : []).map(fieldsOf);
+    const message = messages.find(({ subject }) => String(subject).includes(summary));
+    return message ? String(message['id']) : null;
   };
   await expect.poll(find, PATIENCE).not.toBeNull();
   const { out } = await daemon.svc('outbox', 'show', (await find()) ?? '');
@@ -51,7 +51,7 @@ async function linkAbout(summary: string): Promise<string> {
 }
 
 describe('svc ask approval', () => {
-  it('ends with 0 when the owner approves on the page of the letter, so that the work goes on', async () => {
+  it('ends with 0 when the owner approves on the page of the message, so that the work goes on', async () => {
     const script = `"$0" "$1" ask approval deploy.production "Deploy 1.0" --wait-seconds 60 && echo DEPLOYED`;
     const { ended, said } = start('sh', ['-c', script, process.execPath, daemon.bundle]);
     const link = await linkAbout('Deploy 1.0');

@@ -39,7 +39,7 @@ function holding(items: readonly Json[]): Routes {
   };
 }
 
-/** Ends the wait once the last thing was asked for: where letters are kept, unless told otherwise. */
+/** Ends the wait once the last thing was asked for: where messages are kept, unless told otherwise. */
 async function interrupted(
   routes: Routes,
   line: readonly string[] = ASK,

@@ -62,7 +62,7 @@ export type Routes = Readonly<Record<string, Route | Json | null>>;
 
 const CHANNELS = { items: [{ id: OWNER, label: 'owner' }], next_cursor: null };
 
-/** A daemon that answers so, with its letters in the outbox unless told otherwise. */
+/** A daemon that answers so, with its messages in the outbox unless told otherwise. */
 export async function answering(
   routes: Routes,
   mail: 'outbox' | 'smtp' = 'outbox',

@@ -26,7 +26,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const written = (id: string) => parsedMail(readFileSync(join(folder, `${id}.eml`), 'latin1'));
 
-describe('a letter by mail', () => {
+describe('a message by mail', () => {
   it('has these headers and no others', async () => {
     const sent = await carrier.send({ kind: 'ask', opened: opened(), token: 't0ken' }, TO);
     expect(sent).toEqual({ outcome: 'sent', messageId: '<ntc_1@shop.example>' });
@@ -166,7 +166,7 @@ describe('whatever is written into it', () => {
     );
   });
 
-  it('the subject of a letter reads back as it was meant', async () => {
+  it('the subject of a message reads back as it was meant', async () => {
     await fc.assert(
       fc.asyncProperty(nasty, nasty, async (summary, name) => {
         const given = opened({ summary, project: { name, slug: 'web-shop' }, keyName: name });

@@ -82,7 +82,7 @@ async function untilSent(batch: Json): Promise<Json> {
   }
 }
 
-function letter(fields: Readonly<Record<string, string>>, text: string): string {
+function message(fields: Readonly<Record<string, string>>, text: string): string {
   const headers: Record<string, string> = {
     From: 'Ana <ana@people.test>',
     To: ADDRESS,
@@ -137,7 +137,7 @@ describe.runIf(ready)('mail that comes in', () => {
   });
 
   it('is verified when the domain of its sender has signed it', async () => {
-    await lab.send({ from: 'ana@people.test', to: ADDRESS, raw: letter({}, 'Good morning.\n') });
+    await lab.send({ from: 'ana@people.test', to: ADDRESS, raw: message({}, 'Good morning.\n') });
     const event = await nextEvent();
     expect(event).toMatchObject({
       source: 'mail',
@@ -160,14 +160,14 @@ describe.runIf(ready)('mail that comes in', () => {
       From: 'boss@signed-nowhere.test',
       'Authentication-Results': 'mx.inbox.test; dkim=pass header.d=people.test; dmarc=pass',
     };
-    await lab.send({ from: 'mallory@other.test', to: ADDRESS, raw: letter(claims, 'Pay me.\n') });
+    await lab.send({ from: 'mallory@other.test', to: ADDRESS, raw: message(claims, 'Pay me.\n') });
     const event = await nextEvent();
     expect(event).toMatchObject({ type: 'email.received', verified: false });
     expect(event['payload']).toMatchObject({ authentication: { aligned: false } });
   });
 
   it('is not when it was changed behind the signature', async () => {
-    await lab.send({ from: 'ana@people.test', to: ADDRESS, raw: letter({}, 'Pay 10 euro.\n') });
+    await lab.send({ from: 'ana@people.test', to: ADDRESS, raw: message({}, 'Pay 10 euro.\n') });
     await nextEvent();
     // A mail is put there after its event can be seen.
     const signed = await mailIn('svc-done', (raw) => raw.includes('Pay 10 euro.'));
@@ -179,7 +179,7 @@ describe.runIf(ready)('mail that comes in', () => {
   });
 
   it('is kept apart when it is for nobody here', async () => {
-    const raw = letter({ To: 'nobody@inbox.test', Subject: 'Who?' }, 'Is there anybody?\n');
+    const raw = message({ To: 'nobody@inbox.test', Subject: 'Who?' }, 'Is there anybody?\n');
     await lab.send({ from: 'ana@people.test', to: 'nobody@inbox.test', raw });
     await mailIn('svc-unknown', (one) => one.includes('Is there anybody?'));
     const { items } = await call('GET', '/v1/inbox');
@@ -210,7 +210,7 @@ describe.runIf(ready)('mail that goes out', () => {
       References: header(arrived, 'Message-ID'),
     };
     const to = /[^\s<>]+@inbox\.test/.exec(back)?.[0] ?? '';
-    await lab.send({ from: 'ben@people.test', to, raw: letter(answer, 'I am well.\n\n> how?\n') });
+    await lab.send({ from: 'ben@people.test', to, raw: message(answer, 'I am well.\n\n> how?\n') });
     expect(await nextEvent()).toMatchObject({
       type: 'email.received',
       verified: true,
@@ -258,7 +258,7 @@ describe.runIf(ready)('mail that goes out', () => {
   });
 });
 
-/** The owner gets a letter through the same servers, and approves a policy on its page. */
+/** The owner gets a message through the same servers, and approves a policy on its page. */
 async function allowEverything(): Promise<void> {
   const rules = [{ id: 'all', effect: 'allow', tool: 'email_send' }];
   await call('PUT', '/v1/policy', { policy: { rules }, wait_seconds: 0 });

@@ -78,7 +78,7 @@ describe('a policy proposed on both gateways', () => {
     );
     if (!one || !other) throw new Error('There are two.');
     // Either gateway mails what is due, whoever asked: here the first one does.
-    other.project.letters.close();
+    other.project.notifications.close();
     const proposals = await Promise.all([
       one.propose([{ effect: 'deny', action: 'drop' }]),
       other.propose([{ effect: 'allow', action: 'read' }]),

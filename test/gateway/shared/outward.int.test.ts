@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Letters } from '../../../gateway/approvals/letters.ts';
+import { NotificationQueue } from '../../../gateway/approvals/notification-queue.ts';
 import type { Project } from '../../../gateway/projects/project.ts';
 import { keepUp } from '../../../gateway/projects/upkeep.ts';
 import { createVault, loadMasterKey } from '../../../gateway/lib/vault.ts';
@@ -137,8 +137,8 @@ describe('letters', () => {
     const vault = createVault(loadMasterKey(pair.shared.masterKeyFile));
     const carrier = new TestCarrier(later());
     const letters = projects.map((project) => {
-      project.letters.close();
-      return new Letters(project, { clock, vault, carriers: { email: carrier } });
+      project.notifications.close();
+      return new NotificationQueue(project, { clock, vault, carriers: { email: carrier } });
     });
     const people = await TestPeople.of(pair.a, clock);
     for (let n = 0; n < 5; n += 1) await people.asked({ summary: `No ${n}` });
@@ -167,17 +167,17 @@ describe('letters', () => {
     const vault = createVault(loadMasterKey(pair.shared.masterKeyFile));
     const carrier = new TestCarrier(SENT);
     const project = projectOf(pair.a);
-    for (const one of projects) one.letters.close();
+    for (const one of projects) one.notifications.close();
     let isAway = true;
     const { writes } = project;
-    const letters = new Letters(
+    const letters = new NotificationQueue(
       {
         info: project.info,
         store: project.store,
         shared: true,
         writes: {
           run: (name, input) =>
-            isAway && name === 'recordLetters'
+            isAway && name === 'recordNotifications'
               ? Promise.reject(unavailable(5))
               : writes.run(name, input),
           follow: () => writes.follow(),

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { signInLetter } from '../../../gateway/auth/letter.ts';
+import { signInMessage } from '../../../gateway/auth/sign-in-message.ts';
 import { rateLimited, StartLimit } from '../../../gateway/auth/start-limit.ts';
 import { newUserCode } from '../../../gateway/auth/user-code.ts';
 import { effectiveLoginState } from '../../../gateway/store/control/login-state.ts';
@@ -137,7 +137,7 @@ describe('the letter', () => {
 
   it('has the code, who asks, and one link', () => {
     const words = { name: 'svc', version: '0.1.0', host: 'laptop', userAgent: 'svc/0.1.0' };
-    const letter = signInLetter(
+    const letter = signInMessage(
       { ...login, client: { ...client, ...words } },
       'https://a.example/s/t',
     );
@@ -163,7 +163,7 @@ It was not you? Then say so on the page, or do nothing. Replies are not read.
   });
 
   it('leaves out what was not said', () => {
-    const { text } = signInLetter(login, 'https://a.example/s/t');
+    const { text } = signInMessage(login, 'https://a.example/s/t');
     expect(text).not.toMatch(/Program|Computer|Browser/);
   });
 
@@ -175,7 +175,7 @@ It was not you? Then say so on the page, or do nothing. Replies are not read.
     ['laptop.local, svc 0.1.0', 'laptop[.]local, svc 0.1.0'],
   ])('makes no link of what a stranger wrote: %s', (written, shown) => {
     const said = { name: written, host: written, userAgent: written };
-    const { text } = signInLetter(
+    const { text } = signInMessage(
       { ...login, client: { ...client, ...said } },
       'https://a.example',
     );
@@ -189,7 +189,7 @@ It was not you? Then say so on the page, or do nothing. Replies are not read.
   it('keeps what a stranger wrote on its line and in its quotes', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (host) => {
-        const { text } = signInLetter(
+        const { text } = signInMessage(
           { ...login, client: { ...client, host } },
           'https://a.example',
         );

@@ -127,9 +127,9 @@ export class Story {
 
   deliver(
     person: FakePerson,
-    letter: Parameters<TelegramBot['carrier']['send']>[0],
+    message: Parameters<TelegramBot['carrier']['send']>[0],
   ): Promise<Sent> {
-    return this.bot.carrier.send(letter, { address: String(person.chat.id), id: 'ntc_1' });
+    return this.bot.carrier.send(message, { address: String(person.chat.id), id: 'ntc_1' });
   }
 
   status(requestId: string): string {

@@ -87,7 +87,7 @@ describe('the webhook', () => {
     expect(story.status(requestId)).toBe('approved');
   });
 
-  it('refuses the secret cut short, and in other letters', async () => {
+  it('refuses the secret cut short, and in other messages', async () => {
     const { requestId, body } = await approval();
     const { secret } = hook();
     for (const wrong of [secret.slice(0, -1), secret.toLowerCase(), `${secret}x`]) {

@@ -109,7 +109,7 @@ describe('what a person is shown of a mail', () => {
   });
 });
 
-/** What a person is warned of, on the page and in the letter. */
+/** What a person is warned of, on the page and in the message. */
 const warnings = async (body: Record<string, unknown>): Promise<readonly string[]> => {
   const asked = await mail.send(body);
   const token = await people.link(asked.body.request_id ?? '');

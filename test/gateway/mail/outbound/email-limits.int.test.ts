@@ -168,7 +168,7 @@ describe('a project whose mail bounces', () => {
     await hosted.policy({ effect: 'allow', recipient_domains: ['example.com'] });
     const { body } = await hosted.send({ to: ['ana@example.org'] });
     expect(body.status).toBe('pending');
-    // The letter that asks a person is on its way before the server gets into trouble.
+    // The message that asks a person is on its way before the server gets into trouble.
     await expect.poll(() => smtp.received.map(({ to }) => to[0])).toEqual(['owner@localhost']);
     smtp.script = { rcpt: { reply: '451 4.3.0 Later' } };
     const queued = await hosted.sent({ to: addresses(1) });

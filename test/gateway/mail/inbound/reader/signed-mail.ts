@@ -27,7 +27,7 @@ interface Signing {
 }
 
 /**
- * The mail behind a signature made by the letter of RFC 6376 (relaxed/relaxed, rsa-sha256). It is made here, as signers
+ * The mail behind a signature made by the message of RFC 6376 (relaxed/relaxed, rsa-sha256). It is made here, as signers
  * do not make what a verifier has to refuse.
  */
 export function signed(mail: string, signing: Signing): string {

@@ -83,50 +83,53 @@ export const dropChannelLinks: Procedure<Deletion, number> = {
   },
 };
 
-/** How a letter fared. */
-export type LetterFate = Sent | { readonly outcome: 'void'; readonly reason: string };
+/** How a notification fared. */
+export type DeliveryResult = Sent | { readonly outcome: 'void'; readonly reason: string };
 
-interface Fate {
+interface NotificationOutcome {
   readonly noticeId: string;
-  readonly fate: LetterFate;
+  readonly result: DeliveryResult;
   readonly now: number;
 }
 
-/** Writes down how letters to people fared. Many at once share a transaction. */
-export const recordLetters: Procedure<readonly Fate[], null> = {
-  async run(job, fates) {
-    for (const fate of fates) await recordLetter(job, fate);
+/** Writes down how notifications to people fared. Many at once share a transaction. */
+export const recordNotifications: Procedure<readonly NotificationOutcome[], null> = {
+  async run(job, outcomes) {
+    for (const result of outcomes) await recordNotification(job, result);
     return null;
   },
 };
 
-async function recordLetter(job: Job, { noticeId, fate, now }: Fate): Promise<void> {
+async function recordNotification(
+  job: Job,
+  { noticeId, result, now }: NotificationOutcome,
+): Promise<void> {
   const { store, tell } = job;
   const notice = await store.notices.find(noticeId);
   if (!notice) return;
   if (notice.status !== 'queued') {
-    if (fate.outcome !== 'sent') return;
-    await store.notices.sent(noticeId, fate.messageId, isoTime(now));
+    if (result.outcome !== 'sent') return;
+    await store.notices.sent(noticeId, result.messageId, isoTime(now));
     // Decided while it was on its way: its buttons come off.
     const { kind, channel_id, request_id } = notice;
     if (kind === 'ask') await notifyOver(peopleContext(job, now), channel_id, request_id ?? '');
     return;
   }
-  switch (fate.outcome) {
+  switch (result.outcome) {
     case 'sent':
-      await store.notices.sent(noticeId, fate.messageId, isoTime(now));
+      await store.notices.sent(noticeId, result.messageId, isoTime(now));
       return;
     case 'later': {
-      const pauseMs = noticePause(notice.attempts + 1, fate.retryAfterSeconds);
-      if (pauseMs === null) return store.notices.end(noticeId, 'failed', fate.reason);
-      await store.notices.later(noticeId, now + pauseMs, fate.reason);
+      const pauseMs = noticePause(notice.attempts + 1, result.retryAfterSeconds);
+      if (pauseMs === null) return store.notices.end(noticeId, 'failed', result.reason);
+      await store.notices.later(noticeId, now + pauseMs, result.reason);
       tell({ kind: 'due', at: now + pauseMs });
       return;
     }
     case 'refused':
-      return store.notices.end(noticeId, 'failed', fate.reason);
+      return store.notices.end(noticeId, 'failed', result.reason);
     case 'void':
-      return store.notices.end(noticeId, 'void', fate.reason);
+      return store.notices.end(noticeId, 'void', result.reason);
   }
 }
 

@@ -1,17 +1,17 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Carrier } from '../../gateway/lib/approvals.ts';
-import { Letters } from '../../gateway/approvals/letters.ts';
-import { createVault, loadMasterKey } from '../../gateway/lib/vault.ts';
-import type { Vault } from '../../shared/kernel/context.ts';
-import { newId } from '../../shared/lib/ids.ts';
-import { channelPlace } from '../../shared/operations/channel/view.ts';
-import { FakeClock, TestGateway } from '../helpers/gateway.ts';
-import { mailsOf } from '../helpers/outbox.ts';
-import { writerOf } from '../helpers/writers.ts';
-import { TestPeople } from './people.ts';
-import { later, SENT, TestCarrier } from './test-carrier.ts';
+import type { Carrier } from '../../../gateway/lib/approvals.ts';
+import { NotificationQueue } from '../../../gateway/approvals/notification-queue.ts';
+import { createVault, loadMasterKey } from '../../../gateway/lib/vault.ts';
+import type { Vault } from '../../../shared/kernel/context.ts';
+import { newId } from '../../../shared/lib/ids.ts';
+import { channelPlace } from '../../../shared/operations/channel/view.ts';
+import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
+import { mailsOf } from '../../helpers/outbox.ts';
+import { writerOf } from '../../helpers/writers.ts';
+import { TestPeople } from '../people.ts';
+import { later, SENT, TestCarrier } from '../test-carrier.ts';
 
 const SECOND = 1000;
 
@@ -29,10 +29,10 @@ beforeEach(async () => {
 });
 afterEach(() => test.stop());
 
-/** Takes the place of what sends the letters of the project, as the next start of the process would. */
-function letters(email: Carrier, telegram?: Carrier): Letters {
-  people.project.letters.close();
-  return new Letters(people.project, {
+/** Takes the place of what sends the messages of the project, as the next start of the process would. */
+function messages(email: Carrier, telegram?: Carrier): NotificationQueue {
+  people.project.notifications.close();
+  return new NotificationQueue(people.project, {
     clock,
     vault,
     carriers: { email, ...(telegram && { telegram }) },
@@ -77,10 +77,10 @@ async function telegramChannel(): Promise<string> {
   return id;
 }
 
-describe('a letter', () => {
+describe('a message', () => {
   it('that was sent when the process died is sent again, under the same id and link', async () => {
     const dying = new TestCarrier(null);
-    const before = letters(dying);
+    const before = messages(dying);
     const id = await people.asked();
     before.wake();
     await dying.until(1);
@@ -88,14 +88,14 @@ describe('a letter', () => {
     expect(await noticeOf(id)).toMatchObject({ status: 'queued', attempts: 0 });
 
     const next = new TestCarrier();
-    letters(next).wake();
+    messages(next).wake();
     await next.until(1);
     await reaches(id, 'sent');
     const [first, again] = [dying.got[0], next.got[0]];
     expect(again?.id).toBe(first?.id);
     expect(again?.address).toBe('owner@localhost');
-    expect(again?.letter).toEqual(first?.letter);
-    expect(again?.letter).toMatchObject({ kind: 'ask', opened: { request: { id } } });
+    expect(again?.message).toEqual(first?.message);
+    expect(again?.message).toMatchObject({ kind: 'ask', opened: { request: { id } } });
     // What the dead one thought of it has no weight any more.
     dying.endAll();
     await people.status(id);
@@ -106,7 +106,7 @@ describe('a letter', () => {
 
   it('that cannot be sent now is tried again, after longer and longer pauses', async () => {
     const carrier = new TestCarrier(later());
-    const sending = letters(carrier);
+    const sending = messages(carrier);
     const id = await people.asked({ expires_in: '7d' });
     sending.wake();
     for (const [attempt, pause] of [15, 30, 60, 120, 240, 480, 960, 1920, 3600, 3600].entries()) {
@@ -131,7 +131,7 @@ describe('a letter', () => {
 
   it('waits as long as the other side asked for, up to an hour', async () => {
     const carrier = new TestCarrier(later(100));
-    const sending = letters(carrier);
+    const sending = messages(carrier);
     const id = await people.asked();
     sending.wake();
     await expect.poll(() => dueOf(id), { interval: 2 }).toBe(clock.now() + 100 * SECOND);
@@ -143,7 +143,7 @@ describe('a letter', () => {
 
   it('that nobody takes for a day has failed', async () => {
     const carrier = new TestCarrier(later());
-    const sending = letters(carrier);
+    const sending = messages(carrier);
     const id = await people.asked({ expires_in: '7d' });
     for (let attempt = 1; attempt <= 32; attempt += 1) {
       sending.wake();
@@ -161,7 +161,7 @@ describe('a letter', () => {
   it('that is refused has failed, and says so in notified; others are asked', async () => {
     const ana = await people.activeChannel('ana@example.com');
     const carrier = new TestCarrier(null);
-    const sending = letters(carrier);
+    const sending = messages(carrier);
     const id = await people.asked();
     sending.wake();
     await carrier.until(2);
@@ -180,7 +180,7 @@ describe('a letter', () => {
   it('about what is decided, or over, or of a channel that is gone is not sent', async () => {
     const ana = await people.activeChannel('ana@example.com');
     const carrier = new TestCarrier();
-    const sending = letters(carrier);
+    const sending = messages(carrier);
     const decided = await people.asked({ approvers: [owner] });
     const expired = await people.asked({ approvers: [owner], expires_in: '1m' });
     const removed = await people.asked({ approvers: [ana] });
@@ -193,7 +193,7 @@ describe('a letter', () => {
     sending.wake();
     await carrier.until(1);
     // Only the owner, to whom the question moved.
-    expect(carrier.got[0]?.letter).toMatchObject({
+    expect(carrier.got[0]?.message).toMatchObject({
       kind: 'ask',
       opened: { request: { id: removed }, channel: { id: owner } },
     });
@@ -205,7 +205,7 @@ describe('a letter', () => {
 
   it('keeps no address and no link in what is written down about it', async () => {
     const carrier = new TestCarrier(null);
-    const sending = letters(carrier);
+    const sending = messages(carrier);
     const id = await people.asked();
     sending.wake();
     await carrier.until(1);
@@ -219,23 +219,23 @@ describe('a letter', () => {
   it('for which there is no way is sent when there is one', async () => {
     const chat = await telegramChannel();
     const [email, telegram] = [new TestCarrier(), new TestCarrier()];
-    const without = letters(email);
+    const without = messages(email);
     const id = await people.asked({ approvers: [chat] });
     without.wake();
     await expect.poll(() => noticeOf(id), { interval: 2 }).toMatchObject({ attempts: 1 });
     expect(await noticeOf(id)).toMatchObject({ status: 'queued', due_at: clock.now() + 15_000 });
     clock.advance(15 * SECOND);
-    letters(email, telegram).wake();
+    messages(email, telegram).wake();
     await telegram.until(1);
     expect(telegram.got[0]?.address).toBe('41');
     expect(email.got).toEqual([]);
   });
 });
 
-describe('letters', () => {
+describe('messages', () => {
   it('are sent once each, 16 at a time', async () => {
     const carrier = new TestCarrier(null);
-    const sending = letters(carrier);
+    const sending = messages(carrier);
     for (let n = 0; n < 40; n += 1) await people.asked({ summary: `No ${n}` });
     let ended = 0;
     sending.wake();
@@ -255,7 +255,7 @@ describe('letters', () => {
 
   it('are held up by no other: a slow one, or one that cannot be made', async () => {
     const carrier = new TestCarrier(null);
-    const sending = letters(carrier);
+    const sending = messages(carrier);
     const slow = await people.asked();
     const broken = newId('ntc', clock.now());
     await writerOf(people.project).write(({ notices }) =>
@@ -290,7 +290,7 @@ describe('buttons', () => {
   it('come off once it is decided, and mails stay as they are', async () => {
     const chat = await telegramChannel();
     const [email, telegram] = [new TestCarrier(), new TestCarrier()];
-    const sending = letters(email, telegram);
+    const sending = messages(email, telegram);
     const id = await people.asked();
     sending.wake();
     await telegram.until(1);
@@ -302,7 +302,7 @@ describe('buttons', () => {
     await test.gateway.desk.decide(token, { verb: 'approve' });
     sending.wake();
     await telegram.until(2);
-    expect(telegram.got[1]?.letter).toMatchObject({
+    expect(telegram.got[1]?.message).toMatchObject({
       kind: 'over',
       messageId: 'm-1',
       opened: { request: { status: 'approved', decidedBy: 'ops' } },
@@ -316,7 +316,7 @@ describe('buttons', () => {
   it('come off what was on its way when it was decided', async () => {
     const chat = await telegramChannel();
     const telegram = new TestCarrier(null);
-    const sending = letters(new TestCarrier(), telegram);
+    const sending = messages(new TestCarrier(), telegram);
     const id = await people.asked({ approvers: [chat] });
     sending.wake();
     await telegram.until(1);
@@ -325,7 +325,7 @@ describe('buttons', () => {
     expect((await people.status(id)).notified).toMatchObject([{ status: 'void' }]);
     telegram.got[0]?.end(SENT);
     await telegram.until(2);
-    expect(telegram.got[1]?.letter).toMatchObject({ kind: 'over', messageId: 'm-1' });
+    expect(telegram.got[1]?.message).toMatchObject({ kind: 'over', messageId: 'm-1' });
     telegram.got[1]?.end(SENT);
     expect((await people.status(id)).notified).toMatchObject([{ status: 'sent' }]);
   });
@@ -334,7 +334,7 @@ describe('buttons', () => {
 describe('a link that confirms an address', () => {
   it('that was not sent before the next one was asked for is not sent', async () => {
     const carrier = new TestCarrier();
-    const sending = letters(carrier);
+    const sending = messages(carrier);
     await people.addChannel('ana@example.com');
     clock.advance(60 * SECOND);
     await people.addChannel('ana@example.com');
@@ -343,7 +343,7 @@ describe('a link that confirms an address', () => {
     expect((await test.gateway.desk.verifyEmail(carrier.tokenOf(0)))?.status).toBe('verified');
     sending.wake();
     await carrier.until(2);
-    expect(carrier.got[1]?.letter).toMatchObject({
+    expect(carrier.got[1]?.message).toMatchObject({
       kind: 'ask',
       opened: { channel: { id: owner } },
     });

@@ -3,7 +3,7 @@ import type { ChannelView, Opened, RequestKind, RequestView } from '../lib/appro
 import { named, oneLine, quote } from './plain-text.ts';
 
 /** What is written to a person. */
-export interface LetterText {
+export interface MessageText {
   readonly subject: string;
   readonly text: string;
 }
@@ -31,13 +31,13 @@ const ASKS: Readonly<Record<RequestKind, readonly [subject: string, line: string
   channel: ['approve channel?', 'An agent asks you to approve one more person to ask.'],
 };
 
-/** A person is asked. Nothing in the letter decides: its one link leads to the page that does. */
-export function askLetter({ request, channel }: Opened, url: string): LetterText {
+/** A person is asked. Nothing in the message decides: its one link leads to the page that does. */
+export function askMessage({ request, channel }: Opened, url: string): MessageText {
   const [ask, line] = ASKS[request.kind];
   const words = request.kind === 'question' ? QUESTION_WORDS : APPROVAL_WORDS;
   return {
     subject: subjectOf(request.project, `${ask} ${request.summary}`),
-    text: letter([
+    text: messageBody([
       [`${line} In its words:`],
       summaryLines(request),
       fieldLines([
@@ -74,11 +74,11 @@ const QUESTION_WORDS = {
 };
 
 /** A person is told what a policy rule approved. Nothing is asked, so there is no link. */
-export function tellLetter({ request, channel }: Opened): LetterText {
+export function tellMessage({ request, channel }: Opened): MessageText {
   const { decidedBy, decidedAt, createdAt } = request;
   return {
     subject: subjectOf(request.project, `approved by policy: ${request.summary}`),
-    text: letter([
+    text: messageBody([
       ['Your policy approved what an agent asked for. Nothing is left to do. In its words:'],
       summaryLines(request),
       fieldLines([
@@ -97,10 +97,10 @@ export function tellLetter({ request, channel }: Opened): LetterText {
 }
 
 /** An address is to be confirmed by the person who reads its mail. */
-export function verifyLetter({ label, project, address }: ChannelView, url: string): LetterText {
+export function verifyMessage({ label, project, address }: ChannelView, url: string): MessageText {
   return {
     subject: subjectOf(project, 'confirm this address'),
-    text: letter([
+    text: messageBody([
       ['You are to be asked here when agents of a project need approval.'],
       fieldLines([
         ['Project', projectText(project)],
@@ -118,7 +118,7 @@ export function verifyLetter({ label, project, address }: ChannelView, url: stri
   };
 }
 
-function letter(paragraphs: readonly (readonly string[])[]): string {
+function messageBody(paragraphs: readonly (readonly string[])[]): string {
   const filled = paragraphs.filter((lines) => lines.length > 0);
   return `${filled.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }

@@ -1,10 +1,10 @@
-import type { LetterText } from '../../mail/letters.ts';
+import type { MessageText } from '../../mail/messages.ts';
 import { oneLine } from '../../mail/plain-text.ts';
 
 const ADDRESS_CHARS_MAX = 80;
 
 /** Whoever reads mail at an address is given the link that opens the web inbox as the owner. */
-export function inboxLetter(url: string, from: string): LetterText {
+export function inboxSignInMessage(url: string, from: string): MessageText {
   return {
     subject: 'svc: open your inbox',
     text: `Somebody wants to open the inbox of svc with this address.

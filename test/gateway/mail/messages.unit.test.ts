@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { askLetter, tellLetter, verifyLetter } from '../../../gateway/mail/letters.ts';
+import { askMessage, tellMessage, verifyMessage } from '../../../gateway/mail/messages.ts';
 import { channel, NOW, opened } from './samples.ts';
 
 const URL = 'https://svc.example.com/a/t0ken';
 
-describe('a letter that asks', () => {
+describe('a message that asks', () => {
   it('says who asks, what, until when, and what to do', () => {
-    const { subject, text } = askLetter(
+    const { subject, text } = askMessage(
       opened({
         amount: 1200.5,
         risk: 'high',
@@ -60,7 +60,7 @@ Details:
   });
 
   it('asks a question as one', () => {
-    const { subject, text } = askLetter(
+    const { subject, text } = askMessage(
       opened({ kind: 'question', action: null, summary: 'Which colour?', options: ['red'] }),
       URL,
     );
@@ -72,7 +72,7 @@ Details:
   });
 
   it('shows the change of a policy, and what the linter says as ours', () => {
-    const { subject, text } = askLetter(
+    const { subject, text } = askMessage(
       opened({
         kind: 'policy',
         action: null,
@@ -94,12 +94,12 @@ Details:
     ['email_send', 'approve mail?'],
     ['channel', 'approve channel?'],
   ] as const)('says in the subject that it is a %s', (kind, words) => {
-    expect(askLetter(opened({ kind }), URL).subject).toMatch(`[web-shop] ${words} Deploy`);
+    expect(askMessage(opened({ kind }), URL).subject).toMatch(`[web-shop] ${words} Deploy`);
   });
 
   it('is cut where it is long, and says so', () => {
     const details = Array.from({ length: 400 }, (_, index) => `line ${index + 1}`).join('\n');
-    const { subject, text } = askLetter(opened({ details, summary: 'x'.repeat(4000) }), URL);
+    const { subject, text } = askMessage(opened({ details, summary: 'x'.repeat(4000) }), URL);
     expect(subject).toHaveLength(120);
     expect(subject).toMatch(/x…$/);
     expect(text).toContain('\nDetails (its first 300 lines; the page shows all):\n\n> line 1\n');
@@ -108,8 +108,8 @@ Details:
   });
 });
 
-describe('a letter that tells', () => {
-  const letter = tellLetter(
+describe('a message that tells', () => {
+  const message = tellMessage(
     opened({
       status: 'approved',
       decidedBy: 'policy:small',
@@ -119,22 +119,22 @@ describe('a letter that tells', () => {
   );
 
   it('says what was approved and by which rule', () => {
-    expect(letter.subject).toBe('[web-shop] approved by policy: Deploy version 1.2.3');
-    expect(letter.text).toContain(
+    expect(message.subject).toBe('[web-shop] approved by policy: Deploy version 1.2.3');
+    expect(message.text).toContain(
       'Rule:        "policy:small"\nApproved:    2026-01-02 12:01 UTC\n',
     );
-    expect(letter.text).toContain('To stop the agent,\nrevoke its key "ci".');
-    expect(letter.text).toMatch(/\nDetails:\n\n> D\n$/);
+    expect(message.text).toContain('To stop the agent,\nrevoke its key "ci".');
+    expect(message.text).toMatch(/\nDetails:\n\n> D\n$/);
   });
 
   it('has no link', () => {
-    expect(letter.text).not.toContain('://');
+    expect(message.text).not.toContain('://');
   });
 });
 
-describe('a letter that confirms an address', () => {
+describe('a message that confirms an address', () => {
   it('says for what, and that nothing happens by itself', () => {
-    const { subject, text } = verifyLetter(channel, 'https://svc.example.com/c/t0ken');
+    const { subject, text } = verifyMessage(channel, 'https://svc.example.com/c/t0ken');
     expect(subject).toBe('[web-shop] confirm this address');
     expect(text).toBe(`You are to be asked here when agents of a project need approval.
 
@@ -181,10 +181,10 @@ function ours(text: string): string[] {
 
 describe('whatever an agent writes', () => {
   it('adds no line that is not quoted, no link of ours and nothing unseen', () => {
-    const plain = askLetter(opened({ details: 'd', note: 'n', options: ['o'], diff: ['+'] }), URL);
+    const plain = askMessage(opened({ details: 'd', note: 'n', options: ['o'], diff: ['+'] }), URL);
     fc.assert(
       fc.property(hostile, hostile, hostile, (one, two, three) => {
-        const { subject, text } = askLetter(
+        const { subject, text } = askMessage(
           opened({
             summary: one,
             action: two,
@@ -213,7 +213,7 @@ describe('whatever an agent writes', () => {
   it('is quoted in lines that fit', () => {
     fc.assert(
       fc.property(hostile, (details) => {
-        const { text } = askLetter(opened({ details: `d${details}` }), URL);
+        const { text } = askMessage(opened({ details: `d${details}` }), URL);
         const quoted = text.split('\n').filter((line) => line.startsWith('>'));
         expect(quoted.filter((line) => Array.from(line).length > 74)).toEqual([]);
         expect(quoted.filter((line) => line !== line.trimEnd())).toEqual([]);
@@ -223,14 +223,14 @@ describe('whatever an agent writes', () => {
 
   it('is read again in full, words in their order', () => {
     const details = Array.from({ length: 100 }, (_, index) => `word${index}`).join(' ');
-    const { text } = askLetter(opened({ details }), URL);
+    const { text } = askMessage(opened({ details }), URL);
     const lines = text.slice(text.indexOf('Details:')).split('\n').slice(2, -1);
     expect(lines.map((line) => line.slice(2)).join(' ')).toBe(details);
   });
 
   it('is broken within a word only where that is longer than a line', () => {
     const long = 'x'.repeat(200);
-    const { text } = askLetter(opened({ details: `    a ${long} 日本${'語'.repeat(60)}` }), URL);
+    const { text } = askMessage(opened({ details: `    a ${long} 日本${'語'.repeat(60)}` }), URL);
     const lines = text.slice(text.indexOf('Details:')).split('\n').slice(2, -1);
     expect(lines.map((line) => line.length)).toEqual([7, 74, 74, 58, 38, 28]);
     expect(lines[0]).toBe('>     a');

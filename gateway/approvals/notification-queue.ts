@@ -6,22 +6,22 @@ import type { ChannelKind, ChannelRow } from '../../shared/store/channels.ts';
 import type { NoticeRow } from '../../shared/store/notices.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import { SendQueue, type SendingProject } from '../projects/send-queue.ts';
-import type { LetterFate } from '../commit/people.ts';
+import type { DeliveryResult } from '../commit/notifications.ts';
 import type { InputOf } from '../commit/procedures.ts';
 import type { ProjectWrites } from '../commit/writers.ts';
-import type { Carrier, Letter } from '../lib/approvals.ts';
+import type { Carrier, Notification } from '../lib/approvals.ts';
 import { channelViewFor, openedFor } from './view.ts';
 
-export interface LetterParts {
+export interface NotificationQueueDeps {
   readonly clock: Clock;
   readonly vault: Vault;
   /** Ways to reach people; a kind that is missing cannot be reached now. */
   readonly carriers: Partial<Readonly<Record<ChannelKind, Carrier>>>;
 }
 
-/** A letter made up from its row, or why there is none to send, now or ever. */
+/** A notification made up from its row, or why there is none to send, now or ever. */
 type Made =
-  | { readonly letter: Letter; readonly to: string; readonly carrier: Carrier }
+  | { readonly notification: Notification; readonly to: string; readonly carrier: Carrier }
   | { readonly void: string }
   | { readonly later: string };
 
@@ -31,13 +31,13 @@ const TAKEN_BACK: Made = { void: 'It was taken back.' };
  * Sends what is queued for the people of one project. What is to be said is read when it is sent, so a request that was
  * decided meanwhile is not asked about. A crash between sending and writing it down sends again: under the same id.
  */
-export class Letters extends SendQueue<NoticeRow> {
+export class NotificationQueue extends SendQueue<NoticeRow> {
   readonly #project: SendingProject;
-  readonly #parts: LetterParts;
+  readonly #parts: NotificationQueueDeps;
   /** Those that were sent where that could not be written down yet. */
-  readonly #unwritten = new Map<string, LetterFate>();
+  readonly #unwritten = new Map<string, DeliveryResult>();
 
-  constructor(project: SendingProject, parts: LetterParts) {
+  constructor(project: SendingProject, parts: NotificationQueueDeps) {
     super(project, parts.clock);
     this.#project = project;
     this.#parts = parts;
@@ -56,18 +56,20 @@ export class Letters extends SendQueue<NoticeRow> {
 
   protected override async send(notice: NoticeRow): Promise<void> {
     const { id: noticeId } = notice;
-    const fate = this.#unwritten.get(noticeId) ?? (await this.#fateOf(notice));
-    if (fate.outcome === 'sent') this.#unwritten.set(noticeId, fate);
+    const result = this.#unwritten.get(noticeId) ?? (await this.#resultOf(notice));
+    if (result.outcome === 'sent') this.#unwritten.set(noticeId, result);
     const now = this.#parts.clock.now();
-    await this.#project.writes.run('recordLetters', [{ noticeId, fate, now }]);
+    await this.#project.writes.run('recordNotifications', [{ noticeId, result, now }]);
     this.#unwritten.delete(noticeId);
   }
 
   /** One that cannot be made, whyever, takes its turn as one that cannot be sent: it must not stand in the way of others. */
-  async #fateOf(notice: NoticeRow): Promise<LetterFate> {
+  async #resultOf(notice: NoticeRow): Promise<DeliveryResult> {
     try {
-      const fate = await this.#send(notice);
-      return fate.outcome === 'sent' ? fate : { ...fate, reason: withoutAddresses(fate.reason) };
+      const result = await this.#send(notice);
+      return result.outcome === 'sent'
+        ? result
+        : { ...result, reason: withoutAddresses(result.reason) };
     } catch (error) {
       // For the log.
       this.#project.inBackground(() => Promise.reject(error));
@@ -80,7 +82,7 @@ export class Letters extends SendQueue<NoticeRow> {
     }
   }
 
-  async #send(notice: NoticeRow): Promise<LetterFate> {
+  async #send(notice: NoticeRow): Promise<DeliveryResult> {
     const made = await this.#project.store.read(async (store) => {
       // As it is by now: what was seen to be due may have been taken back, and its link be dead.
       const standing = await store.notices.find(notice.id);
@@ -88,8 +90,8 @@ export class Letters extends SendQueue<NoticeRow> {
     });
     if ('void' in made) return { outcome: 'void', reason: made.void };
     if ('later' in made) return { outcome: 'later', retryAfterSeconds: null, reason: made.later };
-    const { letter, to, carrier } = made;
-    return carrier.send(letter, { address: to, id: notice.id });
+    const { notification, to, carrier } = made;
+    return carrier.send(notification, { address: to, id: notice.id });
   }
 
   async #make(store: Repositories, notice: NoticeRow): Promise<Made> {
@@ -103,20 +105,20 @@ export class Letters extends SendQueue<NoticeRow> {
       if (channel.status !== 'added') return { void: 'The address is confirmed.' };
       const view = channelViewFor(channel, this.#project.info);
       return {
-        letter: { kind: 'verify', channel: view, token: this.#tokenOf(notice) },
+        notification: { kind: 'verify', channel: view, token: this.#tokenOf(notice) },
         to,
         carrier,
       };
     }
-    const letter = await this.#about(store, notice, channel);
-    return 'void' in letter ? letter : { letter, to, carrier };
+    const notification = await this.#about(store, notice, channel);
+    return 'void' in notification ? notification : { notification, to, carrier };
   }
 
   async #about(
     store: Repositories,
     notice: NoticeRow,
     channel: ChannelRow,
-  ): Promise<Letter | { readonly void: string }> {
+  ): Promise<Notification | { readonly void: string }> {
     const row = await store.requests.find(notice.request_id ?? '');
     if (!row) return { void: 'The request is gone.' };
     const now = this.#parts.clock.now();
@@ -138,7 +140,7 @@ export class Letters extends SendQueue<NoticeRow> {
   }
 
   #tokenOf({ id, token }: NoticeRow): string {
-    if (!token) throw new Error(`The letter ${id} has no link.`);
+    if (!token) throw new Error(`The notification ${id} has no link.`);
     const place = noticePlace(this.#project.info.id, id);
     return Buffer.from(this.#parts.vault.open(place, token)).toString('utf8');
   }

@@ -1,5 +1,5 @@
 import { isoTime } from '../../shared/lib/clock.ts';
-import type { LetterText } from '../mail/letters.ts';
+import type { MessageText } from '../mail/messages.ts';
 import { named, oneLine } from '../mail/plain-text.ts';
 import type { LoginView } from './login-desk.ts';
 
@@ -14,7 +14,7 @@ const LINKED = /:\/\/|[.\u3002\uff0e\uff61](?=[\p{L}\p{M}])|@/gu;
  * Whoever reads mail at an address is asked whether it is they who sign in. What a stranger wrote is in quotes, and no mail
  * program makes a link of it: nobody is to be led anywhere by our mail but to our page.
  */
-export function signInLetter(login: LoginView, url: string): LetterText {
+export function signInMessage(login: LoginView, url: string): MessageText {
   const { client, userCode, createdAt } = login;
   const program = [client.name, client.version].filter((part) => part !== null).join(' ');
   const facts = [
