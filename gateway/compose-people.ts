@@ -12,7 +12,7 @@ import { observedCarrier, type Observer } from './lib/observer.ts';
 import type { Duty } from './projects/peers.ts';
 import type { TelegramBot, Trouble } from './channels/telegram/bot.ts';
 import type { Webhook } from './channels/telegram/webhook.ts';
-import type { Carrier, Desk, Sent } from './lib/approvals.ts';
+import type { Carrier, ApprovalService, Sent } from './lib/approvals.ts';
 import type { SendingProject } from './projects/send-queue.ts';
 import { NotificationQueue } from './approvals/notification-queue.ts';
 
@@ -135,12 +135,12 @@ export class People {
    * Connects the bot to where decisions arrive. Its package is loaded only where there is a bot. Nobody waits for Telegram
    * itself: a start without it is a start.
    */
-  async connect(desk: Desk): Promise<void> {
+  async connect(approvals: ApprovalService): Promise<void> {
     const { config, publicUrl, clock, isOneOfMany, onTrouble, observer } = this.#parts;
     if (!config.telegram) return;
     const { TelegramBot: Bot } = await import('./channels/telegram/bot.ts');
     const telegram = { ...config.telegram, publicUrl };
-    const bot = new Bot({ config: telegram, desk, clock, isOneOfMany, onTrouble });
+    const bot = new Bot({ config: telegram, approvals, clock, isOneOfMany, onTrouble });
     this.#bot = bot;
     this.#carriers.telegram = observedCarrier(bot.carrier, 'telegram', observer);
     bot.start().catch((cause: unknown) => {

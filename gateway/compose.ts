@@ -13,9 +13,9 @@ import { OutboundCallbacks } from './callbacks/callbacks.ts';
 import { Downloads } from './http/links/downloads.ts';
 import { httpApp } from './http/app.ts';
 import { Databases } from './projects/databases.ts';
-import type { Desk } from './lib/approvals.ts';
+import type { ApprovalService } from './lib/approvals.ts';
 import { People } from './compose-people.ts';
-import { PeopleDesk } from './approvals/people-desk.ts';
+import { ProjectApprovals } from './approvals/project-approvals.ts';
 import { Ingress } from './http/ingress.ts';
 import { KeyUse } from './auth/key-use.ts';
 import { InboundMail } from './mail/inbound/inbound-mail.ts';
@@ -23,7 +23,7 @@ import { readMailConfig } from './mail/read-mail-config.ts';
 import { mailInfo, ownNames } from './mail/mail-info.ts';
 import { openControl } from './projects/open-control.ts';
 import type { OpenFilesOptions } from './projects/open-files.ts';
-import { OperatorDesk } from './operator/operator-desk.ts';
+import { OperatorService } from './operator/operator-service.ts';
 import { PayloadLinks } from './http/links/payload-links.ts';
 import { gatewayIdIn, Peers } from './projects/peers.ts';
 import { Projects } from './projects/projects.ts';
@@ -54,8 +54,8 @@ export interface Parts {
   /** Other gateways over the same store; null where there cannot be any. */
   readonly peers: Peers | null;
   readonly signIn: SignIn | null;
-  readonly desk: Desk;
-  readonly operator: OperatorDesk;
+  readonly approvals: ApprovalService;
+  readonly operator: OperatorService;
   readonly keyUse: KeyUse;
   readonly executor: Executor;
   readonly app: Hono<HttpEnv>;
@@ -108,7 +108,7 @@ export async function assemble(options: GatewayOptions): Promise<Parts> {
   const doors = await openDoors(options, { ...middle, control, signIn });
   const onError = (project: string, error: unknown): void =>
     log.error({ err: error, project }, 'a project cannot be read');
-  const operator = new OperatorDesk({ control, projects, vault, clock, onError });
+  const operator = new OperatorService({ control, projects, vault, clock, onError });
   const inner = { clock, control, projects, writers, bucket, callbacks, people, mail, peers };
   return { ...inner, signIn, operator, ...doors };
 }
@@ -219,7 +219,7 @@ function openSignIn(
 async function openDoors(
   options: GatewayOptions,
   middle: Inside & { readonly control: ControlStore; readonly signIn: SignIn | null },
-): Promise<Pick<Parts, 'keyUse' | 'executor' | 'desk' | 'app'>> {
+): Promise<Pick<Parts, 'keyUse' | 'executor' | 'approvals' | 'app'>> {
   const { log } = options;
   const { clock, vault, server, databases, projects, people, mail, signIn } = middle;
   const keyUse = new KeyUse(clock, {
@@ -237,11 +237,11 @@ async function openDoors(
     server,
     checkAnswers: options.checkAnswers ?? false,
   });
-  const desk = new PeopleDesk({ projects, vault, clock });
-  await people.connect(desk);
+  const approvals = new ProjectApprovals({ projects, vault, clock });
+  await people.connect(approvals);
   const inbox = new WebInbox({
     ...middle,
-    desk,
+    approvals,
     executor,
     isLocal: signIn === null,
     mailPerson: (message) => people.mail(message),
@@ -261,7 +261,7 @@ async function openDoors(
     payloadLinks: new PayloadLinks({ projects, vault, clock }),
     uploads: new Uploads({ projects, clock }),
     downloads: new Downloads({ projects, vault, clock }),
-    desk,
+    approvals,
     signIn,
     inbox,
     vault,
@@ -270,7 +270,7 @@ async function openDoors(
     server,
     onInternal: (error, requestId) => log.error({ err: error, request_id: requestId }, 'failed'),
   });
-  return { keyUse, executor, desk, app };
+  return { keyUse, executor, approvals, app };
 }
 
 /** A gateway on files never loads the client of a database server. */

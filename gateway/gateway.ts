@@ -3,11 +3,11 @@ import type { HttpEnv } from '../shared/api/http.ts';
 import type { ProjectInfo } from '../shared/kernel/context.ts';
 import type { Executor } from '../shared/kernel/executor.ts';
 import { hashApiKey, last4, newApiKey, newId } from '../shared/lib/ids.ts';
-import type { Desk } from './lib/approvals.ts';
+import type { ApprovalService } from './lib/approvals.ts';
 import { NO_OWNER } from './approvals/no-owner.ts';
 import type { BotHealth } from './compose-people.ts';
 import type { Census } from './lib/observer.ts';
-import type { OperatorDesk } from './operator/operator-desk.ts';
+import type { OperatorService } from './operator/operator-service.ts';
 import type { Projects } from './projects/projects.ts';
 import type { GatewayOptions } from './options.ts';
 import { assemble, type Parts } from './compose.ts';
@@ -60,12 +60,12 @@ export class Gateway {
   }
 
   /** Where decisions of people arrive. */
-  get desk(): Desk {
-    return this.#parts.desk;
+  get approvals(): ApprovalService {
+    return this.#parts.approvals;
   }
 
   /** Where orders of whoever runs it arrive. */
-  get operator(): OperatorDesk {
+  get operator(): OperatorService {
     return this.#parts.operator;
   }
 

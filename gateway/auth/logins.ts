@@ -26,7 +26,7 @@ import type { LoginStore } from '../store/control/logins.ts';
 import type { OutgoingMail } from '../mail/mailer.ts';
 import type { Sent } from '../lib/approvals.ts';
 import { signInMessage } from './sign-in-message.ts';
-import type { LoginClient, LoginDesk, LoginView } from './login-desk.ts';
+import type { LoginClient, LoginService, LoginView } from './login-service.ts';
 import { rateLimited, StartLimit } from './start-limit.ts';
 import { newUserCode } from './user-code.ts';
 import { within } from './within.ts';
@@ -59,7 +59,7 @@ export interface Beginner {
 }
 
 /** Sign-ins by a link that is mailed: begun by a client, confirmed by whoever reads the mail. */
-export class Logins implements LoginDesk {
+export class Logins implements LoginService {
   readonly #parts: LoginParts;
   readonly #starts = new StartLimit();
   /** When each was last asked for. */

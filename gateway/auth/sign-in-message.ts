@@ -1,7 +1,7 @@
 import { isoTime } from '../../shared/lib/clock.ts';
 import type { MessageText } from '../mail/messages.ts';
 import { named, oneLine } from '../mail/plain-text.ts';
-import type { LoginView } from './login-desk.ts';
+import type { LoginView } from './login-service.ts';
 
 const NAME_CHARS_MAX = 80;
 const AGENT_CHARS_MAX = 160;

@@ -14,7 +14,7 @@ import { ContentHost } from './links/content-host.ts';
 import type { Downloads } from './links/downloads.ts';
 import { contentElsewhere, contentRoutes } from './links/routes.ts';
 import type { Ingress } from './ingress.ts';
-import type { Desk } from '../lib/approvals.ts';
+import type { ApprovalService } from '../lib/approvals.ts';
 import type { Webhook } from '../channels/telegram/webhook.ts';
 import type { PayloadLinks } from './links/payload-links.ts';
 import { replicaRoutes, type ReplicaDoors } from './replica-routes.ts';
@@ -30,7 +30,7 @@ interface Doors {
   readonly payloadLinks: PayloadLinks;
   readonly uploads: Uploads;
   readonly downloads: Downloads;
-  readonly desk: Desk;
+  readonly approvals: ApprovalService;
   /** Null where nobody signs in. */
   readonly signIn: SignIn | null;
   readonly inbox: WebInbox;
@@ -64,10 +64,15 @@ export function httpApp(doors: Doors): Hono<HttpEnv> {
 }
 
 /** The pages for people, loaded when the first of them is opened: a daemon that nobody asks anything spares the memory. */
-function pagesOnDemand({ desk, vault, server, onInternal }: Doors): () => Promise<Hono<HttpEnv>> {
+function pagesOnDemand({
+  approvals,
+  vault,
+  server,
+  onInternal,
+}: Doors): () => Promise<Hono<HttpEnv>> {
   return once(async () => {
     const { pageRoutes } = await import('../web/pages/routes.tsx');
-    const pages = pageRoutes(desk, { publicUrl: server.urls.api, onInternal, vault });
+    const pages = pageRoutes(approvals, { publicUrl: server.urls.api, onInternal, vault });
     return new Hono<HttpEnv>().use(identify).route('/', pages);
   });
 }

@@ -74,7 +74,7 @@ export interface TelegramChat {
  * Where decisions of people arrive, whichever channel they come by. Tokens are those of links and buttons; an unknown or
  * dead one is null. Looking never decides.
  */
-export interface Desk {
+export interface ApprovalService {
   open(token: string): Promise<Opened | null>;
   decide(token: string, choice: Choice): Promise<Decided | null>;
   openChannel(token: string): Promise<ChannelView | null>;

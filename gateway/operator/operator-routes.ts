@@ -11,11 +11,11 @@ import { LIST_MAX } from '../../shared/lib/limits.ts';
 import { parseFields } from '../../shared/kernel/operation.ts';
 import { label } from '../../shared/operations/fields.ts';
 import { SLUG } from '../../shared/rules/slug.ts';
-import type { Turning } from './move-desk.ts';
-import type { Obeyed, OperatorDesk } from './operator-desk.ts';
+import type { Turning } from './migration-service.ts';
+import type { Obeyed, OperatorService } from './operator-service.ts';
 
 interface RoutesParts {
-  readonly desk: OperatorDesk;
+  readonly approvals: OperatorService;
   readonly log: Logger;
 }
 
@@ -79,7 +79,7 @@ export function operatorRoutes(parts: RoutesParts): Handler {
 }
 
 async function answer(
-  { desk, log }: RoutesParts,
+  { approvals, log }: RoutesParts,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -87,12 +87,12 @@ async function answer(
   if (pathname === '/projects') {
     if (request.method !== 'GET') throw methodNotAllowed(['GET']);
     const cursor = searchParams.get('cursor') ?? undefined;
-    return answerJson(response, 200, await desk.list(LIST_MAX, cursor));
+    return answerJson(response, 200, await approvals.list(LIST_MAX, cursor));
   }
   if (pathname === '/imports') {
     if (request.method !== 'POST') throw methodNotAllowed(['POST']);
     const { store, ...moving } = inputIn(adoptInput, await readBody(request, BODY_MAX_BYTES));
-    const taken = await desk.moves.adopt(moving, store);
+    const taken = await approvals.moves.adopt(moving, store);
     noteTurning(log, taken);
     return answerJson(response, 200, taken);
   }
@@ -100,7 +100,7 @@ async function answer(
   if (order === undefined) throw new ServiceError('NOT_FOUND');
   if (request.method !== 'POST') throw methodNotAllowed(['POST']);
   const body = await readBody(request, BODY_MAX_BYTES);
-  answerJson(response, 200, await obey({ desk, log }, { name: decoded(name), order, body }));
+  answerJson(response, 200, await obey({ approvals, log }, { name: decoded(name), order, body }));
 }
 
 interface Order {
@@ -109,14 +109,17 @@ interface Order {
   readonly body: Uint8Array;
 }
 
-async function obey({ desk, log }: RoutesParts, { name, order, body }: Order): Promise<unknown> {
+async function obey(
+  { approvals, log }: RoutesParts,
+  { name, order, body }: Order,
+): Promise<unknown> {
   if (order === 'block' || order === 'unblock') {
     const reason = order === 'block' ? inputIn(blockInput, body).reason : null;
-    const obeyed = await desk.setStanding(name, reason);
+    const obeyed = await approvals.setStanding(name, reason);
     note(log, obeyed);
     return obeyed;
   }
-  const { moves } = desk;
+  const { moves } = approvals;
   const turning = await (order === 'hold'
     ? moves.hold(name)
     : order === 'release'

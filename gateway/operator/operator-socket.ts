@@ -3,12 +3,12 @@ import type { Logger } from 'pino';
 import { operatorSocketPath, SOCKET_PATH_MAX_BYTES } from '../../shared/host/gateway-data.ts';
 import { HttpServer } from '../../shared/http/http-server.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
-import type { OperatorDesk } from './operator-desk.ts';
+import type { OperatorService } from './operator-service.ts';
 import { operatorRoutes } from './operator-routes.ts';
 
 interface SocketOptions {
   readonly dataFolder: string;
-  readonly desk: OperatorDesk;
+  readonly approvals: OperatorService;
   readonly log: Logger;
 }
 
@@ -54,10 +54,10 @@ export class OperatorSocket {
   }
 }
 
-async function listenAt(path: string, { desk, log }: SocketOptions): Promise<HttpServer> {
+async function listenAt(path: string, { approvals, log }: SocketOptions): Promise<HttpServer> {
   // Of a process that was killed: nobody else has the folder now.
   if (statSync(path, { throwIfNoEntry: false })?.isSocket()) rmSync(path, { force: true });
-  const http = await HttpServer.listen({ path }, () => operatorRoutes({ desk, log }));
+  const http = await HttpServer.listen({ path }, () => operatorRoutes({ approvals, log }));
   chmodSync(path, 0o600);
   return http;
 }

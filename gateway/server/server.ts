@@ -145,7 +145,7 @@ export class GatewayServer {
     const gateway = this.#gateway;
     this.#metrics.gauge(() => gateway.census);
     this.#front.open(gateway.app);
-    this.#operator = await OperatorSocket.open({ dataFolder, desk: gateway.operator, log });
+    this.#operator = await OperatorSocket.open({ dataFolder, approvals: gateway.operator, log });
     if (this.#phase === 'opening') this.#phase = 'open';
   }
 }

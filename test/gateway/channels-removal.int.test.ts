@@ -24,13 +24,13 @@ beforeEach(async () => {
 });
 afterEach(() => test.stop());
 
-const desk = () => test.gateway.desk;
+const approvals = () => test.gateway.approvals;
 
 /** A channel whose address is confirmed, and the request to let it in. */
 async function verified(address = ANA): Promise<{ id: string; request: string }> {
   const before = tokensOf(test.folder, 'c').length;
   const { body } = await people.addChannel(address);
-  await desk().verifyEmail(await people.confirmLink(before));
+  await approvals().verifyEmail(await people.confirmLink(before));
   return { id: body.channel.id, request: await people.askedToLetIn() };
 }
 
@@ -68,8 +68,8 @@ describe('channel_remove', () => {
     await people.decide(done, { verb: 'deny' }, ana);
     await people.removeChannel(ana);
     for (const link of links) {
-      expect(await desk().open(link)).toBeNull();
-      expect(await desk().decide(link, { verb: 'approve' })).toBeNull();
+      expect(await approvals().open(link)).toBeNull();
+      expect(await approvals().decide(link, { verb: 'approve' })).toBeNull();
       expect((await fetch(`${test.url}/a/${link}`)).status).toBe(404);
     }
     const approversOf = async (id: string) => (await people.status(id)).approvers;
@@ -99,7 +99,7 @@ describe('channel_remove', () => {
       decided_by: null,
       hint: expect.stringMatching(/^withdrawn/),
     });
-    expect((await desk().decide(link, { verb: 'approve' }))?.outcome).toBe('late');
+    expect((await approvals().decide(link, { verb: 'approve' }))?.outcome).toBe('late');
     expect(await statusOf(id)).toBeUndefined();
     expect(await people.ledger('channel.removed')).toHaveLength(1);
     expect(await people.events()).toMatchObject([{ request_id: request, status: 'denied' }]);
@@ -123,17 +123,17 @@ describe('the owner', () => {
     const old = [await people.link(open), await people.link(done)];
     await people.decide(done, { verb: 'approve' });
     await test.gateway.setOwner(test.projectId, 'new@example.com');
-    for (const link of old) expect(await desk().open(link)).toBeNull();
-    expect(await desk().decide(old[0] ?? '', { verb: 'approve' })).toBeNull();
+    for (const link of old) expect(await approvals().open(link)).toBeNull();
+    expect(await approvals().decide(old[0] ?? '', { verb: 'approve' })).toBeNull();
     expect(await people.owner()).toBe(owner);
     const mails = () => mailsOf(test.folder).filter((mail) => mail.includes('To: new@example.com'));
     await expect.poll(mails).toHaveLength(1);
     const fresh = tokensOf(test.folder, 'a').at(-1) ?? '';
-    expect((await desk().decide(fresh, { verb: 'approve' }))?.outcome).toBe('taken');
+    expect((await approvals().decide(fresh, { verb: 'approve' }))?.outcome).toBe('taken');
     expect((await people.status(open)).decided_by).toBe(`channel:${owner}`);
     // Said again, it is nothing new.
     await test.gateway.setOwner(test.projectId, 'new@EXAMPLE.com');
-    expect((await desk().open(fresh))?.request.status).toBe('approved');
+    expect((await approvals().open(fresh))?.request.status).toBe('approved');
     expect(await people.ledger('channel.owner_set')).toHaveLength(2);
   });
 
@@ -172,9 +172,9 @@ describe('a channel by Telegram', () => {
 
   it('is let in by the owner, who is told the name that Telegram shows', async () => {
     const { id, token } = await started();
-    expect(await desk().verifyEmail(token)).toBeNull();
-    expect(await desk().openChannel(token)).toBeNull();
-    const view = await desk().startTelegram(token, ANA_CHAT);
+    expect(await approvals().verifyEmail(token)).toBeNull();
+    expect(await approvals().openChannel(token)).toBeNull();
+    const view = await approvals().startTelegram(token, ANA_CHAT);
     expect(view).toMatchObject({ label: 'ops', status: 'verified', address: '' });
     const request = await people.askedToLetIn();
     expect(await people.status(request)).toMatchObject({
@@ -185,16 +185,16 @@ describe('a channel by Telegram', () => {
     expect((await people.channels()).at(-1)).toMatchObject({ id, status: 'active', address: null });
     // The same person in the same chat is no second channel.
     const second = await started();
-    expect(await desk().startTelegram(second.token, ANA_CHAT)).toBeNull();
+    expect(await approvals().startTelegram(second.token, ANA_CHAT)).toBeNull();
     expect(await statusOf(second.id)).toBe('added');
-    const other = await desk().startTelegram(second.token, { ...ANA_CHAT, userId: 43 });
+    const other = await approvals().startTelegram(second.token, { ...ANA_CHAT, userId: 43 });
     expect(other?.status).toBe('verified');
   });
 
   it('whose link nobody opened in time is forgotten', async () => {
     const { id, token } = await started();
     clock.advance(MINUTE);
-    expect(await desk().startTelegram(token, ANA_CHAT)).toBeNull();
+    expect(await approvals().startTelegram(token, ANA_CHAT)).toBeNull();
     await people.upkeep();
     expect(await statusOf(id)).toBeUndefined();
   });

@@ -131,9 +131,9 @@ describe('a key', () => {
     const known = [id, await people.owner(), notices[0]?.id ?? '', notices[0]?.token_hash ?? ''];
     expect(notified).toHaveLength(1);
     for (const token of known) {
-      expect(await test.gateway.desk.open(token)).toBeNull();
-      expect(await test.gateway.desk.decide(token, { verb: 'approve' })).toBeNull();
-      expect(await test.gateway.desk.verifyEmail(token)).toBeNull();
+      expect(await test.gateway.approvals.open(token)).toBeNull();
+      expect(await test.gateway.approvals.decide(token, { verb: 'approve' })).toBeNull();
+      expect(await test.gateway.approvals.verifyEmail(token)).toBeNull();
     }
   });
 });

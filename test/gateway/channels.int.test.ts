@@ -20,14 +20,14 @@ beforeEach(async () => {
 });
 afterEach(() => test.stop());
 
-const desk = () => test.gateway.desk;
+const approvals = () => test.gateway.approvals;
 const post = (body: Record<string, unknown>) => test.call('POST', '/v1/channels', { body });
 
 /** A channel whose address is confirmed, and the request to let it in. */
 async function verified(address = ANA): Promise<{ id: string; request: string }> {
   const before = tokensOf(test.folder, 'c').length;
   const { body } = await people.addChannel(address);
-  await desk().verifyEmail(await people.confirmLink(before));
+  await approvals().verifyEmail(await people.confirmLink(before));
   return { id: body.channel.id, request: await people.askedToLetIn() };
 }
 
@@ -60,7 +60,7 @@ describe('a channel by email', () => {
     expect(mailsOf(test.folder)[0]).toContain('To: Ana.Lovelace@example.com');
     // Looking confirms nothing, as scanners of mail look.
     for (let round = 0; round < 3; round += 1) {
-      expect(await desk().openChannel(link)).toMatchObject({ label: 'ana', status: 'added' });
+      expect(await approvals().openChannel(link)).toMatchObject({ label: 'ana', status: 'added' });
       expect((await fetch(`${test.url}/c/${link}`)).status).toBe(200);
     }
     expect(await statusOf(id)).toBe('added');
@@ -69,7 +69,7 @@ describe('a channel by email', () => {
     );
 
     clock.advance(MINUTE);
-    expect(await desk().verifyEmail(link)).toMatchObject({ status: 'verified' });
+    expect(await approvals().verifyEmail(link)).toMatchObject({ status: 'verified' });
     expect(await people.ask({ approvers: [id] })).toMatchObject(
       refused(409, 'CHANNEL_NOT_VERIFIED'),
     );
@@ -98,7 +98,7 @@ describe('a channel by email', () => {
     expect((await people.decide(asked, { verb: 'approve' }, id))?.outcome).toBe('taken');
     expect((await people.status(asked)).decided_by).toBe(`channel:${id}`);
     expect((await people.channels()).at(-1)).toMatchObject({ last_used_at: iso(clock.now()) });
-    const opened = await desk().open(await people.link(asked, owner));
+    const opened = await approvals().open(await people.link(asked, owner));
     expect(opened?.request.decidedBy).toBe('ana');
     for (const op of ['channel_add', 'channel.verified', 'channel.activated']) {
       expect(await people.ledger(op)).toMatchObject([{ subject: id }]);
@@ -117,8 +117,8 @@ describe('a channel by email', () => {
       await people.decide(request, how);
       expect((await people.status(request)).status).toBe(status);
       expect(await statusOf(id)).toBeUndefined();
-      expect(await desk().openChannel(link)).toBeNull();
-      expect(await desk().verifyEmail(link)).toBeNull();
+      expect(await approvals().openChannel(link)).toBeNull();
+      expect(await approvals().verifyEmail(link)).toBeNull();
       expect(await people.ledger('channel.removed')).toHaveLength(1);
       expect((await people.addChannel(ANA)).status).toBe(201);
     },
@@ -139,12 +139,14 @@ describe('a channel by email', () => {
   it('that is confirmed by several at once asks the owner once', async () => {
     await people.addChannel(ANA);
     const link = await people.confirmLink();
-    const views = await Promise.all(Array.from({ length: 10 }, () => desk().verifyEmail(link)));
+    const views = await Promise.all(
+      Array.from({ length: 10 }, () => approvals().verifyEmail(link)),
+    );
     for (const view of views) expect(view?.status).toBe('verified');
     const rows = await people.project.store.read((store) => store.requests.pending(clock.now()));
     expect(rows).toHaveLength(1);
     await people.decide(rows[0]?.id ?? '', { verb: 'approve' });
-    expect((await desk().verifyEmail(link))?.status).toBe('active');
+    expect((await approvals().verifyEmail(link))?.status).toBe('active');
     expect(await people.ledger('channel.verified')).toHaveLength(1);
   });
 
@@ -160,9 +162,9 @@ describe('a channel by email', () => {
     expect(again).toMatchObject({ status: 201, body: { channel: { id: body.channel.id } } });
     const second = await people.confirmLink(1);
     expect(second).not.toBe(first);
-    expect(await desk().verifyEmail(first)).toBeNull();
-    expect(await desk().openChannel(first)).toBeNull();
-    expect((await desk().verifyEmail(second))?.status).toBe('verified');
+    expect(await approvals().verifyEmail(first)).toBeNull();
+    expect(await approvals().openChannel(first)).toBeNull();
+    expect((await approvals().verifyEmail(second))?.status).toBe('verified');
     expect(await people.addChannel(ANA)).toMatchObject(refused(409, 'CHANNEL_EXISTS'));
     expect(tokensOf(test.folder, 'c')).toHaveLength(2);
   });
@@ -172,10 +174,10 @@ describe('a channel by email', () => {
     const link = await people.confirmLink();
     clock.advance(DAY - 1);
     await people.upkeep();
-    expect(await desk().openChannel(link)).not.toBeNull();
+    expect(await approvals().openChannel(link)).not.toBeNull();
     clock.advance(1);
-    expect(await desk().openChannel(link)).toBeNull();
-    expect(await desk().verifyEmail(link)).toBeNull();
+    expect(await approvals().openChannel(link)).toBeNull();
+    expect(await approvals().verifyEmail(link)).toBeNull();
     expect(await statusOf(body.channel.id)).toBe('added');
     await people.upkeep();
     expect(await statusOf(body.channel.id)).toBeUndefined();
@@ -187,7 +189,7 @@ describe('a channel by email', () => {
     clock.advance(DAY);
     await people.upkeep();
     expect(await statusOf(id)).toBe('verified');
-    expect(await desk().openChannel(tokensOf(test.folder, 'c')[0] ?? '')).toBeNull();
+    expect(await approvals().openChannel(tokensOf(test.folder, 'c')[0] ?? '')).toBeNull();
   });
 });
 

@@ -287,7 +287,7 @@ describe('a link that a person allows', () => {
       await expect.poll(() => people.project.waits.size).toBe(1);
       const id = String((await requests())[0]?.['request_id']);
       const token = await people.link(id);
-      const deciding = test.gateway.desk.decide(token, { verb: 'approve' });
+      const deciding = test.gateway.approvals.decide(token, { verb: 'approve' });
       // Woken, and not yet done with what follows.
       while (people.project.waits.size > 0) await turn();
       leaving.abort();

@@ -51,7 +51,10 @@ describe('a writer in a thread of its own', () => {
     const token = await linkToken(folder.path);
     const decisions = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
-        gateway.desk.decide(token, { verb: n % 2 === 0 ? 'approve' : 'deny', comment: `No ${n}` }),
+        gateway.approvals.decide(token, {
+          verb: n % 2 === 0 ? 'approve' : 'deny',
+          comment: `No ${n}`,
+        }),
       ),
     );
     const taken = decisions.filter((one) => one?.outcome === 'taken');
@@ -69,19 +72,19 @@ describe('a writer in a thread of its own', () => {
       details: { retry_after: 60 },
     });
     const confirm = await linkToken(folder.path, 'c');
-    expect(await gateway.desk.verifyEmail(confirm)).toMatchObject({ status: 'verified' });
+    expect(await gateway.approvals.verifyEmail(confirm)).toMatchObject({ status: 'verified' });
     const letIn = await linkToken(folder.path);
-    const refused = await gateway.desk.decide(letIn, { verb: 'option', index: 0 });
+    const refused = await gateway.approvals.decide(letIn, { verb: 'option', index: 0 });
     expect(refused).toMatchObject({ outcome: 'refused', problem: 'There is no such option.' });
-    expect((await gateway.desk.decide(letIn, { verb: 'approve' }))?.outcome).toBe('taken');
+    expect((await gateway.approvals.decide(letIn, { verb: 'approve' }))?.outcome).toBe('taken');
     const { id } = added['channel'] as { id: string };
     const asked = await call('ask_human', { question: 'q?', approvers: [id], wait_seconds: 0 });
     const link = await linkToken(folder.path, 'a', 2);
-    await gateway.desk.decide(link, { verb: 'answer', text: 'Because.' });
+    await gateway.approvals.decide(link, { verb: 'answer', text: 'Because.' });
     const record = await call('request_status', { request_id: asked['request_id'] });
     expect(record).toMatchObject({ status: 'answered', decision: 'Because.' });
     await call('channel_remove', { channel_id: id });
-    expect(await gateway.desk.open(link)).toBeNull();
+    expect(await gateway.approvals.open(link)).toBeNull();
     const none = call('channel_remove', { channel_id: id });
     await expect(none).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });

@@ -41,7 +41,7 @@ describe('20 decisions at once', () => {
         Array.from({ length: 20 }, (_, n) => {
           const nth = n + round;
           const choice = CHOICES[nth % CHOICES.length] ?? { verb: 'deny' };
-          return test.gateway.desk.decide(links[nth % links.length] ?? '', choice);
+          return test.gateway.approvals.decide(links[nth % links.length] ?? '', choice);
         }),
       );
       const taken = decisions.filter((one) => one?.outcome === 'taken');
@@ -106,7 +106,7 @@ describe('a decision and the end of the time', () => {
       const id = await people.asked({ expires_in: '1m' });
       const link = await people.link(id);
       clock.advance(MINUTE - 1);
-      const deciding = test.gateway.desk.decide(link, { verb: 'approve' });
+      const deciding = test.gateway.approvals.decide(link, { verb: 'approve' });
       clock.advance(1);
       const [decided] = await Promise.all([deciding, people.upkeep(), people.upkeep()]);
       const { status } = await people.status(id);
@@ -123,7 +123,7 @@ describe('a decision and the removal of its channel', () => {
       const ana = await people.activeChannel(`ana${round}@example.com`, 'ana');
       const id = await people.asked({ approvers: [ana] });
       const link = await people.link(id, ana);
-      const decide = () => test.gateway.desk.decide(link, { verb: 'approve' });
+      const decide = () => test.gateway.approvals.decide(link, { verb: 'approve' });
       const remove = () => people.removeChannel(ana);
       const [decided] =
         round % 2 === 0
@@ -135,7 +135,7 @@ describe('a decision and the removal of its channel', () => {
       // Decided and removed before the answer was made up: it stands, though its link is dead.
       const lost = ['approved', [ana], `channel:${ana}`];
       expect([won, lost]).toContainEqual([status, approvers, decided_by]);
-      expect(await test.gateway.desk.open(link)).toBeNull();
+      expect(await test.gateway.approvals.open(link)).toBeNull();
     }
   });
 });

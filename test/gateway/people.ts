@@ -95,7 +95,7 @@ export class TestPeople {
   async #allLinks(): Promise<ReadonlyMap<string, Link | null>> {
     for (const token of tokensOf(this.gateway.folder, 'a')) {
       if (this.#links.has(token)) continue;
-      const opened = await this.gateway.gateway.desk.open(token);
+      const opened = await this.gateway.gateway.approvals.open(token);
       this.#links.set(
         token,
         opened && { requestId: opened.request.id, channelId: opened.channel.id },
@@ -106,7 +106,7 @@ export class TestPeople {
 
   async decide(requestId: string, choice: Choice, channelId?: string): Promise<Decided | null> {
     const token = await this.link(requestId, channelId);
-    return this.gateway.gateway.desk.decide(token, choice);
+    return this.gateway.gateway.approvals.decide(token, choice);
   }
 
   async owner(): Promise<string> {
@@ -138,7 +138,7 @@ export class TestPeople {
     const before = tokensOf(this.gateway.folder, 'c').length;
     const { body } = await this.addChannel(address, label);
     const token = await this.#newLink(before);
-    await this.gateway.gateway.desk.verifyEmail(token);
+    await this.gateway.gateway.approvals.verifyEmail(token);
     await this.decide(await this.askedToLetIn(), { verb: 'approve' });
     return body.channel.id;
   }

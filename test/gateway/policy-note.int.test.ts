@@ -68,7 +68,7 @@ describe('the note of a proposed policy is shown before the rules', () => {
   });
 
   it('where it holds, in the web inbox and in the terminal', async () => {
-    await gateway.gateway.desk.decide(token, { verb: 'approve' });
+    await gateway.gateway.approvals.decide(token, { verb: 'approve' });
     const { body } = await gateway.call('GET', '/v1/policy');
     expect(body).toMatchObject({ version: 1 });
     expect(order((await owner.get(await placeOf(gateway, 'policy'))).html)).toEqual(NOTE_FIRST);

@@ -172,7 +172,7 @@ describe('policy_set', () => {
     expect(asked).toMatchObject({ status: 200, body: { status: 'pending', warnings: [] } });
     const id = asked.body.request_id;
     expect(await policy()).toMatchObject({ version: 1 });
-    const opened = await test.gateway.desk.open(await people.link(id));
+    const opened = await test.gateway.approvals.open(await people.link(id));
     expect(opened?.request).toMatchObject({
       kind: 'policy',
       risk: 'high',
@@ -197,7 +197,7 @@ describe('policy_set', () => {
     });
     expect(await people.ledger('policy.applied')).toMatchObject([{ subject: id }, {}]);
     // What it changed can still be seen when it holds.
-    const after = await test.gateway.desk.open(await people.link(id));
+    const after = await test.gateway.approvals.open(await people.link(id));
     expect(after?.request.diff).toEqual(opened?.request.diff);
   });
 
@@ -228,7 +228,7 @@ describe('policy_set', () => {
     const { body } = await people.propose([SMALL]);
     const token = await people.link(body.request_id);
     clock.advance(86_400_000);
-    await test.gateway.desk.decide(token, { verb: 'approve' });
+    await test.gateway.approvals.decide(token, { verb: 'approve' });
     await people.upkeep();
     expect((await people.status(body.request_id)).status).toBe('expired');
     expect(await policy()).toMatchObject({ version: 0 });
@@ -239,12 +239,12 @@ describe('policy_set', () => {
     const second = await people.propose([{ effect: 'deny' }]);
     await people.decide(first.body.request_id, { verb: 'approve' });
     const token = await people.link(second.body.request_id);
-    const shown = await test.gateway.desk.open(token);
+    const shown = await test.gateway.approvals.open(token);
     expect(shown?.request.warnings).toEqual([
       expect.stringMatching(/^Another policy was approved since/),
     ]);
     expect(shown?.request.diff).toEqual(['+ rule-1: deny everything']);
-    const done = await test.gateway.desk.decide(token, { verb: 'approve', comment: 'fine' });
+    const done = await test.gateway.approvals.decide(token, { verb: 'approve', comment: 'fine' });
     expect(done).toMatchObject({ outcome: 'taken', opened: { request: { status: 'denied' } } });
     const told = {
       status: 'denied',
@@ -256,7 +256,7 @@ describe('policy_set', () => {
     expect((await people.events()).at(-1)).toMatchObject(told);
     expect(await policy()).toMatchObject({ version: 1, rules: [SMALL] });
     // The page keeps saying why.
-    expect((await test.gateway.desk.open(token))?.request.warnings).toHaveLength(1);
+    expect((await test.gateway.approvals.open(token))?.request.warnings).toHaveLength(1);
   });
 
   it('of two that are approved at once applies one', async () => {
@@ -265,7 +265,9 @@ describe('policy_set', () => {
       ids.push((await people.propose([{ ...SMALL, amount_lte }])).body.request_id);
     }
     const links = await Promise.all(ids.map((id) => people.link(id)));
-    await Promise.all(links.map((link) => test.gateway.desk.decide(link, { verb: 'approve' })));
+    await Promise.all(
+      links.map((link) => test.gateway.approvals.decide(link, { verb: 'approve' })),
+    );
     const states = await Promise.all(ids.map(async (id) => (await people.status(id)).status));
     expect(states.toSorted()).toEqual(['approved', 'denied', 'denied', 'denied']);
     expect(await policy()).toMatchObject({ version: 1 });
@@ -293,7 +295,7 @@ describe('policy_set', () => {
     ];
     const { body } = await people.propose(rules);
     expect(body.warnings).toMatchObject([{ rule: 'never' }]);
-    const opened = await test.gateway.desk.open(await people.link(body.request_id));
+    const opened = await test.gateway.approvals.open(await people.link(body.request_id));
     expect(opened?.request.warnings).toEqual([expect.stringContaining('never decides')]);
   });
 
@@ -345,7 +347,7 @@ describe('policy_set', () => {
       action: `act.${n}`,
     }));
     const { body } = await people.propose(rules);
-    const opened = await test.gateway.desk.open(await people.link(body.request_id));
+    const opened = await test.gateway.approvals.open(await people.link(body.request_id));
     expect(opened?.request.diff).toHaveLength(200);
     await people.decide(body.request_id, { verb: 'approve' });
     expect((await people.ask({ action: 'act.199' })).body.decided_by).toBe('policy:rule-199');

@@ -98,7 +98,7 @@ describe('a wait for a decision', () => {
         if (turns < 8) await Promise.resolve();
         else await turn();
       }
-      const decided = await test.gateway.desk.decide(token, { verb: 'approve' });
+      const decided = await test.gateway.approvals.decide(token, { verb: 'approve' });
       expect(decided?.outcome).toBe('taken');
       const { answer, took } = await asking;
       expect(answer.status, `after ${turns}`).toBe('approved');
@@ -226,7 +226,7 @@ describe('a wait that is longer than its request', () => {
     // The clock of the machine was set back: its second takes longer than that of the wait.
     clock.stop();
     expect((await ask('one')).status).toBe('pending');
-    const done = await test.gateway.desk.decide(token, { verb: 'approve' });
+    const done = await test.gateway.approvals.decide(token, { verb: 'approve' });
     expect(done?.outcome).toBe('taken');
     expect((await ask('one')).status).toBe('approved');
   });

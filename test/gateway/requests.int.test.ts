@@ -158,8 +158,8 @@ describe('a link', () => {
       decidedAt: clock.now() - 30 * DAY,
       comment: 'not today',
     };
-    expect((await test.gateway.desk.open(token))?.request).toMatchObject(shown);
-    const late = await test.gateway.desk.decide(token, { verb: 'approve' });
+    expect((await test.gateway.approvals.open(token))?.request).toMatchObject(shown);
+    const late = await test.gateway.approvals.decide(token, { verb: 'approve' });
     expect(late).toMatchObject({ outcome: 'late', opened: { request: shown } });
     expect(await people.status(id)).toMatchObject({ status: 'denied', comment: 'not today' });
     expect(await people.events()).toHaveLength(1);
@@ -169,15 +169,15 @@ describe('a link', () => {
     const ana = await people.activeChannel('ana@example.com');
     const id = await people.asked();
     const links = [await people.link(id, owner), await people.link(id, ana)];
-    const opened = await Promise.all(links.map((link) => test.gateway.desk.open(link)));
+    const opened = await Promise.all(links.map((link) => test.gateway.approvals.open(link)));
     expect(opened.map((one) => one?.channel.id)).toEqual([owner, ana]);
     expect(new Set(opened.map((one) => one?.request.fingerprint)).size).toBe(1);
     const [link = ''] = links;
     const other = link.slice(0, -1) + (link.endsWith('a') ? 'b' : 'a');
     for (const none of ['', 'x', other, `${link}x`, link.toUpperCase(), `prj_${link}`]) {
-      expect(await test.gateway.desk.open(none)).toBeNull();
-      expect(await test.gateway.desk.decide(none, { verb: 'approve' })).toBeNull();
-      expect(await test.gateway.desk.verifyEmail(none)).toBeNull();
+      expect(await test.gateway.approvals.open(none)).toBeNull();
+      expect(await test.gateway.approvals.decide(none, { verb: 'approve' })).toBeNull();
+      expect(await test.gateway.approvals.verifyEmail(none)).toBeNull();
     }
   });
 });
@@ -223,13 +223,13 @@ describe('time', () => {
     const id = await people.asked({ expires_in: '1m' });
     const token = await people.link(id);
     clock.advance(MINUTE);
-    const late = await test.gateway.desk.decide(token, { verb: 'approve' });
+    const late = await test.gateway.approvals.decide(token, { verb: 'approve' });
     expect(late).toMatchObject({ outcome: 'late', opened: { request: { status: 'expired' } } });
     // Too late comes before all else that is wrong with a choice.
-    const wrong = await test.gateway.desk.decide(token, { verb: 'option', index: 9 });
+    const wrong = await test.gateway.approvals.decide(token, { verb: 'option', index: 9 });
     expect(wrong?.outcome).toBe('late');
     await people.upkeep();
-    expect((await test.gateway.desk.decide(token, { verb: 'approve' }))?.outcome).toBe('late');
+    expect((await test.gateway.approvals.decide(token, { verb: 'approve' }))?.outcome).toBe('late');
     expect((await people.status(id)).status).toBe('expired');
     expect(await people.ledger('request.decided')).toEqual([]);
   });
@@ -238,7 +238,7 @@ describe('time', () => {
     const id = await people.asked({ expires_in: '1m' });
     const token = await people.link(id);
     clock.advance(MINUTE - 1);
-    const done = await test.gateway.desk.decide(token, { verb: 'approve' });
+    const done = await test.gateway.approvals.decide(token, { verb: 'approve' });
     expect(done?.outcome).toBe('taken');
     clock.advance(MINUTE);
     await people.upkeep();

@@ -57,7 +57,7 @@ async function connected(): Promise<string> {
   expect(start_url).toMatch(/^https:\/\/t\.me\/[^/?]+\?start=/);
   ana.says(`/start ${token}`);
   await expect.poll(() => statusOf(channel.id), SOON).toBe('verified');
-  const consent = await gateway.gateway.desk.decide(await linkToken(gateway.folder), {
+  const consent = await gateway.gateway.approvals.decide(await linkToken(gateway.folder), {
     verb: 'approve',
   });
   expect(consent?.outcome).toBe('taken');
@@ -112,7 +112,7 @@ describe('a person on Telegram', () => {
     const token = await linkToken(gateway.folder, 'a', 2);
     await expect.poll(() => ana.received.length, SOON).toBeGreaterThan(1);
     const before = telegram.count('editMessageText');
-    await gateway.gateway.desk.decide(token, { verb: 'deny', comment: 'not today' });
+    await gateway.gateway.approvals.decide(token, { verb: 'deny', comment: 'not today' });
     expect((await asking).body).toMatchObject({ status: 'denied', comment: 'not today' });
     await expect.poll(() => telegram.count('editMessageText'), SOON).toBeGreaterThan(before);
   });
@@ -156,7 +156,7 @@ describe('a person on Telegram', () => {
     const toOwner = await linkToken(gateway.folder, 'a', 2);
     const status = await gateway.call<Answer>('GET', `/v1/requests/${asked.body.request_id}`);
     expect(status.body.status).toBe('pending');
-    await gateway.gateway.desk.decide(toOwner, { verb: 'approve' });
+    await gateway.gateway.approvals.decide(toOwner, { verb: 'approve' });
     const after = await gateway.call<Answer>('GET', `/v1/requests/${asked.body.request_id}`);
     expect(after.body.status).toBe('approved');
   });

@@ -42,12 +42,12 @@ describe.runIf(installed && hasMailLab())('mail of the installed gateway', () =>
   let lab: MailLab;
   /** Where the gateway runs, and where an agent works. */
   let host: Machine;
-  let desk: Machine;
+  let approvals: Machine;
 
   beforeAll(async () => {
     lab = await MailLab.start();
     host = new Machine(installed);
-    desk = new Machine(installed);
+    approvals = new Machine(installed);
     const keyFile = join(host.home, 'dkim.pem');
     const { privateKey, publicKey } = generateKeyPairSync('rsa', {
       modulusLength: 2048,
@@ -66,10 +66,10 @@ describe.runIf(installed && hasMailLab())('mail of the installed gateway', () =>
       SVC_DNS_SERVERS: lab.dnsServers.join(','),
     });
     const link = (): Promise<string> => linkIn(OWNER, /\S+\/s\/[0-9A-Za-z]+/);
-    await gateway.signInBy(link, desk, '--email', OWNER, '--create', 'Shop');
+    await gateway.signInBy(link, approvals, '--email', OWNER, '--create', 'Shop');
   });
   afterAll(async () => {
-    await desk.remove();
+    await approvals.remove();
     await host.remove();
     await lab.stop();
   });
@@ -91,12 +91,12 @@ describe.runIf(installed && hasMailLab())('mail of the installed gateway', () =>
   }
 
   it('brings what people write to the agents of a project, and says whether it is genuine', async () => {
-    expect(await desk.json('source', 'add', 'mail', '--type', 'email')).toMatchObject({
+    expect(await approvals.json('source', 'add', 'mail', '--type', 'email')).toMatchObject({
       address: SHOP,
     });
     const headers = ['From: Ben <ben@people.test>', `To: ${SHOP}`, 'Subject: My order'];
     await lab.send({ from: 'ben@people.test', to: SHOP, raw: letter(headers, 'Where is it?') });
-    const { event } = await desk.json<Received>('inbox', 'wait', '--source', 'mail');
+    const { event } = await approvals.json<Received>('inbox', 'wait', '--source', 'mail');
     expect(event).toMatchObject({
       type: 'email.received',
       verified: true,
@@ -107,13 +107,13 @@ describe.runIf(installed && hasMailLab())('mail of the installed gateway', () =>
         authentication: { dkim: 'pass', dmarc: 'pass' },
       },
     });
-    await desk.svc('inbox', 'claim', event.id);
-    await desk.svc('inbox', 'ack', event.id);
+    await approvals.svc('inbox', 'claim', event.id);
+    await approvals.svc('inbox', 'ack', event.id);
   });
 
   it('asks the owner by mail, sends what was approved signed, and knows the answer to it', async () => {
     const fields = ['--to', 'ben@people.test', '--subject', 'On its way', '--text', 'Tomorrow.'];
-    const sending = desk.start(['email', 'send', ...fields, '--wait-seconds', '90', '--json']);
+    const sending = approvals.start(['email', 'send', ...fields, '--wait-seconds', '90', '--json']);
     const asked = await mailOf(OWNER, 'On its way');
     const [page = ''] = /http\S+\/a\/[0-9A-Za-z]+/.exec(textOf(asked)) ?? [];
     await visit(page, { button: 'Approve' });
@@ -131,7 +131,7 @@ describe.runIf(installed && hasMailLab())('mail of the installed gateway', () =>
       `In-Reply-To: ${messageId}`,
     ];
     await lab.send({ from: 'ben@people.test', to: back, raw: letter(headers, 'Thank you!') });
-    const { event } = await desk.json<Received>('inbox', 'wait', '--source', 'mail');
+    const { event } = await approvals.json<Received>('inbox', 'wait', '--source', 'mail');
     expect(event.payload).toMatchObject({ text: 'Thank you!\n' });
     expect(messageId).toContain(event.reply_to);
   });
@@ -140,7 +140,7 @@ describe.runIf(installed && hasMailLab())('mail of the installed gateway', () =>
     const headers = ['From: boss@signed-nowhere.test', `To: ${SHOP}`, 'Subject: Pay'];
     await lab.send({ from: 'mallory@other.test', to: SHOP, raw: letter(headers, 'Pay me.') });
     await expect
-      .poll(() => desk.json('inbox', 'list', '--source', 'mail'), SOON)
+      .poll(() => approvals.json('inbox', 'list', '--source', 'mail'), SOON)
       .toMatchObject({
         items: expect.arrayContaining([
           expect.objectContaining({

@@ -120,7 +120,7 @@ export class World {
   }
 
   async decide(token: string, choice: Choice): Promise<string> {
-    return (await this.#open.gateway.desk.decide(token, choice))?.outcome ?? 'none';
+    return (await this.#open.gateway.approvals.decide(token, choice))?.outcome ?? 'none';
   }
 
   /** The links that were sent about a request, by the id of the channel. */

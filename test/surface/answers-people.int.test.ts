@@ -184,7 +184,7 @@ describe('a channel', () => {
       const { items } = (await promised('channel_list', {})).body;
       return (items as { status: string }[]).map(({ status }) => status);
     };
-    await gateway.gateway.desk.verifyEmail(await linkToken(gateway.folder, 'c'));
+    await gateway.gateway.approvals.verifyEmail(await linkToken(gateway.folder, 'c'));
     expect(await now()).toEqual(['active', 'verified']);
     const { items } = (await promised('request_list', { limit: 1 })).body;
     const [request] = items as { request_id: string; kind: string }[];

@@ -16,7 +16,7 @@ export async function askingToken(
 ): Promise<string> {
   await world.until('request_status', { request_id }, isTold);
   for (const token of tokensOf(folder, 'a')) {
-    const opened = await gateway.desk.open(token);
+    const opened = await gateway.approvals.open(token);
     if (opened?.request.id === request_id) return token;
   }
   throw new Error(`No letter asks about ${request_id}.`);
@@ -30,6 +30,6 @@ export async function decide(
   choice: Choice,
 ): Promise<void> {
   const token = await askingToken(test, world, request_id);
-  const decided = await test.gateway.desk.decide(token, choice);
+  const decided = await test.gateway.approvals.decide(token, choice);
   if (decided?.outcome !== 'taken') throw new Error(`Not taken: ${JSON.stringify(decided)}`);
 }

@@ -70,7 +70,7 @@ export class Stage extends World {
   /** An address that is a channel: its owner has followed the link. */
   async verified(address: string): Promise<void> {
     await this.get('channel_add', { kind: 'email', address });
-    await this.gateway.gateway.desk.verifyEmail(await linkToken(this.gateway.folder, 'c'));
+    await this.gateway.gateway.approvals.verifyEmail(await linkToken(this.gateway.folder, 'c'));
   }
 
   /** The answer of a call while a policy holds that the owner has approved. */

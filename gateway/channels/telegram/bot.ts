@@ -1,5 +1,5 @@
 import type { Clock } from '../../../shared/lib/clock.ts';
-import type { Carrier, Desk } from '../../lib/approvals.ts';
+import type { Carrier, ApprovalService } from '../../lib/approvals.ts';
 import type { Duty } from '../../projects/peers.ts';
 import { backoffMs, pause, PAUSES, type Pauses } from '../../lib/backoff.ts';
 import { BotApi } from './bot-api.ts';
@@ -36,7 +36,7 @@ export interface Trouble {
 
 interface TelegramBotOptions {
   readonly config: TelegramConfig;
-  readonly desk: Desk;
+  readonly approvals: ApprovalService;
   readonly clock: Clock;
   readonly onTrouble: (trouble: Trouble) => void;
   /** Others may fetch the updates of the bot: this process does while it has the duty. */
@@ -54,7 +54,7 @@ const CONFLICT =
   'Somebody else fetches the updates of this bot: another gateway with the same token, or a webhook. ' +
   'Decisions may go astray until only one is left.';
 
-/** One bot: sends notifications, and brings what people tap and write to the desk. Started once and stopped once. */
+/** One bot: sends notifications, and passes what people tap and write to the approval service. Started once and stopped once. */
 export class TelegramBot {
   readonly carrier: Carrier;
   /** Null where updates are fetched. */
@@ -75,7 +75,7 @@ export class TelegramBot {
   readonly #told = new Set<Trouble['kind']>();
 
   constructor(options: TelegramBotOptions) {
-    const { config, desk, clock, pauses = PAUSES, callMaxMs } = options;
+    const { config, approvals, clock, pauses = PAUSES, callMaxMs } = options;
     const publicUrl = new URL(config.publicUrl).href.replace(/\/+$/, '');
     this.#options = options;
     this.#publicUrl = publicUrl;
@@ -88,7 +88,7 @@ export class TelegramBot {
       },
     });
     this.#errands = new Errands((error) => this.#courtesyFailed(error));
-    const room = new Room({ api: this.#api, desk, clock, errands: this.#errands, publicUrl });
+    const room = new Room({ api: this.#api, approvals, clock, errands: this.#errands, publicUrl });
     const conversation = new Conversation(room, clock, (error) => this.#failed(error));
     this.#poller = new Poller({
       api: this.#api,

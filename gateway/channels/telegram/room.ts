@@ -1,5 +1,5 @@
 import type { Clock } from '../../../shared/lib/clock.ts';
-import type { Desk, Opened } from '../../lib/approvals.ts';
+import type { ApprovalService, Opened } from '../../lib/approvals.ts';
 import type { BotApi } from './bot-api.ts';
 import { replaceOnce } from './carrier.ts';
 import type { Errands } from './errands.ts';
@@ -26,16 +26,16 @@ const EXPECTED_MAX = 5000;
 
 interface RoomParts {
   readonly api: BotApi;
-  readonly desk: Desk;
+  readonly approvals: ApprovalService;
   readonly clock: Clock;
   readonly errands: Errands;
   readonly publicUrl: string;
 }
 
-/** What taps and texts have in common: the desk, the way back to a person, and what is expected of replies. */
+/** What taps and texts have in common: the approval service, the way back to a person, and what is expected of replies. */
 export class Room {
   readonly api: BotApi;
-  readonly desk: Desk;
+  readonly approvals: ApprovalService;
   readonly errands: Errands;
   readonly publicUrl: string;
   /** In memory alone: after a restart a person is asked to tap again. */
@@ -43,7 +43,7 @@ export class Room {
 
   constructor(parts: RoomParts) {
     this.api = parts.api;
-    this.desk = parts.desk;
+    this.approvals = parts.approvals;
     this.errands = parts.errands;
     this.publicUrl = parts.publicUrl;
     const limits = { keptMs: EXPECTED_MS, maxCount: EXPECTED_MAX };

@@ -42,13 +42,16 @@ export class Taps {
   }
 
   async handle(query: CallbackQuery): Promise<void> {
-    const { desk } = this.#room;
+    const { approvals } = this.#room;
     const parsed = parseTap(query.data);
     if (!parsed) return this.#toast(query, UNKNOWN, true);
     const { tap, token } = parsed;
     const asked = { chatId: query.message.chat.id, messageId: query.message.message_id };
-    const isTheirs = await desk.isTelegram(token, { chatId: asked.chatId, userId: query.from.id });
-    const opened = isTheirs ? await desk.open(token) : null;
+    const isTheirs = await approvals.isTelegram(token, {
+      chatId: asked.chatId,
+      userId: query.from.id,
+    });
+    const opened = isTheirs ? await approvals.open(token) : null;
     if (!opened) return this.#toast(query, NOT_YOURS, true);
     if (opened.request.status !== 'pending') return this.#tooLate(query, opened, asked);
     return this.#act(tap, { query, token, opened, asked });
@@ -76,7 +79,7 @@ export class Taps {
   }
 
   async #decide(choice: Choice, { query, token, asked }: GoodTap): Promise<void> {
-    const decided = await this.#room.desk.decide(token, choice);
+    const decided = await this.#room.approvals.decide(token, choice);
     if (!decided) return this.#toast(query, NOT_YOURS, true);
     if (decided.outcome === 'late') return this.#tooLate(query, decided.opened, asked);
     if (decided.outcome === 'refused') return this.#toast(query, decided.problem, true);

@@ -63,20 +63,20 @@ export class Texts {
     if (token === undefined) return this.#sayToStranger(message, HELP);
     const { chat, from } = message;
     const who = { chatId: chat.id, userId: from.id, name: nameOf(message) };
-    const channel = await this.#room.desk.startTelegram(token, who);
+    const channel = await this.#room.approvals.startTelegram(token, who);
     if (!channel) return this.#sayToStranger(message, LINK_DEAD);
     this.#room.say(chat.id, welcome(channel));
   }
 
   async #reply(message: Message, repliedTo: number): Promise<void> {
-    const { desk } = this.#room;
+    const { approvals } = this.#room;
     const chatId = message.chat.id;
     const place = { chatId, messageId: repliedTo };
     const expected = this.#room.expected(place);
-    const token = expected?.token ?? (await desk.tokenOfMessage(chatId, repliedTo));
+    const token = expected?.token ?? (await approvals.tokenOfMessage(chatId, repliedTo));
     if (token === null) return this.#sayToStranger(message, HELP);
-    const isTheirs = await desk.isTelegram(token, { chatId, userId: message.from.id });
-    const opened = isTheirs ? await desk.open(token) : null;
+    const isTheirs = await approvals.isTelegram(token, { chatId, userId: message.from.id });
+    const opened = isTheirs ? await approvals.open(token) : null;
     if (!opened) return this.#answer(message, NOT_YOURS);
     const reply = { message, token, opened, asked: expected?.asked ?? place };
     const isQuestion = opened.request.kind === 'question';
@@ -89,7 +89,7 @@ export class Texts {
     }
     if (message.text === undefined) return this.#answer(message, WORDS_ONLY);
     if (verb === null) return this.#answer(message, USE_BUTTONS);
-    const decided = await this.#room.desk.decide(token, choiceOf(verb, message.text));
+    const decided = await this.#room.approvals.decide(token, choiceOf(verb, message.text));
     if (!decided) return this.#answer(message, NOT_YOURS);
     return this.#tell(message, asked, decided);
   }

@@ -42,7 +42,7 @@ export interface Access {
 }
 
 /** Judged anew at each request: a key may be revoked or get a new secret, and an owner be replaced. */
-export class AccessDesk {
+export class AccessService {
   readonly #parts: AccessParts;
 
   constructor(parts: AccessParts) {

@@ -2,11 +2,11 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import type { ServerInfo, Vault } from '../../../shared/kernel/context.ts';
 import type { Executor } from '../../../shared/kernel/executor.ts';
 import type { ControlStore } from '../../store/control-store.ts';
-import type { Desk, Sent } from '../../lib/approvals.ts';
-import { OwnerDesk } from '../../approvals/owner-desk.ts';
+import type { ApprovalService, Sent } from '../../lib/approvals.ts';
+import { OwnerApprovals } from '../../approvals/owner-approvals.ts';
 import type { OutgoingMail } from '../../mail/mailer.ts';
 import type { Projects } from '../../projects/projects.ts';
-import { AccessDesk } from './access.ts';
+import { AccessService } from './access.ts';
 import { LiveStreams } from './live.ts';
 import { OwnerSignIn } from './owner-sign-in.ts';
 import { Sessions } from './sessions.ts';
@@ -16,7 +16,7 @@ interface WebInboxParts {
   readonly projects: Projects;
   /** Mails a person in the name of the service. */
   readonly mailPerson: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
-  readonly desk: Desk;
+  readonly approvals: ApprovalService;
   readonly executor: Executor;
   readonly clock: Clock;
   readonly vault: Vault;
@@ -30,11 +30,11 @@ interface WebInboxParts {
 /** What stands behind the pages of the web inbox. The pages themselves are loaded when the first is looked at. */
 export class WebInbox {
   readonly sessions: Sessions;
-  readonly access: AccessDesk;
+  readonly access: AccessService;
   readonly signIn: OwnerSignIn;
   readonly live = new LiveStreams();
-  readonly requests: OwnerDesk;
-  readonly desk: Desk;
+  readonly requests: OwnerApprovals;
+  readonly approvals: ApprovalService;
   readonly executor: Executor;
   readonly clock: Clock;
   readonly vault: Vault;
@@ -44,12 +44,13 @@ export class WebInbox {
   readonly isLocal: boolean;
 
   constructor(parts: WebInboxParts) {
-    const { control, projects, mailPerson, desk, executor, clock, vault, server, isLocal } = parts;
+    const { control, projects, mailPerson, approvals, executor, clock, vault, server, isLocal } =
+      parts;
     const store = control.uiSessions;
     const publicUrl = server.urls.api;
     const onEnded = (idHash: string): void => this.live.look(idHash);
     this.sessions = new Sessions({ store, clock, vault, onEnded });
-    this.access = new AccessDesk({ projects, store, clock, vault, isLocal });
+    this.access = new AccessService({ projects, store, clock, vault, isLocal });
     this.signIn = new OwnerSignIn({
       sessions: this.sessions,
       clock,
@@ -57,8 +58,8 @@ export class WebInbox {
       mail: mailPerson,
       onTrouble: parts.onTrouble,
     });
-    this.requests = new OwnerDesk({ vault, clock });
-    this.desk = desk;
+    this.requests = new OwnerApprovals({ vault, clock });
+    this.approvals = approvals;
     this.executor = executor;
     this.clock = clock;
     this.vault = vault;

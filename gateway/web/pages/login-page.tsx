@@ -1,6 +1,6 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { LoginState } from '../../store/control/login-state.ts';
-import type { LoginClient, LoginView } from '../../auth/login-desk.ts';
+import type { LoginClient, LoginView } from '../../auth/login-service.ts';
 import { Document } from './document.tsx';
 import { Icon, type IconName } from './icons.tsx';
 import { MessagePage } from './message-page.tsx';

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { HttpEnv } from '../../../shared/api/http.ts';
 import type { Vault } from '../../../shared/kernel/context.ts';
 import { isSigned } from '../../../shared/kernel/links.ts';
-import type { LoginDesk, LoginView } from '../../auth/login-desk.ts';
+import type { LoginService, LoginView } from '../../auth/login-service.ts';
 import { isForeign, signInText } from './fence.ts';
 import { readForm } from './form.ts';
 import { DeadLoginPage, LoginPage } from './login-page.tsx';
@@ -22,15 +22,15 @@ import {
 } from './page-answers.tsx';
 
 interface Pages {
-  readonly desk: LoginDesk;
+  readonly logins: LoginService;
   readonly vault: Vault;
   readonly ownOrigin: string;
 }
 
 /** The page that the link in a sign-in mail leads to. Looking never confirms: programs that check mail look at links. */
-export function loginPages(desk: LoginDesk, options: PagesOptions): Hono<HttpEnv> {
+export function loginPages(logins: LoginService, options: PagesOptions): Hono<HttpEnv> {
   const { publicUrl, vault } = options;
-  const pages: Pages = { desk, vault, ownOrigin: new URL(publicUrl).origin };
+  const pages: Pages = { logins, vault, ownOrigin: new URL(publicUrl).origin };
   const app = new Hono<HttpEnv>();
   app.onError((error, c) => failed(c, error, options.onInternal));
   app.get('/s/:token', (c) => look(pages, c));
@@ -41,7 +41,7 @@ export function loginPages(desk: LoginDesk, options: PagesOptions): Hono<HttpEnv
 
 async function look(pages: Pages, c: Ctx): Promise<Response> {
   const token = tokenOf(c);
-  const login = token === null ? null : await pages.desk.open(token);
+  const login = token === null ? null : await pages.logins.open(token);
   if (token === null || login === null) return page(c, 404, <DeadLoginPage />);
   return show(pages, c, { token, login });
 }
@@ -62,7 +62,7 @@ function show({ vault }: Pages, c: Ctx, shown: Shown): Promise<Response> {
 async function press(pages: Pages, c: Ctx): Promise<Response> {
   if (isForeign(senderOf(c), pages.ownOrigin)) return foreign(c);
   const token = tokenOf(c);
-  const login = token === null ? null : await pages.desk.open(token);
+  const login = token === null ? null : await pages.logins.open(token);
   if (token === null || login === null) return page(c, 404, <DeadLoginPage />);
   const refuse = (status: 400 | 403 | 415, problem: string): Promise<Response> =>
     show(pages, c, { token, login, status, problem });
@@ -72,8 +72,8 @@ async function press(pages: Pages, c: Ctx): Promise<Response> {
   if (!isSigned(pages.vault, signInText(token), form.csrf ?? '')) {
     return refuse(403, FORM_PROBLEMS.outdated);
   }
-  if (form.verb === 'confirm') await pages.desk.confirm(token);
-  else if (form.verb === 'deny') await pages.desk.deny(token);
+  if (form.verb === 'confirm') await pages.logins.confirm(token);
+  else if (form.verb === 'deny') await pages.logins.deny(token);
   else return refuse(400, 'No button was pressed.');
   return seeOther(c, token);
 }

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { HttpEnv } from '../../../shared/api/http.ts';
 import type { Vault } from '../../../shared/kernel/context.ts';
 import { isSigned } from '../../../shared/kernel/links.ts';
-import type { Choice, Desk, Opened } from '../../lib/approvals.ts';
+import type { Choice, ApprovalService, Opened } from '../../lib/approvals.ts';
 import { ChannelPage } from './channel-page.tsx';
 import { ConfirmPage } from './confirm-page.tsx';
 import { addressText, decisionText, isForeign, openStep, sealStep } from './fence.ts';
@@ -28,7 +28,7 @@ import { needsSecondStep } from './second-step.ts';
 import { isVerb, statusAt } from './wording.ts';
 
 interface Pages {
-  readonly desk: Desk;
+  readonly approvals: ApprovalService;
   readonly vault: Vault;
   readonly ownOrigin: string;
 }
@@ -36,9 +36,9 @@ interface Pages {
 const NO_FORM: Form = {};
 
 /** The pages that links in messages lead to: a request to decide on, and an address to confirm. Looking never decides. */
-export function pageRoutes(desk: Desk, options: PagesOptions): Hono<HttpEnv> {
+export function pageRoutes(approvals: ApprovalService, options: PagesOptions): Hono<HttpEnv> {
   const { publicUrl, vault } = options;
-  const pages: Pages = { desk, vault, ownOrigin: new URL(publicUrl).origin };
+  const pages: Pages = { approvals, vault, ownOrigin: new URL(publicUrl).origin };
   const app = new Hono<HttpEnv>();
   app.onError((error, c) => failed(c, error, options.onInternal));
   app.get('/a/:token', (c) => showRequest(pages, c));
@@ -52,7 +52,7 @@ export function pageRoutes(desk: Desk, options: PagesOptions): Hono<HttpEnv> {
 
 async function showRequest(pages: Pages, c: Ctx): Promise<Response> {
   const token = tokenOf(c);
-  const opened = token === null ? null : await pages.desk.open(token);
+  const opened = token === null ? null : await pages.approvals.open(token);
   if (token === null || opened === null) return page(c, 404, <DeadLinkPage />);
   const step = c.req.query('step');
   const choice = isOver(opened) ? null : openStep(pages.vault, token, opened, step);
@@ -88,7 +88,7 @@ function show(pages: Pages, c: Ctx, shown: Shown): Promise<Response> {
 async function decide(pages: Pages, c: Ctx): Promise<Response> {
   if (isForeign(senderOf(c), pages.ownOrigin)) return foreign(c);
   const token = tokenOf(c);
-  const opened = token === null ? null : await pages.desk.open(token);
+  const opened = token === null ? null : await pages.approvals.open(token);
   if (token === null || opened === null) return page(c, 404, <DeadLinkPage />);
   if (!isForm(c)) {
     return show(pages, c, {
@@ -137,7 +137,7 @@ async function take(pages: Pages, c: Ctx, taken: Taken): Promise<Response> {
   if (form.confirm === undefined && needsSecondStep(opened, choice)) {
     return seeOther(c, `${token}?step=${sealStep(pages.vault, token, opened, choice)}`);
   }
-  const decided = await pages.desk.decide(token, choice);
+  const decided = await pages.approvals.decide(token, choice);
   if (decided === null) return page(c, 404, <DeadLinkPage />);
   if (decided.outcome === 'refused') {
     const { opened: now, problem } = decided;
@@ -148,7 +148,7 @@ async function take(pages: Pages, c: Ctx, taken: Taken): Promise<Response> {
 
 async function showChannel(pages: Pages, c: Ctx): Promise<Response> {
   const token = tokenOf(c);
-  const channel = token === null ? null : await pages.desk.openChannel(token);
+  const channel = token === null ? null : await pages.approvals.openChannel(token);
   if (token === null || channel === null) return page(c, 404, <DeadLinkPage />);
   const csrf = pages.vault.sign(addressText(token));
   return page(c, 200, <ChannelPage channel={channel} csrf={csrf} problem={null} />);
@@ -157,7 +157,7 @@ async function showChannel(pages: Pages, c: Ctx): Promise<Response> {
 async function confirmChannel(pages: Pages, c: Ctx): Promise<Response> {
   if (isForeign(senderOf(c), pages.ownOrigin)) return foreign(c);
   const token = tokenOf(c);
-  const channel = token === null ? null : await pages.desk.openChannel(token);
+  const channel = token === null ? null : await pages.approvals.openChannel(token);
   if (token === null || channel === null) return page(c, 404, <DeadLinkPage />);
   const form = isForm(c) ? readForm(await bodyOf(c)) : null;
   if (!isSigned(pages.vault, addressText(token), form?.csrf ?? '')) {
@@ -168,7 +168,7 @@ async function confirmChannel(pages: Pages, c: Ctx): Promise<Response> {
       <ChannelPage channel={channel} csrf={csrf} problem={FORM_PROBLEMS.outdated} />,
     );
   }
-  const verified = await pages.desk.verifyEmail(token);
+  const verified = await pages.approvals.verifyEmail(token);
   return verified === null ? page(c, 404, <DeadLinkPage />) : seeOther(c, token);
 }
 

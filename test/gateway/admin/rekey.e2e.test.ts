@@ -144,7 +144,9 @@ describe('another master key', () => {
   });
 
   it('decides by links that were sent before, and by the chat of a person', async () => {
-    const decided = await gateway.gateway.desk.decide(story.request.token, { verb: 'approve' });
+    const decided = await gateway.gateway.approvals.decide(story.request.token, {
+      verb: 'approve',
+    });
     expect(decided?.opened.request.status).toBe('approved');
     expect(await statusOf(gateway, story.channels.telegram)).toBe('verified');
     const project = await gateway.gateway.projects.find(story.projectId);

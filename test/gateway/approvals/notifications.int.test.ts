@@ -187,7 +187,7 @@ describe('a message', () => {
     const { token } = (await noticeOf(decided)) ?? {};
     const place = `notice|${test.projectId}|${(await noticeOf(decided))?.id}|token`;
     const link = Buffer.from(vault.open(place, token ?? new Uint8Array())).toString('utf8');
-    await test.gateway.desk.decide(link, { verb: 'deny' });
+    await test.gateway.approvals.decide(link, { verb: 'deny' });
     clock.advance(60 * SECOND);
     await people.removeChannel(ana);
     sending.wake();
@@ -299,7 +299,7 @@ describe('buttons', () => {
       .poll(async () => (await noticesOf(id)).map((one) => one.status), { interval: 2 })
       .toEqual(['sent', 'sent']);
     const token = telegram.tokenOf(0);
-    await test.gateway.desk.decide(token, { verb: 'approve' });
+    await test.gateway.approvals.decide(token, { verb: 'approve' });
     sending.wake();
     await telegram.until(2);
     expect(telegram.got[1]?.message).toMatchObject({
@@ -321,7 +321,7 @@ describe('buttons', () => {
     sending.wake();
     await telegram.until(1);
     const token = telegram.tokenOf(0);
-    await test.gateway.desk.decide(token, { verb: 'deny' });
+    await test.gateway.approvals.decide(token, { verb: 'deny' });
     expect((await people.status(id)).notified).toMatchObject([{ status: 'void' }]);
     telegram.got[0]?.end(SENT);
     await telegram.until(2);
@@ -340,7 +340,7 @@ describe('a link that confirms an address', () => {
     await people.addChannel('ana@example.com');
     sending.wake();
     await carrier.until(1);
-    expect((await test.gateway.desk.verifyEmail(carrier.tokenOf(0)))?.status).toBe('verified');
+    expect((await test.gateway.approvals.verifyEmail(carrier.tokenOf(0)))?.status).toBe('verified');
     sending.wake();
     await carrier.until(2);
     expect(carrier.got[1]?.message).toMatchObject({

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { MoveDesk } from '../../../gateway/operator/move-desk.ts';
+import type { MigrationService } from '../../../gateway/operator/migration-service.ts';
 import { gatewayIdIn } from '../../../gateway/projects/peers.ts';
 import { Databases } from '../../../gateway/projects/databases.ts';
 import { openWriter } from '../../../shared/store/open.ts';
@@ -19,7 +19,7 @@ let root: ReturnType<typeof temporaryFolder>;
 let shared: SharedStore;
 let running: Set<TestGateway>;
 let first: TestGateway;
-let moves: MoveDesk;
+let moves: MigrationService;
 let name: string;
 
 async function start(folder: string): Promise<TestGateway> {

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { MoveDesk } from '../../../gateway/operator/move-desk.ts';
+import type { MigrationService } from '../../../gateway/operator/migration-service.ts';
 import { FakeClock, TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { linkToken } from '../../helpers/outbox.ts';
 import { visit } from '../../helpers/page-visitor.ts';
@@ -20,7 +20,7 @@ const HELD = {
 let folder: ReturnType<typeof temporaryFolder>;
 let clock: FakeClock;
 let gateway: TestGateway;
-let moves: MoveDesk;
+let moves: MigrationService;
 let name: string;
 
 async function start(): Promise<void> {

@@ -13,7 +13,7 @@ beforeAll(async () => {
   gateway = await TestGateway.start();
   const { folder: dataFolder } = gateway;
   const log = pino({ level: 'silent' });
-  socket = await OperatorSocket.open({ dataFolder, desk: gateway.gateway.operator, log });
+  socket = await OperatorSocket.open({ dataFolder, approvals: gateway.gateway.operator, log });
   socketPath = join(dataFolder, 'operator.sock');
 });
 afterAll(async () => {

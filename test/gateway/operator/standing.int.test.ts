@@ -19,8 +19,8 @@ afterEach(async () => {
   await smtp.close();
 });
 
-const desk = () => mail.gateway.gateway.operator;
-const order = (reason: string | null) => desk().setStanding(mail.project.info.slug, reason);
+const approvals = () => mail.gateway.gateway.operator;
+const order = (reason: string | null) => approvals().setStanding(mail.project.info.slug, reason);
 
 /** Sends to so many addresses that were not written to before; the ids of the messages, once they are out. */
 async function sendTo(count: number, name: string): Promise<string[]> {
@@ -114,7 +114,7 @@ describe('an order to block', () => {
   });
 });
 
-const emails = async () => (await desk().list(1, undefined)).items[0]?.emails;
+const emails = async () => (await approvals().list(1, undefined)).items[0]?.emails;
 
 it('the list tells what was asked to be sent in this month', async () => {
   await sendTo(3, 'ana');

@@ -5,11 +5,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RequestView } from '../../../gateway/lib/approvals.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
 import { hasChromium, LOOKS, openBrowser, Tab, type Look } from './browser.ts';
-import { aRequest, MemoryDesk } from './memory-desk.ts';
+import { aRequest, MemoryApprovals } from './memory-approvals.ts';
 import { PagesServer } from './pages-server.ts';
 
 const clock = new FakeClock(Date.UTC(2026, 0, 2, 11, 30));
-const desk = new MemoryDesk(clock);
+const approvals = new MemoryApprovals(clock);
 let server: PagesServer;
 let browser: Browser;
 let asked = 0;
@@ -18,12 +18,12 @@ let asked = 0;
 function ask(change: Partial<RequestView> = {}): string {
   asked += 1;
   const token = `token${asked}`;
-  desk.ask(aRequest(clock.now(), { id: `req_${asked}`, ...change }), { [token]: 'owner' });
+  approvals.ask(aRequest(clock.now(), { id: `req_${asked}`, ...change }), { [token]: 'owner' });
   return `/a/${token}`;
 }
 
 function last(): unknown {
-  return desk.taken.at(-1);
+  return approvals.taken.at(-1);
 }
 
 /** Resolves when the page has this heading: a click may be over before the page that it leads to is there. */
@@ -62,14 +62,14 @@ const PAGES: Readonly<Record<string, () => string>> = {
       project: { name: 'Acme', slug: 'acme' },
       address: 'o***@a.example',
     };
-    desk.addChannel('address', { ...channel, status: 'added' });
+    approvals.addChannel('address', { ...channel, status: 'added' });
     return '/c/address';
   },
 };
 
 describe.skipIf(!hasChromium())('in a browser', () => {
   beforeAll(async () => {
-    server = await PagesServer.start(desk);
+    server = await PagesServer.start(approvals);
     browser = await openBrowser();
   });
 
@@ -79,7 +79,7 @@ describe.skipIf(!hasChromium())('in a browser', () => {
   });
 
   beforeEach(() => {
-    desk.taken.length = 0;
+    approvals.taken.length = 0;
   });
 
   const named = LOOKS.map(
@@ -140,13 +140,13 @@ describe.skipIf(!hasChromium())('in a browser', () => {
     await page.getByRole('link', { name: 'No, go back' }).click();
     await shows('Approve this action?');
     await button(/^Approve/);
-    expect(desk.taken).toHaveLength(6);
+    expect(approvals.taken).toHaveLength(6);
     await button('Yes, approve database.drop');
     await shows('Approved');
-    expect(desk.taken).toHaveLength(7);
+    expect(approvals.taken).toHaveLength(7);
     await page.reload();
     await page.goBack();
-    expect(desk.taken).toHaveLength(7);
+    expect(approvals.taken).toHaveLength(7);
 
     expect(tab.complaints).toEqual([]);
     expect(tab.asked.every((url) => url.startsWith(server.url))).toBe(true);
@@ -178,7 +178,7 @@ describe.skipIf(!hasChromium())('in a browser', () => {
     expect(await tab.violations()).toEqual([]);
     expect(await tab.smallTargets()).toEqual([]);
     expect(await tab.isTooWide()).toBe(false);
-    expect(desk.taken).toEqual([]);
+    expect(approvals.taken).toEqual([]);
     await tab.close();
   });
 
@@ -258,7 +258,7 @@ describe.skipIf(!hasChromium())('in a browser', () => {
     expect(framed).not.toContain(server.url + path);
     await tab.page.getByRole('button', { name: 'Win' }).click();
     await headed(tab.page, 'Not decided');
-    expect(desk.taken).toEqual([]);
+    expect(approvals.taken).toEqual([]);
     await tab.close();
     evil.closeAllConnections();
     await new Promise((resolve) => evil.close(resolve));
@@ -271,11 +271,11 @@ describe.skipIf(!hasChromium())('in a browser', () => {
       project: { name: 'Acme', slug: 'acme' },
       address: 'o***@a.example',
     };
-    desk.addChannel('confirm', { ...channel, status: 'added' });
+    approvals.addChannel('confirm', { ...channel, status: 'added' });
     await tab.page.goto(`${server.url}/c/confirm`);
     await tab.page.getByRole('button', { name: 'Confirm this address' }).click();
     await headed(tab.page, 'Address confirmed');
-    expect((await desk.openChannel('confirm'))?.status).toBe('verified');
+    expect((await approvals.openChannel('confirm'))?.status).toBe('verified');
     await tab.close();
   });
 

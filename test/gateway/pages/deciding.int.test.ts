@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RequestView } from '../../../gateway/lib/approvals.ts';
 import type { FakeClock } from '../../helpers/gateway.ts';
-import type { MemoryDesk } from './memory-desk.ts';
+import type { MemoryApprovals } from './memory-approvals.ts';
 import { type PagesServer } from './pages-server.ts';
 import { Setting, wordsOf } from './setting.ts';
 
 const HOUR = 3_600_000;
 let clock: FakeClock;
-let desk: MemoryDesk;
+let approvals: MemoryApprovals;
 let server: PagesServer;
 let setting: Setting;
 
 beforeEach(async () => {
   setting = await Setting.start();
-  ({ clock, desk, server } = setting);
+  ({ clock, approvals, server } = setting);
 });
 
 afterEach(() => setting.stop());
@@ -47,7 +47,7 @@ describe('deciding', () => {
     const response = await server.decide('/a/owner', fields);
     expect(response.status).toBe(303);
     expect(response.headers.get('location')).toBe('owner');
-    expect(desk.taken).toEqual([choice]);
+    expect(approvals.taken).toEqual([choice]);
     const { html } = await server.get('/a/owner');
     expect(html).toContain(`<h1>${heading}</h1>`);
     expect(wordsOf(html)).toContain('by owner , just now, at 11:30 UTC');
@@ -58,7 +58,7 @@ describe('deciding', () => {
   it('answers a question by an option or in words', async () => {
     ask({ kind: 'question', action: null, risk: null, amount: null, options: ['Dublin'] });
     await server.decide('/a/owner', { verb: 'answer', text: 'Neither, wait for Monday.' });
-    expect(desk.taken).toEqual([{ verb: 'answer', text: 'Neither, wait for Monday.' }]);
+    expect(approvals.taken).toEqual([{ verb: 'answer', text: 'Neither, wait for Monday.' }]);
     const words = wordsOf((await server.get('/a/owner')).html);
     expect(words).toContain('The agent was given this answer: Neither, wait for Monday.');
   });
@@ -80,7 +80,7 @@ describe('deciding', () => {
     expect(response.status).toBe(400);
     const html = await response.text();
     expect(wordsOf(html)).toContain(`Nothing was decided. ${problem}`);
-    expect(desk.taken).toEqual([]);
+    expect(approvals.taken).toEqual([]);
   });
 
   it('keeps what was written', async () => {
@@ -100,7 +100,7 @@ describe('deciding', () => {
       body: `csrf=${csrf}&verb=deny&verb=approve`,
     });
     expect(response.status).toBe(400);
-    expect(desk.taken).toEqual([]);
+    expect(approvals.taken).toEqual([]);
   });
 
   it('takes as much as can be written, in any writing', async () => {
@@ -110,7 +110,7 @@ describe('deciding', () => {
     ask({ kind: 'question' });
     const text = '\uffe6'.repeat(1500);
     expect((await server.decide('/a/owner', { verb: 'answer', text })).status).toBe(303);
-    expect(desk.taken).toEqual([
+    expect(approvals.taken).toEqual([
       { verb: 'deny', comment },
       { verb: 'answer', text },
     ]);
@@ -124,7 +124,7 @@ describe('too late', () => {
     const first = await server.post('/a/owner', { csrf, verb: 'approve' });
     const second = await server.post('/a/owner', { csrf, verb: 'approve' });
     expect([first.status, second.status]).toEqual([303, 303]);
-    expect(desk.taken).toHaveLength(1);
+    expect(approvals.taken).toHaveLength(1);
     expect(second.headers.get('location')).toBe('owner?late=approve');
     const words = wordsOf((await server.get('/a/owner?late=approve')).html);
     expect(words).toContain('It was already approved when your Approve arrived: nothing changed.');
@@ -144,7 +144,7 @@ describe('too late', () => {
     );
     expect(words).toContain('by owner , 2 min ago, at 11:30 UTC');
     expect(words).toContain('Comment: She is right.');
-    expect(desk.taken).toHaveLength(1);
+    expect(approvals.taken).toHaveLength(1);
   });
 
   it('tells that the time was over, on the page and to whoever decides', async () => {
@@ -158,7 +158,7 @@ describe('too late', () => {
       'Your Approve came too late and changed nothing: the request had expired.',
     );
     expect(words).toContain('Expired, not approved');
-    expect(desk.taken).toEqual([]);
+    expect(approvals.taken).toEqual([]);
   });
 
   it('lets an address claim nothing else', async () => {
@@ -178,6 +178,6 @@ describe('too late', () => {
       server.post('/a/ops', { csrf: other, verb: 'deny' }),
     ]);
     expect(answers.map(({ status }) => status)).toEqual([303, 303]);
-    expect(desk.taken).toHaveLength(1);
+    expect(approvals.taken).toHaveLength(1);
   });
 });

@@ -6,7 +6,7 @@ import { RequestPage } from '../../../gateway/web/pages/request-page.tsx';
 import { ResultPage } from '../../../gateway/web/pages/result-page.tsx';
 import type { Opened, RequestStatus, RequestView } from '../../../gateway/lib/approvals.ts';
 import { anyText } from './any-text.ts';
-import { aRequest } from './memory-desk.ts';
+import { aRequest } from './memory-approvals.ts';
 
 const NOW = Date.UTC(2026, 0, 2, 11, 30);
 

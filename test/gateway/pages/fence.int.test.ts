@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RequestView } from '../../../gateway/lib/approvals.ts';
 import { rawRequest } from '../../helpers/raw-http.ts';
-import type { MemoryDesk } from './memory-desk.ts';
+import type { MemoryApprovals } from './memory-approvals.ts';
 import { fieldOf, type PagesServer } from './pages-server.ts';
 import { Setting, wordsOf } from './setting.ts';
 
-let desk: MemoryDesk;
+let approvals: MemoryApprovals;
 let server: PagesServer;
 let setting: Setting;
 
 beforeEach(async () => {
   setting = await Setting.start();
-  ({ desk, server } = setting);
+  ({ approvals, server } = setting);
 });
 
 afterEach(() => setting.stop());
@@ -42,7 +42,7 @@ describe('forms from elsewhere', () => {
     const response = await server.post('/a/owner', { csrf, verb: 'approve' }, headers);
     expect(response.status).toBe(403);
     expect(wordsOf(await response.text())).toContain('it counts for nothing');
-    expect(desk.taken).toEqual([]);
+    expect(approvals.taken).toEqual([]);
   });
 
   it('are refused without the signature of the very link', async () => {
@@ -55,7 +55,7 @@ describe('forms from elsewhere', () => {
       expect(wordsOf(html)).toContain('Nothing was decided. The page was out of date.');
       expect(html).toContain('Kept.');
     }
-    expect(desk.taken).toEqual([]);
+    expect(approvals.taken).toEqual([]);
   });
 
   it('are refused once the link shows something else than their page did', async () => {
@@ -64,7 +64,7 @@ describe('forms from elsewhere', () => {
     ask({ fingerprint: '000000000000', summary: 'Something else' });
     const response = await server.post('/a/owner', { csrf, verb: 'approve' });
     expect(response.status).toBe(403);
-    expect(desk.taken).toEqual([]);
+    expect(approvals.taken).toEqual([]);
   });
 
   it('may come under any name of the host, and from browsers that say nothing', async () => {
@@ -92,7 +92,7 @@ describe('forms from elsewhere', () => {
         { 'content-type': type },
       );
       expect(response.status).toBe(415);
-      expect(desk.taken).toEqual([]);
+      expect(approvals.taken).toEqual([]);
     },
   );
 
@@ -117,7 +117,7 @@ describe('forms from elsewhere', () => {
       Array.from({ length: 64 }, () => chunk),
     );
     expect(raw.status).toBe(413);
-    expect(desk.taken).toEqual([]);
+    expect(approvals.taken).toEqual([]);
   });
 
   it('are refused compressed', async () => {
@@ -140,10 +140,10 @@ describe('a high risk', () => {
     expect(wordsOf(html)).toContain('Nothing has been decided yet.');
     expect(wordsOf(html)).toContain('Your comment Two lines');
     expect(wordsOf(html)).toContain('Yes, approve database.drop');
-    expect(desk.taken).toEqual([]);
+    expect(approvals.taken).toEqual([]);
     const second = await server.post(path, { csrf, confirm: fieldOf(html, 'confirm') });
     expect([second.status, second.headers.get('location')]).toEqual([303, 'owner']);
-    expect(desk.taken).toEqual([{ verb: 'approve', comment: 'Two\nlines' }]);
+    expect(approvals.taken).toEqual([{ verb: 'approve', comment: 'Two\nlines' }]);
   });
 
   it('is approved as the second page said, whatever comes along', async () => {
@@ -153,7 +153,7 @@ describe('a high risk', () => {
     expect(wordsOf(html)).toContain('Only in this way Credit');
     const confirm = fieldOf(html, 'confirm');
     await server.post(path, { csrf, confirm, verb: 'option', index: '0', comment: 'Other' });
-    expect(desk.taken).toEqual([{ verb: 'option', index: 1 }]);
+    expect(approvals.taken).toEqual([{ verb: 'option', index: 1 }]);
   });
 
   it('takes the longest comment there can be through both steps', async () => {
@@ -162,7 +162,7 @@ describe('a high risk', () => {
     const path = await firstStep('/a/owner', { verb: 'approve', comment });
     const { html, csrf } = await server.get(path);
     await server.post(path, { csrf, confirm: fieldOf(html, 'confirm') });
-    expect(desk.taken).toEqual([{ verb: 'approve', comment }]);
+    expect(approvals.taken).toEqual([{ verb: 'approve', comment }]);
   });
 
   it('cannot be confirmed without the first step, nor with that of another link or request', async () => {
@@ -184,7 +184,7 @@ describe('a high risk', () => {
     ask({ risk: 'high', fingerprint: '000000000000' });
     const fresh = await server.get('/a/owner');
     expect((await server.post('/a/owner', { csrf: fresh.csrf, confirm })).status).toBe(400);
-    expect(desk.taken).toEqual([]);
+    expect(approvals.taken).toEqual([]);
   });
 
   it('has no way but those that are there', async () => {
@@ -200,7 +200,7 @@ describe('a high risk', () => {
     ask({ risk: 'high' });
     const back = await server.decide('/a/owner', { verb: 'needs_context', comment: 'Why?' });
     expect(back.status).toBe(303);
-    expect(desk.taken.map(({ verb }) => verb)).toEqual(['deny', 'needs_context']);
+    expect(approvals.taken.map(({ verb }) => verb)).toEqual(['deny', 'needs_context']);
   });
 
   it('that is over asks for no second step, and the second page says how it ended', async () => {
@@ -217,6 +217,6 @@ describe('a high risk', () => {
       'owner?late=approve',
       'owner?late=approve',
     ]);
-    expect(desk.taken).toEqual([{ verb: 'deny' }]);
+    expect(approvals.taken).toEqual([{ verb: 'deny' }]);
   });
 });

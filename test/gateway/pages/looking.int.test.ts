@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RequestView } from '../../../gateway/lib/approvals.ts';
 import type { FakeClock } from '../../helpers/gateway.ts';
-import { MemoryDesk } from './memory-desk.ts';
+import { MemoryApprovals } from './memory-approvals.ts';
 import { PagesServer } from './pages-server.ts';
 import { Setting, wordsOf } from './setting.ts';
 
 let clock: FakeClock;
-let desk: MemoryDesk;
+let approvals: MemoryApprovals;
 let server: PagesServer;
 let setting: Setting;
 
 beforeEach(async () => {
   setting = await Setting.start();
-  ({ clock, desk, server } = setting);
+  ({ clock, approvals, server } = setting);
 });
 
 afterEach(() => setting.stop());
@@ -63,8 +63,8 @@ describe('looking at a request', () => {
         await response.text();
       }
     }
-    expect(desk.taken).toEqual([]);
-    expect((await desk.open('owner'))?.request.status).toBe('pending');
+    expect(approvals.taken).toEqual([]);
+    expect((await approvals.open('owner'))?.request.status).toBe('pending');
   });
 
   it('answers other methods with what it has', async () => {
@@ -75,7 +75,7 @@ describe('looking at a request', () => {
         expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
       }
     }
-    expect(desk.taken).toEqual([]);
+    expect(approvals.taken).toEqual([]);
   });
 
   it.each(['/a/unknown', '/c/unknown', '/a/..%2f..%2fetc', '/a/%00', `/a/${'a'.repeat(300)}`])(
@@ -90,10 +90,10 @@ describe('looking at a request', () => {
   it('says that a link is dead once its channel is removed, also when it decides', async () => {
     ask();
     const { csrf } = await server.get('/a/owner');
-    desk.kill('owner');
+    approvals.kill('owner');
     const response = await server.post('/a/owner', { csrf, verb: 'approve' });
     expect(response.status).toBe(404);
-    expect(desk.taken).toEqual([]);
+    expect(approvals.taken).toEqual([]);
   });
 
   it('lets a browser do nothing with the page but show it', async () => {
@@ -184,12 +184,12 @@ describe('an address that is to be confirmed', () => {
   } as const;
 
   it('is confirmed by a form, not by a look', async () => {
-    desk.addChannel('token', channel);
+    approvals.addChannel('token', channel);
     for (let round = 0; round < 10; round += 1) {
       await server.get('/c/token');
       await fetch(`${server.url}/c/token`, { method: 'HEAD' });
     }
-    expect((await desk.openChannel('token'))?.status).toBe('added');
+    expect((await approvals.openChannel('token'))?.status).toBe('added');
     const { html, csrf } = await server.get('/c/token');
     expect(wordsOf(html)).toContain('o***@example.com');
     const response = await server.post('/c/token', { csrf });
@@ -200,7 +200,7 @@ describe('an address that is to be confirmed', () => {
   });
 
   it('is not confirmed from elsewhere', async () => {
-    desk.addChannel('token', channel);
+    approvals.addChannel('token', channel);
     const { csrf } = await server.get('/c/token');
     const answers = [
       await server.post('/c/token', { csrf }, { 'sec-fetch-site': 'cross-site' }),
@@ -208,11 +208,11 @@ describe('an address that is to be confirmed', () => {
       await server.post('/c/token', { csrf }, { 'content-type': 'text/plain' }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
-    expect((await desk.openChannel('token'))?.status).toBe('added');
+    expect((await approvals.openChannel('token'))?.status).toBe('added');
   });
 
   it('that is in use says so', async () => {
-    desk.addChannel('token', { ...channel, status: 'active' });
+    approvals.addChannel('token', { ...channel, status: 'active' });
     const { html } = await server.get('/c/token');
     expect(wordsOf(html)).toContain('You are asked at this address when a decision is needed.');
   });
@@ -220,7 +220,7 @@ describe('an address that is to be confirmed', () => {
 
 describe('a desk that fails', () => {
   it('is told to nobody but the log, and the page says where to look', async () => {
-    const broken = new MemoryDesk(clock);
+    const broken = new MemoryApprovals(clock);
     broken.open = () => Promise.reject(new Error('SELECT secret FROM request'));
     const other = await PagesServer.start(broken);
     const { response, html } = await other.get('/a/owner');

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { pageRoutes } from '../../../gateway/web/pages/routes.tsx';
-import type { Desk } from '../../../gateway/lib/approvals.ts';
+import type { ApprovalService } from '../../../gateway/lib/approvals.ts';
 import { createVault } from '../../../gateway/lib/vault.ts';
 import { identify, type HttpEnv } from '../../../shared/api/http.ts';
 
@@ -21,7 +21,7 @@ export class PagesServer {
     this.failures = failures;
   }
 
-  static async start(desk: Desk): Promise<PagesServer> {
+  static async start(approvals: ApprovalService): Promise<PagesServer> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -30,7 +30,7 @@ export class PagesServer {
     app.use(identify);
     app.route(
       '/',
-      pageRoutes(desk, {
+      pageRoutes(approvals, {
         publicUrl: url,
         vault: createVault(randomBytes(32)),
         onInternal: (error) => failures.push(error),

@@ -1,29 +1,29 @@
 import type { RequestView } from '../../../gateway/lib/approvals.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
-import { aRequest, MemoryDesk } from './memory-desk.ts';
+import { aRequest, MemoryApprovals } from './memory-approvals.ts';
 import { PagesServer } from './pages-server.ts';
 
 /** A desk and its pages at half past eleven of 2 January 2026, UTC. */
 export class Setting {
   readonly clock: FakeClock;
-  readonly desk: MemoryDesk;
+  readonly approvals: MemoryApprovals;
   readonly server: PagesServer;
 
-  private constructor(clock: FakeClock, desk: MemoryDesk, server: PagesServer) {
+  private constructor(clock: FakeClock, approvals: MemoryApprovals, server: PagesServer) {
     this.clock = clock;
-    this.desk = desk;
+    this.approvals = approvals;
     this.server = server;
   }
 
   static async start(): Promise<Setting> {
     const clock = new FakeClock(Date.UTC(2026, 0, 2, 11, 30));
-    const desk = new MemoryDesk(clock);
-    return new Setting(clock, desk, await PagesServer.start(desk));
+    const approvals = new MemoryApprovals(clock);
+    return new Setting(clock, approvals, await PagesServer.start(approvals));
   }
 
   /** A request with the link `/a/owner` for the owner and `/a/ops` for another channel. */
   ask(change: Partial<RequestView> = {}): void {
-    this.desk.ask(aRequest(this.clock.now(), change), { owner: 'owner', ops: 'ops team' });
+    this.approvals.ask(aRequest(this.clock.now(), change), { owner: 'owner', ops: 'ops team' });
   }
 
   async stop(): Promise<void> {

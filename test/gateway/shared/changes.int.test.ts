@@ -25,7 +25,7 @@ describe('a request decided on both gateways at once', () => {
       const id = await people.asked();
       const link = await people.link(id);
       const decisions = await Promise.all(
-        CHOICES.map((choice, n) => pair.nth(n + round).gateway.desk.decide(link, choice)),
+        CHOICES.map((choice, n) => pair.nth(n + round).gateway.approvals.decide(link, choice)),
       );
       expect(new Set(decisions.map((one) => one?.outcome))).toEqual(new Set(['late', 'taken']));
       const [one, other] = decisions.map((decided) => decided?.opened.request.status);
@@ -88,7 +88,7 @@ describe('a policy proposed on both gateways', () => {
     const links = [await one.link(first), await one.link(second)];
     // Each by the gateway that did not ask.
     await Promise.all(
-      links.map((link, n) => pair.nth(n + 1).gateway.desk.decide(link, { verb: 'approve' })),
+      links.map((link, n) => pair.nth(n + 1).gateway.approvals.decide(link, { verb: 'approve' })),
     );
     const statuses = [await other.status(first), await one.status(second)].map((asked) => [
       asked.status,
@@ -157,7 +157,7 @@ describe('what one gateway changes holds on the other in the next call', () => {
         const asked = await people.asked({ callback_url: receiver.url() });
         const link = await people.link(asked);
         const { body } = await rotate();
-        await pair.b.gateway.desk.decide(link, { verb: 'approve' });
+        await pair.b.gateway.approvals.decide(link, { verb: 'approve' });
         const got = (await receiver.came(round)).at(-1);
         if (!got) throw new Error('Nothing came.');
         const at = new Date(Number(got.headers['webhook-timestamp']) * 1000);

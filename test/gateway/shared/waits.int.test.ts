@@ -51,7 +51,7 @@ describe('a wait on one gateway', () => {
       store.requests.pending(Date.now()),
     );
     const link = await people.link(request?.id ?? '');
-    await pair.a.gateway.desk.decide(link, { verb: 'approve' });
+    await pair.a.gateway.approvals.decide(link, { verb: 'approve' });
     expect((await held).body).toMatchObject({ status: 'approved', request_id: request?.id });
   });
 

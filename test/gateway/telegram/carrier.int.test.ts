@@ -18,8 +18,8 @@ beforeEach(async () => {
 afterEach(() => story.stop());
 
 function message(kind: 'ask' | 'tell' | 'over' = 'ask', messageId = '1'): Notification {
-  const { requestId, token } = story.desk.ask(anna.channelId);
-  const opened = story.desk.openedBy(requestId, anna.channelId);
+  const { requestId, token } = story.approvals.ask(anna.channelId);
+  const opened = story.approvals.openedBy(requestId, anna.channelId);
   if (kind === 'ask') return { kind, opened, token };
   return kind === 'tell' ? { kind, opened } : { kind, opened, messageId };
 }
@@ -122,9 +122,9 @@ describe('what Telegram will never take is refused', () => {
 describe('a message that is over', () => {
   it('counts as edited when it says so already', async () => {
     const { message, requestId } = await story.ask(anna);
-    story.desk.decideElsewhere(requestId, 'approved', 'Boss');
+    story.approvals.decideElsewhere(requestId, 'approved', 'Boss');
     await expect.poll(() => message.buttons, SOON).toEqual([]);
-    const opened = story.desk.openedBy(requestId, anna.channelId);
+    const opened = story.approvals.openedBy(requestId, anna.channelId);
     const messageId = String(message.message_id);
     const before = story.telegram.count('editMessageText');
     expect(await send({ kind: 'over', opened, messageId })).toEqual({ outcome: 'sent', messageId });

@@ -155,7 +155,7 @@ describe('updates', () => {
 describe('a desk that cannot work', () => {
   it('lets the person know, and the next tap decides', async () => {
     const { message, requestId } = await story.ask(anna);
-    story.desk.isDown = true;
+    story.approvals.isDown = true;
     anna.person.taps(message, 'Approve');
     await expect.poll(() => anna.person.toasts.at(-1)?.text, SOON).toContain('Please tap again');
     expect(story.troubles).toMatchObject([{ kind: 'failed' }]);
@@ -163,7 +163,7 @@ describe('a desk that cannot work', () => {
     await expect
       .poll(() => anna.person.received.at(-1)?.shown.text, SOON)
       .toContain('Please send it again');
-    story.desk.isDown = false;
+    story.approvals.isDown = false;
     anna.person.taps(message, 'Approve');
     await expect.poll(() => story.status(requestId), SOON).toBe('approved');
   });

@@ -5,16 +5,16 @@ import { askHtml, overHtml, tellHtml } from '../../../gateway/channels/telegram/
 import { pageLink } from '../../../gateway/channels/telegram/page-link.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
 import { parseTelegramHtml } from '../../helpers/telegram-html.ts';
-import { MemoryDesk } from './memory-desk.ts';
+import { MemoryApprovals } from './memory-approvals.ts';
 
 const MAX_CHARS = 3500;
 const TOKEN = 't'.repeat(40);
 const page = pageLink('https://svc.example.com/base/', TOKEN);
 
 function opened(fields: Partial<RequestView>): Opened {
-  const desk = new MemoryDesk(new FakeClock());
-  const { channelId } = desk.addChannel('Anna');
-  return desk.openedBy(desk.ask(channelId, fields).requestId, channelId);
+  const approvals = new MemoryApprovals(new FakeClock());
+  const { channelId } = approvals.addChannel('Anna');
+  return approvals.openedBy(approvals.ask(channelId, fields).requestId, channelId);
 }
 
 const ask = (fields: Partial<RequestView>) => parseTelegramHtml(askHtml(opened(fields), page));

@@ -12,7 +12,7 @@ import { pageLink } from '../../../gateway/channels/telegram/page-link.ts';
 import { Recent } from '../../../gateway/channels/telegram/recent.ts';
 import { newProjectId, newToken } from '../../../shared/lib/ids.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
-import { MemoryDesk } from './memory-desk.ts';
+import { MemoryApprovals } from './memory-approvals.ts';
 
 describe('what a button carries', () => {
   const taps: Tap[] = [
@@ -50,11 +50,11 @@ describe('what a button carries', () => {
 
 describe('the words on buttons', () => {
   it('say what an option does, whatever an agent calls it', () => {
-    const desk = new MemoryDesk(new FakeClock());
+    const approvals = new MemoryApprovals(new FakeClock());
     const options = ['⛔ Deny', '\u202Eynud', 'x'.repeat(200)];
-    const { requestId, token } = desk.ask(desk.addChannel('a').channelId, { options });
+    const { requestId, token } = approvals.ask(approvals.addChannel('a').channelId, { options });
     const page = pageLink('https://svc.example.com', token);
-    const labels = askButtons(desk.request(requestId), token, page).map((row) => row[0]?.text);
+    const labels = askButtons(approvals.request(requestId), token, page).map((row) => row[0]?.text);
     expect(labels.slice(1, 4)).toEqual([
       '✅ Approve as 1: ⛔ Deny',
       '✅ Approve as 2: \uFFFDynud',

@@ -32,7 +32,7 @@ describe('a question', () => {
     const text = await answerTo(() => anna.person.says('Europe, <b>but not</b> France', message));
     expect(text).toBe('💬 Answered. The agent will see it.');
     expect(last().replyTo).not.toBeNull();
-    const { status, decision } = story.desk.request(requestId);
+    const { status, decision } = story.approvals.request(requestId);
     expect([status, decision]).toEqual(['answered', 'Europe, <b>but not</b> France']);
     await expect.poll(() => message.shown.text, SOON).toMatch(/^💬 Answered\nBy: Anna/);
     expect(message.shown.text).toContain('Europe, <b>but not</b> France');
@@ -46,7 +46,7 @@ describe('a question', () => {
     expect(prompt.isForceReply).toBe(true);
     expect(prompt.replyTo).toBe(message.message_id);
     anna.person.says('Asia', prompt);
-    await expect.poll(() => story.desk.request(requestId).decision, SOON).toBe('Asia');
+    await expect.poll(() => story.approvals.request(requestId).decision, SOON).toBe('Asia');
     await expect.poll(() => message.buttons, SOON).toEqual([]);
   });
 
@@ -55,7 +55,7 @@ describe('a question', () => {
     await answerTo(() => anna.person.taps(message, 'Needs context'));
     anna.person.says('For which customer?', last());
     await expect.poll(() => story.status(requestId), SOON).toBe('needs_context');
-    expect(story.desk.request(requestId).comment).toBe('For which customer?');
+    expect(story.approvals.request(requestId).comment).toBe('For which customer?');
   });
 
   it('has no buttons to approve or deny, and is not approved by a forged one', async () => {
@@ -70,7 +70,7 @@ describe('a question', () => {
 
   it('that is over tells so to who replies', async () => {
     const { message, requestId } = await askQuestion();
-    story.desk.decideElsewhere(requestId, 'expired', 'nobody');
+    story.approvals.decideElsewhere(requestId, 'expired', 'nobody');
     const text = await answerTo(() => anna.person.says('Europe', message));
     expect(text).toMatch(/^Nothing changed\. Expired/);
   });
@@ -101,7 +101,7 @@ describe('an approval', () => {
     expect(story.status(requestId)).toBe('pending');
     anna.person.says('Which backups, exactly?', last());
     await expect.poll(() => story.status(requestId), SOON).toBe('needs_context');
-    expect(story.desk.request(requestId).comment).toBe('Which backups, exactly?');
+    expect(story.approvals.request(requestId).comment).toBe('Which backups, exactly?');
     await expect
       .poll(() => message.shown.text, SOON)
       .toMatch(/^❓ Sent back: needs context\nBy: Anna/);
@@ -112,7 +112,7 @@ describe('an approval', () => {
     const { message, requestId } = await story.ask(anna);
     await answerTo(() => anna.person.taps(message, 'Needs context'));
     anna.person.says('Why now?', message);
-    await expect.poll(() => story.desk.request(requestId).comment, SOON).toBe('Why now?');
+    await expect.poll(() => story.approvals.request(requestId).comment, SOON).toBe('Why now?');
   });
 
   it('may still be approved after "Needs context", and the prompt then changes nothing', async () => {
@@ -150,7 +150,7 @@ describe('other messages', () => {
   });
 
   it('a start link works once', async () => {
-    const { startToken, channelId } = story.desk.addChannel('Second');
+    const { startToken, channelId } = story.approvals.addChannel('Second');
     await answerTo(() => anna.person.says(`/start ${startToken}`));
     const carl = story.telegram.person(7009, 'Carl');
     carl.says(`/start ${startToken}`);
@@ -170,7 +170,7 @@ describe('other messages', () => {
   });
 
   it('a group is not answered, and cannot be connected', async () => {
-    const { startToken, channelId } = story.desk.addChannel('Group');
+    const { startToken, channelId } = story.approvals.addChannel('Group');
     const inGroup = story.telegram.person(7001, 'Anna', -100500, 'supergroup');
     inGroup.says(`/start@svc_test_bot ${startToken}`);
     inGroup.says('hello');

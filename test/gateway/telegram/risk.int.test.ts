@@ -86,7 +86,7 @@ describe('a request of high risk', () => {
     story.isOutboxStopped = true;
     anna.person.taps(message, 'Approve');
     await expect.poll(() => message.edits, SOON).toBe(1);
-    story.desk.decideElsewhere(requestId, 'denied', 'Boss');
+    story.approvals.decideElsewhere(requestId, 'denied', 'Boss');
     anna.person.taps(message, 'Really approve?');
     await expect.poll(() => message.shown.text, SOON).toMatch(/^⛔ Denied\nBy: Boss/);
     expect(story.status(requestId)).toBe('denied');

@@ -29,8 +29,8 @@ describe('the token', () => {
     story.telegram.fail('*', fault, 4);
     await story.bot.start();
     const to = { address: '7001', id: 'ntc_1' };
-    const { token, requestId } = story.desk.ask(story.desk.addChannel('Anna').channelId);
-    const opened = story.desk.openedBy(requestId, 'chn_Anna');
+    const { token, requestId } = story.approvals.ask(story.approvals.addChannel('Anna').channelId);
+    const opened = story.approvals.openedBy(requestId, 'chn_Anna');
     const sent = await story.bot.carrier.send({ kind: 'ask', opened, token }, to);
     await expect.poll(() => story.troubles.length, SOON).toBeGreaterThan(0);
     expect(sent.outcome).toBe('later');

@@ -83,7 +83,7 @@ describe.each(['poll', 'webhook'] as const)(
       const { message, requestId } = await story.ask(anna, { options: ['Half', 'A third'] });
       anna.person.taps(message, 'A third');
       await expect.poll(() => story.status(requestId), SOON).toBe('modified');
-      expect(story.desk.request(requestId).decision).toBe('A third');
+      expect(story.approvals.request(requestId).decision).toBe('A third');
       await expect.poll(() => message.shown.text, SOON).toMatch(/^✅ Approved with a change/);
       expect(message.shown.entities).toContainEqual({ tag: 'pre', text: 'A third', href: null });
     });
@@ -98,13 +98,13 @@ describe.each(['poll', 'webhook'] as const)(
       });
       anna.person.taps(message, 'Europe');
       await expect.poll(() => story.status(requestId), SOON).toBe('answered');
-      expect(story.desk.request(requestId).decision).toBe('Europe');
+      expect(story.approvals.request(requestId).decision).toBe('Europe');
     });
 
     it('shows what was decided elsewhere, and refuses a tap that comes later', async () => {
       const { message, requestId, token } = await story.ask(anna);
       story.isOutboxStopped = true;
-      story.desk.decideElsewhere(requestId, 'denied', 'Boss (email)');
+      story.approvals.decideElsewhere(requestId, 'denied', 'Boss (email)');
       anna.person.taps(message, 'Approve');
       const words = 'Nothing changed. Denied by Boss (email), 2026-01-02 03:04 UTC';
       await expect.poll(() => anna.person.toasts, SOON).toEqual([{ text: words, isAlert: true }]);
@@ -117,7 +117,7 @@ describe.each(['poll', 'webhook'] as const)(
     it('edits every message of a request when it is over', async () => {
       const ben = await story.connect(7002, 'Ben');
       const first = await story.ask(anna);
-      const token = story.desk.tokenFor(first.requestId, ben.channelId);
+      const token = story.approvals.tokenFor(first.requestId, ben.channelId);
       const second = await story.send(ben, first.requestId, token);
       ben.person.taps(second, 'Approve');
       await expect.poll(() => first.message.shown.text, SOON).toMatch(/^✅ Approved\nBy: Ben/);
@@ -149,12 +149,12 @@ describe.each(['poll', 'webhook'] as const)(
     });
 
     it('tells of what a rule approved, without buttons', async () => {
-      const { requestId } = story.desk.ask(anna.channelId, {
+      const { requestId } = story.approvals.ask(anna.channelId, {
         status: 'approved',
         decidedBy: 'small-refunds',
         decidedAt: story.clock.now(),
       });
-      const opened = story.desk.openedBy(requestId, anna.channelId);
+      const opened = story.approvals.openedBy(requestId, anna.channelId);
       const sent = await story.deliver(anna.person, { kind: 'tell', opened });
       expect(sent.outcome).toBe('sent');
       const notice = anna.person.received.at(-1);

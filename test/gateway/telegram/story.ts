@@ -7,7 +7,7 @@ import { TelegramBot, type Trouble } from '../../../gateway/channels/telegram/bo
 import { FakeTelegram } from '../../helpers/fake-telegram.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
 import type { FakeMessage, FakePerson } from '../../helpers/telegram-person.ts';
-import { MemoryDesk } from './memory-desk.ts';
+import { MemoryApprovals } from './memory-approvals.ts';
 
 interface StoryOptions {
   readonly mode?: 'poll' | 'webhook';
@@ -34,7 +34,7 @@ interface Ask {
 /** A bot, the Telegram it talks to and the desk it works for, with an outbox that sends what is over. */
 export class Story {
   readonly telegram: FakeTelegram;
-  readonly desk: MemoryDesk;
+  readonly approvals: MemoryApprovals;
   readonly bot: TelegramBot;
   readonly clock: FakeClock;
   readonly troubles: Trouble[] = [];
@@ -48,13 +48,13 @@ export class Story {
     const { mode = 'poll', callMaxMs } = options;
     this.telegram = telegram;
     this.clock = new FakeClock();
-    this.desk = new MemoryDesk(this.clock);
+    this.approvals = new MemoryApprovals(this.clock);
     this.#door = door;
     const own = `http://127.0.0.1:${(door.address() as AddressInfo).port}`;
     const publicUrl = mode === 'webhook' ? own : (options.publicUrl ?? 'https://svc.example.com');
     this.bot = new TelegramBot({
       config: { token: telegram.token, apiRoot: telegram.url, mode, publicUrl },
-      desk: this.desk,
+      approvals: this.approvals,
       clock: this.clock,
       onTrouble: (trouble) => this.troubles.push(trouble),
       pauses: { firstMs: 20, maxMs: 100 },
@@ -64,7 +64,7 @@ export class Story {
     const answer = webhook === null ? notFound : (request: Request) => webhook.handle(request);
     const listener = getRequestListener(answer, { overrideGlobalObjects: false });
     door.on('request', (request, response) => void listener(request, response));
-    this.desk.onOver = (requestId) => void this.#sendOver(requestId);
+    this.approvals.onOver = (requestId) => void this.#sendOver(requestId);
   }
 
   /** Not started yet. */
@@ -90,7 +90,7 @@ export class Story {
 
   /** Somebody who opened the link of a new channel, which the owner then approved. */
   async connect(id: number, name: string, chatId = id): Promise<Asked> {
-    const { channelId, startToken } = this.desk.addChannel(name);
+    const { channelId, startToken } = this.approvals.addChannel(name);
     const person = this.telegram.person(id, name);
     person.says(`/start ${startToken}`);
     await vi.waitUntil(() => person.received.length === 1, SOON);
@@ -101,26 +101,26 @@ export class Story {
   }
 
   channel(id: string) {
-    const channel = this.desk.channels.get(id);
+    const channel = this.approvals.channels.get(id);
     if (!channel) throw new Error('no such channel');
     return channel;
   }
 
   /** Asks somebody, and finds the message on their device. */
   async ask(asked: Asked, fields: Partial<RequestView> = {}): Promise<Ask> {
-    const { requestId, token } = this.desk.ask(asked.channelId, fields);
+    const { requestId, token } = this.approvals.ask(asked.channelId, fields);
     return { requestId, token, message: await this.send(asked, requestId, token) };
   }
 
   /** Sends a request once more, as after a lost answer. */
   async send({ person, channelId }: Asked, requestId: string, token: string): Promise<FakeMessage> {
-    const opened = this.desk.openedBy(requestId, channelId);
+    const opened = this.approvals.openedBy(requestId, channelId);
     const sent = await this.deliver(person, { kind: 'ask', opened, token });
     if (sent.outcome !== 'sent' || sent.messageId === null) throw new Error(JSON.stringify(sent));
     const message = person.chat.messages.get(Number(sent.messageId));
     if (!message) throw new Error('the message did not arrive');
     const chatId = person.chat.id;
-    this.desk.sentAs(chatId, message.message_id, token);
+    this.approvals.sentAs(chatId, message.message_id, token);
     this.#sent.push({ requestId, chatId, channelId, messageId: sent.messageId });
     return message;
   }
@@ -133,7 +133,7 @@ export class Story {
   }
 
   status(requestId: string): string {
-    return this.desk.request(requestId).status;
+    return this.approvals.request(requestId).status;
   }
 
   async #sendOver(requestId: string): Promise<void> {
@@ -141,7 +141,7 @@ export class Story {
     for (const { chatId, channelId, messageId } of this.#sent.filter(
       (one) => one.requestId === requestId,
     )) {
-      const opened = this.desk.openedBy(requestId, channelId);
+      const opened = this.approvals.openedBy(requestId, channelId);
       const to = { address: String(chatId), id: 'ntc_2' };
       await this.bot.carrier.send({ kind: 'over', opened, messageId }, to);
     }

@@ -137,7 +137,7 @@ describe('the webhook', () => {
 
   it('answers while the desk is down, and the person is told to tap again', async () => {
     const { requestId, body } = await approval();
-    story.desk.isDown = true;
+    story.approvals.isDown = true;
     expect((await post(body, { [SECRET]: hook().secret })).status).toBe(200);
     expect(story.status(requestId)).toBe('pending');
     expect(story.troubles).toMatchObject([{ kind: 'failed' }]);

@@ -55,7 +55,7 @@ describe('a person', () => {
     expect(added.html).not.toContain('bob@example.com');
     expect((await owner.get(list)).html).toContain('Not confirmed');
 
-    await gateway.gateway.desk.verifyEmail(await people.confirmLink(links));
+    await gateway.gateway.approvals.verifyEmail(await people.confirmLink(links));
     expect((await owner.get(path)).html).toContain('Waits for the owner');
     expect((await owner.get(location ?? '')).html).not.toContain('A mail with a link went to');
     await people.decide(await people.askedToLetIn(), { verb: 'approve' });

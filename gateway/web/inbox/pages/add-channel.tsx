@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { CHANNEL_LABEL_MAX_CHARS } from '../../../../shared/lib/limits.ts';
 import { channelAdd } from '../../../../shared/operations/channel/add.ts';
-import { KIND_WORDS, type Channel } from '../channel-desk.ts';
+import { KIND_WORDS, type Channel } from '../channel-queries.ts';
 import { Field } from '../fields.tsx';
 import { Form, Heading, Problem } from '../parts.tsx';
 import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';

@@ -2,7 +2,7 @@ import { isoTime } from '../../../../shared/lib/clock.ts';
 import { keyCreate } from '../../../../shared/operations/key/create.ts';
 import { SCOPES, type Scope } from '../../../../shared/lib/scopes.ts';
 import { CheckBoxes, Choice, Field } from '../fields.tsx';
-import { SCOPE_LINES, type NewKey } from '../key-desk.ts';
+import { SCOPE_LINES, type NewKey } from '../key-queries.ts';
 import { Form, Heading, Problem } from '../parts.tsx';
 import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
 import type { Acted, Shown, Visit } from '../visit.ts';

@@ -2,7 +2,7 @@ import { sourceAdd } from '../../../../shared/operations/source/add.ts';
 import { Choice, Field } from '../fields.tsx';
 import { Form, Heading, Problem } from '../parts.tsx';
 import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
-import type { Source } from '../source-desk.ts';
+import type { Source } from '../source-queries.ts';
 import type { Acted, Shown, Visit } from '../visit.ts';
 
 type SourceType = Source['type'];

@@ -1,6 +1,6 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { AgentText } from '../../pages/words.tsx';
-import { CHANNEL_STATES, channelsOf, KIND_WORDS, type Channel } from '../channel-desk.ts';
+import { CHANNEL_STATES, channelsOf, KIND_WORDS, type Channel } from '../channel-queries.ts';
 import { Age } from '../event-words.tsx';
 import { Chip, Heading, Nothing, Row, Rows } from '../parts.tsx';
 import type { Acted, Shown, UiPage, Visit } from '../visit.ts';

@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { AgentText, Time } from '../../pages/words.tsx';
 import { Chip, Form, Table, type Column, type Tone } from '../parts.tsx';
-import { isDelivered, type Attempt, type Delivery } from '../route-desk.ts';
+import { isDelivered, type Attempt, type Delivery } from '../route-queries.ts';
 import type { Visit } from '../visit.ts';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
 

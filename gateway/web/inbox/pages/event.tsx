@@ -6,7 +6,7 @@ import { Icon } from '../../pages/icons.tsx';
 import { digitsOf } from '../../pages/number.ts';
 import { lengthOfTime } from '../../pages/time.ts';
 import { AgentText, Ago, LongText, Time } from '../../pages/words.tsx';
-import { lookAtEvent, type SeenEvent } from '../event-desk.ts';
+import { lookAtEvent, type SeenEvent } from '../event-queries.ts';
 import { EventStatusChip, mailOf, STATUS_LINES, Verified } from '../event-words.tsx';
 import { Fact, Problem, Table, type Column } from '../parts.tsx';
 import { really } from '../really.tsx';

@@ -12,7 +12,7 @@ import {
   SCOPE_LINES,
   type Key,
   type NewKey,
-} from '../key-desk.ts';
+} from '../key-queries.ts';
 import { Chip, Fact, Problem } from '../parts.tsx';
 import { really } from '../really.tsx';
 import { fieldsOf, refusalOf } from '../refusal.ts';

@@ -2,7 +2,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { mayCall } from '../../../../shared/lib/scopes.ts';
 import { AgentText, Time } from '../../pages/words.tsx';
 import { Age } from '../event-words.tsx';
-import { endOfKey, isWorking, keysOf, keyState, type Key } from '../key-desk.ts';
+import { endOfKey, isWorking, keysOf, keyState, type Key } from '../key-queries.ts';
 import { Chip, Heading, Nothing, Pager, Row, Rows } from '../parts.tsx';
 import type { Acted, Shown, UiPage, Visit } from '../visit.ts';
 import { addKey, showAddKey } from './add-key.tsx';

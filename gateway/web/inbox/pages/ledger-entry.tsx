@@ -3,7 +3,7 @@ import { ServiceError } from '../../../../shared/lib/errors.ts';
 import type { LedgerEntry } from '../../../../shared/rules/ledger-chain.ts';
 import { mayCall, type Scope } from '../../../../shared/lib/scopes.ts';
 import { AgentText, Ago } from '../../pages/words.tsx';
-import { entriesOf, namesOf, type EntryProps } from '../ledger-desk.ts';
+import { entriesOf, namesOf, type EntryProps } from '../ledger-queries.ts';
 import { Chip, Fact } from '../parts.tsx';
 import type { Shown, Visit } from '../visit.ts';
 

@@ -4,7 +4,7 @@ import { ServiceError } from '../../../../shared/lib/errors.ts';
 import type { LedgerEntry } from '../../../../shared/rules/ledger-chain.ts';
 import { AgentText, Time } from '../../pages/words.tsx';
 import { Field } from '../fields.tsx';
-import { entriesOf, namesOf, type EntryProps } from '../ledger-desk.ts';
+import { entriesOf, namesOf, type EntryProps } from '../ledger-queries.ts';
 import { Chip, Form, Heading, Nothing, Pager, Problem } from '../parts.tsx';
 import { refusalOf, type Refusal } from '../refusal.ts';
 import type { Acted, Shown, UiPage, Visit } from '../visit.ts';

@@ -2,7 +2,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { Icon } from '../../pages/icons.tsx';
 import { AgentText } from '../../pages/words.tsx';
 import { CopyField } from '../fields.tsx';
-import type { NewKey } from '../key-desk.ts';
+import type { NewKey } from '../key-queries.ts';
 import type { Shown, Visit } from '../visit.ts';
 
 /** A key with its secret, this once. */

@@ -4,7 +4,7 @@ import { API_BODY_MAX_BYTES } from '../../../../shared/lib/limits.ts';
 import { policyGet } from '../../../../shared/operations/policy/get.ts';
 import type { PolicyRule } from '../../../../shared/rules/policy/document.ts';
 import { AgentText, Ago, LongText } from '../../pages/words.tsx';
-import { channelsOf } from '../channel-desk.ts';
+import { channelsOf } from '../channel-queries.ts';
 import { Chip, Heading } from '../parts.tsx';
 import { EFFECTS, RuleMeta, whenText } from '../policy-words.tsx';
 import type { Acted, Shown, UiPage, Visit } from '../visit.ts';

@@ -11,7 +11,7 @@ import { ResultParts } from '../../pages/result-page.tsx';
 import { needsSecondStep } from '../../pages/second-step.ts';
 import { About, ExpiryLine, Subject } from '../../pages/subject.tsx';
 import { isVerb, KINDS, statusAt } from '../../pages/wording.ts';
-import type { Overseen } from '../../../approvals/owner-desk.ts';
+import type { Overseen } from '../../../approvals/owner-approvals.ts';
 import type { Acted, Shown, Visit } from '../visit.ts';
 
 const NO_FORM: Form = {};
@@ -43,14 +43,14 @@ export async function actOnRequest(visit: Visit, body: string): Promise<Acted> {
   if (read.choice === null) {
     return shown(visit, seen, { status: 400, problem: read.problem, form });
   }
-  const { vault, desk } = visit.inbox;
+  const { vault, approvals } = visit.inbox;
   const { choice } = read;
   const here = visit.at('requests', visit.id);
   if (form.confirm === undefined && needsSecondStep(seen.opened, choice)) {
     const step = sealStep(vault, visit.session.idHash, seen.opened, choice);
     return { to: `${here}?step=${step}` };
   }
-  const decided = await desk.decide(seen.ownerToken, choice);
+  const decided = await approvals.decide(seen.ownerToken, choice);
   if (decided === null) return { to: here };
   if (decided.outcome === 'refused') {
     return shown(visit, seen, { status: 400, problem: decided.problem, form });
@@ -58,7 +58,7 @@ export async function actOnRequest(visit: Visit, body: string): Promise<Acted> {
   return { to: decided.outcome === 'late' ? `${here}?late=${choice.verb}` : here };
 }
 
-/** The operation says whether there is one and who may see it; the desk adds what a person is shown besides. */
+/** The operation says whether there is one and who may see it; ProjectApprovals adds what a person is shown with it. */
 async function overseen(visit: Visit, id: string): Promise<Overseen> {
   await visit.call(requestStatus, { request_id: id });
   const seen = await visit.inbox.requests.look(visit.access.project, id);

@@ -21,7 +21,7 @@ import {
   routeState,
   type Outcome,
   type Route,
-} from '../route-desk.ts';
+} from '../route-queries.ts';
 import { openTold, sealTold } from '../told.ts';
 import type { Acted, Shown, Trouble, Visit } from '../visit.ts';
 import { DeliveryCard } from './delivery.tsx';

@@ -12,7 +12,7 @@ import {
   routeState,
   type Attempt,
   type Route,
-} from '../route-desk.ts';
+} from '../route-queries.ts';
 import type { Shown, UiPage, Visit } from '../visit.ts';
 import { actOnRoute, Matches, showRoute } from './route.tsx';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';

@@ -6,7 +6,7 @@ import { Age } from '../event-words.tsx';
 import { Form, Heading, Problem, Table, type Column } from '../parts.tsx';
 import { really } from '../really.tsx';
 import { fieldsOf } from '../refusal.ts';
-import { end, seesAll, sessionsOf, type Listed } from '../session-desk.ts';
+import { end, seesAll, sessionsOf, type Listed } from '../session-queries.ts';
 import type { Acted, Shown, Trouble, UiPage, Visit } from '../visit.ts';
 
 /** Who has the web inbox open, and an end to it. */

@@ -6,7 +6,7 @@ import { CopyField } from '../fields.tsx';
 import { Chip, Fact, Problem } from '../parts.tsx';
 import { really } from '../really.tsx';
 import { fieldsOf } from '../refusal.ts';
-import { addressOf, checkOf, SIGNED_BY, sourceOf, type Source } from '../source-desk.ts';
+import { addressOf, checkOf, SIGNED_BY, sourceOf, type Source } from '../source-queries.ts';
 import type { Acted, Shown, Visit } from '../visit.ts';
 
 /** One source: its address, and what came there. */

@@ -2,7 +2,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { AgentText } from '../../pages/words.tsx';
 import { Age } from '../event-words.tsx';
 import { Chip, Heading, Nothing, Row, Rows } from '../parts.tsx';
-import { addressOf, checkOf, sourcesOf, type Source } from '../source-desk.ts';
+import { addressOf, checkOf, sourcesOf, type Source } from '../source-queries.ts';
 import type { Acted, Shown, UiPage, Visit } from '../visit.ts';
 import { addSource, showAddSource, typeToAdd } from './add-source.tsx';
 import { removeSource, showSource } from './source.tsx';

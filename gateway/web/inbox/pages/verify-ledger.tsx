@@ -4,7 +4,7 @@ import { Icon } from '../../pages/icons.tsx';
 import { digitsOf } from '../../pages/number.ts';
 import { Time } from '../../pages/words.tsx';
 import { CopyField } from '../fields.tsx';
-import { entriesOf } from '../ledger-desk.ts';
+import { entriesOf } from '../ledger-queries.ts';
 import { Bar, Form, Heading } from '../parts.tsx';
 import { openTold, sealTold } from '../told.ts';
 import type { Acted, Shown, Visit } from '../visit.ts';

@@ -113,7 +113,7 @@ describe('what a person is shown of a mail', () => {
 const warnings = async (body: Record<string, unknown>): Promise<readonly string[]> => {
   const asked = await mail.send(body);
   const token = await people.link(asked.body.request_id ?? '');
-  return (await mail.gateway.gateway.desk.open(token))?.request.warnings ?? [];
+  return (await mail.gateway.gateway.approvals.open(token))?.request.warnings ?? [];
 };
 
 describe('what a person is warned of', () => {

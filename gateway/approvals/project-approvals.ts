@@ -9,10 +9,17 @@ import type { NoticeRow } from '../../shared/store/notices.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
-import type { ChannelView, Choice, Decided, Desk, Opened, TelegramChat } from '../lib/approvals.ts';
+import type {
+  ChannelView,
+  Choice,
+  Decided,
+  ApprovalService,
+  Opened,
+  TelegramChat,
+} from '../lib/approvals.ts';
 import { channelViewFor, openedFor } from './view.ts';
 
-interface DeskParts {
+interface ProjectApprovalsDeps {
   readonly projects: Projects;
   readonly vault: Vault;
   readonly clock: Clock;
@@ -26,10 +33,10 @@ interface Held {
 }
 
 /** Where decisions of people arrive: links of mails, and buttons of Telegram. */
-export class PeopleDesk implements Desk {
-  readonly #parts: DeskParts;
+export class ProjectApprovals implements ApprovalService {
+  readonly #parts: ProjectApprovalsDeps;
 
-  constructor(parts: DeskParts) {
+  constructor(parts: ProjectApprovalsDeps) {
     this.#parts = parts;
   }
 

@@ -2,8 +2,8 @@ import { channelList } from '../../../shared/operations/channel/list.ts';
 import { ledgerQuery } from '../../../shared/operations/ledger/query.ts';
 import type { LedgerEntry } from '../../../shared/rules/ledger-chain.ts';
 import { mayCall } from '../../../shared/lib/scopes.ts';
-import { channelsOf } from './channel-desk.ts';
-import { keysOf } from './key-desk.ts';
+import { channelsOf } from './channel-queries.ts';
+import { keysOf } from './key-queries.ts';
 import type { Visit } from './visit.ts';
 
 interface Listed {

@@ -2,7 +2,7 @@ import type {
   ChannelView,
   Choice,
   Decided,
-  Desk,
+  ApprovalService,
   Opened,
   RequestStatus,
   RequestView,
@@ -24,7 +24,7 @@ interface Channel {
 type Verdict = { status: RequestStatus; decision?: string; comment?: string } | { problem: string };
 
 /** A desk that keeps everything in memory, with the rules of the real one. */
-export class MemoryDesk implements Desk {
+export class MemoryApprovals implements ApprovalService {
   readonly channels = new Map<string, Channel>();
   readonly requests = new Map<string, RequestView>();
   /** While true, nothing can be read or written. */

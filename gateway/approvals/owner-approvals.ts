@@ -8,7 +8,7 @@ import type { Project } from '../projects/project.ts';
 import type { Opened } from '../lib/approvals.ts';
 import { openedFor } from './view.ts';
 
-interface OwnerDeskParts {
+interface OwnerApprovalsDeps {
   readonly vault: Vault;
   readonly clock: Clock;
 }
@@ -22,10 +22,10 @@ export interface Overseen {
 }
 
 /** Requests by their ids, for whoever may see all of a project. What decides is what the owner was mailed. */
-export class OwnerDesk {
-  readonly #parts: OwnerDeskParts;
+export class OwnerApprovals {
+  readonly #parts: OwnerApprovalsDeps;
 
-  constructor(parts: OwnerDeskParts) {
+  constructor(parts: OwnerApprovalsDeps) {
     this.#parts = parts;
   }
 

@@ -25,7 +25,7 @@ export interface LoginClient {
 }
 
 /** Where links of sign-ins lead. An unknown token is null; looking never confirms. */
-export interface LoginDesk {
+export interface LoginService {
   open(token: string): Promise<LoginView | null>;
   /** Confirms it if it waits: whoever began it is signed in. */
   confirm(token: string): Promise<LoginView | null>;

@@ -5,7 +5,7 @@ import type { Projects } from '../projects/projects.ts';
 import { othersHint } from './others-hint.ts';
 import { namedProject } from './named-project.ts';
 
-interface DeskParts {
+interface MigrationDeps {
   readonly control: ControlStore;
   readonly projects: Projects;
 }
@@ -21,10 +21,10 @@ export interface Turning {
 }
 
 /** Moves projects from this gateway to another, and takes them in from there. */
-export class MoveDesk {
-  readonly #parts: DeskParts;
+export class MigrationService {
+  readonly #parts: MigrationDeps;
 
-  constructor(parts: DeskParts) {
+  constructor(parts: MigrationDeps) {
     this.#parts = parts;
   }
 

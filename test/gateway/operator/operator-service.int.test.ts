@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { OperatorDesk } from '../../../gateway/operator/operator-desk.ts';
+import type { OperatorService } from '../../../gateway/operator/operator-service.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { ServiceError } from '../../../shared/lib/errors.ts';
 import { ControlStore } from '../../../gateway/store/control-store.ts';
@@ -13,12 +13,12 @@ const OPEN_MAX = 3;
 let folder: ReturnType<typeof temporaryFolder>;
 let clock: FakeClock;
 let gateway: TestGateway;
-let desk: OperatorDesk;
+let approvals: OperatorService;
 
 async function start(): Promise<void> {
   const options = { clock, signIn: true, openProjectsMax: OPEN_MAX };
   gateway = await TestGateway.start({ ...options, folder: folder.path });
-  desk = gateway.gateway.operator;
+  approvals = gateway.gateway.operator;
 }
 
 beforeEach(async () => {
@@ -43,7 +43,7 @@ async function makeProjects(count: number): Promise<string[]> {
   return ids;
 }
 
-const all = () => desk.list(100, undefined);
+const all = () => approvals.list(100, undefined);
 
 describe('the list of projects', () => {
   it('tells of each whose it is, and whether it may send', async () => {
@@ -52,7 +52,7 @@ describe('the list of projects', () => {
     const person = new Person(gateway, 'Ana.Lovelace@example.com');
     const { project } = await person.project({ name: 'Acme Shop' });
     clock.advance(1000);
-    await desk.setStanding('acme-shop', 'Unpaid');
+    await approvals.setStanding('acme-shop', 'Unpaid');
     const { items, next_cursor: next } = await all();
     expect(next).toBeNull();
     expect(items).toEqual([
@@ -89,7 +89,7 @@ describe('the list of projects', () => {
     const seen: string[] = [];
     let cursor: string | undefined;
     do {
-      const page = await desk.list(2, cursor);
+      const page = await approvals.list(2, cursor);
       expect(page.items.length).toBeLessThanOrEqual(2);
       seen.push(...page.items.map(({ id }) => id));
       cursor = page.next_cursor ?? undefined;
@@ -100,7 +100,7 @@ describe('the list of projects', () => {
   });
 
   it('is refused with a cursor of another list', async () => {
-    await expect(desk.list(2, 'bm9uZQ')).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
+    await expect(approvals.list(2, 'bm9uZQ')).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
   });
 
   it('opens no more databases than may be open at a time', async () => {
@@ -123,7 +123,9 @@ describe('the list of projects', () => {
     await control.reserveProject({ ...half, created_at: isoTime(clock.now()) });
     await control.close();
     expect((await all()).items.map(({ id }) => id)).toEqual([gateway.projectId]);
-    await expect(desk.setStanding('half', 'Unpaid')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(approvals.setStanding('half', 'Unpaid')).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
   });
 
   it('shows the others where one cannot be read', async () => {
@@ -141,13 +143,15 @@ describe('the list of projects', () => {
 describe('an order', () => {
   it('takes the id of a project as well as its slug', async () => {
     const [id = ''] = await makeProjects(1);
-    const first = await desk.setStanding(id, 'Unpaid');
+    const first = await approvals.setStanding(id, 'Unpaid');
     expect(first).toMatchObject({ project: { id, slug: 'shop-1', name: 'Shop 1' }, changed: true });
-    expect(await desk.setStanding('shop-1', 'Unpaid')).toMatchObject({ changed: false });
+    expect(await approvals.setStanding('shop-1', 'Unpaid')).toMatchObject({ changed: false });
   });
 
   it.each(['shop', '', 'prj_0000000000000000', '%2e'])('about %j is refused', async (name) => {
-    const refusal: unknown = await desk.setStanding(name, null).catch((error: unknown) => error);
+    const refusal: unknown = await approvals
+      .setStanding(name, null)
+      .catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(ServiceError);
     expect(refusal).toMatchObject({
       code: 'NOT_FOUND',
@@ -157,9 +161,9 @@ describe('an order', () => {
 
   it('holds when the gateway starts again', async () => {
     await makeProjects(1);
-    await desk.setStanding('shop-1', 'Unpaid');
+    await approvals.setStanding('shop-1', 'Unpaid');
     await gateway.stop();
     await start();
-    expect(await desk.setStanding('shop-1', 'Unpaid')).toMatchObject({ changed: false });
+    expect(await approvals.setStanding('shop-1', 'Unpaid')).toMatchObject({ changed: false });
   });
 });

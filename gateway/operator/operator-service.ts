@@ -7,11 +7,11 @@ import { maskedAddress } from '../../shared/rules/mail-address.ts';
 import type { ControlStore } from '../store/control-store.ts';
 import type { ListedProject } from '../store/control/accounts.ts';
 import type { Projects } from '../projects/projects.ts';
-import { MoveDesk } from './move-desk.ts';
+import { MigrationService } from './migration-service.ts';
 import { namedProject } from './named-project.ts';
 import { accountPlace } from '../auth/logins.ts';
 
-interface DeskParts {
+interface OperatorDeps {
   readonly control: ControlStore;
   readonly projects: Projects;
   readonly vault: Vault;
@@ -60,13 +60,13 @@ export interface Obeyed {
 }
 
 /** What whoever runs the gateway may see of its projects, and do about them. */
-export class OperatorDesk {
-  readonly moves: MoveDesk;
-  readonly #parts: DeskParts;
+export class OperatorService {
+  readonly moves: MigrationService;
+  readonly #parts: OperatorDeps;
 
-  constructor(parts: DeskParts) {
+  constructor(parts: OperatorDeps) {
     this.#parts = parts;
-    this.moves = new MoveDesk(parts);
+    this.moves = new MigrationService(parts);
   }
 
   /**

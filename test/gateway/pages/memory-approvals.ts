@@ -2,7 +2,7 @@ import type {
   ChannelView,
   Choice,
   Decided,
-  Desk,
+  ApprovalService,
   Opened,
   RequestStatus,
   RequestView,
@@ -46,7 +46,7 @@ interface Link {
 }
 
 /** A desk that keeps what it is told in memory, and counts nothing but what was decided. */
-export class MemoryDesk implements Desk {
+export class MemoryApprovals implements ApprovalService {
   readonly #clock: Clock;
   readonly #requests = new Map<string, RequestView>();
   readonly #links = new Map<string, Link>();
