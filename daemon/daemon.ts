@@ -249,7 +249,7 @@ export class Daemon {
   async #status(): Promise<DaemonStatus> {
     const { rss, heapUsed } = process.memoryUsage();
     // It answers also while the stores are opened, closed or in trouble.
-    const people = await this.#local?.people().catch(() => null);
+    const people = await this.#local?.messaging().catch(() => null);
     return {
       ...this.#record,
       ...(this.#remote && { hooks_url: this.#remote.hooksUrl }),

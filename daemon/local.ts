@@ -7,7 +7,7 @@ import { maskedAddress } from '../shared/rules/mail-address.ts';
 import { LOCAL_PROFILE, readCredentials, storeLocalKey } from './credentials.ts';
 import type { Home } from './home.ts';
 import type { Backend } from './listener.ts';
-import type { PeopleStatus } from './record.ts';
+import type { MessagingStatus } from './record.ts';
 import { StartRefused } from '../shared/host/start-refused.ts';
 
 export interface LocalOptions {
@@ -31,7 +31,7 @@ export interface Local {
   /** Makes an email address the owner's. */
   setOwner(address: string): Promise<void>;
   /** Who is asked, and how they are reached. */
-  people(): Promise<PeopleStatus>;
+  messaging(): Promise<MessagingStatus>;
   endWaits(): Promise<void>;
   close(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export async function openLocal(options: LocalOptions): Promise<Local> {
     project,
     fetch: (request, env) => gateway.app.fetch(request, env),
     setOwner: (address) => gateway.setOwner(project.id, address),
-    people: () => peopleStatus(gateway, project, settings),
+    messaging: () => messagingStatus(gateway, project, settings),
     endWaits: () => gateway.endWaits(),
     close: () => gateway.close(),
   };
@@ -95,11 +95,11 @@ async function hasOwner(gateway: Gateway, project: ProjectInfo): Promise<boolean
   return (await channelsOf(gateway, project)).some(({ owner }) => owner === 1);
 }
 
-async function peopleStatus(
+async function messagingStatus(
   gateway: Gateway,
   project: ProjectInfo,
-  { people: { mail, telegram } }: Settings,
-): Promise<PeopleStatus> {
+  { messaging: { mail, telegram } }: Settings,
+): Promise<MessagingStatus> {
   const channels = await channelsOf(gateway, project);
   const active = channels.filter(({ status }) => status === 'active');
   const owner = channels.find((channel) => channel.owner === 1)?.masked ?? null;

@@ -23,7 +23,7 @@ export interface DaemonRecord {
 }
 
 /** Who is asked for decisions, and how they are reached. */
-export interface PeopleStatus {
+export interface MessagingStatus {
   /** Where mail goes: `outbox` is a folder of this machine. */
   readonly mail: 'outbox' | 'smtp';
   /** The owner's address, masked; null while nobody has named one. */
@@ -62,7 +62,7 @@ export interface ReplicaReport {
 /** What `GET /_daemon/status` answers on the socket. */
 export interface DaemonStatus extends DaemonRecord {
   /** Null while the stores are being opened, and with a gateway, which asks people itself. */
-  readonly people: PeopleStatus | null;
+  readonly people: MessagingStatus | null;
   /** Null in local mode. */
   readonly replica: ReplicaReport | null;
   readonly uptime_seconds: number;

@@ -14,7 +14,7 @@ import { Downloads } from './http/links/downloads.ts';
 import { httpApp } from './http/app.ts';
 import { Databases } from './projects/databases.ts';
 import type { ApprovalService } from './lib/approvals.ts';
-import { People } from './compose-people.ts';
+import { Messaging } from './compose-messaging.ts';
 import { ProjectApprovals } from './approvals/project-approvals.ts';
 import { Ingress } from './http/ingress.ts';
 import { KeyUse } from './auth/key-use.ts';
@@ -49,7 +49,7 @@ export interface Parts {
   readonly writers: Writers;
   readonly bucket: S3Client | null;
   readonly callbacks: OutboundCallbacks;
-  readonly people: People;
+  readonly messaging: Messaging;
   readonly mail: InboundMail;
   /** Other gateways over the same store; null where there cannot be any. */
   readonly peers: Peers | null;
@@ -77,17 +77,17 @@ export async function assemble(options: GatewayOptions): Promise<Parts> {
   refuseHalfRekeyed(dataFolder);
   const masterKey = loadMasterKey(options.masterKeyFile ?? join(dataFolder, 'master.key'));
   const vault = createVault(masterKey);
-  const config = options.people ?? { mail: readMailConfig({}), telegram: null };
+  const config = options.messaging ?? { mail: readMailConfig({}), telegram: null };
   const addresses = mailInfo(config.mail, options.signIn === true);
-  const people = await openPeople(options, { config, clock, vault, addresses });
+  const messaging = await openMessaging(options, { config, clock, vault, addresses });
   const server: ServerInfo = {
     version: VERSION,
     urls,
     ...(contentUrl !== undefined && { contentUrl }),
-    channels: people.kinds,
+    channels: messaging.kinds,
     mail: addresses,
     get telegramBot() {
-      return people.telegramBot;
+      return messaging.telegramBot;
     },
   };
   const openWriters = options.openWriters ?? ((wanted) => new ThreadWriters(wanted));
@@ -100,24 +100,24 @@ export async function assemble(options: GatewayOptions): Promise<Parts> {
   const callbacks = openCallbacks(options, { clock, vault, server });
   const kept = { dataFolder, databases, bucket, blobsFolder };
   const inDoubt = { isInDoubt: () => isInDoubt };
-  const host = { ...kept, ...inDoubt, clock, writers, callbacks, people, observer };
+  const host = { ...kept, ...inDoubt, clock, writers, callbacks, messaging, observer };
   const { projects, peers } = openProjects(options, store, host);
   const mail = new InboundMail({ config: config.mail, projects, control, clock, log, observer });
-  const middle = { clock, vault, server, databases, projects, people, mail };
+  const middle = { clock, vault, server, databases, projects, messaging, mail };
   const signIn = options.signIn ? openSignIn(options, { ...middle, control }) : null;
   const doors = await openDoors(options, { ...middle, control, signIn });
   const onError = (project: string, error: unknown): void =>
     log.error({ err: error, project }, 'a project cannot be read');
   const operator = new OperatorService({ control, projects, vault, clock, onError });
-  const inner = { clock, control, projects, writers, bucket, callbacks, people, mail, peers };
+  const inner = { clock, control, projects, writers, bucket, callbacks, messaging, mail, peers };
   return { ...inner, signIn, operator, ...doors };
 }
 
-function openPeople(
+function openMessaging(
   { dataFolder, urls, store, log, observer }: GatewayOptions,
-  middle: Pick<Parameters<typeof People.open>[0], 'config' | 'clock' | 'vault' | 'addresses'>,
-): Promise<People> {
-  return People.open({
+  middle: Pick<Parameters<typeof Messaging.open>[0], 'config' | 'clock' | 'vault' | 'addresses'>,
+): Promise<Messaging> {
+  return Messaging.open({
     ...middle,
     dataFolder,
     publicUrl: urls.api,
@@ -198,18 +198,18 @@ function openCallbacks(options: GatewayOptions, middle: Middle): OutboundCallbac
 interface Inside extends Middle {
   readonly databases: Databases;
   readonly projects: Projects;
-  readonly people: People;
+  readonly messaging: Messaging;
   readonly mail: InboundMail;
 }
 
 function openSignIn(
-  { log, people: config }: GatewayOptions,
-  { people, ...middle }: Inside & { readonly control: ControlStore },
+  { log, messaging: config }: GatewayOptions,
+  { messaging, ...middle }: Inside & { readonly control: ControlStore },
 ): SignIn {
   return new SignIn({
     ...middle,
     ownNames: config ? ownNames(config.mail) : [],
-    mail: (mail) => people.mail(mail),
+    mail: (mail) => messaging.mail(mail),
     onTrouble: (reason) => log.warn({ reason }, 'a sign-in mail was not sent'),
     onError: (error) => log.error({ err: error }, 'a project was not finished'),
   });
@@ -221,7 +221,7 @@ async function openDoors(
   middle: Inside & { readonly control: ControlStore; readonly signIn: SignIn | null },
 ): Promise<Pick<Parts, 'keyUse' | 'executor' | 'approvals' | 'app'>> {
   const { log } = options;
-  const { clock, vault, server, databases, projects, people, mail, signIn } = middle;
+  const { clock, vault, server, databases, projects, messaging, mail, signIn } = middle;
   const keyUse = new KeyUse(clock, {
     onRejected: (project, { source, count, reason }) =>
       log.warn({ project, source, count, reason }, 'deliveries were refused'),
@@ -238,13 +238,13 @@ async function openDoors(
     checkAnswers: options.checkAnswers ?? false,
   });
   const approvals = new ProjectApprovals({ projects, vault, clock });
-  await people.connect(approvals);
+  await messaging.connect(approvals);
   const inbox = new WebInbox({
     ...middle,
     approvals,
     executor,
     isLocal: signIn === null,
-    mailPerson: (message) => people.mail(message),
+    mailPerson: (message) => messaging.mail(message),
     onTrouble: (reason) => log.warn({ reason }, 'a link to the inbox was not mailed'),
   });
   const source = await openReplicaSource(databases, clock);
@@ -265,7 +265,7 @@ async function openDoors(
     signIn,
     inbox,
     vault,
-    telegram: people.webhook,
+    telegram: messaging.webhook,
     replicas: { authenticator, clock, source },
     server,
     onInternal: (error, requestId) => log.error({ err: error, request_id: requestId }, 'failed'),

@@ -5,7 +5,7 @@ import type { Executor } from '../shared/kernel/executor.ts';
 import { hashApiKey, last4, newApiKey, newId } from '../shared/lib/ids.ts';
 import type { ApprovalService } from './lib/approvals.ts';
 import { NO_OWNER } from './approvals/no-owner.ts';
-import type { BotHealth } from './compose-people.ts';
+import type { BotHealth } from './compose-messaging.ts';
 import type { Census } from './lib/observer.ts';
 import type { OperatorService } from './operator/operator-service.ts';
 import type { Projects } from './projects/projects.ts';
@@ -38,11 +38,11 @@ export class Gateway {
   }
 
   async #start(): Promise<void> {
-    const { mail, peers, people, projects, signIn } = this.#parts;
+    const { mail, peers, messaging, projects, signIn } = this.#parts;
     // First of all, before it is asked where a project is: see `MoveStore`.
     if (peers) {
       // First those that may begin what only one does.
-      for (const duty of [mail.duty, people.duty]) if (duty) peers.add(duty);
+      for (const duty of [mail.duty, messaging.duty]) if (duty) peers.add(duty);
       await peers.start();
     }
     await signIn?.start();
@@ -113,20 +113,20 @@ export class Gateway {
 
   /** What it holds at this moment. */
   get census(): Census {
-    const { mail, people, projects, writers } = this.#parts;
+    const { mail, messaging, projects, writers } = this.#parts;
     const mailbox = mail.status;
     return {
       ...projects.census,
       writes: writers.waiting ?? 0,
       mailbox: mailbox?.connected ? 1 : 0,
       mailboxBacklog: mailbox?.backlog ?? 0,
-      telegram: people.telegram?.trouble === null ? 1 : 0,
+      telegram: messaging.telegram?.trouble === null ? 1 : 0,
     };
   }
 
   /** Null without a Telegram bot. */
   get telegram(): BotHealth | null {
-    return this.#parts.people.telegram;
+    return this.#parts.messaging.telegram;
   }
 
   /** Answers every wait as at its timeout, so that the server can finish its connections. */
@@ -135,11 +135,11 @@ export class Gateway {
   }
 
   async close(): Promise<void> {
-    const { bucket, callbacks, clock, control, keyUse, mail, peers, people, projects, writers } =
+    const { bucket, callbacks, clock, control, keyUse, mail, peers, messaging, projects, writers } =
       this.#parts;
     await projects.endWaits();
     await peers?.endDuties();
-    await Promise.all([callbacks.close(), people.close(), mail.close()]);
+    await Promise.all([callbacks.close(), messaging.close(), mail.close()]);
     await keyUse.flush(clock.now());
     await projects.close();
     await writers.close();

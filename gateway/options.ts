@@ -4,7 +4,7 @@ import type { ServerInfo } from '../shared/kernel/context.ts';
 import type { BlobsConfig } from './blobs/blobs-config.ts';
 import type { CallbackAllow } from './callbacks/callback-allow.ts';
 import { type RemoteStore } from './projects/databases.ts';
-import { type PeopleConfig } from './compose-people.ts';
+import { type MessagingConfig } from './compose-messaging.ts';
 import type { Observer } from './lib/observer.ts';
 import type { Steadiness } from './projects/steadiness.ts';
 import type { Writers, WritersOptions } from './commit/writers.ts';
@@ -33,7 +33,7 @@ export interface GatewayOptions {
   /** Where blobs are kept: beside the databases, unless said otherwise. */
   readonly blobs?: BlobsConfig;
   /** How people are reached: by the outbox folder beside the data, unless said otherwise. */
-  readonly people?: PeopleConfig;
+  readonly messaging?: MessagingConfig;
   /** Whether people may sign in by mail and make projects: on a hosted gateway. */
   readonly signIn?: boolean;
   /**

@@ -3,13 +3,13 @@ import { BlobsConfigError, readBlobsConfig, type BlobsConfig } from './blobs/blo
 import { CallbackAllow } from './callbacks/callback-allow.ts';
 import { MailConfigError } from './mail/mail-config.ts';
 import { readMailConfig } from './mail/read-mail-config.ts';
-import type { PeopleConfig } from './compose-people.ts';
+import type { MessagingConfig } from './compose-messaging.ts';
 import { readTelegramSettings } from './channels/telegram/telegram-env.ts';
 
 /** What the environment says of blobs, people and callbacks, in local mode as on a host. */
 export interface Settings {
   readonly blobs: BlobsConfig;
-  readonly people: PeopleConfig;
+  readonly messaging: MessagingConfig;
   readonly callbackAllow: CallbackAllow;
 }
 
@@ -24,7 +24,7 @@ export function readSettings(
   const telegram = readTelegramSettings(env);
   if (telegram && 'problems' in telegram) telegram.problems.forEach(complain);
   else if (blobs && mail && callbackAllow)
-    return { blobs, people: { mail, telegram }, callbackAllow };
+    return { blobs, messaging: { mail, telegram }, callbackAllow };
   return null;
 }
 

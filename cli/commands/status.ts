@@ -6,7 +6,7 @@ import { lockHolder } from '../../shared/host/processes.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import type { View } from '../view/output.ts';
-import { adviceLines, peopleAdvice, peoplePairs } from '../view/people-status.ts';
+import { adviceLines, messagingAdvice, messagingPairs } from '../view/messaging-status.ts';
 import { sizeText } from '../view/sizes.ts';
 import { timeText, type Look } from '../view/table.ts';
 import { safeLine } from '../view/terminal-text.ts';
@@ -80,13 +80,13 @@ function statusLines(status: DaemonStatus, places: Places, look: Look): string[]
     ['Data', `${sizeText(places.dataBytes)} in ${places.dataFolder}`],
     ['Memory', sizeText(status.memory.rss_bytes)],
     ['Log', places.logFile],
-    ...(people ? peoplePairs(people) : []),
+    ...(people ? messagingPairs(people) : []),
     ...replicaPairs(status),
   ] as const;
   return [
     look.bold(safeLine(`svc ${version} ${runs} (pid ${pid}) since ${since}`)),
     '',
     ...pairLines(pairs, look, '  '),
-    ...adviceLines([...(people ? peopleAdvice(people) : []), ...replicaAdvice(status)], look),
+    ...adviceLines([...(people ? messagingAdvice(people) : []), ...replicaAdvice(status)], look),
   ];
 }

@@ -22,7 +22,7 @@ import { CliError, usageError } from '../errors.ts';
 import { textOption } from '../input/option-values.ts';
 import type { Output } from '../view/output.ts';
 import { pairLines, type Pair } from '../view/pairs.ts';
-import { peoplePairs } from '../view/people-status.ts';
+import { messagingPairs } from '../view/messaging-status.ts';
 import { copyText, replicaNote, replicaPairs } from '../view/status-replica.ts';
 
 export const declaration: Declaration = {
@@ -188,7 +188,7 @@ function show(status: DaemonStatus, { output, home }: CommandContext): void {
     ['Webhooks', `${hooks_url}/w/…`],
     ['Project', project ?? '-'],
     ['Key', home.credentialsFile],
-    ...(status.people ? peoplePairs(status.people) : []),
+    ...(status.people ? messagingPairs(status.people) : []),
     ...replicaPairs(status),
   ];
   const plain = { faint: (text: string) => text };

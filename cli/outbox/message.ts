@@ -9,7 +9,7 @@ import type { ArgumentSpec, CommandContext } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { textArgument } from '../input/option-values.ts';
-import { whyEmpty } from '../people/outbox-hint.ts';
+import { whyEmpty } from '../approvals/outbox-hint.ts';
 
 export const MESSAGE: ArgumentSpec = {
   name: 'id',

@@ -8,7 +8,7 @@ import { noticePause } from './notice-pause.ts';
 import { dayOf } from '../../shared/rules/send-limit.ts';
 import type { EmailMessageRow } from '../../shared/store/emails.ts';
 import { roomContext, type Deletion, type Job, type Procedure } from './job.ts';
-import { peopleContext } from './people-context.ts';
+import { approvalContext } from './approval-context.ts';
 
 /** How long a message is left alone whose bytes are leaving: far longer than its server may take. */
 const HANDED_MS = 600_000;
@@ -138,7 +138,7 @@ interface Told extends Reply {
 
 async function announce(job: Job, message: EmailMessageRow, told: Told, now: number) {
   const batch = await job.store.emails.findBatch(message.batch_id);
-  await peopleContext(job, now).emit({
+  await approvalContext(job, now).emit({
     type: told.type,
     payload: {
       message_id: message.id,

@@ -20,7 +20,7 @@ import { pendingRequest } from '../../shared/operations/request/row.ts';
 import { resolveRequest, type DecidingContext } from '../../shared/operations/request/resolve.ts';
 import type { ChannelRow } from '../../shared/store/channels.ts';
 import type { TelegramChat } from '../lib/approvals.ts';
-import { peopleContext } from './people-context.ts';
+import { approvalContext } from './approval-context.ts';
 import type { Sent } from '../lib/approvals.ts';
 import type { Deletion, Job, Portion, Procedure } from './job.ts';
 
@@ -49,7 +49,7 @@ export const decide: Procedure<Decision, DecisionOutcome> = {
     if ('problem' in resolution) return { outcome: 'refused', problem: resolution.problem };
     await store.channels.touch(channel.id, isoTime(now));
     const how = { ...resolution, decidedBy: `channel:${channel.id}` };
-    const taken = await resolveRequest(peopleContext(job, now), request, how);
+    const taken = await resolveRequest(approvalContext(job, now), request, how);
     return { outcome: taken ? 'taken' : 'late' };
   },
 };
@@ -60,7 +60,7 @@ export const expireRequests: Procedure<Portion, number> = {
     const rows = await job.store.requests.overdue(now, limit);
     for (const row of rows) {
       const how = { status: 'expired', decision: null, comment: null, decidedBy: null } as const;
-      await resolveRequest(peopleContext(job, now), row, how);
+      await resolveRequest(approvalContext(job, now), row, how);
     }
     return rows.length;
   },
@@ -77,7 +77,7 @@ export const dropChannelLinks: Procedure<Deletion, number> = {
     for (const { token_hash, channel_id } of links) {
       await channels.deleteToken(token_hash);
       const channel = await channels.find(channel_id);
-      if (channel?.status === 'added') await removeChannel(peopleContext(job, now), channel_id);
+      if (channel?.status === 'added') await removeChannel(approvalContext(job, now), channel_id);
     }
     return links.length;
   },
@@ -112,7 +112,7 @@ async function recordNotification(
     await store.notices.sent(noticeId, result.messageId, isoTime(now));
     // Decided while it was on its way: its buttons come off.
     const { kind, channel_id, request_id } = notice;
-    if (kind === 'ask') await notifyOver(peopleContext(job, now), channel_id, request_id ?? '');
+    if (kind === 'ask') await notifyOver(approvalContext(job, now), channel_id, request_id ?? '');
     return;
   }
   switch (result.outcome) {
@@ -147,7 +147,7 @@ interface Owner {
 export const setOwner: Procedure<Owner, null> = {
   async run(job, { channelId, address, now }) {
     const { store, project, vault, recorder } = job;
-    const context = peopleContext(job, now);
+    const context = approvalContext(job, now);
     const comparable = comparableAddress(address);
     const addressHash = vault.sign(addressHashText(project.id, comparable));
     const owner = await store.channels.owner();
@@ -232,7 +232,7 @@ async function askOwner(
   channel: ChannelRow,
   { name, now }: { readonly name: string | null; readonly now: number },
 ): Promise<void> {
-  const context = peopleContext(job, now);
+  const context = approvalContext(job, now);
   const owner = await context.store.channels.owner();
   if (!owner) return;
   const reach = channel.masked ? `${channel.kind} at ${channel.masked}` : channel.kind;

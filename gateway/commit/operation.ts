@@ -4,7 +4,7 @@ import type { Handler, Operation } from '../../shared/kernel/operation.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { findAnswer, keepAnswer } from './idempotency.ts';
 import { roomContext, type Effect, type Job, type Procedure } from './job.ts';
-import { peopleContext } from './people-context.ts';
+import { approvalContext } from './approval-context.ts';
 import { toPlain, type PlainError } from './plain-error.ts';
 
 /** The call of an operation that writes, checked and prepared. */
@@ -95,7 +95,7 @@ function writeContext(job: Job, { caller, now }: OperationCall): WriteContext {
     eventReady: ({ source, type }) => tell({ kind: 'event_ready', source, type }),
     // Last, here and wherever each call makes an object: on Node 20 a field that follows a spread takes ten times as long.
     ...roomContext(job, now),
-    ...peopleContext(job, now),
+    ...approvalContext(job, now),
   };
 }
 

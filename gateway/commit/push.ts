@@ -10,7 +10,7 @@ import { isSuccess, judge, type AttemptOutcome } from '../../shared/rules/retry-
 import { SERVICE_SOURCE } from '../../shared/rules/source-name.ts';
 import type { AttemptRow, DeliveryRow } from '../../shared/store/deliveries.ts';
 import type { Deletion, Job, Procedure } from './job.ts';
-import { peopleContext } from './people-context.ts';
+import { approvalContext } from './approval-context.ts';
 
 /** One attempt to deliver, and how it went. */
 export interface Attempt {
@@ -115,7 +115,7 @@ async function giveUp(job: Job, row: DeliveryRow, { endedAt: now, outcome }: Att
   await recorder.record(store, action, now);
   // What tells of a failure and fails as well is told of no more: two dead receivers would have no end of it.
   if (!event || (event.source === SERVICE_SOURCE && event.type === EXHAUSTED)) return;
-  await peopleContext(job, now).emit({
+  await approvalContext(job, now).emit({
     type: EXHAUSTED,
     payload: {
       delivery_id: id,
@@ -161,7 +161,7 @@ function closingContext(job: Job, now: number): ClosingContext {
       routing.changed(store);
       tell({ kind: 'callbacks_changed' });
     },
-    ...peopleContext(job, now),
+    ...approvalContext(job, now),
   };
 }
 

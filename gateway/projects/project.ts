@@ -137,7 +137,7 @@ export class Project {
     this.writes = this.#files;
     this.callbacks = host.callbacks;
     this.deliveries = host.callbacks.deliveriesOf(this);
-    this.notifications = host.people.notificationsOf(this);
+    this.notifications = host.messaging.notificationsOf(this);
     this.transfer = new Transfer(this.writes, (work) => this.inBackground(work));
     // A write that was refused has left its bytes; a deletion may have met a pin.
     const onFree = (digest: string): void => this.inBackground(() => this.removeBlob(digest));
@@ -146,7 +146,7 @@ export class Project {
     this.blobs = host.bucket
       ? new S3BlobStore(host.bucket, info.id, onFree, shared)
       : new FileBlobStore(join(host.blobsFolder, 'projects', info.id, 'blobs'), onFree, shared);
-    this.mails = host.people.mailsOf(this);
+    this.mails = host.messaging.mailsOf(this);
     this.directUploads =
       this.blobs instanceof S3BlobStore ? new BucketUploads(this, this.blobs, host.clock) : null;
     if (whereabouts.kind !== 'here') this.#stopSending();

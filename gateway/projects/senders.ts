@@ -27,7 +27,7 @@ export interface PushSender {
 /** What sends for a project: given by what opens it, so that a project knows nothing of mail or callbacks. */
 export interface SenderHost {
   readonly callbacks: Callbacks & { deliveriesOf(project: Project): PushSender };
-  readonly people: {
+  readonly messaging: {
     notificationsOf(project: Project): Sender;
     mailsOf(project: Project): Sender;
   };

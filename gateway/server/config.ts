@@ -114,7 +114,7 @@ function refuseWebhook(
   publicUrl: string | null,
   complain: Complain,
 ): void {
-  if (settings?.people.telegram?.mode !== 'webhook' || publicUrl?.startsWith('https://')) return;
+  if (settings?.messaging.telegram?.mode !== 'webhook' || publicUrl?.startsWith('https://')) return;
   complain('SVC_TELEGRAM_MODE: `webhook` needs a SVC_PUBLIC_URL that begins with https://.');
 }
 
@@ -168,7 +168,7 @@ function remarks({ publicUrl, settings, store }: Read, path: string | null): str
       ? ['SVC_PUBLIC_URL is not https: keys and links travel in clear.']
       : []),
     ...(store ? storeRemarks(store, settings) : []),
-    ...mailRemarks(settings.people.mail),
+    ...mailRemarks(settings.messaging.mail),
     ...(settings.callbackAllow.isEmpty
       ? []
       : ['SVC_CALLBACK_ALLOW is set: callbacks may call private addresses.']),
@@ -176,7 +176,7 @@ function remarks({ publicUrl, settings, store }: Read, path: string | null): str
 }
 
 /** Of several gateways, which a store on a server is made for. */
-function storeRemarks(store: RemoteStore, { blobs, people }: Settings): string[] {
+function storeRemarks(store: RemoteStore, { blobs, messaging }: Settings): string[] {
   return [
     ...(isInClear(store) ? ['SVC_DATABASE_URL is without TLS: rows travel in clear.'] : []),
     ...(blobs.kind === 'file' && blobs.folder === undefined
@@ -184,10 +184,10 @@ function storeRemarks(store: RemoteStore, { blobs, people }: Settings): string[]
           'SVC_BLOBS is not a bucket: files are in the data folder, where no other gateway finds them.',
         ]
       : []),
-    ...(people.mail.kind === 'outbox'
+    ...(messaging.mail.kind === 'outbox'
       ? ['Mail to people stays in the data folder of the gateway that wrote it.']
       : []),
-    ...(people.telegram?.mode === 'webhook'
+    ...(messaging.telegram?.mode === 'webhook'
       ? [
           'SVC_TELEGRAM_MODE is webhook: a reply that reaches another gateway than the tap before it is asked for again. With `poll` one gateway takes all.',
         ]

@@ -5,7 +5,7 @@ import { ServiceError } from '../../shared/lib/errors.ts';
 import { answerError, answerJson } from '../../shared/http/answers.ts';
 import { SAFE_HEADERS } from '../../shared/http/safe-headers.ts';
 import { VERSION } from '../../shared/lib/version.ts';
-import type { BotHealth } from '../compose-people.ts';
+import type { BotHealth } from '../compose-messaging.ts';
 import type { DiskProbe } from './disk-probe.ts';
 import type { Metrics } from './metrics.ts';
 

@@ -165,7 +165,7 @@ export interface ServiceEvent {
 }
 
 /** What requests, and the people who decide them, need of an open transaction. Await nothing but `store` and `emit`. */
-export interface PeopleContext {
+export interface ApprovalContext {
   readonly store: Repositories;
   readonly project: ProjectInfo;
   readonly vault: Vault;
@@ -189,7 +189,7 @@ export interface PeopleContext {
 type NewIdPrefix = 'key' | 'lse' | 'upl' | 'lnk' | 'req' | 'rte' | 'chn' | 'ntc' | 'msg' | 'bat';
 
 /** A write: the open transaction. Await nothing but `store` and `emit`. */
-export interface WriteContext extends BaseContext, PeopleContext {
+export interface WriteContext extends BaseContext, ApprovalContext {
   readonly project: ProjectInfo;
   readonly vault: Vault;
   readonly now: number;

@@ -45,7 +45,7 @@ const gateway = await Gateway.open({
   signIn: true,
   checkAnswers: true,
   callbackAllow: CallbackAllow.parse('127.0.0.0/8'),
-  people: { mail: readMailConfig({ SVC_MAIL_DOMAIN: 'inbox.example' }), telegram: null },
+  messaging: { mail: readMailConfig({ SVC_MAIL_DOMAIN: 'inbox.example' }), telegram: null },
   log,
   onFatal: () => process.exit(1),
 });

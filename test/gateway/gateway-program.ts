@@ -20,7 +20,7 @@ const gateway = await Gateway.open({
   ratePerMinute: 0,
   openProjectsMax: Number(max),
   steady: { asOf: (now) => now, waitMs: () => 0 },
-  people: { mail: readMailConfig(process.env), telegram: null },
+  messaging: { mail: readMailConfig(process.env), telegram: null },
   log: pino({ level: 'error' }, pino.destination(2)),
   onFatal: () => process.exit(1),
 });

@@ -16,7 +16,7 @@ beforeEach(async () => {
   telegram = await FakeTelegram.start();
   const { token, url: apiRoot } = telegram;
   gateway = await TestGateway.start({
-    people: { mail: readMailConfig({}), telegram: { token, apiRoot, mode: 'poll' } },
+    messaging: { mail: readMailConfig({}), telegram: { token, apiRoot, mode: 'poll' } },
   });
   ana = telegram.person(ANA, 'Ana');
 });

@@ -101,7 +101,7 @@ export class TestGateway {
         | 'masterKeyFile'
         | 'openProjectsMax'
         | 'openWriters'
-        | 'people'
+        | 'messaging'
         | 'steady'
         | 'store'
         | 'ratePerMinute'

@@ -18,7 +18,7 @@ let contract: Contract;
 beforeAll(async () => {
   const mail = readMailConfig({ SVC_MAIL_DOMAIN: 'inbox.example' });
   const people = { mail, telegram: null };
-  gateway = await TestGateway.start({ callbackAllow: LOOPBACK, signIn: true, people });
+  gateway = await TestGateway.start({ callbackAllow: LOOPBACK, signIn: true, messaging: people });
   receiver = await startReceiver();
   world = new World(gateway, receiver.url());
   // No key: the document is for everyone.

@@ -191,7 +191,7 @@ describe('tools', () => {
       'email_send',
     ]);
     const open = tools.filter(({ mcp }) => mcp.openWorld === true);
-    // People say what comes back, or are written to.
+    // Messaging say what comes back, or are written to.
     const ofPeople = [
       'ask_approval',
       'ask_human',

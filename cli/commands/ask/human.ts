@@ -1,9 +1,9 @@
 import type { Additions, CommandContext } from '../../command.ts';
 import { readCall } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
-import { ask } from '../../people/ask.ts';
-import type { Asked } from '../../people/decision.ts';
-import { ENDS, UNTIL_DECIDED } from '../../people/options.ts';
+import { ask } from '../../approvals/ask.ts';
+import type { Asked } from '../../approvals/decision.ts';
+import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
 
 export const declaration: Additions = {
   description: `Waits for an answer: exit code 0, and the answer is \`decision\` in the JSON. Expired or more context needed: 5. ${ENDS}`,

@@ -4,7 +4,7 @@ import { CallError, CliError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
 import { callOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
-import { tellOutbox } from '../../people/outbox-hint.ts';
+import { tellOutbox } from '../../approvals/outbox-hint.ts';
 import type { View } from '../../view/output.ts';
 import { age } from '../../view/table.ts';
 import { plainText, safeLine } from '../../view/terminal-text.ts';

@@ -1,13 +1,13 @@
 import { summaryOf } from '../../../shared/operations/email/words.ts';
-import type { Asked } from '../../people/decision.ts';
-import { ENDS, UNTIL_DECIDED } from '../../people/options.ts';
+import type { Asked } from '../../approvals/decision.ts';
+import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
 import { isObject } from '../../../shared/lib/guards.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { CallError, CliError } from '../../errors.ts';
 import { readCall } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
-import { ask, type Ended } from '../../people/ask.ts';
-import { tellOutbox } from '../../people/outbox-hint.ts';
+import { ask, type Ended } from '../../approvals/ask.ts';
+import { tellOutbox } from '../../approvals/outbox-hint.ts';
 import { emailView } from '../../view/email.ts';
 
 export const declaration: Additions = {

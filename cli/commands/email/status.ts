@@ -2,7 +2,7 @@ import { isObject } from '../../../shared/lib/guards.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { callOperation, exitOf } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
-import { tellOutbox } from '../../people/outbox-hint.ts';
+import { tellOutbox } from '../../approvals/outbox-hint.ts';
 import { emailView } from '../../view/email.ts';
 
 export const declaration: Additions = {

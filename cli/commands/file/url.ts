@@ -3,9 +3,9 @@ import { plainText } from '../../view/terminal-text.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { readCall } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
-import { ask, type Ended } from '../../people/ask.ts';
-import type { Asked } from '../../people/decision.ts';
-import { ENDS } from '../../people/options.ts';
+import { ask, type Ended } from '../../approvals/ask.ts';
+import type { Asked } from '../../approvals/decision.ts';
+import { ENDS } from '../../approvals/options.ts';
 
 export const declaration: Additions = {
   description: `Whoever has the link can read the file without a key until it expires; replacing or deleting the file ends it. A person may have to allow it. Denied, expired or more context needed: exit code 5. ${ENDS}`,

@@ -2,7 +2,7 @@ import { outboxEntries, outboxFolder } from '../../../daemon/outbox.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { integerOption } from '../../input/option-values.ts';
-import { whyEmpty } from '../../people/outbox-hint.ts';
+import { whyEmpty } from '../../approvals/outbox-hint.ts';
 import { emptyView, WHY_HERE } from '../../view/outbox.ts';
 
 export const declaration: Declaration = {

@@ -1,5 +1,5 @@
 import { isObject } from '../../../shared/lib/guards.ts';
-import { showingPolicy } from '../../people/policy.ts';
+import { showingPolicy } from '../../approvals/policy.ts';
 import type { View } from '../../view/output.ts';
 import type { Look } from '../../view/table.ts';
 import { plainText, safeLine } from '../../view/terminal-text.ts';

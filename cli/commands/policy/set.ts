@@ -1,9 +1,9 @@
 import type { Additions, CommandContext } from '../../command.ts';
 import { diffView } from './diff.ts';
 import type { OperationShape } from '../../operation-shape.ts';
-import { ask } from '../../people/ask.ts';
-import { ENDS, UNTIL_DECIDED } from '../../people/options.ts';
-import { readPolicyCall } from '../../people/policy.ts';
+import { ask } from '../../approvals/ask.ts';
+import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
+import { readPolicyCall } from '../../approvals/policy.ts';
 import type { View } from '../../view/output.ts';
 import { warn } from '../../view/warnings.ts';
 

@@ -1,6 +1,6 @@
 import { isObject } from '../../../shared/lib/guards.ts';
-import type { Asked } from '../../people/decision.ts';
-import { showingPolicy, effectText } from '../../people/policy.ts';
+import type { Asked } from '../../approvals/decision.ts';
+import { showingPolicy, effectText } from '../../approvals/policy.ts';
 import type { View } from '../../view/output.ts';
 import type { Look } from '../../view/table.ts';
 import { plainText, safeLine } from '../../view/terminal-text.ts';

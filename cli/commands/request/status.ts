@@ -1,8 +1,8 @@
 import type { Additions, CommandContext } from '../../command.ts';
 import { callOperation, exitOf } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
-import { ChannelNames } from '../../people/names.ts';
-import { channelsIn, requestView } from '../../people/request-view.ts';
+import { ChannelNames } from '../../approvals/names.ts';
+import { channelsIn, requestView } from '../../approvals/request-view.ts';
 
 export const declaration: Additions = {
   seeAlso: ['request watch', 'ask approval', 'help exit-codes'],

@@ -5,10 +5,15 @@ import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { switchOption, textArgument, textOption } from '../../input/option-values.ts';
 import { exitOf } from '../../operation-command.ts';
-import { type Asked, decisionMark, decisionSentence, type Names } from '../../people/decision.ts';
-import { LOOK_EVERY_MS, readRequest, steadyCalls, untilDecided } from '../../people/follow.ts';
-import { ChannelNames } from '../../people/names.ts';
-import { channelsIn, requestView } from '../../people/request-view.ts';
+import {
+  type Asked,
+  decisionMark,
+  decisionSentence,
+  type Names,
+} from '../../approvals/decision.ts';
+import { LOOK_EVERY_MS, readRequest, steadyCalls, untilDecided } from '../../approvals/follow.ts';
+import { ChannelNames } from '../../approvals/names.ts';
+import { channelsIn, requestView } from '../../approvals/request-view.ts';
 import { table, type Look } from '../../view/table.ts';
 import { safeJson, cutToWidth, plainText, safeLine } from '../../view/terminal-text.ts';
 import { sleep } from '../../work/patience.ts';

@@ -1,7 +1,7 @@
 import { isObject } from '../../../shared/lib/guards.ts';
 import type { Additions } from '../../command.ts';
-import { matchText } from '../../people/routes.ts';
-import { showingSecret } from '../../people/shown-once.ts';
+import { matchText } from '../../approvals/routes.ts';
+import { showingSecret } from '../../approvals/shown-once.ts';
 import type { View } from '../../view/output.ts';
 import { plainText, safeLine } from '../../view/terminal-text.ts';
 import { pairLines } from '../../view/pairs.ts';

@@ -1,6 +1,6 @@
 import { isObject } from '../../../shared/lib/guards.ts';
 import { showing } from '../../operation-command.ts';
-import { WIDEST_TEXT } from '../../people/routes.ts';
+import { WIDEST_TEXT } from '../../approvals/routes.ts';
 import type { View } from '../../view/output.ts';
 import { age, type Look } from '../../view/table.ts';
 import { cutToWidth, padToWidth, plainText, safeLine } from '../../view/terminal-text.ts';

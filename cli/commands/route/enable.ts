@@ -1,7 +1,7 @@
 import { pluralize } from '../../../shared/lib/pluralize.ts';
 import { isObject } from '../../../shared/lib/guards.ts';
 import { showing } from '../../operation-command.ts';
-import { matchText } from '../../people/routes.ts';
+import { matchText } from '../../approvals/routes.ts';
 import type { View } from '../../view/output.ts';
 import { plainText, safeLine } from '../../view/terminal-text.ts';
 

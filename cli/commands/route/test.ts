@@ -3,7 +3,7 @@ import type { CommandContext } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { callOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
-import { WIDEST_TEXT } from '../../people/routes.ts';
+import { WIDEST_TEXT } from '../../approvals/routes.ts';
 import type { View } from '../../view/output.ts';
 import { cutToWidth, plainText, safeLine } from '../../view/terminal-text.ts';
 

@@ -1,5 +1,5 @@
 import { isoTime } from '../../lib/clock.ts';
-import type { PeopleContext } from '../../kernel/context.ts';
+import type { ApprovalContext } from '../../kernel/context.ts';
 import { notify } from '../request/notify.ts';
 import { texts } from '../request/record.ts';
 
@@ -7,7 +7,7 @@ import { texts } from '../request/record.ts';
  * Takes a channel away, with its links and buttons, and moves what waited for it to the owner: all in the transaction at
  * hand (spec section 3.3). Nothing happens to one that is gone.
  */
-export async function removeChannel(context: PeopleContext, channelId: string): Promise<void> {
+export async function removeChannel(context: ApprovalContext, channelId: string): Promise<void> {
   const { store, now, recordService } = context;
   if (!(await store.channels.find(channelId))) return;
   await store.channels.remove(channelId, isoTime(now));

@@ -1,9 +1,9 @@
-import type { PeopleContext } from '../../kernel/context.ts';
+import type { ApprovalContext } from '../../kernel/context.ts';
 import { giveSendRoomBack } from './room.ts';
 
 /** What a decision does to the mail that waited for it: it goes out, or it never will. */
 export async function settleMail(
-  { store, now, mailsDue, recordService }: PeopleContext,
+  { store, now, mailsDue, recordService }: ApprovalContext,
   request: { readonly id: string; readonly status: string },
 ): Promise<void> {
   const batch = await store.emails.findByRequest(request.id);

@@ -1,5 +1,5 @@
 import { isoTime } from '../../lib/clock.ts';
-import type { PeopleContext } from '../../kernel/context.ts';
+import type { ApprovalContext } from '../../kernel/context.ts';
 import { compilePolicy, type CompiledPolicy } from '../../rules/policy/decide.ts';
 import { parsePolicy, type PolicyDocument } from '../../rules/policy/document.ts';
 import type { Repositories } from '../../store/repositories.ts';
@@ -71,7 +71,7 @@ export function proposalOf(request: RequestRow): PolicyProposal {
 
 /** Whether another policy was approved since this one was proposed. */
 export async function isSuperseded(
-  { store }: Pick<PeopleContext, 'store'>,
+  { store }: Pick<ApprovalContext, 'store'>,
   request: RequestRow,
 ): Promise<boolean> {
   const current = await store.policies.current();
@@ -80,7 +80,7 @@ export async function isSuperseded(
 
 /** Makes an approved proposal the policy that holds. */
 export async function applyPolicy(
-  { store, now, recordService }: Pick<PeopleContext, 'store' | 'now' | 'recordService'>,
+  { store, now, recordService }: Pick<ApprovalContext, 'store' | 'now' | 'recordService'>,
   request: RequestRow,
 ): Promise<void> {
   const { rules, note, baseVersion } = proposalOf(request);

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { isoTime } from '../../lib/clock.ts';
-import type { PeopleContext } from '../../kernel/context.ts';
+import type { ApprovalContext } from '../../kernel/context.ts';
 import { newToken } from '../../lib/ids.ts';
 import type { NoticeKind } from '../../store/notices.ts';
 
 type Notifying = Pick<
-  PeopleContext,
+  ApprovalContext,
   'store' | 'project' | 'vault' | 'now' | 'newId' | 'noticesDue'
 >;
 

@@ -65,7 +65,7 @@ export async function openRequest(
   const row = { ...rowOf(context, draft, judgement), ...byPolicy(context, judgement, decided) };
   await context.store.requests.insert(row);
   if (judgement.effect === 'auto_approve_notify') {
-    for (const channelId of await peopleOf(context, draft, judgement)) {
+    for (const channelId of await approversOf(context, draft, judgement)) {
       await notify(context, { kind: 'tell', channelId, requestId: row.id });
     }
   }
@@ -100,7 +100,7 @@ async function ask(
     const details = { limit: PENDING_REQUESTS_MAX, used };
     throw new ServiceError('TOO_MANY_PENDING_REQUESTS', { details });
   }
-  const approvers = await peopleOf(context, draft, judgement);
+  const approvers = await approversOf(context, draft, judgement);
   const row = { ...rowOf(context, draft, judgement), approvers: JSON.stringify(approvers) };
   await store.requests.insert(row);
   for (const channelId of approvers) {
@@ -161,7 +161,7 @@ async function refuseUnknownApprovers(
  * Who is asked or told (spec section 4.9): the active approvers of the rule, else the owner when none of them is; for a
  * rule without approvers those of the request, else every active channel.
  */
-async function peopleOf(
+async function approversOf(
   { store }: WriteContext,
   draft: RequestDraft,
   { rule }: Judgement,

@@ -1,5 +1,5 @@
 import { isoTime } from '../../lib/clock.ts';
-import type { PeopleContext } from '../../kernel/context.ts';
+import type { ApprovalContext } from '../../kernel/context.ts';
 import type { Resolution } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { removeChannel } from '../channel/removal.ts';
@@ -9,7 +9,7 @@ import { notifyOver } from './notify.ts';
 import { toRecord } from './record.ts';
 
 /** What ending a request needs: the ledger keeps a digest of how it ended, so that no row can tell otherwise later. */
-export interface DecidingContext extends PeopleContext {
+export interface DecidingContext extends ApprovalContext {
   readonly recordService: (op: string, subject: string, about?: unknown) => Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export async function resolveRequest(
 }
 
 /** Tells the inbox, and the callback of the request, how it ended. */
-export async function announceEnd(context: PeopleContext, request: RequestRow): Promise<void> {
+export async function announceEnd(context: ApprovalContext, request: RequestRow): Promise<void> {
   const { callback_url: url, id: requestId } = request;
   await context.emit({
     type: 'request.resolved',
@@ -65,7 +65,7 @@ export async function announceEnd(context: PeopleContext, request: RequestRow): 
   });
 }
 
-async function applyDecision(context: PeopleContext, request: RequestRow): Promise<void> {
+async function applyDecision(context: ApprovalContext, request: RequestRow): Promise<void> {
   const { store, now, recordService } = context;
   const { kind, status, subject } = request;
   if (kind === 'policy' && status === 'approved') await applyPolicy(context, request);
@@ -78,7 +78,7 @@ async function applyDecision(context: PeopleContext, request: RequestRow): Promi
 }
 
 /** What was not sent yet need not be; what was sent with buttons loses them. */
-async function closeNotices(context: PeopleContext, { id }: RequestRow): Promise<void> {
+async function closeNotices(context: ApprovalContext, { id }: RequestRow): Promise<void> {
   const { notices } = context.store;
   for (const notice of await notices.ofRequest(id)) {
     if (notice.kind !== 'ask') continue;

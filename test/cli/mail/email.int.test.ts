@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { refuse, type FakeDaemon } from '../fake-daemon.ts';
-import { answering, ID, record, svc, type Json, type Routes } from '../people/fake-people.ts';
+import { answering, ID, record, svc, type Json, type Routes } from '../approvals/fake-people.ts';
 
 const BATCH = 'bat_01j9z3k4m5n6p7q8r9s0t1v2w3';
 const SEND = ['email', 'send', '--to', 'ana@example.com', '--subject', 'Hello', '--text', 'Hi.'];

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeDaemon } from '../fake-daemon.ts';
-import { answering, svc, type Json } from '../people/fake-people.ts';
+import { answering, svc, type Json } from '../approvals/fake-people.ts';
 
 // What a person reads of mail that came in. All of it was written by strangers.
 

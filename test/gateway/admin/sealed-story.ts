@@ -61,7 +61,7 @@ export function startWith(
     folder,
     signIn: true,
     callbackAllow: LOOPBACK,
-    people: {
+    messaging: {
       mail: readMailConfig({ SVC_MAIL_DOMAIN: 'agents.test' }),
       telegram: { token, apiRoot, mode: 'poll' },
     },

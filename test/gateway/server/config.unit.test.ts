@@ -55,7 +55,10 @@ describe('the settings', () => {
       openProjectsMax: 256,
       logLevel: 'info',
       metricsToken: null,
-      settings: { blobs: { kind: 'file' }, people: { mail: { kind: 'outbox' }, telegram: null } },
+      settings: {
+        blobs: { kind: 'file' },
+        messaging: { mail: { kind: 'outbox' }, telegram: null },
+      },
     });
     expect(config.settings.callbackAllow.isEmpty).toBe(true);
     expect(config.trustedProxies.has('127.0.0.1')).toBe(true);

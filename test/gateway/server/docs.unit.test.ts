@@ -25,7 +25,7 @@ it('the settings that are shown for one gateway are good ones', () => {
     expect(config).toMatchObject({
       publicUrl: 'https://svc.example.com',
       dataFolder: '/var/lib/svc-gateway',
-      settings: { people: { mail: { kind: 'smtp' } } },
+      settings: { messaging: { mail: { kind: 'smtp' } } },
       warnings: [],
     });
   } finally {

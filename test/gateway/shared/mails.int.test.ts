@@ -19,7 +19,7 @@ let mail: TestSending;
 beforeEach(async () => {
   clock = new FakeClock();
   smtp = await FakeSmtp.start();
-  pair = await Pair.start({ clock, people: { mail: configOf(smtp), telegram: null } });
+  pair = await Pair.start({ clock, messaging: { mail: configOf(smtp), telegram: null } });
   await pair.a.addSource({ type: 'email', name: 'mail' });
   senders = [
     await TestSending.of(pair.a, pair.a.projectId, clock),

@@ -109,7 +109,7 @@ describe('every answer of signing in is as promised', () => {
     const smtp = await FakeSmtp.start({ script: { mail: { reply: '451 Later' } } });
     const place = { kind: 'smtp', host: '127.0.0.1', port: smtp.port, tls: 'off' } as const;
     const mail = { ...readMailConfig({}), ...place, credentials: null, from: 'svc@example.com' };
-    const to = await TestGateway.start({ signIn: true, people: { mail, telegram: null } });
+    const to = await TestGateway.start({ signIn: true, messaging: { mail, telegram: null } });
     try {
       const body = { email: 'ana@example.com' };
       expect(await promised('auth_start', body, { to })).toBe('EMAIL_DELIVERY_FAILED');

@@ -18,7 +18,7 @@ describe('a mail server', () => {
     gateway = await TestGateway.start({
       clock: new FakeClock(),
       signIn: true,
-      people: {
+      messaging: {
         mail: {
           ...readMailConfig({}),
           kind: 'smtp',

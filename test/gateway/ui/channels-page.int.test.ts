@@ -137,7 +137,7 @@ it('with a bot a person is added by the link that the page shows', async () => {
   const { token, url: apiRoot } = telegram;
   const own = await TestGateway.start({
     clock,
-    people: { mail: readMailConfig({}), telegram: { token, apiRoot, mode: 'poll' } },
+    messaging: { mail: readMailConfig({}), telegram: { token, apiRoot, mode: 'poll' } },
   });
   const visitor = await WebVisitor.withKey(own);
   const page = await placeOf(own, 'channels');

@@ -1,5 +1,5 @@
 import { isObject } from '../../../../shared/lib/guards.ts';
-import { showingSecret } from '../../../people/shown-once.ts';
+import { showingSecret } from '../../../approvals/shown-once.ts';
 import type { View } from '../../../view/output.ts';
 import { timeText } from '../../../view/table.ts';
 import { safeLine } from '../../../view/terminal-text.ts';

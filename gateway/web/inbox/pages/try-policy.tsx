@@ -107,7 +107,7 @@ async function test(
   }
 }
 
-/** People know addresses; rules know their domains. */
+/** Messaging know addresses; rules know their domains. */
 function domainsIn(recipients: string): string[] {
   const parts = recipients.split(/[\s,;]+/).map((one) => one.slice(one.lastIndexOf('@') + 1));
   return [...new Set(parts.filter((one) => one !== ''))];

@@ -29,7 +29,7 @@ export interface Batch {
 
 type GatewayOptions = NonNullable<Parameters<typeof TestGateway.start>[0]>;
 
-type Options = Omit<GatewayOptions, 'clock' | 'people'> & {
+type Options = Omit<GatewayOptions, 'clock' | 'messaging'> & {
   readonly clock?: FakeClock;
   /** Where mail goes; into the outbox without it. */
   readonly smtp?: FakeSmtp;
@@ -55,7 +55,7 @@ export class TestSending {
   static async start(options: Options = {}): Promise<TestSending> {
     const { clock = new FakeClock(), smtp, mail, source = true, ...more } = options;
     const people = { mail: { ...configOf(smtp), ...mail } as MailConfig, telegram: null };
-    const gateway = await TestGateway.start({ ...more, clock, people });
+    const gateway = await TestGateway.start({ ...more, clock, messaging: people });
     const sending = await TestSending.of(gateway, gateway.projectId, clock);
     if (source) await gateway.addSource({ type: 'email', name: 'mail' });
     return sending;

@@ -20,7 +20,7 @@ import { NotificationQueue } from './approvals/notification-queue.ts';
 const FILES_IN_HAND_MAX_BYTES = 32 * 1024 * 1024;
 
 /** How people are reached. */
-export interface PeopleConfig {
+export interface MessagingConfig {
   readonly mail: MailConfig;
   /** Null where there is no bot. */
   readonly telegram: {
@@ -36,8 +36,8 @@ export interface BotHealth {
   readonly trouble: string | null;
 }
 
-interface PeopleParts {
-  readonly config: PeopleConfig;
+interface MessagingDeps {
+  readonly config: MessagingConfig;
   readonly dataFolder: string;
   /** Base of the pages that links lead to. */
   readonly publicUrl: string;
@@ -52,8 +52,8 @@ interface PeopleParts {
 }
 
 /** The ways to people, and the notifications of all projects. */
-export class People {
-  readonly #parts: PeopleParts;
+export class Messaging {
+  readonly #parts: MessagingDeps;
   readonly #mailer: Mailer;
   readonly #carriers: Partial<Record<ChannelKind, Carrier>>;
   /** The notifications and mails of all projects. */
@@ -61,7 +61,7 @@ export class People {
   readonly #filesInHand = new Slots(FILES_IN_HAND_MAX_BYTES);
   #bot: TelegramBot | null = null;
 
-  private constructor(parts: PeopleParts, mailer: Mailer) {
+  private constructor(parts: MessagingDeps, mailer: Mailer) {
     const { config, publicUrl } = parts;
     const { from } = config.mail;
     this.#parts = parts;
@@ -70,10 +70,10 @@ export class People {
     this.#carriers = { email: observedCarrier(carrier, 'email', parts.observer) };
   }
 
-  static async open(parts: PeopleParts): Promise<People> {
+  static async open(parts: MessagingDeps): Promise<Messaging> {
     const { config, dataFolder, clock } = parts;
     const outboxFolder = join(dataFolder, 'outbox');
-    return new People(parts, await openMailer(config.mail, { outboxFolder, clock }));
+    return new Messaging(parts, await openMailer(config.mail, { outboxFolder, clock }));
   }
 
   /** The kinds of channels there are. */

@@ -1,4 +1,4 @@
-import type { PeopleStatus } from '../../daemon/record.ts';
+import type { MessagingStatus } from '../../daemon/record.ts';
 import type { Pair } from './pairs.ts';
 import type { Look } from './table.ts';
 import { safeLine, wrapText } from './terminal-text.ts';
@@ -7,7 +7,7 @@ import { pluralize } from '../../shared/lib/pluralize.ts';
 const WIDEST_TEXT = 96;
 
 /** Who decides, and where they are asked. */
-export function peoplePairs(people: PeopleStatus): Pair[] {
+export function messagingPairs(people: MessagingStatus): Pair[] {
   return [
     ['Decisions', decisionsText(people)],
     ['Owner', people.owner ?? 'not named (svc up --owner EMAIL)'],
@@ -15,17 +15,17 @@ export function peoplePairs(people: PeopleStatus): Pair[] {
   ];
 }
 
-function troublePairs({ telegram_trouble: trouble }: PeopleStatus): Pair[] {
+function troublePairs({ telegram_trouble: trouble }: MessagingStatus): Pair[] {
   return trouble ? [['Telegram', `doesn't work: ${safeLine(trouble)}`]] : [];
 }
 
 /** Where people are asked for decisions, in plain words. */
-function decisionsText(people: PeopleStatus): string {
+function decisionsText(people: MessagingStatus): string {
   const places = [mailText(people), telegramText(people)].filter((place) => place !== null);
   return places.length === 0 ? 'nobody can be asked yet' : `asked for ${places.join(' and ')}`;
 }
 
-function mailText({ mail, owner, active_email: count }: PeopleStatus): string | null {
+function mailText({ mail, owner, active_email: count }: MessagingStatus): string | null {
   if (mail === 'outbox') return 'in the outbox of this machine (svc outbox open)';
   const others = owner === null ? count - 1 : count;
   if (owner === null && others <= 0) return null;
@@ -37,7 +37,7 @@ function addresses(count: number): string {
   return pluralize(count, 'other address', 'other addresses');
 }
 
-function telegramText({ telegram, active_telegram: chats }: PeopleStatus): string | null {
+function telegramText({ telegram, active_telegram: chats }: MessagingStatus): string | null {
   if (!telegram || chats === 0) return null;
   return chats === 1 ? 'by Telegram' : `by Telegram in ${chats} chats`;
 }
@@ -49,12 +49,12 @@ export function adviceLines(advice: readonly string[], look: Look): string[] {
 }
 
 /** What whoever reads this should know or do about it. */
-export function peopleAdvice({
+export function messagingAdvice({
   mail,
   owner,
   telegram,
   active_telegram: chats,
-}: PeopleStatus): string[] {
+}: MessagingStatus): string[] {
   const advice: string[] = [];
   if (mail === 'outbox') {
     advice.push(

@@ -8,7 +8,7 @@ import type { Job } from './job.ts';
 import { announce, queueCallback } from './routing.ts';
 
 /** What a job has for requests and the people who decide them, at a time. */
-export function peopleContext(job: Job, now: number): DecidingContext {
+export function approvalContext(job: Job, now: number): DecidingContext {
   const { store, project, vault, recorder, tell } = job;
   return {
     store,
