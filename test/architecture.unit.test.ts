@@ -73,7 +73,7 @@ const FLOORS: Readonly<Record<'gateway' | 'shared', readonly (readonly string[])
     ['main.ts'],
     ['server'],
     ['admin'],
-    ['compose-people.ts', 'compose.ts', 'gateway.ts', 'options.ts', 'settings.ts'],
+    ['compose-messaging.ts', 'compose.ts', 'gateway.ts', 'options.ts', 'settings.ts'],
     ['operator'],
     ['http'],
     ['web'],
