@@ -149,10 +149,10 @@ describe.each(places)('who calls, at %s', (_name, place) => {
   it('is what the key said, where the MCP client says nothing', async () => {
     await hello();
     const agent = new Agent(place().url, key);
-    const whoami = async () =>
+    const askWhoami = async () =>
       (await agent.legacy('tools/call', { name: 'whoami', arguments: {} })).result;
     await expect
-      .poll(async () => (await whoami())['structuredContent'])
+      .poll(async () => (await askWhoami())['structuredContent'])
       .toMatchObject({ agent: { label: 'night-shift', source: 'hello' } });
   });
 });

@@ -23,6 +23,10 @@ function found(pattern: RegExp): string[] {
   return [...new Set(all)].toSorted();
 }
 
+function inStore(path: string): boolean {
+  return /^(?:shared|gateway)\/store\//.test(path);
+}
+
 describe('the program', () => {
   it('is all looked at', () => {
     expect(sources.length).toBeGreaterThan(600);
@@ -102,8 +106,6 @@ describe('the program', () => {
       'gateway/web/inbox/script.ts',
     );
   });
-
-  const inStore = (path: string): boolean => /^(?:shared|gateway)\/store\//.test(path);
 
   it('writes SQL in the stores alone, and puts no value into its text', () => {
     const sql = /`\s*(?:SELECT|INSERT INTO|UPDATE|DELETE FROM)\b/;

@@ -17,14 +17,14 @@ beforeEach(async () => {
 });
 afterEach(() => story.stop());
 
-function message(kind: 'ask' | 'tell' | 'over' = 'ask', messageId = '1'): Notification {
+function notification(kind: 'ask' | 'tell' | 'over' = 'ask', messageId = '1'): Notification {
   const { requestId, token } = story.approvals.ask(anna.channelId);
   const opened = story.approvals.openedBy(requestId, anna.channelId);
   if (kind === 'ask') return { kind, opened, token };
   return kind === 'tell' ? { kind, opened } : { kind, opened, messageId };
 }
 
-const send = (one = message(), address = '7001'): Promise<Sent> =>
+const send = (one = notification(), address = '7001'): Promise<Sent> =>
   story.bot.carrier.send(one, { address, id: 'ntc_1' });
 
 const error = (code: number, description: string, retryAfter?: number) =>
@@ -97,7 +97,7 @@ describe('what Telegram will never take is refused', () => {
   });
 
   it('by a chat that is not there', async () => {
-    expect(await send(message(), '999')).toEqual({
+    expect(await send(notification(), '999')).toEqual({
       outcome: 'refused',
       reason: 'Telegram, sendMessage: 400 Bad Request: chat not found',
     });
@@ -107,7 +107,7 @@ describe('what Telegram will never take is refused', () => {
     'for an address that is no chat: "%s"',
     async (address) => {
       const before = story.telegram.count('sendMessage');
-      expect((await send(message(), address)).outcome).toBe('refused');
+      expect((await send(notification(), address)).outcome).toBe('refused');
       expect(story.telegram.count('sendMessage')).toBe(before);
     },
   );
@@ -133,29 +133,32 @@ describe('a message that is over', () => {
   });
 
   it('counts as edited when the person deleted it', async () => {
-    expect((await send(message('over', '424242'))).outcome).toBe('sent');
+    expect((await send(notification('over', '424242'))).outcome).toBe('sent');
   });
 
   it('that belongs to somebody who blocked the bot is given up', async () => {
     anna.person.chat.isBlocked = true;
-    expect((await send(message('over', '1'))).outcome).toBe('refused');
+    expect((await send(notification('over', '1'))).outcome).toBe('refused');
   });
 
   it('is tried again after a 429 or when the network is down', async () => {
     story.telegram.fail('editMessageText', error(429, 'Too Many Requests', 3));
-    expect(await send(message('over'))).toMatchObject({ outcome: 'later', retryAfterSeconds: 3 });
+    expect(await send(notification('over'))).toMatchObject({
+      outcome: 'later',
+      retryAfterSeconds: 3,
+    });
     story.telegram.fail('editMessageText', { kind: 'close' });
-    expect((await send(message('over'))).outcome).toBe('later');
+    expect((await send(notification('over'))).outcome).toBe('later');
   });
 
   it('without a number is refused', async () => {
-    expect((await send(message('over', 'none'))).outcome).toBe('refused');
+    expect((await send(notification('over', 'none'))).outcome).toBe('refused');
   });
 });
 
 it('previews no links of an agent', async () => {
   await send();
-  await send(message('over', '1'));
+  await send(notification('over', '1'));
   const sending = story.telegram.calls.filter(({ method }) =>
     ['sendMessage', 'editMessageText'].includes(method),
   );
