@@ -2,7 +2,7 @@ import { isReservedSlug, SLUG, SLUG_MAX_CHARS } from '../../shared/rules/slug.ts
 import type { MovingProject } from '../store/control/moves.ts';
 import { newestSchema } from '../../shared/store/migrate.ts';
 import { strangePart } from '../store/own-schema.ts';
-import { accountHashText, accountPlace } from '../auth/logins.ts';
+import { accountHashText, accountAad } from '../auth/logins.ts';
 import { createVault } from '../lib/vault.ts';
 import { AdminError } from './admin-error.ts';
 import type { ProjectCopy } from './project-copy.ts';
@@ -24,7 +24,7 @@ export function refuseAccount({ account }: MovingProject, masterKey: Uint8Array)
   const vault = createVault(masterKey);
   let address: string;
   try {
-    address = Buffer.from(vault.open(accountPlace(account.id), account.address)).toString();
+    address = Buffer.from(vault.open(accountAad(account.id), account.address)).toString();
   } catch (error) {
     throw strangeAccount(error);
   }

@@ -2,7 +2,7 @@ import { CHAIN_START, verifyChunk } from '../../shared/rules/ledger-chain.ts';
 import type { Reader } from '../../shared/store/driver.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { EmbeddedReader } from '../../shared/store/reader.ts';
-import { ledgerKeyPlace } from '../commit/recorder.ts';
+import { ledgerKeyAad } from '../commit/recorder.ts';
 import { createVault } from '../lib/vault.ts';
 
 const PORTION = 1000;
@@ -79,7 +79,7 @@ export class ProjectCopy {
     const sealed = await this.#reader.read((store) => store.meta.get('ledger_key'));
     if (!(sealed instanceof Uint8Array)) return true;
     try {
-      createVault(masterKey).open(ledgerKeyPlace(this.#id), sealed);
+      createVault(masterKey).open(ledgerKeyAad(this.#id), sealed);
       return true;
     } catch {
       return false;

@@ -107,7 +107,7 @@ function opened(target: ResealTarget, value: SealedValue, { found, vault }: Open
   }
   let plain: Uint8Array;
   try {
-    plain = vault.open(value.place(row, projectId), sealed);
+    plain = vault.open(value.aad(row, projectId), sealed);
   } catch (error) {
     throw new AdminError(`The ${value.column} of ${where} is damaged: its key does not open it.`, {
       cause: error,
@@ -136,7 +136,7 @@ async function resealRow(
   const plain = opened(target, value, { found, vault: vaults.old });
   const signed = Object.entries(value.signed?.(textOf(plain), row, projectId) ?? {});
   await rows.replace(value, found, {
-    sealed: vaults.fresh.seal(value.place(row, projectId), plain),
+    sealed: vaults.fresh.seal(value.aad(row, projectId), plain),
     texts: Object.fromEntries(signed.map(([name, text]) => [name, vaults.fresh.sign(text)])),
   });
   return signed.length;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Vault } from '../../shared/kernel/context.ts';
-import { channelPlace } from '../../shared/operations/channel/view.ts';
-import { noticePlace } from '../../shared/operations/request/notify.ts';
+import { channelAad } from '../../shared/operations/channel/view.ts';
+import { noticeAad } from '../../shared/operations/request/notify.ts';
 import type { ChannelKind, ChannelRow } from '../../shared/store/channels.ts';
 import type { NoticeRow } from '../../shared/store/notices.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
@@ -141,13 +141,13 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
 
   #tokenOf({ id, token }: NoticeRow): string {
     if (!token) throw new Error(`The notification ${id} has no link.`);
-    const place = noticePlace(this.#project.info.id, id);
+    const place = noticeAad(this.#project.info.id, id);
     return Buffer.from(this.#parts.vault.open(place, token)).toString('utf8');
   }
 
   /** The mail address, or the number of the chat. */
   #addressOf(channel: ChannelRow): string {
-    const place = channelPlace(this.#project.info.id, channel.id);
+    const place = channelAad(this.#project.info.id, channel.id);
     const sealed = channel.address ?? new Uint8Array();
     const text = Buffer.from(this.#parts.vault.open(place, sealed)).toString('utf8');
     if (channel.kind === 'email') return text;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Vault } from '../../shared/kernel/context.ts';
-import { noticePlace } from '../../shared/operations/request/notify.ts';
+import { noticeAad } from '../../shared/operations/request/notify.ts';
 import { texts } from '../../shared/operations/request/record.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { RequestRow } from '../../shared/store/requests.ts';
@@ -53,7 +53,7 @@ export class OwnerApprovals {
       ({ kind, channel_id, token }) => kind === 'ask' && channel_id === owner.id && token !== null,
     );
     if (!asking?.token) return null;
-    const place = noticePlace(projectId, asking.id);
+    const place = noticeAad(projectId, asking.id);
     return Buffer.from(this.#parts.vault.open(place, asking.token)).toString('utf8');
   }
 }

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Vault } from '../../shared/kernel/context.ts';
 import { parseToken } from '../../shared/lib/ids.ts';
-import { channelPlace } from '../../shared/operations/channel/view.ts';
-import { noticePlace } from '../../shared/operations/request/notify.ts';
+import { channelAad } from '../../shared/operations/channel/view.ts';
+import { noticeAad } from '../../shared/operations/request/notify.ts';
 import type { ChannelRow } from '../../shared/store/channels.ts';
 import type { NoticeRow } from '../../shared/store/notices.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
@@ -100,7 +100,7 @@ export class ProjectApprovals implements ApprovalService {
         if (this.#chatOf(project, channel)?.chatId !== chatId) continue;
         const notice = await store.notices.findByMessage(channel.id, messageId);
         if (!notice?.token) continue;
-        const place = noticePlace(project.info.id, notice.id);
+        const place = noticeAad(project.info.id, notice.id);
         return Buffer.from(vault.open(place, notice.token)).toString('utf8');
       }
       return null;
@@ -148,7 +148,7 @@ export class ProjectApprovals implements ApprovalService {
 
   #chatOf(project: Project, channel: ChannelRow): { chatId: number; userId: number } | null {
     if (!channel.address) return null;
-    const place = channelPlace(project.info.id, channel.id);
+    const place = channelAad(project.info.id, channel.id);
     const text = Buffer.from(this.#parts.vault.open(place, channel.address)).toString('utf8');
     return JSON.parse(text) as { chatId: number; userId: number };
   }

@@ -16,7 +16,7 @@ import type { AccountRow, OwnedProject } from '../store/control/accounts.ts';
 import type { LoginUse } from '../store/control/login-rows.ts';
 import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
-import { accountPlace, hashOf, loginError, loginPlace } from './logins.ts';
+import { accountAad, hashOf, loginError, loginAad } from './logins.ts';
 
 export interface FoundingParts {
   readonly control: ControlStore;
@@ -136,7 +136,7 @@ export class Founding {
     const project = await projects.find(id);
     if (!project) throw new Error('A reserved project is not there.');
     const now = clock.now();
-    const opened = vault.open(accountPlace(account.id), account.address);
+    const opened = vault.open(accountAad(account.id), account.address);
     const address = Buffer.from(opened).toString('utf8');
     await project.writes.run('foundProject', { channelId: newId('chn', now), address, key, now });
     return project;
@@ -224,7 +224,7 @@ export class Founding {
     const { control, vault } = this.#parts;
     const login = await control.logins.find(idHash);
     if (!login?.answer || login.repeat_hash !== repeatHash || login.expires_at <= now) return null;
-    const opened = vault.open(loginPlace(idHash, 'answer'), login.answer);
+    const opened = vault.open(loginAad(idHash, 'answer'), login.answer);
     return Buffer.from(opened).toString('utf8');
   }
 
@@ -235,7 +235,7 @@ export class Founding {
   ): { readonly idHash: string; readonly answer: Uint8Array } | null {
     if (repeatHash === null) return null;
     const text = JSON.stringify(answer);
-    return { idHash, answer: this.#parts.vault.seal(loginPlace(idHash, 'answer'), text) };
+    return { idHash, answer: this.#parts.vault.seal(loginAad(idHash, 'answer'), text) };
   }
 }
 

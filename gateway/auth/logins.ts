@@ -93,7 +93,7 @@ export class Logins implements LoginService {
       id_hash: idHash,
       link_hash: hashOf(token),
       user_code: newUserCode(),
-      address: vault.seal(loginPlace(idHash, 'address'), email),
+      address: vault.seal(loginAad(idHash, 'address'), email),
       address_hash: vault.sign(accountHashText(email)),
       // Each spelling would get mail of its own otherwise.
       rate_hash: vault.sign(loginRateText(email)),
@@ -147,10 +147,10 @@ export class Logins implements LoginService {
     const login = await store.findByLink(hashOf(token));
     if (login) {
       const id = newId('acc', now);
-      const email = vault.open(loginPlace(login.id_hash, 'address'), login.address);
+      const email = vault.open(loginAad(login.id_hash, 'address'), login.address);
       const fresh = {
         id,
-        address: vault.seal(accountPlace(id), email),
+        address: vault.seal(accountAad(id), email),
         address_hash: login.address_hash,
         created_at: isoTime(now),
       };
@@ -214,12 +214,12 @@ export function hashOf(secret: string): string {
 }
 
 /** Where a secret of a sign-in is sealed for. */
-export function loginPlace(idHash: string, column: 'address' | 'answer'): string {
+export function loginAad(idHash: string, column: 'address' | 'answer'): string {
   return `login|${idHash}|${column}`;
 }
 
 /** Where the address of an account is sealed for. */
-export function accountPlace(accountId: string): string {
+export function accountAad(accountId: string): string {
   return `account|${accountId}|address`;
 }
 

@@ -1,6 +1,6 @@
 import type { ProjectInfo, Vault } from '../../shared/kernel/context.ts';
-import { callbackSecretPlace } from '../../shared/operations/request/callback-secret.ts';
-import { routePlace } from '../../shared/operations/route/view.ts';
+import { callbackSecretAad } from '../../shared/operations/request/callback-secret.ts';
+import { routeAad } from '../../shared/operations/route/view.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 
@@ -54,21 +54,21 @@ export class SigningSecrets {
   async #ofRoute(store: Repositories, id: string): Promise<Kept | null> {
     const route = await store.routes.find(id);
     if (!route?.secret || route.enabled === 0) return null;
-    const place = routePlace(this.#project.info.id, id);
-    return [{ secret: this.#open(place, route.secret), until: null }];
+    const aad = routeAad(this.#project.info.id, id);
+    return [{ secret: this.#open(aad, route.secret), until: null }];
   }
 
   async #ofRequests(store: Repositories): Promise<Kept | null> {
     const row = await store.callbackSecret.get();
     if (!row) return [];
-    const place = callbackSecretPlace(this.#project.info.id);
-    const newest = { secret: this.#open(place, row.secret), until: null };
+    const aad = callbackSecretAad(this.#project.info.id);
+    const newest = { secret: this.#open(aad, row.secret), until: null };
     if (row.previous === null) return [newest];
-    const previous = { secret: this.#open(place, row.previous), until: row.previous_valid_until };
+    const previous = { secret: this.#open(aad, row.previous), until: row.previous_valid_until };
     return [newest, previous];
   }
 
-  #open(place: string, sealed: Uint8Array): string {
-    return Buffer.from(this.#vault.open(place, sealed)).toString('utf8');
+  #open(aad: string, sealed: Uint8Array): string {
+    return Buffer.from(this.#vault.open(aad, sealed)).toString('utf8');
   }
 }

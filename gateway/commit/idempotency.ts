@@ -33,7 +33,7 @@ export async function findAnswer(
       message: 'This key was used for another call. Use a new one for a new call.',
     });
   }
-  const text = keeping.vault.open(placeOf(keeping.project, call), stored.committed);
+  const text = keeping.vault.open(aadOf(keeping.project, call), stored.committed);
   return { committed: JSON.parse(Buffer.from(text).toString('utf8')) };
 }
 
@@ -44,7 +44,7 @@ export async function keepAnswer(
   committed: unknown,
 ): Promise<void> {
   // Sealed: the answer of key_create holds a secret.
-  const sealed = vault.seal(placeOf(project, call), JSON.stringify(committed));
+  const sealed = vault.seal(aadOf(project, call), JSON.stringify(committed));
   const { name, caller, idempotencyKey, now, inputDigest } = call;
   await store.idempotency.insert(
     caller.keyId,
@@ -54,11 +54,11 @@ export async function keepAnswer(
   );
 }
 
-function placeOf(project: ProjectInfo, { caller, idempotencyKey }: KeyedCall): string {
-  return keptAnswerPlace(project.id, caller.keyId, idempotencyKey);
+function aadOf(project: ProjectInfo, { caller, idempotencyKey }: KeyedCall): string {
+  return idempotencyAad(project.id, caller.keyId, idempotencyKey);
 }
 
 /** Where an answer is sealed for. */
-export function keptAnswerPlace(projectId: string, keyId: string, idempotencyKey: string): string {
+export function idempotencyAad(projectId: string, keyId: string, idempotencyKey: string): string {
   return `idempotency|${projectId}|${keyId} ${idempotencyKey}|committed`;
 }

@@ -5,7 +5,7 @@ import type { BaseCopy, Standing } from '../../shared/store/driver.ts';
 import type { OpenWriterOptions } from '../../shared/store/open.ts';
 import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
-import { ledgerKeyPlace, Recorder } from './recorder.ts';
+import { ledgerKeyAad, Recorder } from './recorder.ts';
 import { createVault } from '../lib/vault.ts';
 import type { Effect, Job, Procedure } from './job.ts';
 import { procedures, type InputOf, type OutputOf, type ProcedureName } from './procedures.ts';
@@ -165,12 +165,12 @@ async function loadLedgerKey(
   { info, location }: WritableProject,
   vault: Vault,
 ): Promise<Uint8Array> {
-  const place = ledgerKeyPlace(info.id);
+  const aad = ledgerKeyAad(info.id);
   const reader = await ProjectReader.open(location, info.id);
   const stored = await reader.read((store) => store.meta.get('ledger_key'));
   await reader.close();
-  if (stored instanceof Uint8Array) return vault.open(place, stored);
-  const fresh = vault.seal(place, randomBytes(32));
+  if (stored instanceof Uint8Array) return vault.open(aad, stored);
+  const fresh = vault.seal(aad, randomBytes(32));
   const sealed = await writer.write(async ({ meta }) => {
     // Another gateway may have been here since.
     const known = await meta.get('ledger_key');
@@ -178,5 +178,5 @@ async function loadLedgerKey(
     await meta.set('ledger_key', fresh);
     return fresh;
   });
-  return vault.open(place, sealed);
+  return vault.open(aad, sealed);
 }

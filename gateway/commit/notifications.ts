@@ -8,11 +8,7 @@ import {
   type RequestKind,
 } from '../../shared/rules/request-state.ts';
 import { removeChannel } from '../../shared/operations/channel/removal.ts';
-import {
-  addressHashText,
-  channelPlace,
-  telegramText,
-} from '../../shared/operations/channel/view.ts';
+import { addressHashText, channelAad, telegramText } from '../../shared/operations/channel/view.ts';
 import { withdrawChannel } from '../../shared/operations/channel/withdrawal.ts';
 import { notify, notifyOver } from '../../shared/operations/request/notify.ts';
 import { texts } from '../../shared/operations/request/record.ts';
@@ -172,7 +168,7 @@ export const setOwner: Procedure<Owner, null> = {
     };
     if (!owner) await store.channels.insert(row);
     const { id } = owner ?? row;
-    const sealed = vault.seal(channelPlace(project.id, id), address);
+    const sealed = vault.seal(channelAad(project.id, id), address);
     await store.channels.setAddress(id, {
       address: sealed,
       addressHash,
@@ -215,7 +211,7 @@ export const confirmChannel: Procedure<Confirmation, string | null> = {
       const address = JSON.stringify({ chatId, userId });
       const addressHash = vault.sign(addressHashText(project.id, telegramText(telegram)));
       if (await store.channels.findByAddress(addressHash)) return null;
-      const sealed = vault.seal(channelPlace(project.id, channel.id), address);
+      const sealed = vault.seal(channelAad(project.id, channel.id), address);
       await store.channels.setAddress(channel.id, { address: sealed, addressHash, masked: null });
     }
     await store.channels.setVerified(channel.id, isoTime(now));

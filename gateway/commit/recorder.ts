@@ -10,7 +10,7 @@ interface ServiceAction {
 }
 
 /** Where the key of a project's digests is sealed. */
-export function ledgerKeyPlace(projectId: string): string {
+export function ledgerKeyAad(projectId: string): string {
   return `meta|${projectId}|ledger_key|value`;
 }
 

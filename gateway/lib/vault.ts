@@ -52,20 +52,20 @@ export function createVault(masterKey: Uint8Array): OwnVault {
     sealed[0] === FORMAT && keyId.equals(sealed.subarray(1, 1 + KEY_ID_BYTES));
   return {
     hasSealed,
-    seal(place, plain) {
+    seal(aad, plain) {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', sealKey, nonce).setAAD(Buffer.from(place));
+      const cipher = createCipheriv('aes-256-gcm', sealKey, nonce).setAAD(Buffer.from(aad));
       const body = Buffer.concat([cipher.update(plain), cipher.final()]);
       return Buffer.concat([Uint8Array.of(FORMAT), keyId, nonce, cipher.getAuthTag(), body]);
     },
-    open(place, sealed) {
+    open(aad, sealed) {
       if (!hasSealed(sealed)) {
         throw new Error('A stored secret was sealed with another master key.');
       }
       const bytes = Buffer.from(sealed);
       const nonce = bytes.subarray(1 + KEY_ID_BYTES, HEAD_BYTES - TAG_BYTES);
       const decipher = createDecipheriv('aes-256-gcm', sealKey, nonce, { authTagLength: TAG_BYTES })
-        .setAAD(Buffer.from(place))
+        .setAAD(Buffer.from(aad))
         .setAuthTag(bytes.subarray(HEAD_BYTES - TAG_BYTES, HEAD_BYTES));
       return Buffer.concat([decipher.update(bytes.subarray(HEAD_BYTES)), decipher.final()]);
     },

@@ -9,7 +9,7 @@ import type { ListedProject } from '../store/control/accounts.ts';
 import type { Projects } from '../projects/projects.ts';
 import { MigrationService } from './migration-service.ts';
 import { namedProject } from './named-project.ts';
-import { accountPlace } from '../auth/logins.ts';
+import { accountAad } from '../auth/logins.ts';
 
 interface OperatorDeps {
   readonly control: ControlStore;
@@ -108,7 +108,7 @@ export class OperatorService {
 
   #owner({ account_id, address }: ListedProject): string | null {
     if (account_id === null || address === null) return null;
-    const opened = this.#parts.vault.open(accountPlace(account_id), address);
+    const opened = this.#parts.vault.open(accountAad(account_id), address);
     return maskedAddress(Buffer.from(opened).toString('utf8'));
   }
 

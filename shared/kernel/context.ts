@@ -48,10 +48,10 @@ export interface MailInfo {
   readonly from: string | null;
 }
 
-/** Secrets in rows: sealed for one place (table, column, row id) and opened only there. */
+/** Secrets in rows. The additional data (table, column, row id) binds each to its place: it opens nowhere else. */
 export interface Vault {
-  readonly seal: (place: string, plain: string | Uint8Array) => Uint8Array;
-  readonly open: (place: string, sealed: Uint8Array) => Uint8Array;
+  readonly seal: (aad: string, plain: string | Uint8Array) => Uint8Array;
+  readonly open: (aad: string, sealed: Uint8Array) => Uint8Array;
   /** A keyed checksum for links, bound to its purpose by the text itself. */
   readonly sign: (text: string) => string;
 }

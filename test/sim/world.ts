@@ -13,7 +13,7 @@ import { createVault, loadMasterKey } from '../../gateway/lib/vault.ts';
 import { systemClock, type Clock } from '../../shared/lib/clock.ts';
 import { asServiceError } from '../../shared/lib/errors.ts';
 import { operations } from '../../shared/operations/index.ts';
-import { noticePlace } from '../../shared/operations/request/notify.ts';
+import { noticeAad } from '../../shared/operations/request/notify.ts';
 import { LOOPBACK } from '../gateway/callback-receiver.ts';
 import { directWriters } from '../helpers/writers.ts';
 import { makeSwiftFolder } from './swift-folder.ts';
@@ -131,7 +131,7 @@ export class World {
     const vault = createVault(loadMasterKey(join(this.#open.folder, 'master.key')));
     const links = notices.flatMap(({ id, channel_id, token }): [string, string][] => {
       if (!token) return [];
-      const opened = vault.open(noticePlace(this.#open.project.info.id, id), token);
+      const opened = vault.open(noticeAad(this.#open.project.info.id, id), token);
       return [[channel_id, Buffer.from(opened).toString('utf8')]];
     });
     return new Map(links);

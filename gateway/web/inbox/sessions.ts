@@ -103,7 +103,7 @@ export class Sessions {
       project_id: null,
       key_id: null,
       key_hash: null,
-      address: vault.seal(linkPlace(hashOf(token)), address),
+      address: vault.seal(linkAad(hashOf(token)), address),
       rate_hash: vault.sign(linkRateText(address)),
       created_at: now,
       expires_at: now + LOGIN_MS,
@@ -124,7 +124,7 @@ export class Sessions {
     const { clock, store } = this.#parts;
     const row = await store.findLink(hashOf(token));
     if (!row || row.used !== 0 || row.expires_at <= clock.now()) return null;
-    return { token, holder: this.#holderOf(row, linkPlace(row.hash)) };
+    return { token, holder: this.#holderOf(row, linkAad(row.hash)) };
   }
 
   /** Uses a link up. Answers the secret of the session that it begins; null when it cannot be used, or not any more. */
@@ -140,7 +140,7 @@ export class Sessions {
       project_id: isKey ? holder.projectId : null,
       key_id: isKey ? holder.keyId : null,
       key_hash: isKey ? holder.keyHash : null,
-      address: isKey ? null : vault.seal(sessionPlace(idHash), holder.address),
+      address: isKey ? null : vault.seal(sessionAad(idHash), holder.address),
       created_at: now,
       expires_at: now + UI_SESSION_MS,
       used_at: now,
@@ -155,7 +155,7 @@ export class Sessions {
     const row = await store.find(hashOf(secret), now);
     if (!row || now - row.used_at >= UI_IDLE_MS) return null;
     if (now - row.used_at >= USE_MS) await store.touch(row.id_hash, now);
-    const holder = this.#holderOf(row, sessionPlace(row.id_hash));
+    const holder = this.#holderOf(row, sessionAad(row.id_hash));
     return { idHash: row.id_hash, holder, expiresAt: row.expires_at };
   }
 
@@ -191,7 +191,7 @@ export class Sessions {
   #opened(row: UiSessionRow): OpenSession[] {
     const { id_hash: idHash, expires_at: expiresAt, created_at: begunAt, used_at: usedAt } = row;
     try {
-      const holder = this.#holderOf(row, sessionPlace(idHash));
+      const holder = this.#holderOf(row, sessionAad(idHash));
       return [{ idHash, holder, expiresAt, begunAt, usedAt }];
     } catch {
       return [];
@@ -215,7 +215,7 @@ function hashOf(secret: string): string {
 }
 
 /** Where the address of an owner's link is sealed for. */
-export function linkPlace(linkHash: string): string {
+export function linkAad(linkHash: string): string {
   return `ui_link|${linkHash}|address`;
 }
 
@@ -225,6 +225,6 @@ export function linkRateText(address: string): string {
 }
 
 /** Where the address of an owner's session is sealed for. */
-export function sessionPlace(idHash: string): string {
+export function sessionAad(idHash: string): string {
   return `ui_session|${idHash}|address`;
 }

@@ -22,7 +22,7 @@ import {
 import type { ChannelRow } from '../../store/channels.ts';
 import { label } from '../fields.ts';
 import { notifyVerify } from '../request/notify.ts';
-import { addressHashText, channelPlace, channelView, toChannelView } from './view.ts';
+import { addressHashText, channelAad, channelView, toChannelView } from './view.ts';
 
 const ADDED_WITHIN_MS = 3_600_000;
 
@@ -113,7 +113,7 @@ async function addEmail(context: WriteContext, address: string, name: string): P
   const masked = maskedAddress(address);
   const channel = known ?? (await insert(context, { kind: 'email', label: name }));
   if (!known) {
-    const sealed = vault.seal(channelPlace(project.id, channel.id), address);
+    const sealed = vault.seal(channelAad(project.id, channel.id), address);
     await store.channels.setAddress(channel.id, { address: sealed, addressHash, masked });
   }
   const { token, expiresAt } = await newLink(context, channel.id, CHANNEL_EMAIL_LINK_MS);

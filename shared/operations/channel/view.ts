@@ -31,7 +31,7 @@ export function toChannelView(row: ChannelRow): z.output<typeof channelView> {
 }
 
 /** Where an address is sealed for. */
-export function channelPlace(projectId: string, channelId: string): string {
+export function channelAad(projectId: string, channelId: string): string {
   return `channel|${projectId}|${channelId}|address`;
 }
 

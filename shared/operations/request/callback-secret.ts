@@ -4,7 +4,7 @@ import { CALLBACK_SECRET_GRACE_MS } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 /** Both columns of the row are sealed for this one place, so that the secret can become the previous one as it is. */
-export function callbackSecretPlace(projectId: string): string {
+export function callbackSecretAad(projectId: string): string {
   return `callback_secret|${projectId}|1|secret`;
 }
 
@@ -38,7 +38,7 @@ export const requestCallbackSecret = defineOperation({
     const created_at = isoTime(now);
     const until = before ? now + CALLBACK_SECRET_GRACE_MS : null;
     await store.callbackSecret.set({
-      secret: vault.seal(callbackSecretPlace(project.id), secret),
+      secret: vault.seal(callbackSecretAad(project.id), secret),
       created_at,
       previous: before?.secret ?? null,
       previous_valid_until: until,

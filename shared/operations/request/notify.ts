@@ -10,7 +10,7 @@ type Notifying = Pick<
 >;
 
 /** Where the token of a link is sealed for. */
-export function noticePlace(projectId: string, noticeId: string): string {
+export function noticeAad(projectId: string, noticeId: string): string {
   return `notice|${projectId}|${noticeId}|token`;
 }
 
@@ -32,7 +32,7 @@ export async function notify(
     kind,
     channel_id: channelId,
     request_id: requestId,
-    token: token && vault.seal(noticePlace(project.id, id), token),
+    token: token && vault.seal(noticeAad(project.id, id), token),
     token_hash: token && hash('sha256', token),
     status: 'queued',
     attempts: 0,
@@ -66,7 +66,7 @@ export async function notifyVerify(
     kind: 'verify',
     channel_id: channelId,
     request_id: null,
-    token: vault.seal(noticePlace(project.id, id), token),
+    token: vault.seal(noticeAad(project.id, id), token),
     // Its link is found by `channel_token`.
     token_hash: null,
     status: 'queued',

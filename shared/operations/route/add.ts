@@ -5,7 +5,7 @@ import { CALLBACK_URL_MAX_CHARS, ROUTES_MAX } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { sourceFilter, typePattern } from '../fields.ts';
 import { sourceWarnings } from '../source/warnings.ts';
-import { routePlace, routeView, toRouteView } from './view.ts';
+import { routeAad, routeView, toRouteView } from './view.ts';
 
 export const routeAdd = defineOperation({
   name: 'route_add',
@@ -68,7 +68,7 @@ export const routeAdd = defineOperation({
       match_type: wanted.match_type ?? null,
       enabled: 1,
       disabled_reason: null,
-      secret: vault.seal(routePlace(project.id, id), secret),
+      secret: vault.seal(routeAad(project.id, id), secret),
       created_at: isoTime(now),
       created_by: caller.keyId,
     };

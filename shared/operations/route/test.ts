@@ -7,7 +7,7 @@ import { newId } from '../../lib/ids.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { isSuccess } from '../../rules/retry-schedule.ts';
 import { SERVICE_SOURCE } from '../../rules/source-name.ts';
-import { routeId, routePlace } from './view.ts';
+import { routeId, routeAad } from './view.ts';
 
 export const routeTest = defineOperation({
   name: 'route_test',
@@ -48,7 +48,7 @@ async function sendSample(context: PrepareContext, id: string) {
   const { callbacks, project, read, vault, now } = context;
   const route = await read((store) => store.routes.find(id));
   if (!route?.secret) return null;
-  const secret = Buffer.from(vault.open(routePlace(project.id, id), route.secret)).toString('utf8');
+  const secret = Buffer.from(vault.open(routeAad(project.id, id), route.secret)).toString('utf8');
   const sample = sampleEvent(project.id, id, now);
   const outcome = await callbacks.send({
     url: route.callback_url,

@@ -24,7 +24,7 @@ export const deliveryId = z
   .regex(/^dlv_[0-9a-z]{26}$/, 'Expected a delivery id such as `dlv_01j…`.');
 
 /** The place in a row a sealed secret belongs to; moving it elsewhere makes it unreadable. */
-export function routePlace(projectId: string, id: string): string {
+export function routeAad(projectId: string, id: string): string {
   return `route|${projectId}|${id}|secret`;
 }
 

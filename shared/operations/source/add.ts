@@ -6,7 +6,7 @@ import { newToken } from '../../lib/ids.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { SERVICE_SOURCE, SOURCE_NAME } from '../../rules/source-name.ts';
 import { secretProblem, sourceSecret } from './secret.ts';
-import { sourcePlace, sourceView, toSourceView, VERIFICATIONS } from './view.ts';
+import { sourceAad, sourceView, toSourceView, VERIFICATIONS } from './view.ts';
 
 const input = z.strictObject({
   type: z.enum(['webhook', 'email']).describe('What arrives there.'),
@@ -68,12 +68,10 @@ export const sourceAdd = defineOperation({
       type: wanted.type,
       verification: wanted.verification,
       signature_header: signatureHeader(wanted),
-      secret: wanted.secret
-        ? vault.seal(sourcePlace('secret', project.id, id), wanted.secret)
-        : null,
+      secret: wanted.secret ? vault.seal(sourceAad('secret', project.id, id), wanted.secret) : null,
       previous_secret: null,
       previous_valid_until: null,
-      token: vault.seal(sourcePlace('token', project.id, id), token),
+      token: vault.seal(sourceAad('token', project.id, id), token),
       created_at: isoTime(now),
     };
     await store.sources.insert({

@@ -10,7 +10,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import type { SourceRow } from '../../store/sources.ts';
 import { sourceName } from '../fields.ts';
 import { secretProblem, sourceSecret } from './secret.ts';
-import { openSecret, previousUntil, sourcePlace, VERIFICATIONS } from './view.ts';
+import { openSecret, previousUntil, sourceAad, VERIFICATIONS } from './view.ts';
 
 export const sourceRotate = defineOperation({
   name: 'source_rotate',
@@ -64,7 +64,7 @@ export const sourceRotate = defineOperation({
     const before = previous_valid_seconds === 0 ? null : secretBefore(source, secret, context);
     const until = before === null ? null : now + previous_valid_seconds * 1000;
     const seal = (column: 'secret' | 'previous_secret', text: string): Uint8Array =>
-      vault.seal(sourcePlace(column, project.id, id), text);
+      vault.seal(sourceAad(column, project.id, id), text);
     await store.sources.setSecrets(id, {
       secret: seal('secret', secret),
       previous_secret: before === null ? null : seal('previous_secret', before),

@@ -28,7 +28,7 @@ export const sourceView = z.object({
 });
 
 /** The place in a row a sealed value belongs to; moving it elsewhere makes it unreadable. */
-export function sourcePlace(
+export function sourceAad(
   column: 'secret' | 'previous_secret' | 'token',
   projectId: string,
   id: string,
@@ -45,7 +45,7 @@ export function openSecret(
 ): string | null {
   const sealed = row[column];
   if (sealed === null) return null;
-  return Buffer.from(vault.open(sourcePlace(column, projectId, row.id), sealed)).toString('utf8');
+  return Buffer.from(vault.open(sourceAad(column, projectId, row.id), sealed)).toString('utf8');
 }
 
 /** Until when the secret before the newest holds, in milliseconds; null when none does, though its row may still be there. */
@@ -68,7 +68,7 @@ export function toSourceView(
 ): z.input<typeof sourceView> {
   const { vault, server, project, now } = context;
   const until = previousUntil(row, now);
-  const token = row.token && vault.open(sourcePlace('token', project.id, row.id), row.token);
+  const token = row.token && vault.open(sourceAad('token', project.id, row.id), row.token);
   return {
     name: row.name,
     type: row.type,

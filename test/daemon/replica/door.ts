@@ -83,7 +83,7 @@ export class Door {
     const { method, headers } = incoming;
     const forward = request(this.target + path, { method, headers }, (answer) => {
       answer.on('error', () => outgoing.destroy());
-      if (path === '/v1/replica') void this.#passPlace(answer, outgoing);
+      if (path === '/v1/replica') void this.#passAad(answer, outgoing);
       else answer.pipe(outgoing.writeHead(answer.statusCode ?? 502, answer.headers));
     });
     forward.on('error', () => outgoing.destroy());
@@ -91,7 +91,7 @@ export class Door {
     incoming.pipe(forward);
   }
 
-  async #passPlace(answer: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  async #passAad(answer: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { 'content-length': _, ...headers } = answer.headers;
     const body = await text(answer);
     outgoing.writeHead(answer.statusCode ?? 502, headers).end(this.rewrite(body));

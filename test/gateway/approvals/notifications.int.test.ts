@@ -6,7 +6,7 @@ import { NotificationQueue } from '../../../gateway/approvals/notification-queue
 import { createVault, loadMasterKey } from '../../../gateway/lib/vault.ts';
 import type { Vault } from '../../../shared/kernel/context.ts';
 import { newId } from '../../../shared/lib/ids.ts';
-import { channelPlace } from '../../../shared/operations/channel/view.ts';
+import { channelAad } from '../../../shared/operations/channel/view.ts';
 import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { mailsOf } from '../../helpers/outbox.ts';
 import { writerOf } from '../../helpers/writers.ts';
@@ -67,7 +67,7 @@ async function telegramChannel(): Promise<string> {
       label: 'ops',
       status: 'active',
       owner: 0,
-      address: vault.seal(channelPlace(test.projectId, id), chat),
+      address: vault.seal(channelAad(test.projectId, id), chat),
       address_hash: vault.sign(id),
       masked: null,
       created_by: null,
