@@ -5,7 +5,7 @@ import { takeLock } from '../shared/store/lock.ts';
 import { errorCode } from '../shared/lib/guards.ts';
 import { readCredentials } from './credentials.ts';
 import type { Home } from './home.ts';
-import { replicasPath } from './replica-place.ts';
+import { replicasPath } from './replica-paths.ts';
 import { isOutdated, ReplicaFolder } from './replica/replica-folder.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { LOCAL_PROFILE, type Profile } from '../../daemon/credentials.ts';
-import { removeReplica } from '../../daemon/replica-place.ts';
+import { removeReplica } from '../../daemon/replica-paths.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import type { Client } from '../client.ts';
 import type { CommandContext, Declaration } from '../command.ts';

@@ -54,18 +54,18 @@ function homeFields(home: Home, dataBytes: number): Record<string, unknown> {
   return { data_folder: home.dataFolder, data_bytes: dataBytes, log_file: home.logFile };
 }
 
-interface Places {
+interface Paths {
   readonly dataFolder: string;
   readonly dataBytes: number;
   readonly logFile: string;
 }
 
 /** A running daemon for a person: what runs and since when, then where. */
-function statusView(status: DaemonStatus, places: Places): View {
-  return { lines: (look) => statusLines(status, places, look) };
+function statusView(status: DaemonStatus, paths: Paths): View {
+  return { lines: (look) => statusLines(status, paths, look) };
 }
 
-function statusLines(status: DaemonStatus, places: Places, look: Look): string[] {
+function statusLines(status: DaemonStatus, paths: Paths, look: Look): string[] {
   const { version, pid, state, started_at, base_url, mcp_url, hooks_url, socket } = status;
   const runs = state === 'ready' ? 'is running' : 'is starting';
   const since = timeText(started_at, look.now);
@@ -77,9 +77,9 @@ function statusLines(status: DaemonStatus, places: Places, look: Look): string[]
     ['Webhooks', `${hooks_url}/w/…`],
     ['Socket', socket],
     ['Project', status.project ?? '–'],
-    ['Data', `${sizeText(places.dataBytes)} in ${places.dataFolder}`],
+    ['Data', `${sizeText(paths.dataBytes)} in ${paths.dataFolder}`],
     ['Memory', sizeText(status.memory.rss_bytes)],
-    ['Log', places.logFile],
+    ['Log', paths.logFile],
     ...(people ? messagingPairs(people) : []),
     ...replicaPairs(status),
   ] as const;

@@ -3,13 +3,17 @@ import { lstat, mkdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../shared/lib/guards.ts';
 import { localFault, localRefusal, onFile } from './faults.ts';
-import type { Place } from './part-file.ts';
+import type { LocalTarget } from './part-file.ts';
 
 // Paths of stored files are data of others. Below a folder they name places only through folders that are really there:
 // a link on the way could lead anywhere.
 
 /** The place of a file below a folder, whose own folders are made. Only a regular file may be replaced. */
-export async function placeInside(root: string, file: string, mayReplace: boolean): Promise<Place> {
+export async function targetInside(
+  root: string,
+  file: string,
+  mayReplace: boolean,
+): Promise<LocalTarget> {
   const folders = file.split('/');
   const name = folders.pop() ?? '';
   let folder = root;

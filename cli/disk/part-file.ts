@@ -23,7 +23,7 @@ export function isPartName(name: string): boolean {
 }
 
 /** Where a file goes. */
-export interface Place {
+export interface LocalTarget {
   readonly target: string;
   /** As the person knows it. */
   readonly name: string;
@@ -55,7 +55,7 @@ export class PartFile {
   }
 
   /** The last step: from here on the target is the new file. */
-  async become({ target, name, replacedMode }: Place): Promise<void> {
+  async become({ target, name, replacedMode }: LocalTarget): Promise<void> {
     if (replacedMode !== null) {
       await onFile(name, 'written', this.#file.chmod(replacedMode & 0o777));
     }

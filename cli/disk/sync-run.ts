@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { contentTypeOf } from './content-type.ts';
-import { placeInside, removeInside } from './inside.ts';
+import { targetInside, removeInside } from './inside.ts';
 import { PartFile } from './part-file.ts';
 import { inParallel } from './pool.ts';
 import type { Meter } from './progress.ts';
@@ -94,7 +94,7 @@ async function send(
 
 async function receive({ path, file }: Item, { root, scan, disk, meter, signal }: Run) {
   const stored = await disk.get(path);
-  const place = await placeInside(root, file, scan.files.has(file));
+  const place = await targetInside(root, file, scan.files.has(file));
   const part = await PartFile.in(dirname(place.target), file);
   try {
     await receiveFile(stored, { write: (bytes) => part.write(bytes), meter, signal });

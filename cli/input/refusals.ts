@@ -5,7 +5,7 @@ import { nearest } from '../../shared/lib/suggest.ts';
 import { GLOBAL_OPTIONS, mayLeaveOut, optionsOf, WRITE_OPTIONS } from './flags.ts';
 
 /** The part of the command line where it was refused. */
-export interface Place {
+export interface ParseContext {
   readonly node: Command;
   /** Null where more words are needed to name a command. */
   readonly command: CommandSpec | null;
@@ -13,7 +13,7 @@ export interface Place {
 }
 
 /** What commander refuses, in our words and with the next step. */
-export function refusalOf({ code, message }: CommanderError, place: Place): CliError {
+export function refusalOf({ code, message }: CommanderError, place: ParseContext): CliError {
   const { node, command } = place;
   const [, quoted = ''] = /'(.*)'/s.exec(message) ?? [];
   switch (code) {
@@ -39,7 +39,7 @@ export function namesCommands({ commands, registeredArguments }: Command): boole
   return commands.length > 0 && registeredArguments.length === 0;
 }
 
-function unknownFlag(typed: string, { node, command }: Place): CliError {
+function unknownFlag(typed: string, { node, command }: ParseContext): CliError {
   const raw = typed.replace(/=.*$/s, '');
   const name = raw.replace(/^-+/, '');
   const line = lineOf(node);
@@ -67,7 +67,7 @@ function unknownFlag(typed: string, { node, command }: Place): CliError {
 }
 
 /** Names the words that name nothing, and what was meant by them. */
-function unknownCommand({ node, commands }: Pick<Place, 'node' | 'commands'>): CliError {
+function unknownCommand({ node, commands }: Pick<ParseContext, 'node' | 'commands'>): CliError {
   const path = pathOf(node);
   const given = node.args.filter((word) => !word.startsWith('-'));
   const named = [...typedPath(node), ...given].slice(0, Math.max(2, path.length + 1)).join(' ');

@@ -4,7 +4,7 @@ import type { Arrivals } from './arrivals.ts';
 import { copyDatabase, type Progress } from './first-copy.ts';
 import type { FreshnessJudge } from './freshness.ts';
 import type { LocalCopy } from './local-copy.ts';
-import type { Place } from './place.ts';
+import type { GatewayPosition } from './gateway-position.ts';
 import { isOutdated, type ReplicaFolder, type ReplicaRecord } from './replica-folder.ts';
 import type { CopyStanding } from './replica-reader.ts';
 import type { ReplicaSource } from './source.ts';
@@ -77,13 +77,13 @@ export class CopyKeeper {
     }
   }
 
-  /** Leaves a copy of the history at this place, which may be the one that is there. */
-  async ensure(place: Place, onProgress: Progress, signal: AbortSignal): Promise<void> {
+  /** Leaves a copy of the history at this gateway, which may be the one that is there. */
+  async ensure(gateway: GatewayPosition, onProgress: Progress, signal: AbortSignal): Promise<void> {
     const isClosed = this.#spoilt === null && this.#parts.copy.store === null;
     if (isClosed && this.#record) await this.#open(this.#record);
-    const reason = this.#whyAnew(place);
-    if (reason !== null) await this.#copyAnew(place, reason, onProgress, signal);
-    this.#remember(place);
+    const reason = this.#whyAnew(gateway);
+    if (reason !== null) await this.#copyAnew(gateway, reason, onProgress, signal);
+    this.#remember(gateway);
   }
 
   /** The copy must not be used any more. It is made anew when the gateway is met. */
@@ -142,36 +142,36 @@ export class CopyKeeper {
     return isOutdated(record, clock.now()) ? 'It was not brought up to date for a week.' : null;
   }
 
-  #whyAnew(place: Place): string | null {
+  #whyAnew(gateway: GatewayPosition): string | null {
     const { copy, arrivals } = this.#parts;
     if (this.#spoilt !== null) return this.#spoilt;
     if (!this.#record || !copy.store) return 'There is none.';
-    if (this.#record.epoch !== place.epoch) return 'The gateway has begun another history.';
-    const isAhead = (arrivals.position ?? 0) > place.position;
+    if (this.#record.epoch !== gateway.epoch) return 'The gateway has begun another history.';
+    const isAhead = (arrivals.position ?? 0) > gateway.position;
     return isAhead ? 'The copy has commits that the gateway does not have.' : null;
   }
 
   async #copyAnew(
-    place: Place,
+    gateway: GatewayPosition,
     reason: string,
     onProgress: Progress,
     signal: AbortSignal,
   ): Promise<void> {
     const { source, folder, copy, arrivals, witness, freshness, log } = this.#parts;
-    log.info({ reason, epoch: place.epoch }, 'replica: copying the database');
+    log.info({ reason, epoch: gateway.epoch }, 'replica: copying the database');
     await this.erase();
-    arrivals.restart(place.position);
+    arrivals.restart(gateway.position);
     witness.restart();
-    await copyDatabase(source, folder, place.epoch, onProgress, signal);
+    await copyDatabase(source, folder, gateway.epoch, onProgress, signal);
     await copy.open();
     const { position } = await copy.standing();
     freshness.has(position);
     arrivals.has(position);
   }
 
-  #remember(place: Place): void {
+  #remember(position: GatewayPosition): void {
     const { gateway, clock } = this.#parts;
-    const { epoch, project, server, schemaVersion } = place;
+    const { epoch, project, server, schemaVersion } = position;
     const now = clock.now();
     this.#record = {
       gateway,
@@ -179,7 +179,7 @@ export class CopyKeeper {
       position: this.#parts.arrivals.position ?? 0,
       completeAt: this.#parts.freshness.completeAt,
       contactAt: now,
-      aheadMs: place.time - now,
+      aheadMs: position.time - now,
       info: { project, server, schemaVersion },
     };
     this.#save();

@@ -18,7 +18,7 @@ export class FreshnessJudge {
   /** Positions that were heard and are not in the copy, oldest first. */
   #missing: { position: number; readonly at: number }[] = [];
   #position = -1;
-  #heard: { readonly position: number; readonly at: number } | null = null;
+  #lastContact: { readonly position: number; readonly at: number } | null = null;
   #streamEndedAt: number | null = null;
   #streaming = false;
   /** Where the gateway stood when the stream began: what happened before it was not told of. */
@@ -42,13 +42,13 @@ export class FreshnessJudge {
   }
 
   /** The stream told where the gateway stands. */
-  heard(position: number): void {
+  contacted(position: number): void {
     const at = this.#clock.now();
     if (!this.#streaming) this.#beganAt = position;
     this.#streaming = true;
     this.#reachable = true;
     this.#isDoubted = false;
-    this.#heard = { position, at };
+    this.#lastContact = { position, at };
     if (position <= this.#position) {
       this.#completeAt = at;
       return;
@@ -88,7 +88,7 @@ export class FreshnessJudge {
   has(position: number): void {
     this.#position = position;
     while (this.#missing[0] && this.#missing[0].position <= position) this.#missing.shift();
-    const { position: newest, at } = this.#heard ?? { position: Infinity, at: 0 };
+    const { position: newest, at } = this.#lastContact ?? { position: Infinity, at: 0 };
     if (newest <= position) this.#completeAt = Math.max(this.#completeAt ?? 0, at);
   }
 
@@ -96,7 +96,7 @@ export class FreshnessJudge {
   forget(): void {
     // Positions of another history mean nothing: the next stream begins with where the gateway stands.
     this.#missing = [];
-    this.#heard = null;
+    this.#lastContact = null;
     this.#beganAt = -1;
     this.#position = -1;
     this.#completeAt = null;
@@ -111,7 +111,7 @@ export class FreshnessJudge {
   }
 
   #isLive(now: number): boolean {
-    if (!this.#heard || now - this.#heard.at > SILENCE_MAX_MS) return false;
+    if (!this.#lastContact || now - this.#lastContact.at > SILENCE_MAX_MS) return false;
     if (!this.#streaming && now - (this.#streamEndedAt ?? 0) > GRACE_MS) return false;
     if (this.#position < this.#beganAt) return false;
     const missingSince = this.#missing[0]?.at;

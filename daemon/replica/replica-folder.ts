@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import { isObject, parseObject } from '../../shared/lib/guards.ts';
 import { makePrivateFolder, readIfThere, writePrivateFile } from '../files.ts';
 import { decodeSums, encodeSums, type PageSums } from './page-sums.ts';
-import { isTime, readInfo } from './place.ts';
+import { isTime, readInfo } from './gateway-position.ts';
 import type { ReplicaInfo } from './status.ts';
 
 /** How far the client of the database has come: frames of a generation of the log. */

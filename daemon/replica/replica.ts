@@ -11,7 +11,7 @@ import { CopyKeeper } from './copy-keeper.ts';
 import { FreshnessJudge } from './freshness.ts';
 import { KeepUp } from './keep-up.ts';
 import { LocalCopy } from './local-copy.ts';
-import { isTime, type Heard, type Place } from './place.ts';
+import { isTime, type StreamMessage, type GatewayPosition } from './gateway-position.ts';
 import { obstacleOf, UnsupportedError, type Obstacle } from './obstacle.ts';
 import { Pauses } from './pauses.ts';
 import { raceAndEnd } from './race.ts';
@@ -115,7 +115,7 @@ export class Replica {
       log,
     });
     this.#written = new Written(this.#arrivals, async () => {
-      const { position } = await this.#source.place(this.#closing.signal);
+      const { position } = await this.#source.position(this.#closing.signal);
       this.noteAnswer();
       return position;
     });
@@ -264,23 +264,23 @@ export class Replica {
     this.#session = session;
     this.#isRenewed = false;
     const { lost } = this.#written;
-    const place = await this.#source.place(signal);
-    this.#meet(place, lost);
-    const link = await this.#relay.link(place.epoch);
+    const gateway = await this.#source.position(signal);
+    this.#meet(gateway, lost);
+    const link = await this.#relay.link(gateway.epoch);
     const { copy, arrivals, log } = {
       copy: this.#copy,
       arrivals: this.#arrivals,
       log: this.#options.log,
     };
     try {
-      await this.#keeper.ensure(place, (done, total) => this.#board.copied(done, total), signal);
-      arrivals.tell({ position: place.position, changes: [], all: true });
+      await this.#keeper.ensure(gateway, (done, total) => this.#board.copied(done, total), signal);
+      arrivals.tell({ position: gateway.position, changes: [], all: true });
       const onStanding = (standing: CopyStanding): void => this.#take(standing);
       const onTrouble = (message: string): void =>
         this.#board.enter('catching-up', `What is new cannot be fetched: ${message}`);
       this.#keepUp = new KeepUp({ copy, link, arrivals, log, onStanding, onTrouble });
       onStanding(await copy.standing());
-      const both = [this.#listen(place.epoch, signal), this.#keepUp.run(signal)];
+      const both = [this.#listen(gateway.epoch, signal), this.#keepUp.run(signal)];
       await raceAndEnd(both, session);
     } catch (error) {
       if (this.#isRenewed) return;
@@ -293,13 +293,13 @@ export class Replica {
   }
 
   /** The gateway has answered; `lost` answers to writes were missing when it was asked. */
-  #meet(place: Place, lost: number): void {
-    const { project, server, schemaVersion } = place;
+  #meet(gateway: GatewayPosition, lost: number): void {
+    const { project, server, schemaVersion } = gateway;
     this.#info = { project, server, schemaVersion };
-    this.#aheadMs = place.time - this.#clock.now();
+    this.#aheadMs = gateway.time - this.#clock.now();
     this.#freshness.reachable(true);
-    const isOtherHistory = this.#keeper.record?.epoch !== place.epoch;
-    this.#written.met({ position: place.position, isOtherHistory, lost });
+    const isOtherHistory = this.#keeper.record?.epoch !== gateway.epoch;
+    this.#written.met({ position: gateway.position, isOtherHistory, lost });
     if (schemaVersion !== this.#schemaVersion) {
       throw new UnsupportedError(this.#otherTables(schemaVersion));
     }
@@ -307,19 +307,19 @@ export class Replica {
   }
 
   async #listen(epoch: string, signal: AbortSignal): Promise<void> {
-    for await (const heard of this.#source.changes(signal)) {
-      if (heard.kind === 'end') continue;
-      if (heard.kind === 'place' && heard.epoch !== epoch) return;
-      this.#hear(heard);
+    for await (const message of this.#source.changes(signal)) {
+      if (message.kind === 'end') continue;
+      if (message.kind === 'place' && message.epoch !== epoch) return;
+      this.#onMessage(message);
     }
   }
 
-  #hear(heard: Exclude<Heard, { kind: 'end' }>): void {
-    this.#aheadMs = heard.time - this.#clock.now();
-    this.#freshness.heard(heard.position);
-    if (heard.kind === 'change') this.#arrivals.tell(heard);
-    this.#aim(heard.position);
-    this.#keeper.saveSoon(heard.kind === 'time');
+  #onMessage(message: Exclude<StreamMessage, { kind: 'end' }>): void {
+    this.#aheadMs = message.time - this.#clock.now();
+    this.#freshness.contacted(message.position);
+    if (message.kind === 'change') this.#arrivals.tell(message);
+    this.#aim(message.position);
+    this.#keeper.saveSoon(message.kind === 'time');
     this.#judgeState();
   }
 

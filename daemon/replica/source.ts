@@ -5,7 +5,12 @@ import { isTlsRefusal } from '../../shared/host/tls-refusal.ts';
 import { errorCode, isObject, parseObject } from '../../shared/lib/guards.ts';
 import { reasonOf } from '../upstream/upstream-failed.ts';
 import { readEvents } from './event-stream.ts';
-import { readHeard, readPlace, type Heard, type Place } from './place.ts';
+import {
+  readMessage,
+  readPosition,
+  type StreamMessage,
+  type GatewayPosition,
+} from './gateway-position.ts';
 import { SourceError } from './source-error.ts';
 
 const CONNECT_MS = 5000;
@@ -52,10 +57,10 @@ export class ReplicaSource {
     return this.#received;
   }
 
-  async place(signal: AbortSignal): Promise<Place> {
-    const place = readPlace(await this.#json('', signal));
-    if (!place) throw new SourceError('unknown', 'The gateway does not say where it stands.');
-    return place;
+  async position(signal: AbortSignal): Promise<GatewayPosition> {
+    const found = readPosition(await this.#json('', signal));
+    if (!found) throw new SourceError('unknown', 'The gateway does not say where it stands.');
+    return found;
   }
 
   /** The newest one. */
@@ -96,13 +101,13 @@ export class ReplicaSource {
   }
 
   /** What the gateway tells as it happens; ends when the stream does. */
-  async *changes(signal: AbortSignal): AsyncGenerator<Heard> {
+  async *changes(signal: AbortSignal): AsyncGenerator<StreamMessage> {
     const response = await this.#get('/changes', signal, this.#silenceMs);
     await this.#expect200(response);
     try {
       for await (const { name, data } of readEvents(response.body)) {
-        const heard = readHeard(name, parseObject(data));
-        if (heard) yield heard;
+        const message = readMessage(name, parseObject(data));
+        if (message) yield message;
       }
     } catch (error) {
       throw asSourceError(error, signal);

@@ -8,7 +8,7 @@ import { CopyRefused, RestlessError } from '../store/table-copy.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import { AdminError } from './admin-error.ts';
-import { BucketPlace, folderPlace, type BlobPlace } from './blob-place.ts';
+import { BucketTarget, folderTarget, type BlobTarget } from './blob-target.ts';
 import { lookUp, openControlDoor } from './control-door.ts';
 import { stored } from './copies.ts';
 import { writeManifest } from './manifest.ts';
@@ -165,8 +165,8 @@ async function copyOnce(
 }
 
 /** Where this gateway keeps the blobs of a project. */
-function placeOf({ blobs, blobsFolder, dataFolder }: AdminSettings, projectId: string): BlobPlace {
+function placeOf({ blobs, blobsFolder, dataFolder }: AdminSettings, projectId: string): BlobTarget {
   return blobs
-    ? new BucketPlace(blobs, projectId)
-    : folderPlace(blobsFolder ?? dataFolder, projectId);
+    ? new BucketTarget(blobs, projectId)
+    : folderTarget(blobsFolder ?? dataFolder, projectId);
 }

@@ -9,7 +9,7 @@ import { structureProblems } from '../store/snapshot.ts';
 import { CopyRefused } from '../store/table-copy.ts';
 import { syncFile } from '../lib/durable-files.ts';
 import { AdminError } from './admin-error.ts';
-import { BucketPlace, folderPlace, sharedFolderPlace, type BlobPlace } from './blob-place.ts';
+import { BucketTarget, folderTarget, sharedFolderTarget, type BlobTarget } from './blob-target.ts';
 import { lookUp, openControlDoor, type ControlDoor } from './control-door.ts';
 import { checkFile, copyTo, databaseFile, syncFolders } from './copies.ts';
 import { DATABASE_FILE, exportedBlob } from './export.ts';
@@ -136,9 +136,9 @@ async function takeIn(options: ImportOptions, taking: Taking): Promise<void> {
 function placeOf(
   { blobs, blobsFolder }: AdminSettings,
   { id, stage }: { readonly id: string; readonly stage: string },
-): BlobPlace {
-  if (blobs) return new BucketPlace(blobs, id);
-  return blobsFolder === null ? folderPlace(stage, id) : sharedFolderPlace(blobsFolder, id);
+): BlobTarget {
+  if (blobs) return new BucketTarget(blobs, id);
+  return blobsFolder === null ? folderTarget(stage, id) : sharedFolderTarget(blobsFolder, id);
 }
 
 /** What an import left that was cut short. */
@@ -163,7 +163,7 @@ async function takeAway(place: string, stage: string): Promise<void> {
 
 interface Filling extends Taking {
   readonly stage: string;
-  readonly blobs: BlobPlace;
+  readonly blobs: BlobTarget;
 }
 
 async function fill(

@@ -11,7 +11,7 @@ import { existingKey, fingerprintOf } from './master-key.ts';
 const TEMPORARY = 'rekeying.key.tmp';
 
 /** Where the keys of a change are. */
-export interface KeyPlaces {
+export interface KeyFiles {
   readonly dataFolder: string;
   /** Of the key in use. */
   readonly keyFile: string;
@@ -32,7 +32,7 @@ export interface KeysNow {
 }
 
 /** The new key of a change that has begun; null when it is nowhere. Makes none. */
-export function begunKey(places: KeyPlaces, { to, newKeyFile }: RekeyMark): Uint8Array | null {
+export function begunKey(places: KeyFiles, { to, newKeyFile }: RekeyMark): Uint8Array | null {
   if (existsSync(places.newKeyFile)) return loadMasterKey(places.newKeyFile, '--new-key');
   if (places.newKeyFile !== newKeyFile) return null;
   const file = [spareFile(places, to), places.keyFile].find((path) => holds(path, to));
@@ -41,7 +41,7 @@ export function begunKey(places: KeyPlaces, { to, newKeyFile }: RekeyMark): Uint
 
 /** Soon nothing opens without the new key: a durable copy of it lies beside the data until all is done. */
 export async function keepSpare(
-  places: KeyPlaces,
+  places: KeyFiles,
   { to }: RekeyMark,
   fresh: Uint8Array,
 ): Promise<void> {
@@ -59,7 +59,7 @@ export async function keepSpare(
 
 /** The key of before is kept, as backups need it. Answers where; there is a key in place at every moment. */
 export async function putKeyInPlace(
-  { dataFolder, keyFile }: KeyPlaces,
+  { dataFolder, keyFile }: KeyFiles,
   { mark, fresh }: { readonly mark: RekeyMark; readonly fresh: Uint8Array },
   at: (point: 'old key kept' | 'key in place') => void,
 ): Promise<string> {
@@ -78,7 +78,7 @@ export async function putKeyInPlace(
  * have left. Answers where the keys are.
  */
 export async function dropSpare(
-  places: KeyPlaces,
+  places: KeyFiles,
   { to }: RekeyMark,
   oldKeyFile: string | null,
 ): Promise<KeysNow> {
@@ -93,7 +93,7 @@ export async function dropSpare(
   return { nameKeyFile: isOwnKey ? null : named, oldKeyFile, isNewKeyGone };
 }
 
-function spareFile({ dataFolder }: KeyPlaces, to: string): string {
+function spareFile({ dataFolder }: KeyFiles, to: string): string {
   return join(dataFolder, `master.key.${to}`);
 }
 

@@ -18,7 +18,7 @@ import {
   dropSpare,
   keepSpare,
   putKeyInPlace,
-  type KeyPlaces,
+  type KeyFiles,
   type KeysNow,
 } from './rekey-keys.ts';
 import { checkSealed, reseal, type ResealTarget, type Vaults } from './reseal.ts';
@@ -57,7 +57,7 @@ export interface Rekeyed extends KeysNow {
 /** It was interrupted, and says what that has left. */
 export class RekeyInterrupted extends AdminError {}
 
-interface Rekeying extends KeyPlaces {
+interface Rekeying extends KeyFiles {
   readonly options: RekeyOptions;
 }
 

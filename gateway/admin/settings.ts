@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { readConfigFile } from '../../shared/host/config-file.ts';
 import { defaultDataFolder } from '../../shared/host/gateway-data.ts';
-import { readBlobsConfig, type BlobsConfig, type S3Place } from '../blobs/blobs-config.ts';
+import { readBlobsConfig, type BlobsConfig, type S3Config } from '../blobs/blobs-config.ts';
 import { Databases } from '../projects/databases.ts';
 import { readStoreConfig } from '../projects/store-config.ts';
 import { readOr } from '../settings.ts';
@@ -15,7 +15,7 @@ export interface AdminSettings {
   /** The bucket that holds the blobs, as `s3://name`; null when they are in the data folder. */
   readonly bucket: string | null;
   /** How to reach it; null when there is none. */
-  readonly blobs: S3Place | null;
+  readonly blobs: S3Config | null;
   /** The folder that holds the blobs beside other gateways; null when there is none. */
   readonly blobsFolder: string | null;
   /** In the data folder, or on a server. */

@@ -8,7 +8,7 @@ interface S3Credentials {
 }
 
 /** A bucket, and how to reach it. */
-export interface S3Place {
+export interface S3Config {
   readonly kind: 's3';
   readonly bucket: string;
   /** Scheme, host and port; nothing else. */
@@ -20,7 +20,7 @@ export interface S3Place {
 }
 
 /** Where blobs are kept: in the folders of the projects, in a folder that several gateways see, or in a bucket. */
-export type BlobsConfig = { readonly kind: 'file'; readonly folder?: string } | S3Place;
+export type BlobsConfig = { readonly kind: 'file'; readonly folder?: string } | S3Config;
 
 /** Everything that is wrong with the settings, at once. It names settings and shows no value: one may be a secret. */
 export class BlobsConfigError extends Error {
@@ -79,7 +79,7 @@ function readFolder(
   return { kind: 'file', folder: resolve(folder) };
 }
 
-function readPlace(text: string, complain: Complain): Omit<S3Place, 'credentials'> | null {
+function readPlace(text: string, complain: Complain): Omit<S3Config, 'credentials'> | null {
   if (!text.startsWith('s3://') || !URL.canParse(text)) {
     complain(
       'SVC_BLOBS is none of `file:`, `file:/absolute/folder` and `s3://bucket?endpoint=…&region=…&path_style=…`.',

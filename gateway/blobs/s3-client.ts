@@ -3,7 +3,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ByteRange } from '../../shared/kernel/context.ts';
-import type { S3Place } from './blobs-config.ts';
+import type { S3Config } from './blobs-config.ts';
 import { asStoreError, isPassing, MissingObjectError, S3Error, WireError } from './s3-errors.ts';
 import { exchange, S3Body } from './s3-exchange.ts';
 import { readErrorCode, readListing, type ListedObject } from './s3-listing.ts';
@@ -53,12 +53,12 @@ const NOTHING: Sent = { payload: NO_BODY, body: null };
  * What passes (no answer, 429, 5xx) is tried again, unless it is a body that came in chunks, which are gone by then.
  */
 export class S3Client {
-  readonly #place: S3Place;
+  readonly #place: S3Config;
   readonly #signer: S3Signer;
   readonly #patience: S3Patience;
   readonly #agent: HttpAgent;
 
-  constructor(place: S3Place, patience: Partial<S3Patience> = {}) {
+  constructor(place: S3Config, patience: Partial<S3Patience> = {}) {
     this.#place = place;
     this.#signer = new S3Signer(place);
     this.#patience = { ...PATIENCE, ...patience };

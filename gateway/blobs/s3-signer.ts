@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
-import type { S3Place } from './blobs-config.ts';
+import type { S3Config } from './blobs-config.ts';
 
 /** The longest that Signature Version 4 allows. */
 const EXPIRES_MAX_SECONDS = 604_800;
@@ -23,11 +23,11 @@ export interface S3Call {
 
 /** Signs for one bucket. The time is that of the machine: the other side compares it with its own. */
 export class S3Signer {
-  readonly #place: S3Place;
+  readonly #place: S3Config;
   /** The keys of a day, derived once. */
   readonly #keys = new Map<string, ArrayBuffer>();
 
-  constructor(place: S3Place) {
+  constructor(place: S3Config) {
     this.#place = place;
   }
 

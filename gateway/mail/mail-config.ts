@@ -1,12 +1,12 @@
 import type { KeyObject } from 'node:crypto';
-import type { ImapPlace } from './inbound/imap-config.ts';
-import type { Credentials, ServerPlace } from './server-url.ts';
+import type { ImapConfig } from './inbound/imap-config.ts';
+import type { Credentials, ServerAddress } from './server-url.ts';
 
 /** Who writes where there is no mail server. Nothing can be sent to it. */
 export const LOCAL_FROM = 'svc@localhost';
 
 /** A mail server, and how to speak to it. */
-export interface SmtpPlace extends ServerPlace {
+export interface SmtpConfig extends ServerAddress {
   readonly kind: 'smtp';
   readonly credentials: Credentials | null;
   readonly from: string;
@@ -22,11 +22,11 @@ export interface DkimConfig {
 }
 
 /** Where mail goes: to a server, or into the outbox folder. And where mail comes from. */
-export type MailConfig = (SmtpPlace | { readonly kind: 'outbox'; readonly from: string }) & {
+export type MailConfig = (SmtpConfig | { readonly kind: 'outbox'; readonly from: string }) & {
   /** Behind the `@` of the addresses of projects, in small letters; null where no mail is taken. */
   readonly domain: string | null;
   /** The mailbox with the mail to that domain. */
-  readonly imap: ImapPlace | null;
+  readonly imap: ImapConfig | null;
   readonly dkim: DkimConfig | null;
   /** Who is asked for the records that signatures are checked with, as `address:port`; empty is the system's. */
   readonly dnsServers: readonly string[];

@@ -1,8 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { isMailAddress } from '../../shared/rules/mail-address.ts';
 import { readDkim } from './dkim-config.ts';
-import { readImapPlace } from './inbound/imap-config.ts';
-import { LOCAL_FROM, MailConfigError, type MailConfig, type SmtpPlace } from './mail-config.ts';
+import { readImapConfig } from './inbound/imap-config.ts';
+import { LOCAL_FROM, MailConfigError, type MailConfig, type SmtpConfig } from './mail-config.ts';
 import { readServerUrl, type Complain } from './server-url.ts';
 
 const SMTP_PORT = 587;
@@ -19,11 +19,11 @@ export function readMailConfig(env: Readonly<Record<string, string | undefined>>
   const complain: Complain = (problem) => problems.push(problem);
   const text = (name: string): string => env[name] ?? '';
   const from = readFrom(text('SVC_MAIL_FROM'), text('SVC_SMTP_URL') !== '', complain);
-  const place = text('SVC_SMTP_URL') === '' ? null : readSmtpPlace(text('SVC_SMTP_URL'), complain);
+  const place = text('SVC_SMTP_URL') === '' ? null : readSmtpConfig(text('SVC_SMTP_URL'), complain);
   const imapUrl = text('SVC_IMAP_URL');
   const common = {
     domain: readDomain(text('SVC_MAIL_DOMAIN'), imapUrl !== '', complain),
-    imap: imapUrl === '' ? null : readImapPlace(imapUrl, complain),
+    imap: imapUrl === '' ? null : readImapConfig(imapUrl, complain),
     dkim: readDkim(env, complain),
     dnsServers: readDnsServers(text('SVC_DNS_SERVERS'), complain),
   };
@@ -39,7 +39,10 @@ function readFrom(text: string, isNeeded: boolean, complain: Complain): string {
   return text || LOCAL_FROM;
 }
 
-function readSmtpPlace(text: string, complain: Complain): Omit<SmtpPlace, 'kind' | 'from'> | null {
+function readSmtpConfig(
+  text: string,
+  complain: Complain,
+): Omit<SmtpConfig, 'kind' | 'from'> | null {
   const server = readServerUrl(
     text,
     {

@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { Password } from './password.ts';
 
 /** A server, and how to speak to it. */
-export interface ServerPlace {
+export interface ServerAddress {
   readonly host: string;
   readonly port: number;
   /** `from_start` is TLS from the first byte; with `starttls` nothing is sent before the connection is secured. */
@@ -15,7 +15,7 @@ export interface Credentials {
 }
 
 /** A server as a setting names it, `scheme://user:password@host:port`, and what stands behind that. */
-interface ServerUrl extends ServerPlace {
+interface ServerUrl extends ServerAddress {
   readonly credentials: Credentials | null;
   /** From its slash on, as it was written. */
   readonly path: string;
@@ -69,7 +69,7 @@ function readTls(
   url: URL,
   { host, isSecure }: { readonly host: string; readonly isSecure: boolean },
   tell: Complain,
-): ServerPlace['tls'] {
+): ServerAddress['tls'] {
   const names = [...url.searchParams.keys()];
   const choice = url.searchParams.get('tls');
   if (names.some((name) => name !== 'tls') || names.length > 1) {

@@ -1,6 +1,6 @@
 import { isObject } from '../../shared/lib/guards.ts';
 import type { Sent, SmtpReply } from '../lib/approvals.ts';
-import type { SmtpPlace } from './mail-config.ts';
+import type { SmtpConfig } from './mail-config.ts';
 import { later, type MailSent } from './mailer.ts';
 import { oneLine } from './plain-text.ts';
 
@@ -32,7 +32,7 @@ interface Failure {
 interface Circumstances {
   /** All of the mail went out. */
   readonly isWhole: boolean;
-  readonly credentials: SmtpPlace['credentials'];
+  readonly credentials: SmtpConfig['credentials'];
 }
 
 /**
@@ -60,7 +60,7 @@ export function smtpFailure(error: unknown, { isWhole, credentials }: Circumstan
   return later(silence(failure));
 }
 
-function answered(failure: Failure, credentials: SmtpPlace['credentials']): Sent {
+function answered(failure: Failure, credentials: SmtpConfig['credentials']): Sent {
   const { command, response, responseCode } = failure;
   const reply = {
     text: oneLine(withoutSecrets(response, credentials), REPLY_CHARS_MAX),
@@ -113,7 +113,7 @@ function silence({ code, originalCode }: Failure): string {
   }
 }
 
-function withoutSecrets(reply: string, credentials: SmtpPlace['credentials']): string {
+function withoutSecrets(reply: string, credentials: SmtpConfig['credentials']): string {
   if (!credentials) return reply;
   const password = credentials.password.reveal();
   const plain = base64(`\0${credentials.user}\0${password}`);

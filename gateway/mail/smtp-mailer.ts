@@ -5,7 +5,7 @@ import { domainOf } from '../../shared/rules/mail-address.ts';
 import { Slots } from '../lib/slots.ts';
 import { composeMail } from './compose.ts';
 import { dkimSignature } from './dkim.ts';
-import type { DkimConfig, SmtpPlace } from './mail-config.ts';
+import type { DkimConfig, SmtpConfig } from './mail-config.ts';
 import { heldBack, type Mailer, type MailSent, type OutgoingMail } from './mailer.ts';
 import { Flight } from './outbound/flight.ts';
 import { smtpFailure } from './smtp-failure.ts';
@@ -29,7 +29,7 @@ const IN_HAND_BYTES_MAX = 32 * 1024 * 1024;
 const MAIL_BYTES = 4096;
 
 interface SmtpMailerOptions {
-  readonly place: SmtpPlace;
+  readonly place: SmtpConfig;
   readonly clock: Clock;
   /** What every mail is signed with. */
   readonly dkim?: DkimConfig | null;
@@ -40,7 +40,7 @@ interface SmtpMailerOptions {
 
 /** Sends mail by SMTP, over a few connections that serve several mails. */
 export class SmtpMailer implements Mailer {
-  readonly #place: SmtpPlace;
+  readonly #place: SmtpConfig;
   readonly #clock: Clock;
   readonly #dkim: DkimConfig | null;
   readonly #deadlineMs: number;

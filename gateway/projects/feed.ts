@@ -2,7 +2,7 @@ import { isoTime, type Clock } from '../../shared/lib/clock.ts';
 import type { Change } from '../../shared/kernel/context.ts';
 import { ServiceError, unavailable, type ErrorCode } from '../../shared/lib/errors.ts';
 import { CHANGE_STREAMS_PER_PROJECT } from '../../shared/lib/limits.ts';
-import type { LogPlace } from '../../shared/store/driver.ts';
+import type { LogPosition } from '../../shared/store/driver.ts';
 import type { Effect } from '../commit/job.ts';
 
 /**
@@ -20,7 +20,7 @@ const SILENCE_MS = 15_000;
 interface Standing {
   readonly position: number;
   /** Null while no log is kept. */
-  readonly log: Pick<LogPlace, 'epoch' | 'generation'> | null;
+  readonly log: Pick<LogPosition, 'epoch' | 'generation'> | null;
 }
 
 /** Somebody who is told of every commit, as text of an event stream. Its methods never throw. */

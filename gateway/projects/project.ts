@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Callbacks, ProjectInfo } from '../../shared/kernel/context.ts';
-import type { LogPlace, Standing } from '../../shared/store/driver.ts';
+import type { LogPosition, Standing } from '../../shared/store/driver.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { FileBlobStore } from '../blobs/blob-store.ts';
 import { BucketUploads } from '../blobs/direct-uploads.ts';
@@ -100,7 +100,7 @@ export class Project {
   /** How far the database has come: the newest commit this process knows of. */
   #standing: Standing = { position: 0, log: null };
   /** Where the log of a database on a server stands, as that told last. */
-  #primaryLog: Pick<LogPlace, 'epoch' | 'generation'> | null = null;
+  #primaryLog: Pick<LogPosition, 'epoch' | 'generation'> | null = null;
   #recorder: Recorder | null = null;
   readonly #gate: WriteGate;
   readonly #files: ProjectFiles;
@@ -203,7 +203,7 @@ export class Project {
     epoch,
     generation,
     position,
-  }: Pick<LogPlace, 'epoch' | 'generation'> & Pick<Standing, 'position'>): void {
+  }: Pick<LogPosition, 'epoch' | 'generation'> & Pick<Standing, 'position'>): void {
     this.#primaryLog = { epoch, generation };
     if (position > this.position) this.foreignCommit(position);
   }

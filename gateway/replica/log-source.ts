@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { unavailable } from '../../shared/lib/errors.ts';
-import type { LogPlace } from '../../shared/store/driver.ts';
+import type { LogPosition } from '../../shared/store/driver.ts';
 import { isMissing } from '../blobs/blob-store.ts';
 import { FileBody } from '../lib/file-body.ts';
 import type { Project } from '../projects/project.ts';
@@ -18,7 +18,7 @@ import {
   type Copy,
   type FoundFrames,
   type ReplicaSource,
-  type SourcePlace,
+  type SourcePosition,
   type WantedFrames,
 } from './source.ts';
 
@@ -56,12 +56,12 @@ export class LogSource implements ReplicaSource {
     this.#clock = clock;
   }
 
-  async place(project: Project): Promise<SourcePlace> {
+  async place(project: Project): Promise<SourcePosition> {
     const { epoch, generation } = await this.#place(project);
     return { epoch, generation, position: project.position };
   }
 
-  async #place(project: Project): Promise<LogPlace> {
+  async #place(project: Project): Promise<LogPosition> {
     const following = this.#of(project);
     const sinceMs = Math.abs(this.#clock.now() - following.toldAt);
     if (!project.standing.log) await this.#tell(project, following);
@@ -178,7 +178,7 @@ export class LogSource implements ReplicaSource {
 async function findLive(
   project: Project,
   { from, to }: FrameRange,
-  log: LogPlace,
+  log: LogPosition,
 ): Promise<Buffer | number | null> {
   const end = log.frames + 1;
   if (from > end) throw elsewhere();

@@ -13,7 +13,7 @@ import {
   type Copy,
   type FoundFrames,
   type ReplicaSource,
-  type SourcePlace,
+  type SourcePosition,
   type WantedFrames,
 } from './source.ts';
 
@@ -54,7 +54,7 @@ export class RemoteSource implements ReplicaSource {
     this.#clock = clock;
   }
 
-  async place(project: Project): Promise<SourcePlace> {
+  async place(project: Project): Promise<SourcePosition> {
     const following = this.#of(project);
     let generation = await this.#generation(following);
     // Read by each caller: what it knows to be written is in what it is told.

@@ -7,7 +7,7 @@ import type { FrameRange } from './log-file.ts';
 export const FRAMES_MAX = 256;
 
 /** Where a project stands. */
-export interface SourcePlace {
+export interface SourcePosition {
   /** Names one history of the log. */
   readonly epoch: string;
   /** The one that is being written, from 1. */
@@ -50,7 +50,7 @@ export interface Copy {
  */
 export interface ReplicaSource {
   /** Where the log stands, which is kept from here on. */
-  place(project: Project): Promise<SourcePlace>;
+  place(project: Project): Promise<SourcePosition>;
   /** The generation that is being written. NOT_FOUND in another history. */
   generation(project: Project, epoch: string): Promise<number>;
   /**

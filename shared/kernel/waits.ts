@@ -21,7 +21,7 @@ interface Waiter {
   wake: ((how: Woken) => void) | null;
 }
 
-interface PlaceLimits {
+interface WaitLimits {
   readonly perKey: number;
   readonly perProject: number;
   /** What the places are for, as the hint of a refusal names them. */
@@ -37,23 +37,23 @@ const SUBSCRIPTIONS = {
 /** An event may end a wait at any moment, so nobody is kept away for longer than this. */
 const RETRY_MAX_SECONDS = 5;
 
-interface Place {
+interface OpenWait {
   readonly keyId: string;
   /** When it is given back at the latest, as `performance.now` counts; null when nobody knows. */
   readonly endsAt: number | null;
 }
 
 /** So many places, and so many of them for one key. */
-class Places {
-  readonly #taken = new Set<Place>();
-  readonly #limits: PlaceLimits;
+class WaitQuota {
+  readonly #taken = new Set<OpenWait>();
+  readonly #limits: WaitLimits;
 
-  constructor(limits: PlaceLimits) {
+  constructor(limits: WaitLimits) {
     this.#limits = limits;
   }
 
   /** Returns what gives the place back. TOO_MANY_WAITS. */
-  take(place: Place): () => void {
+  take(place: OpenWait): () => void {
     const all = [...this.#taken];
     const ofKey = all.filter(({ keyId }) => keyId === place.keyId);
     const { perKey, perProject } = this.#limits;
@@ -63,7 +63,7 @@ class Places {
     return () => void this.#taken.delete(place);
   }
 
-  #full(kind: 'key' | 'project', taken: readonly Place[], limit: number): ServiceError {
+  #full(kind: 'key' | 'project', taken: readonly OpenWait[], limit: number): ServiceError {
     const { what } = this.#limits;
     const used = taken.length;
     const seconds = secondsToFirstEnd(taken);
@@ -75,7 +75,7 @@ class Places {
   }
 }
 
-function secondsToFirstEnd(taken: readonly Place[]): number | null {
+function secondsToFirstEnd(taken: readonly OpenWait[]): number | null {
   const ends = taken.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt]));
   if (ends.length === 0) return null;
   const seconds = Math.ceil((Math.min(...ends) - performance.now()) / 1000);
@@ -87,8 +87,8 @@ export class Waits {
   readonly #waiters = new Set<Waiter>();
   readonly #followers = new Map<Follower, string>();
   /** Of counted waits, and of followers. */
-  readonly #places = new Places(COUNTED_WAITS);
-  readonly #seats = new Places(SUBSCRIPTIONS);
+  readonly #waitQuota = new WaitQuota(COUNTED_WAITS);
+  readonly #subscriptionQuota = new WaitQuota(SUBSCRIPTIONS);
   #closed = false;
   readonly #onEnter: (() => void) | undefined;
 
@@ -142,7 +142,7 @@ export class Waits {
   /** Tells of every change until what it returns is called. TOO_MANY_WAITS; UNAVAILABLE when it is being closed. */
   follow(keyId: string, follower: Follower): () => void {
     if (this.#closed) throw unavailable(1);
-    const leave = this.#seats.take({ keyId, endsAt: null });
+    const leave = this.#subscriptionQuota.take({ keyId, endsAt: null });
     this.#followers.set(follower, keyId);
     this.#onEnter?.();
     return () => {
@@ -191,7 +191,7 @@ export class Waits {
   #enter(waiter: Waiter, countedUntil: number | null): () => void {
     const { keyId } = waiter;
     const release =
-      countedUntil === null ? undefined : this.#places.take({ keyId, endsAt: countedUntil });
+      countedUntil === null ? undefined : this.#waitQuota.take({ keyId, endsAt: countedUntil });
     this.#waiters.add(waiter);
     this.#onEnter?.();
     return () => {

@@ -73,7 +73,7 @@ export interface Writer {
 }
 
 /** A place in the log of a database, which replicas follow. */
-export interface LogPlace {
+export interface LogPosition {
   /** Random; names one history of the file. Generations of another history mean something else. */
   readonly epoch: string;
   /** Counts how often the log was begun anew in this history, from 1. */
@@ -89,7 +89,7 @@ export interface Standing {
   /** The number of the newest commit. */
   readonly position: number;
   /** Null while nobody follows the log, and while it cannot be told from which frame on it may be read. */
-  readonly log: LogPlace | null;
+  readonly log: LogPosition | null;
 }
 
 /** A copy of the database file as it stood when a generation began. */

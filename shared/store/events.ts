@@ -62,7 +62,7 @@ export interface NewEvent {
 }
 
 /** Where an event stands in the order of arrival. */
-interface EventPlace {
+interface EventSeq {
   readonly seq: number;
   readonly receivedAt: string;
 }
@@ -119,15 +119,15 @@ export class EventRepository {
   }
 
   /** The newest event's place and time. */
-  async #last(): Promise<EventPlace> {
-    const known = this.#tx.group?.carried.get(LAST) as EventPlace | undefined;
+  async #last(): Promise<EventSeq> {
+    const known = this.#tx.group?.carried.get(LAST) as EventSeq | undefined;
     if (known) return known;
     const row = await this.#tx.get(LAST_EVENT.sql, LAST_EVENT.params);
     return { seq: Number(row?.['seq'] ?? 0), receivedAt: String(row?.['received_at'] ?? '') };
   }
 
   /** Where the next event stands. Arrival order is the order of time, whatever the clock does. */
-  async nextPlace(nowIso: string): Promise<EventPlace> {
+  async nextPlace(nowIso: string): Promise<EventSeq> {
     const last = await this.#last();
     return {
       seq: last.seq + 1,

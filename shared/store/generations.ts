@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { unavailable } from '../lib/errors.ts';
-import type { BaseCopy, LogPlace } from './driver.ts';
+import type { BaseCopy, LogPosition } from './driver.ts';
 import { LogArchive } from './log-archive.ts';
 import {
   endHistory,
@@ -95,7 +95,7 @@ export class Generations {
   }
 
   /** Null while the log is not kept. */
-  get place(): LogPlace | null {
+  get place(): LogPosition | null {
     if (!this.#state) return null;
     const { epoch, generation } = this.#state;
     const salts = this.#frames > 0 ? this.#salts : null;

@@ -11,7 +11,7 @@ const KEPT_TIMES = 4;
 /** A base copy is there for this long after it was last asked for. */
 const COPY_MS = 600_000;
 
-type Place = Pick<BaseCopy, 'epoch' | 'generation'>;
+type GenerationRef = Pick<BaseCopy, 'epoch' | 'generation'>;
 
 /** The files of a history: logs of the generations before, as `<generation>.wal`, and copies of the file they began with. */
 export class LogArchive {
@@ -47,7 +47,7 @@ export class LogArchive {
 
   /** Copies the database file, which must not change meanwhile: that is asked before the copy gets its name. */
   async makeBase(
-    { epoch, generation }: Place,
+    { epoch, generation }: GenerationRef,
     databasePath: string,
     options: { readonly signal: AbortSignal; readonly isUnchanged: () => boolean },
   ): Promise<BaseCopy> {
@@ -63,7 +63,7 @@ export class LogArchive {
   }
 
   /** The copy there is. From now on it is there for as long as a new one. */
-  findBase({ epoch, generation }: Place): BaseCopy | null {
+  findBase({ epoch, generation }: GenerationRef): BaseCopy | null {
     const path = this.#baseOf(generation);
     const found = statSync(path, { throwIfNoEntry: false });
     if (!found) return null;

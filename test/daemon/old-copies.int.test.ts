@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Daemon } from '../../daemon/daemon.ts';
 import { resolveHome, type Home } from '../../daemon/home.ts';
 import { removeOldCopies } from '../../daemon/old-copies.ts';
-import { replicaPath } from '../../daemon/replica-place.ts';
+import { replicaPath } from '../../daemon/replica-paths.ts';
 import { ReplicaFolder } from '../../daemon/replica/replica-folder.ts';
 import { takeLock } from '../../shared/store/lock.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';

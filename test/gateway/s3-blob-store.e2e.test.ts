@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BlobSizeError } from '../../gateway/lib/durable-files.ts';
 import { isMissing } from '../../gateway/blobs/blob-store.ts';
-import type { S3Place } from '../../gateway/blobs/blobs-config.ts';
+import type { S3Config } from '../../gateway/blobs/blobs-config.ts';
 import { S3BlobStore } from '../../gateway/blobs/s3-blob-store.ts';
 import { S3Client } from '../../gateway/blobs/s3-client.ts';
 import type { ByteRange } from '../../shared/kernel/context.ts';
@@ -28,7 +28,7 @@ async function* failing(): AsyncGenerator<Uint8Array> {
 
 describe.skipIf(!hasSwift())('blobs in a bucket', () => {
   let swift: Swift;
-  let place: S3Place;
+  let place: S3Config;
   beforeAll(async () => {
     swift = await Swift.start();
     ({ place } = swift);
@@ -55,7 +55,7 @@ describe.skipIf(!hasSwift())('blobs in a bucket', () => {
     return found.map((key) => key.slice(`projects/${of}/`.length));
   }
 
-  const withPlace = (other: Partial<S3Place>) =>
+  const withPlace = (other: Partial<S3Config>) =>
     new S3BlobStore(new S3Client({ ...place, ...other }), project);
 
   describe('a blob', () => {

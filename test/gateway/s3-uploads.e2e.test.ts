@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BlobSizeError } from '../../gateway/lib/durable-files.ts';
 import { isMissing } from '../../gateway/blobs/blob-store.ts';
-import type { S3Place } from '../../gateway/blobs/blobs-config.ts';
+import type { S3Config } from '../../gateway/blobs/blobs-config.ts';
 import { S3BlobStore } from '../../gateway/blobs/s3-blob-store.ts';
 import { S3Client } from '../../gateway/blobs/s3-client.ts';
 import { hasSwift, Swift } from '../helpers/swift.ts';
@@ -20,7 +20,7 @@ const unreferenced = (): Promise<boolean> => Promise.resolve(false);
 
 describe.skipIf(!hasSwift())('files sent straight to a bucket and from it', () => {
   let swift: Swift;
-  let place: S3Place;
+  let place: S3Config;
   beforeAll(async () => {
     swift = await Swift.start();
     ({ place } = swift);

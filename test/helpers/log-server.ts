@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import type { FollowedLog, LogPlace } from '../../shared/store/driver.ts';
+import type { FollowedLog, LogPosition } from '../../shared/store/driver.ts';
 
 const HEADER_BYTES = 32;
 const FRAME_BYTES = 24 + 4096;
@@ -64,14 +64,14 @@ async function answer(log: FollowedLog, files: Files, url: string): Promise<Answ
   }
 }
 
-function sync(log: FollowedLog, place: LogPlace, files: Files, wanted: Wanted): Answer {
+function sync(log: FollowedLog, place: LogPosition, files: Files, wanted: Wanted): Answer {
   if (wanted.generation < place.generation) return archived(log, files, wanted);
   if (wanted.from > place.frames) return newest(place.generation);
   return live(place, files, wanted) ?? archived(log, files, wanted);
 }
 
 /** Null when the log was begun anew: then it is in the archive. */
-function live(place: LogPlace, files: Files, { from, to }: Range): Answer | null {
+function live(place: LogPosition, files: Files, { from, to }: Range): Answer | null {
   const end = Math.min(to, place.frames + 1);
   const frames = framesOf(readFileSync(files.wal), { from, to: end }, place.salts ?? '');
   return frames && [200, frames];

@@ -10,7 +10,7 @@ import {
   lmtpSocket,
   Maildir,
   PASSWORD,
-  type DovecotPlace,
+  type DovecotConfig,
 } from './mail-lab/dovecot.ts';
 import {
   dkimRecord,
@@ -200,7 +200,7 @@ export class MailLab {
     }
     execFileSync('chown', ['mail:mail', join(folder, 'vmail')]);
     execFileSync('chown', ['postfix', join(folder, 'postfix-data')]);
-    const dovecot: DovecotPlace = {
+    const dovecot: DovecotConfig = {
       folder,
       imapPort: this.imapPort,
       imapsPort: this.imapsPort,

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AwsV4Signer } from 'aws4fetch';
-import type { S3Place } from '../../gateway/blobs/blobs-config.ts';
+import type { S3Config } from '../../gateway/blobs/blobs-config.ts';
 import { required } from './require.ts';
 
 /** Debian's own, where its packages are. */
@@ -85,11 +85,11 @@ function canImport(): boolean {
 /** OpenStack Swift with its S3 interface, in a temporary folder that goes with it: it checks signatures for real. */
 export class Swift {
   /** A bucket that is there, with credentials that are let in. */
-  readonly place: S3Place;
+  readonly place: S3Config;
   readonly #process: ChildProcess;
   readonly #folder: string;
 
-  private constructor(parts: { place: S3Place; process: ChildProcess; folder: string }) {
+  private constructor(parts: { place: S3Config; process: ChildProcess; folder: string }) {
     this.place = parts.place;
     this.#process = parts.process;
     this.#folder = parts.folder;
@@ -140,7 +140,7 @@ async function firstLine(process: ChildProcess): Promise<string> {
   return line.toString().trim();
 }
 
-function placeAt(port: string): S3Place {
+function placeAt(port: string): S3Config {
   return {
     kind: 's3',
     bucket: BUCKET,

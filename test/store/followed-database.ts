@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Connection } from '../../shared/store/connection.ts';
-import type { LogPlace, Standing } from '../../shared/store/driver.ts';
+import type { LogPosition, Standing } from '../../shared/store/driver.ts';
 import { POSITION_QUERY, POSITION_SQL } from '../../shared/store/meta.ts';
 import { EmbeddedWriter } from '../../shared/store/writer.ts';
 import { makeItems } from '../helpers/database.ts';
@@ -34,7 +34,7 @@ export class FollowedDatabase {
   }
 
   /** Where the log stands. Throws while nobody follows. */
-  get place(): LogPlace {
+  get place(): LogPosition {
     const { log } = this.writer.standing;
     if (!log) throw new Error('Nobody follows.');
     return log;

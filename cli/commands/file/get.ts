@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import type { CommandContext, Declaration } from '../../command.ts';
-import { PartFile, type Place } from '../../disk/part-file.ts';
-import { placeFor } from '../../disk/place.ts';
+import { PartFile, type LocalTarget } from '../../disk/part-file.ts';
+import { targetFor } from '../../disk/local-target.ts';
 import { showProgress } from '../../disk/progress.ts';
 import { receiveFile } from '../../disk/receive.ts';
 import { RemoteDisk, type FetchedFile } from '../../disk/remote-disk.ts';
@@ -52,9 +52,9 @@ export async function run(context: CommandContext): Promise<number> {
     return EXIT.done;
   }
   // Told before anything is fetched; what comes there meanwhile is not replaced either.
-  const place = await placeFor(given, path, switchOption(context, 'force'));
-  const { sizeBytes, sha256 } = await save(context, await fetched(disk, path), place);
-  context.output.answer({ path, file: place.name, size_bytes: sizeBytes, sha256 });
+  const target = await targetFor(given, path, switchOption(context, 'force'));
+  const { sizeBytes, sha256 } = await save(context, await fetched(disk, path), target);
+  context.output.answer({ path, file: target.name, size_bytes: sizeBytes, sha256 });
   return EXIT.done;
 }
 
@@ -69,11 +69,11 @@ async function fetched(disk: RemoteDisk, path: string): Promise<FetchedFile> {
   }
 }
 
-async function save(context: CommandContext, file: FetchedFile, place: Place) {
-  const part = await PartFile.in(dirname(place.target), place.name);
+async function save(context: CommandContext, file: FetchedFile, target: LocalTarget) {
+  const part = await PartFile.in(dirname(target.target), target.name);
   try {
     const received = await receive(context, file, (bytes) => part.write(bytes));
-    await part.become(place);
+    await part.become(target);
     return received;
   } finally {
     await part.discard();

@@ -1,6 +1,6 @@
 import { isHead, type LedgerHead } from '../../../daemon/ledger-heads.ts';
 import { askAcceptLedger, askStatus } from '../../../daemon/probe.ts';
-import { forgetWitness } from '../../../daemon/replica-place.ts';
+import { forgetWitness } from '../../../daemon/replica-paths.ts';
 import { nounFor } from '../../../shared/lib/pluralize.ts';
 import { parseApiKey } from '../../../shared/lib/ids.ts';
 import { isObject } from '../../../shared/lib/guards.ts';

@@ -55,7 +55,7 @@ const SHARED_MODE = 0o644;
 
 type Scope = 'user' | 'project';
 
-interface Places {
+interface Paths {
   readonly home: string;
   readonly project: string;
   readonly env: NodeJS.ProcessEnv;
@@ -64,7 +64,7 @@ interface Places {
 interface McpClient {
   readonly format: 'json' | 'toml';
   readonly scope: Scope;
-  readonly file: Readonly<Record<Scope, (places: Places) => string>>;
+  readonly file: Readonly<Record<Scope, (paths: Paths) => string>>;
   /** What is left to do for the person. */
   readonly next: Readonly<Record<Scope, string>>;
 }
@@ -116,8 +116,8 @@ export async function run(context: CommandContext): Promise<number> {
   if (!NAME.test(name)) throw usageError('--name may hold 1 to 64 of a-z, A-Z, 0-9, _ and -.');
   const given = textOption(context, 'scope');
   const scope: Scope = given === 'user' || given === 'project' ? given : client.scope;
-  const places = { home: env['HOME'] || homedir(), project: process.cwd(), env };
-  const file = client.file[scope](places);
+  const paths = { home: env['HOME'] || homedir(), project: process.cwd(), env };
+  const file = client.file[scope](paths);
   const entry = serverEntry(env);
   const shown = entryText(client.format, name, entry);
   const print = switchOption(context, 'print');

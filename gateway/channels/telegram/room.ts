@@ -7,7 +7,7 @@ import { overHtml } from './messages.ts';
 import { Recent } from './recent.ts';
 
 /** A message in a chat. */
-export interface Place {
+export interface ChatRef {
   readonly chatId: number;
   readonly messageId: number;
 }
@@ -17,7 +17,7 @@ interface Expected {
   readonly token: string;
   readonly verb: 'answer' | 'needs_context';
   /** The message of the request, which may be another than the one that is replied to. */
-  readonly asked: Place;
+  readonly asked: ChatRef;
 }
 
 /** Who tapped "Needs context" and thinks about the words for longer than this, taps again. */
@@ -50,19 +50,19 @@ export class Room {
     this.#expected = new Recent(parts.clock, limits);
   }
 
-  expect(place: Place, expected: Expected): void {
-    this.#expected.set(keyOf(place), expected);
+  expect(chat: ChatRef, expected: Expected): void {
+    this.#expected.set(keyOf(chat), expected);
   }
 
-  expected(place: Place): Expected | null {
-    return this.#expected.get(keyOf(place));
+  expected(chat: ChatRef): Expected | null {
+    return this.#expected.get(keyOf(chat));
   }
 
   /**
    * Ends the very message that was used. The notification that says the request is over goes to the one that was remembered when it
    * was sent; after a lost answer that may be its twin.
    */
-  showOver(asked: Place, opened: Opened): void {
+  showOver(asked: ChatRef, opened: Opened): void {
     this.#expected.delete(keyOf(asked));
     const { chatId, messageId } = asked;
     this.errands.run(chatId, () => replaceOnce(this.api, chatId, messageId, overHtml(opened)));
@@ -74,6 +74,6 @@ export class Room {
   }
 }
 
-function keyOf({ chatId, messageId }: Place): string {
+function keyOf({ chatId, messageId }: ChatRef): string {
   return `${chatId}/${messageId}`;
 }

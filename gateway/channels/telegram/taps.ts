@@ -8,7 +8,7 @@ import {
   type Tap,
 } from './buttons.ts';
 import { pageLink, type PageLink } from './page-link.ts';
-import type { Place, Room } from './room.ts';
+import type { ChatRef, Room } from './room.ts';
 import { statusLine, statusWords } from './status.ts';
 import type { CallbackQuery } from './update.ts';
 
@@ -30,7 +30,7 @@ interface GoodTap {
   readonly query: CallbackQuery;
   readonly token: string;
   readonly opened: Opened;
-  readonly asked: Place;
+  readonly asked: ChatRef;
 }
 
 /** What follows from a tap on a button. */
@@ -88,7 +88,7 @@ export class Taps {
     this.#room.showOver(asked, decided.opened);
   }
 
-  #tooLate(query: CallbackQuery, opened: Opened, asked: Place): void {
+  #tooLate(query: CallbackQuery, opened: Opened, asked: ChatRef): void {
     this.#toast(query, `Nothing changed. ${statusLine(opened.request)}`, true);
     this.#room.showOver(asked, opened);
   }
@@ -122,7 +122,7 @@ export class Taps {
     return pageLink(this.#room.publicUrl, token);
   }
 
-  #setButtons({ chatId, messageId }: Place, buttons: Keyboard): void {
+  #setButtons({ chatId, messageId }: ChatRef, buttons: Keyboard): void {
     const { api, errands } = this.#room;
     errands.run(chatId, () => api.setButtons(chatId, messageId, buttons));
   }

@@ -2,7 +2,7 @@ import type { ChannelView, Choice, Decided, Opened } from '../../lib/approvals.t
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { escapeHtml, fitText, shownLine } from './display-text.ts';
 import { Recent } from './recent.ts';
-import type { Place, Room } from './room.ts';
+import type { ChatRef, Room } from './room.ts';
 import { statusLine, statusWords } from './status.ts';
 import type { Message } from './update.ts';
 
@@ -32,7 +32,7 @@ interface GoodReply {
   readonly token: string;
   readonly opened: Opened;
   /** The message that asked. */
-  readonly asked: Place;
+  readonly asked: ChatRef;
 }
 
 /** What follows from a message: a start link, an answer, or words that a button asked for. */
@@ -71,14 +71,14 @@ export class Texts {
   async #reply(message: Message, repliedTo: number): Promise<void> {
     const { approvals } = this.#room;
     const chatId = message.chat.id;
-    const place = { chatId, messageId: repliedTo };
-    const expected = this.#room.expected(place);
+    const chat = { chatId, messageId: repliedTo };
+    const expected = this.#room.expected(chat);
     const token = expected?.token ?? (await approvals.tokenOfMessage(chatId, repliedTo));
     if (token === null) return this.#sayToStranger(message, HELP);
     const isTheirs = await approvals.isTelegram(token, { chatId, userId: message.from.id });
     const opened = isTheirs ? await approvals.open(token) : null;
     if (!opened) return this.#answer(message, NOT_YOURS);
-    const reply = { message, token, opened, asked: expected?.asked ?? place };
+    const reply = { message, token, opened, asked: expected?.asked ?? chat };
     const isQuestion = opened.request.kind === 'question';
     return this.#use(reply, expected?.verb ?? (isQuestion ? 'answer' : null));
   }
@@ -94,7 +94,7 @@ export class Texts {
     return this.#tell(message, asked, decided);
   }
 
-  #tell(message: Message, asked: Place, decided: Decided): void {
+  #tell(message: Message, asked: ChatRef, decided: Decided): void {
     const { request } = decided.opened;
     if (decided.outcome === 'refused') return this.#answer(message, decided.problem);
     if (decided.outcome === 'late') {

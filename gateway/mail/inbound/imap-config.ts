@@ -1,7 +1,12 @@
-import { readServerUrl, type Complain, type Credentials, type ServerPlace } from '../server-url.ts';
+import {
+  readServerUrl,
+  type Complain,
+  type Credentials,
+  type ServerAddress,
+} from '../server-url.ts';
 
 /** A mailbox that mail is taken from, and how to get at it. */
-export interface ImapPlace extends ServerPlace, Credentials {
+export interface ImapConfig extends ServerAddress, Credentials {
   /** `INBOX`, or the name of a folder with the separators of its server. */
   readonly mailbox: string;
 }
@@ -16,7 +21,7 @@ const MAILBOX = /^[^\p{Cc}]{1,255}$/u;
  * Reads SVC_IMAP_URL, `imaps://user:password@host:993/INBOX` or `imap://…` (RFC 5092), with TLS as SVC_SMTP_URL has it.
  * Null after a problem was told.
  */
-export function readImapPlace(text: string, complain: Complain): ImapPlace | null {
+export function readImapConfig(text: string, complain: Complain): ImapConfig | null {
   const server = readServerUrl(
     text,
     {

@@ -7,7 +7,7 @@ import type { Projects } from '../../projects/projects.ts';
 import type { MailConfig } from '../mail-config.ts';
 import { MailRoom } from './mail-room.ts';
 import type { Mailbox } from './mailbox/mailbox.ts';
-import type { ImapPlace } from './imap-config.ts';
+import type { ImapConfig } from './imap-config.ts';
 import type { MailReader } from './read-mail.ts';
 import { ThreadMailReader } from './reader/thread-reader.ts';
 
@@ -42,7 +42,7 @@ export class InboundMail {
     };
   }
 
-  async #open(imap: ImapPlace, domain: string): Promise<void> {
+  async #open(imap: ImapConfig, domain: string): Promise<void> {
     const { projects, control, clock, log, observer } = this.#parts;
     // Its package is loaded only where there is a mailbox.
     const { Mailbox: Box } = await import('./mailbox/mailbox.ts');

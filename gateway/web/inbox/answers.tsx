@@ -9,7 +9,7 @@ import { Icon } from '../pages/icons.tsx';
 import type { Ctx } from '../pages/page-answers.tsx';
 import { PAGE_HEADERS } from '../pages/style.ts';
 import type { WebInbox } from './inbox.ts';
-import { PlainPage, type Place } from './layout.tsx';
+import { PlainPage, type PageFrame } from './layout.tsx';
 
 /** What all routes of the web inbox work with. */
 export interface Ui {
@@ -49,7 +49,7 @@ export function clearCookie({ cookie }: Ui): string {
   return `${cookie.name}=; Max-Age=0; ${cookie.attributes}`;
 }
 
-export function newPlace({ root }: Ui): Place {
+export function newFrame({ root }: Ui): PageFrame {
   return { root, nonce: randomBytes(16).toString('base64') };
 }
 
@@ -69,7 +69,7 @@ function policy(nonce: string): string {
 export async function html(
   c: Ctx,
   status: number,
-  { nonce }: Place,
+  { nonce }: PageFrame,
   content: JSX.Element,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
@@ -96,12 +96,12 @@ export function message(
   { status, heading, text }: { status: number; heading: string; text: string },
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
-  const place = newPlace(ui);
+  const frame = newFrame(ui);
   return html(
     c,
     status,
-    place,
-    <PlainPage place={place} title={heading}>
+    frame,
+    <PlainPage frame={frame} title={heading}>
       <div class="end">
         <Icon name="warn" />
         <div>

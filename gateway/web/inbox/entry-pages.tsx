@@ -2,11 +2,11 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { ProjectInfo } from '../../../shared/kernel/context.ts';
 import { Icon } from '../pages/icons.tsx';
 import { AgentText } from '../pages/words.tsx';
-import { PlainPage, type Place } from './layout.tsx';
+import { PlainPage, type PageFrame } from './layout.tsx';
 import { Problem } from './parts.tsx';
 
 interface SignInProps {
-  readonly place: Place;
+  readonly frame: PageFrame;
   readonly csrf: string;
   readonly problem: string | null;
   readonly email: string;
@@ -15,9 +15,9 @@ interface SignInProps {
 }
 
 /** Where whoever has no session begins one. */
-export function SignInPage({ place, csrf, problem, email, isOut }: SignInProps): JSX.Element {
+export function SignInPage({ frame, csrf, problem, email, isOut }: SignInProps): JSX.Element {
   return (
-    <PlainPage place={place} title="Sign in">
+    <PlainPage frame={frame} title="Sign in">
       <div>
         <h1>{isOut ? 'You are signed out' : 'Open your inbox'}</h1>
         <p class="lead">What your agents ask, and what happens in your project.</p>
@@ -25,7 +25,7 @@ export function SignInPage({ place, csrf, problem, email, isOut }: SignInProps):
       <Problem text={problem} />
       <section class="card stack" aria-labelledby="by-mail">
         <h2 id="by-mail">As the owner</h2>
-        <form method="post" action={`${place.root}/sign-in`} class="stack">
+        <form method="post" action={`${frame.root}/sign-in`} class="stack">
           <input type="hidden" name="csrf" value={csrf} />
           <div>
             <label for="email">The owner’s email address</label>
@@ -54,9 +54,9 @@ export function SignInPage({ place, csrf, problem, email, isOut }: SignInProps):
 }
 
 /** The same for every address. */
-export function MailedPage({ place }: { readonly place: Place }): JSX.Element {
+export function MailedPage({ frame }: { readonly frame: PageFrame }): JSX.Element {
   return (
-    <PlainPage place={place} title="Look at your mail">
+    <PlainPage frame={frame} title="Look at your mail">
       <div class="end good">
         <Icon name="yes" />
         <div>
@@ -73,7 +73,7 @@ export function MailedPage({ place }: { readonly place: Place }): JSX.Element {
 }
 
 interface EnterProps {
-  readonly place: Place;
+  readonly frame: PageFrame;
   readonly csrf: string;
   readonly projects: readonly ProjectInfo[];
   readonly kind: 'key' | 'owner';
@@ -88,9 +88,9 @@ interface EnterProps {
 
 /** Behind a link that begins a session. Looking does not use it up; the button does. */
 export function EnterPage(shown: EnterProps): JSX.Element {
-  const { place, csrf, projects, kind, isOther, isOwnDoing } = shown;
+  const { frame, csrf, projects, kind, isOther, isOwnDoing } = shown;
   return (
-    <PlainPage place={place} title="Open the inbox">
+    <PlainPage frame={frame} title="Open the inbox">
       <div>
         <h1>Open the inbox?</h1>
         <p class="lead">
@@ -120,12 +120,12 @@ export function EnterPage(shown: EnterProps): JSX.Element {
 
 /** For an owner of several projects, and for one of none. */
 export function ProjectsPage({
-  place,
+  frame,
   csrf,
   projects,
-}: Pick<EnterProps, 'place' | 'csrf' | 'projects'>): JSX.Element {
+}: Pick<EnterProps, 'frame' | 'csrf' | 'projects'>): JSX.Element {
   return (
-    <PlainPage place={place} title="Projects">
+    <PlainPage frame={frame} title="Projects">
       <h1>{projects.length === 0 ? 'There is no project for you' : 'Which project?'}</h1>
       {projects.length === 0 ? (
         <p>No project here has your address as its owner’s.</p>
@@ -133,7 +133,7 @@ export function ProjectsPage({
         <ul class="rows">
           {projects.map(({ name, slug }) => (
             <li>
-              <a href={`${place.root}/p/${slug}`} data-row>
+              <a href={`${frame.root}/p/${slug}`} data-row>
                 <AgentText text={name} reading="line" class="what" />
                 <AgentText text={slug} reading="exact" class="mono soft" />
               </a>
@@ -141,7 +141,7 @@ export function ProjectsPage({
           ))}
         </ul>
       )}
-      <form method="post" action={`${place.root}/sign-out`}>
+      <form method="post" action={`${frame.root}/sign-out`}>
         <input type="hidden" name="csrf" value={csrf} />
         <button class="btn">Sign out</button>
       </form>

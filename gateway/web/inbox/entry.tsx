@@ -13,7 +13,7 @@ import {
   goTo,
   html,
   message,
-  newPlace,
+  newFrame,
   outdatedForm,
   secretIn,
   setCookie,
@@ -53,9 +53,9 @@ interface SignInShown {
 /** Also what is answered, with 401, to whoever asks for a page without a session. */
 export function signInPage(ui: Ui, c: Ctx, shown: SignInShown = {}): Promise<Response> {
   const { status = 200, problem = null, email = '', isOut = false } = shown;
-  const place = newPlace(ui);
+  const frame = newFrame(ui);
   const csrf = ui.inbox.vault.sign(START);
-  return html(c, status, place, <SignInPage {...{ place, csrf, problem, email, isOut }} />);
+  return html(c, status, frame, <SignInPage {...{ frame, csrf, problem, email, isOut }} />);
 }
 
 async function mailLink(ui: Ui, c: Ctx): Promise<Response> {
@@ -75,8 +75,8 @@ async function mailLink(ui: Ui, c: Ctx): Promise<Response> {
     const problem = [error.message, error.hint].filter(Boolean).join(' ');
     return signInPage(ui, c, { status: error.status, problem, email });
   }
-  const place = newPlace(ui);
-  return html(c, 200, place, <MailedPage place={place} />);
+  const frame = newFrame(ui);
+  return html(c, 200, frame, <MailedPage frame={frame} />);
 }
 
 function isMail({ code }: ServiceError): boolean {
@@ -93,12 +93,12 @@ async function lookAtLink(ui: Ui, c: Ctx, kind: Link['holder']['kind']): Promise
   const link = await linkOf(ui, c, kind);
   if (!link) return deadLink(ui, c);
   const projects = await ui.inbox.access.projectsOf(link);
-  const place = newPlace(ui);
+  const frame = newFrame(ui);
   const csrf = ui.inbox.vault.sign(linkText(link.token));
   const isOther = await isOtherSession(ui, c, link);
   const isOwnDoing = kind === 'key' && !isOther && senderOf(c).site === 'none';
-  const shown = { place, csrf, projects, kind, isOther, isOwnDoing };
-  return html(c, 200, place, <EnterPage {...shown} />);
+  const shown = { frame, csrf, projects, kind, isOther, isOwnDoing };
+  return html(c, 200, frame, <EnterPage {...shown} />);
 }
 
 /** Whether a browser that comes with this link has the inbox open as somebody else. */

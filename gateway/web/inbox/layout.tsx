@@ -9,7 +9,7 @@ import { STYLE_VERSION } from './style.ts';
 import type { UiPage } from './visit.ts';
 
 /** What a page needs to find its style and its script. */
-export interface Place {
+export interface PageFrame {
   /** The path of the web inbox, such as `/ui`. */
   readonly root: string;
   /** Only what carries it is run, and styles the page. */
@@ -17,13 +17,13 @@ export interface Place {
 }
 
 interface HtmlProps {
-  readonly place: Place;
+  readonly frame: PageFrame;
   readonly title: string;
   readonly children?: Child;
 }
 
-function Head({ place, title }: Omit<HtmlProps, 'children'>): JSX.Element {
-  const { root, nonce } = place;
+function Head({ frame, title }: Omit<HtmlProps, 'children'>): JSX.Element {
+  const { root, nonce } = frame;
   return (
     <head>
       <meta charset="utf-8" />
@@ -40,10 +40,10 @@ function Head({ place, title }: Omit<HtmlProps, 'children'>): JSX.Element {
 }
 
 /** A page outside any project: to come in, or to be told why not. */
-export function PlainPage({ place, title, children }: HtmlProps): JSX.Element {
+export function PlainPage({ frame, title, children }: HtmlProps): JSX.Element {
   return (
     <html lang="en">
-      <Head place={place} title={`${title} · svc`} />
+      <Head frame={frame} title={`${title} · svc`} />
       <body>
         <header class="bar plain">
           <p class="brand">
@@ -59,7 +59,7 @@ export function PlainPage({ place, title, children }: HtmlProps): JSX.Element {
 }
 
 interface Framed {
-  readonly place: Place;
+  readonly frame: PageFrame;
   readonly access: Access;
   /** Those that this session may see. */
   readonly pages: readonly UiPage[];
@@ -76,14 +76,14 @@ interface Framed {
 
 /** A page of a project. The script brings `#nav` and `#page` up to date; all else stays as it is. */
 export function Layout(framed: Framed): JSX.Element {
-  const { place, access, current, title, position, wide, waiting, children } = framed;
+  const { frame, access, current, title, position, wide, waiting, children } = framed;
   const { info } = access.project;
   const count = waiting === null || waiting === '0' ? '' : `(${waiting}) `;
   return (
     <html lang="en">
-      <Head place={place} title={`${count}${title} · ${plainLine(info.name)}`} />
+      <Head frame={frame} title={`${count}${title} · ${plainLine(info.name)}`} />
       <body
-        data-live={`${place.root}/live?project=${info.slug}&seen=${position}`}
+        data-live={`${frame.root}/live?project=${info.slug}&seen=${position}`}
         data-topics={current.topics.join(' ')}
       >
         <a class="skip" href="#page">
@@ -101,11 +101,11 @@ export function Layout(framed: Framed): JSX.Element {
   );
 }
 
-function Bar({ place, access, csrf }: Framed): JSX.Element {
+function Bar({ frame, access, csrf }: Framed): JSX.Element {
   const { info } = access.project;
   return (
     <header class="bar">
-      <a class="brand" href={place.root}>
+      <a class="brand" href={frame.root}>
         <Icon name="brand" />
         <span class="project">
           <AgentText text={info.name} reading="line" />
@@ -117,7 +117,7 @@ function Bar({ place, access, csrf }: Framed): JSX.Element {
           )}
         </span>
       </a>
-      <form method="post" action={`${place.root}/sign-out`}>
+      <form method="post" action={`${frame.root}/sign-out`}>
         <input type="hidden" name="csrf" value={csrf} />
         <span class="who soft">
           <AgentText text={access.name} reading="line" />
@@ -128,8 +128,8 @@ function Bar({ place, access, csrf }: Framed): JSX.Element {
   );
 }
 
-function Nav({ place, access, pages, current, waiting }: Framed): JSX.Element {
-  const base = `${place.root}/p/${access.project.info.slug}`;
+function Nav({ frame, access, pages, current, waiting }: Framed): JSX.Element {
+  const base = `${frame.root}/p/${access.project.info.slug}`;
   return (
     <nav id="nav" aria-label="Pages">
       <ul>

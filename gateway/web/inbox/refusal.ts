@@ -20,8 +20,8 @@ export function refusalOf(
 ): Refusal {
   if (!(error instanceof ServiceError) || !isAnswered(error)) throw error;
   const { status } = error;
-  const place = places[error.code];
-  if (place !== undefined) return { status, text: null, fields: { [place]: sentences(error) } };
+  const frame = places[error.code];
+  if (frame !== undefined) return { status, text: null, fields: { [frame]: sentences(error) } };
   const problems = (error.details?.['fields'] ?? []) as readonly FieldProblem[];
   const fields: Record<string, string> = {};
   const rest: string[] = [];

@@ -19,7 +19,7 @@ import {
   foreignForm,
   goTo,
   html,
-  newPlace,
+  newFrame,
   nothingHere,
   outdatedForm,
   secretIn,
@@ -89,9 +89,9 @@ async function start(ui: Ui, c: Ctx): Promise<Response> {
   if (slug === undefined) {
     // A key that is none any more.
     if (session.holder.kind === 'key') return signInPage(ui, c, { status: 401 });
-    const place = newPlace(ui);
+    const frame = newFrame(ui);
     const csrf = ui.inbox.vault.sign(sessionCsrf(session));
-    return html(c, 200, place, <ProjectsPage place={place} csrf={csrf} projects={projects} />);
+    return html(c, 200, frame, <ProjectsPage frame={frame} csrf={csrf} projects={projects} />);
   }
   const access = await ui.inbox.access.inProject(session, slug);
   const first = access && pagesFor(access)[0];
@@ -174,15 +174,15 @@ async function framed(
 ): Promise<Response> {
   const { access, csrf } = visit;
   const { title, content, status = 200, wide = false } = shown;
-  const place = newPlace(ui);
+  const frame = newFrame(ui);
   const pages = pagesFor(access);
-  const frame = { place, access, csrf, title, position, wide, current: page, pages };
+  const layout = { frame, access, csrf, title, position, wide, current: page, pages };
   const waiting = await waitingIn(visit);
   return html(
     c,
     status,
-    place,
-    <Layout {...frame} waiting={waiting}>
+    frame,
+    <Layout {...layout} waiting={waiting}>
       {content}
     </Layout>,
   );

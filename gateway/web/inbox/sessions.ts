@@ -198,12 +198,12 @@ export class Sessions {
     }
   }
 
-  #holderOf(row: Pick<UiLinkRow | UiSessionRow, keyof HolderRow>, place: string): Holder {
+  #holderOf(row: Pick<UiLinkRow | UiSessionRow, keyof HolderRow>, frame: string): Holder {
     const { kind, project_id: projectId, key_id: keyId, key_hash: keyHash, address } = row;
     if (kind === 'key') {
       return { kind, projectId: projectId ?? '', keyId: keyId ?? '', keyHash: keyHash ?? '' };
     }
-    const plain = this.#parts.vault.open(place, address ?? new Uint8Array());
+    const plain = this.#parts.vault.open(frame, address ?? new Uint8Array());
     return { kind, address: Buffer.from(plain).toString('utf8') };
   }
 }

@@ -82,13 +82,16 @@ function find(uri: string): { readonly kind: ResourceKind; readonly name: string
   return parsed && kind ? { kind, name: parsed.name } : null;
 }
 
-interface Place {
+interface ListPosition {
   readonly scheme: string;
   readonly inner: string | undefined;
 }
 
 /** `kv.…`: a kind, and the cursor of its own list. */
-function readCursor(cursor: string | undefined, kinds: readonly ResourceKind[]): Place | null {
+function readCursor(
+  cursor: string | undefined,
+  kinds: readonly ResourceKind[],
+): ListPosition | null {
   if (cursor === undefined) return kinds[0] ? { scheme: kinds[0].scheme, inner: undefined } : null;
   const [scheme = '', inner = ''] = cursor.split('.', 2);
   if (kinds.some((kind) => kind.scheme === scheme)) return { scheme, inner: inner || undefined };

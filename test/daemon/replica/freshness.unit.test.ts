@@ -12,14 +12,14 @@ beforeEach(() => {
 
 function live(position = 10): void {
   judge.has(position);
-  judge.heard(position);
+  judge.contacted(position);
 }
 
 describe('a copy', () => {
   it('that never had everything is of no use', () => {
     expect(judge.judge()).toEqual({ usable: 'no', ageMs: Infinity });
     judge.has(5);
-    judge.heard(7);
+    judge.contacted(7);
     expect(judge.judge().usable).toBe('no');
     judge.has(7);
     expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0 });
@@ -29,7 +29,7 @@ describe('a copy', () => {
     live();
     clock.advance(15_000);
     expect(judge.judge()).toEqual({ usable: 'live', ageMs: 15_000 });
-    judge.heard(10);
+    judge.contacted(10);
     expect(judge.judge().ageMs).toBe(0);
     clock.advance(20_000);
     expect(judge.judge().usable).toBe('live');
@@ -51,11 +51,11 @@ describe('a copy', () => {
   it('stays live for 5 s while it lacks what the stream has told', () => {
     live(10);
     clock.advance(100);
-    judge.heard(11);
+    judge.contacted(11);
     clock.advance(5000);
     expect(judge.judge()).toEqual({ usable: 'live', ageMs: 5100 });
     clock.advance(1);
-    judge.heard(12);
+    judge.contacted(12);
     expect(judge.judge().usable).toBe('no');
     judge.has(11);
     expect(judge.judge().usable).toBe('live');
@@ -67,7 +67,7 @@ describe('a copy', () => {
     live(0);
     for (let position = 1; position < 2000; position += 1) {
       clock.advance(20);
-      judge.heard(position);
+      judge.contacted(position);
       judge.has(position - 1);
       expect(judge.judge().usable).toBe('live');
     }
@@ -77,7 +77,7 @@ describe('a copy', () => {
     live(0);
     for (let position = 1; position <= 3000; position += 1) {
       clock.advance(60);
-      judge.heard(position);
+      judge.contacted(position);
     }
     expect(judge.judge().usable).toBe('no');
     judge.has(2999);
@@ -85,14 +85,14 @@ describe('a copy', () => {
     judge.has(3000);
     expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0 });
     clock.advance(60);
-    judge.heard(3001);
+    judge.contacted(3001);
     expect(judge.judge().usable).toBe('live');
   });
 
   it('is as old as what it had last, not as what it hears', () => {
     live(10);
     clock.advance(1000);
-    judge.heard(11);
+    judge.contacted(11);
     clock.advance(3000);
     judge.has(11);
     // Complete when that was heard; what has happened since is not known.
@@ -120,7 +120,7 @@ describe('a copy', () => {
     expect(judge.judge()).toEqual({ usable: 'stale', ageMs: 0 });
     judge.reachable(true);
     expect(judge.judge()).toEqual({ usable: 'no', ageMs: 0 });
-    judge.heard(10);
+    judge.contacted(10);
     expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0 });
   });
 
@@ -128,10 +128,10 @@ describe('a copy', () => {
     live();
     judge.streamEnded();
     judge.reachable(false);
-    judge.heard(14);
+    judge.contacted(14);
     expect(judge.judge().usable).toBe('no');
     judge.has(13);
-    judge.heard(15);
+    judge.contacted(15);
     expect(judge.judge().usable).toBe('no');
     judge.has(14);
     expect(judge.judge().usable).toBe('live');
@@ -140,10 +140,10 @@ describe('a copy', () => {
   it('is doubted where another call got no answer, until the stream says something or ends', () => {
     judge.doubt();
     expect(judge.isDoubted).toBe(false);
-    judge.heard(1);
+    judge.contacted(1);
     judge.doubt();
     expect(judge.isDoubted).toBe(true);
-    judge.heard(1);
+    judge.contacted(1);
     expect(judge.isDoubted).toBe(false);
     judge.doubt();
     judge.streamEnded();
@@ -166,12 +166,12 @@ describe('a copy', () => {
 
   it('of another history is not held to positions of the one before', () => {
     live(1000);
-    judge.heard(2000);
+    judge.contacted(2000);
     clock.advance(6000);
     judge.forget();
     judge.has(3);
     expect(judge.judge().usable).toBe('no');
-    judge.heard(3);
+    judge.contacted(3);
     expect(judge.judge()).toEqual({ usable: 'live', ageMs: 0 });
   });
 

@@ -3,7 +3,7 @@ import { Arrivals } from '../../../daemon/replica/arrivals.ts';
 import { Backoff } from '../../../daemon/replica/backoff.ts';
 import { readEvents } from '../../../daemon/replica/event-stream.ts';
 import { obstacleOf } from '../../../daemon/replica/obstacle.ts';
-import { readHeard, readPlace } from '../../../daemon/replica/place.ts';
+import { readMessage, readPosition } from '../../../daemon/replica/gateway-position.ts';
 import { SourceError } from '../../../daemon/replica/source-error.ts';
 import { SyncError, syncEndOf, syncErrorOf } from '../../../daemon/replica/sync-failure.ts';
 import { TIMING } from '../../../daemon/replica/timing.ts';
@@ -105,7 +105,7 @@ describe('what a gateway says', () => {
   };
 
   it('is understood', () => {
-    expect(readPlace(place)).toEqual({
+    expect(readPosition(place)).toEqual({
       epoch: 'abc123',
       position: 7,
       time: Date.UTC(2026, 0, 2, 3, 4, 5),
@@ -137,7 +137,7 @@ describe('what a gateway says', () => {
     [{ server: { ...place.server, channels: [1] } }],
     [{ schema_version: null }],
   ])('is refused where it makes no sense: %j', (part) => {
-    expect(readPlace({ ...place, ...part })).toBeNull();
+    expect(readPosition({ ...place, ...part })).toBeNull();
   });
 
   it('may hold changes of kinds to come: then anything may have changed', () => {
@@ -149,12 +149,15 @@ describe('what a gateway says', () => {
     ];
     const told = { position: 1, time: '2026-01-02T03:04:05.000Z' };
     const heard = (changes: unknown, all?: true): unknown =>
-      readHeard('change', { ...told, changes, ...(all && { all }) });
+      readMessage('change', { ...told, changes, ...(all && { all }) });
     expect(heard(known)).toMatchObject({ changes: known, all: false });
     expect(heard([...known, { kind: 'moon' }])).toMatchObject({ changes: known, all: true });
     expect(heard([], true)).toMatchObject({ changes: [], all: true });
-    expect(readHeard('moon', told)).toBeNull();
-    expect(readHeard('end', { code: 'KEY_REVOKED' })).toEqual({ kind: 'end', code: 'KEY_REVOKED' });
+    expect(readMessage('moon', told)).toBeNull();
+    expect(readMessage('end', { code: 'KEY_REVOKED' })).toEqual({
+      kind: 'end',
+      code: 'KEY_REVOKED',
+    });
   });
 
   it.each([

@@ -41,7 +41,7 @@ describe('an answer without end', () => {
       response.on('drain', more);
       more();
     };
-    await expect(source.place(NEVER)).rejects.toMatchObject({
+    await expect(source.position(NEVER)).rejects.toMatchObject({
       fault: 'unknown',
       message: 'The gateway answers more than 1 MB where it should not.',
     });
@@ -51,7 +51,7 @@ describe('an answer without end', () => {
 
   it('of a megabyte is read', async () => {
     answer = (_, response) => response.end(' '.repeat(1024 * 1024));
-    await expect(source.place(NEVER)).rejects.toMatchObject({
+    await expect(source.position(NEVER)).rejects.toMatchObject({
       message: 'The gateway does not say where it stands.',
     });
   });

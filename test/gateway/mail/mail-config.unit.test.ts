@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MailConfigError, type SmtpPlace } from '../../../gateway/mail/mail-config.ts';
+import { MailConfigError, type SmtpConfig } from '../../../gateway/mail/mail-config.ts';
 import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
 
 const SVC_MAIL_FROM = 'approvals@example.com';
 
-function smtp(SVC_SMTP_URL: string): SmtpPlace {
+function smtp(SVC_SMTP_URL: string): SmtpConfig {
   const config = readMailConfig({ SVC_SMTP_URL, SVC_MAIL_FROM });
   if (config.kind !== 'smtp') throw new Error('no mail server');
   return config;

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { SmtpPlace } from '../../../gateway/mail/mail-config.ts';
+import type { SmtpConfig } from '../../../gateway/mail/mail-config.ts';
 import { Password } from '../../../gateway/mail/password.ts';
 import { openMailer } from '../../../gateway/mail/open-mailer.ts';
 import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
@@ -41,7 +41,7 @@ afterEach(async () => {
 
 async function open(
   options: Parameters<typeof FakeSmtp.start>[0],
-  place: Partial<SmtpPlace> = {},
+  place: Partial<SmtpConfig> = {},
   ca?: string,
   stepTimeoutMs = PATIENT_MS,
 ): Promise<void> {
@@ -50,7 +50,7 @@ async function open(
 }
 
 async function connect(
-  place: Partial<SmtpPlace>,
+  place: Partial<SmtpConfig>,
   ca?: string,
   stepTimeoutMs = PATIENT_MS,
 ): Promise<void> {

@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Project } from '../../../gateway/projects/project.ts';
 import { LogSource, type OpenCopy } from '../../../gateway/replica/log-source.ts';
 import { unavailable } from '../../../shared/lib/errors.ts';
-import type { LogPlace, Standing } from '../../../shared/store/driver.ts';
+import type { LogPosition, Standing } from '../../../shared/store/driver.ts';
 import { FakeClock, temporaryFolder } from '../../helpers/gateway.ts';
 
 const FRAME = 24 + 4096;
@@ -99,7 +99,7 @@ class Stage {
     return join(this.generations, `${generation}.db`);
   }
 
-  get place(): LogPlace {
+  get place(): LogPosition {
     if (!this.standing.log) throw new Error('It does not stand anywhere.');
     return this.standing.log;
   }

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { errorCode } from '../../../shared/lib/guards.ts';
 
-export interface DovecotPlace {
+export interface DovecotConfig {
   readonly folder: string;
   readonly imapPort: number;
   readonly imapsPort: number;
@@ -31,7 +31,7 @@ export function lmtpSocket(folder: string): string {
 }
 
 /** Settings of Dovecot 2.3: any user is let in with the one password, and has a Maildir. */
-export function dovecotSettings(place: DovecotPlace): string {
+export function dovecotSettings(place: DovecotConfig): string {
   const { folder, imapPort, imapsPort, prefix, capability } = place;
   return `
 base_dir = ${folder}/dovecot-run

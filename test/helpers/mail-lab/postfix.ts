@@ -1,6 +1,6 @@
 import { lmtpSocket } from './dovecot.ts';
 
-export interface PostfixPlace {
+export interface PostfixConfig {
   readonly folder: string;
   readonly smtpPort: number;
   readonly bouncerPort: number;
@@ -11,7 +11,7 @@ export interface PostfixPlace {
 export const CATCH_ALL = 'catchall@inbox.test';
 
 /** `main.cf` of Postfix 3.5 and later. Nothing leaves the machine: other domains are refused. */
-export function mainSettings(place: PostfixPlace): string {
+export function mainSettings(place: PostfixConfig): string {
   const { folder, bouncerPort, milterSocket } = place;
   return `
 compatibility_level = 3.6

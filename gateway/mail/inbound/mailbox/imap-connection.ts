@@ -1,6 +1,6 @@
 import type { FetchMessageObject, FetchQueryObject, ImapFlow } from 'imapflow';
 import { MAIL_MAX_BYTES } from '../../../../shared/lib/limits.ts';
-import type { ImapPlace } from '../imap-config.ts';
+import type { ImapConfig } from '../imap-config.ts';
 
 /** Of a mail that is too large, so much of its headers. */
 const HEADERS_MAX_BYTES = 256 * 1024;
@@ -34,7 +34,7 @@ export interface FetchedMail {
 }
 
 interface ConnectionOptions {
-  readonly place: ImapPlace;
+  readonly place: ImapConfig;
   readonly patience: Patience;
   /** Who vouches for the server, as PEM; there for tests. */
   readonly ca?: string;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../../shared/lib/clock.ts';
 import type { MailboxStore } from '../../../store/control/mailboxes.ts';
 import { backoffMs, pause, PAUSES, type Pauses } from '../../../lib/backoff.ts';
-import type { ImapPlace } from '../imap-config.ts';
+import type { ImapConfig } from '../imap-config.ts';
 import type { MailTaker } from '../mail-taker.ts';
 import { ImapConnection, type Patience } from './imap-connection.ts';
 import { Intake } from './intake.ts';
@@ -30,7 +30,7 @@ const TIMINGS: Timings = {
 };
 
 interface MailboxOptions {
-  readonly place: ImapPlace;
+  readonly place: ImapConfig;
   readonly store: MailboxStore;
   readonly taker: MailTaker;
   readonly clock: Clock;
@@ -207,6 +207,6 @@ export class Mailbox {
 }
 
 /** Under which it is known how far it was read: without the password, which may change. */
-function nameOf({ host, user, mailbox }: ImapPlace): string {
+function nameOf({ host, user, mailbox }: ImapConfig): string {
   return `${host}/${user}/${mailbox}`;
 }

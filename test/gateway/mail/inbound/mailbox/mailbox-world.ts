@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import { Mailbox } from '../../../../../gateway/mail/inbound/mailbox/mailbox.ts';
-import type { ImapPlace } from '../../../../../gateway/mail/inbound/imap-config.ts';
+import type { ImapConfig } from '../../../../../gateway/mail/inbound/imap-config.ts';
 import type { MailOutcome } from '../../../../../gateway/lib/observer.ts';
 import type { MailTaker } from '../../../../../gateway/mail/inbound/mail-taker.ts';
 import { Password } from '../../../../../gateway/mail/password.ts';
@@ -143,7 +143,7 @@ export class MailboxWorld {
 
   /** Opens and starts it. */
   async open(
-    place: Partial<ImapPlace> = {},
+    place: Partial<ImapConfig> = {},
     options: Partial<Omit<Options, 'place'>> = {},
   ): Promise<Mailbox> {
     const mailbox = await Mailbox.open({

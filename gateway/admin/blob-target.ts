@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { writeStreamSynced } from '../lib/durable-files.ts';
-import type { S3Place } from '../blobs/blobs-config.ts';
+import type { S3Config } from '../blobs/blobs-config.ts';
 import { FileBlobStore } from '../blobs/blob-store.ts';
 import { S3BlobStore } from '../blobs/s3-blob-store.ts';
 import { S3Client } from '../blobs/s3-client.ts';
@@ -14,7 +14,7 @@ import type { StoredBlob } from './project-copy.ts';
 const AT_ONCE_MAX_BYTES = 8 * 1024 * 1024;
 
 /** Where a gateway keeps the blobs of one project, seen from outside of it. */
-export interface BlobPlace {
+export interface BlobTarget {
   /** Copies a blob to a new file, and checks it. */
   fetch(blob: StoredBlob, file: string): Promise<void>;
   /** Takes a blob in whose file was checked. */
@@ -25,7 +25,7 @@ export interface BlobPlace {
 }
 
 /** Beside the databases: those of a project in `projects/<id>` below `folder`. */
-export function folderPlace(folder: string, projectId: string): BlobPlace {
+export function folderTarget(folder: string, projectId: string): BlobTarget {
   const at = ({ digest }: StoredBlob): string => join(folder, blobFile(projectId, digest));
   return {
     async fetch(blob, file) {
@@ -40,11 +40,11 @@ export function folderPlace(folder: string, projectId: string): BlobPlace {
   };
 }
 
-/** As `folderPlace`, where other gateways see the folder: a blob is there whole, or not at all. */
-export function sharedFolderPlace(folder: string, projectId: string): BlobPlace {
+/** As `folderTarget`, where other gateways see the folder: a blob is there whole, or not at all. */
+export function sharedFolderTarget(folder: string, projectId: string): BlobTarget {
   const store = new FileBlobStore(join(folder, 'projects', projectId, 'blobs'));
   return {
-    ...folderPlace(folder, projectId),
+    ...folderTarget(folder, projectId),
     async store({ sizeBytes }, file) {
       (await store.putStream(createReadStream(file), sizeBytes)).release();
     },
@@ -52,13 +52,13 @@ export function sharedFolderPlace(folder: string, projectId: string): BlobPlace 
 }
 
 /** In a bucket. */
-export class BucketPlace implements BlobPlace {
+export class BucketTarget implements BlobTarget {
   readonly #client: S3Client;
   readonly #store: S3BlobStore;
   readonly #projectId: string;
   readonly #stored: string[] = [];
 
-  constructor(place: S3Place, projectId: string) {
+  constructor(place: S3Config, projectId: string) {
     this.#client = new S3Client(place);
     this.#store = new S3BlobStore(this.#client, projectId);
     this.#projectId = projectId;

@@ -2,15 +2,15 @@ import { lstat, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../../shared/lib/guards.ts';
 import { fileExists, localFault, localRefusal, onFile } from './faults.ts';
-import type { Place } from './part-file.ts';
+import type { LocalTarget } from './part-file.ts';
 import { baseName } from './typed-path.ts';
 
 /** Where a stored file goes: to the name that was given, else to its own name in the current folder. */
-export async function placeFor(
+export async function targetFor(
   given: string | undefined,
   path: string,
   mayReplace: boolean,
-): Promise<Place> {
+): Promise<LocalTarget> {
   const name = await nameFor(given, path);
   const found = await orNull(lstat(name), name);
   if (!found) {

@@ -6,7 +6,7 @@ import type { ReplicaInfo } from './status.ts';
 const TIMES_END_MS = Date.UTC(9999, 0);
 
 /** Where a gateway stands, and what it is. */
-export interface Place extends ReplicaInfo {
+export interface GatewayPosition extends ReplicaInfo {
   readonly epoch: string;
   readonly position: number;
   /** The gateway's clock, in milliseconds since 1970. */
@@ -14,7 +14,7 @@ export interface Place extends ReplicaInfo {
 }
 
 /** What the stream of changes says. */
-export type Heard =
+export type StreamMessage =
   | {
       readonly kind: 'place';
       readonly epoch: string;
@@ -33,7 +33,7 @@ export type Heard =
   | { readonly kind: 'end'; readonly code: string };
 
 /** The answer of `GET /v1/replica`; null for anything else. */
-export function readPlace(value: unknown): Place | null {
+export function readPosition(value: unknown): GatewayPosition | null {
   if (!isObject(value)) return null;
   const { epoch, position, schema_version: schemaVersion } = value;
   const time = readTime(value['time']);
@@ -74,7 +74,7 @@ export function readInfo(
 }
 
 /** An event of `GET /v1/replica/changes`; null for one of a kind this release does not know. */
-export function readHeard(name: string, value: unknown): Heard | null {
+export function readMessage(name: string, value: unknown): StreamMessage | null {
   if (!isObject(value)) return null;
   if (name === 'end') return { kind: 'end', code: String(value['code']) };
   const { position, epoch } = value;
