@@ -146,14 +146,14 @@ type Host = ConstructorParameters<typeof Projects>[1];
 function openProjects(
   { dataFolder, steady = new KeptSteadiness(dataFolder), openProjectsMax, log }: GatewayOptions,
   { databases, control }: Store,
-  host: Omit<Host, 'rests' | 'gatewayId' | 'mayBeForeign' | 'isUnsure' | 'steady' | 'files'>,
+  host: Omit<Host, 'idleMarkers' | 'gatewayId' | 'mayBeForeign' | 'isUnsure' | 'steady' | 'files'>,
 ): { readonly projects: Projects; readonly peers: Peers | null } {
   const files = openFilesOptions(openProjectsMax);
   const onError = (project: string, error: unknown): void =>
     log.error({ err: error, project }, 'upkeep failed');
   if (!databases.shared) {
     const alone = { mayBeForeign: () => false, isUnsure: () => false, gatewayId: null };
-    const own = { ...host, ...alone, steady, files, rests: control.rests };
+    const own = { ...host, ...alone, steady, files, idleMarkers: control.idleMarkers };
     return { projects: new Projects(control, own, onError), peers: null };
   }
   const { gateways } = control;
@@ -167,7 +167,7 @@ function openProjects(
     onError: (error) => log.error({ err: error }, 'the store, or who shares it, gives trouble'),
   });
   const others = { mayBeForeign: () => peers.hasOthers, isUnsure: () => peers.isUnsure };
-  const shared = { ...host, ...others, steady, files, rests: gateways.notesOf(id) };
+  const shared = { ...host, ...others, steady, files, idleMarkers: gateways.markersOf(id) };
   const projects = new Projects(control, { ...shared, gatewayId: id }, onError);
   return { projects, peers };
 }

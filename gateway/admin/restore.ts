@@ -158,7 +158,7 @@ async function copyAll(
     { kind: 'file', path: join(stage, 'control.db') },
     () => undefined,
   );
-  await store.rests.endAll();
+  await store.idleMarkers.endAll();
   await store.close();
 }
 

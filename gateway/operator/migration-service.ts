@@ -1,6 +1,6 @@
 import { ServiceError } from '../../shared/lib/errors.ts';
 import type { ControlStore } from '../store/control-store.ts';
-import type { MovingProject, Turned } from '../store/control/moves.ts';
+import type { MovingProject, Transition } from '../store/control/moves.ts';
 import type { Projects } from '../projects/projects.ts';
 import { othersHint } from './others-hint.ts';
 import { namedProject } from './named-project.ts';
@@ -11,7 +11,7 @@ interface MigrationDeps {
 }
 
 /** What came of an order about where a project is. */
-export interface Turning {
+export interface TransitionResult {
   readonly project: { readonly id: string; readonly slug: string; readonly name: string };
   readonly state: 'active' | 'held' | 'moved';
   /** Where it moved to; null where it is here, and where nobody said. */
@@ -29,26 +29,26 @@ export class MigrationService {
   }
 
   /** Lets nothing of a project be written. Answers when what was begun before is done. */
-  hold(name: string): Promise<Turning> {
-    return this.#turn(name, { state: 'held', to: null }, (id) => this.#parts.projects.hold(id));
+  hold(name: string): Promise<TransitionResult> {
+    return this.#order(name, { state: 'held', to: null }, (id) => this.#parts.projects.hold(id));
   }
 
-  release(name: string): Promise<Turning> {
-    return this.#turn(name, { state: 'active', to: null }, (id) =>
+  release(name: string): Promise<TransitionResult> {
+    return this.#order(name, { state: 'active', to: null }, (id) =>
       this.#parts.projects.release(id),
     );
   }
 
   /** Closes a project that is held for good: it lives at the gateway with this address now, where one is given. */
-  leave(name: string, to: string | null): Promise<Turning> {
-    return this.#turn(name, { state: 'moved', to }, (id) => this.#parts.projects.leave(id, to));
+  leave(name: string, to: string | null): Promise<TransitionResult> {
+    return this.#order(name, { state: 'moved', to }, (id) => this.#parts.projects.moveAway(id, to));
   }
 
   /**
    * Takes in a project whose database and blobs are in place. `store` is the fingerprint of where they were put.
    * PRECONDITION_FAILED when that is not where this gateway looks for them, and when its id or slug is taken.
    */
-  async adopt(moving: MovingProject, store: string): Promise<Turning> {
+  async adopt(moving: MovingProject, store: string): Promise<TransitionResult> {
     if (store !== this.#parts.projects.storeFingerprint) {
       throw new ServiceError('PRECONDITION_FAILED', {
         hint: 'This gateway has its databases elsewhere: give the command the same SVC_DATABASE_URL, or the same configuration file.',
@@ -67,20 +67,20 @@ export class MigrationService {
     });
   }
 
-  async #turn(
+  async #order(
     name: string,
-    { state, to }: { readonly state: Turning['state']; readonly to: string | null },
-    order: (projectId: string) => Promise<Turned>,
-  ): Promise<Turning> {
+    { state, to }: { readonly state: TransitionResult['state']; readonly to: string | null },
+    order: (projectId: string) => Promise<Transition>,
+  ): Promise<TransitionResult> {
     const { id, slug, name: title } = await namedProject(this.#parts.control, name);
-    const turned = await order(id);
-    if ('others' in turned) throw notAlone(turned.others);
-    if ('refused' in turned) throw refusal(slug, turned.refused);
+    const transitioned = await order(id);
+    if ('others' in transitioned) throw notAlone(transitioned.others);
+    if ('refused' in transitioned) throw refusal(slug, transitioned.refused);
     return {
       project: { id, slug, name: title },
       state,
       moved_to: to,
-      changed: turned.changed,
+      changed: transitioned.changed,
     };
   }
 }
@@ -92,7 +92,7 @@ function notAlone(others: number): ServiceError {
   });
 }
 
-type Refused = Extract<Turned, { refused: unknown }>['refused'];
+type Refused = Extract<Transition, { refused: unknown }>['refused'];
 
 const WHY: Readonly<Record<Refused, (slug: string) => string>> = {
   missing: () => 'It is still being made.',

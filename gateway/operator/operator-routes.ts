@@ -11,7 +11,7 @@ import { LIST_MAX } from '../../shared/lib/limits.ts';
 import { parseFields } from '../../shared/kernel/operation.ts';
 import { label } from '../../shared/operations/fields.ts';
 import { SLUG } from '../../shared/rules/slug.ts';
-import type { Turning } from './migration-service.ts';
+import type { TransitionResult } from './migration-service.ts';
 import type { Obeyed, OperatorService } from './operator-service.ts';
 
 interface RoutesParts {
@@ -120,16 +120,16 @@ async function obey(
     return obeyed;
   }
   const { moves } = approvals;
-  const turning = await (order === 'hold'
+  const result = await (order === 'hold'
     ? moves.hold(name)
     : order === 'release'
       ? moves.release(name)
       : moves.leave(name, inputIn(movedInput, body).to));
-  noteTurning(log, turning);
-  return turning;
+  noteTurning(log, result);
+  return result;
 }
 
-function noteTurning(log: Logger, { project, state, moved_to, changed }: Turning): void {
+function noteTurning(log: Logger, { project, state, moved_to, changed }: TransitionResult): void {
   const order = { project: project.id, slug: project.slug, state, moved_to, changed };
   log.info({ by: 'operator socket', ...order }, `a project is ${state}`);
 }

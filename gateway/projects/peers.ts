@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { LEFT, type GatewayRow, type GatewayStore } from '../store/control/gateways.ts';
-import type { ProjectWork } from '../store/control/rests.ts';
+import type { ProjectIdleState } from '../store/control/idle-markers.ts';
 
 const BEAT_MS = 2_000;
 /** A gateway whose beat stands still for so long is taken for dead. */
@@ -19,12 +19,12 @@ export interface Duty {
 }
 
 interface PeersOptions {
-  readonly store: Pick<GatewayStore, 'beat' | 'leave' | 'notesOf' | 'takeDuty' | 'takeOver'>;
+  readonly store: Pick<GatewayStore, 'beat' | 'leave' | 'markersOf' | 'takeDuty' | 'takeOver'>;
   /** Of this gateway: `gatewayIdIn` its data folder. */
   readonly id: string;
   readonly clock: Clock;
   /** Gets what a gateway looked after that has died or left: from now on this one does. */
-  readonly onInherited: (work: readonly ProjectWork[]) => void;
+  readonly onInherited: (work: readonly ProjectIdleState[]) => void;
   /** The others took this one for dead: what it looked after they do, and it begins anew. */
   readonly onLost: () => void;
   readonly onError: (error: unknown) => void;
@@ -207,7 +207,7 @@ export class Peers {
   async #lookAgain(): Promise<void> {
     if (!this.#mayHaveMore) return;
     const { store, id, onInherited } = this.#options;
-    const work = await store.notesOf(id).all();
+    const work = await store.markersOf(id).all();
     this.#mayHaveMore = false;
     onInherited(work);
   }

@@ -35,7 +35,7 @@ export interface FilesHost {
    * Comes when the files are to be closed and something was written, for a last look at them. What it answers is called
    * once they are closed: from then on the project rests. Null when it is not to be called resting.
    */
-  beforeRest(store: ProjectReader): Promise<(() => void) | null>;
+  beforeIdle(store: ProjectReader): Promise<(() => void) | null>;
   /** They are closed: what is known of the log holds no longer. */
   closed(): void;
   /** They could not be closed, or not looked at. */
@@ -62,25 +62,25 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
   #isLeaving = false;
   #isEnded = false;
   /** The files are being opened or closed. Never rejects. */
-  #turning: Promise<void> | null = null;
+  #transition: Promise<void> | null = null;
   /** Who waits until they are open. */
   #callers: Caller[] = [];
   #calls = 0;
   #whenUnused: (() => void) | null = null;
   #usedAt = 0;
-  /** Nothing was written since `beforeRest`. */
-  #isResting: boolean;
+  /** Nothing was written since `beforeIdle`. */
+  #isIdle: boolean;
   #beginning: Promise<void> | null = null;
   #ledgerKey: Uint8Array | null = null;
 
-  /** `isResting`: so an earlier run has left the project. */
-  constructor(host: FilesHost, isResting: boolean) {
+  /** `isIdle`: so an earlier run has left the project. */
+  constructor(host: FilesHost, isIdle: boolean) {
     this.#host = host;
-    this.#isResting = isResting;
+    this.#isIdle = isIdle;
   }
 
   get isOpen(): boolean {
-    return this.#open !== null && this.#turning === null;
+    return this.#open !== null && this.#transition === null;
   }
 
   get isInUse(): boolean {
@@ -106,9 +106,7 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
   run<N extends ProcedureName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
     return this.#host.gate.write(name, () =>
       this.#use(({ writes }) =>
-        this.#isResting
-          ? this.#work().then(() => writes.run(name, input))
-          : writes.run(name, input),
+        this.#isIdle ? this.#work().then(() => writes.run(name, input)) : writes.run(name, input),
       ),
     );
   }
@@ -127,24 +125,24 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
 
   /** There is something to be written down, though nothing was written here. */
   wake(): void {
-    this.#isResting = false;
+    this.#isIdle = false;
   }
 
   /** As if it had come to rest: the next write is noted. */
-  rest(): void {
-    this.#isResting = true;
+  markIdle(): void {
+    this.#isIdle = true;
   }
 
   leave(): Promise<void> {
-    if (!this.isOpen) return this.#turning ?? Promise.resolve();
+    if (!this.isOpen) return this.#transition ?? Promise.resolve();
     this.#isLeaving = true;
-    return this.#turn(() => this.#shut());
+    return this.#transitionTo(() => this.#shut());
   }
 
   /** Ends after the calls at hand, and admits no more. */
   async close(): Promise<void> {
     this.#isEnded = true;
-    while (this.#turning) await this.#turning;
+    while (this.#transition) await this.#transition;
     await this.leave();
   }
 
@@ -173,19 +171,19 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
     if (this.#isEnded) return Promise.reject(unavailable(5));
     return new Promise((admit, refuse) => {
       this.#callers.push({ admit, refuse });
-      if (!this.#turning) void this.#turn(() => this.#openUp());
+      if (!this.#transition) void this.#transitionTo(() => this.#openUp());
     });
   }
 
-  #turn(work: () => Promise<void>): Promise<void> {
-    this.#turning = this.#turnThrough(work);
-    return this.#turning;
+  #transitionTo(work: () => Promise<void>): Promise<void> {
+    this.#transition = this.#runTransition(work);
+    return this.#transition;
   }
 
-  async #turnThrough(work: () => Promise<void>): Promise<void> {
+  async #runTransition(work: () => Promise<void>): Promise<void> {
     await work();
-    this.#turning = null;
-    if (this.#callers.length > 0) void this.#turn(() => this.#openUp());
+    this.#transition = null;
+    if (this.#callers.length > 0) void this.#transitionTo(() => this.#openUp());
     // Whoever waits for a place may ask for this one from here on.
     this.#host.openFiles.settle();
   }
@@ -234,18 +232,18 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
   }
 
   async #closeSides({ reader, writes }: Open): Promise<void> {
-    const rest = this.#isResting ? null : await this.#lastLook(reader);
+    const markIdle = this.#isIdle ? null : await this.#lastLook(reader);
     await reader.close();
     await writes.close();
-    if (!rest) return;
-    this.#isResting = true;
-    rest();
+    if (!markIdle) return;
+    this.#isIdle = true;
+    markIdle();
   }
 
   /** However it ends, the files are closed. */
   async #lastLook(reader: Reader): Promise<(() => void) | null> {
     try {
-      return await this.#host.beforeRest(new ProjectReader(reader, this.#host.info.id));
+      return await this.#host.beforeIdle(new ProjectReader(reader, this.#host.info.id));
     } catch (error) {
       this.#host.onError(error);
       return null;
@@ -261,7 +259,7 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
   async #begin(): Promise<void> {
     try {
       await this.#host.beginWork();
-      this.#isResting = false;
+      this.#isIdle = false;
     } finally {
       this.#beginning = null;
     }

@@ -22,14 +22,14 @@ import { ProjectFiles, type FilesHost } from './project-files.ts';
 import { Recorder } from '../commit/recorder.ts';
 import { Waits } from '../../shared/kernel/waits.ts';
 import type { PushSender, Sender, SenderHost } from './senders.ts';
-import { WriteGate, type Whereabouts } from './write-gate.ts';
+import { WriteGate, type MigrationState } from './write-gate.ts';
 import { Watchers } from './watchers.ts';
 import type { Effect } from '../commit/job.ts';
 import type { ProjectWrites, Writers } from '../commit/writers.ts';
 
 /** Longer than a receiver of callbacks has to answer. */
-const SETTLE_MS = 20_000;
-const SETTLE_LOOK_MS = 10;
+const DRAIN_MS = 20_000;
+const DRAIN_POLL_MS = 10;
 
 /** What a project needs of the gateway it is open in. */
 export interface ProjectHost extends SenderHost {
@@ -49,7 +49,7 @@ export interface ProjectHost extends SenderHost {
   /** Before the first write after a rest: see `FilesHost`. */
   beginWork(projectId: string): Promise<void>;
   /** Before the files are closed: see `FilesHost`. */
-  beforeRest(projectId: string, store: ProjectReader): Promise<(() => void) | null>;
+  beforeIdle(projectId: string, store: ProjectReader): Promise<(() => void) | null>;
   /** Work that nobody waits for; its errors are logged. */
   inBackground(projectId: string, work: () => Promise<void>): void;
   /** Asks for upkeep of the project at this time or before. */
@@ -60,10 +60,10 @@ export interface ProjectHost extends SenderHost {
 /** How a project is found when it is first asked for. */
 interface ProjectStart {
   /** An earlier run has left it with nothing under way. */
-  readonly isResting: boolean;
+  readonly isIdle: boolean;
   /** Its making is done. */
   readonly isMade: boolean;
-  readonly whereabouts: Whereabouts;
+  readonly migrationState: MigrationState;
 }
 
 /**
@@ -110,11 +110,11 @@ export class Project {
   constructor(
     info: ProjectInfo,
     host: ProjectHost,
-    { isResting, isMade, whereabouts }: ProjectStart,
+    { isIdle, isMade, migrationState }: ProjectStart,
   ) {
     this.info = info;
     this.#host = host;
-    this.#gate = new WriteGate(whereabouts, () => host.isUnsure());
+    this.#gate = new WriteGate(migrationState, () => host.isUnsure());
     const folder = join(host.dataFolder, 'projects', info.id);
     this.databasePath = join(folder, 'project.db');
     this.shared = host.databases.shared;
@@ -131,7 +131,7 @@ export class Project {
       watch,
     );
     const pinHolder = this.shared ? randomUUID() : null;
-    this.#files = new ProjectFiles(this.#filesHost(folder, { pinHolder, isMade }), isResting);
+    this.#files = new ProjectFiles(this.#filesHost(folder, { pinHolder, isMade }), isIdle);
     this.store = new ProjectReader(this.#files, info.id);
     this.#foreign = new ForeignChanges(this);
     this.writes = this.#files;
@@ -149,7 +149,7 @@ export class Project {
     this.mails = host.messaging.mailsOf(this);
     this.directUploads =
       this.blobs instanceof S3BlobStore ? new BucketUploads(this, this.blobs, host.clock) : null;
-    if (whereabouts.kind !== 'here') this.#stopSending();
+    if (migrationState.kind !== 'active') this.#stopSending();
   }
 
   /** Its voice in the ledger. The key of that is in the database, so the first call opens it. */
@@ -171,7 +171,7 @@ export class Project {
       apply: (effects) => this.#apply(effects),
       isHeld: () => this.#isHeld,
       beginWork: () => host.beginWork(id),
-      beforeRest: (store) => host.beforeRest(id, store),
+      beforeIdle: (store) => host.beforeIdle(id, store),
       closed: () => this.#forget(),
       onError: (error) =>
         this.inBackground(async () => {
@@ -215,8 +215,8 @@ export class Project {
   }
 
   /** What is left to do in it others look after; a write that comes is noted as after a rest. */
-  rest(): void {
-    this.#files.rest();
+  markIdle(): void {
+    this.#files.markIdle();
   }
 
   /** Deletes a blob that no row names any more. */
@@ -245,7 +245,7 @@ export class Project {
     this.#host.inBackground(this.info.id, work);
   }
 
-  /** Anything may be written: it is neither held nor moved. */
+  /** Anything may be written: it is neither read-only nor moved. */
   get isWritable(): boolean {
     return this.#gate.isOpen;
   }
@@ -254,19 +254,19 @@ export class Project {
    * Lets nothing more be written. Resolves once what was begun before is done: what is being sent may end within a time, and
    * what does not is found by its rows.
    */
-  async hold(): Promise<void> {
-    this.#gate.turn({ kind: 'settling' });
+  async makeReadonly(): Promise<void> {
+    this.#gate.transitionTo({ kind: 'draining' });
     this.#stopSending();
-    const until = performance.now() + SETTLE_MS;
-    while (this.#isSending && performance.now() < until) await sleep(SETTLE_LOOK_MS);
+    const until = performance.now() + DRAIN_MS;
+    while (this.#isSending && performance.now() < until) await sleep(DRAIN_POLL_MS);
     // It may have been released meanwhile.
-    if (this.#gate.isSettling) this.#gate.turn({ kind: 'held' });
-    await this.#gate.settled();
+    if (this.#gate.isDraining) this.#gate.transitionTo({ kind: 'readonly' });
+    await this.#gate.drained();
   }
 
-  /** Goes on where `hold` made it stop. */
-  release(): void {
-    this.#gate.turn({ kind: 'here' });
+  /** Goes on where `makeReadonly` made it stop. */
+  resume(): void {
+    this.#gate.transitionTo({ kind: 'active' });
     this.notifications.resume();
     this.mails.resume();
     this.inBackground(() => this.deliveries.resume());
@@ -274,16 +274,16 @@ export class Project {
   }
 
   /** Answers nothing any more. */
-  leave(to: string | null): void {
-    this.#gate.turn({ kind: 'moved', to });
+  moveAway(to: string | null): void {
+    this.#gate.transitionTo({ kind: 'moved', to });
     this.endWaits();
   }
 
   /** Others have said where it is while this gateway did not notice. */
-  async turn(to: Whereabouts): Promise<void> {
-    if (to.kind === 'moved') this.leave(to.to);
-    else if (to.kind === 'held') await this.hold();
-    else if (!this.isWritable) this.release();
+  async transitionTo(to: MigrationState): Promise<void> {
+    if (to.kind === 'moved') this.moveAway(to.to);
+    else if (to.kind === 'readonly') await this.makeReadonly();
+    else if (!this.isWritable) this.resume();
   }
 
   get #isSending(): boolean {

@@ -3,8 +3,8 @@ import { isoTime } from '../../shared/lib/clock.ts';
 import type { ProjectInfo } from '../../shared/kernel/context.ts';
 import { newProjectId } from '../../shared/lib/ids.ts';
 import { IDEMPOTENCY_MS } from '../../shared/lib/limits.ts';
-import type { Adopted, MovingProject, Sole, Turned } from '../store/control/moves.ts';
-import type { ProjectWork, RestNotes } from '../store/control/rests.ts';
+import type { Adopted, MovingProject, Sole, Transition } from '../store/control/moves.ts';
+import type { ProjectIdleState, IdleMarkers } from '../store/control/idle-markers.ts';
 import type { ControlStore, ProjectRecord } from '../store/control-store.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Census } from '../lib/observer.ts';
@@ -13,14 +13,14 @@ import { Project, type ProjectHost } from './project.ts';
 import { Scheduler } from './scheduler.ts';
 import type { Steadiness } from './steadiness.ts';
 import { firstDue, keepUp } from './upkeep.ts';
-import type { Whereabouts } from './write-gate.ts';
+import type { MigrationState } from './write-gate.ts';
 
 type Host = Omit<
   ProjectHost,
-  'atLatest' | 'inBackground' | 'openFiles' | 'beginWork' | 'beforeRest'
+  'atLatest' | 'inBackground' | 'openFiles' | 'beginWork' | 'beforeIdle'
 > & {
   /** Of what this gateway looks after. */
-  readonly rests: RestNotes;
+  readonly idleMarkers: IdleMarkers;
   /** Its name among those that share a store; null where none can. */
   readonly gatewayId: string | null;
   readonly steady: Steadiness;
@@ -42,7 +42,7 @@ export class Projects {
   readonly #control: ControlStore;
   readonly #host: ProjectHost;
   readonly #steady: Steadiness;
-  readonly #rests: RestNotes;
+  readonly #idleMarkers: IdleMarkers;
   readonly #gatewayId: string | null;
   readonly #isInDoubt: () => boolean;
   readonly #scheduler: Scheduler;
@@ -68,7 +68,7 @@ export class Projects {
   ) {
     this.#control = control;
     this.#steady = host.steady;
-    this.#rests = host.rests;
+    this.#idleMarkers = host.idleMarkers;
     this.#gatewayId = host.gatewayId;
     this.#isInDoubt = () => host.isInDoubt();
     this.#onUpkeepError = onUpkeepError;
@@ -81,7 +81,7 @@ export class Projects {
       ...host,
       openFiles: this.#openFiles,
       beginWork: (projectId) => this.#beginWork(projectId),
-      beforeRest: (projectId, store) => this.#beforeRest(projectId, store),
+      beforeIdle: (projectId, store) => this.#beforeIdle(projectId, store),
       atLatest: (projectId, dueAt) => this.#scheduler.atLatest(projectId, dueAt),
       inBackground: (projectId, work) => this.#inBackground(projectId, work),
     };
@@ -151,31 +151,31 @@ export class Projects {
         this.#host.databases.shared && Date.parse(created_at) > clock.now() - FINISHED_WITHIN_MS;
       if (state === 'reserved' && !isFresh) await this.#finish(id);
     }
-    this.takeOn(await this.#rests.all());
+    this.takeOn(await this.#idleMarkers.all());
   }
 
   /** Looks after projects from here on that an earlier run, or another gateway, has left. */
-  takeOn(work: readonly ProjectWork[]): void {
+  takeOn(work: readonly ProjectIdleState[]): void {
     const now = this.#host.clock.now();
-    for (const { id, isResting, nextDueAt } of work) {
-      if (!isResting) {
+    for (const { id, isIdle, nextDueAt } of work) {
+      if (!isIdle) {
         this.#unswept.set(id, NEVER);
         const known = this.#known.get(id);
         if (known) known.inherit();
         else this.#working.add(id);
       }
-      const dueAt = isResting ? nextDueAt : now;
+      const dueAt = isIdle ? nextDueAt : now;
       if (dueAt !== null) this.#scheduler.atLatest(id, dueAt);
     }
   }
 
   /**
    * Others look after all that this gateway did: what it writes from here on it looks after anew. While it was not counted
-   * any of them may have been held or moved.
+   * any of them may have become read-only or moved.
    */
   loseAll(): void {
     this.#working.clear();
-    for (const project of this.#known.values()) project.rest();
+    for (const project of this.#known.values()) project.markIdle();
     const looking = this.#lookAgain([...this.#known.values()]).finally(() => {
       this.#background.delete(looking);
     });
@@ -186,24 +186,24 @@ export class Projects {
    * Lets nothing of it be written, also after a restart. Resolves when what was begun before is done. Refused while other
    * gateways share the store: they ask where a project is only once, and would go on writing.
    */
-  async hold(projectId: string): Promise<Turned> {
-    const turned = await this.#control.moves.hold(projectId, this.#sole);
-    if ('changed' in turned) await (await this.find(projectId))?.hold();
-    return turned;
+  async hold(projectId: string): Promise<Transition> {
+    const transitioned = await this.#control.moves.hold(projectId, this.#sole);
+    if ('changed' in transitioned) await (await this.find(projectId))?.makeReadonly();
+    return transitioned;
   }
 
   /** Ends a hold; refused as `hold` is. */
-  async release(projectId: string): Promise<Turned> {
-    const turned = await this.#control.moves.release(projectId, this.#sole);
-    if ('changed' in turned && turned.changed) (await this.find(projectId))?.release();
-    return turned;
+  async release(projectId: string): Promise<Transition> {
+    const transitioned = await this.#control.moves.release(projectId, this.#sole);
+    if ('changed' in transitioned && transitioned.changed) (await this.find(projectId))?.resume();
+    return transitioned;
   }
 
   /** Closes one that is held for good, or is refused as `hold`: callers are told to go to this address, where one is known. */
-  async leave(projectId: string, to: string | null): Promise<Turned> {
-    const turned = await this.#control.moves.move(projectId, to, this.#sole);
-    if ('changed' in turned) (await this.find(projectId))?.leave(to);
-    return turned;
+  async moveAway(projectId: string, to: string | null): Promise<Transition> {
+    const transitioned = await this.#control.moves.move(projectId, to, this.#sole);
+    if ('changed' in transitioned) (await this.find(projectId))?.moveAway(to);
+    return transitioned;
   }
 
   /** Takes in a project whose database is in place. Its upkeep begins at once. */
@@ -212,8 +212,8 @@ export class Projects {
     const { id } = moving.project;
     if (adopted !== 'adopted') return adopted;
     // Should this gateway die, another one takes it over.
-    await this.#rests.end(id);
-    this.takeOn([{ id, isResting: false, nextDueAt: null }]);
+    await this.#idleMarkers.end(id);
+    this.takeOn([{ id, isIdle: false, nextDueAt: null }]);
     await this.find(id);
     return adopted;
   }
@@ -261,15 +261,15 @@ export class Projects {
       const { id, slug, name, state } = record;
       // Only then: one that is lost must not be replaced by an empty one.
       if (state === 'reserved') await this.#host.databases.makeProject(id);
-      const whereabouts = await this.#whereabouts(record);
-      const isResting = !this.#working.delete(id);
+      const migrationState = await this.#migrationState(record);
+      const isIdle = !this.#working.delete(id);
       const project = new Project({ id, slug, name }, this.#host, {
-        isResting,
+        isIdle,
         isMade: state !== 'reserved',
-        whereabouts,
+        migrationState,
       });
       this.#known.set(id, project);
-      if (!isResting) project.atLatest(this.#host.clock.now());
+      if (!isIdle) project.atLatest(this.#host.clock.now());
       return project;
     } finally {
       // Ids that lead nowhere must not fill the memory.
@@ -289,8 +289,8 @@ export class Projects {
       try {
         const record = await this.#control.findProject(id);
         if (!record) return;
-        const whereabouts = await this.#whereabouts(record);
-        this.#inBackground(id, () => project.turn(whereabouts));
+        const migrationState = await this.#migrationState(record);
+        this.#inBackground(id, () => project.transitionTo(migrationState));
         return;
       } catch (error) {
         this.#onUpkeepError(id, error);
@@ -299,25 +299,25 @@ export class Projects {
     }
   }
 
-  async #whereabouts({ id, state }: ProjectRecord): Promise<Whereabouts> {
-    if (state === 'held') return { kind: 'held' };
+  async #migrationState({ id, state }: ProjectRecord): Promise<MigrationState> {
+    if (state === 'held') return { kind: 'readonly' };
     return state === 'moved'
       ? { kind: 'moved', to: await this.#control.moves.movedTo(id) }
-      : { kind: 'here' };
+      : { kind: 'active' };
   }
 
   /** A write that keeps its answer does not ask for upkeep, and has its time for so long. */
   async #beginWork(projectId: string): Promise<void> {
-    await this.#rests.end(projectId);
+    await this.#idleMarkers.end(projectId);
     this.#scheduler.atLatest(projectId, this.#host.clock.now() + IDEMPOTENCY_MS);
   }
 
-  async #beforeRest(projectId: string, store: ProjectReader): Promise<(() => void) | null> {
+  async #beforeIdle(projectId: string, store: ProjectReader): Promise<(() => void) | null> {
     // What failed to be synced is not seen now, and may be there after a restart.
     if (this.#unswept.has(projectId) || this.#isInDoubt()) return null;
     const now = this.#host.clock.now();
     const nextDueAt = await store.read((repositories) => firstDue(repositories, now));
-    return () => this.#inBackground(projectId, () => this.#rests.begin(projectId, nextDueAt));
+    return () => this.#inBackground(projectId, () => this.#idleMarkers.begin(projectId, nextDueAt));
   }
 
   #keepUpDue(): void {
@@ -337,13 +337,13 @@ export class Projects {
   async #keepUp(projectId: string): Promise<void> {
     try {
       const project = await this.find(projectId);
-      // One that is held asks again when it is released.
+      // A read-only one asks again when it is resumed.
       if (!project?.isWritable) return;
       const { signal } = this.#closing;
       await keepUp(project, this.#host.clock, { steady: this.#steady, signal });
       this.#sweepOnce(project);
     } catch (error) {
-      // It was held in the middle of it.
+      // It became read-only meanwhile.
       if (this.#known.get(projectId)?.isWritable === false) return;
       // A full disk passes: try again soon, without spinning.
       this.#scheduler.atLatest(projectId, this.#host.clock.now() + 5_000);

@@ -2,17 +2,17 @@ import { ServiceError, unavailable } from '../../shared/lib/errors.ts';
 import type { ProcedureName } from '../commit/procedures.ts';
 
 /** Where a project is on its way to another gateway. */
-export type Whereabouts =
-  | { readonly kind: 'here' }
-  /** It is about to be held: what was begun is written down, and nothing new is begun. */
-  | { readonly kind: 'settling' }
+export type MigrationState =
+  | { readonly kind: 'active' }
+  /** It is about to be read-only: work under way is written down, and nothing new begins. */
+  | { readonly kind: 'draining' }
   /** It is read and not written. */
-  | { readonly kind: 'held' }
+  | { readonly kind: 'readonly' }
   /** It lives at another gateway: nothing of it is answered here. */
   | { readonly kind: 'moved'; readonly to: string | null };
 
-/** What was begun before the project was held, and would be done twice if it were not written down. */
-const SETTLING: ReadonlySet<ProcedureName> = new Set([
+/** Results of work that began before: without them it would be done twice. */
+const WHILE_DRAINING: ReadonlySet<ProcedureName> = new Set([
   'handMail',
   'recordAttempts',
   'recordNotifications',
@@ -29,51 +29,51 @@ const FORGONE: ReadonlyMap<ProcedureName, null | 0> = new Map<ProcedureName, nul
   ['reserveTransfer', 0],
 ]);
 
-const HELD_RETRY_SECONDS = 5;
+const READONLY_RETRY_SECONDS = 5;
 const UNSURE_RETRY_SECONDS = 2;
 const MOVED_RETRY_SECONDS = 60;
 
 /**
- * The one way to the writes and reads of a project. While the project is held all writes are refused, whichever door they
+ * The one way to the writes and reads of a project. While the project is read-only all writes are refused, whichever route they
  * came by; once it has moved, all reads as well. UNAVAILABLE, so that senders keep what they have and come again.
  */
 export class WriteGate {
-  #whereabouts: Whereabouts;
+  #migrationState: MigrationState;
   readonly #isUnsure: () => boolean;
   #atHand = 0;
   #whenNone: (() => void) | null = null;
 
   /** `isUnsure`: it may be elsewhere by now, which will be known in a moment. */
-  constructor(whereabouts: Whereabouts, isUnsure: () => boolean) {
-    this.#whereabouts = whereabouts;
+  constructor(migrationState: MigrationState, isUnsure: () => boolean) {
+    this.#migrationState = migrationState;
     this.#isUnsure = isUnsure;
   }
 
   /** Anything may be written. */
   get isOpen(): boolean {
-    return this.#whereabouts.kind === 'here';
+    return this.#migrationState.kind === 'active';
   }
 
   get hasMoved(): boolean {
-    return this.#whereabouts.kind === 'moved';
+    return this.#migrationState.kind === 'moved';
   }
 
-  get isSettling(): boolean {
-    return this.#whereabouts.kind === 'settling';
+  get isDraining(): boolean {
+    return this.#migrationState.kind === 'draining';
   }
 
-  turn(whereabouts: Whereabouts): void {
-    this.#whereabouts = whereabouts;
+  transitionTo(migrationState: MigrationState): void {
+    this.#migrationState = migrationState;
   }
 
   /** Resolves when no write is at hand that was let in before. */
-  async settled(): Promise<void> {
+  async drained(): Promise<void> {
     if (this.#atHand > 0) await new Promise<void>((resolve) => (this.#whenNone = resolve));
   }
 
   async write<T>(name: ProcedureName, work: () => Promise<T>): Promise<T> {
-    const { kind } = this.#whereabouts;
-    const isLetIn = kind === 'here' || (kind === 'settling' && SETTLING.has(name));
+    const { kind } = this.#migrationState;
+    const isLetIn = kind === 'active' || (kind === 'draining' && WHILE_DRAINING.has(name));
     const isUnsure = this.#isUnsure();
     if (!isLetIn || isUnsure) {
       const answer = FORGONE.get(name);
@@ -96,11 +96,11 @@ export class WriteGate {
   }
 
   #refusal(): ServiceError {
-    const at = this.#whereabouts;
+    const at = this.#migrationState;
     if (at.kind !== 'moved') {
       return new ServiceError('UNAVAILABLE', {
         hint: 'This project is being moved to another gateway: it can be read, and nothing can be written until that is done. Repeat the call until then.',
-        details: { retry_after: HELD_RETRY_SECONDS },
+        details: { retry_after: READONLY_RETRY_SECONDS },
       });
     }
     const where =

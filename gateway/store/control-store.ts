@@ -4,7 +4,7 @@ import { LoginStore } from './control/logins.ts';
 import { MailboxStore } from './control/mailboxes.ts';
 import { MoveStore } from './control/moves.ts';
 import type { ProjectState } from './control/project-state.ts';
-import { RestStore } from './control/rests.ts';
+import { IdleMarkerStore } from './control/idle-markers.ts';
 import { UiSessionStore } from './control/ui-sessions.ts';
 import type { Reader, Row, Writer } from '../../shared/store/driver.ts';
 import type { DatabaseLocation } from '../../shared/store/location.ts';
@@ -34,7 +34,7 @@ export class ControlStore {
   readonly logins: LoginStore;
   readonly mailboxes: MailboxStore;
   readonly moves: MoveStore;
-  readonly rests: RestStore;
+  readonly idleMarkers: IdleMarkerStore;
   readonly uiSessions: UiSessionStore;
   readonly #reader: Reader;
   readonly #writer: Writer;
@@ -47,7 +47,7 @@ export class ControlStore {
     this.logins = new LoginStore(this.#reader, this.#writer);
     this.mailboxes = new MailboxStore(this.#reader, this.#writer);
     this.moves = new MoveStore(this.#reader, this.#writer);
-    this.rests = new RestStore(this.#reader, this.#writer);
+    this.idleMarkers = new IdleMarkerStore(this.#reader, this.#writer);
     this.uiSessions = new UiSessionStore(this.#reader, this.#writer);
   }
 

@@ -66,7 +66,7 @@ async function withControl<T>(use: (control: ControlStore) => Promise<T>): Promi
 }
 
 /** As noted in the file, whoever has it open. */
-function rests(): Map<string, number | null> {
+function idleMarkers(): Map<string, number | null> {
   const rows = withRawDatabase(join(folder.path, 'control.db'), (raw) =>
     raw.all('SELECT project_id, next_due_at FROM project_rest'),
   );
@@ -106,9 +106,9 @@ async function passLease({ id }: Member): Promise<void> {
     raw.run('UPDATE event SET due_at = due_at - ? WHERE due_at IS NOT NULL', [LEASE_MS]),
   );
   await withControl(async (control) => {
-    const due = (await control.rests.all()).find((work) => work.id === id);
-    if (!due?.isResting || due.nextDueAt === null) return;
-    await control.rests.begin(id, due.nextDueAt - LEASE_MS);
+    const due = (await control.idleMarkers.all()).find((work) => work.id === id);
+    if (!due?.isIdle || due.nextDueAt === null) return;
+    await control.idleMarkers.begin(id, due.nextDueAt - LEASE_MS);
   });
 }
 
@@ -124,13 +124,13 @@ describe('a gateway that was ended', () => {
   it('knows of each project what falls due next, and opens none', async () => {
     const clock = new FakeClock();
     const members = await seed(5, { clock });
-    const noted = rests();
+    const noted = idleMarkers();
     for (const { id } of members) expect(noted.has(id)).toBe(true);
     const again = await TestGateway.start({ folder: folder.path, clock, openProjectsMax: 8 });
     // The one that every test gateway makes.
     expect(again.gateway.projects.openCount).toBe(1);
     await again.stop({ keepFolder: true });
-    expect([...rests()]).toEqual(expect.arrayContaining([...noted]));
+    expect([...idleMarkers()]).toEqual(expect.arrayContaining([...noted]));
   });
 
   it('does in time what fell due while it was away', async () => {
@@ -139,7 +139,7 @@ describe('a gateway that was ended', () => {
     const before = await start(8);
     await lease(before, leased);
     await before.end();
-    const due = rests().get(leased.id);
+    const due = idleMarkers().get(leased.id);
     expect(due).toBeGreaterThan(Date.now());
     expect(due).toBeLessThanOrEqual(Date.now() + LEASE_MS);
     await passLease(leased);
@@ -158,7 +158,7 @@ describe('a gateway that was killed', () => {
     // With two places, those before the last are closed by now, and the last is open.
     for (const member of members) await lease(gateway, member);
     await gateway.kill();
-    const noted = rests();
+    const noted = idleMarkers();
     const open = members.filter(({ id }) => !noted.has(id));
     expect(open.length).toBeGreaterThan(0);
     expect(open.length).toBeLessThan(members.length);
@@ -175,31 +175,31 @@ describe('a gateway that was killed', () => {
   it('trusts no note of a rest from before a later write', async () => {
     const [member] = await seed(1);
     if (!member) throw new Error('no member');
-    expect(rests().has(member.id)).toBe(true);
+    expect(idleMarkers().has(member.id)).toBe(true);
     const gateway = await start(2);
     expect((await call(gateway, member, 'GET', '/v1/kv')).status).toBe(200);
-    expect(rests().has(member.id)).toBe(true);
+    expect(idleMarkers().has(member.id)).toBe(true);
     expect((await call(gateway, member, 'PUT', '/v1/kv/a', 1)).status).toBe(200);
-    expect(rests().has(member.id)).toBe(false);
+    expect(idleMarkers().has(member.id)).toBe(false);
     await gateway.kill();
-    expect(rests().has(member.id)).toBe(false);
+    expect(idleMarkers().has(member.id)).toBe(false);
   });
 
   it('answers at once however many projects there are, and looks at all of them soon', async () => {
     const members = await seed(300, { sources: false });
     await withControl(async (control) => {
-      for (const { id } of members) await control.rests.end(id);
+      for (const { id } of members) await control.idleMarkers.end(id);
     });
     const gateway = await start(16);
     const last = members.at(-1);
     if (!last) throw new Error('no member');
     expect((await call(gateway, last, 'PUT', '/v1/kv/a', 1)).status).toBe(200);
     // It did not wait until they had all been opened.
-    expect(rests().size).toBeLessThan(members.length);
+    expect(idleMarkers().size).toBeLessThan(members.length);
     await expect
-      .poll(() => rests().size, { interval: 500, timeout: 120_000 })
+      .poll(() => idleMarkers().size, { interval: 500, timeout: 120_000 })
       .toBeGreaterThan(members.length - 16);
     await gateway.end();
-    expect(rests().size).toBe(members.length + 1);
+    expect(idleMarkers().size).toBe(members.length + 1);
   }, 300_000);
 });

@@ -55,7 +55,7 @@ async function forgetRest(folder: string, projectId: string): Promise<void> {
     { kind: 'file', path: join(folder, 'control.db') },
     () => undefined,
   );
-  await control.rests.end(projectId);
+  await control.idleMarkers.end(projectId);
   await control.close();
 }
 

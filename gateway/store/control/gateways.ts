@@ -1,5 +1,5 @@
 import type { Reader, Row, Writer, WriteTx } from '../../../shared/store/driver.ts';
-import type { ProjectWork, RestNotes } from './rests.ts';
+import type { ProjectIdleState, IdleMarkers } from './idle-markers.ts';
 
 /** The beat of a gateway that has left on its own. */
 export const LEFT = -1;
@@ -92,7 +92,7 @@ export class GatewayStore {
   }
 
   /** Takes over what a gateway looked after, unless it has given a beat since or somebody else has: then nothing. */
-  takeOver(id: string, gone: GatewayRow): Promise<ProjectWork[]> {
+  takeOver(id: string, gone: GatewayRow): Promise<ProjectIdleState[]> {
     return this.#writer.write(async (tx) => {
       const isGone = await tx.run('DELETE FROM gateway WHERE id = ? AND beat = ?', [
         gone.id,
@@ -117,7 +117,7 @@ export class GatewayStore {
   }
 
   /** What a gateway looks after. */
-  notesOf(id: string): RestNotes {
+  markersOf(id: string): IdleMarkers {
     const note = (projectId: string, working: 0 | 1, nextDueAt: number | null): Promise<void> =>
       this.#writer.write(async (tx) => {
         // Notes of a gateway that has no row would be taken over by nobody.
@@ -139,7 +139,7 @@ export class GatewayStore {
   }
 
   /** With projects that nobody looks after, such as one that was just put in place. */
-  async #allOf(id: string): Promise<ProjectWork[]> {
+  async #allOf(id: string): Promise<ProjectIdleState[]> {
     const rows = await this.#reader.read((tx) =>
       tx.all<WorkRow>(
         `${WORK_OF} UNION ALL
@@ -164,6 +164,6 @@ async function inherit(tx: WriteTx, heir: string, gone: string): Promise<void> {
   await tx.run('DELETE FROM project_work WHERE gateway_id = ?', [gone]);
 }
 
-function toWork({ id, working, next_due_at }: WorkRow): ProjectWork {
-  return { id, isResting: working === 0, nextDueAt: next_due_at };
+function toWork({ id, working, next_due_at }: WorkRow): ProjectIdleState {
+  return { id, isIdle: working === 0, nextDueAt: next_due_at };
 }

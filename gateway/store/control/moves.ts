@@ -27,7 +27,7 @@ export interface Sole {
  * `changed` is false where it was so before; `refused` says which state it has instead, `others` how many gateways live that
  * would not notice.
  */
-export type Turned =
+export type Transition =
   | { readonly changed: boolean }
   | { readonly others: number }
   | { readonly refused: Exclude<ProjectState, 'reserved'> | 'missing' };
@@ -63,17 +63,17 @@ export class MoveStore {
     return (await this.#reader.read((tx) => stateOf(tx, projectId)))?.moved_to ?? null;
   }
 
-  hold(projectId: string, sole: Sole): Promise<Turned> {
+  hold(projectId: string, sole: Sole): Promise<Transition> {
     return this.#turn(projectId, { from: 'active', to: 'held', sole });
   }
 
-  release(projectId: string, sole: Sole): Promise<Turned> {
+  release(projectId: string, sole: Sole): Promise<Transition> {
     return this.#turn(projectId, { from: 'held', to: 'active', sole });
   }
 
   /** For one that is held; of one that moved before, the address is set anew. */
-  move(projectId: string, movedTo: string | null, sole: Sole): Promise<Turned> {
-    return this.#writer.write(async (tx): Promise<Turned> => {
+  move(projectId: string, movedTo: string | null, sole: Sole): Promise<Transition> {
+    return this.#writer.write(async (tx): Promise<Transition> => {
       const others = await othersOf(tx, sole);
       if (others > 0) return { others };
       const row = await stateOf(tx, projectId);
@@ -112,8 +112,8 @@ export class MoveStore {
       to,
       sole,
     }: { readonly from: ProjectState; readonly to: ProjectState; readonly sole: Sole },
-  ): Promise<Turned> {
-    return this.#writer.write(async (tx): Promise<Turned> => {
+  ): Promise<Transition> {
+    return this.#writer.write(async (tx): Promise<Transition> => {
       const others = await othersOf(tx, sole);
       if (others > 0) return { others };
       const row = await stateOf(tx, projectId);

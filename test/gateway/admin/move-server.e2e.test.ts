@@ -165,7 +165,7 @@ describe('an import into a server', () => {
     mkdirSync(dirname(orphan), { recursive: true });
     writeFileSync(orphan, 'of nobody');
     clock.advance(2 * 86_400_000);
-    projects.takeOn([{ id: project.id, isResting: false, nextDueAt: null }]);
+    projects.takeOn([{ id: project.id, isIdle: false, nextDueAt: null }]);
     await expect.poll(() => existsSync(orphan), { timeout: 10_000 }).toBe(false);
     await gateway.stop({ keepFolder: true });
     await expectWhole(fresh, project);

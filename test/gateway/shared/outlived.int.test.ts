@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Databases } from '../../../gateway/projects/databases.ts';
 import { gatewayIdIn } from '../../../gateway/projects/peers.ts';
 import { ControlStore } from '../../../gateway/store/control-store.ts';
-import type { Turned } from '../../../gateway/store/control/moves.ts';
+import type { Transition } from '../../../gateway/store/control/moves.ts';
 import { Pair } from './pair.ts';
 
 const soon = { timeout: 10_000, interval: 20 };
@@ -35,7 +35,7 @@ async function second() {
 }
 
 /** The first gateway takes the second for dead, whatever its beat is by then, and turns the project before its next beat. */
-async function whileDead(turn: () => Promise<Turned>): Promise<void> {
+async function whileDead(turn: () => Promise<Transition>): Promise<void> {
   for (;;) {
     const seen = await second();
     if (seen) await control.gateways.takeOver(gatewayIdIn(pair.a.folder), seen);
@@ -59,7 +59,7 @@ describe('a gateway that was taken for dead learns', () => {
     const { projectId } = pair.a;
     await whileDead(async () => {
       await pair.a.gateway.projects.hold(projectId);
-      return pair.a.gateway.projects.leave(projectId, 'https://other.example');
+      return pair.a.gateway.projects.moveAway(projectId, 'https://other.example');
     });
     const list = () => pair.b.call('GET', '/v1/inbox').then(({ status }) => status);
     await expect.poll(list, soon).toBe(503);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { gatewayIdIn, Peers, type Duty } from '../../../gateway/projects/peers.ts';
 import { LEFT } from '../../../gateway/store/control/gateways.ts';
-import type { ProjectWork } from '../../../gateway/store/control/rests.ts';
+import type { ProjectIdleState } from '../../../gateway/store/control/idle-markers.ts';
 import { ControlStore } from '../../../gateway/store/control-store.ts';
 import { FakeClock, temporaryFolder } from '../../helpers/gateway.ts';
 import { SharedStore } from '../../helpers/shared-store.ts';
@@ -65,7 +65,7 @@ type PeersStore = ConstructorParameters<typeof Peers>[0]['store'];
 /** A gateway, as far as others see it. */
 class Member {
   readonly id: string;
-  readonly inherited: ProjectWork[] = [];
+  readonly inherited: ProjectIdleState[] = [];
   readonly errors: unknown[] = [];
   readonly duty = new CountedDuty();
   lost = 0;
@@ -96,7 +96,7 @@ class Member {
   }
 
   get notes() {
-    return this.#own.gateways.notesOf(this.id);
+    return this.#own.gateways.markersOf(this.id);
   }
 
   get ids(): string[] {
@@ -112,7 +112,7 @@ class Member {
 /** Only its rows are there, as after a kill: its beat stands still. */
 async function dead(id: string, ...work: readonly [string, number | null | 'working'][]) {
   await control.gateways.beat(id, 0);
-  const notes = control.gateways.notesOf(id);
+  const notes = control.gateways.markersOf(id);
   for (const [project, dueAt] of work) {
     if (dueAt === 'working') await notes.end(project);
     else await notes.begin(project, dueAt);
@@ -143,10 +143,10 @@ describe('a gateway that dies', () => {
     const heir = a.ids.length > 0 ? a : b;
     expect(heir === a ? b.ids : a.ids).toEqual([]);
     expect(heir.inherited.toSorted((x, y) => x.id.localeCompare(y.id))).toEqual([
-      { id: one, isResting: false, nextDueAt: null },
-      { id: two, isResting: true, nextDueAt: 77 },
-      { id: three, isResting: true, nextDueAt: null },
-      { id: four, isResting: false, nextDueAt: null },
+      { id: one, isIdle: false, nextDueAt: null },
+      { id: two, isIdle: true, nextDueAt: 77 },
+      { id: three, isIdle: true, nextDueAt: null },
+      { id: four, isIdle: false, nextDueAt: null },
     ]);
     // In the store as well: its next run begins with them.
     expect((await heir.notes.all()).map(({ id }) => id).toSorted()).toEqual(projects.toSorted());
@@ -187,12 +187,12 @@ describe('a gateway that dies', () => {
     expect(await control.gateways.takeOver('gtw_a', { ...gone, beat: 2 })).toEqual([]);
     expect(await control.gateways.takeOver('gtw_a', gone)).toHaveLength(4);
     expect(await control.gateways.takeOver('gtw_a', gone)).toEqual([]);
-    const merged = await control.gateways.notesOf('gtw_a').all();
+    const merged = await control.gateways.markersOf('gtw_a').all();
     expect(merged.toSorted((x, y) => x.id.localeCompare(y.id))).toMatchObject([
-      { id: one, isResting: true, nextDueAt: 30 },
-      { id: two, isResting: true, nextDueAt: 40 },
-      { id: three, isResting: false },
-      { id: four, isResting: false },
+      { id: one, isIdle: true, nextDueAt: 30 },
+      { id: two, isIdle: true, nextDueAt: 40 },
+      { id: three, isIdle: false },
+      { id: four, isIdle: false },
     ]);
   });
 
@@ -204,7 +204,7 @@ describe('a gateway that dies', () => {
     const a = await Member.start('gtw_a', {
       beat: (id, now) => gateways.beat(id, now),
       leave: (id) => gateways.leave(id),
-      notesOf: (id) => gateways.notesOf(id),
+      markersOf: (id) => gateways.markersOf(id),
       takeDuty: (id, name) => gateways.takeDuty(id, name),
       takeOver: async (id, gone) => {
         await gateways.takeOver(id, gone);
@@ -238,7 +238,7 @@ describe('a gateway that stood still', () => {
     await dead('gtw_a', [project, 'working']);
     await control.gateways.takeOver('gtw_b', { id: 'gtw_a', beat: 1 });
     // Its notes are found by others though it has no beat yet.
-    await control.gateways.notesOf('gtw_a').end(project);
+    await control.gateways.markersOf('gtw_a').end(project);
     const { others } = await control.gateways.beat('gtw_b', 0);
     expect(others).toEqual([{ id: 'gtw_a', beat: 0 }]);
     expect((await control.gateways.beat('gtw_a', 0)).wasGone).toBe(true);
@@ -344,7 +344,7 @@ describe('others', () => {
     let losses = 0;
     const a = await Member.start('gtw_a', {
       leave: (id) => gateways.leave(id),
-      notesOf: (id) => gateways.notesOf(id),
+      markersOf: (id) => gateways.markersOf(id),
       takeDuty: (id, name) => gateways.takeDuty(id, name),
       takeOver: (id, gone) => gateways.takeOver(id, gone),
       beat: async (id, now) => {
@@ -372,8 +372,8 @@ describe('a gateway that starts again with its data folder', () => {
     await dead(id, [project, 'working']);
     const { wasGone } = await control.gateways.beat(id, 0);
     expect(wasGone).toBe(false);
-    expect(await control.gateways.notesOf(id).all()).toEqual([
-      { id: project, isResting: false, nextDueAt: null },
+    expect(await control.gateways.markersOf(id).all()).toEqual([
+      { id: project, isIdle: false, nextDueAt: null },
     ]);
   });
 

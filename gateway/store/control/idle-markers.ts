@@ -1,18 +1,18 @@
 import type { Reader, Row, Writer } from '../../../shared/store/driver.ts';
 
 /** A project, as whoever wrote to it last has left it. */
-export interface ProjectWork {
+export interface ProjectIdleState {
   readonly id: string;
   /** Nothing was left under way. Others have to be opened to be known. */
-  readonly isResting: boolean;
+  readonly isIdle: boolean;
   /** When something falls due in one that rests, in milliseconds; null when nothing will. */
   readonly nextDueAt: number | null;
 }
 
 /** Notes of which projects rest, so that a start need not open each to know what falls due in it. */
-export interface RestNotes {
+export interface IdleMarkers {
   /** Those this gateway has to look after. */
-  all(): Promise<ProjectWork[]>;
+  all(): Promise<ProjectIdleState[]>;
   begin(projectId: string, nextDueAt: number | null): Promise<void>;
   /** Durable before the first write after a rest. */
   end(projectId: string): Promise<void>;
@@ -25,7 +25,7 @@ interface RestRow extends Row {
 }
 
 /** The notes of a gateway that has its databases for itself: one that is not there has to be opened to be known. */
-export class RestStore implements RestNotes {
+export class IdleMarkerStore implements IdleMarkers {
   readonly #reader: Reader;
   readonly #writer: Writer;
 
@@ -34,7 +34,7 @@ export class RestStore implements RestNotes {
     this.#writer = writer;
   }
 
-  async all(): Promise<ProjectWork[]> {
+  async all(): Promise<ProjectIdleState[]> {
     const rows = await this.#reader.read((tx) =>
       tx.all<RestRow>(
         `SELECT id, project_id IS NOT NULL AS is_resting, next_due_at
@@ -44,7 +44,7 @@ export class RestStore implements RestNotes {
     );
     return rows.map(({ id, is_resting, next_due_at }) => ({
       id,
-      isResting: is_resting === 1,
+      isIdle: is_resting === 1,
       nextDueAt: next_due_at,
     }));
   }
