@@ -9,7 +9,7 @@ import { HelpWanted, programOf, type ReadLine } from './program.ts';
 import { allCommands } from './tree.ts';
 
 /** What a run takes from its process. */
-export interface Surroundings {
+export interface RunEnvironment {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: Sink;
   readonly stderr: Sink;
@@ -18,7 +18,7 @@ export interface Surroundings {
 }
 
 /** Runs one command line and returns its exit code. */
-export async function run(argv: readonly string[], around: Surroundings): Promise<number> {
+export async function run(argv: readonly string[], around: RunEnvironment): Promise<number> {
   const output = outputFor(argv, around);
   try {
     return await dispatch(argv, around, output);
@@ -33,7 +33,10 @@ export async function run(argv: readonly string[], around: Surroundings): Promis
 }
 
 /** Read before the command is known, so that a wrong command line is also refused in the wanted form. */
-function outputFor(argv: readonly string[], { env, stdout, stderr }: Surroundings): TerminalOutput {
+function outputFor(
+  argv: readonly string[],
+  { env, stdout, stderr }: RunEnvironment,
+): TerminalOutput {
   const end = argv.indexOf('--');
   const flags = new Set(end === -1 ? argv : argv.slice(0, end));
   return new TerminalOutput({
@@ -47,7 +50,7 @@ function outputFor(argv: readonly string[], { env, stdout, stderr }: Surrounding
 
 async function dispatch(
   argv: readonly string[],
-  around: Surroundings,
+  around: RunEnvironment,
   output: TerminalOutput,
 ): Promise<number> {
   const commands = allCommands();
@@ -71,7 +74,7 @@ async function dispatch(
 async function perform(
   command: CommandSpec,
   line: ReadLine,
-  around: Surroundings,
+  around: RunEnvironment,
   output: TerminalOutput,
 ): Promise<number> {
   output.tellProblems((path, message) => typedProblem(path, message, command));
@@ -90,7 +93,7 @@ async function perform(
 async function contextOf(
   command: CommandSpec,
   line: ReadLine,
-  { env, signal }: Surroundings,
+  { env, signal }: RunEnvironment,
   output: TerminalOutput,
 ): Promise<CommandContext> {
   const home = resolveHome(env);

@@ -53,7 +53,7 @@ interface MessagingDeps {
 
 /** The ways to people, and the notifications of all projects. */
 export class Messaging {
-  readonly #parts: MessagingDeps;
+  readonly #deps: MessagingDeps;
   readonly #mailer: Mailer;
   readonly #carriers: Partial<Record<ChannelKind, Carrier>>;
   /** The notifications and mails of all projects. */
@@ -61,24 +61,24 @@ export class Messaging {
   readonly #filesInHand = new Slots(FILES_IN_HAND_MAX_BYTES);
   #bot: TelegramBot | null = null;
 
-  private constructor(parts: MessagingDeps, mailer: Mailer) {
-    const { config, publicUrl } = parts;
+  private constructor(deps: MessagingDeps, mailer: Mailer) {
+    const { config, publicUrl } = deps;
     const { from } = config.mail;
-    this.#parts = parts;
+    this.#deps = deps;
     this.#mailer = mailer;
     const carrier = new MailCarrier(mailer, { publicUrl, ...(from && { from }) });
-    this.#carriers = { email: observedCarrier(carrier, 'email', parts.observer) };
+    this.#carriers = { email: observedCarrier(carrier, 'email', deps.observer) };
   }
 
-  static async open(parts: MessagingDeps): Promise<Messaging> {
-    const { config, dataFolder, clock } = parts;
+  static async open(deps: MessagingDeps): Promise<Messaging> {
+    const { config, dataFolder, clock } = deps;
     const outboxFolder = join(dataFolder, 'outbox');
-    return new Messaging(parts, await openMailer(config.mail, { outboxFolder, clock }));
+    return new Messaging(deps, await openMailer(config.mail, { outboxFolder, clock }));
   }
 
   /** The kinds of channels there are. */
   get kinds(): ChannelKind[] {
-    return this.#parts.config.telegram ? ['email', 'telegram'] : ['email'];
+    return this.#deps.config.telegram ? ['email', 'telegram'] : ['email'];
   }
 
   /** The name of the Telegram bot; null without one, or until Telegram has told it. */
@@ -103,11 +103,11 @@ export class Messaging {
 
   /** Hands on a mail that belongs to no project. */
   async mail(mail: Omit<OutgoingMail, 'from'>): Promise<Sent> {
-    return orAgain(await this.#mailer.send({ ...mail, from: this.#parts.config.mail.from }));
+    return orAgain(await this.#mailer.send({ ...mail, from: this.#deps.config.mail.from }));
   }
 
   notificationsOf(project: SendingProject): NotificationQueue {
-    const { clock, vault } = this.#parts;
+    const { clock, vault } = this.#deps;
     const notifications = new NotificationQueue(project, {
       clock,
       vault,
@@ -118,14 +118,14 @@ export class Messaging {
   }
 
   mailsOf(project: ConstructorParameters<typeof Mails>[0]): Mails {
-    const { clock, vault } = this.#parts;
+    const { clock, vault } = this.#deps;
     const mails = new Mails(project, {
       clock,
       vault,
       mailer: this.#mailer,
-      addresses: this.#parts.addresses,
+      addresses: this.#deps.addresses,
       filesInHand: this.#filesInHand,
-      observer: this.#parts.observer,
+      observer: this.#deps.observer,
     });
     this.#queues.add(mails);
     return mails;
@@ -136,7 +136,7 @@ export class Messaging {
    * itself: a start without it is a start.
    */
   async connect(approvals: ApprovalService): Promise<void> {
-    const { config, publicUrl, clock, isOneOfMany, onTrouble, observer } = this.#parts;
+    const { config, publicUrl, clock, isOneOfMany, onTrouble, observer } = this.#deps;
     if (!config.telegram) return;
     const { TelegramBot: Bot } = await import('./channels/telegram/bot.ts');
     const telegram = { ...config.telegram, publicUrl };

@@ -42,7 +42,7 @@ import type { Writers } from './commit/writers.ts';
 import type { GatewayOptions } from './options.ts';
 
 /** What a gateway is made of. */
-export interface Parts {
+export interface Components {
   readonly clock: Clock;
   readonly control: ControlStore;
   readonly projects: Projects;
@@ -65,7 +65,7 @@ export interface Parts {
 const UNUSED_MS = 600_000;
 
 /** Puts the parts together; nothing of it runs yet. */
-export async function assemble(options: GatewayOptions): Promise<Parts> {
+export async function assemble(options: GatewayOptions): Promise<Components> {
   const { dataFolder, urls, contentUrl, log, observer } = options;
   let isInDoubt = false;
   const onFatal = (error: unknown): void => {
@@ -100,12 +100,12 @@ export async function assemble(options: GatewayOptions): Promise<Parts> {
   const callbacks = openCallbacks(options, { clock, vault, server });
   const kept = { dataFolder, databases, bucket, blobsFolder };
   const inDoubt = { isInDoubt: () => isInDoubt };
-  const host = { ...kept, ...inDoubt, clock, writers, callbacks, messaging, observer };
-  const { projects, peers } = openProjects(options, store, host);
+  const deps = { ...kept, ...inDoubt, clock, writers, callbacks, messaging, observer };
+  const { projects, peers } = openProjects(options, store, deps);
   const mail = new InboundMail({ config: config.mail, projects, control, clock, log, observer });
-  const middle = { clock, vault, server, databases, projects, messaging, mail };
-  const signIn = options.signIn ? openSignIn(options, { ...middle, control }) : null;
-  const doors = await openDoors(options, { ...middle, control, signIn });
+  const core = { clock, vault, server, databases, projects, messaging, mail };
+  const signIn = options.signIn ? openSignIn(options, { ...core, control }) : null;
+  const doors = await openDoors(options, { ...core, control, signIn });
   const onError = (project: string, error: unknown): void =>
     log.error({ err: error, project }, 'a project cannot be read');
   const operator = new OperatorService({ control, projects, vault, clock, onError });
@@ -115,10 +115,10 @@ export async function assemble(options: GatewayOptions): Promise<Parts> {
 
 function openMessaging(
   { dataFolder, urls, store, log, observer }: GatewayOptions,
-  middle: Pick<Parameters<typeof Messaging.open>[0], 'config' | 'clock' | 'vault' | 'addresses'>,
+  core: Pick<Parameters<typeof Messaging.open>[0], 'config' | 'clock' | 'vault' | 'addresses'>,
 ): Promise<Messaging> {
   return Messaging.open({
-    ...middle,
+    ...core,
     dataFolder,
     publicUrl: urls.api,
     isOneOfMany: store !== undefined,
@@ -140,20 +140,23 @@ async function openStore(
   return { databases, control: await openControl(databases, vault, onFatal) };
 }
 
-type Host = ConstructorParameters<typeof Projects>[1];
+type ProjectsDeps = ConstructorParameters<typeof Projects>[1];
 
 /** The projects, and where the store is shared the other gateways, with whom they are shared out. */
 function openProjects(
   { dataFolder, steady = new KeptSteadiness(dataFolder), openProjectsMax, log }: GatewayOptions,
   { databases, control }: Store,
-  host: Omit<Host, 'idleMarkers' | 'gatewayId' | 'mayBeForeign' | 'isUnsure' | 'steady' | 'files'>,
+  deps: Omit<
+    ProjectsDeps,
+    'idleMarkers' | 'gatewayId' | 'mayBeForeign' | 'isUnsure' | 'steady' | 'files'
+  >,
 ): { readonly projects: Projects; readonly peers: Peers | null } {
   const files = openFilesOptions(openProjectsMax);
   const onError = (project: string, error: unknown): void =>
     log.error({ err: error, project }, 'upkeep failed');
   if (!databases.shared) {
     const alone = { mayBeForeign: () => false, isUnsure: () => false, gatewayId: null };
-    const own = { ...host, ...alone, steady, files, idleMarkers: control.idleMarkers };
+    const own = { ...deps, ...alone, steady, files, idleMarkers: control.idleMarkers };
     return { projects: new Projects(control, own, onError), peers: null };
   }
   const { gateways } = control;
@@ -161,13 +164,13 @@ function openProjects(
   const peers = new Peers({
     store: gateways,
     id,
-    clock: host.clock,
+    clock: deps.clock,
     onInherited: (work) => projects.takeOn(work),
     onLost: () => projects.loseAll(),
     onError: (error) => log.error({ err: error }, 'the store, or who shares it, gives trouble'),
   });
   const others = { mayBeForeign: () => peers.hasOthers, isUnsure: () => peers.isUnsure };
-  const shared = { ...host, ...others, steady, files, idleMarkers: gateways.markersOf(id) };
+  const shared = { ...deps, ...others, steady, files, idleMarkers: gateways.markersOf(id) };
   const projects = new Projects(control, { ...shared, gatewayId: id }, onError);
   return { projects, peers };
 }
@@ -178,16 +181,16 @@ function openFilesOptions(max: number | undefined): OpenFilesOptions {
     : { max, idleMs: UNUSED_MS };
 }
 
-interface Middle {
+interface Core {
   readonly clock: Clock;
   readonly vault: Vault;
   readonly server: ServerInfo;
 }
 
-function openCallbacks(options: GatewayOptions, middle: Middle): OutboundCallbacks {
+function openCallbacks(options: GatewayOptions, core: Core): OutboundCallbacks {
   const { callbackAllow, callbackDeadlineMs, log, observer } = options;
   return new OutboundCallbacks({
-    ...middle,
+    ...core,
     ...(callbackAllow && { allow: callbackAllow }),
     ...(callbackDeadlineMs !== undefined && { deadlineMs: callbackDeadlineMs }),
     onError: (project, error) => log.error({ err: error, project }, 'callbacks failed'),
@@ -195,7 +198,7 @@ function openCallbacks(options: GatewayOptions, middle: Middle): OutboundCallbac
   });
 }
 
-interface Inside extends Middle {
+interface Services extends Core {
   readonly databases: Databases;
   readonly projects: Projects;
   readonly messaging: Messaging;
@@ -204,10 +207,10 @@ interface Inside extends Middle {
 
 function openSignIn(
   { log, messaging: config }: GatewayOptions,
-  { messaging, ...middle }: Inside & { readonly control: ControlStore },
+  { messaging, ...core }: Services & { readonly control: ControlStore },
 ): SignIn {
   return new SignIn({
-    ...middle,
+    ...core,
     ownNames: config ? ownNames(config.mail) : [],
     mail: (mail) => messaging.mail(mail),
     onTrouble: (reason) => log.warn({ reason }, 'a sign-in mail was not sent'),
@@ -218,10 +221,10 @@ function openSignIn(
 /** What stands between the outside and the projects. */
 async function openDoors(
   options: GatewayOptions,
-  middle: Inside & { readonly control: ControlStore; readonly signIn: SignIn | null },
-): Promise<Pick<Parts, 'keyUse' | 'executor' | 'approvals' | 'app'>> {
+  core: Services & { readonly control: ControlStore; readonly signIn: SignIn | null },
+): Promise<Pick<Components, 'keyUse' | 'executor' | 'approvals' | 'app'>> {
   const { log } = options;
-  const { clock, vault, server, databases, projects, messaging, mail, signIn } = middle;
+  const { clock, vault, server, databases, projects, messaging, mail, signIn } = core;
   const keyUse = new KeyUse(clock, {
     onRejected: (project, { source, count, reason }) =>
       log.warn({ project, source, count, reason }, 'deliveries were refused'),
@@ -240,7 +243,7 @@ async function openDoors(
   const approvals = new ProjectApprovals({ projects, vault, clock });
   await messaging.connect(approvals);
   const inbox = new WebInbox({
-    ...middle,
+    ...core,
     approvals,
     executor,
     isLocal: signIn === null,

@@ -10,7 +10,7 @@ import type { Census } from './lib/observer.ts';
 import type { OperatorService } from './operator/operator-service.ts';
 import type { Projects } from './projects/projects.ts';
 import type { GatewayOptions } from './options.ts';
-import { assemble, type Parts } from './compose.ts';
+import { assemble, type Components } from './compose.ts';
 
 /** A key with its secret, which is shown this once. */
 export interface IssuedKey {
@@ -20,10 +20,10 @@ export interface IssuedKey {
 
 /** The authority: projects on disk, the executor over them, and the doors to it. Puts the parts together. */
 export class Gateway {
-  readonly #parts: Parts;
+  readonly #deps: Components;
 
-  private constructor(parts: Parts) {
-    this.#parts = parts;
+  private constructor(deps: Components) {
+    this.#deps = deps;
   }
 
   static async open(options: GatewayOptions): Promise<Gateway> {
@@ -31,14 +31,14 @@ export class Gateway {
     try {
       await gateway.#start();
     } catch (error) {
-      await gateway.#parts.writers.close();
+      await gateway.#deps.writers.close();
       throw error;
     }
     return gateway;
   }
 
   async #start(): Promise<void> {
-    const { mail, peers, messaging, projects, signIn } = this.#parts;
+    const { mail, peers, messaging, projects, signIn } = this.#deps;
     // First of all, before it is asked where a project is: see `MoveStore`.
     if (peers) {
       // First those that may begin what only one does.
@@ -52,29 +52,29 @@ export class Gateway {
 
   /** Everything it answers over HTTP. */
   get app(): Hono<HttpEnv> {
-    return this.#parts.app;
+    return this.#deps.app;
   }
 
   get executor(): Executor {
-    return this.#parts.executor;
+    return this.#deps.executor;
   }
 
   /** Where decisions of people arrive. */
   get approvals(): ApprovalService {
-    return this.#parts.approvals;
+    return this.#deps.approvals;
   }
 
   /** Where orders of whoever runs it arrive. */
   get operator(): OperatorService {
-    return this.#parts.operator;
+    return this.#deps.operator;
   }
 
   get projects(): Projects {
-    return this.#parts.projects;
+    return this.#deps.projects;
   }
 
   listProjects(): Promise<ProjectInfo[]> {
-    return this.#parts.projects.list();
+    return this.#deps.projects.list();
   }
 
   /** A new project with a first key that may do everything, and its owner as the first one to be asked. */
@@ -83,16 +83,16 @@ export class Gateway {
     slug: string;
     owner?: string;
   }): Promise<{ project: ProjectInfo } & IssuedKey> {
-    const project = await this.#parts.projects.create(wanted);
+    const project = await this.#deps.projects.create(wanted);
     await this.setOwner(project.info.id, wanted.owner ?? NO_OWNER);
     return { project: project.info, ...(await this.createAdminKey(project.info.id)) };
   }
 
   /** Makes an email address the owner's: of whoever runs the machine, or has confirmed it by signing in. */
   async setOwner(projectId: string, address: string): Promise<void> {
-    const project = await this.#parts.projects.find(projectId);
+    const project = await this.#deps.projects.find(projectId);
     if (!project) throw new Error(`There is no project ${projectId}.`);
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     await project.writes.run('setOwner', { channelId: newId('chn', now), address, now });
   }
 
@@ -101,9 +101,9 @@ export class Gateway {
    * ACTIVE_KEYS_MAX: this is how the owner comes back in when every key is lost, also with all places taken.
    */
   async createAdminKey(projectId: string): Promise<IssuedKey> {
-    const project = await this.#parts.projects.find(projectId);
+    const project = await this.#deps.projects.find(projectId);
     if (!project) throw new Error(`There is no project ${projectId}.`);
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const apiKey = newApiKey(projectId);
     const keyId = newId('key', now);
     const secret = { hash: hashApiKey(apiKey), last4: last4(apiKey) };
@@ -113,7 +113,7 @@ export class Gateway {
 
   /** What it holds at this moment. */
   get census(): Census {
-    const { mail, messaging, projects, writers } = this.#parts;
+    const { mail, messaging, projects, writers } = this.#deps;
     const mailbox = mail.status;
     return {
       ...projects.census,
@@ -126,17 +126,17 @@ export class Gateway {
 
   /** Null without a Telegram bot. */
   get telegram(): BotHealth | null {
-    return this.#parts.messaging.telegram;
+    return this.#deps.messaging.telegram;
   }
 
   /** Answers every wait as at its timeout, so that the server can finish its connections. */
   endWaits(): Promise<void> {
-    return this.#parts.projects.endWaits();
+    return this.#deps.projects.endWaits();
   }
 
   async close(): Promise<void> {
     const { bucket, callbacks, clock, control, keyUse, mail, peers, messaging, projects, writers } =
-      this.#parts;
+      this.#deps;
     await projects.endWaits();
     await peers?.endDuties();
     await Promise.all([callbacks.close(), messaging.close(), mail.close()]);

@@ -8,7 +8,7 @@ const LONGEST_PAUSE_MS = 10_000;
 /** How the other side says that a call may have had its effect. */
 const SAME_KEY = /[Rr]epeat it with the same idempotency key\.?/;
 
-export interface TriesParts {
+export interface RetryDeps {
   /** The key as it was typed. */
   readonly key: string | undefined;
   /** How long a call is tried again, counted from its first failure; 0 is not at all. */
@@ -22,7 +22,7 @@ export interface TriesParts {
 
 /** The tries of a command that writes: all of them under one idempotency key. */
 export class Tries {
-  readonly #options: TriesParts;
+  readonly #options: RetryDeps;
   #key: string | undefined;
   #isTyped: boolean;
   /** A write was begun that has no answer, or a call is tried again. */
@@ -32,7 +32,7 @@ export class Tries {
   /** How many calls are being tried again: the first of them says so. */
   #trying = 0;
 
-  constructor(options: TriesParts) {
+  constructor(options: RetryDeps) {
     this.#options = options;
     this.#key = options.key;
     this.#isTyped = options.key !== undefined;

@@ -1,7 +1,7 @@
 import type { CommandContext } from '../command.ts';
 import { usageError } from '../errors.ts';
 import { IDEMPOTENCY_KEY_MAX_CHARS } from '../../shared/lib/limits.ts';
-import { Tries, type TriesParts } from './tries.ts';
+import { Tries, type RetryDeps } from './tries.ts';
 
 type Typed = Pick<CommandContext, 'options'>;
 
@@ -10,10 +10,10 @@ const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_60
 const LONGEST_MS = 24 * 3_600_000;
 
 /** The tries that the flags of a write ask for. */
-export function triesOf({ options }: Typed, parts: Omit<TriesParts, 'key' | 'retryMs'>): Tries {
+export function triesOf({ options }: Typed, deps: Omit<RetryDeps, 'key' | 'retryMs'>): Tries {
   const { 'idempotency-key': key, 'retry-for': time } = options;
   return new Tries({
-    ...parts,
+    ...deps,
     key: typeof key === 'string' ? checkedKey(key) : undefined,
     retryMs: typeof time === 'string' ? millisecondsOf(time) : 0,
   });

@@ -15,7 +15,7 @@ const SAVE_MS = 5000;
 /** Where only time has passed. */
 const SAVE_IDLE_MS = 60_000;
 
-export interface CopyKeeperParts {
+export interface ReplicaManagerDeps {
   /** The origin of the gateway. */
   readonly gateway: string;
   readonly folder: ReplicaFolder;
@@ -30,14 +30,14 @@ export interface CopyKeeperParts {
 
 /** Knows which history the copy belongs to and whether it may be used, from one start to the next. */
 export class CopyKeeper {
-  readonly #parts: CopyKeeperParts;
+  readonly #deps: ReplicaManagerDeps;
   #record: ReplicaRecord | null = null;
   #spoilt: string | null = null;
   #saver: NodeJS.Timeout | null = null;
   #saveAt = 0;
 
-  constructor(parts: CopyKeeperParts) {
-    this.#parts = parts;
+  constructor(deps: ReplicaManagerDeps) {
+    this.#deps = deps;
   }
 
   /** What is remembered; null while there is no copy. */
@@ -52,12 +52,12 @@ export class CopyKeeper {
 
   /** True while there is a copy that is not known to be damaged. */
   get isSound(): boolean {
-    return this.#spoilt === null && this.#parts.copy.store !== null;
+    return this.#spoilt === null && this.#deps.copy.store !== null;
   }
 
   /** Opens what an earlier run has left. Answers how far it is; null when there was nothing of use. */
   async openRemembered(): Promise<CopyStanding | null> {
-    const { folder, log } = this.#parts;
+    const { folder, log } = this.#deps;
     const record = folder.readRecord();
     const reason = this.#uselessness(record);
     if (reason !== null || !record) {
@@ -79,7 +79,7 @@ export class CopyKeeper {
 
   /** Leaves a copy of the history at this gateway, which may be the one that is there. */
   async ensure(gateway: GatewayPosition, onProgress: Progress, signal: AbortSignal): Promise<void> {
-    const isClosed = this.#spoilt === null && this.#parts.copy.store === null;
+    const isClosed = this.#spoilt === null && this.#deps.copy.store === null;
     if (isClosed && this.#record) await this.#open(this.#record);
     const reason = this.#whyAnew(gateway);
     if (reason !== null) await this.#copyAnew(gateway, reason, onProgress, signal);
@@ -90,7 +90,7 @@ export class CopyKeeper {
   spoil(reason: string): void {
     if (this.#spoilt !== null) return;
     this.#spoilt = reason;
-    this.#parts.log.warn({ reason }, 'replica: the copy is damaged and will be made anew');
+    this.#deps.log.warn({ reason }, 'replica: the copy is damaged and will be made anew');
   }
 
   /** Removes the copy where the key is no longer good. */
@@ -101,7 +101,7 @@ export class CopyKeeper {
 
   /** Removes the copy; why is remembered until there is another. */
   async discard(): Promise<void> {
-    const { copy, freshness, arrivals } = this.#parts;
+    const { copy, freshness, arrivals } = this.#deps;
     this.#record = null;
     this.#stopSaving();
     freshness.forget();
@@ -120,12 +120,12 @@ export class CopyKeeper {
 
   /** Ends after the reads at hand; what is there is as it was when it is next opened. */
   async close(): Promise<void> {
-    await this.#parts.copy.close();
+    await this.#deps.copy.close();
     this.#save();
   }
 
   async #open(record: ReplicaRecord): Promise<CopyStanding> {
-    const { copy, freshness, arrivals } = this.#parts;
+    const { copy, freshness, arrivals } = this.#deps;
     await copy.open();
     const standing = await copy.standing();
     if (standing.position < record.position) throw new SyncError('damaged', 'It has lost commits.');
@@ -136,14 +136,14 @@ export class CopyKeeper {
   }
 
   #uselessness(record: ReplicaRecord | null): string | null {
-    const { folder, gateway, clock } = this.#parts;
+    const { folder, gateway, clock } = this.#deps;
     if (!record || !folder.hasCopy()) return record ? 'It is not whole.' : null;
     if (record.gateway !== gateway) return 'It comes from another gateway.';
     return isOutdated(record, clock.now()) ? 'It was not brought up to date for a week.' : null;
   }
 
   #whyAnew(gateway: GatewayPosition): string | null {
-    const { copy, arrivals } = this.#parts;
+    const { copy, arrivals } = this.#deps;
     if (this.#spoilt !== null) return this.#spoilt;
     if (!this.#record || !copy.store) return 'There is none.';
     if (this.#record.epoch !== gateway.epoch) return 'The gateway has begun another history.';
@@ -157,7 +157,7 @@ export class CopyKeeper {
     onProgress: Progress,
     signal: AbortSignal,
   ): Promise<void> {
-    const { source, folder, copy, arrivals, witness, freshness, log } = this.#parts;
+    const { source, folder, copy, arrivals, witness, freshness, log } = this.#deps;
     log.info({ reason, epoch: gateway.epoch }, 'replica: copying the database');
     await this.erase();
     arrivals.restart(gateway.position);
@@ -170,14 +170,14 @@ export class CopyKeeper {
   }
 
   #remember(position: GatewayPosition): void {
-    const { gateway, clock } = this.#parts;
+    const { gateway, clock } = this.#deps;
     const { epoch, project, server, schemaVersion } = position;
     const now = clock.now();
     this.#record = {
       gateway,
       epoch,
-      position: this.#parts.arrivals.position ?? 0,
-      completeAt: this.#parts.freshness.completeAt,
+      position: this.#deps.arrivals.position ?? 0,
+      completeAt: this.#deps.freshness.completeAt,
       contactAt: now,
       aheadMs: position.time - now,
       info: { project, server, schemaVersion },
@@ -187,7 +187,7 @@ export class CopyKeeper {
 
   #save(): void {
     this.#stopSaving();
-    const { folder, arrivals, freshness } = this.#parts;
+    const { folder, arrivals, freshness } = this.#deps;
     if (!this.#record || this.#spoilt !== null) return;
     const { completeAt } = freshness;
     this.#record = {
@@ -199,7 +199,7 @@ export class CopyKeeper {
     try {
       folder.writeRecord(this.#record);
     } catch (error) {
-      this.#parts.log.warn({ err: error }, 'replica: its record was not written');
+      this.#deps.log.warn({ err: error }, 'replica: its record was not written');
     }
   }
 

@@ -26,7 +26,7 @@ export type ReadableReplica = Pick<
   | 'waits'
 >;
 
-export interface ReplicaExecutorParts {
+export interface ReplicaExecutorDeps {
   /** The project of this daemon: it has no other. */
   readonly projectId: string;
   /** Null while the daemon runs without a copy. */
@@ -85,24 +85,24 @@ const CHANGES_CALLERS: ReadonlySet<string> = new Set([
  * every read while the copy may not have all there is.
  */
 export class ReplicaExecutor implements Executor {
-  readonly #parts: ReplicaExecutorParts;
+  readonly #deps: ReplicaExecutorDeps;
   readonly #keys: UpstreamKeys;
   readonly #held = new HeldCalls();
   /** Writes that changed who callers are: how many, and how many of them the copy has. */
   #callerWrites = 0;
   #callerWritesSeen = 0;
 
-  constructor(parts: ReplicaExecutorParts) {
-    this.#parts = parts;
+  constructor(deps: ReplicaExecutorDeps) {
+    this.#deps = deps;
     this.#keys = new UpstreamKeys({ call: (call) => this.#callUpstream(call) });
   }
 
   /** UNAUTHENTICATED for a key of another project, too. UNAVAILABLE when only the gateway could say. */
   async authenticate(credentials: Credentials): Promise<RelayedCaller> {
     const { projectId, hash } = presentedKey(credentials);
-    if (projectId !== this.#parts.projectId) {
+    if (projectId !== this.#deps.projectId) {
       throw new ServiceError('UNAUTHENTICATED', {
-        hint: `This daemon serves the project ${this.#parts.projectId}; the key is of another one.`,
+        hint: `This daemon serves the project ${this.#deps.projectId}; the key is of another one.`,
       });
     }
     const inCopy = await this.#findInCopy(await this.#readableForKeys(), hash, credentials);
@@ -138,14 +138,14 @@ export class ReplicaExecutor implements Executor {
 
   /** By a copy that hears from the gateway: without one nobody here is told of changes. */
   async follow(caller: Caller, follower: Follower): Promise<() => void> {
-    const replica = this.#parts.replica();
+    const replica = this.#deps.replica();
     if (!replica?.store || replica.freshness().usable !== 'live') throw unavailable(5);
     return replica.waits.follow(caller.keyId, follower);
   }
 
   /** Ends what waits: at the copy as at its timeout, at the gateway with UNAVAILABLE. */
   endWaits(): void {
-    this.#parts.replica()?.waits.close();
+    this.#deps.replica()?.waits.close();
     this.#held.end();
   }
 
@@ -194,7 +194,7 @@ export class ReplicaExecutor implements Executor {
 
   /** The copy when it may answer now. Without what was written through this daemon, the gateway is to be asked first. */
   async #readable(): Promise<Readable | null> {
-    const replica = this.#parts.replica();
+    const replica = this.#deps.replica();
     const { usable } = replica?.freshness() ?? { usable: 'no' };
     if (!replica?.store || usable === 'no') return null;
     const stale = usable === 'stale';
@@ -203,7 +203,7 @@ export class ReplicaExecutor implements Executor {
 
   /** The same to look a key up, which has to wait for few writes only. */
   async #readableForKeys(): Promise<Readable | null> {
-    const replica = this.#parts.replica();
+    const replica = this.#deps.replica();
     if (!replica?.store || replica.freshness().usable === 'no') return null;
     const writes = this.#callerWrites;
     if (writes === this.#callerWritesSeen) return { replica, stale: false };
@@ -214,7 +214,7 @@ export class ReplicaExecutor implements Executor {
 
   /** The copy in the place of a gateway that did not answer, unless it is too old. */
   #inItsPlace(): Readable | null {
-    const replica = this.#parts.replica();
+    const replica = this.#deps.replica();
     if (!replica?.store || replica.freshness().ageMs > STALE_MAX_MS) return null;
     return { replica, stale: true };
   }
@@ -231,7 +231,7 @@ export class ReplicaExecutor implements Executor {
     const { keyCache, store } = replica;
     const found = await findKey({ keyCache, store }, hash, now).catch(nothingIfLost);
     if (!found?.key) return null;
-    const { projectId } = this.#parts;
+    const { projectId } = this.#deps;
     return { ...callerWith(found, { projectId, credentials, now }), credentials, isInCopy: true };
   }
 
@@ -248,7 +248,7 @@ export class ReplicaExecutor implements Executor {
   }
 
   #noteWritten({ name }: Operation, position: number | null): void {
-    this.#parts.replica()?.noteWritten(position);
+    this.#deps.replica()?.noteWritten(position);
     if (!CHANGES_CALLERS.has(name)) return;
     this.#callerWrites += 1;
     this.#keys.forget();
@@ -265,12 +265,12 @@ export class ReplicaExecutor implements Executor {
   /** Whatever the gateway answers, it is there. */
   async #callUpstream(call: UpstreamCall): Promise<Answer> {
     try {
-      const answer = await this.#parts.upstream.call(call);
-      this.#parts.replica()?.noteAnswer();
+      const answer = await this.#deps.upstream.call(call);
+      this.#deps.replica()?.noteAnswer();
       return answer;
     } catch (error) {
-      if (error instanceof UpstreamFailed) this.#parts.replica()?.noteSilence();
-      else if (error instanceof ServiceError) this.#parts.replica()?.noteAnswer();
+      if (error instanceof UpstreamFailed) this.#deps.replica()?.noteSilence();
+      else if (error instanceof ServiceError) this.#deps.replica()?.noteAnswer();
       throw error;
     }
   }

@@ -16,7 +16,7 @@ const TROUBLES_MAX = 4;
 /** A long synchronization is looked at now and then, to tell how far it is. */
 const LOOK_MS = 500;
 
-export interface KeepUpParts {
+export interface CatchUpDeps {
   readonly copy: LocalCopy;
   readonly link: Link;
   readonly arrivals: Arrivals;
@@ -29,7 +29,7 @@ export interface KeepUpParts {
 
 /** Brings a copy up to date, again and again, for as long as it is behind what is known of the gateway. */
 export class KeepUp {
-  readonly #parts: KeepUpParts;
+  readonly #deps: CatchUpDeps;
   readonly #backoff = new Backoff(PAUSES);
   /** Attempts in a row that failed. */
   #troubles = 0;
@@ -37,8 +37,8 @@ export class KeepUp {
   #crashes = { position: -1, count: 0 };
   #wake: (() => void) | null = null;
 
-  constructor(parts: KeepUpParts) {
-    this.#parts = parts;
+  constructor(deps: CatchUpDeps) {
+    this.#deps = deps;
   }
 
   /** There may be something to take over. */
@@ -48,7 +48,7 @@ export class KeepUp {
 
   /** Ends when it is aborted. Rejects with `SyncError` where another attempt is of no use. */
   async run(signal: AbortSignal): Promise<void> {
-    const { arrivals } = this.#parts;
+    const { arrivals } = this.#deps;
     signal.addEventListener('abort', () => this.wake(), { once: true });
     while (!signal.aborted) {
       if (arrivals.behind === 0) {
@@ -65,7 +65,7 @@ export class KeepUp {
 
   /** Answers how long to wait before the next attempt, in milliseconds. */
   async #attempt(signal: AbortSignal): Promise<number> {
-    const { copy, link, arrivals, onStanding } = this.#parts;
+    const { copy, link, arrivals, onStanding } = this.#deps;
     const before = arrivals.position ?? 0;
     await unlessAborted(copy.connect(link), signal);
     if (signal.aborted) return 0;
@@ -80,7 +80,7 @@ export class KeepUp {
   }
 
   async #syncAndLook(signal: AbortSignal): Promise<void> {
-    const { copy, onStanding } = this.#parts;
+    const { copy, onStanding } = this.#deps;
     const look = setInterval(() => {
       // Only the loop itself may fail.
       copy
@@ -111,7 +111,7 @@ export class KeepUp {
   }
 
   #countCrash(error: SyncError): void {
-    const position = this.#parts.arrivals.position ?? 0;
+    const position = this.#deps.arrivals.position ?? 0;
     const hasMoved = position > this.#crashes.position;
     this.#crashes = { position, count: hasMoved ? 1 : this.#crashes.count + 1 };
     if (this.#crashes.count > CRASHES_MAX) throw new SyncError('damaged', error.message);
@@ -119,10 +119,10 @@ export class KeepUp {
 
   #again(error: SyncError): number {
     this.#troubles += 1;
-    if (this.#troubles === TROUBLES_MAX) this.#parts.onTrouble(error.message);
+    if (this.#troubles === TROUBLES_MAX) this.#deps.onTrouble(error.message);
     const { failure, message: reason } = error;
     const level = failure === 'crashed' || failure === 'ended' ? 'warn' : 'debug';
-    this.#parts.log[level]({ reason, failure }, 'replica: the copy is synchronized again');
+    this.#deps.log[level]({ reason, failure }, 'replica: the copy is synchronized again');
     return this.#backoff.nextMs();
   }
 }

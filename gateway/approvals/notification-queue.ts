@@ -33,14 +33,14 @@ const TAKEN_BACK: Made = { void: 'It was taken back.' };
  */
 export class NotificationQueue extends SendQueue<NoticeRow> {
   readonly #project: SendingProject;
-  readonly #parts: NotificationQueueDeps;
+  readonly #deps: NotificationQueueDeps;
   /** Those that were sent where that could not be written down yet. */
   readonly #unwritten = new Map<string, DeliveryResult>();
 
-  constructor(project: SendingProject, parts: NotificationQueueDeps) {
-    super(project, parts.clock);
+  constructor(project: SendingProject, deps: NotificationQueueDeps) {
+    super(project, deps.clock);
     this.#project = project;
-    this.#parts = parts;
+    this.#deps = deps;
   }
 
   protected override due(store: Repositories, now: number, limit: number): Promise<NoticeRow[]> {
@@ -58,7 +58,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
     const { id: noticeId } = notice;
     const result = this.#unwritten.get(noticeId) ?? (await this.#resultOf(notice));
     if (result.outcome === 'sent') this.#unwritten.set(noticeId, result);
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     await this.#project.writes.run('recordNotifications', [{ noticeId, result, now }]);
     this.#unwritten.delete(noticeId);
   }
@@ -97,7 +97,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
   async #make(store: Repositories, notice: NoticeRow): Promise<Made> {
     const channel = await store.channels.find(notice.channel_id);
     if (!channel?.address) return { void: 'The channel was removed.' };
-    const carrier = this.#parts.carriers[channel.kind];
+    const carrier = this.#deps.carriers[channel.kind];
     // The settings may name one again at the next start.
     if (!carrier) return { later: 'There is no way to reach this kind of channel.' };
     const to = this.#addressOf(channel);
@@ -121,7 +121,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
   ): Promise<Notification | { readonly void: string }> {
     const row = await store.requests.find(notice.request_id ?? '');
     if (!row) return { void: 'The request is gone.' };
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const opened = await openedFor(store, this.#project.info, { row, channel, now });
     switch (notice.kind) {
       case 'tell':
@@ -142,14 +142,14 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
   #tokenOf({ id, token }: NoticeRow): string {
     if (!token) throw new Error(`The notification ${id} has no link.`);
     const place = noticeAad(this.#project.info.id, id);
-    return Buffer.from(this.#parts.vault.open(place, token)).toString('utf8');
+    return Buffer.from(this.#deps.vault.open(place, token)).toString('utf8');
   }
 
   /** The mail address, or the number of the chat. */
   #addressOf(channel: ChannelRow): string {
     const place = channelAad(this.#project.info.id, channel.id);
     const sealed = channel.address ?? new Uint8Array();
-    const text = Buffer.from(this.#parts.vault.open(place, sealed)).toString('utf8');
+    const text = Buffer.from(this.#deps.vault.open(place, sealed)).toString('utf8');
     if (channel.kind === 'email') return text;
     return String((JSON.parse(text) as { chatId: number }).chatId);
   }

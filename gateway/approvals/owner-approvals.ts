@@ -23,15 +23,15 @@ export interface Overseen {
 
 /** Requests by their ids, for whoever may see all of a project. What decides is what the owner was mailed. */
 export class OwnerApprovals {
-  readonly #parts: OwnerApprovalsDeps;
+  readonly #deps: OwnerApprovalsDeps;
 
-  constructor(parts: OwnerApprovalsDeps) {
-    this.#parts = parts;
+  constructor(deps: OwnerApprovalsDeps) {
+    this.#deps = deps;
   }
 
   /** Null when the project has no such request. */
   look(project: Project, requestId: string): Promise<Overseen | null> {
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     return project.store.read(async (store) => {
       const row = await store.requests.find(requestId);
       if (!row) return null;
@@ -54,7 +54,7 @@ export class OwnerApprovals {
     );
     if (!asking?.token) return null;
     const place = noticeAad(projectId, asking.id);
-    return Buffer.from(this.#parts.vault.open(place, asking.token)).toString('utf8');
+    return Buffer.from(this.#deps.vault.open(place, asking.token)).toString('utf8');
   }
 }
 

@@ -34,10 +34,10 @@ interface Held {
 
 /** Where decisions of people arrive: links of mails, and buttons of Telegram. */
 export class ProjectApprovals implements ApprovalService {
-  readonly #parts: ProjectApprovalsDeps;
+  readonly #deps: ProjectApprovalsDeps;
 
-  constructor(parts: ProjectApprovalsDeps) {
-    this.#parts = parts;
+  constructor(deps: ProjectApprovalsDeps) {
+    this.#deps = deps;
   }
 
   async open(token: string): Promise<Opened | null> {
@@ -48,7 +48,7 @@ export class ProjectApprovals implements ApprovalService {
   async decide(token: string, choice: Choice): Promise<Decided | null> {
     const held = await this.#hold(token);
     if (!held) return null;
-    const decision = { tokenHash: hash('sha256', token), choice, now: this.#parts.clock.now() };
+    const decision = { tokenHash: hash('sha256', token), choice, now: this.#deps.clock.now() };
     const done = await held.project.writes.run('decide', decision);
     if (done.outcome === 'gone') return null;
     const opened = await this.#opened(held);
@@ -84,8 +84,8 @@ export class ProjectApprovals implements ApprovalService {
   }
 
   async tokenOfMessage(chatId: number, messageId: number): Promise<string | null> {
-    for (const info of await this.#parts.projects.list()) {
-      const project = await this.#parts.projects.find(info.id);
+    for (const info of await this.#deps.projects.list()) {
+      const project = await this.#deps.projects.find(info.id);
       const token = project && (await this.#tokenIn(project, chatId, String(messageId)));
       if (token) return token;
     }
@@ -93,7 +93,7 @@ export class ProjectApprovals implements ApprovalService {
   }
 
   async #tokenIn(project: Project, chatId: number, messageId: string): Promise<string | null> {
-    const { vault } = this.#parts;
+    const { vault } = this.#deps;
     return project.store.read(async (store) => {
       for (const channel of await store.channels.list()) {
         if (channel.kind !== 'telegram') continue;
@@ -109,7 +109,7 @@ export class ProjectApprovals implements ApprovalService {
 
   async #projectOf(token: string): Promise<Project | null> {
     const parsed = parseToken(token);
-    return parsed && this.#parts.projects.find(parsed.projectId);
+    return parsed && this.#deps.projects.find(parsed.projectId);
   }
 
   async #hold(token: string): Promise<Held | null> {
@@ -124,7 +124,7 @@ export class ProjectApprovals implements ApprovalService {
   }
 
   #opened({ project, notice, channel }: Held): Promise<Opened | null> {
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     return project.store.read(async (store) => {
       const row = await store.requests.find(notice.request_id ?? '');
       return row ? openedFor(store, project.info, { row, channel, now }) : null;
@@ -132,13 +132,13 @@ export class ProjectApprovals implements ApprovalService {
   }
 
   #channelOf(store: Repositories, token: string): Promise<ChannelRow | undefined> {
-    return store.channels.byToken(hash('sha256', token), this.#parts.clock.now());
+    return store.channels.byToken(hash('sha256', token), this.#deps.clock.now());
   }
 
   async #confirm(token: string, telegram: TelegramChat | null): Promise<ChannelView | null> {
     const project = await this.#projectOf(token);
     if (!project) return null;
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const confirmation = { tokenHash: hash('sha256', token), telegram, now };
     const channelId = await project.writes.run('confirmChannel', confirmation);
     if (channelId === null) return null;
@@ -149,7 +149,7 @@ export class ProjectApprovals implements ApprovalService {
   #chatOf(project: Project, channel: ChannelRow): { chatId: number; userId: number } | null {
     if (!channel.address) return null;
     const place = channelAad(project.info.id, channel.id);
-    const text = Buffer.from(this.#parts.vault.open(place, channel.address)).toString('utf8');
+    const text = Buffer.from(this.#deps.vault.open(place, channel.address)).toString('utf8');
     return JSON.parse(text) as { chatId: number; userId: number };
   }
 }

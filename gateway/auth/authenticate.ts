@@ -21,10 +21,10 @@ export class Authenticator {
   readonly #clock: Clock;
   readonly #keyUse: KeyUse;
 
-  constructor(parts: { projects: Projects; clock: Clock; keyUse: KeyUse }) {
-    this.#projects = parts.projects;
-    this.#clock = parts.clock;
-    this.#keyUse = parts.keyUse;
+  constructor(deps: { projects: Projects; clock: Clock; keyUse: KeyUse }) {
+    this.#projects = deps.projects;
+    this.#clock = deps.clock;
+    this.#keyUse = deps.keyUse;
   }
 
   /** UNAUTHENTICATED or KEY_REVOKED, as `callerWith` says. */

@@ -18,7 +18,7 @@ import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
 import { accountAad, hashOf, loginError, loginAad } from './logins.ts';
 
-export interface FoundingParts {
+export interface FoundingDeps {
   readonly control: ControlStore;
   readonly projects: Projects;
   readonly clock: Clock;
@@ -43,21 +43,21 @@ const LOOK_AGAIN_MS = 100;
  * finished without a key, and whoever signs in again finds the project and takes one.
  */
 export class Founding {
-  readonly #parts: FoundingParts;
+  readonly #deps: FoundingDeps;
   /** Projects being made just now. */
   readonly #making = new Set<string>();
   /** Uses under way that may be repeated. */
   readonly #running = new Set<string>();
 
-  constructor(parts: FoundingParts) {
-    this.#parts = parts;
+  constructor(deps: FoundingDeps) {
+    this.#deps = deps;
   }
 
   /** The projects of an account; what an earlier attempt left half made is finished first. */
   async projectsOf(accountId: string): Promise<OwnedProject[]> {
     // One that cannot be finished must not keep anybody from the others.
-    await this.finish(accountId).catch((error: unknown) => this.#parts.onError(error));
-    return this.#parts.control.accounts.projectsOf(accountId);
+    await this.finish(accountId).catch((error: unknown) => this.#deps.onError(error));
+    return this.#deps.control.accounts.projectsOf(accountId);
   }
 
   /** LOGIN_NOT_VERIFIED, LOGIN_EXPIRED, LOGIN_CONSUMED, SLUG_TAKEN, PROJECT_LIMIT_REACHED. */
@@ -77,7 +77,7 @@ export class Founding {
 
   /** Finishes what was reserved and not confirmed, by one account or by all. */
   async finish(accountId: string | null = null): Promise<void> {
-    const { control } = this.#parts;
+    const { control } = this.#deps;
     for (const { id, account_id, address } of await control.accounts.unfinished(accountId)) {
       if (this.#making.has(id)) continue;
       await this.#found(id, { id: account_id, address }, null);
@@ -89,8 +89,8 @@ export class Founding {
     use: LoginUse,
     { name, slug, key_name }: z.output<typeof projectInput>,
   ): Promise<ProjectAnswer> {
-    const { control, server } = this.#parts;
-    const { ownNames } = this.#parts;
+    const { control, server } = this.#deps;
+    const { ownNames } = this.#deps;
     const isOurs = (one: string): boolean => isReservedSlug(one) || ownNames.includes(one);
     if (slug !== undefined && isOurs(slug)) throw new ServiceError('SLUG_TAKEN');
     const id = newProjectId();
@@ -132,7 +132,7 @@ export class Founding {
     account: Pick<AccountRow, 'id' | 'address'>,
     key: NewKey | null,
   ): Promise<Project> {
-    const { clock, projects, vault } = this.#parts;
+    const { clock, projects, vault } = this.#deps;
     const project = await projects.find(id);
     if (!project) throw new Error('A reserved project is not there.');
     const now = clock.now();
@@ -146,7 +146,7 @@ export class Founding {
     use: LoginUse,
     { project_id, scopes, key_name }: z.output<typeof keyInput>,
   ): Promise<KeyAnswer> {
-    const { control, projects, server } = this.#parts;
+    const { control, projects, server } = this.#deps;
     const { logins } = control;
     const taken = await logins.useFor(use, project_id);
     if (taken.outcome === 'no_project') throw new ServiceError('NOT_FOUND');
@@ -185,7 +185,7 @@ export class Founding {
     return {
       idHash: hashOf(input.login_id),
       repeatHash: idempotencyKey === null ? null : hash('sha256', text),
-      now: this.#parts.clock.now(),
+      now: this.#deps.clock.now(),
     };
   }
 
@@ -210,7 +210,7 @@ export class Founding {
 
   /** Another gateway may be at the same call: what it answers, unless that takes long or it has died. */
   async #answerOfOther(use: LoginUse, repeatHash: string): Promise<string | null> {
-    const { logins } = this.#parts.control;
+    const { logins } = this.#deps.control;
     const endsAt = performance.now() + OTHER_GATEWAY_MS;
     for (;;) {
       const kept = await this.#keptAnswer(use, repeatHash);
@@ -221,7 +221,7 @@ export class Founding {
   }
 
   async #keptAnswer({ idHash, now }: LoginUse, repeatHash: string): Promise<string | null> {
-    const { control, vault } = this.#parts;
+    const { control, vault } = this.#deps;
     const login = await control.logins.find(idHash);
     if (!login?.answer || login.repeat_hash !== repeatHash || login.expires_at <= now) return null;
     const opened = vault.open(loginAad(idHash, 'answer'), login.answer);
@@ -235,7 +235,7 @@ export class Founding {
   ): { readonly idHash: string; readonly answer: Uint8Array } | null {
     if (repeatHash === null) return null;
     const text = JSON.stringify(answer);
-    return { idHash, answer: this.#parts.vault.seal(loginAad(idHash, 'answer'), text) };
+    return { idHash, answer: this.#deps.vault.seal(loginAad(idHash, 'answer'), text) };
   }
 }
 

@@ -35,7 +35,7 @@ const MAIL_DEADLINE_MS = 10_000;
 /** Polls kept before those of old are dropped. */
 const POLLS_MAX = 10_000;
 
-export interface LoginParts {
+export interface LoginDeps {
   readonly store: LoginStore;
   readonly clock: Clock;
   readonly vault: Vault;
@@ -60,13 +60,13 @@ export interface Beginner {
 
 /** Sign-ins by a link that is mailed: begun by a client, confirmed by whoever reads the mail. */
 export class Logins implements LoginService {
-  readonly #parts: LoginParts;
+  readonly #deps: LoginDeps;
   readonly #starts = new StartLimit();
   /** When each was last asked for. */
   readonly #polls = new Map<string, number>();
 
-  constructor(parts: LoginParts) {
-    this.#parts = parts;
+  constructor(deps: LoginDeps) {
+    this.#deps = deps;
   }
 
   /**
@@ -77,7 +77,7 @@ export class Logins implements LoginService {
     input: z.output<typeof startInput>,
     { address, userAgent }: Beginner,
   ): Promise<z.output<typeof startAnswer>> {
-    const { clock, mailDomain, store, vault } = this.#parts;
+    const { clock, mailDomain, store, vault } = this.#deps;
     if (domainOf(input.email) === mailDomain) {
       // Agents read what comes to the addresses of projects.
       throw invalid({ path: 'email', message: 'Addresses of this service cannot sign in.' });
@@ -119,7 +119,7 @@ export class Logins implements LoginService {
 
   /** Answers a confirmed one. LOGIN_NOT_VERIFIED, LOGIN_EXPIRED, LOGIN_CONSUMED, RATE_LIMITED. */
   async poll({ login_id }: z.output<typeof pollInput>): Promise<z.output<typeof pollAnswer>> {
-    const { clock, store } = this.#parts;
+    const { clock, store } = this.#deps;
     const now = clock.now();
     const idHash = hashOf(login_id);
     const login = await store.find(idHash);
@@ -127,7 +127,7 @@ export class Logins implements LoginService {
     this.#takePoll(idHash, now);
     const state = effectiveLoginState(login, now);
     if (state !== 'confirmed') throw loginError(state);
-    const projects = await this.#parts.projectsOf(login.account_id ?? '');
+    const projects = await this.#deps.projectsOf(login.account_id ?? '');
     return {
       status: 'confirmed',
       email_masked: login.masked,
@@ -137,12 +137,12 @@ export class Logins implements LoginService {
   }
 
   async open(token: string): Promise<LoginView | null> {
-    const login = await this.#parts.store.findByLink(hashOf(token));
-    return login ? viewOf(login, this.#parts.clock.now()) : null;
+    const login = await this.#deps.store.findByLink(hashOf(token));
+    return login ? viewOf(login, this.#deps.clock.now()) : null;
   }
 
   async confirm(token: string): Promise<LoginView | null> {
-    const { clock, store, vault } = this.#parts;
+    const { clock, store, vault } = this.#deps;
     const now = clock.now();
     const login = await store.findByLink(hashOf(token));
     if (login) {
@@ -160,7 +160,7 @@ export class Logins implements LoginService {
   }
 
   async deny(token: string): Promise<LoginView | null> {
-    await this.#parts.store.deny(hashOf(token));
+    await this.#deps.store.deny(hashOf(token));
     return this.open(token);
   }
 
@@ -168,14 +168,14 @@ export class Logins implements LoginService {
     email: string,
     login: { readonly token: string; readonly idHash: string; readonly view: LoginView },
   ): Promise<void> {
-    const { clock, mail, mailDeadlineMs = MAIL_DEADLINE_MS, publicUrl } = this.#parts;
+    const { clock, mail, mailDeadlineMs = MAIL_DEADLINE_MS, publicUrl } = this.#deps;
     const message = signInMessage(login.view, `${publicUrl}/s/${login.token}`);
     const handing = mail({ id: newId('msg', clock.now()), to: email, ...message });
     const sent = await within(mailDeadlineMs, handing);
     if (sent?.outcome === 'sent') return;
     // What was not sent does not count. What is still on its way does: it may yet arrive.
-    if (sent) await this.#parts.store.drop(login.idHash);
-    this.#parts.onTrouble(sent?.reason ?? 'The mail server does not answer in time.');
+    if (sent) await this.#deps.store.drop(login.idHash);
+    this.#deps.onTrouble(sent?.reason ?? 'The mail server does not answer in time.');
     throw new ServiceError('EMAIL_DELIVERY_FAILED');
   }
 

@@ -1,10 +1,10 @@
 import { LOGIN_KEPT_MS } from '../../shared/lib/limits.ts';
 import type { OutgoingMail } from '../mail/mailer.ts';
 import type { Sent } from '../lib/approvals.ts';
-import { Founding, type FoundingParts } from './founding.ts';
+import { Founding, type FoundingDeps } from './founding.ts';
 import { Logins } from './logins.ts';
 
-interface SignInParts extends FoundingParts {
+interface SignInDeps extends FoundingDeps {
   readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
   /** Why a mail was not handed over. */
   readonly onTrouble: (reason: string) => void;
@@ -14,12 +14,12 @@ interface SignInParts extends FoundingParts {
 export class SignIn {
   readonly logins: Logins;
   readonly founding: Founding;
-  readonly #parts: SignInParts;
+  readonly #deps: SignInDeps;
 
-  constructor(parts: SignInParts) {
-    const { control, clock, vault, server, mail, onTrouble } = parts;
-    this.#parts = parts;
-    this.founding = new Founding(parts);
+  constructor(deps: SignInDeps) {
+    const { control, clock, vault, server, mail, onTrouble } = deps;
+    this.#deps = deps;
+    this.founding = new Founding(deps);
     this.logins = new Logins({
       store: control.logins,
       clock,
@@ -34,7 +34,7 @@ export class SignIn {
 
   /** Finishes what an earlier run left half made, and forgets what is old. */
   async start(): Promise<void> {
-    const { clock, control } = this.#parts;
+    const { clock, control } = this.#deps;
     await this.founding.finish();
     const now = clock.now();
     await control.logins.tidy(now - LOGIN_KEPT_MS, now);

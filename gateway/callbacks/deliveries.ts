@@ -45,7 +45,7 @@ export interface PushingProject {
   atLatest(dueAt: number): void;
 }
 
-export interface DeliveriesHost {
+export interface DeliveriesDeps {
   readonly clock: Clock;
   readonly vault: Vault;
   readonly server: ServerInfo;
@@ -73,7 +73,7 @@ interface Loaded {
  */
 export class Deliveries {
   readonly #project: PushingProject;
-  readonly #host: DeliveriesHost;
+  readonly #host: DeliveriesDeps;
   readonly #slots: Slots;
   readonly #secrets: SigningSecrets;
   readonly #log: AttemptLog;
@@ -85,7 +85,7 @@ export class Deliveries {
   readonly #made = new Set<string>();
   #isClosed = false;
 
-  constructor(project: PushingProject, host: DeliveriesHost) {
+  constructor(project: PushingProject, host: DeliveriesDeps) {
     this.#project = project;
     this.#host = host;
     this.#slots = new Slots(PROJECT_SLOTS_MAX, host.slots);

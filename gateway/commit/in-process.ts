@@ -94,7 +94,7 @@ class Busy {
   }
 }
 
-interface Surroundings {
+interface WritesDeps {
   readonly parts: Omit<Job, 'store' | 'tell'>;
   readonly apply: (effects: readonly Effect[]) => void;
   readonly busy: Busy;
@@ -106,12 +106,12 @@ interface Surroundings {
 export class InProcessWrites implements OpenWrites {
   readonly writer: ProjectWriter;
   readonly ledgerKey: Uint8Array;
-  readonly #surroundings: Surroundings;
+  readonly #deps: WritesDeps;
 
-  constructor(writer: ProjectWriter, ledgerKey: Uint8Array, surroundings: Surroundings) {
+  constructor(writer: ProjectWriter, ledgerKey: Uint8Array, deps: WritesDeps) {
     this.writer = writer;
     this.ledgerKey = ledgerKey;
-    this.#surroundings = surroundings;
+    this.#deps = deps;
   }
 
   async run<N extends ProcedureName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
@@ -119,7 +119,7 @@ export class InProcessWrites implements OpenWrites {
       InputOf<N>,
       OutputOf<N>
     >;
-    const { parts, apply, busy, isFar } = this.#surroundings;
+    const { parts, apply, busy, isFar } = this.#deps;
     const projectId = parts.project.id;
     let effects: Effect[] = [];
     const job = (store: Repositories): Job => {

@@ -10,7 +10,7 @@ import type { Projects } from '../projects/projects.ts';
 import type { Rates } from '../auth/rates.ts';
 import { runWrite } from './write.ts';
 
-export interface AuthorityParts {
+export interface AuthorityDeps {
   readonly projects: Projects;
   readonly authenticator: Authenticator;
   readonly rates: Rates;
@@ -23,18 +23,18 @@ export interface AuthorityParts {
 
 /** Runs operations where the data is. */
 export class Authority implements Executor {
-  readonly #parts: AuthorityParts;
+  readonly #deps: AuthorityDeps;
 
-  constructor(parts: AuthorityParts) {
-    this.#parts = parts;
+  constructor(deps: AuthorityDeps) {
+    this.#deps = deps;
   }
 
   authenticate(credentials: Credentials): Promise<Caller> {
-    return this.#parts.authenticator.check(credentials);
+    return this.#deps.authenticator.check(credentials);
   }
 
   meter(caller: Caller): Readonly<Record<string, string>> {
-    return this.#parts.rates.take(caller.keyId, this.#parts.clock.now());
+    return this.#deps.rates.take(caller.keyId, this.#deps.clock.now());
   }
 
   async execute(
@@ -44,15 +44,15 @@ export class Authority implements Executor {
     signal: AbortSignal,
   ): Promise<Answer> {
     const checked = admit(operation, input, caller.scopes);
-    const project = await this.#parts.projects.find(caller.projectId);
+    const project = await this.#deps.projects.find(caller.projectId);
     if (!project) throw new ServiceError('UNAUTHENTICATED');
     const value = await this.#run(operation, checked, { caller, project, signal });
-    if (this.#parts.checkAnswers) operation.output.parse(value);
+    if (this.#deps.checkAnswers) operation.output.parse(value);
     return operation.effect === 'write' ? { value, position: project.position } : { value };
   }
 
   async follow(caller: Caller, follower: Follower): Promise<() => void> {
-    const project = await this.#parts.projects.find(caller.projectId);
+    const project = await this.#deps.projects.find(caller.projectId);
     if (!project) throw new ServiceError('UNAUTHENTICATED');
     return project.waits.follow(caller.keyId, follower);
   }
@@ -64,7 +64,7 @@ export class Authority implements Executor {
   ): Promise<unknown> {
     const { handler } = operation;
     const { caller, project, signal } = call;
-    const { clock, vault, server } = this.#parts;
+    const { clock, vault, server } = this.#deps;
     const base = {
       caller,
       project: project.info,

@@ -42,7 +42,7 @@ export type IngressAnswer =
   | DeliveryAnswer
   | { readonly status: 'accepted'; readonly event_id: null };
 
-interface IngressParts {
+interface IngressDeps {
   readonly projects: Projects;
   readonly vault: Vault;
   readonly clock: Clock;
@@ -57,11 +57,11 @@ interface IngressParts {
  * mail takes whole mails (RFC 5322) in the same way, from mail servers that can post them.
  */
 export class Ingress {
-  readonly #parts: IngressParts;
+  readonly #deps: IngressDeps;
   readonly #mails = new Intake(MAILS_MAX_BYTES);
 
-  constructor(parts: IngressParts) {
-    this.#parts = parts;
+  constructor(deps: IngressDeps) {
+    this.#deps = deps;
   }
 
   /** One POST to a hook URL. Unknown and removed tokens are NOT_FOUND, with nothing more said. */
@@ -72,7 +72,7 @@ export class Ingress {
     const body = await readBody(request, WEBHOOK_BODY_MAX_BYTES);
     // A body may take its time: what counts is the source that is there now.
     const { project, source } = await this.#find(token);
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const received = { request, headers: headerRecord(request.rawHeaders), body, now };
     this.#verify(project, source, received);
     const delivery = understand(await project.recorder(), source.row, received);
@@ -90,7 +90,7 @@ export class Ingress {
     if (!this.#mails.take(raw.length)) throw unavailable(1);
     try {
       const { project, source } = await this.#find(token);
-      return await this.#takeMail(project, source, { raw, now: this.#parts.clock.now() });
+      return await this.#takeMail(project, source, { raw, now: this.#deps.clock.now() });
     } finally {
       this.#mails.release(raw.length);
     }
@@ -101,7 +101,7 @@ export class Ingress {
     { row }: OpenSource,
     { raw, now }: { readonly raw: Buffer; readonly now: number },
   ): Promise<IngressAnswer> {
-    const { mailReader, mailDomain } = this.#parts;
+    const { mailReader, mailDomain } = this.#deps;
     if (raw.length === 0)
       throw invalid({ path: 'body', message: 'Send a mail (RFC 5322) as it is.' });
     const mail = await mailReader.read(raw, { now, whole: true, sizeBytes: raw.length });
@@ -113,7 +113,7 @@ export class Ingress {
 
   async #find(token: string): Promise<{ project: Project; source: OpenSource }> {
     const parsed = parseToken(token);
-    const project = parsed && (await this.#parts.projects.find(parsed.projectId));
+    const project = parsed && (await this.#deps.projects.find(parsed.projectId));
     if (!project) throw new ServiceError('NOT_FOUND');
     const { sourceCache } = project;
     const known = sourceCache.get(token);
@@ -123,7 +123,7 @@ export class Ingress {
       store.sources.findByTokenHash(digestOf('sha256', token)),
     );
     if (!row) throw new ServiceError('NOT_FOUND');
-    const source = openSource(row, this.#parts.vault, project.info);
+    const source = openSource(row, this.#deps.vault, project.info);
     sourceCache.set(token, source, version);
     return { project, source };
   }
@@ -143,7 +143,7 @@ export class Ingress {
     const { verification, signature_header: signatureHeader } = row;
     const { headers, now: nowMs } = received;
     const reason = signatureProblem({ verification, signatureHeader, headers, nowMs });
-    this.#parts.keyUse.noteRejected(project, row, reason);
+    this.#deps.keyUse.noteRejected(project, row, reason);
     throw new ServiceError('INGRESS_SIGNATURE_INVALID');
   }
 }

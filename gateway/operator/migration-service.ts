@@ -22,26 +22,26 @@ export interface TransitionResult {
 
 /** Moves projects from this gateway to another, and takes them in from there. */
 export class MigrationService {
-  readonly #parts: MigrationDeps;
+  readonly #deps: MigrationDeps;
 
-  constructor(parts: MigrationDeps) {
-    this.#parts = parts;
+  constructor(deps: MigrationDeps) {
+    this.#deps = deps;
   }
 
   /** Lets nothing of a project be written. Answers when what was begun before is done. */
   hold(name: string): Promise<TransitionResult> {
-    return this.#order(name, { state: 'held', to: null }, (id) => this.#parts.projects.hold(id));
+    return this.#order(name, { state: 'held', to: null }, (id) => this.#deps.projects.hold(id));
   }
 
   release(name: string): Promise<TransitionResult> {
     return this.#order(name, { state: 'active', to: null }, (id) =>
-      this.#parts.projects.release(id),
+      this.#deps.projects.release(id),
     );
   }
 
   /** Closes a project that is held for good: it lives at the gateway with this address now, where one is given. */
   leave(name: string, to: string | null): Promise<TransitionResult> {
-    return this.#order(name, { state: 'moved', to }, (id) => this.#parts.projects.moveAway(id, to));
+    return this.#order(name, { state: 'moved', to }, (id) => this.#deps.projects.moveAway(id, to));
   }
 
   /**
@@ -49,14 +49,14 @@ export class MigrationService {
    * PRECONDITION_FAILED when that is not where this gateway looks for them, and when its id or slug is taken.
    */
   async adopt(moving: MovingProject, store: string): Promise<TransitionResult> {
-    if (store !== this.#parts.projects.storeFingerprint) {
+    if (store !== this.#deps.projects.storeFingerprint) {
       throw new ServiceError('PRECONDITION_FAILED', {
         hint: 'This gateway has its databases elsewhere: give the command the same SVC_DATABASE_URL, or the same configuration file.',
         details: { other: 'store' },
       });
     }
     const { id, slug, name } = moving.project;
-    const adopted = await this.#parts.projects.adopt(moving);
+    const adopted = await this.#deps.projects.adopt(moving);
     if (adopted === 'adopted') {
       return { project: { id, slug, name }, state: 'active', moved_to: null, changed: true };
     }
@@ -72,7 +72,7 @@ export class MigrationService {
     { state, to }: { readonly state: TransitionResult['state']; readonly to: string | null },
     order: (projectId: string) => Promise<Transition>,
   ): Promise<TransitionResult> {
-    const { id, slug, name: title } = await namedProject(this.#parts.control, name);
+    const { id, slug, name: title } = await namedProject(this.#deps.control, name);
     const transitioned = await order(id);
     if ('others' in transitioned) throw notAlone(transitioned.others);
     if ('refused' in transitioned) throw refusal(slug, transitioned.refused);

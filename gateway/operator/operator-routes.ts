@@ -14,7 +14,7 @@ import { SLUG } from '../../shared/rules/slug.ts';
 import type { TransitionResult } from './migration-service.ts';
 import type { Obeyed, OperatorService } from './operator-service.ts';
 
-interface RoutesParts {
+interface RoutesDeps {
   readonly approvals: OperatorService;
   readonly log: Logger;
 }
@@ -67,11 +67,11 @@ const adoptInput = z.strictObject({
  * `{"reason": …}`, `unblock`, `hold`, `release`, or `moved` with `{"to": URL or null}`; and `POST /imports`, for a project
  * whose database and blobs are in place, with what the control database has to know of it. Errors are those of the interface.
  */
-export function operatorRoutes(parts: RoutesParts): Handler {
+export function operatorRoutes(deps: RoutesDeps): Handler {
   return (request, response) => {
-    answer(parts, request, response).catch((error: unknown) => {
+    answer(deps, request, response).catch((error: unknown) => {
       const told = asServiceError(error);
-      if (told.code === 'INTERNAL') parts.log.error({ err: error }, 'an operator’s call failed');
+      if (told.code === 'INTERNAL') deps.log.error({ err: error }, 'an operator’s call failed');
       if (response.headersSent) response.destroy();
       else answerError(response, told);
     });
@@ -79,7 +79,7 @@ export function operatorRoutes(parts: RoutesParts): Handler {
 }
 
 async function answer(
-  { approvals, log }: RoutesParts,
+  { approvals, log }: RoutesDeps,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -110,7 +110,7 @@ interface Order {
 }
 
 async function obey(
-  { approvals, log }: RoutesParts,
+  { approvals, log }: RoutesDeps,
   { name, order, body }: Order,
 ): Promise<unknown> {
   if (order === 'block' || order === 'unblock') {

@@ -62,11 +62,11 @@ export interface Obeyed {
 /** What whoever runs the gateway may see of its projects, and do about them. */
 export class OperatorService {
   readonly moves: MigrationService;
-  readonly #parts: OperatorDeps;
+  readonly #deps: OperatorDeps;
 
-  constructor(parts: OperatorDeps) {
-    this.#parts = parts;
-    this.moves = new MigrationService(parts);
+  constructor(deps: OperatorDeps) {
+    this.#deps = deps;
+    this.moves = new MigrationService(deps);
   }
 
   /**
@@ -75,7 +75,7 @@ export class OperatorService {
    */
   async list(limit: number, cursor: string | undefined): Promise<ProjectPage> {
     const after = decodeIdCursor(cursor, PROJECT_ID);
-    const { accounts } = this.#parts.control;
+    const { accounts } = this.#deps.control;
     const rows = await accounts.listProjects(limit + 1, after === '' ? null : after);
     const shown = rows.slice(0, limit);
     const items: ProjectLine[] = [];
@@ -89,8 +89,8 @@ export class OperatorService {
    * id; NOT_FOUND when no project has it.
    */
   async setStanding(name: string, reason: string | null): Promise<Obeyed> {
-    const { projects, clock } = this.#parts;
-    const { id, slug, name: title } = await namedProject(this.#parts.control, name);
+    const { projects, clock } = this.#deps;
+    const { id, slug, name: title } = await namedProject(this.#deps.control, name);
     const project = await projects.find(id);
     // Only while the gateway ends.
     if (!project) throw new ServiceError('UNAVAILABLE', { details: { retry_after: 5 } });
@@ -108,13 +108,13 @@ export class OperatorService {
 
   #owner({ account_id, address }: ListedProject): string | null {
     if (account_id === null || address === null) return null;
-    const opened = this.#parts.vault.open(accountAad(account_id), address);
+    const opened = this.#deps.vault.open(accountAad(account_id), address);
     return maskedAddress(Buffer.from(opened).toString('utf8'));
   }
 
   /** One that is damaged must not hide the others. */
   async #emails(projectId: string): Promise<ProjectLine['emails']> {
-    const { projects, clock, onError } = this.#parts;
+    const { projects, clock, onError } = this.#deps;
     try {
       const project = await projects.find(projectId);
       if (!project) return null;

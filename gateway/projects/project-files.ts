@@ -12,7 +12,7 @@ import type { InputOf, OutputOf, ProcedureName } from '../commit/procedures.ts';
 import type { OpenWrites, ProjectWrites, Writers } from '../commit/writers.ts';
 
 /** What the files of a project need of what is around them. */
-export interface FilesHost {
+export interface ProjectDatabaseDeps {
   readonly info: ProjectInfo;
   /** The project's own; made when it is not there. */
   readonly folder: string;
@@ -57,7 +57,7 @@ interface Caller {
  * sees more of that than a delay: closing waits for the calls under way, and those that come meanwhile open it again.
  */
 export class ProjectFiles implements Reader, ProjectWrites, Occupant {
-  readonly #host: FilesHost;
+  readonly #deps: ProjectDatabaseDeps;
   #open: Open | null = null;
   #isLeaving = false;
   #isEnded = false;
@@ -74,8 +74,8 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
   #ledgerKey: Uint8Array | null = null;
 
   /** `isIdle`: so an earlier run has left the project. */
-  constructor(host: FilesHost, isIdle: boolean) {
-    this.#host = host;
+  constructor(deps: ProjectDatabaseDeps, isIdle: boolean) {
+    this.#deps = deps;
     this.#isIdle = isIdle;
   }
 
@@ -88,7 +88,7 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
   }
 
   get isHeld(): boolean {
-    return this.#host.isHeld();
+    return this.#deps.isHeld();
   }
 
   get usedAt(): number {
@@ -101,10 +101,10 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
   }
 
   read: Reader['read'] = (fn) =>
-    this.#host.gate.read(() => this.#use(({ reader }) => reader.read(fn)));
+    this.#deps.gate.read(() => this.#use(({ reader }) => reader.read(fn)));
 
   run<N extends ProcedureName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
-    return this.#host.gate.write(name, () =>
+    return this.#deps.gate.write(name, () =>
       this.#use(({ writes }) =>
         this.#isIdle ? this.#work().then(() => writes.run(name, input)) : writes.run(name, input),
       ),
@@ -112,11 +112,11 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
   }
 
   follow(): Promise<Standing> {
-    return this.#host.gate.read(() => this.#use(({ writes }) => writes.follow()));
+    return this.#deps.gate.read(() => this.#use(({ writes }) => writes.follow()));
   }
 
   copyBase(): Promise<BaseCopy> {
-    return this.#host.gate.read(() => this.#use(({ writes }) => writes.copyBase()));
+    return this.#deps.gate.read(() => this.#use(({ writes }) => writes.copyBase()));
   }
 
   rotate(): Promise<void> {
@@ -164,7 +164,7 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
   #unused(): void {
     this.#usedAt = performance.now();
     this.#whenUnused?.();
-    this.#host.openFiles.settle();
+    this.#deps.openFiles.settle();
   }
 
   #opened(): Promise<Open> {
@@ -185,11 +185,11 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
     this.#transition = null;
     if (this.#callers.length > 0) void this.#transitionTo(() => this.#openUp());
     // Whoever waits for a place may ask for this one from here on.
-    this.#host.openFiles.settle();
+    this.#deps.openFiles.settle();
   }
 
   async #openUp(): Promise<void> {
-    const { openFiles } = this.#host;
+    const { openFiles } = this.#deps;
     await openFiles.enter(this);
     try {
       const open = await this.#openSides();
@@ -204,10 +204,10 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
   }
 
   async #openSides(): Promise<Open> {
-    const { info, folder, location, pinHolder, isMade, writers } = this.#host;
+    const { info, folder, location, pinHolder, isMade, writers } = this.#deps;
     makeFolder(folder);
     const writes = await writers.open({ info, location, pinHolder, isMade }, (effects) =>
-      this.#host.apply(effects),
+      this.#deps.apply(effects),
     );
     try {
       return { reader: await openReader(location), writes };
@@ -223,12 +223,12 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
     try {
       if (this.#open) await this.#closeSides(this.#open);
     } catch (error) {
-      this.#host.onError(error);
+      this.#deps.onError(error);
     }
     this.#open = null;
     this.#isLeaving = false;
-    this.#host.closed();
-    this.#host.openFiles.left(this);
+    this.#deps.closed();
+    this.#deps.openFiles.left(this);
   }
 
   async #closeSides({ reader, writes }: Open): Promise<void> {
@@ -243,9 +243,9 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
   /** However it ends, the files are closed. */
   async #lastLook(reader: Reader): Promise<(() => void) | null> {
     try {
-      return await this.#host.beforeIdle(new ProjectReader(reader, this.#host.info.id));
+      return await this.#deps.beforeIdle(new ProjectReader(reader, this.#deps.info.id));
     } catch (error) {
-      this.#host.onError(error);
+      this.#deps.onError(error);
       return null;
     }
   }
@@ -258,7 +258,7 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
 
   async #begin(): Promise<void> {
     try {
-      await this.#host.beginWork();
+      await this.#deps.beginWork();
       this.#isIdle = false;
     } finally {
       this.#beginning = null;

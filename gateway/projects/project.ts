@@ -18,10 +18,10 @@ import { SourceCache } from './source-cache.ts';
 import { Feed } from './feed.ts';
 import type { Observer } from '../lib/observer.ts';
 import type { OpenFiles } from './open-files.ts';
-import { ProjectFiles, type FilesHost } from './project-files.ts';
+import { ProjectFiles, type ProjectDatabaseDeps } from './project-files.ts';
 import { Recorder } from '../commit/recorder.ts';
 import { Waits } from '../../shared/kernel/waits.ts';
-import type { PushSender, Sender, SenderHost } from './senders.ts';
+import type { PushSender, Sender, Senders } from './senders.ts';
 import { WriteGate, type MigrationState } from './write-gate.ts';
 import { Watchers } from './watchers.ts';
 import type { Effect } from '../commit/job.ts';
@@ -32,7 +32,7 @@ const DRAIN_MS = 20_000;
 const DRAIN_POLL_MS = 10;
 
 /** What a project needs of the gateway it is open in. */
-export interface ProjectHost extends SenderHost {
+export interface ProjectDeps extends Senders {
   readonly dataFolder: string;
   readonly databases: Databases;
   readonly clock: Clock;
@@ -46,9 +46,9 @@ export interface ProjectHost extends SenderHost {
   mayBeForeign(): boolean;
   /** The other gateways may have taken this one for dead. */
   isUnsure(): boolean;
-  /** Before the first write after a rest: see `FilesHost`. */
+  /** Before the first write after a rest: see `ProjectDatabaseDeps`. */
   beginWork(projectId: string): Promise<void>;
-  /** Before the files are closed: see `FilesHost`. */
+  /** Before the files are closed: see `ProjectDatabaseDeps`. */
   beforeIdle(projectId: string, store: ProjectReader): Promise<(() => void) | null>;
   /** Work that nobody waits for; its errors are logged. */
   inBackground(projectId: string, work: () => Promise<void>): void;
@@ -105,19 +105,19 @@ export class Project {
   readonly #gate: WriteGate;
   readonly #files: ProjectFiles;
   readonly #foreign: ForeignChanges;
-  readonly #host: ProjectHost;
+  readonly #deps: ProjectDeps;
 
   constructor(
     info: ProjectInfo,
-    host: ProjectHost,
+    deps: ProjectDeps,
     { isIdle, isMade, migrationState }: ProjectStart,
   ) {
     this.info = info;
-    this.#host = host;
-    this.#gate = new WriteGate(migrationState, () => host.isUnsure());
-    const folder = join(host.dataFolder, 'projects', info.id);
+    this.#deps = deps;
+    this.#gate = new WriteGate(migrationState, () => deps.isUnsure());
+    const folder = join(deps.dataFolder, 'projects', info.id);
     this.databasePath = join(folder, 'project.db');
-    this.shared = host.databases.shared;
+    this.shared = deps.databases.shared;
     this.sourceCache = new SourceCache({ remembers: !this.shared });
     this.keyCache = new KeyCache({ remembers: !this.shared });
     const watch = (): void => {
@@ -127,28 +127,28 @@ export class Project {
     this.watchers = new Watchers(watch);
     this.feed = new Feed(
       () => ({ position: this.position, log: this.#standing.log ?? this.#primaryLog }),
-      host.clock,
+      deps.clock,
       watch,
     );
     const pinHolder = this.shared ? randomUUID() : null;
-    this.#files = new ProjectFiles(this.#filesHost(folder, { pinHolder, isMade }), isIdle);
+    this.#files = new ProjectFiles(this.#databaseDeps(folder, { pinHolder, isMade }), isIdle);
     this.store = new ProjectReader(this.#files, info.id);
     this.#foreign = new ForeignChanges(this);
     this.writes = this.#files;
-    this.callbacks = host.callbacks;
-    this.deliveries = host.callbacks.deliveriesOf(this);
-    this.notifications = host.messaging.notificationsOf(this);
+    this.callbacks = deps.callbacks;
+    this.deliveries = deps.callbacks.deliveriesOf(this);
+    this.notifications = deps.messaging.notificationsOf(this);
     this.transfer = new Transfer(this.writes, (work) => this.inBackground(work));
     // A write that was refused has left its bytes; a deletion may have met a pin.
     const onFree = (digest: string): void => this.inBackground(() => this.removeBlob(digest));
     const shared =
-      pinHolder === null ? null : new SharedPins(this.writes, host.clock, { holder: pinHolder });
-    this.blobs = host.bucket
-      ? new S3BlobStore(host.bucket, info.id, onFree, shared)
-      : new FileBlobStore(join(host.blobsFolder, 'projects', info.id, 'blobs'), onFree, shared);
-    this.mails = host.messaging.mailsOf(this);
+      pinHolder === null ? null : new SharedPins(this.writes, deps.clock, { holder: pinHolder });
+    this.blobs = deps.bucket
+      ? new S3BlobStore(deps.bucket, info.id, onFree, shared)
+      : new FileBlobStore(join(deps.blobsFolder, 'projects', info.id, 'blobs'), onFree, shared);
+    this.mails = deps.messaging.mailsOf(this);
     this.directUploads =
-      this.blobs instanceof S3BlobStore ? new BucketUploads(this, this.blobs, host.clock) : null;
+      this.blobs instanceof S3BlobStore ? new BucketUploads(this, this.blobs, deps.clock) : null;
     if (migrationState.kind !== 'active') this.#stopSending();
   }
 
@@ -157,21 +157,24 @@ export class Project {
     return (this.#recorder ??= new Recorder(await this.#files.ledgerKey()));
   }
 
-  #filesHost(folder: string, given: Pick<FilesHost, 'pinHolder' | 'isMade'>): FilesHost {
-    const host = this.#host;
+  #databaseDeps(
+    folder: string,
+    given: Pick<ProjectDatabaseDeps, 'pinHolder' | 'isMade'>,
+  ): ProjectDatabaseDeps {
+    const deps = this.#deps;
     const { id } = this.info;
     return {
       info: this.info,
       folder,
-      location: host.databases.ofProject(id),
+      location: deps.databases.ofProject(id),
       ...given,
-      writers: host.writers,
-      openFiles: host.openFiles,
+      writers: deps.writers,
+      openFiles: deps.openFiles,
       gate: this.#gate,
       apply: (effects) => this.#apply(effects),
       isHeld: () => this.#isHeld,
-      beginWork: () => host.beginWork(id),
-      beforeIdle: (store) => host.beforeIdle(id, store),
+      beginWork: () => deps.beginWork(id),
+      beforeIdle: (store) => deps.beforeIdle(id, store),
       closed: () => this.#forget(),
       onError: (error) =>
         this.inBackground(async () => {
@@ -182,7 +185,7 @@ export class Project {
 
   /** Other gateways may write to its database at this moment. */
   mayBeForeign(): boolean {
-    return this.shared && this.#host.mayBeForeign();
+    return this.shared && this.#deps.mayBeForeign();
   }
 
   /** Somebody waits for what happens in it. */
@@ -211,7 +214,7 @@ export class Project {
   /** What an earlier run of a gateway has left under way: there is something to write down when it comes to rest. */
   inherit(): void {
     this.#files.wake();
-    this.atLatest(this.#host.clock.now());
+    this.atLatest(this.#deps.clock.now());
   }
 
   /** What is left to do in it others look after; a write that comes is noted as after a rest. */
@@ -237,12 +240,12 @@ export class Project {
   }
 
   atLatest(dueAt: number): void {
-    this.#host.atLatest(this.info.id, dueAt);
+    this.#deps.atLatest(this.info.id, dueAt);
   }
 
   /** Runs what nobody waits for; closing does, and its errors are logged. */
   inBackground(work: () => Promise<void>): void {
-    this.#host.inBackground(this.info.id, work);
+    this.#deps.inBackground(this.info.id, work);
   }
 
   /** Anything may be written: it is neither read-only nor moved. */
@@ -270,7 +273,7 @@ export class Project {
     this.notifications.resume();
     this.mails.resume();
     this.inBackground(() => this.deliveries.resume());
-    this.atLatest(this.#host.clock.now());
+    this.atLatest(this.#deps.clock.now());
   }
 
   /** Answers nothing any more. */
@@ -331,7 +334,7 @@ export class Project {
     for (const effect of effects) {
       if (effect.kind === 'committed') this.#standing = effect.standing;
       else applyEffect(this, effect);
-      if (effect.kind === 'event_ready') this.#host.observer?.eventReady();
+      if (effect.kind === 'event_ready') this.#deps.observer?.eventReady();
       this.feed.note(effect);
       this.watchers.note(effect);
     }

@@ -9,14 +9,14 @@ import type { ControlStore, ProjectRecord } from '../store/control-store.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Census } from '../lib/observer.ts';
 import { OpenFiles, type OpenFilesOptions } from './open-files.ts';
-import { Project, type ProjectHost } from './project.ts';
+import { Project, type ProjectDeps } from './project.ts';
 import { Scheduler } from './scheduler.ts';
 import type { Steadiness } from './steadiness.ts';
 import { firstDue, keepUp } from './upkeep.ts';
 import type { MigrationState } from './write-gate.ts';
 
-type Host = Omit<
-  ProjectHost,
+type ProjectsDeps = Omit<
+  ProjectDeps,
   'atLatest' | 'inBackground' | 'openFiles' | 'beginWork' | 'beforeIdle'
 > & {
   /** Of what this gateway looks after. */
@@ -40,7 +40,7 @@ const UPKEEP_MAX = 4;
 /** The projects of a gateway: made on first use, their files open while they are used, their upkeep run when it is due. */
 export class Projects {
   readonly #control: ControlStore;
-  readonly #host: ProjectHost;
+  readonly #deps: ProjectDeps;
   readonly #steady: Steadiness;
   readonly #idleMarkers: IdleMarkers;
   readonly #gatewayId: string | null;
@@ -63,22 +63,22 @@ export class Projects {
 
   constructor(
     control: ControlStore,
-    host: Host,
+    deps: ProjectsDeps,
     onUpkeepError: (projectId: string, error: unknown) => void,
   ) {
     this.#control = control;
-    this.#steady = host.steady;
-    this.#idleMarkers = host.idleMarkers;
-    this.#gatewayId = host.gatewayId;
-    this.#isInDoubt = () => host.isInDoubt();
+    this.#steady = deps.steady;
+    this.#idleMarkers = deps.idleMarkers;
+    this.#gatewayId = deps.gatewayId;
+    this.#isInDoubt = () => deps.isInDoubt();
     this.#onUpkeepError = onUpkeepError;
-    this.#openFiles = new OpenFiles(host.files);
-    this.#scheduler = new Scheduler(host.clock, (projectId) => {
+    this.#openFiles = new OpenFiles(deps.files);
+    this.#scheduler = new Scheduler(deps.clock, (projectId) => {
       this.#due.push(projectId);
       this.#keepUpDue();
     });
-    this.#host = {
-      ...host,
+    this.#deps = {
+      ...deps,
       openFiles: this.#openFiles,
       beginWork: (projectId) => this.#beginWork(projectId),
       beforeIdle: (projectId, store) => this.#beforeIdle(projectId, store),
@@ -104,7 +104,7 @@ export class Projects {
 
   /** Of where the databases are: see `Databases`. */
   get storeFingerprint(): string {
-    return this.#host.databases.fingerprint;
+    return this.#deps.databases.fingerprint;
   }
 
   /** How many databases are open. */
@@ -134,7 +134,7 @@ export class Projects {
    */
   async create(wanted: { readonly name: string; readonly slug: string }): Promise<Project> {
     const id = newProjectId();
-    const created_at = isoTime(this.#host.clock.now());
+    const created_at = isoTime(this.#deps.clock.now());
     await this.#control.reserveProject({ id, slug: wanted.slug, name: wanted.name, created_at });
     return this.#finish(id);
   }
@@ -144,11 +144,11 @@ export class Projects {
    * the note of that, of others by their upkeep, in the background. Rows are judged by the time, not as last written.
    */
   async start(): Promise<void> {
-    const { clock } = this.#host;
+    const { clock } = this.#deps;
     for (const { id, state, created_at } of await this.#control.projects()) {
       // Another gateway may be about to finish a fresh one.
       const isFresh =
-        this.#host.databases.shared && Date.parse(created_at) > clock.now() - FINISHED_WITHIN_MS;
+        this.#deps.databases.shared && Date.parse(created_at) > clock.now() - FINISHED_WITHIN_MS;
       if (state === 'reserved' && !isFresh) await this.#finish(id);
     }
     this.takeOn(await this.#idleMarkers.all());
@@ -156,7 +156,7 @@ export class Projects {
 
   /** Looks after projects from here on that an earlier run, or another gateway, has left. */
   takeOn(work: readonly ProjectIdleState[]): void {
-    const now = this.#host.clock.now();
+    const now = this.#deps.clock.now();
     for (const { id, isIdle, nextDueAt } of work) {
       if (!isIdle) {
         this.#unswept.set(id, NEVER);
@@ -260,16 +260,16 @@ export class Projects {
       if (!record) return null;
       const { id, slug, name, state } = record;
       // Only then: one that is lost must not be replaced by an empty one.
-      if (state === 'reserved') await this.#host.databases.makeProject(id);
+      if (state === 'reserved') await this.#deps.databases.makeProject(id);
       const migrationState = await this.#migrationState(record);
       const isIdle = !this.#working.delete(id);
-      const project = new Project({ id, slug, name }, this.#host, {
+      const project = new Project({ id, slug, name }, this.#deps, {
         isIdle,
         isMade: state !== 'reserved',
         migrationState,
       });
       this.#known.set(id, project);
-      if (!isIdle) project.atLatest(this.#host.clock.now());
+      if (!isIdle) project.atLatest(this.#deps.clock.now());
       return project;
     } finally {
       // Ids that lead nowhere must not fill the memory.
@@ -309,13 +309,13 @@ export class Projects {
   /** A write that keeps its answer does not ask for upkeep, and has its time for so long. */
   async #beginWork(projectId: string): Promise<void> {
     await this.#idleMarkers.end(projectId);
-    this.#scheduler.atLatest(projectId, this.#host.clock.now() + IDEMPOTENCY_MS);
+    this.#scheduler.atLatest(projectId, this.#deps.clock.now() + IDEMPOTENCY_MS);
   }
 
   async #beforeIdle(projectId: string, store: ProjectReader): Promise<(() => void) | null> {
     // What failed to be synced is not seen now, and may be there after a restart.
     if (this.#unswept.has(projectId) || this.#isInDoubt()) return null;
-    const now = this.#host.clock.now();
+    const now = this.#deps.clock.now();
     const nextDueAt = await store.read((repositories) => firstDue(repositories, now));
     return () => this.#inBackground(projectId, () => this.#idleMarkers.begin(projectId, nextDueAt));
   }
@@ -340,13 +340,13 @@ export class Projects {
       // A read-only one asks again when it is resumed.
       if (!project?.isWritable) return;
       const { signal } = this.#closing;
-      await keepUp(project, this.#host.clock, { steady: this.#steady, signal });
+      await keepUp(project, this.#deps.clock, { steady: this.#steady, signal });
       this.#sweepOnce(project);
     } catch (error) {
       // It became read-only meanwhile.
       if (this.#known.get(projectId)?.isWritable === false) return;
       // A full disk passes: try again soon, without spinning.
-      this.#scheduler.atLatest(projectId, this.#host.clock.now() + 5_000);
+      this.#scheduler.atLatest(projectId, this.#deps.clock.now() + 5_000);
       throw error;
     }
   }
@@ -356,7 +356,7 @@ export class Projects {
     const { id } = project.info;
     const sweptAsOf = this.#unswept.get(id);
     if (sweptAsOf === undefined) return;
-    const now = this.#host.clock.now();
+    const now = this.#deps.clock.now();
     const asOf = this.#steady.asOf(now);
     const waitMs = this.#steady.waitMs();
     if (waitMs > 0) project.atLatest(now + waitMs);

@@ -25,7 +25,7 @@ export interface PushSender {
 }
 
 /** What sends for a project: given by what opens it, so that a project knows nothing of mail or callbacks. */
-export interface SenderHost {
+export interface Senders {
   readonly callbacks: Callbacks & { deliveriesOf(project: Project): PushSender };
   readonly messaging: {
     notificationsOf(project: Project): Sender;

@@ -14,7 +14,7 @@ import type { Probes } from './probes.ts';
 import { NO_ROUTE, RouteTable } from './route-table.ts';
 import { namedProject, pathOf, shownPath } from './shown-path.ts';
 
-interface FrontParts {
+interface FrontDeps {
   readonly kind: 'tcp' | 'unix';
   /** Whether it is called by https, at a proxy in front of it. */
   readonly isSecure: boolean;
@@ -44,13 +44,13 @@ const EXPECTED: ReadonlyMap<string, number> = new Map([
 
 /** What every request passes: the probes, the gateway once it is open, and then the log and the counters. */
 export class Front {
-  readonly #parts: FrontParts;
+  readonly #deps: FrontDeps;
   readonly #visits = new WeakMap<object, Visit>();
   #serve: ReturnType<typeof getRequestListener> | null = null;
   #routes = new RouteTable([]);
 
-  constructor(parts: FrontParts) {
-    this.#parts = parts;
+  constructor(deps: FrontDeps) {
+    this.#deps = deps;
   }
 
   /** From here on requests are answered by the gateway. */
@@ -63,7 +63,7 @@ export class Front {
   }
 
   readonly handle: Handler = (request, response) => {
-    const { isSecure, kind, trusted, content, probes } = this.#parts;
+    const { isSecure, kind, trusted, content, probes } = this.#deps;
     if (isSecure) response.setHeader('Strict-Transport-Security', COME_BY_TLS);
     const path = pathOf(request.url ?? '/');
     if (probes.has(path) && (content?.askedBy(request) ?? 'other') === 'other') {
@@ -89,7 +89,7 @@ export class Front {
   };
 
   #ended({ request, response, visit, path, seconds }: Ended): void {
-    const { metrics, log } = this.#parts;
+    const { metrics, log } = this.#deps;
     const { method = '' } = request;
     const status = response.headersSent ? response.statusCode : CLIENT_LEFT;
     const route = this.#routes.of(path);

@@ -12,7 +12,7 @@ import type { Metrics } from './metrics.ts';
 /** How far the process is. */
 export type Phase = 'opening' | 'open' | 'closing';
 
-interface ProbesParts {
+interface ProbesDeps {
   readonly phase: () => Phase;
   readonly disk: DiskProbe;
   /** Null without a Telegram bot. */
@@ -24,10 +24,10 @@ interface ProbesParts {
 
 /** `/healthz`, `/readyz` and `/metrics`: what a supervisor, a balancer and Prometheus ask. */
 export class Probes {
-  readonly #parts: ProbesParts;
+  readonly #deps: ProbesDeps;
 
-  constructor(parts: ProbesParts) {
-    this.#parts = parts;
+  constructor(deps: ProbesDeps) {
+    this.#deps = deps;
   }
 
   /** True when the path is one of these. */
@@ -44,9 +44,9 @@ export class Probes {
     if (path === '/readyz') return this.#ready(response);
     if (!isDirect && !this.#mayRead(request))
       return answerError(response, new ServiceError('NOT_FOUND'));
-    const text = await this.#parts.metrics.text();
+    const text = await this.#deps.metrics.text();
     response.writeHead(200, {
-      'Content-Type': this.#parts.metrics.contentType,
+      'Content-Type': this.#deps.metrics.contentType,
       'Cache-Control': 'no-store',
       ...SAFE_HEADERS,
     });
@@ -54,9 +54,9 @@ export class Probes {
   }
 
   async #ready(response: ServerResponse): Promise<void> {
-    const phase = this.#parts.phase();
-    const disk = await this.#parts.disk.check();
-    const telegram = this.#parts.telegram();
+    const phase = this.#deps.phase();
+    const disk = await this.#deps.disk.check();
+    const telegram = this.#deps.telegram();
     // Without its bot the gateway still does all its other work.
     const isReady = phase === 'open' && disk === null;
     answerJson(
@@ -75,7 +75,7 @@ export class Probes {
   }
 
   #mayRead({ headers }: IncomingMessage): boolean {
-    const { metricsToken } = this.#parts;
+    const { metricsToken } = this.#deps;
     const given = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1];
     if (metricsToken === null || given === undefined) return false;
     // Digests are of one length, whatever was sent.

@@ -1,7 +1,7 @@
 import { GrammyError, HttpError } from 'grammy';
 import { errorCode } from '../../../shared/lib/guards.ts';
 
-interface FailureParts {
+interface FailureDetails {
   /** The code of Telegram's answer; null where there was none. */
   readonly code: number | null;
   readonly description: string;
@@ -21,13 +21,13 @@ export class TelegramFailure extends Error {
   readonly retryAfterSeconds: number | null;
   readonly isOurs: boolean;
 
-  constructor(method: string, parts: FailureParts) {
-    const code = parts.code === null ? '' : `${parts.code} `;
-    super(`Telegram, ${method}: ${code}${parts.description}`);
-    this.code = parts.code;
-    this.description = parts.description;
-    this.retryAfterSeconds = parts.retryAfterSeconds;
-    this.isOurs = parts.isOurs ?? false;
+  constructor(method: string, deps: FailureDetails) {
+    const code = deps.code === null ? '' : `${deps.code} `;
+    super(`Telegram, ${method}: ${code}${deps.description}`);
+    this.code = deps.code;
+    this.description = deps.description;
+    this.retryAfterSeconds = deps.retryAfterSeconds;
+    this.isOurs = deps.isOurs ?? false;
   }
 
   /** Telegram will not answer otherwise until somebody changes the token or the address of the API. */

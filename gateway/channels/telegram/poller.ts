@@ -8,7 +8,7 @@ const POLL_SECONDS = 30;
 const EMPTY_MIN_MS = 1000;
 const CONFIRM_MAX_MS = 1000;
 
-interface PollerParts {
+interface PollerDeps {
   readonly api: BotApi;
   /** Never rejects. False for an update that is not new. */
   readonly handle: (update: unknown) => Promise<boolean>;
@@ -22,13 +22,13 @@ interface PollerParts {
  * where it cannot be stopped and always waits the same time.
  */
 export class Poller {
-  readonly #parts: PollerParts;
+  readonly #deps: PollerDeps;
   #offset: number | null = null;
   /** What Telegram has been told. */
   #confirmed: number | null = null;
 
-  constructor(parts: PollerParts) {
-    this.#parts = parts;
+  constructor(deps: PollerDeps) {
+    this.#deps = deps;
   }
 
   /** Until it is aborted. */
@@ -39,14 +39,14 @@ export class Poller {
       try {
         const hasNews = await this.#poll(signal);
         failures = 0;
-        this.#parts.onSuccess();
+        this.#deps.onSuccess();
         const left = EMPTY_MIN_MS - (performance.now() - startedAt);
         if (!hasNews && left > 0) await pause(left, signal);
       } catch (error) {
         if (signal.aborted) break;
         failures += 1;
-        this.#parts.onFailure(error);
-        await pause(Math.max(askedMs(error), backoffMs(failures, this.#parts.pauses)), signal);
+        this.#deps.onFailure(error);
+        await pause(Math.max(askedMs(error), backoffMs(failures, this.#deps.pauses)), signal);
       }
     }
     await this.#confirm();
@@ -54,11 +54,11 @@ export class Poller {
 
   async #poll(signal: AbortSignal): Promise<boolean> {
     const asked = this.#offset;
-    const updates = await this.#parts.api.updates(asked, POLL_SECONDS, signal);
+    const updates = await this.#deps.api.updates(asked, POLL_SECONDS, signal);
     this.#confirmed = asked;
     let hasNews = false;
     for (const update of updates) {
-      if (await this.#parts.handle(update)) hasNews = true;
+      if (await this.#deps.handle(update)) hasNews = true;
       // The last one counts, not the highest: after a quiet week Telegram begins at another number.
       const id = updateId(update);
       if (id !== null) this.#offset = id + 1;
@@ -69,7 +69,7 @@ export class Poller {
   /** What was handled last need not come again after a restart. */
   async #confirm(): Promise<void> {
     if (this.#offset === null || this.#offset === this.#confirmed) return;
-    await this.#parts.api.confirm(this.#offset, CONFIRM_MAX_MS).catch(() => undefined);
+    await this.#deps.api.confirm(this.#offset, CONFIRM_MAX_MS).catch(() => undefined);
   }
 }
 

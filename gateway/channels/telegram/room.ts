@@ -24,7 +24,7 @@ interface Expected {
 const EXPECTED_MS = 3_600_000;
 const EXPECTED_MAX = 5000;
 
-interface RoomParts {
+interface ChatDeps {
   readonly api: BotApi;
   readonly approvals: ApprovalService;
   readonly clock: Clock;
@@ -41,13 +41,13 @@ export class Room {
   /** In memory alone: after a restart a person is asked to tap again. */
   readonly #expected: Recent<string, Expected>;
 
-  constructor(parts: RoomParts) {
-    this.api = parts.api;
-    this.approvals = parts.approvals;
-    this.errands = parts.errands;
-    this.publicUrl = parts.publicUrl;
+  constructor(deps: ChatDeps) {
+    this.api = deps.api;
+    this.approvals = deps.approvals;
+    this.errands = deps.errands;
+    this.publicUrl = deps.publicUrl;
     const limits = { keptMs: EXPECTED_MS, maxCount: EXPECTED_MAX };
-    this.#expected = new Recent(parts.clock, limits);
+    this.#expected = new Recent(deps.clock, limits);
   }
 
   expect(chat: ChatRef, expected: Expected): void {

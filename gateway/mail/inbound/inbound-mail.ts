@@ -11,7 +11,7 @@ import type { ImapConfig } from './imap-config.ts';
 import type { MailReader } from './read-mail.ts';
 import { ThreadMailReader } from './reader/thread-reader.ts';
 
-interface InboundMailParts {
+interface InboundMailDeps {
   readonly config: MailConfig;
   readonly projects: Projects;
   readonly control: ControlStore;
@@ -23,17 +23,17 @@ interface InboundMailParts {
 /** Mail that comes in: the reader of all of it, and the mailbox that it is taken from, where there is one. */
 export class InboundMail {
   readonly reader: MailReader;
-  readonly #parts: InboundMailParts;
+  readonly #deps: InboundMailDeps;
   #mailbox: Mailbox | null = null;
 
-  constructor(parts: InboundMailParts) {
-    this.#parts = parts;
-    this.reader = new ThreadMailReader({ dnsServers: parts.config.dnsServers });
+  constructor(deps: InboundMailDeps) {
+    this.#deps = deps;
+    this.reader = new ThreadMailReader({ dnsServers: deps.config.dnsServers });
   }
 
   /** To take what is in the mailbox; null where there is none. Nobody waits for the mail server: a start without it is a start. */
   get duty(): Duty | null {
-    const { imap, domain } = this.#parts.config;
+    const { imap, domain } = this.#deps.config;
     if (imap === null || domain === null) return null;
     return {
       name: 'mailbox',
@@ -43,7 +43,7 @@ export class InboundMail {
   }
 
   async #open(imap: ImapConfig, domain: string): Promise<void> {
-    const { projects, control, clock, log, observer } = this.#parts;
+    const { projects, control, clock, log, observer } = this.#deps;
     // Its package is loaded only where there is a mailbox.
     const { Mailbox: Box } = await import('./mailbox/mailbox.ts');
     const taker = new MailRoom({ projects, reader: this.reader, clock, domain, observer });

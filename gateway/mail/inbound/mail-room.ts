@@ -8,7 +8,7 @@ import type { MailOutcome } from '../../lib/observer.ts';
 import type { MailTaker } from './mail-taker.ts';
 import type { MailReader, ReadMail } from './read-mail.ts';
 
-interface MailRoomParts {
+interface MailRouterDeps {
   readonly projects: Projects;
   readonly reader: MailReader;
   readonly clock: Clock;
@@ -19,20 +19,20 @@ interface MailRoomParts {
 
 /** Brings mails to the projects that they are for. */
 export class MailRoom implements MailTaker {
-  readonly #parts: MailRoomParts;
+  readonly #deps: MailRouterDeps;
 
-  constructor(parts: MailRoomParts) {
-    this.#parts = parts;
+  constructor(deps: MailRouterDeps) {
+    this.#deps = deps;
   }
 
   async take(came: Parameters<MailTaker['take']>[0]): Promise<MailOutcome> {
     const outcome = await this.#take(came);
-    this.#parts.observer?.mailTaken(outcome);
+    this.#deps.observer?.mailTaken(outcome);
     return outcome;
   }
 
   async #take(came: Parameters<MailTaker['take']>[0]): Promise<MailOutcome> {
-    const { reader, clock } = this.#parts;
+    const { reader, clock } = this.#deps;
     const { raw, whole, sizeBytes } = came;
     const now = clock.now();
     const mail = await reader.read(raw, { now, whole, sizeBytes });
@@ -49,7 +49,7 @@ export class MailRoom implements MailTaker {
     came: { readonly mail: ReadMail; readonly recipients: readonly string[]; readonly now: number },
   ): Promise<MailOutcome> {
     const source = await project.store.read((store) => store.sources.email());
-    const { domain } = this.#parts;
+    const { domain } = this.#deps;
     const done = await deliverMail(project, { ...came, domain, source: source ?? null });
     if (done === null) return 'unknown_recipient';
     return done === 'report' || done.status === 'accepted' ? 'delivered' : 'duplicate';
@@ -65,7 +65,7 @@ export class MailRoom implements MailTaker {
   }
 
   async #projectsOf(addresses: readonly string[]): Promise<Map<Project, string[]>> {
-    const { projects, domain } = this.#parts;
+    const { projects, domain } = this.#deps;
     const found = new Map<Project, string[]>();
     for (const address of addresses) {
       const read = readProjectAddress(address, domain);

@@ -20,7 +20,7 @@ interface MailsProject extends SendingProject {
   readonly blobs: Pick<BlobStore, 'read'>;
 }
 
-interface MailsParts {
+interface MailQueueDeps {
   readonly clock: Clock;
   readonly vault: Vault;
   readonly mailer: Mailer;
@@ -48,16 +48,16 @@ const FORGOTTEN = failure('gave_up', 'Its content was deleted before it could be
  */
 export class Mails extends SendQueue<EmailMessageRow> {
   readonly #project: MailsProject;
-  readonly #parts: MailsParts;
+  readonly #deps: MailQueueDeps;
   /** How sending fared, where that could not be written down yet. */
   readonly #unwritten = new Map<string, MailFate>();
   /** Until when each is claimed, where other gateways send as well. */
   readonly #claims = new Map<string, number>();
 
-  constructor(project: MailsProject, parts: MailsParts) {
-    super(project, parts.clock);
+  constructor(project: MailsProject, deps: MailQueueDeps) {
+    super(project, deps.clock);
     this.#project = project;
-    this.#parts = parts;
+    this.#deps = deps;
   }
 
   protected override due(
@@ -78,7 +78,7 @@ export class Mails extends SendQueue<EmailMessageRow> {
   protected override async send({ id: messageId, due_at }: EmailMessageRow): Promise<void> {
     if (this.#project.shared && due_at !== null) this.#claims.set(messageId, due_at);
     const fate = this.#unwritten.get(messageId) ?? (await this.#tried(messageId));
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const claimedUntil = this.#claims.get(messageId) ?? null;
     await this.#project.writes.run('recordMail', { messageId, fate, claimedUntil, now });
     this.#unwritten.delete(messageId);
@@ -88,7 +88,7 @@ export class Mails extends SendQueue<EmailMessageRow> {
   async #tried(messageId: string): Promise<MailFate> {
     const fate = await this.#fateOf(messageId);
     this.#unwritten.set(messageId, fate);
-    this.#parts.observer?.mailSent(fate.outcome);
+    this.#deps.observer?.mailSent(fate.outcome);
     return fate;
   }
 
@@ -109,11 +109,11 @@ export class Mails extends SendQueue<EmailMessageRow> {
   #send(message: EmailMessageRow, batch: KeptBatch): Promise<MailFate> {
     const bytes = attachmentsOf(batch).reduce((sum, { size_bytes }) => sum + size_bytes, 0);
     if (bytes === 0) return this.#handOver(message, batch);
-    return this.#parts.filesInHand.within(bytes, () => this.#handOver(message, batch));
+    return this.#deps.filesInHand.within(bytes, () => this.#handOver(message, batch));
   }
 
   async #handOver(message: EmailMessageRow, batch: KeptBatch): Promise<MailFate> {
-    const { mailer } = this.#parts;
+    const { mailer } = this.#deps;
     const sent = await mailer.send({
       ...(await this.#compose(message, batch)),
       beforeData: () => this.#hand(message.id),
@@ -135,7 +135,7 @@ export class Mails extends SendQueue<EmailMessageRow> {
 
   /** Durable before a byte of it leaves. */
   async #hand(messageId: string): Promise<void> {
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const claimedUntil = this.#claims.get(messageId) ?? null;
     const until = await this.#project.writes.run('handMail', { messageId, claimedUntil, now });
     if (until === null) throw new Error('It is not to be sent any more, or not by this gateway.');
@@ -144,7 +144,7 @@ export class Mails extends SendQueue<EmailMessageRow> {
 
   async #compose(message: EmailMessageRow, batch: KeptBatch): Promise<OutgoingMail> {
     const { info } = this.#project;
-    const { vault, addresses } = this.#parts;
+    const { vault, addresses } = this.#deps;
     // Where mail goes out from one address for all, nothing finds its way back.
     const domain = addresses.from === null ? addresses.domain : null;
     const token = reportToken(vault, info.id, message.id);

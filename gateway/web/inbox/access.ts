@@ -12,7 +12,7 @@ import type { Projects } from '../../projects/projects.ts';
 import { accountHashText } from '../../auth/logins.ts';
 import type { Holder, Session } from './sessions.ts';
 
-interface AccessParts {
+interface AccessDeps {
   readonly projects: Projects;
   readonly store: UiSessionStore;
   readonly clock: Clock;
@@ -43,10 +43,10 @@ export interface Access {
 
 /** Judged anew at each request: a key may be revoked or get a new secret, and an owner be replaced. */
 export class AccessService {
-  readonly #parts: AccessParts;
+  readonly #deps: AccessDeps;
 
-  constructor(parts: AccessParts) {
-    this.#parts = parts;
+  constructor(deps: AccessDeps) {
+    this.#deps = deps;
   }
 
   /** The projects that a session may look at, the oldest first. */
@@ -59,7 +59,7 @@ export class AccessService {
 
   /** What a session may do in the project with this slug; null for nothing, also where there is no such project. */
   async inProject({ holder }: Session, slug: string): Promise<Access | null> {
-    const project = await this.#parts.projects.findBySlug(slug);
+    const project = await this.#deps.projects.findBySlug(slug);
     return project && this.#accessOf(holder, project);
   }
 
@@ -69,14 +69,14 @@ export class AccessService {
   }
 
   async #candidates(holder: Holder): Promise<string[]> {
-    const { isLocal, projects, store, vault } = this.#parts;
+    const { isLocal, projects, store, vault } = this.#deps;
     if (holder.kind === 'key') return [holder.projectId];
     if (isLocal) return (await projects.list()).map(({ id }) => id);
     return store.projectsOf(vault.sign(accountHashText(holder.address)));
   }
 
   async #accessTo(holder: Holder, projectId: string): Promise<Access | null> {
-    const project = await this.#parts.projects.find(projectId);
+    const project = await this.#deps.projects.find(projectId);
     return project && this.#accessOf(holder, project);
   }
 
@@ -91,11 +91,11 @@ export class AccessService {
     project: Project,
   ): Promise<Access | null> {
     if (project.info.id !== projectId) return null;
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const { key } = await findKey(project, keyHash, now);
     if (key?.id !== keyId || key.revoked_at !== null) return null;
     if (key.expires_at !== null && key.expires_at <= isoTime(now)) return null;
-    const isOpen = this.#parts.isLocal && this.#isAt(await ownerOf(project), project, NO_OWNER);
+    const isOpen = this.#deps.isLocal && this.#isAt(await ownerOf(project), project, NO_OWNER);
     return {
       project,
       actor: key.id,
@@ -112,7 +112,7 @@ export class AccessService {
   }
 
   #isAt(channel: ChannelRow | undefined, { info }: Project, address: string): boolean {
-    return channel?.address_hash === this.#parts.vault.sign(addressHashText(info.id, address));
+    return channel?.address_hash === this.#deps.vault.sign(addressHashText(info.id, address));
   }
 }
 

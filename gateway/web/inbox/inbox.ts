@@ -11,7 +11,7 @@ import { LiveStreams } from './live.ts';
 import { OwnerSignIn } from './owner-sign-in.ts';
 import { Sessions } from './sessions.ts';
 
-interface WebInboxParts {
+interface WebInboxDeps {
   readonly control: ControlStore;
   readonly projects: Projects;
   /** Mails a person in the name of the service. */
@@ -43,9 +43,9 @@ export class WebInbox {
   readonly mailDomain: string | null;
   readonly isLocal: boolean;
 
-  constructor(parts: WebInboxParts) {
+  constructor(deps: WebInboxDeps) {
     const { control, projects, mailPerson, approvals, executor, clock, vault, server, isLocal } =
-      parts;
+      deps;
     const store = control.uiSessions;
     const publicUrl = server.urls.api;
     const onEnded = (idHash: string): void => this.live.look(idHash);
@@ -56,7 +56,7 @@ export class WebInbox {
       clock,
       publicUrl,
       mail: mailPerson,
-      onTrouble: parts.onTrouble,
+      onTrouble: deps.onTrouble,
     });
     this.requests = new OwnerApprovals({ vault, clock });
     this.approvals = approvals;

@@ -10,7 +10,7 @@ import type { Sessions } from './sessions.ts';
 
 const MAIL_DEADLINE_MS = 10_000;
 
-interface OwnerSignInParts {
+interface OwnerSignInDeps {
   readonly sessions: Sessions;
   readonly clock: Clock;
   /** Base of the links in mails. */
@@ -22,16 +22,16 @@ interface OwnerSignInParts {
 
 /** Mails the link that opens the web inbox as the owner. */
 export class OwnerSignIn {
-  readonly #parts: OwnerSignInParts;
+  readonly #deps: OwnerSignInDeps;
   readonly #starts = new StartLimit();
 
-  constructor(parts: OwnerSignInParts) {
-    this.#parts = parts;
+  constructor(deps: OwnerSignInDeps) {
+    this.#deps = deps;
   }
 
   /** Does the same whether the address is an owner's. RATE_LIMITED, EMAIL_DELIVERY_FAILED. */
   async start(email: string, from: string): Promise<void> {
-    const { clock, mail, onTrouble, publicUrl, sessions } = this.#parts;
+    const { clock, mail, onTrouble, publicUrl, sessions } = this.#deps;
     const now = clock.now();
     this.#starts.take(from, now);
     const token = await sessions.linkForOwner(email);

@@ -48,7 +48,7 @@ export interface Link {
   readonly holder: Holder;
 }
 
-interface SessionsParts {
+interface SessionsDeps {
   readonly store: UiSessionStore;
   readonly clock: Clock;
   readonly vault: Vault;
@@ -62,10 +62,10 @@ const USE_MS = 5 * 60_000;
 
 /** Links that open the web inbox, good for one session each, and the sessions. Secrets are kept as their hashes. */
 export class Sessions {
-  readonly #parts: SessionsParts;
+  readonly #deps: SessionsDeps;
 
-  constructor(parts: SessionsParts) {
-    this.#parts = parts;
+  constructor(deps: SessionsDeps) {
+    this.#deps = deps;
   }
 
   /** A link for whoever has a key: good for a minute, once. */
@@ -74,7 +74,7 @@ export class Sessions {
     readonly expiresAt: number;
   }> {
     const token = newSecret();
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     const expiresAt = now + UI_LINK_MS;
     const row = {
       hash: hashOf(token),
@@ -87,13 +87,13 @@ export class Sessions {
       created_at: now,
       expires_at: expiresAt,
     };
-    await this.#parts.store.addLink(row, null);
+    await this.#deps.store.addLink(row, null);
     return { token, expiresAt };
   }
 
   /** A link to mail to an address, good for 15 minutes, once. RATE_LIMITED beyond five an hour for a mailbox. */
   async linkForOwner(email: string): Promise<string> {
-    const { clock, store, vault } = this.#parts;
+    const { clock, store, vault } = this.#deps;
     const token = newSecret();
     const now = clock.now();
     const address = comparableAddress(email);
@@ -116,12 +116,12 @@ export class Sessions {
 
   /** Forgets a link that could not be mailed. */
   async drop(token: string): Promise<void> {
-    await this.#parts.store.dropLink(hashOf(token));
+    await this.#deps.store.dropLink(hashOf(token));
   }
 
   /** The link while it can be used. Looking does not use it up. */
   async look(token: string): Promise<Link | null> {
-    const { clock, store } = this.#parts;
+    const { clock, store } = this.#deps;
     const row = await store.findLink(hashOf(token));
     if (!row || row.used !== 0 || row.expires_at <= clock.now()) return null;
     return { token, holder: this.#holderOf(row, linkAad(row.hash)) };
@@ -129,7 +129,7 @@ export class Sessions {
 
   /** Uses a link up. Answers the secret of the session that it begins; null when it cannot be used, or not any more. */
   async begin({ token, holder }: Link): Promise<string | null> {
-    const { clock, store, vault } = this.#parts;
+    const { clock, store, vault } = this.#deps;
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
     const idHash = hashOf(secret);
     const now = clock.now();
@@ -150,7 +150,7 @@ export class Sessions {
 
   /** The session of a cookie; null when there is none, or it has ended. */
   async find(secret: string): Promise<Session | null> {
-    const { clock, store } = this.#parts;
+    const { clock, store } = this.#deps;
     const now = clock.now();
     const row = await store.find(hashOf(secret), now);
     if (!row || now - row.used_at >= UI_IDLE_MS) return null;
@@ -160,20 +160,20 @@ export class Sessions {
   }
 
   async end({ idHash }: Session): Promise<void> {
-    const { onEnded, store } = this.#parts;
+    const { onEnded, store } = this.#deps;
     await store.end(idHash);
     onEnded(idHash);
   }
 
   /** Those of a key that hold, the last begun first. */
   async ofKey({ projectId, keyId }: Pick<HeldKey, 'projectId' | 'keyId'>): Promise<OpenSession[]> {
-    const rows = await this.#parts.store.ofKeys(projectId, keyId, this.#holding());
+    const rows = await this.#deps.store.ofKeys(projectId, keyId, this.#holding());
     return rows.flatMap((row) => this.#opened(row));
   }
 
   /** Those of all keys of a project, and of whoever reads mail at an address. */
   async ofOwner(address: string | null, projectId: string): Promise<OpenSession[]> {
-    const { store } = this.#parts;
+    const { store } = this.#deps;
     const ofOwners = address === null ? [] : await store.ofOwners(this.#holding());
     const own = ofOwners
       .flatMap((row) => this.#opened(row))
@@ -183,7 +183,7 @@ export class Sessions {
   }
 
   #holding(): { readonly now: number; readonly usedAfter: number } {
-    const now = this.#parts.clock.now();
+    const now = this.#deps.clock.now();
     return { now, usedAfter: now - UI_IDLE_MS };
   }
 
@@ -203,7 +203,7 @@ export class Sessions {
     if (kind === 'key') {
       return { kind, projectId: projectId ?? '', keyId: keyId ?? '', keyHash: keyHash ?? '' };
     }
-    const plain = this.#parts.vault.open(frame, address ?? new Uint8Array());
+    const plain = this.#deps.vault.open(frame, address ?? new Uint8Array());
     return { kind, address: Buffer.from(plain).toString('utf8') };
   }
 }

@@ -17,13 +17,13 @@ interface Confirmed {
 export function ConfirmPage(confirmed: Confirmed): JSX.Element {
   return (
     <Document title="Really approve" project={confirmed.opened.request.project}>
-      <ConfirmParts {...confirmed} />
+      <ConfirmProps {...confirmed} />
     </Document>
   );
 }
 
 /** The same within a page. */
-export function ConfirmParts({ opened, choice, csrf, step }: Confirmed): JSX.Element {
+export function ConfirmProps({ opened, choice, csrf, step }: Confirmed): JSX.Element {
   const { request } = opened;
   const option = choice.verb === 'option' ? (request.options[choice.index] ?? null) : null;
   const comment = 'comment' in choice ? choice.comment : undefined;

@@ -21,13 +21,13 @@ export function RequestPage(asked: Asked): JSX.Element {
   const { request } = asked.opened;
   return (
     <Document title={`${KINDS[request.kind].noun} asked`} project={request.project} wide>
-      <RequestParts {...asked} />
+      <RequestProps {...asked} />
     </Document>
   );
 }
 
 /** The same within a page: what is asked, and the forms that decide. */
-export function RequestParts(asked: Asked): JSX.Element {
+export function RequestProps(asked: Asked): JSX.Element {
   const { request } = asked.opened;
   const { heading, lead } = KINDS[request.kind];
   return (

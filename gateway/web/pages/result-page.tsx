@@ -18,13 +18,13 @@ export function ResultPage(ended: Ended): JSX.Element {
   const { request } = ended.opened;
   return (
     <Document title={endOf(request.kind, ended.status).heading} project={request.project}>
-      <ResultParts {...ended} />
+      <ResultProps {...ended} />
     </Document>
   );
 }
 
 /** The same within a page. */
-export function ResultParts({ opened, status, late }: Ended): JSX.Element {
+export function ResultProps({ opened, status, late }: Ended): JSX.Element {
   const { request } = opened;
   const words = endOf(request.kind, status);
   const showsDecision = status === 'modified' || status === 'answered';

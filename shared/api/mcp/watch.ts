@@ -12,7 +12,7 @@ const REST_MAX_MS = 10_000;
 const FAILED_MS = 5_000;
 const BOTH: readonly Topic[] = ['disk', 'inbox'];
 
-export interface WatchParts {
+export interface WatchDeps {
   readonly executor: Executor;
   readonly resources: ResourceTable;
   readonly credentials: Credentials;
@@ -33,7 +33,7 @@ export interface WatchParts {
  * key is checked before each look, so nobody learns anything with one that is none any more.
  */
 export class ResourceWatch {
-  readonly #parts: WatchParts;
+  readonly #deps: WatchDeps;
   readonly #gone = new AbortController();
   readonly #marks = new Map<string, string | null>();
   #topics = new Set<Topic>();
@@ -43,13 +43,13 @@ export class ResourceWatch {
   #restedAt = 0;
   #leave: (() => void) | null = null;
 
-  constructor(parts: WatchParts) {
-    this.#parts = parts;
+  constructor(deps: WatchDeps) {
+    this.#deps = deps;
   }
 
   /** Listens, and then looks for the first time: nothing is missed in between. Rejects as `Executor.follow` does. */
   async start(caller: Caller): Promise<void> {
-    const { executor, uris } = this.#parts;
+    const { executor, uris } = this.#deps;
     const leave = await executor.follow(caller, {
       changed: (change) => this.#note(change),
       ended: (code) => void this.#stopped(code),
@@ -90,7 +90,7 @@ export class ResourceWatch {
     if (this.#topics.size === 0 || this.#timer || this.#isLooking || this.#gone.signal.aborted) {
       return;
     }
-    const pauseMs = this.#parts.pauseMs ?? PAUSE_MS;
+    const pauseMs = this.#deps.pauseMs ?? PAUSE_MS;
     const dueAt = Math.max(this.#lookedAt + pauseMs, this.#restedAt);
     const inMs = Math.max(atLeastMs, dueAt - performance.now());
     this.#timer = setTimeout(() => void this.#look(), inMs);
@@ -111,7 +111,7 @@ export class ResourceWatch {
       for (const topic of topics) this.#topics.add(topic);
       againMs = FAILED_MS;
       if (asServiceError(error).code === 'INTERNAL') {
-        this.#parts.onInternal(error, this.#parts.credentials.requestId);
+        this.#deps.onInternal(error, this.#deps.credentials.requestId);
       }
     } finally {
       const now = performance.now();
@@ -122,7 +122,7 @@ export class ResourceWatch {
   }
 
   async #tell(topics: ReadonlySet<Topic>, caller: Caller): Promise<void> {
-    const { resources, list, changed } = this.#parts;
+    const { resources, list, changed } = this.#deps;
     const { signal } = this.#gone;
     const isOfList = resources.listTopics(caller.scopes).some((topic) => topics.has(topic));
     if (list && isOfList) changed(null);
@@ -138,14 +138,14 @@ export class ResourceWatch {
   }
 
   #mark(uri: string, caller: Caller): Promise<string | null> {
-    const { executor, resources, onInternal } = this.#parts;
+    const { executor, resources, onInternal } = this.#deps;
     return resources.mark(uri, { executor, caller, signal: this.#gone.signal, onInternal });
   }
 
   /** The caller as its key stands now; null where that has ended the watch. */
   async #caller(): Promise<Caller | null> {
     try {
-      const caller = await this.#parts.executor.authenticate(this.#parts.credentials);
+      const caller = await this.#deps.executor.authenticate(this.#deps.credentials);
       return this.#gone.signal.aborted ? null : caller;
     } catch (error) {
       const why = asServiceError(error);
@@ -164,7 +164,7 @@ export class ResourceWatch {
   #end(why: ServiceError | null): void {
     if (this.#gone.signal.aborted) return;
     this.stop();
-    this.#parts.ended(why);
+    this.#deps.ended(why);
   }
 }
 

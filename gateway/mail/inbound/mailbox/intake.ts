@@ -21,7 +21,7 @@ const IN_FLIGHT_MAX_BYTES = 32 * 1024 * 1024;
 /** So many are put away together, while others come in. */
 const PUT_AWAY_AT = 64;
 
-interface IntakeParts {
+interface IntakeDeps {
   readonly connection: ImapConnection;
   readonly progress: Progress;
   readonly taker: MailTaker;
@@ -36,14 +36,14 @@ interface IntakeParts {
 
 /** Takes what is in a mailbox, over one connection. */
 export class Intake {
-  readonly #parts: IntakeParts;
+  readonly #deps: IntakeDeps;
   readonly #inFlight = new Set<Promise<void>>();
   #inFlightBytes = 0;
   readonly #immovable = new Set<string>();
   #isRejected = false;
 
-  constructor(parts: IntakeParts) {
-    this.#parts = parts;
+  constructor(deps: IntakeDeps) {
+    this.#deps = deps;
   }
 
   /**
@@ -51,7 +51,7 @@ export class Intake {
    * not rejected before: the next would be too, as the disk is full or the service ends.
    */
   async pass(signal: AbortSignal): Promise<boolean> {
-    const { connection, progress, clock, onLooked } = this.#parts;
+    const { connection, progress, clock, onLooked } = this.#deps;
     this.#isRejected = false;
     progress.list(await connection.beyond(progress.cursor.uid));
     onLooked();
@@ -75,7 +75,7 @@ export class Intake {
 
   /** A mail that was set aside is alone: what it does to the connection, it does to no other. */
   #inBatches(uids: readonly number[]): number[][] {
-    const { progress } = this.#parts;
+    const { progress } = this.#deps;
     const inTurn = uids.filter((uid) => !progress.isAside(uid));
     const aside = uids.filter((uid) => progress.isAside(uid)).map((uid) => [uid]);
     const count = Math.ceil(inTurn.length / LISTED_AT_ONCE);
@@ -86,7 +86,7 @@ export class Intake {
   }
 
   async #takeAll(uids: readonly number[], signal: AbortSignal): Promise<void> {
-    const { progress } = this.#parts;
+    const { progress } = this.#deps;
     for (const group of inGroups(await this.#list(uids))) {
       await this.#room(group);
       if (this.#isOver(signal)) return;
@@ -97,7 +97,7 @@ export class Intake {
 
   /** In the order they were asked for. */
   async #list(uids: readonly number[]): Promise<ListedMail[]> {
-    const { connection, progress } = this.#parts;
+    const { connection, progress } = this.#deps;
     const found = new Map<number, ListedMail>();
     await this.#blame(uids, found, () =>
       connection.list(uids, (mail) => found.set(mail.uid, mail)),
@@ -109,7 +109,7 @@ export class Intake {
   }
 
   async #fetch(group: readonly ListedMail[]): Promise<void> {
-    const { connection } = this.#parts;
+    const { connection } = this.#deps;
     const sizes = new Map(group.map(({ uid, sizeBytes }) => [uid, sizeBytes]));
     const found = new Map<number, FetchedMail>();
     await this.#blame([...sizes.keys()], found, () =>
@@ -129,7 +129,7 @@ export class Intake {
     found: ReadonlyMap<number, unknown>,
     ask: () => Promise<void>,
   ): Promise<void> {
-    const { progress, clock } = this.#parts;
+    const { progress, clock } = this.#deps;
     const missing = (): number[] => uids.filter((uid) => !found.has(uid));
     try {
       await ask();
@@ -162,7 +162,7 @@ export class Intake {
   }
 
   async #give({ uid, raw, whole }: FetchedMail, listedBytes: number): Promise<void> {
-    const { progress, taker, clock, onTaken, onRejected } = this.#parts;
+    const { progress, taker, clock, onTaken, onRejected } = this.#deps;
     try {
       const sizeBytes = whole ? raw.length : Math.max(listedBytes, raw.length);
       const outcome = await taker.take({ raw, whole, sizeBytes });
@@ -177,7 +177,7 @@ export class Intake {
 
   /** Moves what is taken out of the way, and the cursor beyond it. */
   async #putAway(): Promise<void> {
-    const { connection, progress, saveCursor, onImmovable } = this.#parts;
+    const { connection, progress, saveCursor, onImmovable } = this.#deps;
     for (const folder of new Set(Object.values(FOLDERS))) {
       const uids = [...progress.taken].filter(([, outcome]) => FOLDERS[outcome] === folder);
       const range = uids.map(([uid]) => uid);

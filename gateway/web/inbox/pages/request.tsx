@@ -1,13 +1,13 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ServiceError } from '../../../../shared/lib/errors.ts';
 import { requestStatus } from '../../../../shared/operations/request/status.ts';
-import { ConfirmParts } from '../../pages/confirm-page.tsx';
+import { ConfirmProps } from '../../pages/confirm-page.tsx';
 import { openStep, sealStep } from '../../pages/fence.ts';
 import { readChoice, readForm, type Form, type ReadChoice } from '../../pages/form.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { FORM_PROBLEMS } from '../../pages/page-answers.tsx';
-import { RequestParts } from '../../pages/request-page.tsx';
-import { ResultParts } from '../../pages/result-page.tsx';
+import { RequestProps } from '../../pages/request-page.tsx';
+import { ResultProps } from '../../pages/result-page.tsx';
 import { needsSecondStep } from '../../pages/second-step.ts';
 import { About, ExpiryLine, Subject } from '../../pages/subject.tsx';
 import { isVerb, KINDS, statusAt } from '../../pages/wording.ts';
@@ -24,7 +24,7 @@ export async function showRequest(visit: Visit, id: string): Promise<Shown> {
   const isOpen = statusAt(opened.request, opened.now) === 'pending' && mayDecide(visit, seen);
   const choice = isOpen ? openStep(visit.inbox.vault, visit.session.idHash, opened, step) : null;
   if (step !== undefined && choice !== null) {
-    const content = <ConfirmParts {...{ opened, choice, step }} csrf={visit.csrf} />;
+    const content = <ConfirmProps {...{ opened, choice, step }} csrf={visit.csrf} />;
     return { title: 'Really approve', content };
   }
   return shown(visit, seen);
@@ -100,13 +100,13 @@ function shown(
     return framed(
       visit,
       { title, status },
-      <ResultParts {...{ opened, late }} status={standing} />,
+      <ResultProps {...{ opened, late }} status={standing} />,
     );
   }
   if (!mayDecide(visit, seen)) {
     return framed(visit, { title, status }, <Undecidable visit={visit} seen={seen} />, true);
   }
-  return framed(visit, { title, status }, <RequestParts {...common} />, true);
+  return framed(visit, { title, status }, <RequestProps {...common} />, true);
 }
 
 function framed(
