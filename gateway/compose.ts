@@ -33,7 +33,7 @@ import { Rates } from './auth/rates.ts';
 import { refuseHalfRekeyed } from './lib/rekey-mark.ts';
 import { S3Client } from './blobs/s3-client.ts';
 import { SignIn } from './auth/sign-in.ts';
-import { KeptSteadiness } from './projects/steadiness.ts';
+import { SavedTrustedClock } from './projects/trusted-clock.ts';
 import { Uploads } from './http/links/uploads.ts';
 import { WebInbox } from './web/inbox/inbox.ts';
 import { createVault, loadMasterKey } from './lib/vault.ts';
@@ -144,11 +144,16 @@ type ProjectsDeps = ConstructorParameters<typeof Projects>[1];
 
 /** The projects, and where the store is shared the other gateways, with whom they are shared out. */
 function openProjects(
-  { dataFolder, steady = new KeptSteadiness(dataFolder), openProjectsMax, log }: GatewayOptions,
+  {
+    dataFolder,
+    deletionClock = new SavedTrustedClock(dataFolder),
+    openProjectsMax,
+    log,
+  }: GatewayOptions,
   { databases, control }: Store,
   deps: Omit<
     ProjectsDeps,
-    'idleMarkers' | 'gatewayId' | 'mayBeForeign' | 'isUnsure' | 'steady' | 'files'
+    'idleMarkers' | 'gatewayId' | 'mayBeForeign' | 'isUnsure' | 'deletionClock' | 'files'
   >,
 ): { readonly projects: Projects; readonly peers: Peers | null } {
   const files = openFilesOptions(openProjectsMax);
@@ -156,7 +161,7 @@ function openProjects(
     log.error({ err: error, project }, 'upkeep failed');
   if (!databases.shared) {
     const alone = { mayBeForeign: () => false, isUnsure: () => false, gatewayId: null };
-    const own = { ...deps, ...alone, steady, files, idleMarkers: control.idleMarkers };
+    const own = { ...deps, ...alone, deletionClock, files, idleMarkers: control.idleMarkers };
     return { projects: new Projects(control, own, onError), peers: null };
   }
   const { gateways } = control;
@@ -170,7 +175,7 @@ function openProjects(
     onError: (error) => log.error({ err: error }, 'the store, or who shares it, gives trouble'),
   });
   const others = { mayBeForeign: () => peers.hasOthers, isUnsure: () => peers.isUnsure };
-  const shared = { ...deps, ...others, steady, files, idleMarkers: gateways.markersOf(id) };
+  const shared = { ...deps, ...others, deletionClock, files, idleMarkers: gateways.markersOf(id) };
   const projects = new Projects(control, { ...shared, gatewayId: id }, onError);
   return { projects, peers };
 }

@@ -6,7 +6,7 @@ import type { CallbackAllow } from './callbacks/callback-allow.ts';
 import { type RemoteStore } from './projects/databases.ts';
 import { type MessagingConfig } from './compose-messaging.ts';
 import type { Observer } from './lib/observer.ts';
-import type { Steadiness } from './projects/steadiness.ts';
+import type { DeletionClock } from './projects/trusted-clock.ts';
 import type { Writers, WritersOptions } from './commit/writers.ts';
 
 /** What a gateway is opened with. */
@@ -21,7 +21,7 @@ export interface GatewayOptions {
   readonly log: Logger;
   readonly clock?: Clock;
   /** As of when `clock` may be trusted to say that something is old enough to be deleted; for tests. */
-  readonly steady?: Steadiness;
+  readonly deletionClock?: DeletionClock;
   /** The disk failed a write: the process must end. */
   readonly onFatal: (error: unknown) => void;
   /** Holds the key that seals stored secrets, and is made where it is not there: `master.key` beside the data, unless given. */

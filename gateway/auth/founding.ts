@@ -196,7 +196,7 @@ export class Founding {
     if (this.#running.has(repeatHash)) throw stillRunning();
     this.#running.add(repeatHash);
     try {
-      const kept = await this.#keptAnswer(use, repeatHash);
+      const kept = await this.#storedResponse(use, repeatHash);
       return kept === null ? await run() : (JSON.parse(kept) as T);
     } catch (error) {
       const isUsed = error instanceof ServiceError && error.code === 'LOGIN_CONSUMED';
@@ -213,14 +213,14 @@ export class Founding {
     const { logins } = this.#deps.control;
     const endsAt = performance.now() + OTHER_GATEWAY_MS;
     for (;;) {
-      const kept = await this.#keptAnswer(use, repeatHash);
+      const kept = await this.#storedResponse(use, repeatHash);
       if (kept !== null || performance.now() > endsAt) return kept;
       if ((await logins.find(use.idHash))?.repeat_hash !== repeatHash) return null;
       await sleep(LOOK_AGAIN_MS);
     }
   }
 
-  async #keptAnswer({ idHash, now }: LoginUse, repeatHash: string): Promise<string | null> {
+  async #storedResponse({ idHash, now }: LoginUse, repeatHash: string): Promise<string | null> {
     const { control, vault } = this.#deps;
     const login = await control.logins.find(idHash);
     if (!login?.answer || login.repeat_hash !== repeatHash || login.expires_at <= now) return null;

@@ -11,7 +11,7 @@ interface SigningProject {
 }
 
 /** Secrets with the time until which each signs; null is for ever. */
-type Kept = readonly { readonly secret: string; readonly until: number | null }[];
+type CachedSecret = readonly { readonly secret: string; readonly until: number | null }[];
 
 /**
  * What the callbacks of a project are signed with: opened once, and read again whenever something changed; each time where
@@ -21,7 +21,7 @@ export class SigningSecrets {
   readonly #project: SigningProject;
   readonly #vault: Vault;
   /** By route; null for one that has closed. */
-  readonly #kept = new Map<string | null, Kept | null>();
+  readonly #cached = new Map<string | null, CachedSecret | null>();
   #changes = 0;
 
   constructor(project: SigningProject, vault: Vault) {
@@ -31,34 +31,34 @@ export class SigningSecrets {
 
   forget(): void {
     this.#changes += 1;
-    this.#kept.clear();
+    this.#cached.clear();
   }
 
   /** The secrets of a route, or without one those of requests; null when the route has closed. */
   async of(routeId: string | null, now: number): Promise<readonly string[] | null> {
-    const kept = this.#kept.get(routeId) ?? (await this.#read(routeId));
-    if (kept === null) return null;
-    return kept.filter(({ until }) => until === null || until > now).map(({ secret }) => secret);
+    const cached = this.#cached.get(routeId) ?? (await this.#read(routeId));
+    if (cached === null) return null;
+    return cached.filter(({ until }) => until === null || until > now).map(({ secret }) => secret);
   }
 
-  async #read(routeId: string | null): Promise<Kept | null> {
+  async #read(routeId: string | null): Promise<CachedSecret | null> {
     const changes = this.#changes;
     const read = await this.#project.store.read((store) =>
       routeId === null ? this.#ofRequests(store) : this.#ofRoute(store, routeId),
     );
     // What was changed while it was read is read again by whoever asks next.
-    if (changes === this.#changes && !this.#project.shared) this.#kept.set(routeId, read);
+    if (changes === this.#changes && !this.#project.shared) this.#cached.set(routeId, read);
     return read;
   }
 
-  async #ofRoute(store: Repositories, id: string): Promise<Kept | null> {
+  async #ofRoute(store: Repositories, id: string): Promise<CachedSecret | null> {
     const route = await store.routes.find(id);
     if (!route?.secret || route.enabled === 0) return null;
     const aad = routeAad(this.#project.info.id, id);
     return [{ secret: this.#open(aad, route.secret), until: null }];
   }
 
-  async #ofRequests(store: Repositories): Promise<Kept | null> {
+  async #ofRequests(store: Repositories): Promise<CachedSecret | null> {
     const row = await store.callbackSecret.get();
     if (!row) return [];
     const aad = callbackSecretAad(this.#project.info.id);

@@ -51,14 +51,14 @@ async function commitOnce(write: Write, releases: (() => void)[]): Promise<unkno
   if (inFlight.has(name)) throw stillRunning();
   inFlight.add(name);
   try {
-    const kept = await keptAnswer(write, idempotencyKey);
+    const kept = await storedResponse(write, idempotencyKey);
     return kept ? kept.committed : await prepareAndCommit(write, releases);
   } finally {
     inFlight.delete(name);
   }
 }
 
-function keptAnswer(
+function storedResponse(
   { operation, base, project, inputDigest }: Write,
   idempotencyKey: string,
 ): Promise<{ committed: unknown } | null> {
@@ -129,7 +129,7 @@ async function commitAgain(
     return await commit({ ...write, brief, base: { ...write.base, now } }, undefined, false);
   } catch (error) {
     const { idempotencyKey } = write.base.caller;
-    const kept = idempotencyKey === null ? null : await keptAnswer(write, idempotencyKey);
+    const kept = idempotencyKey === null ? null : await storedResponse(write, idempotencyKey);
     if (kept && !isDeepStrictEqual(kept.committed, before)) return kept.committed;
     throw error;
   }

@@ -11,7 +11,7 @@ import type { Census } from '../lib/observer.ts';
 import { OpenFiles, type OpenFilesOptions } from './open-files.ts';
 import { Project, type ProjectDeps } from './project.ts';
 import { Scheduler } from './scheduler.ts';
-import type { Steadiness } from './steadiness.ts';
+import type { DeletionClock } from './trusted-clock.ts';
 import { firstDue, keepUp } from './upkeep.ts';
 import type { MigrationState } from './write-gate.ts';
 
@@ -23,7 +23,7 @@ type ProjectsDeps = Omit<
   readonly idleMarkers: IdleMarkers;
   /** Its name among those that share a store; null where none can. */
   readonly gatewayId: string | null;
-  readonly steady: Steadiness;
+  readonly deletionClock: DeletionClock;
   /** A disk has failed, or a writer: what the databases have will be known when they are read anew. */
   isInDoubt(): boolean;
   /** How many databases may be open at a time, and for how long one that nobody uses. */
@@ -41,7 +41,7 @@ const UPKEEP_MAX = 4;
 export class Projects {
   readonly #control: ControlStore;
   readonly #deps: ProjectDeps;
-  readonly #steady: Steadiness;
+  readonly #deletionClock: DeletionClock;
   readonly #idleMarkers: IdleMarkers;
   readonly #gatewayId: string | null;
   readonly #isInDoubt: () => boolean;
@@ -67,7 +67,7 @@ export class Projects {
     onUpkeepError: (projectId: string, error: unknown) => void,
   ) {
     this.#control = control;
-    this.#steady = deps.steady;
+    this.#deletionClock = deps.deletionClock;
     this.#idleMarkers = deps.idleMarkers;
     this.#gatewayId = deps.gatewayId;
     this.#isInDoubt = () => deps.isInDoubt();
@@ -238,7 +238,7 @@ export class Projects {
     await Promise.all([...this.#known.values()].map((project) => project.close()));
     await this.#settled();
     this.#known.clear();
-    this.#steady.close?.();
+    this.#deletionClock.close?.();
   }
 
   async #settled(): Promise<void> {
@@ -340,7 +340,7 @@ export class Projects {
       // A read-only one asks again when it is resumed.
       if (!project?.isWritable) return;
       const { signal } = this.#closing;
-      await keepUp(project, this.#deps.clock, { steady: this.#steady, signal });
+      await keepUp(project, this.#deps.clock, { deletionClock: this.#deletionClock, signal });
       this.#sweepOnce(project);
     } catch (error) {
       // It became read-only meanwhile.
@@ -357,8 +357,8 @@ export class Projects {
     const sweptAsOf = this.#unswept.get(id);
     if (sweptAsOf === undefined) return;
     const now = this.#deps.clock.now();
-    const asOf = this.#steady.asOf(now);
-    const waitMs = this.#steady.waitMs();
+    const asOf = this.#deletionClock.asOf(now);
+    const waitMs = this.#deletionClock.waitMs();
     if (waitMs > 0) project.atLatest(now + waitMs);
     if (asOf === null || asOf <= sweptAsOf) return;
     if (waitMs > 0) this.#unswept.set(id, asOf);

@@ -3,7 +3,7 @@ import { IDEMPOTENCY_MS, PAYLOAD_RETENTION_MS } from '../../shared/lib/limits.ts
 import { keptSince } from '../../shared/rules/retention.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { Project } from './project.ts';
-import type { Steadiness } from './steadiness.ts';
+import type { DeletionClock } from './trusted-clock.ts';
 import type { Deletion } from '../commit/job.ts';
 
 /** Rows moved or deleted in one transaction. */
@@ -56,7 +56,7 @@ type Deleting = Pick<Deletion, 'now' | 'asOf'>;
 
 interface UpkeepOptions {
   /** As of when rows may be deleted for their age: as of now, unless given. */
-  readonly steady?: Steadiness;
+  readonly deletionClock?: DeletionClock;
   /** Ends the work after the portion at hand. */
   readonly signal?: AbortSignal;
 }
@@ -72,7 +72,7 @@ export async function keepUp(
   clock: Clock,
   options: UpkeepOptions = {},
 ): Promise<void> {
-  const { steady, signal } = options;
+  const { deletionClock, signal } = options;
   const inPortions = async (portion: (now: number) => Promise<number>): Promise<number> => {
     let total = 0;
     for (;;) {
@@ -85,7 +85,7 @@ export async function keepUp(
   const deleted = (portion: (at: Deleting) => Promise<number>): Promise<number> =>
     inPortions(async (now) => {
       // Asked after the time was taken: a jump between the two must not pass.
-      const asOf = steady ? steady.asOf(now) : now;
+      const asOf = deletionClock ? deletionClock.asOf(now) : now;
       return asOf === null ? 0 : portion({ now, asOf });
     });
   await inPortions((now) => releaseRoutes(project, now));
@@ -102,7 +102,7 @@ export async function keepUp(
   }
   // What was deleted is gone from the file, and still legible in the log.
   if (purged > 0) await project.writes.rotate();
-  await askForNext(project, { wokenAt, now: clock.now() }, steady);
+  await askForNext(project, { wokenAt, now: clock.now() }, deletionClock);
 }
 
 /**
@@ -138,7 +138,7 @@ async function dueTimes(store: Repositories, after: number) {
 async function askForNext(
   project: Project,
   { wokenAt, now }: { readonly wokenAt: number; readonly now: number },
-  steady: Steadiness | undefined,
+  deletionClock: DeletionClock | undefined,
 ): Promise<void> {
   // What has fallen due since then is in nobody's hands.
   const after = Math.min(wokenAt, now);
@@ -146,7 +146,7 @@ async function askForNext(
   for (const at of work) {
     if (at !== null) project.atLatest(at);
   }
-  const deletesFrom = now + (steady?.waitMs() ?? 0);
+  const deletesFrom = now + (deletionClock?.waitMs() ?? 0);
   for (const at of deletions) {
     if (at !== null) project.atLatest(Math.max(at, deletesFrom));
   }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Steadiness } from '../../gateway/projects/steadiness.ts';
+import type { DeletionClock } from '../../gateway/projects/trusted-clock.ts';
 import { keepUp } from '../../gateway/projects/upkeep.ts';
 import { FakeClock, STEADY, TestGateway, UNSTEADY } from '../helpers/gateway.ts';
 import { TestDisk } from './disk.ts';
@@ -15,7 +15,8 @@ beforeEach(async () => {
 });
 afterEach(() => gateway.stop());
 
-const upkeep = (steady?: Steadiness) => keepUp(disk.project, clock, steady ? { steady } : {});
+const upkeep = (deletionClock?: DeletionClock) =>
+  keepUp(disk.project, clock, deletionClock ? { deletionClock } : {});
 const use = () => disk.read((store) => store.disk.use());
 
 const nextLinkExpiry = () => disk.read((store) => store.fileLinks.nextExpiry());
@@ -149,7 +150,7 @@ describe('links whose time is over', () => {
   });
 });
 
-describe('while the clock is not steady', () => {
+describe('while the clock is not deletionClock', () => {
   it('nothing goes, though nothing can be used either', async () => {
     await addKeys(1, 'short', clock.now() + 1000);
     const upload = await disk.openUpload({ size: 5, ms: 1000 });

@@ -19,7 +19,7 @@ const gateway = await Gateway.open({
   urls: { api: url, mcp: `${url}/mcp`, hooks: url },
   ratePerMinute: 0,
   openProjectsMax: Number(max),
-  steady: { asOf: (now) => now, waitMs: () => 0 },
+  deletionClock: { asOf: (now) => now, waitMs: () => 0 },
   messaging: { mail: readMailConfig(process.env), telegram: null },
   log: pino({ level: 'error' }, pino.destination(2)),
   onFatal: () => process.exit(1),

@@ -2,7 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KeptSteadiness, SteadyClock, type ClockNotes } from '../../gateway/projects/steadiness.ts';
+import {
+  SavedTrustedClock,
+  TrustedClock,
+  type ClockNotes,
+} from '../../gateway/projects/trusted-clock.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 const HOUR = 3_600_000;
@@ -13,14 +17,14 @@ const START = 1_000_000_000_000;
 class Machine {
   wall = START;
   passed = 5000;
-  steady: SteadyClock;
+  steady: TrustedClock;
 
   constructor(notes: ClockNotes | null = null) {
     this.steady = this.#start(notes);
   }
 
-  #start(notes: ClockNotes | null): SteadyClock {
-    return new SteadyClock(
+  #start(notes: ClockNotes | null): TrustedClock {
+    return new TrustedClock(
       notes,
       () => this.wall,
       () => this.passed,
@@ -171,7 +175,7 @@ describe('the notes of a run', () => {
     const file = join(folder.path, 'clock.json');
     let passed = 0;
     const open = () =>
-      new KeptSteadiness(
+      new SavedTrustedClock(
         folder.path,
         () => START + passed,
         () => passed,

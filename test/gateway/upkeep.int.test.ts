@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Project } from '../../gateway/projects/project.ts';
-import type { Steadiness } from '../../gateway/projects/steadiness.ts';
+import type { DeletionClock } from '../../gateway/projects/trusted-clock.ts';
 import { keepUp } from '../../gateway/projects/upkeep.ts';
 import { ControlStore } from '../../gateway/store/control-store.ts';
 import { FakeClock, TestGateway, UNSTEADY } from '../helpers/gateway.ts';
@@ -33,7 +33,7 @@ async function projectOf(from: TestGateway, id: string): Promise<Project> {
 
 /** Runs `body` on a gateway over the folder of the one before. */
 async function restarted(
-  { crashed, ...options }: { steady?: Steadiness; crashed?: boolean },
+  { crashed, ...options }: { deletionClock?: DeletionClock; crashed?: boolean },
   body: (again: TestGateway) => Promise<void>,
 ): Promise<void> {
   const { folder, projectId } = gateway;
@@ -105,10 +105,10 @@ describe('kept answers', () => {
     await expect.poll(expiry, SOON).toBeNull();
   });
 
-  it('stay while the clock is not steady', async () => {
+  it('stay while the clock is not deletionClock', async () => {
     await keep(1, clock.now() + DAY_MS);
     clock.advance(30 * DAY_MS);
-    await keepUp(project, clock, { steady: UNSTEADY });
+    await keepUp(project, clock, { deletionClock: UNSTEADY });
     expect(await expiry()).not.toBeNull();
   });
 });
@@ -172,14 +172,14 @@ describe('a retry of a delivery', () => {
 });
 
 describe('a start', () => {
-  it('after a crash deletes files that no row names, once the clock is steady', async () => {
+  it('after a crash deletes files that no row names, once the clock is deletionClock', async () => {
     const path = orphan();
     let waitMs = 300;
-    const steady: Steadiness = {
+    const deletionClock: DeletionClock = {
       asOf: (now) => (waitMs === 0 ? now : null),
       waitMs: () => waitMs,
     };
-    await restarted({ steady, crashed: true }, async () => {
+    await restarted({ deletionClock, crashed: true }, async () => {
       // Whatever the start did in the background is done.
       await new Promise((resolve) => setTimeout(resolve, 100));
       expect(existsSync(path)).toBe(true);

@@ -8,7 +8,7 @@ import { getRequestListener } from '@hono/node-server';
 import pino from 'pino';
 import { Gateway } from '../../gateway/gateway.ts';
 import type { GatewayOptions } from '../../gateway/options.ts';
-import type { Steadiness } from '../../gateway/projects/steadiness.ts';
+import type { DeletionClock } from '../../gateway/projects/trusted-clock.ts';
 import { unroutable } from '../../shared/api/http.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { SharedStore } from './shared-store.ts';
@@ -35,9 +35,9 @@ export class FakeClock implements Clock {
 }
 
 /** The clock may be trusted at once. */
-export const STEADY: Steadiness = { asOf: (now) => now, waitMs: () => 0 };
+export const STEADY: DeletionClock = { asOf: (now) => now, waitMs: () => 0 };
 /** It may not be trusted yet. */
-export const UNSTEADY: Steadiness = { asOf: () => null, waitMs: () => 3_600_000 };
+export const UNSTEADY: DeletionClock = { asOf: () => null, waitMs: () => 3_600_000 };
 
 /** A folder that goes with the test. */
 export function temporaryFolder(): { path: string; remove: () => void } {
@@ -102,7 +102,7 @@ export class TestGateway {
         | 'openProjectsMax'
         | 'openWriters'
         | 'messaging'
-        | 'steady'
+        | 'deletionClock'
         | 'store'
         | 'ratePerMinute'
         | 'signIn'

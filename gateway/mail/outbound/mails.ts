@@ -14,7 +14,7 @@ import type { ProjectWrites } from '../../commit/writers.ts';
 import type { Mailer, OutgoingFile, OutgoingMail } from '../mailer.ts';
 
 /** A batch whose content is still there. */
-type KeptBatch = EmailBatchRow & { readonly text: string };
+type ClaimedBatch = EmailBatchRow & { readonly text: string };
 
 interface MailsProject extends SendingProject {
   readonly blobs: Pick<BlobStore, 'read'>;
@@ -106,13 +106,13 @@ export class Mails extends SendQueue<EmailMessageRow> {
     }
   }
 
-  #send(message: EmailMessageRow, batch: KeptBatch): Promise<MailFate> {
+  #send(message: EmailMessageRow, batch: ClaimedBatch): Promise<MailFate> {
     const bytes = attachmentsOf(batch).reduce((sum, { size_bytes }) => sum + size_bytes, 0);
     if (bytes === 0) return this.#handOver(message, batch);
     return this.#deps.filesInHand.within(bytes, () => this.#handOver(message, batch));
   }
 
-  async #handOver(message: EmailMessageRow, batch: KeptBatch): Promise<MailFate> {
+  async #handOver(message: EmailMessageRow, batch: ClaimedBatch): Promise<MailFate> {
     const { mailer } = this.#deps;
     const sent = await mailer.send({
       ...(await this.#compose(message, batch)),
@@ -142,7 +142,7 @@ export class Mails extends SendQueue<EmailMessageRow> {
     if (claimedUntil !== null) this.#claims.set(messageId, until);
   }
 
-  async #compose(message: EmailMessageRow, batch: KeptBatch): Promise<OutgoingMail> {
+  async #compose(message: EmailMessageRow, batch: ClaimedBatch): Promise<OutgoingMail> {
     const { info } = this.#project;
     const { vault, addresses } = this.#deps;
     // Where mail goes out from one address for all, nothing finds its way back.
@@ -163,7 +163,7 @@ export class Mails extends SendQueue<EmailMessageRow> {
     };
   }
 
-  #files(batch: KeptBatch): Promise<OutgoingFile[]> {
+  #files(batch: ClaimedBatch): Promise<OutgoingFile[]> {
     return Promise.all(
       attachmentsOf(batch).map(async ({ name, content_type, digest }) => ({
         name,
@@ -178,7 +178,7 @@ export class Mails extends SendQueue<EmailMessageRow> {
 async function look(
   store: Repositories,
   messageId: string,
-): Promise<MailFate | { readonly message: EmailMessageRow; readonly batch: KeptBatch }> {
+): Promise<MailFate | { readonly message: EmailMessageRow; readonly batch: ClaimedBatch }> {
   const message = await store.emails.find(messageId);
   const batch = message && (await store.emails.findBatch(message.batch_id));
   if (!batch || message.status !== 'queued') return VOID;

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { writeDurably } from '../../shared/store/log-files.ts';
 import { parseObject } from '../../shared/lib/guards.ts';
 
-const STEADY_MS = 3_600_000;
+const EVEN_MS = 3_600_000;
 /** More than this ahead of the time that really passed is a jump. */
 const JUMP_MS = 3_600_000;
 const KEEP_EVERY_MS = 600_000;
 const FILE = 'clock.json';
 
 /** Says as of when rows may be deleted for their age: the clock may be wrong, and a deletion can't be undone. */
-export interface Steadiness {
+export interface DeletionClock {
   /** Never after `now`; null while nothing may be deleted. */
   asOf(now: number): number | null;
   /** Milliseconds until `asOf` moves on if the clock runs evenly; 0 while it is `now`. */
@@ -35,7 +35,7 @@ export interface ClockNotes {
  * time only: one that the clock has shown, and not fallen behind, for an hour of all runs together. A jump ahead thus
  * deletes nothing until the process has run for an hour after it, however often it is started again.
  */
-export class SteadyClock implements Steadiness {
+export class TrustedClock implements DeletionClock {
   readonly #wallMs: () => number;
   readonly #passedMs: () => number;
   #trusted: number | null;
@@ -69,7 +69,7 @@ export class SteadyClock implements Steadiness {
 
   waitMs(): number {
     const wait = this.#look();
-    return wait === 0 ? 0 : Math.ceil(Math.min(wait, STEADY_MS - this.#ranMs));
+    return wait === 0 ? 0 : Math.ceil(Math.min(wait, EVEN_MS - this.#ranMs));
   }
 
   get notes(): ClockNotes {
@@ -91,9 +91,9 @@ export class SteadyClock implements Steadiness {
     // A clock that was set back must not hide a later jump ahead.
     this.#offset = Math.min(this.#offset, offset);
     this.#distrust(wall);
-    const wait = Math.max(0, this.#evenSince + STEADY_MS - passed);
+    const wait = Math.max(0, this.#evenSince + EVEN_MS - passed);
     if (wait === 0) this.#trusted = wall;
-    else if (this.#ranMs >= STEADY_MS) this.#trusted = this.#shown;
+    else if (this.#ranMs >= EVEN_MS) this.#trusted = this.#shown;
     else return wait;
     this.#shown = wall;
     this.#ranMs = 0;
@@ -110,7 +110,7 @@ export class SteadyClock implements Steadiness {
 }
 
 /** The same, with its notes in a file of the data folder. */
-export class KeptSteadiness extends SteadyClock {
+export class SavedTrustedClock extends TrustedClock {
   readonly #file: string;
   readonly #timer: NodeJS.Timeout;
 
