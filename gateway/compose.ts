@@ -158,7 +158,7 @@ function openProjects(
 ): { readonly projects: Projects; readonly peers: Peers | null } {
   const files = openFilesOptions(openProjectsMax);
   const onError = (project: string, error: unknown): void =>
-    log.error({ err: error, project }, 'upkeep failed');
+    log.error({ err: error, project }, 'maintenance failed');
   if (!databases.shared) {
     const alone = { mayBeForeign: () => false, isUnsure: () => false, gatewayId: null };
     const own = { ...deps, ...alone, deletionClock, files, idleMarkers: control.idleMarkers };

@@ -9,7 +9,7 @@ import { Arrivals } from './arrivals.ts';
 import { logContact } from './contact-log.ts';
 import { CopyKeeper } from './copy-keeper.ts';
 import { FreshnessJudge } from './freshness.ts';
-import { KeepUp } from './keep-up.ts';
+import { CatchUp } from './catch-up.ts';
 import { LocalCopy } from './local-copy.ts';
 import { isTime, type StreamMessage, type GatewayPosition } from './gateway-position.ts';
 import { obstacleOf, UnsupportedError, type Obstacle } from './obstacle.ts';
@@ -69,7 +69,7 @@ export class Replica {
   #session: AbortController | null = null;
   /** The session was ended for another one to begin. */
   #isRenewed = false;
-  #keepUp: KeepUp | null = null;
+  #catchUp: CatchUp | null = null;
   #info: ReplicaInfo | null = null;
   /** Of the copy, which may lag behind that of the gateway. */
   #copySchema: number | null = null;
@@ -197,7 +197,7 @@ export class Replica {
   /** What this daemon has written through the gateway: its position, or null when the answer was lost. */
   noteWritten(position: number | null): void {
     this.#written.note(position);
-    this.#keepUp?.wake();
+    this.#catchUp?.wake();
   }
 
   /** True as soon as the copy has all that was noted as written; false after `withinMs`. To be asked before each read. */
@@ -278,16 +278,16 @@ export class Replica {
       const onStanding = (standing: CopyStanding): void => this.#take(standing);
       const onTrouble = (message: string): void =>
         this.#board.enter('catching-up', `What is new cannot be fetched: ${message}`);
-      this.#keepUp = new KeepUp({ copy, link, arrivals, log, onStanding, onTrouble });
+      this.#catchUp = new CatchUp({ copy, link, arrivals, log, onStanding, onTrouble });
       onStanding(await copy.standing());
-      const both = [this.#listen(gateway.epoch, signal), this.#keepUp.run(signal)];
+      const both = [this.#listen(gateway.epoch, signal), this.#catchUp.run(signal)];
       await raceAndEnd(both, session);
     } catch (error) {
       if (this.#isRenewed) return;
       // Whether the gateway is there and takes the key is for the first question to tell, which comes again.
       throw error instanceof SourceError ? new SourceError('unavailable', error.message) : error;
     } finally {
-      this.#keepUp = null;
+      this.#catchUp = null;
       session.abort();
     }
   }
@@ -325,7 +325,7 @@ export class Replica {
 
   #aim(position: number): void {
     this.#arrivals.aim(position);
-    this.#keepUp?.wake();
+    this.#catchUp?.wake();
   }
 
   /** The copy is as far as this. */

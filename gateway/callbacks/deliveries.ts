@@ -247,7 +247,7 @@ export class Deliveries {
     if (loaded.claimedUntil - startedAt < CLAIM_LEFT_MS) return { kind: 'skipped' };
     const secrets = await this.#secrets.of(delivery.route_id, startedAt);
     if (secrets === null) {
-      // Its route has closed: upkeep gives back what it had under way, and then calls for the rest.
+      // Its route has closed: maintenance gives back what it had under way, and then calls for the rest.
       this.#project.atLatest(startedAt);
       return { kind: 'skipped' };
     }

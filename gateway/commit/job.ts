@@ -60,7 +60,7 @@ export interface Procedure<I, O> {
   readonly sizeBytes?: (input: I) => number;
 }
 
-/** A step of upkeep: at most so many rows, as of a time. */
+/** A step of maintenance: at most so many rows, as of a time. */
 export interface Portion {
   readonly now: number;
   readonly limit: number;

@@ -26,7 +26,7 @@ import {
   forgetAnswers,
   moveOverdue,
   purgePayloads,
-} from './upkeep.ts';
+} from './maintenance.ts';
 import { uploadReceived } from './uploads.ts';
 
 /** Everything that may be done to a project, by name. */

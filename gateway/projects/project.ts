@@ -52,7 +52,7 @@ export interface ProjectDeps extends Senders {
   beforeIdle(projectId: string, store: ProjectReader): Promise<(() => void) | null>;
   /** Work that nobody waits for; its errors are logged. */
   inBackground(projectId: string, work: () => Promise<void>): void;
-  /** Asks for upkeep of the project at this time or before. */
+  /** Asks for maintenance of the project at this time or before. */
   atLatest(projectId: string, dueAt: number): void;
   readonly observer?: Observer | undefined;
 }

@@ -12,7 +12,7 @@ import { OpenFiles, type OpenFilesOptions } from './open-files.ts';
 import { Project, type ProjectDeps } from './project.ts';
 import { Scheduler } from './scheduler.ts';
 import type { DeletionClock } from './trusted-clock.ts';
-import { firstDue, keepUp } from './upkeep.ts';
+import { firstDue, maintain } from './maintenance.ts';
 import type { MigrationState } from './write-gate.ts';
 
 type ProjectsDeps = Omit<
@@ -34,10 +34,10 @@ type ProjectsDeps = Omit<
 const FINISHED_WITHIN_MS = 60_000;
 const LOOK_AGAIN_MS = 1000;
 const NEVER = Number.NEGATIVE_INFINITY;
-/** So many have their upkeep at once: opening databases for it must not keep others waiting. */
-const UPKEEP_MAX = 4;
+/** So many have their maintenance at once: opening databases for it must not keep others waiting. */
+const MAINTENANCE_MAX = 4;
 
-/** The projects of a gateway: made on first use, their files open while they are used, their upkeep run when it is due. */
+/** The projects of a gateway: made on first use, their files open while they are used, their maintenance run when it is due. */
 export class Projects {
   readonly #control: ControlStore;
   readonly #deps: ProjectDeps;
@@ -47,35 +47,35 @@ export class Projects {
   readonly #isInDoubt: () => boolean;
   readonly #scheduler: Scheduler;
   readonly #openFiles: OpenFiles;
-  readonly #onUpkeepError: (projectId: string, error: unknown) => void;
+  readonly #onMaintenanceError: (projectId: string, error: unknown) => void;
   readonly #known = new Map<string, Project>();
   readonly #finding = new Map<string, Promise<Project | null>>();
   /** Projects that were left with something under way, until they are made. */
   readonly #working = new Set<string>();
   /** Projects whose files may hold orphans, of an earlier run or of work that failed, and as of when they were swept. */
   readonly #unswept = new Map<string, number>();
-  /** Whose upkeep is due and waits for its turn, and how many have theirs. */
+  /** Whose maintenance is due and waits for its turn, and how many have theirs. */
   readonly #due: string[] = [];
-  #keptUp = 0;
-  /** Upkeep and sweeps that run just now; none of them rejects. */
+  #maintaining = 0;
+  /** Maintenance and sweeps that run just now; none of them rejects. */
   readonly #background = new Set<Promise<void>>();
   readonly #closing = new AbortController();
 
   constructor(
     control: ControlStore,
     deps: ProjectsDeps,
-    onUpkeepError: (projectId: string, error: unknown) => void,
+    onMaintenanceError: (projectId: string, error: unknown) => void,
   ) {
     this.#control = control;
     this.#deletionClock = deps.deletionClock;
     this.#idleMarkers = deps.idleMarkers;
     this.#gatewayId = deps.gatewayId;
     this.#isInDoubt = () => deps.isInDoubt();
-    this.#onUpkeepError = onUpkeepError;
+    this.#onMaintenanceError = onMaintenanceError;
     this.#openFiles = new OpenFiles(deps.files);
     this.#scheduler = new Scheduler(deps.clock, (projectId) => {
       this.#due.push(projectId);
-      this.#keepUpDue();
+      this.#maintainDue();
     });
     this.#deps = {
       ...deps,
@@ -141,7 +141,7 @@ export class Projects {
 
   /**
    * Finishes reservations, and learns what falls due in each project: of those that were left with nothing under way from
-   * the note of that, of others by their upkeep, in the background. Rows are judged by the time, not as last written.
+   * the note of that, of others by their maintenance, in the background. Rows are judged by the time, not as last written.
    */
   async start(): Promise<void> {
     const { clock } = this.#deps;
@@ -206,7 +206,7 @@ export class Projects {
     return transitioned;
   }
 
-  /** Takes in a project whose database is in place. Its upkeep begins at once. */
+  /** Takes in a project whose database is in place. Its maintenance begins at once. */
   async adopt(moving: MovingProject): Promise<Adopted> {
     const adopted = await this.#control.moves.adopt(moving);
     const { id } = moving.project;
@@ -293,7 +293,7 @@ export class Projects {
         this.#inBackground(id, () => project.transitionTo(migrationState));
         return;
       } catch (error) {
-        this.#onUpkeepError(id, error);
+        this.#onMaintenanceError(id, error);
         await sleep(LOOK_AGAIN_MS);
       }
     }
@@ -306,7 +306,7 @@ export class Projects {
       : { kind: 'active' };
   }
 
-  /** A write that keeps its answer does not ask for upkeep, and has its time for so long. */
+  /** A write that keeps its answer does not ask for maintenance, and has its time for so long. */
   async #beginWork(projectId: string): Promise<void> {
     await this.#idleMarkers.end(projectId);
     this.#scheduler.atLatest(projectId, this.#deps.clock.now() + IDEMPOTENCY_MS);
@@ -320,27 +320,27 @@ export class Projects {
     return () => this.#inBackground(projectId, () => this.#idleMarkers.begin(projectId, nextDueAt));
   }
 
-  #keepUpDue(): void {
-    while (this.#keptUp < UPKEEP_MAX && !this.#closing.signal.aborted) {
+  #maintainDue(): void {
+    while (this.#maintaining < MAINTENANCE_MAX && !this.#closing.signal.aborted) {
       const projectId = this.#due.shift();
       if (projectId === undefined) return;
-      this.#keptUp += 1;
+      this.#maintaining += 1;
       this.#inBackground(projectId, () =>
-        this.#keepUp(projectId).finally(() => {
-          this.#keptUp -= 1;
-          this.#keepUpDue();
+        this.#maintain(projectId).finally(() => {
+          this.#maintaining -= 1;
+          this.#maintainDue();
         }),
       );
     }
   }
 
-  async #keepUp(projectId: string): Promise<void> {
+  async #maintain(projectId: string): Promise<void> {
     try {
       const project = await this.find(projectId);
       // A read-only one asks again when it is resumed.
       if (!project?.isWritable) return;
       const { signal } = this.#closing;
-      await keepUp(project, this.#deps.clock, { deletionClock: this.#deletionClock, signal });
+      await maintain(project, this.#deps.clock, { deletionClock: this.#deletionClock, signal });
       this.#sweepOnce(project);
     } catch (error) {
       // It became read-only meanwhile.
@@ -351,7 +351,7 @@ export class Projects {
     }
   }
 
-  /** Apart from upkeep, which must not wait until all files are read. */
+  /** Apart from maintenance, which must not wait until all files are read. */
   #sweepOnce(project: Project): void {
     const { id } = project.info;
     const sweptAsOf = this.#unswept.get(id);
@@ -379,7 +379,7 @@ export class Projects {
       .catch((error: unknown) => {
         // It may have been about to delete a file.
         this.#unswept.set(projectId, NEVER);
-        this.#onUpkeepError(projectId, error);
+        this.#onMaintenanceError(projectId, error);
       })
       .finally(() => this.#background.delete(running));
     this.#background.add(running);

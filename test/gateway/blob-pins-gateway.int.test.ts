@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Databases } from '../../gateway/projects/databases.ts';
-import { keepUp } from '../../gateway/projects/upkeep.ts';
+import { maintain } from '../../gateway/projects/maintenance.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { TestDisk } from './disk.ts';
 
@@ -90,16 +90,16 @@ describe('a gateway with databases that others write as well', () => {
     expect((await putFile()).status).toBe(200);
   });
 
-  it('takes away in upkeep what one that died has left pinned', async () => {
+  it('takes away in maintenance what one that died has left pinned', async () => {
     const { release } = await disk.project.blobs.put(bytes);
     expect(await nextExpiry()).toBe(clock.now() + HOUR_MS);
     vi.spyOn(disk.project, 'removeBlob').mockResolvedValueOnce();
     release();
     clock.advance(HOUR_MS - 1);
-    await keepUp(disk.project, clock);
+    await maintain(disk.project, clock);
     expect(disk.blobFiles()).toEqual([digest]);
     clock.advance(1);
-    await keepUp(disk.project, clock);
+    await maintain(disk.project, clock);
     await expect.poll(() => disk.blobFiles()).toEqual([]);
     await expect.poll(nextExpiry).toBeNull();
   });

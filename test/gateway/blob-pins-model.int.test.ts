@@ -98,7 +98,7 @@ class World {
     await this.#quiet();
   }
 
-  /** Whoever lives goes on to the end; then time passes, and upkeep and sweeps make up for those who have died. */
+  /** Whoever lives goes on to the end; then time passes, and maintenance and sweeps make up for those who have died. */
   async finish(): Promise<void> {
     while (this.#actors.some(({ work }) => work.size > 0)) {
       for (const actor of this.#actors) await this.#go(actor, 1);

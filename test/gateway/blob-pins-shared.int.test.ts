@@ -271,7 +271,7 @@ describe('a gateway that dies', () => {
     expect(await store.marks()).toBe(0);
   });
 
-  it('after a claim leaves the rest to upkeep', async () => {
+  it('after a claim leaves the rest to maintenance', async () => {
     await leaveOrphan();
     const dead = dieAt(a, 'after claimErasure');
     void a.remove(digest);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keepUp } from '../../gateway/projects/upkeep.ts';
+import { maintain } from '../../gateway/projects/maintenance.ts';
 import { changed } from '../helpers/changed.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 
@@ -45,9 +45,9 @@ async function claim(event_id: string): Promise<Event> {
   return answer.body;
 }
 
-async function upkeep(): Promise<void> {
+async function maintenance(): Promise<void> {
   const project = await gateway.gateway.projects.find(gateway.projectId);
-  if (project) await keepUp(project, clock);
+  if (project) await maintain(project, clock);
 }
 
 const listed = async (): Promise<Event[]> => {
@@ -146,10 +146,10 @@ describe('a payload past its 30 days', () => {
     const { payload_url } = await claim(await deliver(large('one')));
     const small = await deliver('{"small":true}');
     clock.advance(30 * DAY_MS);
-    await upkeep();
+    await maintenance();
     expect(blobFiles()).toHaveLength(1);
     clock.advance(1);
-    await upkeep();
+    await maintenance();
     expect(blobFiles()).toEqual([]);
     expect((await fetch(payload_url ?? '')).status).toBe(404);
     const event = (await listed()).find(({ id }) => id === small);
@@ -171,12 +171,12 @@ describe('a payload past its 30 days', () => {
     clock.advance(10 * DAY_MS);
     const younger = await deliver(body, second);
     clock.advance(20 * DAY_MS + 1);
-    await upkeep();
+    await maintenance();
     expect(blobFiles()).toHaveLength(1);
     const { payload_url } = await claim(younger);
     expect(await (await fetch(payload_url ?? '')).text()).toBe(body);
     clock.advance(10 * DAY_MS);
-    await upkeep();
+    await maintenance();
     expect(blobFiles()).toEqual([]);
   });
 
@@ -185,7 +185,7 @@ describe('a payload past its 30 days', () => {
     await Promise.all(deliveries);
     clock.advance(30 * DAY_MS + 1);
     const young = await deliver('{"young":true}');
-    await upkeep();
+    await maintenance();
     const { body } = await gateway.call<{ items: Event[] }>('GET', '/v1/inbox?limit=100');
     expect(body.items.every((event) => event.payload_purged)).toBe(true);
     expect((await claim(young)).payload).toEqual({ young: true });
@@ -215,7 +215,7 @@ describe('a payload past its 30 days', () => {
       [file, `${file}-wal`].some((path) => existsSync(path) && readFileSync(path).includes(secret));
     expect(inFiles()).toBe(true);
     clock.advance(30 * DAY_MS + 1);
-    await upkeep();
+    await maintenance();
     expect(inFiles()).toBe(false);
   });
 });

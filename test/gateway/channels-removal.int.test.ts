@@ -109,7 +109,7 @@ describe('channel_remove', () => {
     const { id, request } = await verified();
     clock.advance(7 * DAY);
     await people.removeChannel(id);
-    await people.upkeep();
+    await people.maintenance();
     expect((await people.status(request)).status).toBe('expired');
     expect(await people.ledger('channel.removed')).toHaveLength(1);
     expect(await people.ledger('channel.activated')).toEqual([]);
@@ -195,7 +195,7 @@ describe('a channel by Telegram', () => {
     const { id, token } = await started();
     clock.advance(MINUTE);
     expect(await approvals().startTelegram(token, ANA_CHAT)).toBeNull();
-    await people.upkeep();
+    await people.maintenance();
     expect(await statusOf(id)).toBeUndefined();
   });
 });

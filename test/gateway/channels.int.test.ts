@@ -127,10 +127,10 @@ describe('a channel by email', () => {
   it('that the owner says nothing about is gone after a week', async () => {
     const { id, request } = await verified();
     clock.advance(7 * DAY - 1);
-    await people.upkeep();
+    await people.maintenance();
     expect(await statusOf(id)).toBe('verified');
     clock.advance(1);
-    await people.upkeep();
+    await people.maintenance();
     expect((await people.status(request)).status).toBe('expired');
     expect(await statusOf(id)).toBeUndefined();
     expect(await people.ledger('channel.removed')).toHaveLength(1);
@@ -173,13 +173,13 @@ describe('a channel by email', () => {
     const { body } = await people.addChannel(ANA);
     const link = await people.confirmLink();
     clock.advance(DAY - 1);
-    await people.upkeep();
+    await people.maintenance();
     expect(await approvals().openChannel(link)).not.toBeNull();
     clock.advance(1);
     expect(await approvals().openChannel(link)).toBeNull();
     expect(await approvals().verifyEmail(link)).toBeNull();
     expect(await statusOf(body.channel.id)).toBe('added');
-    await people.upkeep();
+    await people.maintenance();
     expect(await statusOf(body.channel.id)).toBeUndefined();
     expect((await people.addChannel(ANA)).body.channel.id).not.toBe(body.channel.id);
   });
@@ -187,7 +187,7 @@ describe('a channel by email', () => {
   it('stays when only its link is past its time', async () => {
     const { id } = await verified();
     clock.advance(DAY);
-    await people.upkeep();
+    await people.maintenance();
     expect(await statusOf(id)).toBe('verified');
     expect(await approvals().openChannel(tokensOf(test.folder, 'c')[0] ?? '')).toBeNull();
   });

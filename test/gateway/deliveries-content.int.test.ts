@@ -4,7 +4,7 @@ import { Webhook as SvixWebhook } from 'svix';
 import { Routing } from '../../gateway/commit/open-routes.ts';
 import { queueCallback } from '../../gateway/commit/routing.ts';
 import type { Project } from '../../gateway/projects/project.ts';
-import { keepUp } from '../../gateway/projects/upkeep.ts';
+import { maintain } from '../../gateway/projects/maintenance.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { writerOf } from '../helpers/writers.ts';
 import { LOOPBACK, Receiver, until } from './callback-receiver.ts';
@@ -87,7 +87,7 @@ async function callback(id: string): Promise<void> {
       clock.now(),
     ),
   );
-  await keepUp(project, clock);
+  await maintain(project, clock);
 }
 
 async function newSecret(): Promise<string> {
@@ -138,7 +138,7 @@ describe('the callback of a request', () => {
       (at) => at !== null,
     );
     clock.advance((due ?? 0) - clock.now());
-    await keepUp(project, clock);
+    await maintain(project, clock);
     await receiver.came(2);
     expect(await routes.stateOf(id)).toEqual(['pending', 0]);
   });
@@ -181,10 +181,10 @@ describe('the log of deliveries', () => {
       ([status]) => status === 'done',
     );
     clock.advance(30 * 86_400_000);
-    await keepUp(project, clock);
+    await maintain(project, clock);
     expect(await routes.log(routeId)).toHaveLength(1);
     clock.advance(1000);
-    await keepUp(project, clock);
+    await maintain(project, clock);
     expect(await routes.log(routeId)).toEqual([]);
     expect(await routes.stateOf(id)).toEqual(['done', 0]);
   });

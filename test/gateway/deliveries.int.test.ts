@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Project } from '../../gateway/projects/project.ts';
-import { keepUp } from '../../gateway/projects/upkeep.ts';
+import { maintain } from '../../gateway/projects/maintenance.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { LOOPBACK, Receiver, until } from './callback-receiver.ts';
 import { projectOf, Routes, type Delivery } from './routes.ts';
@@ -38,7 +38,7 @@ const attempted = (routeId: string, count: number): Promise<Delivery> =>
 async function nextAttempt(routeId: string): Promise<Delivery> {
   const { next_attempt_at, attempts } = await routes.newest(routeId);
   clock.advance(Date.parse(next_attempt_at ?? '') - clock.now());
-  await keepUp(project, clock);
+  await maintain(project, clock);
   return attempted(routeId, attempts + 1);
 }
 
@@ -55,7 +55,7 @@ describe('a delivery that fails', () => {
       expect(inMs).toBeLessThanOrEqual(pauseMs * 1.1 + 1000);
       // Not a moment earlier.
       clock.advance(inMs - 1);
-      await keepUp(project, clock);
+      await maintain(project, clock);
       expect(receiver.got).toHaveLength(index + 1);
       delivery = await nextAttempt(routeId);
     }
@@ -73,7 +73,7 @@ describe('a delivery that fails', () => {
     ]);
     expect(sent).toEqual(['1', '2', '3', '4', '5', '6'].map((attempt) => [id, attempt]));
     clock.advance(30 * 60 * MINUTE_MS);
-    await keepUp(project, clock);
+    await maintain(project, clock);
     expect(receiver.got).toHaveLength(6);
   });
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { existsSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { keepUp } from '../../gateway/projects/upkeep.ts';
+import { maintain } from '../../gateway/projects/maintenance.ts';
 import type { Project } from '../../gateway/projects/project.ts';
 import { caller, type Call } from '../helpers/calls.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
@@ -318,8 +318,8 @@ const STEPS = {
     clock.advance(size * 9_000);
     return [];
   },
-  async upkeep() {
-    await keepUp(project, clock);
+  async maintenance() {
+    await maintain(project, clock);
     return [];
   },
 } satisfies Record<string, Act>;

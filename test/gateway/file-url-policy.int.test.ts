@@ -228,7 +228,7 @@ describe('a link that a person allows', () => {
     const asking = link({ wait_seconds: 60 });
     await expect.poll(() => people.project.waits.size).toBe(1);
     clock.advance(DAY);
-    await people.upkeep();
+    await people.maintenance();
     const { body } = await asking;
     expect(body).toMatchObject({ status: 'expired', comment: null });
     expect((await link({ approval: body.request_id })).body).toEqual(body);

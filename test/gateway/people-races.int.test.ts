@@ -108,7 +108,7 @@ describe('a decision and the end of the time', () => {
       clock.advance(MINUTE - 1);
       const deciding = test.gateway.approvals.decide(link, { verb: 'approve' });
       clock.advance(1);
-      const [decided] = await Promise.all([deciding, people.upkeep(), people.upkeep()]);
+      const [decided] = await Promise.all([deciding, people.maintenance(), people.maintenance()]);
       const { status } = await people.status(id);
       expect(status).toBe(decided?.outcome === 'taken' ? 'approved' : 'expired');
       const events = (await people.events()).filter(({ request_id }) => request_id === id);

@@ -1,6 +1,6 @@
 import type { Choice, Decided } from '../../gateway/lib/approvals.ts';
 import type { Project } from '../../gateway/projects/project.ts';
-import { keepUp } from '../../gateway/projects/upkeep.ts';
+import { maintain } from '../../gateway/projects/maintenance.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { TestGateway } from '../helpers/gateway.ts';
 import { tokensOf } from '../helpers/outbox.ts';
@@ -177,8 +177,8 @@ export class TestPeople {
   }
 
   /** What time has done is written down. */
-  async upkeep(): Promise<void> {
-    await keepUp(this.project, this.#clock);
+  async maintenance(): Promise<void> {
+    await maintain(this.project, this.#clock);
   }
 
   /** Payloads of the events that told how requests ended, oldest first. */

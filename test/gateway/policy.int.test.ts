@@ -229,7 +229,7 @@ describe('policy_set', () => {
     const token = await people.link(body.request_id);
     clock.advance(86_400_000);
     await test.gateway.approvals.decide(token, { verb: 'approve' });
-    await people.upkeep();
+    await people.maintenance();
     expect((await people.status(body.request_id)).status).toBe('expired');
     expect(await policy()).toMatchObject({ version: 0 });
   });

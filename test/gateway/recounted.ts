@@ -1,6 +1,6 @@
 import { withRawDatabase } from '../helpers/database.ts';
 
-/** What the tables of a disk add up to, and what is remembered of that, at one moment: upkeep may commit between two looks. */
+/** What the tables of a disk add up to, and what is remembered of that, at one moment: maintenance may commit between two looks. */
 export function recounted(database: string) {
   return withRawDatabase(database, (connection) => {
     connection.exec('BEGIN');

@@ -47,7 +47,7 @@ describe('the callback of a request', () => {
     expect(inbox.body.items).toMatchObject([{ id: event.id, status: 'pending' }]);
     const claim = { event_id: event.id };
     expect((await test.call('POST', '/v1/inbox/claim', { body: claim })).status).toBe(200);
-    await people.upkeep();
+    await people.maintenance();
     expect(receiver.got).toHaveLength(1);
   });
 
@@ -58,7 +58,7 @@ describe('the callback of a request', () => {
     await receiver.came(1);
     const expired = await people.asked({ expires_in: '1m', callback_url });
     clock.advance(60_000);
-    await people.upkeep();
+    await people.maintenance();
     await receiver.came(2);
     await people.setPolicy({ id: 'no', effect: 'deny' });
     const denied = await people.asked({ callback_url });

@@ -197,11 +197,11 @@ describe('what ends a wait', () => {
 });
 
 describe('a wait that is longer than its request', () => {
-  it('ends with expired when upkeep writes it down', async () => {
+  it('ends with expired when maintenance writes it down', async () => {
     const asking = timed(people.ask({ expires_in: '1m', wait_seconds: 60 }));
     await waiting(1);
     clock.advance(60 * SECOND);
-    await people.upkeep();
+    await people.maintenance();
     const { answer, took } = await asking;
     const hint = 'Nobody decided in time: it is not approved.';
     expect(answer.body).toMatchObject({ status: 'expired', hint, poll_after_seconds: null });

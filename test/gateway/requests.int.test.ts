@@ -200,7 +200,7 @@ describe('time', () => {
     };
     expect(seen).toMatchObject(expired);
     clock.advance(MINUTE);
-    await people.upkeep();
+    await people.maintenance();
     // Writing it down late changes nothing in what is seen.
     const { notified, ...before } = seen;
     const { notified: after, ...now } = await people.status(id);
@@ -213,7 +213,7 @@ describe('time', () => {
     const [id] = ids;
     clock.advance(MINUTE);
     expect(await people.events()).toEqual([]);
-    for (let round = 0; round < 3; round += 1) await people.upkeep();
+    for (let round = 0; round < 3; round += 1) await people.maintenance();
     expect(await people.events()).toMatchObject([{ request_id: id, status: 'expired' }]);
     expect(await people.ledger('request.expired')).toMatchObject([{ subject: id }]);
     expect(await people.ledger('request.decided')).toEqual([]);
@@ -228,7 +228,7 @@ describe('time', () => {
     // Too late comes before all else that is wrong with a choice.
     const wrong = await test.gateway.approvals.decide(token, { verb: 'option', index: 9 });
     expect(wrong?.outcome).toBe('late');
-    await people.upkeep();
+    await people.maintenance();
     expect((await test.gateway.approvals.decide(token, { verb: 'approve' }))?.outcome).toBe('late');
     expect((await people.status(id)).status).toBe('expired');
     expect(await people.ledger('request.decided')).toEqual([]);
@@ -241,7 +241,7 @@ describe('time', () => {
     const done = await test.gateway.approvals.decide(token, { verb: 'approve' });
     expect(done?.outcome).toBe('taken');
     clock.advance(MINUTE);
-    await people.upkeep();
+    await people.maintenance();
     expect((await people.status(id)).status).toBe('approved');
     expect(await people.events()).toMatchObject([{ status: 'approved' }]);
   });
@@ -330,7 +330,7 @@ describe('request_list', () => {
     clock.advance(MINUTE);
     const later = { pending: [long], expired: [short], denied: [denied] };
     expect(await states()).toEqual(later);
-    await people.upkeep();
+    await people.maintenance();
     expect(await states()).toEqual(later);
     expect(await ids('?status=answered')).toEqual([]);
     expect((await test.call('GET', '/v1/requests?status=other')).status).toBe(400);

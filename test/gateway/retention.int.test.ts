@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runLocally } from '../../daemon/replica/local-call.ts';
 import { SavedTrustedClock } from '../../gateway/projects/trusted-clock.ts';
-import { keepUp } from '../../gateway/projects/upkeep.ts';
+import { maintain } from '../../gateway/projects/maintenance.ts';
 import type { Envelope } from '../../shared/kernel/envelope.ts';
 import { parseInput } from '../../shared/kernel/operation.ts';
 import { inboxList } from '../../shared/operations/inbox/list.ts';
@@ -49,7 +49,7 @@ describe('a payload past 30 days, while the clock may not be trusted to delete i
   it('is shown up to its last millisecond', async () => {
     const id = await routes.event();
     clock.advance(30 * DAY_MS);
-    await keepUp(mail.project, clock, { deletionClock: UNSTEADY });
+    await maintain(mail.project, clock, { deletionClock: UNSTEADY });
     expect(await listed()).toMatchObject([{ id, payload: { n: 1 }, payload_purged: false }]);
     clock.advance(1);
     expect(await listed()).toMatchObject([{ id, ...GONE }]);
@@ -61,7 +61,7 @@ describe('a payload past 30 days, while the clock may not be trusted to delete i
   it('is neither listed nor given to who reads, waits for or claims its event', async () => {
     const id = await routes.event();
     clock.advance(30 * DAY_MS + 1);
-    await keepUp(mail.project, clock, { deletionClock: UNSTEADY });
+    await maintain(mail.project, clock, { deletionClock: UNSTEADY });
     expect(await listed()).toMatchObject([{ id, ...GONE, payload_truncated: false }]);
     expect((await call('GET', `/v1/inbox/events/${id}`)).body).toMatchObject({ id, ...GONE });
     const waited = await call('GET', '/v1/inbox/wait?timeout_seconds=1');
@@ -116,7 +116,7 @@ describe('a payload past 30 days, while the clock may not be trusted to delete i
     const links = [link.body.url, htmlUrl ?? '', payloadUrl ?? ''];
     for (const one of links) expect((await fetch(one)).status).toBe(200);
     clock.advance(30 * MINUTE_MS + 1);
-    await keepUp(mail.project, clock, { deletionClock: UNSTEADY });
+    await maintain(mail.project, clock, { deletionClock: UNSTEADY });
     for (const one of links) expect((await fetch(one)).status).toBe(404);
     expect(await file(`${id}/a.txt`)).toMatchObject(refused(404, 'NOT_FOUND'));
     expect((await call('GET', `/v1/files?prefix=${id}/`)).body['items']).toEqual([]);
@@ -133,12 +133,12 @@ describe('a payload past 30 days, while the clock may not be trusted to delete i
     let delivery = await routes.attempted(routeId, 1);
     while (delivery.status === 'pending') {
       clock.advance(Date.parse(delivery.next_attempt_at ?? '') - clock.now());
-      await keepUp(mail.project, clock, { deletionClock: UNSTEADY });
+      await maintain(mail.project, clock, { deletionClock: UNSTEADY });
       delivery = await routes.attempted(routeId, delivery.attempts + 1);
     }
     expect(await routes.only()).toMatchObject({ dead: 1 });
     clock.advance(30 * DAY_MS + 1);
-    await keepUp(mail.project, clock, { deletionClock: UNSTEADY });
+    await maintain(mail.project, clock, { deletionClock: UNSTEADY });
     expect(await routes.only()).toMatchObject({ dead: 0 });
     expect(await routes.log(routeId)).toEqual([]);
     expect((await routes.retry(routeId)).body).toMatchObject({ retried: 0 });
@@ -187,7 +187,7 @@ describe('a daemon that runs for less than an hour at a time', () => {
     for (let minutes = 0; minutes < RUN_MS; minutes += MINUTE_MS) {
       passedMs += MINUTE_MS;
       clock.advance(MINUTE_MS);
-      await keepUp(await projectOf(gateway), clock, { deletionClock });
+      await maintain(await projectOf(gateway), clock, { deletionClock });
     }
     await gateway.stop({ keepFolder: true });
   }

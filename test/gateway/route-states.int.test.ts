@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Project } from '../../gateway/projects/project.ts';
-import { keepUp } from '../../gateway/projects/upkeep.ts';
+import { maintain } from '../../gateway/projects/maintenance.ts';
 import type { Envelope } from '../../shared/kernel/envelope.ts';
 import { newId } from '../../shared/lib/ids.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
@@ -64,7 +64,7 @@ async function exhausted(routeId: string): Promise<Delivery> {
   while (delivery.status === 'pending') {
     const { attempts, next_attempt_at } = delivery;
     clock.advance(Date.parse(next_attempt_at ?? '') - clock.now());
-    await keepUp(project, clock);
+    await maintain(project, clock);
     delivery = await routes.attempted(routeId, attempts + 1);
   }
   return delivery;
@@ -297,7 +297,7 @@ describe('a delivery that is given up', () => {
       Array.from({ length: 6 }, () => 'delivery.exhausted'),
     );
     clock.advance(DAY_MS);
-    await keepUp(project, clock);
+    await maintain(project, clock);
     expect(await told('delivery.exhausted')).toHaveLength(1);
     expect([await routes.log(routeId), await routes.log(otherId)].flat()).toHaveLength(2);
     await other.stop();
@@ -316,7 +316,7 @@ describe('a delivery that is given up', () => {
       },
     });
     clock.advance(61_000);
-    await keepUp(project, clock);
+    await maintain(project, clock);
     const found = await until(
       () => told('delivery.exhausted'),
       ({ length }) => length > 0,

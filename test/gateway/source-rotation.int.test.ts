@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Project } from '../../gateway/projects/project.ts';
-import { keepUp } from '../../gateway/projects/upkeep.ts';
+import { maintain } from '../../gateway/projects/maintenance.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { refused } from './people.ts';
 import { SIGNERS, type Signer } from './source-signers.ts';
@@ -116,7 +116,7 @@ describe.each(SIGNERS.map((signer) => [signer.verification, signer] as const))(
       expect(await stored()).toEqual({ secret: true, until: clock.now() });
       expect(await taken(signer)).toEqual([old]);
       expect(await saidUntil()).toBeNull();
-      await keepUp(await project(), clock);
+      await maintain(await project(), clock);
       expect(await stored()).toEqual(NOTHING);
       expect(await taken(signer)).toEqual([old]);
     });
@@ -138,7 +138,7 @@ describe.each(SIGNERS.map((signer) => [signer.verification, signer] as const))(
       expect(await taken(signer)).toEqual([newer, newest]);
       // The end of a window that was replaced ends nothing.
       clock.advance(60_000);
-      await keepUp(await project(), clock);
+      await maintain(await project(), clock);
       expect(await taken(signer)).toEqual([newer, newest]);
       await rotate(oldest, 0);
       expect(await taken(signer)).toEqual([oldest]);

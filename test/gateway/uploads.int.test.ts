@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keepUp } from '../../gateway/projects/upkeep.ts';
+import { maintain } from '../../gateway/projects/maintenance.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { rawRequest } from '../helpers/raw-http.ts';
 import { TestDisk } from './disk.ts';
@@ -278,7 +278,7 @@ describe('an upload that goes while its bytes come', () => {
     socket.write('n');
     expect(await answerOf(socket)).toContain('HTTP/1.1 404 ');
     expect(disk.blobFiles()).toEqual([]);
-    await keepUp(disk.project, clock);
+    await maintain(disk.project, clock);
     expect(await disk.read((store) => store.disk.use())).toMatchObject({ uploadBytes: 0 });
   });
 });

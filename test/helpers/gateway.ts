@@ -135,7 +135,7 @@ export class TestGateway {
       checkAnswers: true,
       log: pino({ level: process.env['SVC_TEST_LOG'] ?? 'fatal' }),
       onFatal: () => undefined,
-      steady: STEADY,
+      deletionClock: STEADY,
       openWriters: cloningWriters,
       ...(own && { store: own.store }),
       ...given,

@@ -56,7 +56,7 @@ export async function makeTemplate(): Promise<Template> {
   const channels = (await people.channels()).map((one): [string, string] => [one.label, one.id]);
   await closeAll(gateway);
   clock.advance(AGE_MS);
-  await people.upkeep();
+  await people.maintenance();
   const old = [
     ...(await idsOf(gateway, '/v1/requests', 'request_id')),
     ...(await idsOf(gateway, '/v1/inbox?status=done', 'id')),

@@ -8,7 +8,7 @@ import pino from 'pino';
 import { Gateway } from '../../gateway/gateway.ts';
 import type { Choice } from '../../gateway/lib/approvals.ts';
 import type { Project } from '../../gateway/projects/project.ts';
-import { keepUp } from '../../gateway/projects/upkeep.ts';
+import { maintain } from '../../gateway/projects/maintenance.ts';
 import { createVault, loadMasterKey } from '../../gateway/lib/vault.ts';
 import { systemClock, type Clock } from '../../shared/lib/clock.ts';
 import { asServiceError } from '../../shared/lib/errors.ts';
@@ -30,7 +30,7 @@ export interface Answered {
 
 /**
  * The real thing: a gateway over real databases in a folder of its own, and nothing else of the machine. Its clock is set
- * by hand, its scheduler is silent (upkeep runs when a step says so), and of a network there is only the receiver of a route.
+ * by hand, its scheduler is silent (maintenance runs when a step says so), and of a network there is only the receiver of a route.
  */
 export class World {
   readonly #template: Template;
@@ -141,11 +141,11 @@ export class World {
   async tick(): Promise<void> {
     const { got } = this.#template.receiver;
     const before = got.length;
-    await keepUp(this.#open.project, this.#open.clock);
+    await maintain(this.#open.project, this.#open.clock);
     await this.settled();
     // What was pushed meanwhile may have come to its end too late for the rest of it.
     if (got.length === before) return;
-    await keepUp(this.#open.project, this.#open.clock);
+    await maintain(this.#open.project, this.#open.clock);
     await this.settled();
   }
 

@@ -195,7 +195,7 @@ describe('the plan of a page', () => {
       const siblings = rows.filter((row) => row['parent'] === sort['parent']);
       const reads = siblings
         .map((row) => String(row['detail']))
-        // What is overdue at a time is little: the upkeep has written the rest down.
+        // What is overdue at a time is little: the maintenance has written the rest down.
         .filter((d) => /^SEARCH (event|e)\b/.test(d) && !d.includes('INDEX event_due '));
       expect({ reads, in: parents.get(sort['parent'] ?? -1)?.['detail'] ?? 'top' }).toMatchObject({
         reads: [],

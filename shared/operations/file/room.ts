@@ -6,7 +6,7 @@ import type { UploadRow } from '../../store/uploads.ts';
 /** Drops so many expired keys or uploads at a time when room is needed. */
 const PORTION = 500;
 
-/** What it takes to give room back: an operation has it, and so has upkeep. */
+/** What it takes to give room back: an operation has it, and so has maintenance. */
 export type RoomContext = Pick<WriteContext, 'store' | 'now' | 'recordService' | 'blobDropped'>;
 
 /** What a write adds to the disk; below 0 it takes away. */

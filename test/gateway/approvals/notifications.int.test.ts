@@ -351,7 +351,7 @@ describe('a link that confirms an address', () => {
 });
 
 describe('an outbox that cannot be written', () => {
-  it('gets its mails when it can, by upkeep alone', async () => {
+  it('gets its mails when it can, by maintenance alone', async () => {
     const folder = join(test.folder, 'outbox');
     rmSync(folder, { recursive: true, force: true });
     writeFileSync(folder, 'in the way');
@@ -359,10 +359,10 @@ describe('an outbox that cannot be written', () => {
     await expect.poll(() => noticeOf(id), { interval: 2 }).toMatchObject({ attempts: 1 });
     expect((await noticeOf(id))?.reason).toMatch(/outbox folder could not be written/);
     rmSync(folder);
-    await people.upkeep();
+    await people.maintenance();
     expect(mailsOf(test.folder)).toEqual([]);
     clock.advance(15 * SECOND);
-    await people.upkeep();
+    await people.maintenance();
     await people.link(id);
     expect(mailsOf(test.folder)).toHaveLength(1);
   });

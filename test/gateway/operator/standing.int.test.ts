@@ -78,7 +78,7 @@ describe('an order to block', () => {
     });
     smtp.script = {};
     mail.clock.advance(DAY);
-    await mail.upkeep();
+    await mail.maintenance();
     expect(await mail.ended(waiting.body.batch_id)).toMatchObject([
       { status: 'failed', error: { code: 'send_blocked' } },
     ]);

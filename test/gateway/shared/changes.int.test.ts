@@ -84,7 +84,7 @@ describe('a policy proposed on both gateways', () => {
       other.propose([{ effect: 'allow', action: 'read' }]),
     ]);
     const [first = '', second = ''] = proposals.map(({ body }) => body.request_id);
-    await one.upkeep();
+    await one.maintenance();
     const links = [await one.link(first), await one.link(second)];
     // Each by the gateway that did not ask.
     await Promise.all(

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MailConfig } from '../../../gateway/mail/mail-config.ts';
-import { keepUp } from '../../../gateway/projects/upkeep.ts';
+import { maintain } from '../../../gateway/projects/maintenance.ts';
 import { FakeSmtp } from '../../helpers/fake-smtp.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
 import { TestSending } from '../mail/outbound/sending.ts';
@@ -35,7 +35,7 @@ afterEach(async () => {
   await smtp.close();
 });
 
-const upkeep = () => Promise.all(senders.map(({ project }) => keepUp(project, clock)));
+const maintenance = () => Promise.all(senders.map(({ project }) => maintain(project, clock)));
 const soon = { timeout: 10_000, interval: 5 };
 const idle = async (): Promise<void> => {
   await expect.poll(() => senders.some(({ project }) => project.mails.isBusy), soon).toBe(false);
@@ -52,12 +52,12 @@ describe('mails', () => {
     for (const round of [1, 2]) {
       await expect.poll(() => smtp.begun, soon).toBe(6 * round);
       await idle();
-      await upkeep();
+      await maintenance();
       await idle();
       expect(smtp.begun).toBe(6 * round);
       if (round === 2) smtp.script = {};
       clock.advance(60 * SECOND);
-      await upkeep();
+      await maintenance();
     }
     for (const id of ids) expect(await mail.ended(id)).toMatchObject([{ status: 'sent' }]);
     await idle();
@@ -73,11 +73,11 @@ describe('mails', () => {
     const claim = { now, until: now + CLAIM_MS, limit: 9 };
     expect(await mail.project.writes.run('claimMails', claim)).toHaveLength(1);
     clock.advance(CLAIM_MS - 1);
-    await upkeep();
+    await maintenance();
     await idle();
     expect(smtp.received).toEqual([]);
     clock.advance(1);
-    await upkeep();
+    await maintenance();
     expect(await mail.ended(id)).toMatchObject([{ status: 'sent' }]);
     expect(smtp.received).toHaveLength(1);
   });
@@ -93,11 +93,11 @@ describe('mails', () => {
     // Whoever comes later has lost it.
     expect(await mail.project.writes.run('handMail', handing)).toBeNull();
     clock.advance(HANDED_MS - 1);
-    await upkeep();
+    await maintenance();
     await idle();
     expect(await mail.status(id)).toMatchObject({ messages: [{ status: 'queued' }] });
     clock.advance(1);
-    await upkeep();
+    await maintenance();
     expect(await mail.ended(id)).toMatchObject([{ status: 'failed', error: { code: 'unknown' } }]);
     expect(smtp.received).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NotificationQueue } from '../../../gateway/approvals/notification-queue.ts';
 import type { Project } from '../../../gateway/projects/project.ts';
-import { keepUp } from '../../../gateway/projects/upkeep.ts';
+import { maintain } from '../../../gateway/projects/maintenance.ts';
 import { createVault, loadMasterKey } from '../../../gateway/lib/vault.ts';
 import { unavailable } from '../../../shared/lib/errors.ts';
 import { FakeClock, type TestGateway } from '../../helpers/gateway.ts';
@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => pair.stop());
 
 /** Both do what is due, at once. */
-const upkeep = () => Promise.all(projects.map((project) => keepUp(project, clock)));
+const maintenance = () => Promise.all(projects.map((project) => maintain(project, clock)));
 
 const projectOf = (gateway: TestGateway): Project => {
   const project = projects[gateway === pair.a ? 0 : 1];
@@ -63,7 +63,7 @@ describe('deliveries', () => {
       expect(log.map(({ attempts }) => attempts)).toEqual(Array<number>(6).fill(attempt));
       expect(receiver.got).toHaveLength(6 * attempt);
       clock.advance(10 * 60 * SECOND);
-      await upkeep();
+      await maintenance();
       await receiver.came(6 * (attempt + 1));
     }
     await idle();
@@ -87,11 +87,11 @@ describe('deliveries', () => {
     const claim = { destination: destination[0] ?? '', now, limit: 9, until: now + CLAIM_MS };
     await projectOf(pair.a).writes.run('claimDeliveries', claim);
     clock.advance(CLAIM_MS - 1);
-    await upkeep();
+    await maintenance();
     await idle();
     expect(receiver.got).toEqual([]);
     clock.advance(1);
-    await upkeep();
+    await maintenance();
     expect((await receiver.came(1))[0]?.event.id).toBe(delivery?.event_id);
   });
 
@@ -119,7 +119,7 @@ describe('deliveries', () => {
     await pair.end(pair.a);
     expect(project.deliveries.isBusy).toBe(false);
     receiver.letGo();
-    await keepUp(projectOf(pair.b), clock);
+    await maintain(projectOf(pair.b), clock);
     await expect
       .poll(async () => {
         const { body } = await pair.b.call<{ items: { status: string }[] }>(

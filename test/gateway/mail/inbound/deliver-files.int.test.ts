@@ -187,7 +187,7 @@ describe('what came with a mail, after 30 days', () => {
     const links = [link.body.url, htmlUrl ?? '', payloadUrl ?? ''];
     for (const url of links) expect((await fetch(url)).status).toBe(200);
     mail.clock.advance(30 * 60_000 + 1);
-    await mail.upkeep();
+    await mail.maintenance();
     for (const url of links) expect((await fetch(url)).status).toBe(404);
     expect(await file(`${id}/a.txt`)).toMatchObject(refused(404, 'NOT_FOUND'));
     expect(await paths(`${id}/`)).toEqual([]);

@@ -178,11 +178,11 @@ describe('an attachment that was approved', () => {
       const stored = () =>
         mail.project.store.read((store) => store.emails.findBatch(body.batch_id));
       mail.clock.advance(30 * DAY - 1);
-      await mail.upkeep();
+      await mail.maintenance();
       expect(await stored()).toMatchObject({ text: 'Secret words.', html: '<p>Secret.' });
       expect(disk.blobFiles()).toHaveLength(1);
       mail.clock.advance(1);
-      await mail.upkeep();
+      await mail.maintenance();
       expect(await stored()).toMatchObject({
         text: null,
         html: null,
@@ -218,7 +218,7 @@ describe('what was in a mail, after 30 days', () => {
     // What is looked for would be found.
     expect(found()).toEqual(words);
     mail.clock.advance(30 * DAY);
-    await mail.upkeep();
+    await mail.maintenance();
     await expect.poll(found).toEqual([]);
   });
 });
@@ -230,7 +230,7 @@ describe('a mail whose content is gone before it could be sent', () => {
       await emails.forget(id);
       await emails.decide(id, 'queued', mail.clock.now());
     });
-    await mail.upkeep();
+    await mail.maintenance();
     expect(await mail.ended(id)).toMatchObject([{ status: 'failed', error: { code: 'gave_up' } }]);
     expect(mail.outbox()).toEqual([]);
   });

@@ -184,7 +184,7 @@ describe('a project whose mail bounces', () => {
       store.emails.decide(body.batch_id, 'queued', clock.now()),
     );
     clock.advance(HOUR);
-    await hosted.upkeep();
+    await hosted.maintenance();
     for (const id of [body.batch_id, queued]) {
       expect(await hosted.ended(id)).toMatchObject([
         { status: 'failed', error: { code: 'send_blocked' } },

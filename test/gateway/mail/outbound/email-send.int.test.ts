@@ -124,7 +124,7 @@ describe('a mail that waits for a person', () => {
     expect(after.messages.map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
     expect(await mail.asked()).toBe(0);
     expect(await mail.ledger('email.cancelled')).toMatchObject([{ subject: body.batch_id }]);
-    await mail.upkeep();
+    await mail.maintenance();
     expect(mail.outbox()).toEqual([]);
   });
 
@@ -135,7 +135,7 @@ describe('a mail that waits for a person', () => {
       status: 'cancelled',
       messages: [{ status: 'cancelled' }],
     });
-    await mail.upkeep();
+    await mail.maintenance();
     expect(await mail.status(body.batch_id)).toMatchObject({ status: 'cancelled' });
     // The room was of the day before.
     const [day] = new Date(mail.clock.now() - DAY).toISOString().split('T');
@@ -200,7 +200,7 @@ describe('a mail that waits for a person', () => {
     const asking = mail.send({ wait_seconds: seconds });
     await expect.poll(() => people.project.waits.size).toBe(1);
     mail.clock.advance(DAY);
-    if (writtenDown) await mail.upkeep();
+    if (writtenDown) await mail.maintenance();
     expect(await asking).toMatchObject({
       status: 200,
       body: { status: 'cancelled', messages: [{ status: 'cancelled' }] },

@@ -31,7 +31,7 @@ describe('a gateway that is closed while it sends', () => {
     const { clock, gateway } = before;
     const host = await TestSending.start({ smtp, clock, folder: gateway.folder });
     const again = await TestSending.of(host.gateway, before.project.info.id, clock);
-    await again.upkeep();
+    await again.maintenance();
     const look = () => again.project.store.read((store) => store.emails.messagesOf(id));
     await expect.poll(async () => (await look())[0]?.due_at).toBeNull();
     const fared = (await look()).map(({ code, status }) => ({ code, status }));

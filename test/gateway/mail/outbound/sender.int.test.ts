@@ -63,15 +63,15 @@ describe('a server that does not take a mail now', () => {
     const first = await mail.message(id);
     expect(first).toMatchObject({ status: 'queued', handed_at: null, code: null });
     expect(first?.due_at).toBe(mail.clock.now() + 15 * SECOND);
-    await mail.upkeep();
+    await mail.maintenance();
     expect(smtp.begun).toBe(1);
     mail.clock.advance(15 * SECOND);
-    await mail.upkeep();
+    await mail.maintenance();
     await expect.poll(async () => (await mail.message(id))?.attempts).toBe(2);
     expect((await mail.message(id))?.due_at).toBe(mail.clock.now() + 30 * SECOND);
     smtp.script = {};
     mail.clock.advance(30 * SECOND);
-    await mail.upkeep();
+    await mail.maintenance();
     expect(await mail.ended(body.batch_id)).toMatchObject([{ status: 'sent' }]);
     expect(smtp.received).toHaveLength(1);
     expect(await mail.events('email.failed')).toEqual([]);
@@ -85,7 +85,7 @@ describe('a server that does not take a mail now', () => {
       await expect.poll(async () => (await mail.message(id))?.attempts).toBe(attempt);
       const dueAt = (await mail.message(id))?.due_at ?? 0;
       mail.clock.advance(dueAt - mail.clock.now());
-      await mail.upkeep();
+      await mail.maintenance();
     }
     expect(await mail.ended(body.batch_id)).toMatchObject([
       { status: 'failed', error: { code: 'gave_up' } },
@@ -98,7 +98,7 @@ describe('a server that does not take a mail now', () => {
       diagnostic: 'The mail server does not take the address now: 450 4.2.1 Greylisted',
     });
     mail.clock.advance(86_400_000);
-    await mail.upkeep();
+    await mail.maintenance();
     expect(await mail.events('email.failed')).toHaveLength(1);
   });
 });
@@ -173,7 +173,7 @@ describe('a server that dies with the mail in its hands', () => {
     expect(message).toMatchObject({ status: 'failed', error: { code: 'unknown' } });
     smtp.script = {};
     mail.clock.advance(86_400_000);
-    await mail.upkeep();
+    await mail.maintenance();
     await mail.ended(await mail.sent({ to: ['bo@example.com'] }));
     expect(smtp.received.map(({ to }) => to[0])).toEqual(['ana@example.com', 'bo@example.com']);
     const events = await mail.events('email.failed');
@@ -191,7 +191,7 @@ describe('a server that dies with the mail in its hands', () => {
     expect(await mail.message(id)).toMatchObject({ status: 'queued', handed_at: null });
     smtp.script = {};
     mail.clock.advance(15 * SECOND);
-    await mail.upkeep();
+    await mail.maintenance();
     expect(await mail.ended(body.batch_id)).toMatchObject([{ status: 'sent' }]);
     expect(smtp.received).toHaveLength(1);
   });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { MailConfig } from '../../../../gateway/mail/mail-config.ts';
 import type { Project } from '../../../../gateway/projects/project.ts';
-import { keepUp } from '../../../../gateway/projects/upkeep.ts';
+import { maintain } from '../../../../gateway/projects/maintenance.ts';
 import { isoTime } from '../../../../shared/lib/clock.ts';
 import type { Envelope } from '../../../../shared/kernel/envelope.ts';
 import type { ErrorBody } from '../../../../shared/lib/errors.ts';
@@ -186,8 +186,8 @@ export class TestSending {
   }
 
   /** What time has done is written down, and what is due is sent. */
-  upkeep(): Promise<void> {
-    return keepUp(this.project, this.clock);
+  maintenance(): Promise<void> {
+    return maintain(this.project, this.clock);
   }
 
   stop(options: { keepFolder?: boolean } = {}): Promise<void> {

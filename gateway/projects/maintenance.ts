@@ -54,7 +54,7 @@ async function deliveryExpiry(store: Repositories): Promise<number | null> {
 /** The time, and the one as of which rows may be deleted. */
 type Deleting = Pick<Deletion, 'now' | 'asOf'>;
 
-interface UpkeepOptions {
+interface MaintenanceOptions {
   /** As of when rows may be deleted for their age: as of now, unless given. */
   readonly deletionClock?: DeletionClock;
   /** Ends the work after the portion at hand. */
@@ -67,10 +67,10 @@ interface UpkeepOptions {
  * at any time and again. Then asks to be called when the next thing is due, and in a day at the latest, because a write
  * that keeps its answer does not ask.
  */
-export async function keepUp(
+export async function maintain(
   project: Project,
   clock: Clock,
-  options: UpkeepOptions = {},
+  options: MaintenanceOptions = {},
 ): Promise<void> {
   const { deletionClock, signal } = options;
   const inPortions = async (portion: (now: number) => Promise<number>): Promise<number> => {

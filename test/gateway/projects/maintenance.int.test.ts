@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Project } from '../../gateway/projects/project.ts';
-import type { DeletionClock } from '../../gateway/projects/trusted-clock.ts';
-import { keepUp } from '../../gateway/projects/upkeep.ts';
-import { ControlStore } from '../../gateway/store/control-store.ts';
-import { FakeClock, TestGateway, UNSTEADY } from '../helpers/gateway.ts';
-import { writerOf } from '../helpers/writers.ts';
-import { LOOPBACK, Receiver } from './callback-receiver.ts';
-import { Routes } from './routes.ts';
+import type { Project } from '../../../gateway/projects/project.ts';
+import type { DeletionClock } from '../../../gateway/projects/trusted-clock.ts';
+import { maintain } from '../../../gateway/projects/maintenance.ts';
+import { ControlStore } from '../../../gateway/store/control-store.ts';
+import { FakeClock, TestGateway, UNSTEADY } from '../../helpers/gateway.ts';
+import { writerOf } from '../../helpers/writers.ts';
+import { LOOPBACK, Receiver } from '../callback-receiver.ts';
+import { Routes } from '../routes.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -91,16 +91,16 @@ describe('kept answers', () => {
     await keep(250, clock.now() + DAY_MS);
     await keep(1, clock.now() + 2 * DAY_MS);
     clock.advance(DAY_MS - 1);
-    await keepUp(project, clock);
+    await maintain(project, clock);
     expect(await expiry()).toBe(clock.now() + 1);
     clock.advance(1);
-    await keepUp(project, clock);
+    await maintain(project, clock);
     expect(await expiry()).toBe(clock.now() + DAY_MS);
   });
 
-  it('go without a call: upkeep asks for its next time', async () => {
+  it('go without a call: maintenance asks for its next time', async () => {
     await keep(1, clock.now() + 200);
-    await keepUp(project, clock);
+    await maintain(project, clock);
     clock.advance(200);
     await expect.poll(expiry, SOON).toBeNull();
   });
@@ -108,7 +108,7 @@ describe('kept answers', () => {
   it('stay while the clock is not deletionClock', async () => {
     await keep(1, clock.now() + DAY_MS);
     clock.advance(30 * DAY_MS);
-    await keepUp(project, clock, { deletionClock: UNSTEADY });
+    await maintain(project, clock, { deletionClock: UNSTEADY });
     expect(await expiry()).not.toBeNull();
   });
 });
@@ -147,7 +147,7 @@ describe('the counts of a source by hour', () => {
 });
 
 describe('a retry of a delivery', () => {
-  it('that falls due while upkeep is under way is made', async () => {
+  it('that falls due while maintenance is under way is made', async () => {
     const receiver = await Receiver.start();
     receiver.answer(500);
     await gateway.stop();
@@ -209,7 +209,7 @@ describe('a start', () => {
     gateway = await TestGateway.start({ clock });
   });
 
-  it('that is ended at once waits for its upkeep and leaves nothing open', async () => {
+  it('that is ended at once waits for its maintenance and leaves nothing open', async () => {
     const path = orphan();
     await restarted({}, async (again) => {
       await again.gateway.close();

@@ -28,7 +28,7 @@ export interface CatchUpDeps {
 }
 
 /** Brings a copy up to date, again and again, for as long as it is behind what is known of the gateway. */
-export class KeepUp {
+export class CatchUp {
   readonly #deps: CatchUpDeps;
   readonly #backoff = new Backoff(PAUSES);
   /** Attempts in a row that failed. */

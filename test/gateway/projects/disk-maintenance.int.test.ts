@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { DeletionClock } from '../../gateway/projects/trusted-clock.ts';
-import { keepUp } from '../../gateway/projects/upkeep.ts';
-import { FakeClock, STEADY, TestGateway, UNSTEADY } from '../helpers/gateway.ts';
-import { TestDisk } from './disk.ts';
+import type { DeletionClock } from '../../../gateway/projects/trusted-clock.ts';
+import { maintain } from '../../../gateway/projects/maintenance.ts';
+import { FakeClock, STEADY, TestGateway, UNSTEADY } from '../../helpers/gateway.ts';
+import { TestDisk } from '../disk.ts';
 
 let clock: FakeClock;
 let gateway: TestGateway;
@@ -15,8 +15,8 @@ beforeEach(async () => {
 });
 afterEach(() => gateway.stop());
 
-const upkeep = (deletionClock?: DeletionClock) =>
-  keepUp(disk.project, clock, deletionClock ? { deletionClock } : {});
+const maintenance = (deletionClock?: DeletionClock) =>
+  maintain(disk.project, clock, deletionClock ? { deletionClock } : {});
 const use = () => disk.read((store) => store.disk.use());
 
 const nextLinkExpiry = () => disk.read((store) => store.fileLinks.nextExpiry());
@@ -59,10 +59,10 @@ describe('keys whose time is over', () => {
     await addKeys(2, 'ever', null);
     const before = await entries();
     clock.advance(999);
-    await upkeep();
+    await maintenance();
     expect(await use()).toMatchObject({ keys: 235, keyBytes: 705 });
     clock.advance(1);
-    await upkeep();
+    await maintenance();
     expect(await use()).toMatchObject({ keys: 5, keyBytes: 15 });
     expect(await disk.read((store) => store.kv.stored('short/0'))).toBeUndefined();
     expect(await disk.read((store) => store.kv.stored('long/0'))).toBeDefined();
@@ -70,9 +70,9 @@ describe('keys whose time is over', () => {
     expect(await entries()).toEqual(before);
   });
 
-  it('go without a call: upkeep asks for its next time', async () => {
+  it('go without a call: maintenance asks for its next time', async () => {
     await addKeys(1, 'short', clock.now() + 200);
-    await upkeep();
+    await maintenance();
     clock.advance(200);
     await expect.poll(async () => (await use()).keys, { interval: 10 }).toBe(0);
   });
@@ -86,10 +86,10 @@ describe('uploads whose time is over', () => {
     await put(full.url, 'hello');
     expect(await use()).toMatchObject({ uploadBytes: 21 });
     clock.advance(899_999);
-    await upkeep();
+    await maintenance();
     expect(await use()).toMatchObject({ uploadBytes: 21 });
     clock.advance(1);
-    await upkeep();
+    await maintenance();
     expect(await use()).toMatchObject({ uploadBytes: 9 });
     await expect.poll(() => disk.blobFiles()).toEqual([]);
     expect(await disk.read((store) => store.uploads.find(later.id))).toBeDefined();
@@ -105,7 +105,7 @@ describe('uploads whose time is over', () => {
     await put(url, 'hello');
     await disk.addFile('same.txt', 'hello');
     clock.advance(900_000);
-    await upkeep();
+    await maintenance();
     await disk.project.removeBlob(hash('sha256', 'hello'));
     expect(disk.blobFiles()).toEqual([hash('sha256', 'hello')]);
   });
@@ -113,14 +113,14 @@ describe('uploads whose time is over', () => {
   it('go in portions', async () => {
     for (let n = 0; n < 120; n += 1) await disk.openUpload({ size: 1 });
     clock.advance(900_000);
-    await upkeep();
+    await maintenance();
     expect(await use()).toMatchObject({ uploadBytes: 0 });
     expect(await entries('upload.expired')).toHaveLength(120);
   });
 
   it('go without a call', async () => {
     await disk.openUpload({ size: 5, ms: 200 });
-    await upkeep();
+    await maintenance();
     clock.advance(200);
     await expect.poll(async () => (await use()).uploadBytes, { interval: 10 }).toBe(0);
   });
@@ -133,10 +133,10 @@ describe('links whose time is over', () => {
     const later = await disk.addLink('a.txt', version, { ms: 2000 });
     const before = await entries();
     clock.advance(999);
-    await upkeep();
+    await maintenance();
     expect(await nextLinkExpiry()).toBe(clock.now() + 1);
     clock.advance(1);
-    await upkeep();
+    await maintenance();
     expect(await nextLinkExpiry()).toBe(clock.now() + 1000);
     expect((await fetch(later)).status).toBe(200);
     expect(await entries()).toEqual(before);
@@ -144,7 +144,7 @@ describe('links whose time is over', () => {
 
   it('go without a call', async () => {
     await disk.addLink('a.txt', await disk.addFile('a.txt', 'content'), { ms: 200 });
-    await upkeep();
+    await maintenance();
     clock.advance(200);
     await expect.poll(nextLinkExpiry, { interval: 10 }).toBeNull();
   });
@@ -156,12 +156,12 @@ describe('while the clock is not deletionClock', () => {
     const upload = await disk.openUpload({ size: 5, ms: 1000 });
     const link = await disk.addLink('a.txt', await disk.addFile('a.txt', 'x'), { ms: 1000 });
     clock.advance(86_400_000);
-    await upkeep(UNSTEADY);
+    await maintenance(UNSTEADY);
     expect(await use()).toMatchObject({ keys: 1, keyBytes: 3, uploadBytes: 5 });
     expect(await nextLinkExpiry()).not.toBeNull();
     expect((await fetch(link)).status).toBe(404);
     expect((await put(upload.url, 'hello')).status).toBe(404);
-    await upkeep(STEADY);
+    await maintenance(STEADY);
     expect(await use()).toMatchObject({ keys: 0, keyBytes: 0, uploadBytes: 0 });
     expect(await nextLinkExpiry()).toBeNull();
   });
