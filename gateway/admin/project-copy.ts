@@ -2,7 +2,7 @@ import { CHAIN_START, verifyChunk } from '../../shared/rules/ledger-chain.ts';
 import type { Reader } from '../../shared/store/driver.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { EmbeddedReader } from '../../shared/store/reader.ts';
-import { ledgerKeyAad } from '../commit/recorder.ts';
+import { ledgerKeyAad } from '../commit/ledger-writer.ts';
 import { createVault } from '../lib/vault.ts';
 
 const PORTION = 1000;

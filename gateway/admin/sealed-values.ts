@@ -11,7 +11,7 @@ import type { Row } from '../../shared/store/driver.ts';
 import type { SealedColumn } from '../store/sealed-store.ts';
 import { idempotencyAad } from '../commit/idempotency.ts';
 import { SAMPLE_PLACE } from '../projects/open-control.ts';
-import { ledgerKeyAad } from '../commit/recorder.ts';
+import { ledgerKeyAad } from '../commit/ledger-writer.ts';
 import { accountHashText, accountAad, loginAad, loginRateText } from '../auth/logins.ts';
 import { linkAad, linkRateText, sessionAad } from '../web/inbox/sessions.ts';
 

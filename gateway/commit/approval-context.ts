@@ -9,7 +9,7 @@ import { announce, queueCallback } from './routing.ts';
 
 /** What a job has for requests and the people who decide them, at a time. */
 export function approvalContext(job: Job, now: number): DecidingContext {
-  const { store, project, vault, recorder, tell } = job;
+  const { store, project, vault, ledgerWriter, tell } = job;
   return {
     store,
     project,
@@ -17,8 +17,8 @@ export function approvalContext(job: Job, now: number): DecidingContext {
     now,
     newId: (prefix) => newId(prefix, now),
     recordService: (op, subject, about) => {
-      const inputDigest = about === undefined ? undefined : recorder.digest(about);
-      return recorder.record(store, { op, subject, ...(inputDigest && { inputDigest }) }, now);
+      const inputDigest = about === undefined ? undefined : ledgerWriter.digest(about);
+      return ledgerWriter.record(store, { op, subject, ...(inputDigest && { inputDigest }) }, now);
     },
     emit: (event) => emit(job, event, now),
     dueAt: (at) => tell({ kind: 'due', at }),

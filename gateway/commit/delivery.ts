@@ -51,7 +51,7 @@ function sinceOf(now: number): string {
 }
 
 async function insertOnce(job: Job, came: Delivery): Promise<DeliveryAnswer> {
-  const { store, recorder, bodies } = job;
+  const { store, ledgerWriter, bodies } = job;
   const { sourceId, source, now, hash, providerId, type, digest } = came;
   const sinceIso = isoTime(now - DEDUP_BODY_MS);
   // Of another id, or of none.
@@ -83,7 +83,7 @@ async function insertOnce(job: Job, came: Delivery): Promise<DeliveryAnswer> {
   if (came.blob !== null) await store.blobs.addReference(came.blob, came.sizeBytes);
   store.sources.countAccepted(sourceId, now, event.receivedAt);
   const action = { op: 'event.received', subject: event.id, inputDigest: digest };
-  await recorder.record(store, action, now);
+  await ledgerWriter.record(store, action, now);
   await announce(job, { seq, source, type }, now);
   return { status: 'accepted', event_id: event.id };
 }

@@ -5,7 +5,7 @@ import type { BaseCopy, Standing } from '../../shared/store/driver.ts';
 import type { OpenWriterOptions } from '../../shared/store/open.ts';
 import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
-import { ledgerKeyAad, Recorder } from './recorder.ts';
+import { ledgerKeyAad, LedgerWriter } from './ledger-writer.ts';
 import { createVault } from '../lib/vault.ts';
 import type { Effect, Job, Procedure } from './job.ts';
 import { procedures, type InputOf, type OutputOf, type ProcedureName } from './procedures.ts';
@@ -60,8 +60,8 @@ export class InProcessWriters implements Writers {
     const writer = await ProjectWriter.open(location, info.id, options, pinHolder);
     const ledgerKey = await loadLedgerKey(writer, project, this.#vault);
     apply([{ kind: 'committed', standing: writer.standing }]);
-    const recorder = new Recorder(ledgerKey);
-    const parts = { project: info, server, vault: this.#vault, recorder, bodies, routing };
+    const ledgerWriter = new LedgerWriter(ledgerKey);
+    const parts = { project: info, server, vault: this.#vault, ledgerWriter, bodies, routing };
     return new InProcessWrites(writer, ledgerKey, {
       parts,
       apply,

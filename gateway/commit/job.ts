@@ -2,7 +2,7 @@ import type { EventReady, ProjectInfo, ServerInfo, Vault } from '../../shared/ke
 import type { RoomContext } from '../../shared/operations/file/room.ts';
 import type { Query, Standing } from '../../shared/store/driver.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
-import type { Recorder } from './recorder.ts';
+import type { LedgerWriter } from './ledger-writer.ts';
 import type { RecentBodies } from './recent-bodies.ts';
 import type { Routing } from './open-routes.ts';
 
@@ -39,7 +39,7 @@ export interface Job {
   readonly project: ProjectInfo;
   readonly server: ServerInfo;
   readonly vault: Vault;
-  readonly recorder: Recorder;
+  readonly ledgerWriter: LedgerWriter;
   readonly bodies: RecentBodies;
   readonly routing: Routing;
   /** Forgotten when the transaction does not come to be. */
@@ -72,11 +72,11 @@ export interface Deletion extends Portion {
 }
 
 /** What a job has for whoever gives room of the disk back, at a time. */
-export function roomContext({ store, recorder, tell }: Job, now: number): RoomContext {
+export function roomContext({ store, ledgerWriter, tell }: Job, now: number): RoomContext {
   return {
     store,
     now,
-    recordService: (op, subject) => recorder.record(store, { op, subject }, now),
+    recordService: (op, subject) => ledgerWriter.record(store, { op, subject }, now),
     blobDropped: (digest) => tell({ kind: 'blob_dropped', digest }),
   };
 }

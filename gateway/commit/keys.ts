@@ -11,7 +11,7 @@ interface NewAdminKey {
 
 /** A key with every scope, for the owner of the machine. */
 export const adminKey: Procedure<NewAdminKey, null> = {
-  async run({ store, recorder }, { id, hash, last4, now }) {
+  async run({ store, ledgerWriter }, { id, hash, last4, now }) {
     await store.keys.insert({
       id,
       name: 'admin',
@@ -24,7 +24,7 @@ export const adminKey: Procedure<NewAdminKey, null> = {
       expires_at: null,
       revoked_at: null,
     });
-    await recorder.record(store, { op: 'key.created', subject: id }, now);
+    await ledgerWriter.record(store, { op: 'key.created', subject: id }, now);
     return null;
   },
 };

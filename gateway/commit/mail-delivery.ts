@@ -52,7 +52,7 @@ export const mailDelivery: Procedure<MailDelivery, DeliveryAnswer> = {
 };
 
 async function insertOnce(job: Job, came: MailDelivery): Promise<DeliveryAnswer> {
-  const { store, recorder } = job;
+  const { store, ledgerWriter } = job;
   const { sourceId, source, now, ids, digest, files } = came;
   const known = await knownAs(store, came);
   if (known) return { status: 'duplicate', event_id: known.id };
@@ -88,7 +88,7 @@ async function insertOnce(job: Job, came: MailDelivery): Promise<DeliveryAnswer>
   if (came.sender !== null) await store.emailAddresses.noteReceived(came.sender, receivedAt);
   store.sources.countAccepted(sourceId, now, receivedAt);
   const action = { op: 'event.received', subject: event.id, inputDigest: digest };
-  await recorder.record(store, action, now);
+  await ledgerWriter.record(store, action, now);
   await announce(job, { seq, source, type: TYPE }, now);
   return { status: 'accepted', event_id: event.id };
 }

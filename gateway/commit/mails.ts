@@ -100,12 +100,12 @@ async function recordDelay(job: Job, message: EmailMessageRow, delay: MailDelay,
   job.tell({ kind: 'due', at: now + pauseMs });
 }
 
-async function recordSent({ store, recorder }: Job, message: EmailMessageRow, now: number) {
+async function recordSent({ store, ledgerWriter }: Job, message: EmailMessageRow, now: number) {
   const nowIso = isoTime(now);
   await store.emails.setSent(message.id, nowIso);
   await store.emailAddresses.noteSent(message.recipient, nowIso);
   await store.emailAddresses.count(dayOf(now), 'sent', 1);
-  await recorder.record(store, { op: 'email.sent', subject: message.id }, now);
+  await ledgerWriter.record(store, { op: 'email.sent', subject: message.id }, now);
 }
 
 async function recordFailed(
@@ -114,9 +114,9 @@ async function recordFailed(
   why: Reply & { readonly code: string },
   now: number,
 ): Promise<void> {
-  const { store, recorder } = job;
+  const { store, ledgerWriter } = job;
   await store.emails.end(message.id, 'failed', why);
-  await recorder.record(store, { op: 'email.failed', subject: message.id }, now);
+  await ledgerWriter.record(store, { op: 'email.failed', subject: message.id }, now);
   await announce(
     job,
     message,
@@ -159,12 +159,12 @@ async function announce(job: Job, message: EmailMessageRow, told: Told, now: num
 
 /** Adds a report to its day, and ends all sending when there are too many of them. */
 async function countReport(job: Job, what: 'bounced' | 'complained', now: number): Promise<void> {
-  const { store, recorder, project } = job;
+  const { store, ledgerWriter, project } = job;
   await store.emailAddresses.count(dayOf(now), what, 1);
   const reason = await standingOf(store, now);
   if (reason === null || (await sendBlocked(store))) return;
   await setSendBlocked(store, { reason, at: isoTime(now) });
-  await recorder.record(store, { op: 'send.blocked', subject: project.id }, now);
+  await ledgerWriter.record(store, { op: 'send.blocked', subject: project.id }, now);
 }
 
 /** A report about one message of ours: which, and what it says. */
@@ -187,7 +187,7 @@ export async function applyReport(
   { messageId, recipient, by }: ReportOnMessage,
   now: number,
 ): Promise<boolean> {
-  const { store, recorder } = job;
+  const { store, ledgerWriter } = job;
   const meaning = meaningOf(recipient);
   const message = await store.emails.find(messageId);
   if (!meaning || !message || !REPORTABLE.includes(message.status)) return false;
@@ -198,7 +198,7 @@ export async function applyReport(
     await store.emailAddresses.suppress(message.recipient, why, isoTime(now));
     await countReport(job, code, now);
   }
-  await recorder.record(store, { op: 'email.bounced', subject: message.id }, now);
+  await ledgerWriter.record(store, { op: 'email.bounced', subject: message.id }, now);
   const told = { code, reason, smtpCode: null, enhancedCode: recipient.status, stage, bounceType };
   await announce(job, message, { type: 'email.bounced', ...told }, now);
   return true;

@@ -15,14 +15,18 @@ export const moveOverdue: Procedure<Portion, number> = {
   },
 };
 
-async function moveOne({ store, recorder, tell }: Job, row: EventRow, now: number): Promise<void> {
+async function moveOne(
+  { store, ledgerWriter, tell }: Job,
+  row: EventRow,
+  now: number,
+): Promise<void> {
   const next = effective(queueRow(row), now);
   await store.events.setQueue(row.seq, next, next.status === 'dead' ? isoTime(now) : null);
   if (next.status === 'dead') {
     await store.events.setRemark(row.seq, 'reason', '"The lease ran out on the last attempt."');
   }
   const op = row.status === 'claimed' ? 'lease.expired' : 'event.retried';
-  await recorder.record(store, { op, subject: row.id }, now);
+  await ledgerWriter.record(store, { op, subject: row.id }, now);
   if (next.status === 'pending') tell({ kind: 'event_ready', source: row.source, type: row.type });
 }
 
@@ -34,7 +38,7 @@ interface Purged {
 
 /** Deletes payloads past their time. */
 export const purgePayloads: Procedure<Deletion, Purged> = {
-  async run({ store, recorder }, { now, asOf, limit }) {
+  async run({ store, ledgerWriter }, { now, asOf, limit }) {
     const before = keptSince(asOf);
     const { count, blobs } = await store.events.purge(before, limit);
     if (count === 0) return { count, orphans: [] };
@@ -42,8 +46,8 @@ export const purgePayloads: Procedure<Deletion, Purged> = {
     for (const digest of blobs) {
       if (await store.blobs.dropReference(digest)) orphans.push(digest);
     }
-    const inputDigest = recorder.digest({ count, before });
-    await recorder.record(store, { op: 'payload.purged', subject: null, inputDigest }, now);
+    const inputDigest = ledgerWriter.digest({ count, before });
+    await ledgerWriter.record(store, { op: 'payload.purged', subject: null, inputDigest }, now);
     return { count, orphans };
   },
 };

@@ -142,7 +142,7 @@ interface Owner {
  */
 export const setOwner: Procedure<Owner, null> = {
   async run(job, { channelId, address, now }) {
-    const { store, project, vault, recorder } = job;
+    const { store, project, vault, ledgerWriter } = job;
     const context = approvalContext(job, now);
     const comparable = comparableAddress(address);
     const addressHash = vault.sign(addressHashText(project.id, comparable));
@@ -174,7 +174,7 @@ export const setOwner: Procedure<Owner, null> = {
       addressHash,
       masked: maskedAddress(address),
     });
-    await recorder.record(store, { op: 'channel.owner_set', subject: id }, now);
+    await ledgerWriter.record(store, { op: 'channel.owner_set', subject: id }, now);
     if (owner) await askAnew(context, id);
     return null;
   },
@@ -202,7 +202,7 @@ interface Confirmation {
  */
 export const confirmChannel: Procedure<Confirmation, string | null> = {
   async run(job, { tokenHash, telegram, now }) {
-    const { store, project, vault, recorder } = job;
+    const { store, project, vault, ledgerWriter } = job;
     const channel = await store.channels.byToken(tokenHash, now);
     if (!channel || (channel.kind === 'telegram') !== (telegram !== null)) return null;
     if (channel.status !== 'added') return channel.id;
@@ -215,7 +215,7 @@ export const confirmChannel: Procedure<Confirmation, string | null> = {
       await store.channels.setAddress(channel.id, { address: sealed, addressHash, masked: null });
     }
     await store.channels.setVerified(channel.id, isoTime(now));
-    await recorder.record(store, { op: 'channel.verified', subject: channel.id }, now);
+    await ledgerWriter.record(store, { op: 'channel.verified', subject: channel.id }, now);
     await askOwner(job, channel, { name: telegram?.name ?? null, now });
     return channel.id;
   },

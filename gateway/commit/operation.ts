@@ -48,7 +48,7 @@ function isWrite(one: Operation): one is WriteOperation {
 }
 
 async function commit(job: Job, call: OperationCall): Promise<OperationOutcome> {
-  const { store, recorder } = job;
+  const { store, ledgerWriter } = job;
   const { caller, input, now, prepared } = call;
   const { idempotencyKey } = caller;
   if (idempotencyKey !== null && call.mayBeRepeat) {
@@ -65,7 +65,7 @@ async function commit(job: Job, call: OperationCall): Promise<OperationOutcome> 
       subject: called.subjectOf(input, committed),
       outcome: 'ok',
       code: null,
-      result_digest: recorder.digest(committed),
+      result_digest: ledgerWriter.digest(committed),
       ...noteOf(call, called.agentOf(committed)),
     },
     now,

@@ -106,13 +106,13 @@ async function finish(
 
 /** Nobody tries it again by itself: the inbox is told, and other routes, but not those to the same destination. */
 async function giveUp(job: Job, row: DeliveryRow, { endedAt: now, outcome }: Attempt) {
-  const { store, recorder } = job;
+  const { store, ledgerWriter } = job;
   await finish(job, row, 'dead', now);
   const { id, event_seq, attempts, route_id, request_id, url, destination } = row;
   const event = await store.deliveries.eventOf(event_seq);
-  const inputDigest = recorder.digest({ delivery: id, route_id, request_id, url, attempts });
+  const inputDigest = ledgerWriter.digest({ delivery: id, route_id, request_id, url, attempts });
   const action = { op: 'delivery.dead', subject: event?.id ?? null, inputDigest };
-  await recorder.record(store, action, now);
+  await ledgerWriter.record(store, action, now);
   // What tells of a failure and fails as well is told of no more: two dead receivers would have no end of it.
   if (!event || (event.source === SERVICE_SOURCE && event.type === EXHAUSTED)) return;
   await approvalContext(job, now).emit({
@@ -135,7 +135,7 @@ async function giveUp(job: Job, row: DeliveryRow, { endedAt: now, outcome }: Att
 
 /** The receiver wants nothing more: the route ends, and what it had under way goes back for agents to claim. */
 async function closeRoute(job: Job, row: DeliveryRow, attempt: Attempt): Promise<void> {
-  const { store, recorder } = job;
+  const { store, ledgerWriter } = job;
   const { endedAt: now } = attempt;
   if (row.route_id === null) return giveUp(job, row, attempt);
   await store.deliveries.retryAt(row.id, row.attempts, now);
@@ -149,7 +149,7 @@ async function closeRoute(job: Job, row: DeliveryRow, attempt: Attempt): Promise
   const event = await store.deliveries.eventOf(row.event_seq);
   const why = { reason: GONE_REASON, eventId: event?.id ?? null };
   if (await disableRoute(context, route, why)) {
-    await recorder.record(store, { op: 'route.disabled', subject: route.id }, now);
+    await ledgerWriter.record(store, { op: 'route.disabled', subject: route.id }, now);
   }
 }
 

@@ -30,12 +30,12 @@ interface Founding {
  */
 export const foundProject: Procedure<Founding, null> = {
   async run(job, { channelId, address, key, now }) {
-    const { store, project, recorder } = job;
+    const { store, project, ledgerWriter } = job;
     if (await store.channels.owner()) {
       if (key) await addKey(job, key, now);
       return null;
     }
-    await recorder.record(store, { op: 'project.created', subject: project.id }, now);
+    await ledgerWriter.record(store, { op: 'project.created', subject: project.id }, now);
     await setOwner.run(job, { channelId, address, now });
     if (key) await addKey(job, key, now);
     return null;
@@ -51,7 +51,7 @@ export const signInKey: Procedure<SignInKey & { readonly now: number }, 'made' |
       return 'made';
     }
     await store.ledger.append(
-      { ...KEY_REFUSED, input_digest: job.recorder.digest(digested(key)) },
+      { ...KEY_REFUSED, input_digest: job.ledgerWriter.digest(digested(key)) },
       now,
     );
     return 'full';
@@ -71,7 +71,7 @@ const KEY_REFUSED = {
 } as const;
 
 async function addKey(job: Job, key: SignInKey, now: number): Promise<void> {
-  const { store, recorder } = job;
+  const { store, ledgerWriter } = job;
   const { id, name, hash, last4, scopes, accountId } = key;
   await store.keys.insert({
     id,
@@ -85,8 +85,8 @@ async function addKey(job: Job, key: SignInKey, now: number): Promise<void> {
     expires_at: null,
     revoked_at: null,
   });
-  const inputDigest = recorder.digest(digested(key));
-  await recorder.record(store, { op: 'key.created', subject: id, inputDigest }, now);
+  const inputDigest = ledgerWriter.digest(digested(key));
+  await ledgerWriter.record(store, { op: 'key.created', subject: id, inputDigest }, now);
 }
 
 function digested({ name, scopes, accountId }: SignInKey) {

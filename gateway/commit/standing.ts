@@ -21,15 +21,15 @@ interface Standing {
 
 /** The operator blocks sending, or lifts a block, whoever set it. Another reason replaces the one that stands. */
 export const setStanding: Procedure<Order, Standing> = {
-  async run({ store, project, recorder }, { reason, now }) {
+  async run({ store, project, ledgerWriter }, { reason, now }) {
     const before = await sendBlocked(store);
     if (reason === (before?.reason ?? null)) return { blocked: before, changed: false };
     const blocked = reason === null ? null : { reason, at: before?.at ?? isoTime(now) };
     if (blocked === null) await unblockSending(store, now);
     else await setSendBlocked(store, blocked);
     const op = blocked === null ? 'send.unblocked' : 'send.blocked';
-    const inputDigest = recorder.digest({ reason });
-    await recorder.record(store, { op, subject: project.id, inputDigest }, now);
+    const inputDigest = ledgerWriter.digest({ reason });
+    await ledgerWriter.record(store, { op, subject: project.id, inputDigest }, now);
     return { blocked, changed: true };
   },
 };

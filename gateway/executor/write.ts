@@ -27,8 +27,8 @@ const running = new WeakMap<Project, Set<string>>();
 export async function runWrite(call: Omit<Write, 'brief' | 'inputDigest'>): Promise<unknown> {
   const { project, operation } = call;
   const brief = operation.briefOf(call.input);
-  const recorder = await project.recorder();
-  const write = { brief, inputDigest: recorder.digest(brief), ...call };
+  const ledgerWriter = await project.ledgerWriter();
+  const write = { brief, inputDigest: ledgerWriter.digest(brief), ...call };
   const releases: (() => void)[] = [];
   try {
     return await answer(write, await commitOnce(write, releases));

@@ -23,7 +23,7 @@ import { deliverMail } from '../mail/inbound/deliver.ts';
 import type { MailReader } from '../mail/inbound/read-mail.ts';
 import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
-import type { Recorder } from '../commit/recorder.ts';
+import type { LedgerWriter } from '../commit/ledger-writer.ts';
 import type { Delivery, DeliveryAnswer } from '../commit/delivery.ts';
 
 /** A mail is in memory, more than once, until it is read and stored: a few of the largest at a time. */
@@ -75,7 +75,7 @@ export class Ingress {
     const now = this.#deps.clock.now();
     const received = { request, headers: headerRecord(request.rawHeaders), body, now };
     this.#verify(project, source, received);
-    const delivery = understand(await project.recorder(), source.row, received);
+    const delivery = understand(await project.ledgerWriter(), source.row, received);
     if (body.length <= PAYLOAD_ROW_MAX_BYTES) return project.writes.run('delivery', delivery);
     const { digest, release } = await project.blobs.put(body);
     try {
@@ -148,7 +148,7 @@ export class Ingress {
   }
 }
 
-function understand(recorder: Recorder, source: SourceRow, received: Received): Delivery {
+function understand(ledgerWriter: LedgerWriter, source: SourceRow, received: Received): Delivery {
   const { request, headers, body, now } = received;
   const { verification } = source;
   const contentType = request.headers['content-type'];
@@ -171,6 +171,6 @@ function understand(recorder: Recorder, source: SourceRow, received: Received): 
     providerId: providerId({ verification, headers, payload }),
     contentType: contentType ?? null,
     headers: JSON.stringify(storedHeaders(request.rawHeaders, dropped)),
-    digest: recorder.digest(came),
+    digest: ledgerWriter.digest(came),
   };
 }

@@ -19,7 +19,7 @@ import { Feed } from './feed.ts';
 import type { Observer } from '../lib/observer.ts';
 import type { OpenFiles } from './open-files.ts';
 import { ProjectFiles, type ProjectDatabaseDeps } from './project-files.ts';
-import { Recorder } from '../commit/recorder.ts';
+import { LedgerWriter } from '../commit/ledger-writer.ts';
 import { Waits } from '../../shared/kernel/waits.ts';
 import type { PushSender, Sender, Senders } from './senders.ts';
 import { WriteGate, type MigrationState } from './write-gate.ts';
@@ -101,7 +101,7 @@ export class Project {
   #standing: Standing = { position: 0, log: null };
   /** Where the log of a database on a server stands, as that told last. */
   #primaryLog: Pick<LogPosition, 'epoch' | 'generation'> | null = null;
-  #recorder: Recorder | null = null;
+  #ledgerWriter: LedgerWriter | null = null;
   readonly #gate: WriteGate;
   readonly #files: ProjectFiles;
   readonly #foreign: ForeignChanges;
@@ -153,8 +153,8 @@ export class Project {
   }
 
   /** Its voice in the ledger. The key of that is in the database, so the first call opens it. */
-  async recorder(): Promise<Recorder> {
-    return (this.#recorder ??= new Recorder(await this.#files.ledgerKey()));
+  async ledgerWriter(): Promise<LedgerWriter> {
+    return (this.#ledgerWriter ??= new LedgerWriter(await this.#files.ledgerKey()));
   }
 
   #databaseDeps(

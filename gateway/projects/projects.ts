@@ -249,7 +249,7 @@ export class Projects {
   async #finish(projectId: string): Promise<Project> {
     const project = await this.find(projectId);
     if (!project) throw new Error('The project just made is not there.');
-    await project.recorder();
+    await project.ledgerWriter();
     await this.#control.confirmProject(projectId);
     return project;
   }

@@ -199,12 +199,12 @@ describe('a long ledger', () => {
     const gateway = await TestGateway.start();
     const project = await gateway.gateway.projects.find(gateway.projectId);
     if (!project) throw new Error('no project');
-    const recorder = await project.recorder();
+    const ledgerWriter = await project.ledgerWriter();
     const jobs = Array.from({ length: 500 }, () =>
       writerOf(project).write(async (repositories) => {
         for (let n = 0; n < 100; n += 1) {
           const action = { op: 'test.filled', subject: `n${n}` };
-          await recorder.record(repositories, action, Date.now());
+          await ledgerWriter.record(repositories, action, Date.now());
         }
       }),
     );

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { Recorder } from '../../gateway/commit/recorder.ts';
+import { LedgerWriter } from '../../gateway/commit/ledger-writer.ts';
 import { CHAIN_START, verifyChunk } from '../../shared/rules/ledger-chain.ts';
 import { ControlStore } from '../../gateway/store/control-store.ts';
 import type { RemoteLocation } from '../../shared/store/location.ts';
@@ -64,12 +64,12 @@ describe('a database on a server', () => {
 
   it('keeps a ledger to which two gateways append, each entry linked to the one before', async () => {
     const writers = [await openProject(), await openProject()];
-    const recorder = new Recorder(new Uint8Array(32));
+    const ledgerWriter = new LedgerWriter(new Uint8Array(32));
     const action = { op: 'event_received', subject: null };
     await Promise.all(
       writers.flatMap((writer) =>
         Array.from({ length: 100 }, (_, n) =>
-          writer.write((store) => recorder.record(store, action, 1_700_000_000_000 + n)),
+          writer.write((store) => ledgerWriter.record(store, action, 1_700_000_000_000 + n)),
         ),
       ),
     );

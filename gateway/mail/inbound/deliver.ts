@@ -66,14 +66,14 @@ export async function deliverMail(
     // What is known for sure leaves no bytes; whoever comes at the same time is told apart by the transaction.
     if (known?.isSame) return { status: 'duplicate', event_id: known.id };
     const delivery = await putAway(project, mail, pins);
-    const recorder = await project.recorder();
+    const ledgerWriter = await project.ledgerWriter();
     return await project.writes.run('mailDelivery', {
       ...delivery,
       ...place,
       source: source.name,
       replyTo: ours?.takesReplies ? ours.id : null,
       now,
-      digest: recorder.digest({ source: source.name, mail: mail.digest }),
+      digest: ledgerWriter.digest({ source: source.name, mail: mail.digest }),
     });
   } finally {
     for (const { release } of pins) release();

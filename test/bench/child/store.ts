@@ -183,8 +183,8 @@ async function openLedger(wanted: { folder: string; entries: number }): Promise<
   const { project: info, apiKey } = await gateway.createProject({ name: 'ledger', slug: 'ledger' });
   ledgerKeeper = await open(gateway, info.id, apiKey);
   const { project } = ledgerKeeper;
-  const recorder = await project.recorder();
-  const digest = recorder.digest('an input');
+  const ledgerWriter = await project.ledgerWriter();
+  const digest = ledgerWriter.digest('an input');
   for (let done = 1; done < wanted.entries; done += APPENDED_TOGETHER) {
     const count = Math.min(APPENDED_TOGETHER, wanted.entries - done);
     await writerOf(project).write(async (store) => {
@@ -194,7 +194,7 @@ async function openLedger(wanted: { folder: string; entries: number }): Promise<
           subject: `evt_${done + number}`,
           inputDigest: digest,
         };
-        await recorder.record(store, action, Date.now());
+        await ledgerWriter.record(store, action, Date.now());
       }
     });
   }

@@ -151,11 +151,11 @@ describe('a look at the whole chain', () => {
     const long = await TestGateway.start({ clock });
     const project = await long.gateway.projects.find(long.projectId);
     if (!project) throw new Error('no project');
-    const recorder = await project.recorder();
+    const ledgerWriter = await project.ledgerWriter();
     for (let round = 0; round < 21; round += 1) {
       await writerOf(project).write(async (store) => {
         for (let n = 0; n < 1000; n += 1) {
-          await recorder.record(store, { op: 'test.filled', subject: `n${n}` }, clock.now());
+          await ledgerWriter.record(store, { op: 'test.filled', subject: `n${n}` }, clock.now());
         }
       });
     }

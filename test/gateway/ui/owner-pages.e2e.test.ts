@@ -245,11 +245,11 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
     await page.waitForLoadState();
     await page.keyboard.press('u');
     await page.waitForURL('**/ledger');
-    const recorder = await people.project.recorder();
+    const ledgerWriter = await people.project.ledgerWriter();
     for (let round = 0; round < 20; round += 1) {
       await writerOf(people.project).write(async (store) => {
         for (let n = 0; n < 1000; n += 1) {
-          await recorder.record(store, { op: 'test.filled', subject: `n${n}` }, clock.now());
+          await ledgerWriter.record(store, { op: 'test.filled', subject: `n${n}` }, clock.now());
         }
       });
     }

@@ -15,7 +15,7 @@ export function ledgerKeyAad(projectId: string): string {
 }
 
 /** Speaks to the ledger for a project: it has the key of the project's digests. */
-export class Recorder {
+export class LedgerWriter {
   readonly #key: Uint8Array;
 
   constructor(key: Uint8Array) {
