@@ -8,7 +8,7 @@ import { MailCarrier } from './mail/mail-carrier.ts';
 import type { MailConfig } from './mail/mail-config.ts';
 import { orAgain, type Mailer, type OutgoingMail } from './mail/mailer.ts';
 import { openMailer } from './mail/open-mailer.ts';
-import { observedCarrier, type Observer } from './lib/observer.ts';
+import { meteredCarrier, type Metrics } from './lib/metrics.ts';
 import type { Duty } from './projects/peers.ts';
 import type { TelegramBot, Trouble } from './channels/telegram/bot.ts';
 import type { Webhook } from './channels/telegram/webhook.ts';
@@ -48,7 +48,7 @@ interface MessagingDeps {
   readonly isOneOfMany: boolean;
   /** Something about Telegram that an operator should know. */
   readonly onTrouble: (trouble: Trouble) => void;
-  readonly observer?: Observer | undefined;
+  readonly metrics?: Metrics | undefined;
 }
 
 /** The ways to people, and the notifications of all projects. */
@@ -67,7 +67,7 @@ export class Messaging {
     this.#deps = deps;
     this.#mailer = mailer;
     const carrier = new MailCarrier(mailer, { publicUrl, ...(from && { from }) });
-    this.#carriers = { email: observedCarrier(carrier, 'email', deps.observer) };
+    this.#carriers = { email: meteredCarrier(carrier, 'email', deps.metrics) };
   }
 
   static async open(deps: MessagingDeps): Promise<Messaging> {
@@ -125,7 +125,7 @@ export class Messaging {
       mailer: this.#mailer,
       addresses: this.#deps.addresses,
       filesInHand: this.#filesInHand,
-      observer: this.#deps.observer,
+      metrics: this.#deps.metrics,
     });
     this.#queues.add(mails);
     return mails;
@@ -136,13 +136,13 @@ export class Messaging {
    * itself: a start without it is a start.
    */
   async connect(approvals: ApprovalService): Promise<void> {
-    const { config, publicUrl, clock, isOneOfMany, onTrouble, observer } = this.#deps;
+    const { config, publicUrl, clock, isOneOfMany, onTrouble, metrics } = this.#deps;
     if (!config.telegram) return;
     const { TelegramBot: Bot } = await import('./channels/telegram/bot.ts');
     const telegram = { ...config.telegram, publicUrl };
     const bot = new Bot({ config: telegram, approvals, clock, isOneOfMany, onTrouble });
     this.#bot = bot;
-    this.#carriers.telegram = observedCarrier(bot.carrier, 'telegram', observer);
+    this.#carriers.telegram = meteredCarrier(bot.carrier, 'telegram', metrics);
     bot.start().catch((cause: unknown) => {
       onTrouble({ kind: 'refused', message: 'Telegram refuses the bot.', cause });
     });

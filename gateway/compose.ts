@@ -66,7 +66,7 @@ const UNUSED_MS = 600_000;
 
 /** Puts the parts together; nothing of it runs yet. */
 export async function assemble(options: GatewayOptions): Promise<Components> {
-  const { dataFolder, urls, contentUrl, log, observer } = options;
+  const { dataFolder, urls, contentUrl, log, metrics } = options;
   let isInDoubt = false;
   const onFatal = (error: unknown): void => {
     isInDoubt = true;
@@ -100,9 +100,9 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   const callbacks = openCallbacks(options, { clock, vault, server });
   const kept = { dataFolder, databases, bucket, blobsFolder };
   const inDoubt = { isInDoubt: () => isInDoubt };
-  const deps = { ...kept, ...inDoubt, clock, writers, callbacks, messaging, observer };
+  const deps = { ...kept, ...inDoubt, clock, writers, callbacks, messaging, metrics };
   const { projects, peers } = openProjects(options, store, deps);
-  const mail = new InboundMail({ config: config.mail, projects, control, clock, log, observer });
+  const mail = new InboundMail({ config: config.mail, projects, control, clock, log, metrics });
   const core = { clock, vault, server, databases, projects, messaging, mail };
   const signIn = options.signIn ? openSignIn(options, { ...core, control }) : null;
   const doors = await openDoors(options, { ...core, control, signIn });
@@ -114,7 +114,7 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
 }
 
 function openMessaging(
-  { dataFolder, urls, store, log, observer }: GatewayOptions,
+  { dataFolder, urls, store, log, metrics }: GatewayOptions,
   core: Pick<Parameters<typeof Messaging.open>[0], 'config' | 'clock' | 'vault' | 'addresses'>,
 ): Promise<Messaging> {
   return Messaging.open({
@@ -123,7 +123,7 @@ function openMessaging(
     publicUrl: urls.api,
     isOneOfMany: store !== undefined,
     onTrouble: ({ kind, message, cause }) => log.warn({ kind, err: cause }, message),
-    observer,
+    metrics,
   });
 }
 
@@ -193,13 +193,13 @@ interface Core {
 }
 
 function openCallbacks(options: GatewayOptions, core: Core): OutboundCallbacks {
-  const { callbackAllow, callbackDeadlineMs, log, observer } = options;
+  const { callbackAllow, callbackDeadlineMs, log, metrics } = options;
   return new OutboundCallbacks({
     ...core,
     ...(callbackAllow && { allow: callbackAllow }),
     ...(callbackDeadlineMs !== undefined && { deadlineMs: callbackDeadlineMs }),
     onError: (project, error) => log.error({ err: error, project }, 'callbacks failed'),
-    ...(observer && { onOutcome: (outcome) => observer.pushed(outcome) }),
+    ...(metrics && { onOutcome: (outcome) => metrics.pushed(outcome) }),
   });
 }
 

@@ -6,7 +6,7 @@ import { hashApiKey, last4, newApiKey, newId } from '../shared/lib/ids.ts';
 import type { ApprovalService } from './lib/approvals.ts';
 import { NO_OWNER } from './approvals/no-owner.ts';
 import type { BotHealth } from './compose-messaging.ts';
-import type { Census } from './lib/observer.ts';
+import type { Gauges } from './lib/metrics.ts';
 import type { OperatorService } from './operator/operator-service.ts';
 import type { Projects } from './projects/projects.ts';
 import type { GatewayOptions } from './options.ts';
@@ -112,11 +112,11 @@ export class Gateway {
   }
 
   /** What it holds at this moment. */
-  get census(): Census {
+  get gauges(): Gauges {
     const { mail, messaging, projects, writers } = this.#deps;
     const mailbox = mail.status;
     return {
-      ...projects.census,
+      ...projects.gauges,
       writes: writers.waiting ?? 0,
       mailbox: mailbox?.connected ? 1 : 0,
       mailboxBacklog: mailbox?.backlog ?? 0,

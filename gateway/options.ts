@@ -5,7 +5,7 @@ import type { BlobsConfig } from './blobs/blobs-config.ts';
 import type { CallbackAllow } from './callbacks/callback-allow.ts';
 import { type RemoteStore } from './projects/databases.ts';
 import { type MessagingConfig } from './compose-messaging.ts';
-import type { Observer } from './lib/observer.ts';
+import type { Metrics } from './lib/metrics.ts';
 import type { DeletionClock } from './projects/trusted-clock.ts';
 import type { Writers, WritersOptions } from './commit/writers.ts';
 
@@ -27,7 +27,7 @@ export interface GatewayOptions {
   /** Holds the key that seals stored secrets, and is made where it is not there: `master.key` beside the data, unless given. */
   readonly masterKeyFile?: string;
   /** Counts what happens. */
-  readonly observer?: Observer;
+  readonly metrics?: Metrics;
   /** The server that keeps the databases: they are files in `dataFolder`, unless given. */
   readonly store?: RemoteStore;
   /** Where blobs are kept: beside the databases, unless said otherwise. */

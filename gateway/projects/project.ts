@@ -16,7 +16,7 @@ import { Transfer } from './transfer.ts';
 import { ForeignChanges } from './foreign-changes.ts';
 import { SourceCache } from './source-cache.ts';
 import { Feed } from './feed.ts';
-import type { Observer } from '../lib/observer.ts';
+import type { Metrics } from '../lib/metrics.ts';
 import type { OpenFiles } from './open-files.ts';
 import { ProjectFiles, type ProjectDatabaseDeps } from './project-files.ts';
 import { LedgerWriter } from '../commit/ledger-writer.ts';
@@ -54,7 +54,7 @@ export interface ProjectDeps extends Senders {
   inBackground(projectId: string, work: () => Promise<void>): void;
   /** Asks for maintenance of the project at this time or before. */
   atLatest(projectId: string, dueAt: number): void;
-  readonly observer?: Observer | undefined;
+  readonly metrics?: Metrics | undefined;
 }
 
 /** How a project is found when it is first asked for. */
@@ -334,7 +334,7 @@ export class Project {
     for (const effect of effects) {
       if (effect.kind === 'committed') this.#standing = effect.standing;
       else applyEffect(this, effect);
-      if (effect.kind === 'event_ready') this.#deps.observer?.eventReady();
+      if (effect.kind === 'event_ready') this.#deps.metrics?.eventReady();
       this.feed.note(effect);
       this.watchers.note(effect);
     }

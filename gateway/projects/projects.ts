@@ -7,7 +7,7 @@ import type { Adopted, MovingProject, Sole, Transition } from '../store/control/
 import type { ProjectIdleState, IdleMarkers } from '../store/control/idle-markers.ts';
 import type { ControlStore, ProjectRecord } from '../store/control-store.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
-import type { Census } from '../lib/observer.ts';
+import type { Gauges } from '../lib/metrics.ts';
 import { OpenFiles, type OpenFilesOptions } from './open-files.ts';
 import { Project, type ProjectDeps } from './project.ts';
 import { Scheduler } from './scheduler.ts';
@@ -113,7 +113,7 @@ export class Projects {
   }
 
   /** What all of them hold at this moment. */
-  get census(): Pick<Census, 'openProjects' | 'waits' | 'streams'> {
+  get gauges(): Pick<Gauges, 'openProjects' | 'waits' | 'streams'> {
     const known = [...this.#known.values()];
     return {
       openProjects: this.openCount,

@@ -9,7 +9,7 @@ import type { Handler } from '../../shared/http/http-server.ts';
 import type { AddressRanges } from '../lib/address-ranges.ts';
 import type { ContentHost } from '../http/links/content-host.ts';
 import { addressBehind, isDirectFromHere } from '../lib/client-address.ts';
-import type { Metrics } from './metrics.ts';
+import type { PrometheusMetrics } from './metrics.ts';
 import type { Probes } from './probes.ts';
 import { NO_ROUTE, RouteTable } from './route-table.ts';
 import { namedProject, pathOf, shownPath } from './shown-path.ts';
@@ -22,7 +22,7 @@ interface FrontDeps {
   /** Where nothing is but what strangers wrote; null where they have no host of their own. */
   readonly content: ContentHost | null;
   readonly probes: Probes;
-  readonly metrics: Metrics;
+  readonly metrics: PrometheusMetrics;
   readonly log: Logger;
 }
 

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { AttemptOutcome } from '../../shared/rules/retry-schedule.ts';
 import { isSuccess } from '../../shared/rules/retry-schedule.ts';
-import type { Census, Observer } from '../lib/observer.ts';
+import type { Gauges, Metrics } from '../lib/metrics.ts';
 
 /** A request that has ended. */
 interface Answered {
@@ -19,7 +19,7 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DEL
 const INGRESS_ROUTE = '/w/{token}';
 /** Waits take up to two minutes. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 120];
-const GAUGES: readonly (readonly [name: string, help: string, key: keyof Census])[] = [
+const GAUGES: readonly (readonly [name: string, help: string, key: keyof Gauges])[] = [
   ['svc_open_projects', 'Projects whose databases are open.', 'openProjects'],
   ['svc_waits', 'Waits that are held.', 'waits'],
   ['svc_streams', 'Streams of changes that replicas follow.', 'streams'],
@@ -30,7 +30,7 @@ const GAUGES: readonly (readonly [name: string, help: string, key: keyof Census]
 ];
 
 /** What is counted, in the form of Prometheus. */
-export class Metrics implements Observer {
+export class PrometheusMetrics implements Metrics {
   readonly #registry = new Registry();
   readonly #requests = this.#counter(
     'svc_http_requests_total',
@@ -80,13 +80,13 @@ export class Metrics implements Observer {
   }
 
   /** Counts of this moment, taken whenever somebody asks. */
-  gauge(census: () => Census): void {
+  gauge(gauges: () => Gauges): void {
     for (const [name, help, key] of GAUGES) {
       const gauge = new Gauge({
         name,
         help,
         collect() {
-          this.set(census()[key]);
+          this.set(gauges()[key]);
         },
         registers: [],
       });

@@ -7,7 +7,7 @@ import { SAFE_HEADERS } from '../../shared/http/safe-headers.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import type { BotHealth } from '../compose-messaging.ts';
 import type { DiskProbe } from './disk-probe.ts';
-import type { Metrics } from './metrics.ts';
+import type { PrometheusMetrics } from './metrics.ts';
 
 /** How far the process is. */
 export type Phase = 'opening' | 'open' | 'closing';
@@ -17,7 +17,7 @@ interface ProbesDeps {
   readonly disk: DiskProbe;
   /** Null without a Telegram bot. */
   readonly telegram: () => BotHealth | null;
-  readonly metrics: Metrics;
+  readonly metrics: PrometheusMetrics;
   /** Who shows it may read the metrics from anywhere; null is nobody. */
   readonly metricsToken: string | null;
 }

@@ -15,7 +15,7 @@ import { claimDataFolder } from '../lib/data-folder.ts';
 import { DiskProbe } from './disk-probe.ts';
 import { Front } from './front.ts';
 import { listenText, type ListenAddress } from './listen-address.ts';
-import { Metrics } from './metrics.ts';
+import { PrometheusMetrics } from './metrics.ts';
 import { Probes, type Phase } from './probes.ts';
 
 interface ServerOptions {
@@ -45,7 +45,7 @@ const CONNECTIONS_MAX = 16_384;
 export class GatewayServer {
   readonly #options: ServerOptions;
   readonly #lock: Lock;
-  readonly #metrics = new Metrics();
+  readonly #metrics = new PrometheusMetrics();
   readonly #front: Front;
   #phase: Phase = 'opening';
   #http: HttpServer | null = null;
@@ -136,14 +136,14 @@ export class GatewayServer {
       ...(masterKeyFile !== null && { masterKeyFile }),
       ...(store !== null && { store }),
       log,
-      observer: this.#metrics,
+      metrics: this.#metrics,
       onFatal: (error) => {
         log.fatal({ err: error }, 'the disk failed a write');
         onFatal();
       },
     });
     const gateway = this.#gateway;
-    this.#metrics.gauge(() => gateway.census);
+    this.#metrics.gauge(() => gateway.gauges);
     this.#front.open(gateway.app);
     this.#operator = await OperatorSocket.open({ dataFolder, approvals: gateway.operator, log });
     if (this.#phase === 'opening') this.#phase = 'open';

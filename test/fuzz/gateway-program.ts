@@ -6,7 +6,7 @@ import { Gateway } from '../../gateway/gateway.ts';
 import { readMailConfig } from '../../gateway/mail/read-mail-config.ts';
 import { DiskProbe } from '../../gateway/server/disk-probe.ts';
 import { Front } from '../../gateway/server/front.ts';
-import { Metrics } from '../../gateway/server/metrics.ts';
+import { PrometheusMetrics } from '../../gateway/server/metrics.ts';
 import { Probes } from '../../gateway/server/probes.ts';
 import { HttpServer } from '../../shared/http/http-server.ts';
 import { LongestTurn } from '../helpers/processor-time.ts';
@@ -17,7 +17,7 @@ import { LongestTurn } from '../helpers/processor-time.ts';
  */
 const [folder = ''] = process.argv.slice(2);
 const log = pino({ level: process.env['SVC_TEST_LOG'] ?? 'error' }, pino.destination(2));
-const metrics = new Metrics();
+const metrics = new PrometheusMetrics();
 const disk = new DiskProbe(folder);
 const probes = new Probes({
   phase: () => 'open',

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { ControlStore } from '../../store/control-store.ts';
-import type { Observer } from '../../lib/observer.ts';
+import type { Metrics } from '../../lib/metrics.ts';
 import type { Duty } from '../../projects/peers.ts';
 import type { Projects } from '../../projects/projects.ts';
 import type { MailConfig } from '../mail-config.ts';
@@ -17,7 +17,7 @@ interface InboundMailDeps {
   readonly control: ControlStore;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly observer?: Observer | undefined;
+  readonly metrics?: Metrics | undefined;
 }
 
 /** Mail that comes in: the reader of all of it, and the mailbox that it is taken from, where there is one. */
@@ -43,10 +43,10 @@ export class InboundMail {
   }
 
   async #open(imap: ImapConfig, domain: string): Promise<void> {
-    const { projects, control, clock, log, observer } = this.#deps;
+    const { projects, control, clock, log, metrics } = this.#deps;
     // Its package is loaded only where there is a mailbox.
     const { Mailbox: Box } = await import('./mailbox/mailbox.ts');
-    const taker = new MailRoom({ projects, reader: this.reader, clock, domain, observer });
+    const taker = new MailRoom({ projects, reader: this.reader, clock, domain, metrics });
     this.#mailbox = await Box.open({ place: imap, store: control.mailboxes, taker, clock, log });
     this.#mailbox.start();
   }

@@ -3,8 +3,8 @@ import { readProjectAddress } from '../../../shared/operations/email/project-add
 import type { Project } from '../../projects/project.ts';
 import type { Projects } from '../../projects/projects.ts';
 import { deliverMail } from './deliver.ts';
-import type { Observer } from '../../lib/observer.ts';
-import type { MailOutcome } from '../../lib/observer.ts';
+import type { Metrics } from '../../lib/metrics.ts';
+import type { MailOutcome } from '../../lib/metrics.ts';
 import type { MailTaker } from './mail-taker.ts';
 import type { MailReader, ReadMail } from './read-mail.ts';
 
@@ -14,7 +14,7 @@ interface MailRouterDeps {
   readonly clock: Clock;
   /** Behind the `@` of every address that mail comes to. */
   readonly domain: string;
-  readonly observer?: Observer | undefined;
+  readonly metrics?: Metrics | undefined;
 }
 
 /** Brings mails to the projects that they are for. */
@@ -27,7 +27,7 @@ export class MailRoom implements MailTaker {
 
   async take(came: Parameters<MailTaker['take']>[0]): Promise<MailOutcome> {
     const outcome = await this.#take(came);
-    this.#deps.observer?.mailTaken(outcome);
+    this.#deps.metrics?.mailTaken(outcome);
     return outcome;
   }
 

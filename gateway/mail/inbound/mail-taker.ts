@@ -1,4 +1,4 @@
-import type { MailOutcome } from '../../lib/observer.ts';
+import type { MailOutcome } from '../../lib/metrics.ts';
 
 /** Takes a mail in: reads it, finds whom it is for, stores it. */
 export interface MailTaker {

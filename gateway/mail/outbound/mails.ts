@@ -6,7 +6,7 @@ import { reportToken, tokenAddresses } from '../../../shared/operations/email/pr
 import type { EmailBatchRow, EmailMessageRow } from '../../../shared/store/emails.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
 import type { Slots } from '../../lib/slots.ts';
-import type { Observer } from '../../lib/observer.ts';
+import type { Metrics } from '../../lib/metrics.ts';
 import { SendQueue, type SendingProject } from '../../projects/send-queue.ts';
 import type { MailFailure, MailFate } from '../../commit/mails.ts';
 import type { InputOf } from '../../commit/procedures.ts';
@@ -27,7 +27,7 @@ interface MailQueueDeps {
   readonly addresses: MailInfo;
   /** Bytes of files that are read for mails of all projects; the others wait, unread. */
   readonly filesInHand: Slots;
-  readonly observer?: Observer | undefined;
+  readonly metrics?: Metrics | undefined;
 }
 
 const VOID: MailFate = { outcome: 'void' };
@@ -88,7 +88,7 @@ export class Mails extends SendQueue<EmailMessageRow> {
   async #tried(messageId: string): Promise<MailFate> {
     const fate = await this.#fateOf(messageId);
     this.#unwritten.set(messageId, fate);
-    this.#deps.observer?.mailSent(fate.outcome);
+    this.#deps.metrics?.mailSent(fate.outcome);
     return fate;
   }
 

@@ -49,7 +49,7 @@ function wait(client: Client, tool = 'inbox_wait', input: object = waitInput()) 
 }
 
 /** How many waits the gateway holds. */
-const held = (): number => gateway.gateway.census.waits;
+const held = (): number => gateway.gateway.gauges.waits;
 
 async function arrives(): Promise<string> {
   const { body } = await gateway.deliver(hook, '{"type":"order"}');

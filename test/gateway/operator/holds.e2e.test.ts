@@ -98,9 +98,9 @@ describe('a project that is held', () => {
   it('lets those who wait wait on, until something comes', async () => {
     const hook = await gateway.addSource({ name: 'open' });
     const waiting = gateway.call('GET', '/v1/inbox/wait?timeout_seconds=30');
-    await expect.poll(() => gateway.gateway.census.waits).toBe(1);
+    await expect.poll(() => gateway.gateway.gauges.waits).toBe(1);
     await moves.hold(name);
-    expect(gateway.gateway.census.waits).toBe(1);
+    expect(gateway.gateway.gauges.waits).toBe(1);
     await moves.release(name);
     const { body } = await gateway.deliver(hook, '{"n":1}');
     expect((await waiting).body).toMatchObject({ event: { id: body['event_id'] } });
@@ -209,7 +209,7 @@ describe('a project that has moved', () => {
 
   it('ends waits and streams', async () => {
     const waiting = gateway.call('GET', '/v1/inbox/wait?timeout_seconds=30');
-    await expect.poll(() => gateway.gateway.census.waits).toBe(1);
+    await expect.poll(() => gateway.gateway.gauges.waits).toBe(1);
     await moves.hold(name);
     await moves.leave(name, null);
     expect([200, 503]).toContain((await waiting).status);

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DiskProbe } from '../../../gateway/server/disk-probe.ts';
-import { Metrics } from '../../../gateway/server/metrics.ts';
+import { PrometheusMetrics } from '../../../gateway/server/metrics.ts';
 import { Probes, type Phase } from '../../../gateway/server/probes.ts';
 import { HttpServer } from '../../../shared/http/http-server.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
@@ -16,7 +16,7 @@ beforeEach(async () => {
   folder = temporaryFolder();
   phase = 'opening';
   telegram = null;
-  const metrics = new Metrics();
+  const metrics = new PrometheusMetrics();
   const disk = new DiskProbe(folder.path);
   const probes = new Probes({
     phase: () => phase,

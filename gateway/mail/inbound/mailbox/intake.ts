@@ -1,5 +1,5 @@
 import type { Clock } from '../../../../shared/lib/clock.ts';
-import type { MailOutcome } from '../../../lib/observer.ts';
+import type { MailOutcome } from '../../../lib/metrics.ts';
 import type { MailTaker } from '../mail-taker.ts';
 import type { FetchedMail, ImapConnection, ListedMail } from './imap-connection.ts';
 import type { Progress } from './progress.ts';

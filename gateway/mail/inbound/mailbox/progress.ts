@@ -1,6 +1,6 @@
 import type { MailboxCursor } from '../../../store/control/mailboxes.ts';
 import { backoffMs, type Pauses } from '../../../lib/backoff.ts';
-import type { MailOutcome } from '../../../lib/observer.ts';
+import type { MailOutcome } from '../../../lib/metrics.ts';
 
 /** So often a mail is tried in its turn. Then it is set aside, so that it does not stand in the way of others. */
 const TRIES_IN_TURN = 3;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { vi } from 'vitest';
 import { Mailbox } from '../../../../../gateway/mail/inbound/mailbox/mailbox.ts';
 import type { ImapConfig } from '../../../../../gateway/mail/inbound/imap-config.ts';
-import type { MailOutcome } from '../../../../../gateway/lib/observer.ts';
+import type { MailOutcome } from '../../../../../gateway/lib/metrics.ts';
 import type { MailTaker } from '../../../../../gateway/mail/inbound/mail-taker.ts';
 import { Password } from '../../../../../gateway/mail/password.ts';
 import { systemClock } from '../../../../../shared/lib/clock.ts';

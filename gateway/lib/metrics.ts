@@ -9,7 +9,7 @@ export type MailOutcome = 'delivered' | 'duplicate' | 'unknown_recipient';
 type MailSending = 'sent' | 'void' | 'later' | 'failed';
 
 /** Is told of what happens, to count it. Called often: it is quick, and never throws. */
-export interface Observer {
+export interface Metrics {
   /** Events became claimable. */
   eventReady(): void;
   /** An attempt to push to a callback has ended. */
@@ -23,7 +23,7 @@ export interface Observer {
 }
 
 /** What a gateway holds at this moment. */
-export interface Census {
+export interface Gauges {
   /** Projects whose databases are open. */
   readonly openProjects: number;
   readonly waits: number;
@@ -40,16 +40,16 @@ export interface Census {
 }
 
 /** The carrier, with how its notifications fare told. */
-export function observedCarrier(
+export function meteredCarrier(
   carrier: Carrier,
   kind: ChannelKind,
-  observer: Observer | undefined,
+  metrics: Metrics | undefined,
 ): Carrier {
-  if (!observer) return carrier;
+  if (!metrics) return carrier;
   return {
     async send(notification, to) {
       const sent = await carrier.send(notification, to);
-      observer.posted(kind, sent.outcome);
+      metrics.posted(kind, sent.outcome);
       return sent;
     },
   };
