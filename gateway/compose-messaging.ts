@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Clock } from '../shared/lib/clock.ts';
 import type { MailInfo, Vault } from '../shared/kernel/context.ts';
 import type { ChannelKind } from '../shared/store/channels.ts';
-import { Slots } from './lib/slots.ts';
+import { Semaphore } from './lib/semaphore.ts';
 import { Mails } from './mail/outbound/mails.ts';
 import { MailCarrier } from './mail/mail-carrier.ts';
 import type { MailConfig } from './mail/mail-config.ts';
@@ -58,7 +58,7 @@ export class Messaging {
   readonly #carriers: Partial<Record<ChannelKind, Carrier>>;
   /** The notifications and mails of all projects. */
   readonly #queues = new Set<{ close(): void }>();
-  readonly #filesInHand = new Slots(FILES_IN_HAND_MAX_BYTES);
+  readonly #filesInHand = new Semaphore(FILES_IN_HAND_MAX_BYTES);
   #bot: TelegramBot | null = null;
 
   private constructor(deps: MessagingDeps, mailer: Mailer) {

@@ -29,7 +29,7 @@ import { gatewayIdIn, Peers } from './projects/peers.ts';
 import { Projects } from './projects/projects.ts';
 import { LogSource } from './replica/log-source.ts';
 import type { ReplicaSource } from './replica/source.ts';
-import { Rates } from './auth/rates.ts';
+import { RateLimiter } from './auth/rate-limiter.ts';
 import { refuseHalfRekeyed } from './lib/rekey-mark.ts';
 import { S3Client } from './blobs/s3-client.ts';
 import { SignIn } from './auth/sign-in.ts';
@@ -239,7 +239,7 @@ async function openDoors(
   const executor = new Authority({
     projects,
     authenticator,
-    rates: new Rates(options.ratePerMinute),
+    rateLimiter: new RateLimiter(options.ratePerMinute),
     clock,
     vault,
     server,

@@ -8,7 +8,7 @@ import { Deliveries, type PushingProject } from './deliveries.ts';
 import { checkHost } from './guarded-lookup.ts';
 import { CallbackSender } from './post.ts';
 import { newSigningSecret, signatureHeaders } from './sign.ts';
-import { Slots } from '../lib/slots.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 
 /** To all destinations of all projects together. A delivery with a large body counts as several. */
 const SLOTS_MAX = 256;
@@ -33,7 +33,7 @@ export class OutboundCallbacks implements Callbacks {
   readonly #options: CallbackOptions;
   readonly #allow: CallbackAllow;
   readonly #sender: CallbackSender;
-  readonly #slots = new Slots(SLOTS_MAX);
+  readonly #semaphore = new Semaphore(SLOTS_MAX);
   readonly #deliveries = new Set<Deliveries>();
 
   constructor(options: CallbackOptions) {
@@ -80,7 +80,7 @@ export class OutboundCallbacks implements Callbacks {
       clock,
       vault,
       server,
-      slots: this.#slots,
+      semaphore: this.#semaphore,
       send,
       onError,
       onClosed: (closed) => this.#deliveries.delete(closed),

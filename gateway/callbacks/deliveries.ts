@@ -17,7 +17,7 @@ import type { ProjectWrites } from '../commit/writers.ts';
 import { AttemptLog } from './attempt-log.ts';
 import { DestinationQueue, type Attempted, type Page } from './destination-queue.ts';
 import { SigningSecrets } from './signing-secrets.ts';
-import { Slots } from '../lib/slots.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 
 /** Bodies of this size are read at once for one destination. */
 const PAGE_MAX_BYTES = 1024 * 1024;
@@ -50,7 +50,7 @@ export interface DeliveriesDeps {
   readonly vault: Vault;
   readonly server: ServerInfo;
   /** Those of all projects. */
-  readonly slots: Slots;
+  readonly semaphore: Semaphore;
   readonly send: (message: CallbackMessage) => Promise<AttemptOutcome>;
   readonly onError: (projectId: string, error: unknown) => void;
   readonly onClosed: (deliveries: Deliveries) => void;
@@ -74,7 +74,7 @@ interface Loaded {
 export class Deliveries {
   readonly #project: PushingProject;
   readonly #host: DeliveriesDeps;
-  readonly #slots: Slots;
+  readonly #semaphore: Semaphore;
   readonly #secrets: SigningSecrets;
   readonly #log: AttemptLog;
   readonly #queues = new Map<string, DestinationQueue<Loaded>>();
@@ -88,7 +88,7 @@ export class Deliveries {
   constructor(project: PushingProject, host: DeliveriesDeps) {
     this.#project = project;
     this.#host = host;
-    this.#slots = new Slots(PROJECT_SLOTS_MAX, host.slots);
+    this.#semaphore = new Semaphore(PROJECT_SLOTS_MAX, host.semaphore);
     this.#secrets = new SigningSecrets(project, host.vault);
     this.#log = new AttemptLog(project.writes, (error) => host.onError(project.info.id, error));
   }
@@ -145,7 +145,7 @@ export class Deliveries {
   }
 
   #queueTo(destination: string): DestinationQueue<Loaded> {
-    const queue = new DestinationQueue<Loaded>(this.#slots, {
+    const queue = new DestinationQueue<Loaded>(this.#semaphore, {
       load: (limit, known) => this.#load(destination, limit, known),
       attempt: (loaded) => this.#attempt(loaded),
       onError: (error) => this.#fail(error),

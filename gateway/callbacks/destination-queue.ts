@@ -1,4 +1,4 @@
-import type { Slots } from '../lib/slots.ts';
+import type { Semaphore } from '../lib/semaphore.ts';
 
 /** So many posts to one destination at once: at first, when all goes well, and when nothing does. */
 const PLACES_FIRST = 4;
@@ -13,7 +13,7 @@ const PAGE_LOW = 32;
 
 interface Waiting {
   readonly id: string;
-  /** Slots it takes. */
+  /** Semaphore it takes. */
   readonly weight: number;
 }
 
@@ -48,7 +48,7 @@ interface Work<D extends Waiting> {
  * is nothing to do.
  */
 export class DestinationQueue<D extends Waiting> {
-  readonly #slots: Slots;
+  readonly #semaphore: Semaphore;
   readonly #work: Work<D>;
   /** At hand, under way, or done and not yet written down: all that the rows still call due. */
   readonly #known = new Set<string>();
@@ -62,8 +62,8 @@ export class DestinationQueue<D extends Waiting> {
   #isLoading = false;
   #isClosed = false;
 
-  constructor(slots: Slots, work: Work<D>) {
-    this.#slots = slots;
+  constructor(semaphore: Semaphore, work: Work<D>) {
+    this.#semaphore = semaphore;
     this.#work = work;
   }
 
@@ -92,7 +92,7 @@ export class DestinationQueue<D extends Waiting> {
   #pump(): void {
     while (!this.#isClosed && this.#used < this.#places) {
       const [next] = this.#atHand;
-      if (!next || !this.#slots.take(next.weight, this.#pumpAgain)) break;
+      if (!next || !this.#semaphore.take(next.weight, this.#pumpAgain)) break;
       this.#atHand.shift();
       void this.#deliver(next);
     }
@@ -139,7 +139,7 @@ export class DestinationQueue<D extends Waiting> {
     // Somebody may have asked for it anew between the end of its attempt and now.
     this.#mayHaveMore ||= this.#hasPassedOver && !this.#isClosed;
     this.#hasPassedOver = false;
-    this.#slots.give(delivery.weight);
+    this.#semaphore.give(delivery.weight);
     this.#pump();
     this.#tellIfIdle();
   }

@@ -7,13 +7,13 @@ import { admit, type Operation } from '../../shared/kernel/operation.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
-import type { Rates } from '../auth/rates.ts';
+import type { RateLimiter } from '../auth/rate-limiter.ts';
 import { runWrite } from './write.ts';
 
 export interface AuthorityDeps {
   readonly projects: Projects;
   readonly authenticator: Authenticator;
-  readonly rates: Rates;
+  readonly rateLimiter: RateLimiter;
   readonly clock: Clock;
   readonly vault: Vault;
   readonly server: ServerInfo;
@@ -34,7 +34,7 @@ export class Authority implements Executor {
   }
 
   meter(caller: Caller): Readonly<Record<string, string>> {
-    return this.#deps.rates.take(caller.keyId, this.#deps.clock.now());
+    return this.#deps.rateLimiter.take(caller.keyId, this.#deps.clock.now());
   }
 
   async execute(

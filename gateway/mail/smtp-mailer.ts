@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type SMTPPool from 'nodemailer/lib/smtp-pool';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { domainOf } from '../../shared/rules/mail-address.ts';
-import { Slots } from '../lib/slots.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import { composeMail } from './compose.ts';
 import { dkimSignature } from './dkim.ts';
 import type { DkimConfig, SmtpConfig } from './mail-config.ts';
@@ -46,7 +46,7 @@ export class SmtpMailer implements Mailer {
   readonly #deadlineMs: number;
   readonly #pool: SMTPPool;
   readonly #underWay = new Set<Promise<MailSent>>();
-  readonly #inHand = new Slots(IN_HAND_BYTES_MAX);
+  readonly #inHand = new Semaphore(IN_HAND_BYTES_MAX);
 
   private constructor(options: SmtpMailerOptions, pool: SMTPPool) {
     this.#place = options.place;

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DestinationQueue, type Attempted } from '../../gateway/callbacks/destination-queue.ts';
-import { Slots } from '../../gateway/lib/slots.ts';
+import { Semaphore } from '../../gateway/lib/semaphore.ts';
 
 interface Item {
   readonly id: string;
@@ -32,8 +32,8 @@ class Rows {
     return { kind: 'made', well: true, recorded: Promise.resolve() };
   };
 
-  constructor(slots = new Slots(256), weight = 1) {
-    this.queue = new DestinationQueue<Item>(slots, {
+  constructor(semaphore = new Semaphore(256), weight = 1) {
+    this.queue = new DestinationQueue<Item>(semaphore, {
       load: async (limit, known) => {
         this.loads += 1;
         const all = this.due.slice(0, limit + known.size);
@@ -191,9 +191,9 @@ describe('the queue of a destination', () => {
 
 describe('slots', () => {
   it('are shared out in turn', async () => {
-    const slots = new Slots(4);
-    const long = new Rows(slots);
-    const short = new Rows(slots);
+    const semaphore = new Semaphore(4);
+    const long = new Rows(semaphore);
+    const short = new Rows(semaphore);
     long.add(400);
     short.add(20);
     long.queue.wake();
@@ -209,8 +209,8 @@ describe('slots', () => {
   });
 
   it('of a project are a share in those of all', async () => {
-    const ofAll = new Slots(8);
-    const noisy = new Slots(4, ofAll);
+    const ofAll = new Semaphore(8);
+    const noisy = new Semaphore(4, ofAll);
     const queues = Array.from({ length: 10 }, () => new Rows(noisy));
     for (const rows of queues) {
       rows.attempt = never;
@@ -219,7 +219,7 @@ describe('slots', () => {
     }
     await manyTurns();
     expect(queues.reduce((sum, { under }) => sum + under, 0)).toBe(4);
-    const other = new Rows(new Slots(4, ofAll));
+    const other = new Rows(new Semaphore(4, ofAll));
     other.add(50);
     other.queue.wake();
     await other.drained();
@@ -228,7 +228,7 @@ describe('slots', () => {
   });
 
   it('take one that is heavier than all of them', async () => {
-    const rows = new Rows(new Slots(2), 9);
+    const rows = new Rows(new Semaphore(2), 9);
     rows.add(5);
     rows.queue.wake();
     await rows.drained();

@@ -5,7 +5,7 @@ import { sendBlocked } from '../../../shared/operations/email/room.ts';
 import { reportToken, tokenAddresses } from '../../../shared/operations/email/project-address.ts';
 import type { EmailBatchRow, EmailMessageRow } from '../../../shared/store/emails.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
-import type { Slots } from '../../lib/slots.ts';
+import type { Semaphore } from '../../lib/semaphore.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { SendQueue, type SendingProject } from '../../projects/send-queue.ts';
 import type { MailFailure, MailFate } from '../../commit/mails.ts';
@@ -26,7 +26,7 @@ interface MailQueueDeps {
   readonly mailer: Mailer;
   readonly addresses: MailInfo;
   /** Bytes of files that are read for mails of all projects; the others wait, unread. */
-  readonly filesInHand: Slots;
+  readonly filesInHand: Semaphore;
   readonly metrics?: Metrics | undefined;
 }
 

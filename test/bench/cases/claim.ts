@@ -57,7 +57,7 @@ export const claim: RunBench = async (bench) => {
     };
     await ours(WARM_UP_SECONDS);
     await theirs(WARM_UP_SECONDS);
-    const rates = await interleave<'ours' | 'theirs', number>(bench, {
+    const rateLimiter = await interleave<'ours' | 'theirs', number>(bench, {
       ours: () => ours(bench.seconds),
       theirs: () => theirs(bench.seconds),
     });
@@ -66,9 +66,13 @@ export const claim: RunBench = async (bench) => {
     return [
       {
         ...ROW,
-        value: { unit: '/s', spread: spread(rates.ours) },
-        baseline: { name: 'pg-boss fetch and complete', unit: '/s', spread: spread(rates.theirs) },
-        ratio: ratios(rates.ours, rates.theirs),
+        value: { unit: '/s', spread: spread(rateLimiter.ours) },
+        baseline: {
+          name: 'pg-boss fetch and complete',
+          unit: '/s',
+          spread: spread(rateLimiter.theirs),
+        },
+        ratio: ratios(rateLimiter.ours, rateLimiter.theirs),
       },
     ];
   } finally {

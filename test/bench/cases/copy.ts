@@ -13,12 +13,12 @@ export const copy: RunBench = async (bench) => {
     seedHistory(file, { events: EVENTS, pending: 'some' });
     bytes = statSync(file).size;
   });
-  const rates: number[] = [];
+  const rateLimiter: number[] = [];
   for (let round = 0; round < bench.rounds; round += 1) {
     const member = team.member();
     const start = performance.now();
     await member.up();
-    rates.push(bytes / 1000 / ((await live(member)) - start));
+    rateLimiter.push(bytes / 1000 / ((await live(member)) - start));
     await member.down();
     bench.progress(`round ${round + 1} of ${bench.rounds}`);
   }
@@ -27,7 +27,7 @@ export const copy: RunBench = async (bench) => {
     {
       bench: 'copy',
       what: `first copy of a project of ${megabytes} MB, from svc up until it is live`,
-      value: { unit: 'MB/s', spread: spread(rates) },
+      value: { unit: 'MB/s', spread: spread(rateLimiter) },
       target: { of: 'value', op: '>=', limit: 50 },
     },
   ];

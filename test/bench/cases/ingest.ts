@@ -92,7 +92,7 @@ export const ingest: RunBench = async (bench) => {
   return ingestRows(runs);
 };
 
-function rates(side: readonly Load[]): number[] {
+function rateLimiter(side: readonly Load[]): number[] {
   return side.map((run) => run.perSecond);
 }
 
@@ -106,9 +106,9 @@ function ingestRows(runs: Record<Side, Load[]>): Row[] {
   const against = (name: string, side: readonly Load[]) => ({
     bench: 'ingest',
     what: VERIFIED,
-    value: { unit: '/s', spread: spread(rates(runs.durable)) },
-    baseline: { name, unit: '/s', spread: spread(rates(side)) },
-    ratio: ratios(rates(runs.durable), rates(side)),
+    value: { unit: '/s', spread: spread(rateLimiter(runs.durable)) },
+    baseline: { name, unit: '/s', spread: spread(rateLimiter(side)) },
+    ratio: ratios(rateLimiter(runs.durable), rateLimiter(side)),
   });
   return [
     {

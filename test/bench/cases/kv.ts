@@ -131,7 +131,7 @@ function rate(side: readonly Load[]): number[] {
   return side.map((run) => run.perSecond);
 }
 
-function rates<T extends Pick<Row, 'bench' | 'what'>>(
+function rateLimiter<T extends Pick<Row, 'bench' | 'what'>>(
   row: T,
   ours: readonly Load[],
   theirs: readonly Load[],
@@ -155,9 +155,9 @@ function rowsOf(runs: Partial<Record<Side, Load[]>>): Row[] {
       baseline: { name: 'a hono hello', unit: 'ms', spread: spread(p50(hello)) },
       ratio: ratios(p50(get), p50(hello)),
     },
-    rates(PUT_INGEST, put, ingest, 'verified deliveries'),
-    etcdGet ? rates(GET_ETCD, get, etcdGet, ETCD) : { ...GET_ETCD, skipped },
-    etcdPut ? rates(PUT_ETCD, put, etcdPut, ETCD) : { ...PUT_ETCD, skipped },
+    rateLimiter(PUT_INGEST, put, ingest, 'verified deliveries'),
+    etcdGet ? rateLimiter(GET_ETCD, get, etcdGet, ETCD) : { ...GET_ETCD, skipped },
+    etcdPut ? rateLimiter(PUT_ETCD, put, etcdPut, ETCD) : { ...PUT_ETCD, skipped },
   ];
 }
 

@@ -10,7 +10,7 @@ export const ledger: RunBench = async (bench) => {
   await child.call('openLedger', { folder: bench.workshop.place('ledger'), entries });
   await child.call('verifyLedger');
   const held: number[] = [];
-  const rates = await interleave<'ours' | 'bare', number>(bench, {
+  const rateLimiter = await interleave<'ours' | 'bare', number>(bench, {
     ours: async () => {
       const { perSecond, heldMs } = await child.call<Verified>('verifyLedger');
       held.push(heldMs);
@@ -24,9 +24,9 @@ export const ledger: RunBench = async (bench) => {
     {
       bench: 'ledger',
       what: `svc ledger verify, ${size}`,
-      value: { unit: '/s', spread: spread(rates.ours) },
-      baseline: { name: 'the same check in memory', unit: '/s', spread: spread(rates.bare) },
-      ratio: ratios(rates.ours, rates.bare),
+      value: { unit: '/s', spread: spread(rateLimiter.ours) },
+      baseline: { name: 'the same check in memory', unit: '/s', spread: spread(rateLimiter.bare) },
+      ratio: ratios(rateLimiter.ours, rateLimiter.bare),
     },
     {
       bench: 'ledger',

@@ -28,12 +28,12 @@ export const mailBacklog: RunBench = async (bench) => {
   await buildProduct(bench.progress);
   bench.progress(`signing ${mails} mails`);
   const signed = await signedMails(lab, mails);
-  const rates: number[] = [];
+  const rateLimiter: number[] = [];
   for (let round = 0; round < bench.rounds; round += 1) {
-    rates.push(await drain(bench, lab, signed));
+    rateLimiter.push(await drain(bench, lab, signed));
     bench.progress(`round ${round + 1} of ${bench.rounds}`);
   }
-  return [{ ...row, value: { unit: '/s', spread: spread(rates) } }];
+  return [{ ...row, value: { unit: '/s', spread: spread(rateLimiter) } }];
 };
 
 async function signedMails(lab: MailLab, count: number): Promise<string[]> {

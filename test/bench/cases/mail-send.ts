@@ -95,11 +95,11 @@ async function settled(run: Promise<number>): Promise<number> {
   return rate;
 }
 
-function against(rates: readonly number[], bareRates: readonly number[]) {
+function against(rateLimiter: readonly number[], bareRates: readonly number[]) {
   return {
-    value: { unit: '/s', spread: spread(rates) },
+    value: { unit: '/s', spread: spread(rateLimiter) },
     baseline: { name: 'a pool of nodemailer', unit: '/s', spread: spread(bareRates) },
-    ratio: ratios(rates, bareRates),
+    ratio: ratios(rateLimiter, bareRates),
   };
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Slots } from '../../../../gateway/lib/slots.ts';
+import { Semaphore } from '../../../../gateway/lib/semaphore.ts';
 import type { MailSent, OutgoingMail } from '../../../../gateway/mail/mailer.ts';
 import { Mails } from '../../../../gateway/mail/outbound/mails.ts';
 import type { ProjectWrites } from '../../../../gateway/commit/writers.ts';
@@ -58,7 +58,7 @@ function mailsOver(
       vault,
       addresses: { domain: DOMAIN, from: null },
       // Files of one mail at a time.
-      filesInHand: new Slots(1),
+      filesInHand: new Semaphore(1),
       mailer: {
         async send(mail) {
           try {

@@ -7,7 +7,7 @@ import { pluralize } from '../../shared/lib/pluralize.ts';
 const BUCKETS_MAX = 10_000;
 
 /** Calls a minute, by key. In memory: a restart forgives. */
-export class Rates {
+export class RateLimiter {
   readonly #perMinute: number;
   readonly #buckets = new Map<string, BucketState>();
 

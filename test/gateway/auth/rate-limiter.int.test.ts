@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock, TestGateway } from '../helpers/gateway.ts';
+import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 
 const BURST = 100;
 let clock: FakeClock;

@@ -2,14 +2,14 @@
  * How much may be under way together, and who waits for a place. What a project has may be a share in that of all, so that
  * one of them cannot take everything.
  */
-export class Slots {
+export class Semaphore {
   readonly #max: number;
-  readonly #ofAll: Slots | null;
+  readonly #ofAll: Semaphore | null;
   /** In the order in which they came. */
   readonly #waiting = new Set<() => void>();
   #used = 0;
 
-  constructor(max: number, ofAll: Slots | null = null) {
+  constructor(max: number, ofAll: Semaphore | null = null) {
     this.#max = max;
     this.#ofAll = ofAll;
   }
