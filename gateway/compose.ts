@@ -22,7 +22,7 @@ import { InboundMail } from './mail/inbound/inbound-mail.ts';
 import { readMailConfig } from './mail/read-mail-config.ts';
 import { mailInfo, ownNames } from './mail/mail-info.ts';
 import { openControl } from './projects/open-control.ts';
-import type { OpenFilesOptions } from './projects/open-files.ts';
+import type { DatabasePoolOptions } from './projects/database-pool.ts';
 import { OperatorService } from './operator/operator-service.ts';
 import { PayloadLinks } from './http/links/payload-links.ts';
 import { gatewayIdIn, Peers } from './projects/peers.ts';
@@ -153,15 +153,21 @@ function openProjects(
   { databases, control }: Store,
   deps: Omit<
     ProjectsDeps,
-    'idleMarkers' | 'gatewayId' | 'mayBeForeign' | 'isUnsure' | 'deletionClock' | 'files'
+    'idleMarkers' | 'gatewayId' | 'mayBeForeign' | 'isUnsure' | 'deletionClock' | 'poolOptions'
   >,
 ): { readonly projects: Projects; readonly peers: Peers | null } {
-  const files = openFilesOptions(openProjectsMax);
+  const pool = poolOptions(openProjectsMax);
   const onError = (project: string, error: unknown): void =>
     log.error({ err: error, project }, 'maintenance failed');
   if (!databases.shared) {
     const alone = { mayBeForeign: () => false, isUnsure: () => false, gatewayId: null };
-    const own = { ...deps, ...alone, deletionClock, files, idleMarkers: control.idleMarkers };
+    const own = {
+      ...deps,
+      ...alone,
+      deletionClock,
+      poolOptions: pool,
+      idleMarkers: control.idleMarkers,
+    };
     return { projects: new Projects(control, own, onError), peers: null };
   }
   const { gateways } = control;
@@ -175,12 +181,18 @@ function openProjects(
     onError: (error) => log.error({ err: error }, 'the store, or who shares it, gives trouble'),
   });
   const others = { mayBeForeign: () => peers.hasOthers, isUnsure: () => peers.isUnsure };
-  const shared = { ...deps, ...others, deletionClock, files, idleMarkers: gateways.markersOf(id) };
+  const shared = {
+    ...deps,
+    ...others,
+    deletionClock,
+    poolOptions: pool,
+    idleMarkers: gateways.markersOf(id),
+  };
   const projects = new Projects(control, { ...shared, gatewayId: id }, onError);
   return { projects, peers };
 }
 
-function openFilesOptions(max: number | undefined): OpenFilesOptions {
+function poolOptions(max: number | undefined): DatabasePoolOptions {
   return max === undefined
     ? { max: Number.POSITIVE_INFINITY, idleMs: null }
     : { max, idleMs: UNUSED_MS };

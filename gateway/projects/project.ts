@@ -17,8 +17,8 @@ import { ForeignChanges } from './foreign-changes.ts';
 import { SourceCache } from './source-cache.ts';
 import { Feed } from './feed.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import type { OpenFiles } from './open-files.ts';
-import { ProjectFiles, type ProjectDatabaseDeps } from './project-files.ts';
+import type { DatabasePool } from './database-pool.ts';
+import { ProjectDatabase, type ProjectDatabaseDeps } from './project-database.ts';
 import { LedgerWriter } from '../commit/ledger-writer.ts';
 import { Waits } from '../../shared/kernel/waits.ts';
 import type { PushSender, Sender, Senders } from './senders.ts';
@@ -41,7 +41,7 @@ export interface ProjectDeps extends Senders {
   readonly bucket: S3Client | null;
   /** That folder: the data folder, or one that other gateways see. */
   readonly blobsFolder: string;
-  readonly openFiles: OpenFiles;
+  readonly pool: DatabasePool;
   /** Other gateways may write to its database at this moment. */
   mayBeForeign(): boolean;
   /** The other gateways may have taken this one for dead. */
@@ -103,7 +103,7 @@ export class Project {
   #primaryLog: Pick<LogPosition, 'epoch' | 'generation'> | null = null;
   #ledgerWriter: LedgerWriter | null = null;
   readonly #gate: WriteGate;
-  readonly #files: ProjectFiles;
+  readonly #database: ProjectDatabase;
   readonly #foreign: ForeignChanges;
   readonly #deps: ProjectDeps;
 
@@ -131,10 +131,10 @@ export class Project {
       watch,
     );
     const pinHolder = this.shared ? randomUUID() : null;
-    this.#files = new ProjectFiles(this.#databaseDeps(folder, { pinHolder, isMade }), isIdle);
-    this.store = new ProjectReader(this.#files, info.id);
+    this.#database = new ProjectDatabase(this.#databaseDeps(folder, { pinHolder, isMade }), isIdle);
+    this.store = new ProjectReader(this.#database, info.id);
     this.#foreign = new ForeignChanges(this);
-    this.writes = this.#files;
+    this.writes = this.#database;
     this.callbacks = deps.callbacks;
     this.deliveries = deps.callbacks.deliveriesOf(this);
     this.notifications = deps.messaging.notificationsOf(this);
@@ -154,7 +154,7 @@ export class Project {
 
   /** Its voice in the ledger. The key of that is in the database, so the first call opens it. */
   async ledgerWriter(): Promise<LedgerWriter> {
-    return (this.#ledgerWriter ??= new LedgerWriter(await this.#files.ledgerKey()));
+    return (this.#ledgerWriter ??= new LedgerWriter(await this.#database.ledgerKey()));
   }
 
   #databaseDeps(
@@ -169,10 +169,10 @@ export class Project {
       location: deps.databases.ofProject(id),
       ...given,
       writers: deps.writers,
-      openFiles: deps.openFiles,
+      pool: deps.pool,
       gate: this.#gate,
       apply: (effects) => this.#apply(effects),
-      isHeld: () => this.#isHeld,
+      isPinned: () => this.#isPinned,
       beginWork: () => deps.beginWork(id),
       beforeIdle: (store) => deps.beforeIdle(id, store),
       closed: () => this.#forget(),
@@ -213,13 +213,13 @@ export class Project {
 
   /** What an earlier run of a gateway has left under way: there is something to write down when it comes to rest. */
   inherit(): void {
-    this.#files.wake();
+    this.#database.wake();
     this.atLatest(this.#deps.clock.now());
   }
 
   /** What is left to do in it others look after; a write that comes is noted as after a rest. */
   markIdle(): void {
-    this.#files.markIdle();
+    this.#database.markIdle();
   }
 
   /** Deletes a blob that no row names any more. */
@@ -311,11 +311,11 @@ export class Project {
     this.endWaits();
     await this.deliveries.close();
     await this.transfer.close();
-    await this.#files.close();
+    await this.#database.close();
   }
 
   /** What would open the files again at once if they were closed, or must not wait until they are open. */
-  get #isHeld(): boolean {
+  get #isPinned(): boolean {
     const { deliveries, notifications, mails, transfer } = this;
     return (
       this.isAwaited || [deliveries, notifications, mails, transfer].some(({ isBusy }) => isBusy)

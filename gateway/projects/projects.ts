@@ -8,7 +8,7 @@ import type { ProjectIdleState, IdleMarkers } from '../store/control/idle-marker
 import type { ControlStore, ProjectRecord } from '../store/control-store.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Gauges } from '../lib/metrics.ts';
-import { OpenFiles, type OpenFilesOptions } from './open-files.ts';
+import { DatabasePool, type DatabasePoolOptions } from './database-pool.ts';
 import { Project, type ProjectDeps } from './project.ts';
 import { Scheduler } from './scheduler.ts';
 import type { DeletionClock } from './trusted-clock.ts';
@@ -17,7 +17,7 @@ import type { MigrationState } from './write-gate.ts';
 
 type ProjectsDeps = Omit<
   ProjectDeps,
-  'atLatest' | 'inBackground' | 'openFiles' | 'beginWork' | 'beforeIdle'
+  'atLatest' | 'inBackground' | 'pool' | 'beginWork' | 'beforeIdle'
 > & {
   /** Of what this gateway looks after. */
   readonly idleMarkers: IdleMarkers;
@@ -27,7 +27,7 @@ type ProjectsDeps = Omit<
   /** A disk has failed, or a writer: what the databases have will be known when they are read anew. */
   isInDoubt(): boolean;
   /** How many databases may be open at a time, and for how long one that nobody uses. */
-  readonly files: OpenFilesOptions;
+  readonly poolOptions: DatabasePoolOptions;
 };
 
 /** Whoever reserved a project has made it within this time, or has died. */
@@ -46,7 +46,7 @@ export class Projects {
   readonly #gatewayId: string | null;
   readonly #isInDoubt: () => boolean;
   readonly #scheduler: Scheduler;
-  readonly #openFiles: OpenFiles;
+  readonly #pool: DatabasePool;
   readonly #onMaintenanceError: (projectId: string, error: unknown) => void;
   readonly #known = new Map<string, Project>();
   readonly #finding = new Map<string, Promise<Project | null>>();
@@ -72,14 +72,14 @@ export class Projects {
     this.#gatewayId = deps.gatewayId;
     this.#isInDoubt = () => deps.isInDoubt();
     this.#onMaintenanceError = onMaintenanceError;
-    this.#openFiles = new OpenFiles(deps.files);
+    this.#pool = new DatabasePool(deps.poolOptions);
     this.#scheduler = new Scheduler(deps.clock, (projectId) => {
       this.#due.push(projectId);
       this.#maintainDue();
     });
     this.#deps = {
       ...deps,
-      openFiles: this.#openFiles,
+      pool: this.#pool,
       beginWork: (projectId) => this.#beginWork(projectId),
       beforeIdle: (projectId, store) => this.#beforeIdle(projectId, store),
       atLatest: (projectId, dueAt) => this.#scheduler.atLatest(projectId, dueAt),
@@ -109,7 +109,7 @@ export class Projects {
 
   /** How many databases are open. */
   get openCount(): number {
-    return this.#openFiles.size;
+    return this.#pool.size;
   }
 
   /** What all of them hold at this moment. */
@@ -232,7 +232,7 @@ export class Projects {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.endWaits();
-    this.#openFiles.close();
+    this.#pool.close();
     this.#due.length = 0;
     await this.#settled();
     await Promise.all([...this.#known.values()].map((project) => project.close()));

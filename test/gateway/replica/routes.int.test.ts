@@ -76,7 +76,7 @@ function everyRoute(): [name: string, path: string, method: string][] {
 }
 
 /** What this process has open. */
-function openFiles(): string[] {
+function pool(): string[] {
   return readdirSync('/proc/self/fd').flatMap((file) => {
     try {
       return [readlinkSync(`/proc/self/fd/${file}`)];
@@ -218,8 +218,7 @@ describe('the protocol', () => {
       request.on('error', () => undefined);
       (response as NodeJS.ReadableStream & { destroy(): void }).destroy();
     }
-    const openCopies = (): string[] =>
-      openFiles().filter((path) => path.endsWith(`/${generation}.db`));
+    const openCopies = (): string[] => pool().filter((path) => path.endsWith(`/${generation}.db`));
     await expect.poll(openCopies).toEqual([]);
     expect((await ask(`/${epoch}/export/${generation}`)).status).toBe(200);
   });

@@ -5,7 +5,7 @@ import type { BaseCopy, Reader, Standing } from '../../shared/store/driver.ts';
 import type { DatabaseLocation } from '../../shared/store/location.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { openReader } from '../../shared/store/open.ts';
-import type { Occupant, OpenFiles } from './open-files.ts';
+import type { PooledDatabase, DatabasePool } from './database-pool.ts';
 import type { WriteGate } from './write-gate.ts';
 import type { Effect } from '../commit/job.ts';
 import type { InputOf, OutputOf, ProcedureName } from '../commit/procedures.ts';
@@ -23,12 +23,12 @@ export interface ProjectDatabaseDeps {
   /** The database was made before: see `WritableProject`. */
   readonly isMade: boolean;
   readonly writers: Writers;
-  readonly openFiles: OpenFiles;
+  readonly pool: DatabasePool;
   readonly gate: WriteGate;
   /** Gets the effects of what was committed. */
   apply(effects: readonly Effect[]): void;
   /** Whether somebody waits on the project for longer than a call takes: its files stay open. */
-  isHeld(): boolean;
+  isPinned(): boolean;
   /** Comes before the first write after a rest, and is durable when it resolves. */
   beginWork(): Promise<void>;
   /**
@@ -53,13 +53,13 @@ interface Caller {
 }
 
 /**
- * The database of one project, opened by the first call that needs it, and closed again when others need its place. Nobody
- * sees more of that than a delay: closing waits for the calls under way, and those that come meanwhile open it again.
+ * The database of one project, opened by the first call that needs it, and closed when the pool needs room. Callers only
+ * see a delay: closing waits for the calls under way, and later calls open it again.
  */
-export class ProjectFiles implements Reader, ProjectWrites, Occupant {
+export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
   readonly #deps: ProjectDatabaseDeps;
   #open: Open | null = null;
-  #isLeaving = false;
+  #isEvicting = false;
   #isEnded = false;
   /** The files are being opened or closed. Never rejects. */
   #transition: Promise<void> | null = null;
@@ -87,8 +87,8 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
     return this.#calls > 0;
   }
 
-  get isHeld(): boolean {
-    return this.#deps.isHeld();
+  get isPinned(): boolean {
+    return this.#deps.isPinned();
   }
 
   get usedAt(): number {
@@ -133,9 +133,9 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
     this.#isIdle = true;
   }
 
-  leave(): Promise<void> {
+  evict(): Promise<void> {
     if (!this.isOpen) return this.#transition ?? Promise.resolve();
-    this.#isLeaving = true;
+    this.#isEvicting = true;
     return this.#transitionTo(() => this.#shut());
   }
 
@@ -143,11 +143,11 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
   async close(): Promise<void> {
     this.#isEnded = true;
     while (this.#transition) await this.#transition;
-    await this.leave();
+    await this.evict();
   }
 
   async #use<T>(work: (open: Open) => Promise<T>): Promise<T> {
-    const open = this.#open && !this.#isLeaving ? this.#enter(this.#open) : await this.#opened();
+    const open = this.#open && !this.#isEvicting ? this.#enter(this.#open) : await this.#opened();
     try {
       return await work(open);
     } finally {
@@ -164,7 +164,7 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
   #unused(): void {
     this.#usedAt = performance.now();
     this.#whenUnused?.();
-    this.#deps.openFiles.settle();
+    this.#deps.pool.settle();
   }
 
   #opened(): Promise<Open> {
@@ -184,13 +184,13 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
     await work();
     this.#transition = null;
     if (this.#callers.length > 0) void this.#transitionTo(() => this.#openUp());
-    // Whoever waits for a place may ask for this one from here on.
-    this.#deps.openFiles.settle();
+    // From here on the pool may evict this one for another.
+    this.#deps.pool.settle();
   }
 
   async #openUp(): Promise<void> {
-    const { openFiles } = this.#deps;
-    await openFiles.enter(this);
+    const { pool } = this.#deps;
+    await pool.enter(this);
     try {
       const open = await this.#openSides();
       this.#open = open;
@@ -199,7 +199,7 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
       for (const { admit } of this.#callers.splice(0)) admit(this.#enter(open));
     } catch (error) {
       for (const { refuse } of this.#callers.splice(0)) refuse(error);
-      openFiles.left(this);
+      pool.release(this);
     }
   }
 
@@ -226,9 +226,9 @@ export class ProjectFiles implements Reader, ProjectWrites, Occupant {
       this.#deps.onError(error);
     }
     this.#open = null;
-    this.#isLeaving = false;
+    this.#isEvicting = false;
     this.#deps.closed();
-    this.#deps.openFiles.left(this);
+    this.#deps.pool.release(this);
   }
 
   async #closeSides({ reader, writes }: Open): Promise<void> {
