@@ -9,7 +9,7 @@ import type { MailConfig } from './mail/mail-config.ts';
 import { orAgain, type Mailer, type OutgoingMail } from './mail/mailer.ts';
 import { openMailer } from './mail/open-mailer.ts';
 import { meteredCarrier, type Metrics } from './lib/metrics.ts';
-import type { Duty } from './projects/peers.ts';
+import type { LeaderTask } from './projects/cluster.ts';
 import type { TelegramBot, Trouble } from './channels/telegram/bot.ts';
 import type { Webhook } from './channels/telegram/webhook.ts';
 import type { Carrier, ApprovalService, Sent } from './lib/approvals.ts';
@@ -97,8 +97,8 @@ export class Messaging {
   }
 
   /** What only one of several gateways does for people; null where there is nothing such. */
-  get duty(): Duty | null {
-    return this.#bot?.duty ?? null;
+  get leaderTask(): LeaderTask | null {
+    return this.#bot?.leaderTask ?? null;
   }
 
   /** Hands on a mail that belongs to no project. */

@@ -25,7 +25,7 @@ import { openControl } from './projects/open-control.ts';
 import type { DatabasePoolOptions } from './projects/database-pool.ts';
 import { OperatorService } from './operator/operator-service.ts';
 import { PayloadLinks } from './http/links/payload-links.ts';
-import { gatewayIdIn, Peers } from './projects/peers.ts';
+import { gatewayIdIn, ClusterMembership } from './projects/cluster.ts';
 import { Projects } from './projects/projects.ts';
 import { LogSource } from './replica/log-source.ts';
 import type { ReplicaSource } from './replica/source.ts';
@@ -52,7 +52,7 @@ export interface Components {
   readonly messaging: Messaging;
   readonly mail: InboundMail;
   /** Other gateways over the same store; null where there cannot be any. */
-  readonly peers: Peers | null;
+  readonly cluster: ClusterMembership | null;
   readonly signIn: SignIn | null;
   readonly approvals: ApprovalService;
   readonly operator: OperatorService;
@@ -101,7 +101,7 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   const kept = { dataFolder, databases, bucket, blobsFolder };
   const inDoubt = { isInDoubt: () => isInDoubt };
   const deps = { ...kept, ...inDoubt, clock, writers, callbacks, messaging, metrics };
-  const { projects, peers } = openProjects(options, store, deps);
+  const { projects, cluster } = openProjects(options, store, deps);
   const mail = new InboundMail({ config: config.mail, projects, control, clock, log, metrics });
   const core = { clock, vault, server, databases, projects, messaging, mail };
   const signIn = options.signIn ? openSignIn(options, { ...core, control }) : null;
@@ -109,7 +109,7 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   const onError = (project: string, error: unknown): void =>
     log.error({ err: error, project }, 'a project cannot be read');
   const operator = new OperatorService({ control, projects, vault, clock, onError });
-  const inner = { clock, control, projects, writers, bucket, callbacks, messaging, mail, peers };
+  const inner = { clock, control, projects, writers, bucket, callbacks, messaging, mail, cluster };
   return { ...inner, signIn, operator, ...doors };
 }
 
@@ -155,7 +155,7 @@ function openProjects(
     ProjectsDeps,
     'idleMarkers' | 'gatewayId' | 'mayBeForeign' | 'isUnsure' | 'deletionClock' | 'poolOptions'
   >,
-): { readonly projects: Projects; readonly peers: Peers | null } {
+): { readonly projects: Projects; readonly cluster: ClusterMembership | null } {
   const pool = poolOptions(openProjectsMax);
   const onError = (project: string, error: unknown): void =>
     log.error({ err: error, project }, 'maintenance failed');
@@ -168,19 +168,19 @@ function openProjects(
       poolOptions: pool,
       idleMarkers: control.idleMarkers,
     };
-    return { projects: new Projects(control, own, onError), peers: null };
+    return { projects: new Projects(control, own, onError), cluster: null };
   }
   const { gateways } = control;
   const id = gatewayIdIn(dataFolder);
-  const peers = new Peers({
+  const cluster = new ClusterMembership({
     store: gateways,
     id,
     clock: deps.clock,
-    onInherited: (work) => projects.takeOn(work),
+    onFailover: (work) => projects.takeOn(work),
     onLost: () => projects.loseAll(),
     onError: (error) => log.error({ err: error }, 'the store, or who shares it, gives trouble'),
   });
-  const others = { mayBeForeign: () => peers.hasOthers, isUnsure: () => peers.isUnsure };
+  const others = { mayBeForeign: () => cluster.hasOthers, isUnsure: () => cluster.isUnsure };
   const shared = {
     ...deps,
     ...others,
@@ -189,7 +189,7 @@ function openProjects(
     idleMarkers: gateways.markersOf(id),
   };
   const projects = new Projects(control, { ...shared, gatewayId: id }, onError);
-  return { projects, peers };
+  return { projects, cluster };
 }
 
 function poolOptions(max: number | undefined): DatabasePoolOptions {

@@ -38,16 +38,17 @@ export class Gateway {
   }
 
   async #start(): Promise<void> {
-    const { mail, peers, messaging, projects, signIn } = this.#deps;
+    const { mail, cluster, messaging, projects, signIn } = this.#deps;
     // First of all, before it is asked where a project is: see `MoveStore`.
-    if (peers) {
+    if (cluster) {
       // First those that may begin what only one does.
-      for (const duty of [mail.duty, messaging.duty]) if (duty) peers.add(duty);
-      await peers.start();
+      for (const leaderTask of [mail.leaderTask, messaging.leaderTask])
+        if (leaderTask) cluster.add(leaderTask);
+      await cluster.start();
     }
     await signIn?.start();
     await projects.start();
-    if (!peers) await mail.duty?.start();
+    if (!cluster) await mail.leaderTask?.start();
   }
 
   /** Everything it answers over HTTP. */
@@ -135,15 +136,25 @@ export class Gateway {
   }
 
   async close(): Promise<void> {
-    const { bucket, callbacks, clock, control, keyUse, mail, peers, messaging, projects, writers } =
-      this.#deps;
+    const {
+      bucket,
+      callbacks,
+      clock,
+      control,
+      keyUse,
+      mail,
+      cluster,
+      messaging,
+      projects,
+      writers,
+    } = this.#deps;
     await projects.endWaits();
-    await peers?.endDuties();
+    await cluster?.endTasks();
     await Promise.all([callbacks.close(), messaging.close(), mail.close()]);
     await keyUse.flush(clock.now());
     await projects.close();
     await writers.close();
-    await peers?.close();
+    await cluster?.close();
     await control.close();
     bucket?.close();
   }

@@ -9,7 +9,7 @@ import { openReadOnly } from '../store/read-only.ts';
 import type { Lock } from '../../shared/store/lock.ts';
 import { openControl } from '../projects/open-control.ts';
 import { othersHint } from '../operator/others-hint.ts';
-import { DEAD_AFTER_MS, gatewayIdIn } from '../projects/peers.ts';
+import { DEAD_AFTER_MS, gatewayIdIn } from '../projects/cluster.ts';
 import { claimDataFolder } from '../lib/data-folder.ts';
 import { createVault } from '../lib/vault.ts';
 import { AdminError } from './admin-error.ts';

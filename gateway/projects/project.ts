@@ -212,7 +212,7 @@ export class Project {
   }
 
   /** What an earlier run of a gateway has left under way: there is something to write down when it comes to rest. */
-  inherit(): void {
+  takeOver(): void {
     this.#database.wake();
     this.atLatest(this.#deps.clock.now());
   }

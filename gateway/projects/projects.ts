@@ -161,7 +161,7 @@ export class Projects {
       if (!isIdle) {
         this.#unswept.set(id, NEVER);
         const known = this.#known.get(id);
-        if (known) known.inherit();
+        if (known) known.takeOver();
         else this.#working.add(id);
       }
       const dueAt = isIdle ? nextDueAt : now;

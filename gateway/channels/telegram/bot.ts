@@ -1,6 +1,6 @@
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { Carrier, ApprovalService } from '../../lib/approvals.ts';
-import type { Duty } from '../../projects/peers.ts';
+import type { LeaderTask } from '../../projects/cluster.ts';
 import { backoffMs, pause, PAUSES, type Pauses } from '../../lib/backoff.ts';
 import { BotApi } from './bot-api.ts';
 import { telegramCarrier } from './carrier.ts';
@@ -39,7 +39,7 @@ interface TelegramBotOptions {
   readonly approvals: ApprovalService;
   readonly clock: Clock;
   readonly onTrouble: (trouble: Trouble) => void;
-  /** Others may fetch the updates of the bot: this process does while it has the duty. */
+  /** Others may fetch the updates of the bot: this process does while it holds the task. */
   readonly isOneOfMany?: boolean;
   /** There for tests. */
   readonly pauses?: Pauses;
@@ -153,7 +153,7 @@ export class TelegramBot {
   }
 
   /** To fetch updates, where one of several processes is to do that; null where Telegram brings them. */
-  get duty(): Duty | null {
+  get leaderTask(): LeaderTask | null {
     if (this.webhook !== null || this.#options.isOneOfMany !== true) return null;
     let ending = new AbortController();
     let fetching: Promise<void> = Promise.resolve();

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { ControlStore } from '../../store/control-store.ts';
 import type { Metrics } from '../../lib/metrics.ts';
-import type { Duty } from '../../projects/peers.ts';
+import type { LeaderTask } from '../../projects/cluster.ts';
 import type { Projects } from '../../projects/projects.ts';
 import type { MailConfig } from '../mail-config.ts';
 import { MailRoom } from './mail-room.ts';
@@ -32,7 +32,7 @@ export class InboundMail {
   }
 
   /** To take what is in the mailbox; null where there is none. Nobody waits for the mail server: a start without it is a start. */
-  get duty(): Duty | null {
+  get leaderTask(): LeaderTask | null {
     const { imap, domain } = this.#deps.config;
     if (imap === null || domain === null) return null;
     return {

@@ -106,8 +106,8 @@ export class GatewayStore {
     });
   }
 
-  /** Takes on a duty that nobody has; answers whether this gateway has it. */
-  takeDuty(id: string, name: string): Promise<boolean> {
+  /** Takes on a leader task that nobody has; answers whether this gateway has it. */
+  takeTask(id: string, name: string): Promise<boolean> {
     return this.#writer.write(async (tx) => {
       const held = await tx.get('SELECT gateway_id FROM duty WHERE name = ?', [name]);
       if (held) return held['gateway_id'] === id;

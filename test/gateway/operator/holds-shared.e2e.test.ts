@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MigrationService } from '../../../gateway/operator/migration-service.ts';
-import { gatewayIdIn } from '../../../gateway/projects/peers.ts';
+import { gatewayIdIn } from '../../../gateway/projects/cluster.ts';
 import { Databases } from '../../../gateway/projects/databases.ts';
 import { openWriter } from '../../../shared/store/open.ts';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';

@@ -2,7 +2,11 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { gatewayIdIn, Peers, type Duty } from '../../../gateway/projects/peers.ts';
+import {
+  gatewayIdIn,
+  ClusterMembership,
+  type LeaderTask,
+} from '../../../gateway/projects/cluster.ts';
 import { LEFT } from '../../../gateway/store/control/gateways.ts';
 import type { ProjectIdleState } from '../../../gateway/store/control/idle-markers.ts';
 import { ControlStore } from '../../../gateway/store/control-store.ts';
@@ -39,7 +43,7 @@ function openControl(): Promise<ControlStore> {
   return ControlStore.open(location, () => undefined);
 }
 
-class CountedDuty implements Duty {
+class CountedTask implements LeaderTask {
   readonly name: string;
   isOn = false;
   starts = 0;
@@ -60,38 +64,38 @@ class CountedDuty implements Duty {
   }
 }
 
-type PeersStore = ConstructorParameters<typeof Peers>[0]['store'];
+type ClusterStore = ConstructorParameters<typeof ClusterMembership>[0]['store'];
 
 /** A gateway, as far as others see it. */
 class Member {
   readonly id: string;
   readonly inherited: ProjectIdleState[] = [];
   readonly errors: unknown[] = [];
-  readonly duty = new CountedDuty();
+  readonly leaderTask = new CountedTask();
   lost = 0;
-  readonly peers: Peers;
+  readonly cluster: ClusterMembership;
   readonly #own: ControlStore;
 
-  private constructor(id: string, own: ControlStore, store: PeersStore) {
+  private constructor(id: string, own: ControlStore, store: ClusterStore) {
     this.id = id;
     this.#own = own;
-    this.peers = new Peers({
+    this.cluster = new ClusterMembership({
       store,
       id,
       clock: new FakeClock(),
-      onInherited: (work) => this.inherited.push(...work),
+      onFailover: (work) => this.inherited.push(...work),
       onLost: () => (this.lost += 1),
       onError: (error) => this.errors.push(error),
       timing: TIMING,
     });
-    this.peers.add(this.duty);
+    this.cluster.add(this.leaderTask);
   }
 
-  static async start(id: string, store?: PeersStore): Promise<Member> {
+  static async start(id: string, store?: ClusterStore): Promise<Member> {
     const own = await openControl();
     const member = new Member(id, own, store ?? own.gateways);
     members.push(member);
-    await member.peers.start();
+    await member.cluster.start();
     return member;
   }
 
@@ -104,7 +108,7 @@ class Member {
   }
 
   async leave(): Promise<void> {
-    await this.peers.close();
+    await this.cluster.close();
     await this.#own.close();
   }
 }
@@ -137,7 +141,7 @@ describe('a gateway that dies', () => {
     const [one = '', two = '', three = '', four = ''] = projects;
     const [a, b] = await Promise.all([Member.start('gtw_a'), Member.start('gtw_b')]);
     await dead('gtw_c', [one, 'working'], [two, 77], [three, null], [four, 'working']);
-    expect(await control.gateways.takeDuty('gtw_c', 'telegram')).toBe(true);
+    expect(await control.gateways.takeTask('gtw_c', 'telegram')).toBe(true);
     await expect.poll(() => a.ids.length + b.ids.length, soon).toBe(4);
     await sleep(4 * TIMING.beatMs);
     const heir = a.ids.length > 0 ? a : b;
@@ -150,7 +154,7 @@ describe('a gateway that dies', () => {
     ]);
     // In the store as well: its next run begins with them.
     expect((await heir.notes.all()).map(({ id }) => id).toSorted()).toEqual(projects.toSorted());
-    expect(await control.gateways.takeDuty(heir.id, 'telegram')).toBe(true);
+    expect(await control.gateways.takeTask(heir.id, 'telegram')).toBe(true);
     expect([a.lost, b.lost, ...a.errors, ...b.errors]).toEqual([0, 0]);
   });
 
@@ -163,16 +167,16 @@ describe('a gateway that dies', () => {
       await control.gateways.beat('gtw_c', 0);
     }
     expect(a.ids).toEqual([]);
-    expect(a.peers.hasOthers).toBe(true);
+    expect(a.cluster.hasOthers).toBe(true);
     await expect.poll(() => a.ids, soon).toEqual([project]);
-    await expect.poll(() => a.peers.hasOthers, soon).toBe(false);
+    await expect.poll(() => a.cluster.hasOthers, soon).toBe(false);
   });
 
   it('is succeeded at once when it has left', async () => {
     const project = await projectNamed(1);
     const [a, b] = [await Member.start('gtw_a'), await Member.start('gtw_b')];
     await b.notes.end(project);
-    await expect.poll(() => a.peers.hasOthers, soon).toBe(true);
+    await expect.poll(() => a.cluster.hasOthers, soon).toBe(true);
     members.splice(members.indexOf(b), 1);
     await b.leave();
     await expect.poll(() => a.ids, soon).toEqual([project]);
@@ -205,7 +209,7 @@ describe('a gateway that dies', () => {
       beat: (id, now) => gateways.beat(id, now),
       leave: (id) => gateways.leave(id),
       markersOf: (id) => gateways.markersOf(id),
-      takeDuty: (id, name) => gateways.takeDuty(id, name),
+      takeTask: (id, name) => gateways.takeTask(id, name),
       takeOver: async (id, gone) => {
         await gateways.takeOver(id, gone);
         throw lost;
@@ -259,79 +263,79 @@ describe('a duty', () => {
     const a = await Member.start('gtw_a');
     const b = await Member.start('gtw_b');
     await sleep(4 * TIMING.beatMs);
-    expect([a.duty.isOn, b.duty.isOn]).toEqual([true, false]);
+    expect([a.leaderTask.isOn, b.leaderTask.isOn]).toEqual([true, false]);
     members.splice(members.indexOf(a), 1);
     await a.leave();
-    expect(a.duty.isOn).toBe(false);
-    await expect.poll(() => b.duty.isOn, soon).toBe(true);
+    expect(a.leaderTask.isOn).toBe(false);
+    await expect.poll(() => b.leaderTask.isOn, soon).toBe(true);
   });
 
   it('is taken on after a death', async () => {
     await dead('gtw_c');
-    await control.gateways.takeDuty('gtw_c', 'mailbox');
+    await control.gateways.takeTask('gtw_c', 'mailbox');
     const a = await Member.start('gtw_a');
-    expect(a.duty.isOn).toBe(false);
-    await expect.poll(() => a.duty.isOn, soon).toBe(true);
+    expect(a.leaderTask.isOn).toBe(false);
+    await expect.poll(() => a.leaderTask.isOn, soon).toBe(true);
   });
 
   it('is given up before another may take it on, when the store does not answer', async () => {
     const a = await Member.start('gtw_a');
-    expect(a.duty.isOn).toBe(true);
+    expect(a.leaderTask.isOn).toBe(true);
     // Requests are held, so that no error tells of it.
     shared.server.faults.pause();
-    await expect.poll(() => a.duty.isOn, soon).toBe(false);
+    await expect.poll(() => a.leaderTask.isOn, soon).toBe(false);
     // The timer may be early by a moment.
-    await expect.poll(() => a.peers.isUnsure, soon).toBe(true);
+    await expect.poll(() => a.cluster.isUnsure, soon).toBe(true);
     expect(a.errors).toEqual([]);
     shared.server.faults.resume();
-    await expect.poll(() => a.duty.isOn, soon).toBe(true);
-    expect(a.peers.isUnsure).toBe(false);
-    expect(a.duty.starts).toBe(2);
+    await expect.poll(() => a.leaderTask.isOn, soon).toBe(true);
+    expect(a.cluster.isUnsure).toBe(false);
+    expect(a.leaderTask.starts).toBe(2);
   });
 
   it('that cannot be begun is tried again, and does not keep a gateway from starting', async () => {
     const store = control.gateways;
-    const duty = new CountedDuty();
-    duty.problem = new Error('no');
+    const leaderTask = new CountedTask();
+    leaderTask.problem = new Error('no');
     const errors: unknown[] = [];
-    const peers = new Peers({
+    const cluster = new ClusterMembership({
       store,
       id: 'gtw_d',
       clock: new FakeClock(),
-      onInherited: () => undefined,
+      onFailover: () => undefined,
       onLost: () => undefined,
       onError: (error) => errors.push(error),
       timing: TIMING,
     });
-    peers.add(duty);
-    await peers.start();
-    expect(errors).toEqual([duty.problem]);
-    duty.problem = null;
-    await expect.poll(() => duty.isOn, soon).toBe(true);
-    await peers.endDuties();
-    expect(duty.isOn).toBe(false);
+    cluster.add(leaderTask);
+    await cluster.start();
+    expect(errors).toEqual([leaderTask.problem]);
+    leaderTask.problem = null;
+    await expect.poll(() => leaderTask.isOn, soon).toBe(true);
+    await cluster.endTasks();
+    expect(leaderTask.isOn).toBe(false);
     await sleep(3 * TIMING.beatMs);
-    expect(duty.starts).toBe(1);
-    await peers.close();
+    expect(leaderTask.starts).toBe(1);
+    await cluster.close();
   });
 });
 
 describe('others', () => {
   it('are known of that came and left between two beats: what they wrote is looked for', async () => {
     const a = await Member.start('gtw_a');
-    expect(a.peers.hasOthers).toBe(false);
+    expect(a.cluster.hasOthers).toBe(false);
     await control.gateways.handOver('gtw_b', await projectNamed(1), 0);
     await expect.poll(() => a.ids.length, soon).toBe(1);
-    expect(a.peers.hasOthers).toBe(true);
+    expect(a.cluster.hasOthers).toBe(true);
   });
 
   it('with the same id, from a copy of the data folder, are counted and told of once', async () => {
     const a = await Member.start('gtw_a');
     await sleep(4 * TIMING.beatMs);
-    expect(a.peers.hasOthers).toBe(false);
+    expect(a.cluster.hasOthers).toBe(false);
     const twin = await Member.start('gtw_a');
     for (const one of [a, twin]) {
-      await expect.poll(() => one.peers.hasOthers, soon).toBe(true);
+      await expect.poll(() => one.cluster.hasOthers, soon).toBe(true);
     }
     await sleep(4 * TIMING.beatMs);
     for (const { errors } of [a, twin]) {
@@ -345,7 +349,7 @@ describe('others', () => {
     const a = await Member.start('gtw_a', {
       leave: (id) => gateways.leave(id),
       markersOf: (id) => gateways.markersOf(id),
-      takeDuty: (id, name) => gateways.takeDuty(id, name),
+      takeTask: (id, name) => gateways.takeTask(id, name),
       takeOver: (id, gone) => gateways.takeOver(id, gone),
       beat: async (id, now) => {
         const beat = await gateways.beat(id, now);
@@ -357,7 +361,7 @@ describe('others', () => {
     });
     await expect.poll(() => losses, soon).toBe(3);
     expect(new Set(a.errors.map(String))).toEqual(new Set(['Error: lost']));
-    expect(a.peers.hasOthers).toBe(false);
+    expect(a.cluster.hasOthers).toBe(false);
   });
 });
 

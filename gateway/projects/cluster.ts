@@ -5,26 +5,26 @@ import type { Clock } from '../../shared/lib/clock.ts';
 import { LEFT, type GatewayRow, type GatewayStore } from '../store/control/gateways.ts';
 import type { ProjectIdleState } from '../store/control/idle-markers.ts';
 
-const BEAT_MS = 2_000;
-/** A gateway whose beat stands still for so long is taken for dead. */
+const HEARTBEAT_MS = 2_000;
+/** A gateway whose heartbeat stands still for so long is taken for dead. */
 export const DEAD_AFTER_MS = 15_000;
-/** One that could give no beat for so long does no duties and writes nothing: another may have taken them on. */
+/** One that could give no heartbeat for so long does no tasks and writes nothing: another may have taken them on. */
 const UNSURE_AFTER_MS = 10_000;
 
 /** What only one gateway does at a time, such as reading a mailbox. */
-export interface Duty {
+export interface LeaderTask {
   readonly name: string;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-interface PeersOptions {
-  readonly store: Pick<GatewayStore, 'beat' | 'leave' | 'markersOf' | 'takeDuty' | 'takeOver'>;
+interface ClusterOptions {
+  readonly store: Pick<GatewayStore, 'beat' | 'leave' | 'markersOf' | 'takeTask' | 'takeOver'>;
   /** Of this gateway: `gatewayIdIn` its data folder. */
   readonly id: string;
   readonly clock: Clock;
   /** Gets what a gateway looked after that has died or left: from now on this one does. */
-  readonly onInherited: (work: readonly ProjectIdleState[]) => void;
+  readonly onFailover: (work: readonly ProjectIdleState[]) => void;
   /** The others took this one for dead: what it looked after they do, and it begins anew. */
   readonly onLost: () => void;
   readonly onError: (error: unknown) => void;
@@ -43,53 +43,53 @@ interface Moment {
 
 interface Seen {
   beat: number;
-  /** When it was first seen with this beat, in milliseconds of a steady clock. */
+  /** When it was first seen with this heartbeat, in milliseconds of a steady clock. */
   at: number;
 }
 
 /**
- * The gateways that share a store. Each gives a beat every two seconds; what a dead one looked after is taken over by whoever
+ * The gateways that share a store. Each gives a heartbeat every two seconds; what a dead one looked after is taken over by whoever
  * notices first, in one transaction. Nobody's clock is compared with another's.
  */
-export class Peers {
-  readonly #options: PeersOptions;
-  readonly #beatMs: number;
+export class ClusterMembership {
+  readonly #options: ClusterOptions;
+  readonly #heartbeatMs: number;
   readonly #deadAfterMs: number;
   readonly #unsureAfterMs: number;
   readonly #seen = new Map<string, Seen>();
-  readonly #duties: Duty[] = [];
-  readonly #held = new Set<Duty>();
+  readonly #tasks: LeaderTask[] = [];
+  readonly #running = new Set<LeaderTask>();
   /** When another was last there; a while before all time when none ever was. */
   #othersAt = Number.NEGATIVE_INFINITY;
-  /** When the newest beat was asked for, by a steady clock and by that of the wall. */
-  #lastBeat: Moment;
+  /** When the newest heartbeat was asked for, by a steady clock and by that of the wall. */
+  #lastHeartbeat: Moment;
   /** The newest that this one gave; null when that is not known. */
   #given: number | null = null;
-  #hasToldOfTwin = false;
+  #hasReportedDuplicate = false;
   #timer: NodeJS.Timeout | null = null;
-  /** Fires when no beat could be given for so long that the duties may be another's. */
+  /** Fires when no heartbeat could be given for so long that the tasks may be another's. */
   #doubt: NodeJS.Timeout | null = null;
-  #beating: Promise<void> = Promise.resolve();
+  #heartbeat: Promise<void> = Promise.resolve();
   #isClosed = false;
   #hasBegun = false;
   /** Something may have been taken over of which the answer was lost. */
   #mayHaveMore = false;
 
-  constructor(options: PeersOptions) {
+  constructor(options: ClusterOptions) {
     this.#options = options;
-    this.#beatMs = options.timing?.beatMs ?? BEAT_MS;
+    this.#heartbeatMs = options.timing?.beatMs ?? HEARTBEAT_MS;
     this.#deadAfterMs = options.timing?.deadAfterMs ?? DEAD_AFTER_MS;
     this.#unsureAfterMs = options.timing?.unsureAfterMs ?? UNSURE_AFTER_MS;
-    this.#lastBeat = this.#moment();
+    this.#lastHeartbeat = this.#moment();
   }
 
   /**
    * The others may have taken this one for dead, and have moved a project away: nothing is to be written until the next
-   * beat tells. A machine that was suspended shows by the clock on the wall alone.
+   * heartbeat tells. A machine that was suspended shows by the clock on the wall alone.
    */
   get isUnsure(): boolean {
     const { steady, wall } = this.#moment();
-    const silentMs = Math.max(steady - this.#lastBeat.steady, wall - this.#lastBeat.wall);
+    const silentMs = Math.max(steady - this.#lastHeartbeat.steady, wall - this.#lastHeartbeat.wall);
     return silentMs > this.#unsureAfterMs;
   }
 
@@ -98,30 +98,30 @@ export class Peers {
     return performance.now() - this.#othersAt <= this.#deadAfterMs;
   }
 
-  /** To be done by one of them; begun by the next beat that finds it free. */
-  add(duty: Duty): void {
-    this.#duties.push(duty);
+  /** To be done by one of them; begun by the next heartbeat that finds it free. */
+  add(leaderTask: LeaderTask): void {
+    this.#tasks.push(leaderTask);
   }
 
-  /** Resolves when the first beat is given. Throws when it cannot be. */
+  /** Resolves when the first heartbeat is given. Throws when it cannot be. */
   async start(): Promise<void> {
-    await this.#beat();
+    await this.#sendHeartbeat();
     this.#again();
   }
 
-  /** Ends its duties, and takes on none: for when it is about to close. */
-  async endDuties(): Promise<void> {
-    this.#duties.length = 0;
-    await this.#stopDuties();
+  /** Ends its tasks, and takes on none: for when it is about to close. */
+  async endTasks(): Promise<void> {
+    this.#tasks.length = 0;
+    await this.#stopTasks();
   }
 
   /** Leaves what it looks after to the others. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#timer) clearTimeout(this.#timer);
-    await this.#beating;
+    await this.#heartbeat;
     if (this.#doubt) clearTimeout(this.#doubt);
-    await this.#stopDuties();
+    await this.#stopTasks();
     // The others notice in time when this fails.
     if (this.#hasBegun)
       await this.#options.store.leave(this.#options.id).catch(this.#options.onError);
@@ -130,43 +130,43 @@ export class Peers {
   #again(): void {
     if (this.#isClosed) return;
     this.#timer = setTimeout(() => {
-      this.#beating = this.#beat()
+      this.#heartbeat = this.#sendHeartbeat()
         .catch(this.#options.onError)
         .finally(() => this.#again());
-    }, this.#beatMs);
+    }, this.#heartbeatMs);
   }
 
-  async #beat(): Promise<void> {
+  async #sendHeartbeat(): Promise<void> {
     const { store, id, clock, onLost } = this.#options;
     const asked = this.#moment();
     const given = this.#given;
     this.#given = null;
     const { wasGone, before, others } = await store.beat(id, clock.now());
     this.#given = Math.max(before ?? 0, 0) + 1;
-    if (given !== null && before !== null && before > given) this.#noteTwin();
+    if (given !== null && before !== null && before > given) this.#noteDuplicate();
     // The answer of one that told so may have been lost, and this be the next.
-    const wasSilent = asked.steady - this.#lastBeat.steady > this.#deadAfterMs;
-    this.#lastBeat = asked;
+    const wasSilent = asked.steady - this.#lastHeartbeat.steady > this.#deadAfterMs;
+    this.#lastHeartbeat = asked;
     this.#doubtLater(asked.steady);
     if (this.#hasBegun && (wasGone || wasSilent)) {
-      await this.#stopDuties();
+      await this.#stopTasks();
       onLost();
     }
     this.#hasBegun = true;
-    for (const other of this.#dead(others)) await this.#inherit(other);
+    for (const other of this.#dead(others)) await this.#takeOver(other);
     await this.#lookAgain();
-    await this.#takeDuties();
+    await this.#takeTasks();
   }
 
-  /** By a timer of its own: while the store holds a beat back, no other is begun. */
+  /** By a timer of its own: while the store holds a heartbeat back, no other is begun. */
   #doubtLater(askedAt: number): void {
     if (this.#doubt) clearTimeout(this.#doubt);
     const inMs = askedAt + this.#unsureAfterMs - performance.now();
-    this.#doubt = setTimeout(() => void this.#stopDuties(), Math.max(0, inMs));
+    this.#doubt = setTimeout(() => void this.#stopTasks(), Math.max(0, inMs));
     this.#doubt.unref();
   }
 
-  /** Those that have left, or have been seen with the same beat for too long. */
+  /** Those that have left, or have been seen with the same heartbeat for too long. */
   #dead(others: readonly GatewayRow[]): GatewayRow[] {
     const now = performance.now();
     const ids = new Set(others.map(({ id }) => id));
@@ -181,11 +181,11 @@ export class Peers {
     });
   }
 
-  /** Somebody else gives beats under this id. The lock of a data folder says nothing of its copy. */
-  #noteTwin(): void {
+  /** Somebody else gives heartbeats under this id. The lock of a data folder says nothing of its copy. */
+  #noteDuplicate(): void {
     this.#othersAt = performance.now();
-    if (this.#hasToldOfTwin) return;
-    this.#hasToldOfTwin = true;
+    if (this.#hasReportedDuplicate) return;
+    this.#hasReportedDuplicate = true;
     const { id, onError } = this.#options;
     onError(
       new Error(
@@ -194,35 +194,39 @@ export class Peers {
     );
   }
 
-  async #inherit(gone: GatewayRow): Promise<void> {
-    const { store, id, onInherited } = this.#options;
+  async #takeOver(gone: GatewayRow): Promise<void> {
+    const { store, id, onFailover } = this.#options;
     this.#mayHaveMore = true;
     const work = await store.takeOver(id, gone);
     this.#mayHaveMore = false;
     this.#seen.delete(gone.id);
-    onInherited(work);
+    onFailover(work);
   }
 
   /** What was taken over without an answer is among what this one looks after. */
   async #lookAgain(): Promise<void> {
     if (!this.#mayHaveMore) return;
-    const { store, id, onInherited } = this.#options;
+    const { store, id, onFailover } = this.#options;
     const work = await store.markersOf(id).all();
     this.#mayHaveMore = false;
-    onInherited(work);
+    onFailover(work);
   }
 
-  async #takeDuties(): Promise<void> {
+  async #takeTasks(): Promise<void> {
     const { store, id, onError } = this.#options;
-    for (const duty of this.#duties) {
-      if (this.#isClosed || this.#held.has(duty) || !(await store.takeDuty(id, duty.name)))
+    for (const leaderTask of this.#tasks) {
+      if (
+        this.#isClosed ||
+        this.#running.has(leaderTask) ||
+        !(await store.takeTask(id, leaderTask.name))
+      )
         continue;
       // It may have been called to end meanwhile, or have waited for long.
-      if (!this.#duties.includes(duty) || this.isUnsure) continue;
-      this.#held.add(duty);
-      await duty.start().catch((error: unknown) => {
-        // The next beat tries again.
-        this.#held.delete(duty);
+      if (!this.#tasks.includes(leaderTask) || this.isUnsure) continue;
+      this.#running.add(leaderTask);
+      await leaderTask.start().catch((error: unknown) => {
+        // The next heartbeat tries again.
+        this.#running.delete(leaderTask);
         onError(error);
       });
     }
@@ -233,10 +237,10 @@ export class Peers {
   }
 
   /** Never rejects. */
-  async #stopDuties(): Promise<void> {
-    const held = [...this.#held];
-    this.#held.clear();
-    await Promise.all(held.map((duty) => duty.stop().catch(this.#options.onError)));
+  async #stopTasks(): Promise<void> {
+    const running = [...this.#running];
+    this.#running.clear();
+    await Promise.all(running.map((leaderTask) => leaderTask.stop().catch(this.#options.onError)));
   }
 }
 
