@@ -7,7 +7,7 @@ import type { NoticeRow } from '../../shared/store/notices.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import { SendQueue, type SendingProject } from '../projects/send-queue.ts';
 import type { DeliveryResult } from '../commit/notifications.ts';
-import type { InputOf } from '../commit/procedures.ts';
+import type { InputOf } from '../commit/commands.ts';
 import type { ProjectWrites } from '../commit/writers.ts';
 import type { Carrier, Notification } from '../lib/approvals.ts';
 import { channelViewFor, openedFor } from './view.ts';

@@ -9,7 +9,7 @@ import { announce, queueCallback } from './routing.ts';
 
 /** What a job has for requests and the people who decide them, at a time. */
 export function approvalContext(job: Job, now: number): DecidingContext {
-  const { store, project, vault, ledgerWriter, tell } = job;
+  const { store, project, vault, ledgerWriter, emit } = job;
   return {
     store,
     project,
@@ -20,15 +20,19 @@ export function approvalContext(job: Job, now: number): DecidingContext {
       const inputDigest = about === undefined ? undefined : ledgerWriter.digest(about);
       return ledgerWriter.record(store, { op, subject, ...(inputDigest && { inputDigest }) }, now);
     },
-    emit: (event) => emit(job, event, now),
-    dueAt: (at) => tell({ kind: 'due', at }),
-    noticesDue: () => tell({ kind: 'notices_due' }),
-    mailsDue: () => tell({ kind: 'mails_due' }),
-    requestEnded: (id) => tell({ kind: 'request_ended', id }),
+    emit: (event) => emitEvent(job, event, now),
+    dueAt: (at) => emit({ kind: 'due', at }),
+    noticesDue: () => emit({ kind: 'notices_due' }),
+    mailsDue: () => emit({ kind: 'mails_due' }),
+    requestEnded: (id) => emit({ kind: 'request_ended', id }),
   };
 }
 
-async function emit(job: Job, { type, payload, callback, exceptTo }: ServiceEvent, now: number) {
+async function emitEvent(
+  job: Job,
+  { type, payload, callback, exceptTo }: ServiceEvent,
+  now: number,
+) {
   const { store } = job;
   const body = Buffer.from(JSON.stringify(payload));
   const { seq, receivedAt } = await store.events.nextPlace(isoTime(now));

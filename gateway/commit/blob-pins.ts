@@ -1,5 +1,5 @@
 import { unavailable } from '../../shared/lib/errors.ts';
-import type { Deletion, Job, Procedure } from './job.ts';
+import type { Deletion, Job, Command } from './job.ts';
 
 /**
  * A pin holds for this long after it was set. Bytes come in before they are pinned, so what is done under a pin is a write
@@ -24,7 +24,7 @@ interface Pin {
  * Pins a blob before its bytes are stored; false while it is being erased. UNAVAILABLE when somebody relies on a pin that
  * has lapsed: a new one would let him name bytes that are gone.
  */
-export const pinBlob: Procedure<Pin, boolean> = {
+export const pinBlob: Command<Pin, boolean> = {
   async run({ store }, { digest, holder, isHeld, now }) {
     const pin = { digest, holder, until: now + PIN_MS };
     if (!isHeld) return store.blobPins.pin(pin, now);
@@ -42,7 +42,7 @@ interface Claim {
 }
 
 /** Begins to erase a blob; false when a row names it, somebody has pinned it, or somebody erases it. */
-export const claimErasure: Procedure<Claim, boolean> = {
+export const claimErasure: Command<Claim, boolean> = {
   async run({ store }, { digest, holder, claim, now }) {
     await store.blobPins.unpin(digest, holder);
     return store.blobPins.claim({ digest, claim, until: now + ERASURE_MS }, now);
@@ -50,16 +50,16 @@ export const claimErasure: Procedure<Claim, boolean> = {
 };
 
 /** The bytes are gone. False when the claim was not there any more by then. */
-export const endErasure: Procedure<Pick<Claim, 'digest' | 'claim'>, boolean> = {
+export const endErasure: Command<Pick<Claim, 'digest' | 'claim'>, boolean> = {
   run: ({ store }, { digest, claim }) => store.blobPins.endErasure(digest, claim),
 };
 
 /** Deletes pins and erasures whose process has died; answers how many. What they were about is erased. */
-export const dropPins: Procedure<Deletion, number> = {
-  async run({ store, tell }: Job, { asOf, limit }) {
+export const dropPins: Command<Deletion, number> = {
+  async run({ store, emit }: Job, { asOf, limit }) {
     const { count, digests } = await store.blobPins.deleteLapsed(asOf, limit);
     for (const digest of digests) {
-      if (!(await store.blobs.isReferenced(digest))) tell({ kind: 'blob_dropped', digest });
+      if (!(await store.blobs.isReferenced(digest))) emit({ kind: 'blob_dropped', digest });
     }
     return count;
   },

@@ -1,6 +1,6 @@
 import type { EmailMessageRow } from '../../shared/store/emails.ts';
 import type { NoticeRow } from '../../shared/store/notices.ts';
-import type { Job, Procedure } from './job.ts';
+import type { Job, Command } from './job.ts';
 
 /**
  * What goes out is claimed first where another gateway could send it as well: its row is due again only at `until`. Whoever
@@ -13,7 +13,7 @@ interface Claim {
 }
 
 /** Answers the ids of what was claimed, the longest waiting first. */
-export const claimDeliveries: Procedure<Claim & { readonly destination: string }, string[]> = {
+export const claimDeliveries: Command<Claim & { readonly destination: string }, string[]> = {
   async run(job, { destination, now, limit, until }) {
     const ids = await job.store.deliveries.dueIds(destination, now, limit);
     if (ids.length === 0) return [];
@@ -24,7 +24,7 @@ export const claimDeliveries: Procedure<Claim & { readonly destination: string }
 };
 
 /** Makes due again what was claimed, as far as nobody else has claimed it since. */
-export const giveBackDeliveries: Procedure<
+export const giveBackDeliveries: Command<
   { readonly ids: readonly string[]; readonly claimedUntil: number; readonly now: number },
   null
 > = {
@@ -34,7 +34,7 @@ export const giveBackDeliveries: Procedure<
   },
 };
 
-export const claimNotices: Procedure<Claim, NoticeRow[]> = {
+export const claimNotices: Command<Claim, NoticeRow[]> = {
   async run(job, { now, limit, until }) {
     const rows = await job.store.notices.due(now, limit);
     if (rows.length === 0) return [];
@@ -45,7 +45,7 @@ export const claimNotices: Procedure<Claim, NoticeRow[]> = {
   },
 };
 
-export const claimMails: Procedure<Claim, EmailMessageRow[]> = {
+export const claimMails: Command<Claim, EmailMessageRow[]> = {
   async run(job, { now, limit, until }) {
     const rows = await job.store.emails.due(now, limit);
     if (rows.length === 0) return [];
@@ -57,6 +57,6 @@ export const claimMails: Procedure<Claim, EmailMessageRow[]> = {
 };
 
 /** For when whoever claimed it does not come back. */
-function lapseAt({ tell }: Job, until: number): void {
-  tell({ kind: 'due', at: until });
+function lapseAt({ emit }: Job, until: number): void {
+  emit({ kind: 'due', at: until });
 }

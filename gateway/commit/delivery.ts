@@ -4,7 +4,7 @@ import { DEDUP_BODY_MS, DEDUP_ID_MS } from '../../shared/lib/limits.ts';
 import { deliveredAsQuery, LAST_EVENT } from '../../shared/store/events.ts';
 import { LEDGER_HEAD } from '../../shared/store/ledger.ts';
 import type { PayloadKind } from '../../shared/rules/payload.ts';
-import type { Job, Procedure } from './job.ts';
+import type { Job, Command } from './job.ts';
 import { announce } from './routing.ts';
 
 /** A delivery whose signature is checked and whose body is understood. */
@@ -35,7 +35,7 @@ export interface DeliveryAnswer {
 }
 
 /** Stores a delivery unless it is known: the same provider id, or without one the same bytes. */
-export const delivery: Procedure<Delivery, DeliveryAnswer> = {
+export const delivery: Command<Delivery, DeliveryAnswer> = {
   run: insertOnce,
   ahead: ({ sourceId, providerId, now }) => [
     ...(providerId === null ? [] : [deliveredAsQuery(sourceId, providerId, sinceOf(now))]),

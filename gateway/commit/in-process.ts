@@ -7,8 +7,8 @@ import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.t
 import type { Repositories } from '../../shared/store/repositories.ts';
 import { ledgerKeyAad, LedgerWriter } from './ledger-writer.ts';
 import { createVault } from '../lib/vault.ts';
-import type { Effect, Job, Procedure } from './job.ts';
-import { procedures, type InputOf, type OutputOf, type ProcedureName } from './procedures.ts';
+import type { Effect, Job, Command } from './job.ts';
+import { commands, type InputOf, type OutputOf, type CommandName } from './commands.ts';
 import { BODIES_MAX, BODIES_MAX_SHARED, RecentBodies } from './recent-bodies.ts';
 import { Routing } from './open-routes.ts';
 import type { OpenWrites, WritableProject, Writers, WritersOptions } from './writers.ts';
@@ -30,7 +30,7 @@ export class InProcessWriters implements Writers {
 
   async open(
     project: WritableProject,
-    apply: (effects: readonly Effect[]) => void,
+    onCommitted: (effects: readonly Effect[]) => void,
   ): Promise<InProcessWrites> {
     const { server, onFatal } = this.#options;
     const { info, location, pinHolder = null, isMade = false } = project;
@@ -43,28 +43,28 @@ export class InProcessWriters implements Writers {
       onForeign: () => {
         bodies.readOn();
         routing.forget();
-        apply([{ kind: 'foreign' }]);
+        onCommitted([{ kind: 'foreign' }]);
       },
       onUndone: () => bodies.undo(),
       // What may have been committed is found from the rows: who waits for it looks, and what it made due is done.
-      onUncertain: () => apply([{ kind: 'foreign' }, { kind: 'due', at: 0 }]),
+      onUncertain: () => onCommitted([{ kind: 'foreign' }, { kind: 'due', at: 0 }]),
       mayBlock: () => this.#ownsThread && this.#busy.projects <= 1,
       replication: {
         now: () => this.#clock.now(),
         onStanding: (standing) => {
           bodies.keep();
-          apply([{ kind: 'committed', standing }]);
+          onCommitted([{ kind: 'committed', standing }]);
         },
       },
     };
     const writer = await ProjectWriter.open(location, info.id, options, pinHolder);
     const ledgerKey = await loadLedgerKey(writer, project, this.#vault);
-    apply([{ kind: 'committed', standing: writer.standing }]);
+    onCommitted([{ kind: 'committed', standing: writer.standing }]);
     const ledgerWriter = new LedgerWriter(ledgerKey);
     const parts = { project: info, server, vault: this.#vault, ledgerWriter, bodies, routing };
     return new InProcessWrites(writer, ledgerKey, {
       parts,
-      apply,
+      onCommitted,
       busy: this.#busy,
       isFar: isShared,
     });
@@ -95,8 +95,8 @@ class Busy {
 }
 
 interface WritesDeps {
-  readonly parts: Omit<Job, 'store' | 'tell'>;
-  readonly apply: (effects: readonly Effect[]) => void;
+  readonly parts: Omit<Job, 'store' | 'emit'>;
+  readonly onCommitted: (effects: readonly Effect[]) => void;
   readonly busy: Busy;
   /** The database is on a server. */
   readonly isFar: boolean;
@@ -114,18 +114,18 @@ export class InProcessWrites implements OpenWrites {
     this.#deps = deps;
   }
 
-  async run<N extends ProcedureName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
-    const { run, onError, sizeBytes, ahead } = procedures[name] as unknown as Procedure<
+  async run<N extends CommandName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
+    const { run, onError, sizeBytes, ahead } = commands[name] as unknown as Command<
       InputOf<N>,
       OutputOf<N>
     >;
-    const { parts, apply, busy, isFar } = this.#deps;
+    const { parts, onCommitted, busy, isFar } = this.#deps;
     const projectId = parts.project.id;
     let effects: Effect[] = [];
     const job = (store: Repositories): Job => {
       // A job may run twice: what it told the first time was undone.
       effects = [];
-      return { store, tell: (effect) => effects.push(effect), ...parts };
+      return { store, emit: (effect) => effects.push(effect), ...parts };
     };
     busy.started(projectId);
     try {
@@ -136,7 +136,7 @@ export class InProcessWrites implements OpenWrites {
           onError: (store: Repositories, error: unknown) => onError(job(store), input, error),
         }),
       });
-      if (effects.length > 0) apply(effects);
+      if (effects.length > 0) onCommitted(effects);
       return output;
     } finally {
       busy.ended(projectId);

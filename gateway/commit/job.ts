@@ -33,7 +33,7 @@ export type Effect =
   | { readonly kind: 'keys_changed' }
   | { readonly kind: 'key_ended'; readonly keyId: string };
 
-/** What a procedure works with: the open transaction of one project, and what it takes to fill it. */
+/** What a command works with: the open transaction of one project, and what it takes to fill it. */
 export interface Job {
   readonly store: Repositories;
   readonly project: ProjectInfo;
@@ -43,14 +43,14 @@ export interface Job {
   readonly bodies: RecentBodies;
   readonly routing: Routing;
   /** Forgotten when the transaction does not come to be. */
-  readonly tell: (effect: Effect) => void;
+  readonly emit: (effect: Effect) => void;
 }
 
 /**
  * Something that is done to a project in one transaction. Input and output are plain data, because the transaction may
  * run in another thread. It awaits nothing but the store, and may run twice: see `Writer.write`.
  */
-export interface Procedure<I, O> {
+export interface Command<I, O> {
   readonly run: (job: Job, input: I) => Promise<O>;
   /** Runs when `run` failed and was undone, in the same transaction: may record the failure. */
   readonly onError?: (job: Job, input: I, error: unknown) => Promise<O>;
@@ -72,11 +72,11 @@ export interface Deletion extends Portion {
 }
 
 /** What a job has for whoever gives room of the disk back, at a time. */
-export function roomContext({ store, ledgerWriter, tell }: Job, now: number): RoomContext {
+export function roomContext({ store, ledgerWriter, emit }: Job, now: number): RoomContext {
   return {
     store,
     now,
     recordService: (op, subject) => ledgerWriter.record(store, { op, subject }, now),
-    blobDropped: (digest) => tell({ kind: 'blob_dropped', digest }),
+    blobDropped: (digest) => emit({ kind: 'blob_dropped', digest }),
   };
 }

@@ -1,6 +1,6 @@
 import { isoTime } from '../../shared/lib/clock.ts';
 import { SCOPES } from '../../shared/lib/scopes.ts';
-import type { Procedure } from './job.ts';
+import type { Command } from './job.ts';
 
 interface NewAdminKey {
   readonly id: string;
@@ -10,7 +10,7 @@ interface NewAdminKey {
 }
 
 /** A key with every scope, for the owner of the machine. */
-export const adminKey: Procedure<NewAdminKey, null> = {
+export const adminKey: Command<NewAdminKey, null> = {
   async run({ store, ledgerWriter }, { id, hash, last4, now }) {
     await store.keys.insert({
       id,
@@ -38,7 +38,7 @@ interface Use {
 }
 
 /** Writes down what was noted in memory: no entry in the ledger. */
-export const noteUse: Procedure<Use, null> = {
+export const noteUse: Command<Use, null> = {
   async run({ store }, { keys, rejected, now }) {
     for (const [id, usedAt] of keys) await store.keys.touch(id, isoTime(usedAt));
     for (const [id, count] of rejected) await store.sources.countRejected(id, now, count);

@@ -5,7 +5,7 @@ import type { EventFileRow } from '../../shared/store/event-files.ts';
 import { MAIL_CONTENT_TYPE } from '../../shared/store/events.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { DeliveryAnswer } from './delivery.ts';
-import type { Job, Procedure } from './job.ts';
+import type { Job, Command } from './job.ts';
 import { applyReport, type ReportOnMessage } from './mails.ts';
 import { announce } from './routing.ts';
 
@@ -46,7 +46,7 @@ export interface MailDelivery {
 const TYPE = 'email.received';
 
 /** Stores a mail unless it is known by its Message-ID. */
-export const mailDelivery: Procedure<MailDelivery, DeliveryAnswer> = {
+export const mailDelivery: Command<MailDelivery, DeliveryAnswer> = {
   run: insertOnce,
   sizeBytes: ({ body }) => body?.length ?? 0,
 };
@@ -118,7 +118,7 @@ interface ReportsOnMessages {
 }
 
 /** Writes down what a report says of messages that were sent; answers how many it changed. */
-export const mailReports: Procedure<ReportsOnMessages, number> = {
+export const mailReports: Command<ReportsOnMessages, number> = {
   async run(job, { reports, now }) {
     let changed = 0;
     for (const report of reports) if (await applyReport(job, report, now)) changed += 1;

@@ -7,7 +7,7 @@ import { isPassing, isUnknownAddress } from './mail-status.ts';
 import { noticePause } from './notice-pause.ts';
 import { dayOf } from '../../shared/rules/send-limit.ts';
 import type { EmailMessageRow } from '../../shared/store/emails.ts';
-import { roomContext, type Deletion, type Job, type Procedure } from './job.ts';
+import { roomContext, type Deletion, type Job, type Command } from './job.ts';
 import { approvalContext } from './approval-context.ts';
 
 /** How long a message is left alone whose bytes are leaving: far longer than its server may take. */
@@ -28,8 +28,8 @@ interface Handing extends Claimed {
  * Notes that the bytes of a message are about to leave, and answers until when nobody else touches it. Null when it is not to
  * be sent any more, because it may have waited long for its server since it was looked at, and when its claim has lapsed.
  */
-export const handMail: Procedure<Handing, number | null> = {
-  async run({ store, tell }, { messageId, claimedUntil, now }) {
+export const handMail: Command<Handing, number | null> = {
+  async run({ store, emit }, { messageId, claimedUntil, now }) {
     const message = await store.emails.find(messageId);
     if (!message || (await sendBlocked(store))) return null;
     if (isLost(message, { claimedUntil }) || (claimedUntil ?? Infinity) <= now) return null;
@@ -38,7 +38,7 @@ export const handMail: Procedure<Handing, number | null> = {
     const until = now + HANDED_MS;
     if (claimedUntil !== null) {
       await store.emails.deferAll([messageId], until);
-      tell({ kind: 'due', at: until });
+      emit({ kind: 'due', at: until });
     }
     return until;
   },
@@ -81,7 +81,7 @@ interface Fate extends Claimed {
 }
 
 /** Writes down how sending fared; what failed for good becomes the event `email.failed`. */
-export const recordMail: Procedure<Fate, null> = {
+export const recordMail: Command<Fate, null> = {
   async run(job, { messageId, fate, claimedUntil, now }) {
     const message = await job.store.emails.find(messageId);
     if (message?.status !== 'queued' || fate.outcome === 'void') return null;
@@ -97,7 +97,7 @@ async function recordDelay(job: Job, message: EmailMessageRow, delay: MailDelay,
   const pauseMs = noticePause(message.attempts + 1, delay.retryAfterSeconds);
   if (pauseMs === null) return recordFailed(job, message, { ...delay, code: 'gave_up' }, now);
   await job.store.emails.retryAt(message.id, now + pauseMs, delay.reason);
-  job.tell({ kind: 'due', at: now + pauseMs });
+  job.emit({ kind: 'due', at: now + pauseMs });
 }
 
 async function recordSent({ store, ledgerWriter }: Job, message: EmailMessageRow, now: number) {
@@ -232,7 +232,7 @@ function meaningOf({ action, status, diagnostic }: Recipient): Meaning | null {
 }
 
 /** Deletes what was in mails past their time; answers how many. */
-export const forgetMails: Procedure<Deletion, number> = {
+export const forgetMails: Command<Deletion, number> = {
   async run(job, { now, asOf, limit }) {
     const { store } = job;
     const batches = await store.emails.forgettable(asOf, limit);

@@ -4,10 +4,10 @@ import { effective } from '../../shared/rules/event-state.ts';
 import { queueRow } from '../../shared/kernel/queue-row.ts';
 import { keptSince } from '../../shared/rules/retention.ts';
 import type { EventRow } from '../../shared/store/events.ts';
-import { roomContext, type Deletion, type Job, type Portion, type Procedure } from './job.ts';
+import { roomContext, type Deletion, type Job, type Portion, type Command } from './job.ts';
 
 /** Writes down which leases and backoffs have ended; answers how many. */
-export const moveOverdue: Procedure<Portion, number> = {
+export const moveOverdue: Command<Portion, number> = {
   async run(job, { now, limit }) {
     const rows = await job.store.events.overdue(now, limit);
     for (const row of rows) await moveOne(job, row, now);
@@ -16,7 +16,7 @@ export const moveOverdue: Procedure<Portion, number> = {
 };
 
 async function moveOne(
-  { store, ledgerWriter, tell }: Job,
+  { store, ledgerWriter, emit }: Job,
   row: EventRow,
   now: number,
 ): Promise<void> {
@@ -27,7 +27,7 @@ async function moveOne(
   }
   const op = row.status === 'claimed' ? 'lease.expired' : 'event.retried';
   await ledgerWriter.record(store, { op, subject: row.id }, now);
-  if (next.status === 'pending') tell({ kind: 'event_ready', source: row.source, type: row.type });
+  if (next.status === 'pending') emit({ kind: 'event_ready', source: row.source, type: row.type });
 }
 
 interface Purged {
@@ -37,7 +37,7 @@ interface Purged {
 }
 
 /** Deletes payloads past their time. */
-export const purgePayloads: Procedure<Deletion, Purged> = {
+export const purgePayloads: Command<Deletion, Purged> = {
   async run({ store, ledgerWriter }, { now, asOf, limit }) {
     const before = keptSince(asOf);
     const { count, blobs } = await store.events.purge(before, limit);
@@ -53,34 +53,34 @@ export const purgePayloads: Procedure<Deletion, Purged> = {
 };
 
 /** Deletes answers kept for an Idempotency-Key whose day is over; answers how many. */
-export const forgetAnswers: Procedure<Deletion, number> = {
+export const forgetAnswers: Command<Deletion, number> = {
   run: ({ store }, { asOf, limit }) => store.idempotency.deleteExpired(asOf, limit),
 };
 
 /** Deletes keys of the disk whose time is over; answers how many. */
-export const dropKeys: Procedure<Deletion, number> = {
-  async run({ store, tell }, { asOf, limit }) {
+export const dropKeys: Command<Deletion, number> = {
+  async run({ store, emit }, { asOf, limit }) {
     const count = await dropExpiredKeys({ store, now: asOf }, limit);
-    if (count > 0) tell({ kind: 'disk_changed' });
+    if (count > 0) emit({ kind: 'disk_changed' });
     return count;
   },
 };
 
 /** Drops uploads that nobody completed in time, with their room and their bytes; answers how many. */
-export const dropUploads: Procedure<Deletion, number> = {
+export const dropUploads: Command<Deletion, number> = {
   run: (job, { now, asOf, limit }) => dropExpiredUploads(roomContext(job, now), limit, asOf),
 };
 
 /** Deletes links to files whose time is over; answers how many. */
-export const dropLinks: Procedure<Deletion, number> = {
+export const dropLinks: Command<Deletion, number> = {
   run: ({ store }, { asOf, limit }) => store.fileLinks.deleteExpired(asOf, limit),
 };
 
 /** Deletes secrets of sources that were replaced and whose time is over; answers how many. */
-export const dropPreviousSecrets: Procedure<Deletion, number> = {
-  async run({ store, tell }, { asOf, limit }) {
+export const dropPreviousSecrets: Command<Deletion, number> = {
+  async run({ store, emit }, { asOf, limit }) {
     const count = await store.sources.dropPreviousSecrets(asOf, limit);
-    if (count > 0) tell({ kind: 'sources_changed' });
+    if (count > 0) emit({ kind: 'sources_changed' });
     return count;
   },
 };

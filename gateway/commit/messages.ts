@@ -1,7 +1,7 @@
 import type { ServerInfo } from '../../shared/kernel/context.ts';
 import type { Effect } from './job.ts';
 import type { PlainError } from './plain-error.ts';
-import type { ProcedureName } from './procedures.ts';
+import type { CommandName } from './commands.ts';
 import type { WritableProject } from './writers.ts';
 
 /** What the writer's thread is started with. */
@@ -17,7 +17,7 @@ export type Request =
       readonly id: number;
       readonly kind: 'run';
       readonly projectId: string;
-      readonly name: ProcedureName;
+      readonly name: CommandName;
       readonly input: unknown;
     }
   | {

@@ -18,7 +18,7 @@ import type { ChannelRow } from '../../shared/store/channels.ts';
 import type { TelegramChat } from '../lib/approvals.ts';
 import { approvalContext } from './approval-context.ts';
 import type { Sent } from '../lib/approvals.ts';
-import type { Deletion, Job, Portion, Procedure } from './job.ts';
+import type { Deletion, Job, Portion, Command } from './job.ts';
 
 interface Decision {
   /** Of the link or button that it came by: looked up here, because it may just have been killed. */
@@ -32,7 +32,7 @@ export type DecisionOutcome =
   | { readonly outcome: 'refused'; readonly problem: string };
 
 /** A person decides, by a channel that was asked. The first decision stands. */
-export const decide: Procedure<Decision, DecisionOutcome> = {
+export const decide: Command<Decision, DecisionOutcome> = {
   async run(job, { tokenHash, choice, now }) {
     const { store } = job;
     const notice = await store.notices.findByToken(tokenHash);
@@ -51,7 +51,7 @@ export const decide: Procedure<Decision, DecisionOutcome> = {
 };
 
 /** Writes down which requests nobody decided in time; answers how many. */
-export const expireRequests: Procedure<Portion, number> = {
+export const expireRequests: Command<Portion, number> = {
   async run(job, { now, limit }) {
     const rows = await job.store.requests.overdue(now, limit);
     for (const row of rows) {
@@ -66,7 +66,7 @@ export const expireRequests: Procedure<Portion, number> = {
  * Deletes links that confirm an address and are past their time, with the channels that nobody confirmed: an address is
  * not kept whose owner never agreed to it. Answers how many links went.
  */
-export const dropChannelLinks: Procedure<Deletion, number> = {
+export const dropChannelLinks: Command<Deletion, number> = {
   async run(job, { now, asOf, limit }) {
     const { channels } = job.store;
     const links = await channels.expiredTokens(asOf, limit);
@@ -89,7 +89,7 @@ interface NotificationOutcome {
 }
 
 /** Writes down how notifications to people fared. Many at once share a transaction. */
-export const recordNotifications: Procedure<readonly NotificationOutcome[], null> = {
+export const recordNotifications: Command<readonly NotificationOutcome[], null> = {
   async run(job, outcomes) {
     for (const result of outcomes) await recordNotification(job, result);
     return null;
@@ -100,7 +100,7 @@ async function recordNotification(
   job: Job,
   { noticeId, result, now }: NotificationOutcome,
 ): Promise<void> {
-  const { store, tell } = job;
+  const { store, emit } = job;
   const notice = await store.notices.find(noticeId);
   if (!notice) return;
   if (notice.status !== 'queued') {
@@ -119,7 +119,7 @@ async function recordNotification(
       const pauseMs = noticePause(notice.attempts + 1, result.retryAfterSeconds);
       if (pauseMs === null) return store.notices.end(noticeId, 'failed', result.reason);
       await store.notices.later(noticeId, now + pauseMs, result.reason);
-      tell({ kind: 'due', at: now + pauseMs });
+      emit({ kind: 'due', at: now + pauseMs });
       return;
     }
     case 'refused':
@@ -140,7 +140,7 @@ interface Owner {
  * Makes an email address the owner's: whoever runs the machine, or signed in, is not asked to confirm it. What was sent to
  * the address before decides nothing any more; what waits is sent to the new one.
  */
-export const setOwner: Procedure<Owner, null> = {
+export const setOwner: Command<Owner, null> = {
   async run(job, { channelId, address, now }) {
     const { store, project, vault, ledgerWriter } = job;
     const context = approvalContext(job, now);
@@ -200,7 +200,7 @@ interface Confirmation {
  * A person has confirmed an address or started a chat: the owner is asked to let the channel in. Answers its id, or null
  * when the link is none or the chat is a channel already.
  */
-export const confirmChannel: Procedure<Confirmation, string | null> = {
+export const confirmChannel: Command<Confirmation, string | null> = {
   async run(job, { tokenHash, telegram, now }) {
     const { store, project, vault, ledgerWriter } = job;
     const channel = await store.channels.byToken(tokenHash, now);

@@ -3,7 +3,7 @@ import { ServiceError, type ErrorCode } from '../../shared/lib/errors.ts';
 import type { Handler, Operation } from '../../shared/kernel/operation.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { findAnswer, keepAnswer } from './idempotency.ts';
-import { roomContext, type Effect, type Job, type Procedure } from './job.ts';
+import { roomContext, type Effect, type Job, type Command } from './job.ts';
 import { approvalContext } from './approval-context.ts';
 import { toPlain, type PlainError } from './plain-error.ts';
 
@@ -23,7 +23,7 @@ export interface OperationCall {
 export type OperationOutcome = { readonly committed: unknown } | { readonly refused: PlainError };
 
 /** Runs the `commit` of an operation, with its ledger entry last. A refusal is an entry of its own. */
-export const operation: Procedure<OperationCall, OperationOutcome> = {
+export const operation: Command<OperationCall, OperationOutcome> = {
   run: commit,
   onError: recordRefusal,
 };
@@ -59,7 +59,7 @@ async function commit(job: Job, call: OperationCall): Promise<OperationOutcome> 
   const committed = await called.handler.commit(writeContext(job, call), input, prepared);
   if (idempotencyKey !== null) await keepAnswer(job, { ...call, idempotencyKey }, committed);
   const effect = CHANGED_BY_SCOPE.get(called.scope);
-  if (effect) job.tell(effect);
+  if (effect) job.emit(effect);
   await store.ledger.append(
     {
       subject: called.subjectOf(input, committed),
@@ -80,19 +80,19 @@ function find(name: string): WriteOperation {
 }
 
 function writeContext(job: Job, { caller, now }: OperationCall): WriteContext {
-  const { server, tell, routing, store } = job;
+  const { server, emit, routing, store } = job;
   return {
     caller,
     server,
-    keysChanged: () => tell({ kind: 'keys_changed' }),
-    keyEnded: (keyId) => tell({ kind: 'key_ended', keyId }),
-    sourcesChanged: () => tell({ kind: 'sources_changed' }),
+    keysChanged: () => emit({ kind: 'keys_changed' }),
+    keyEnded: (keyId) => emit({ kind: 'key_ended', keyId }),
+    sourcesChanged: () => emit({ kind: 'sources_changed' }),
     callbacksChanged: () => {
       routing.changed(store);
-      tell({ kind: 'callbacks_changed' });
+      emit({ kind: 'callbacks_changed' });
     },
-    deliveriesDue: (destination) => tell({ kind: 'delivery_due', destination }),
-    eventReady: ({ source, type }) => tell({ kind: 'event_ready', source, type }),
+    deliveriesDue: (destination) => emit({ kind: 'delivery_due', destination }),
+    eventReady: ({ source, type }) => emit({ kind: 'event_ready', source, type }),
     // Last, here and wherever each call makes an object: on Node 20 a field that follows a spread takes ten times as long.
     ...roomContext(job, now),
     ...approvalContext(job, now),

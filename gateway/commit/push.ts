@@ -9,7 +9,7 @@ import { keptSince } from '../../shared/rules/retention.ts';
 import { isSuccess, judge, type AttemptOutcome } from '../../shared/rules/retry-schedule.ts';
 import { SERVICE_SOURCE } from '../../shared/rules/source-name.ts';
 import type { AttemptRow, DeliveryRow } from '../../shared/store/deliveries.ts';
-import type { Deletion, Job, Procedure } from './job.ts';
+import type { Deletion, Job, Command } from './job.ts';
 import { approvalContext } from './approval-context.ts';
 
 /** One attempt to deliver, and how it went. */
@@ -27,14 +27,14 @@ const GONE_REASON = 'The receiver answered 410 Gone.';
 const EXHAUSTED = 'delivery.exhausted';
 
 /** Writes down how attempts went, and what follows from it. Many at once share a transaction. */
-export const recordAttempts: Procedure<readonly Attempt[], null> = {
+export const recordAttempts: Command<readonly Attempt[], null> = {
   async run(job, attempts) {
     const dueTimes = new Set<number>();
     for (const attempt of attempts) {
       const dueAt = await recordOne(job, attempt);
       if (dueAt !== null) dueTimes.add(dueAt);
     }
-    for (const at of dueTimes) job.tell({ kind: 'due', at });
+    for (const at of dueTimes) job.emit({ kind: 'due', at });
     return null;
   },
   sizeBytes: (attempts) => attempts.reduce((sum, { outcome }) => sum + sizeOf(outcome), 0),
@@ -154,19 +154,19 @@ async function closeRoute(job: Job, row: DeliveryRow, attempt: Attempt): Promise
 }
 
 function closingContext(job: Job, now: number): ClosingContext {
-  const { store, routing, tell } = job;
+  const { store, routing, emit } = job;
   return {
-    eventReady: ({ source, type }) => tell({ kind: 'event_ready', source, type }),
+    eventReady: ({ source, type }) => emit({ kind: 'event_ready', source, type }),
     callbacksChanged: () => {
       routing.changed(store);
-      tell({ kind: 'callbacks_changed' });
+      emit({ kind: 'callbacks_changed' });
     },
     ...approvalContext(job, now),
   };
 }
 
 /** Gives back what closed routes still have under way; answers how many were given back, 0 when that was all. */
-export const releaseRoutes: Procedure<{ readonly now: number }, number> = {
+export const releaseRoutes: Command<{ readonly now: number }, number> = {
   async run(job, { now }) {
     const routeId = await job.store.routes.closedWithPending();
     return routeId === null
@@ -176,6 +176,6 @@ export const releaseRoutes: Procedure<{ readonly now: number }, number> = {
 };
 
 /** Deletes the log of old deliveries, which holds what receivers answered; answers how many went. */
-export const dropDeliveries: Procedure<Deletion, number> = {
+export const dropDeliveries: Command<Deletion, number> = {
   run: ({ store }, { asOf, limit }) => store.deliveries.deleteFinished(keptSince(asOf), limit),
 };

@@ -1,4 +1,4 @@
-import type { Procedure } from './job.ts';
+import type { Command } from './job.ts';
 
 interface Wanted {
   /** What a new history is called. */
@@ -8,7 +8,7 @@ interface Wanted {
 }
 
 /** Answers what the history of the database is called, for its replicas. Of several gateways that want a new one, the first one names it. */
-export const replicaHistory: Procedure<Wanted, string> = {
+export const replicaHistory: Command<Wanted, string> = {
   async run({ store: { meta } }, { fresh, ended }) {
     const known = await meta.get(HISTORY_NAME);
     if (typeof known === 'string' && known !== ended) return known;

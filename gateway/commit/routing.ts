@@ -13,19 +13,19 @@ interface NewArrival {
   readonly exceptTo?: string | undefined;
 }
 
-type Announcing = Pick<Job, 'store' | 'routing' | 'tell'>;
+type Announcing = Pick<Job, 'store' | 'routing' | 'emit'>;
 
 /**
  * Hands a stored event on, in the transaction that stores it: to every route that matches, or, when none does, to whoever
  * waits for it.
  */
 export async function announce(job: Announcing, event: NewArrival, now: number): Promise<void> {
-  const { store, routing, tell } = job;
+  const { store, routing, emit } = job;
   const { seq, source, type, exceptTo } = event;
   const matching = matchingRoutes(await routing.open(store), event);
   const routes = matching.filter(({ destination }) => destination !== exceptTo);
   if (routes.length === 0) {
-    tell({ kind: 'event_ready', source, type });
+    emit({ kind: 'event_ready', source, type });
     return;
   }
   await store.deliveries.setRouted(seq);
@@ -48,7 +48,7 @@ export async function queueCallback(
 }
 
 async function queue(
-  { store, tell }: Announcing,
+  { store, emit }: Announcing,
   outgoing: {
     readonly seq: number;
     readonly routeId: string | null;
@@ -62,5 +62,5 @@ async function queue(
   const { destination } = target;
   const times = { dueAt: now, createdAt: isoTime(now) };
   await store.deliveries.insert({ id: newId('dlv', now), eventSeq: seq, ...target, ...times });
-  tell({ kind: 'delivery_due', destination });
+  emit({ kind: 'delivery_due', destination });
 }

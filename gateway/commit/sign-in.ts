@@ -2,7 +2,7 @@ import { isoTime } from '../../shared/lib/clock.ts';
 import { ACTIVE_KEYS_MAX } from '../../shared/lib/limits.ts';
 import type { Scope } from '../../shared/lib/scopes.ts';
 import { setOwner } from './notifications.ts';
-import type { Job, Procedure } from './job.ts';
+import type { Job, Command } from './job.ts';
 
 /** A key for whoever signed in; the secret itself stays outside. */
 interface SignInKey {
@@ -28,7 +28,7 @@ interface Founding {
  * What a project begins with: its owner, and a key. Where it has begun, because a reservation was finished by somebody else,
  * the key alone is added.
  */
-export const foundProject: Procedure<Founding, null> = {
+export const foundProject: Command<Founding, null> = {
   async run(job, { channelId, address, key, now }) {
     const { store, project, ledgerWriter } = job;
     if (await store.channels.owner()) {
@@ -43,7 +43,7 @@ export const foundProject: Procedure<Founding, null> = {
 };
 
 /** A further key for the owner of a project; `full` where it has as many as it may. */
-export const signInKey: Procedure<SignInKey & { readonly now: number }, 'made' | 'full'> = {
+export const signInKey: Command<SignInKey & { readonly now: number }, 'made' | 'full'> = {
   async run(job, { now, ...key }) {
     const { store } = job;
     if ((await store.keys.active(isoTime(now))).length < ACTIVE_KEYS_MAX) {

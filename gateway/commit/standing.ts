@@ -5,7 +5,7 @@ import {
   unblockSending,
   type Blocked,
 } from '../../shared/operations/email/room.ts';
-import type { Procedure } from './job.ts';
+import type { Command } from './job.ts';
 
 interface Order {
   /** Why nothing may be sent, as callers are told; null lets the project send again. */
@@ -20,7 +20,7 @@ interface Standing {
 }
 
 /** The operator blocks sending, or lifts a block, whoever set it. Another reason replaces the one that stands. */
-export const setStanding: Procedure<Order, Standing> = {
+export const setStanding: Command<Order, Standing> = {
   async run({ store, project, ledgerWriter }, { reason, now }) {
     const before = await sendBlocked(store);
     if (reason === (before?.reason ?? null)) return { blocked: before, changed: false };

@@ -4,7 +4,7 @@ import { gcAfterStart } from '../../shared/host/gc-after-start.ts';
 import type { Effect } from './job.ts';
 import type { Batch, Request, ThreadData } from './messages.ts';
 import { toPlain } from './plain-error.ts';
-import type { InputOf } from './procedures.ts';
+import type { InputOf } from './commands.ts';
 
 /**
  * The thread that writes: batches of requests come in, replies go out in batches. Group commit makes the batches: what is

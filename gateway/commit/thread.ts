@@ -4,7 +4,7 @@ import type { BaseCopy, Standing } from '../../shared/store/driver.ts';
 import type { Effect } from './job.ts';
 import type { Batch, Request, ThreadData } from './messages.ts';
 import { fromPlain } from './plain-error.ts';
-import type { InputOf, OutputOf, ProcedureName } from './procedures.ts';
+import type { InputOf, OutputOf, CommandName } from './commands.ts';
 import type { OpenWrites, WritableProject, Writers, WritersOptions } from './writers.ts';
 
 /** Beside the bundle when this is one; from source, in development, beside this file. */
@@ -33,7 +33,7 @@ export class ThreadWriters implements Writers {
   readonly #worker: Worker;
   readonly #onFatal: (error: unknown) => void;
   readonly #pending = new Map<number, Pending>();
-  readonly #apply = new Map<string, (effects: readonly Effect[]) => void>();
+  readonly #onCommitted = new Map<string, (effects: readonly Effect[]) => void>();
   readonly #ended: Promise<void>;
   #outbox: Request[] = [];
   #lastId = 0;
@@ -60,21 +60,21 @@ export class ThreadWriters implements Writers {
 
   async open(
     project: WritableProject,
-    apply: (effects: readonly Effect[]) => void,
+    onCommitted: (effects: readonly Effect[]) => void,
   ): Promise<OpenWrites> {
     const projectId = project.info.id;
-    this.#apply.set(projectId, apply);
+    this.#onCommitted.set(projectId, onCommitted);
     const ledgerKey = (await this.#ask({ kind: 'open', project })) as Uint8Array;
     return {
       ledgerKey,
-      run: <N extends ProcedureName>(name: N, input: InputOf<N>) =>
+      run: <N extends CommandName>(name: N, input: InputOf<N>) =>
         this.#ask({ kind: 'run', projectId, name, input }) as Promise<OutputOf<N>>,
       follow: () => this.#ask({ kind: 'follow', projectId }) as Promise<Standing>,
       copyBase: () => this.#ask({ kind: 'copyBase', projectId }) as Promise<BaseCopy>,
       rotate: () => this.#ask({ kind: 'rotate', projectId }) as Promise<void>,
       close: async () => {
         await this.#ask({ kind: 'close', projectId });
-        this.#apply.delete(projectId);
+        this.#onCommitted.delete(projectId);
       },
     };
   }
@@ -110,7 +110,7 @@ export class ThreadWriters implements Writers {
 
   /** First the effects of all that was committed, then the answers. */
   #take({ effects, done, failed, fatal }: Batch): void {
-    for (const [projectId, effect] of effects) this.#apply.get(projectId)?.([effect]);
+    for (const [projectId, effect] of effects) this.#onCommitted.get(projectId)?.([effect]);
     for (const [id, value] of done) this.#pendingOf(id)?.resolve(value);
     for (const [id, error] of failed) this.#pendingOf(id)?.reject(fromPlain(error));
     if (fatal) this.#onFatal(fromPlain(fatal));

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../shared/lib/errors.ts';
 import { TRANSFER_MONTH_MAX_BYTES } from '../../shared/lib/limits.ts';
-import type { Procedure } from './job.ts';
+import type { Command } from './job.ts';
 
 /** Bytes that links send in a calendar month (UTC), written `2026-01`. */
 interface Transfer {
@@ -16,7 +16,7 @@ interface Reservation extends Transfer {
 }
 
 /** Counts bytes before they are sent, and answers how many. QUOTA_EXCEEDED when the month has no room for those that are needed. */
-export const reserveTransfer: Procedure<Reservation, number> = {
+export const reserveTransfer: Command<Reservation, number> = {
   async run({ store }, { month, bytes, ahead, unspent }) {
     const reserved = await store.disk.transferred(month);
     const limit = TRANSFER_MONTH_MAX_BYTES;
@@ -34,7 +34,7 @@ export const reserveTransfer: Procedure<Reservation, number> = {
 };
 
 /** Gives back what was reserved and not sent. */
-export const refundTransfer: Procedure<Transfer, null> = {
+export const refundTransfer: Command<Transfer, null> = {
   async run({ store }, { month, bytes }) {
     await store.disk.addTransfer(month, -bytes);
     return null;

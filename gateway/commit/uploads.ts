@@ -1,6 +1,6 @@
 import { ServiceError } from '../../shared/lib/errors.ts';
 import { dropReference } from '../../shared/operations/file/room.ts';
-import { roomContext, type Procedure } from './job.ts';
+import { roomContext, type Command } from './job.ts';
 
 /** The bytes of an upload are stored. */
 interface UploadReceived {
@@ -10,7 +10,7 @@ interface UploadReceived {
 }
 
 /** Lets an upload name its bytes, in place of those it had. NOT_FOUND when it was dropped or has expired meanwhile. */
-export const uploadReceived: Procedure<UploadReceived, null> = {
+export const uploadReceived: Command<UploadReceived, null> = {
   async run(job, { uploadId, digest, now }) {
     const { store } = job;
     const upload = await store.uploads.find(uploadId);

@@ -2,7 +2,7 @@ import type { ProjectInfo, ServerInfo } from '../../shared/kernel/context.ts';
 import type { BaseCopy, Standing } from '../../shared/store/driver.ts';
 import type { DatabaseLocation } from '../../shared/store/location.ts';
 import type { Effect } from './job.ts';
-import type { InputOf, OutputOf, ProcedureName } from './procedures.ts';
+import type { InputOf, OutputOf, CommandName } from './commands.ts';
 
 /** What the writing side of a gateway needs to know. Plain data, but for the last. */
 export interface WritersOptions {
@@ -24,8 +24,8 @@ export interface WritableProject {
 
 /** The writing side of a project. */
 export interface ProjectWrites {
-  /** Runs a procedure in a transaction; its answer comes when that is durable, after its effects were applied. */
-  run<N extends ProcedureName>(name: N, input: InputOf<N>): Promise<OutputOf<N>>;
+  /** Runs a command in a transaction; its answer comes when that is durable, after its effects were applied. */
+  run<N extends CommandName>(name: N, input: InputOf<N>): Promise<OutputOf<N>>;
   /**
    * Keeps the log for replicas from here on, for a day after the last call: its generations are archived before they are
    * begun anew. Answers where the log stands; once a replica follows, ask again every hour.
@@ -47,7 +47,10 @@ export interface OpenWrites extends ProjectWrites {
 /** Where the transactions of all projects run. */
 export interface Writers {
   /** Opens a project for writing, which brings its tables up to date. `apply` gets the effects of what was committed. */
-  open(project: WritableProject, apply: (effects: readonly Effect[]) => void): Promise<OpenWrites>;
+  open(
+    project: WritableProject,
+    onCommitted: (effects: readonly Effect[]) => void,
+  ): Promise<OpenWrites>;
   /** How many calls are not answered yet, where they run in another thread. */
   readonly waiting?: number;
   close(): Promise<void>;

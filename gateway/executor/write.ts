@@ -5,7 +5,7 @@ import type { Handler, Operation } from '../../shared/kernel/operation.ts';
 import { findAnswer } from '../commit/idempotency.ts';
 import type { Project } from '../projects/project.ts';
 import { fromPlain } from '../commit/plain-error.ts';
-import type { InputOf } from '../commit/procedures.ts';
+import type { InputOf } from '../commit/commands.ts';
 
 interface Write {
   readonly operation: Operation;

@@ -9,12 +9,12 @@ import type { Deletion } from '../commit/job.ts';
 /** Rows moved or deleted in one transaction. */
 const PORTION = 100;
 
-/** Rows with a time of their own: the procedure deletes those that are past it. */
+/** Rows with a time of their own: the command deletes those that are past it. */
 interface Drop {
   /** What people wrote goes with it, as with payloads: it is not to be found in the log either. */
   readonly hasContent?: true;
   readonly nextExpiry: (store: Repositories) => Promise<number | null>;
-  readonly procedure:
+  readonly command:
     | 'dropChannelLinks'
     | 'dropDeliveries'
     | 'dropKeys'
@@ -27,22 +27,22 @@ interface Drop {
 }
 
 const DROPS: readonly Drop[] = [
-  { nextExpiry: (store) => store.idempotency.nextExpiry(), procedure: 'forgetAnswers' },
-  { nextExpiry: (store) => store.kv.nextExpiry(), procedure: 'dropKeys' },
-  { nextExpiry: (store) => store.uploads.nextExpiry(), procedure: 'dropUploads' },
-  { nextExpiry: (store) => store.fileLinks.nextExpiry(), procedure: 'dropLinks' },
-  { nextExpiry: (store) => store.blobPins.nextExpiry(), procedure: 'dropPins' },
+  { nextExpiry: (store) => store.idempotency.nextExpiry(), command: 'forgetAnswers' },
+  { nextExpiry: (store) => store.kv.nextExpiry(), command: 'dropKeys' },
+  { nextExpiry: (store) => store.uploads.nextExpiry(), command: 'dropUploads' },
+  { nextExpiry: (store) => store.fileLinks.nextExpiry(), command: 'dropLinks' },
+  { nextExpiry: (store) => store.blobPins.nextExpiry(), command: 'dropPins' },
   {
     nextExpiry: (store) => store.sources.nextPreviousEnd(),
-    procedure: 'dropPreviousSecrets',
+    command: 'dropPreviousSecrets',
   },
   {
     nextExpiry: (store) => store.emails.nextForget(),
-    procedure: 'forgetMails',
+    command: 'forgetMails',
     hasContent: true,
   },
-  { nextExpiry: deliveryExpiry, procedure: 'dropDeliveries' },
-  { nextExpiry: (store) => store.channels.nextTokenExpiry(), procedure: 'dropChannelLinks' },
+  { nextExpiry: deliveryExpiry, command: 'dropDeliveries' },
+  { nextExpiry: (store) => store.channels.nextTokenExpiry(), command: 'dropChannelLinks' },
 ];
 
 /** The log of a delivery goes when the payload does. */
@@ -185,5 +185,5 @@ async function purgeOld(project: Project, at: Deleting): Promise<number> {
 async function dropExpired(project: Project, drop: Drop, at: Deleting): Promise<number> {
   const expiry = await project.store.read(drop.nextExpiry);
   if (expiry === null || expiry > at.asOf) return 0;
-  return project.writes.run(drop.procedure, { ...at, limit: PORTION });
+  return project.writes.run(drop.command, { ...at, limit: PORTION });
 }

@@ -8,7 +8,7 @@ import { openReader } from '../../shared/store/open.ts';
 import type { PooledDatabase, DatabasePool } from './database-pool.ts';
 import type { WriteGate } from './write-gate.ts';
 import type { Effect } from '../commit/job.ts';
-import type { InputOf, OutputOf, ProcedureName } from '../commit/procedures.ts';
+import type { InputOf, OutputOf, CommandName } from '../commit/commands.ts';
 import type { OpenWrites, ProjectWrites, Writers } from '../commit/writers.ts';
 
 /** What the files of a project need of what is around them. */
@@ -26,7 +26,7 @@ export interface ProjectDatabaseDeps {
   readonly pool: DatabasePool;
   readonly gate: WriteGate;
   /** Gets the effects of what was committed. */
-  apply(effects: readonly Effect[]): void;
+  onCommitted(effects: readonly Effect[]): void;
   /** Whether somebody waits on the project for longer than a call takes: its files stay open. */
   isPinned(): boolean;
   /** Comes before the first write after a rest, and is durable when it resolves. */
@@ -103,7 +103,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
   read: Reader['read'] = (fn) =>
     this.#deps.gate.read(() => this.#use(({ reader }) => reader.read(fn)));
 
-  run<N extends ProcedureName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
+  run<N extends CommandName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
     return this.#deps.gate.write(name, () =>
       this.#use(({ writes }) =>
         this.#isIdle ? this.#work().then(() => writes.run(name, input)) : writes.run(name, input),
@@ -207,7 +207,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     const { info, folder, location, pinHolder, isMade, writers } = this.#deps;
     makeFolder(folder);
     const writes = await writers.open({ info, location, pinHolder, isMade }, (effects) =>
-      this.#deps.apply(effects),
+      this.#deps.onCommitted(effects),
     );
     try {
       return { reader: await openReader(location), writes };

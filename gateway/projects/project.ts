@@ -171,7 +171,7 @@ export class Project {
       writers: deps.writers,
       pool: deps.pool,
       gate: this.#gate,
-      apply: (effects) => this.#apply(effects),
+      onCommitted: (effects) => this.#onCommitted(effects),
       isPinned: () => this.#isPinned,
       beginWork: () => deps.beginWork(id),
       beforeIdle: (store) => deps.beforeIdle(id, store),
@@ -195,7 +195,7 @@ export class Project {
 
   /** Another gateway has brought it to this position: what that was is not known. */
   foreignCommit(position: number): void {
-    this.#apply([
+    this.#onCommitted([
       { kind: 'committed', standing: { ...this.#standing, position } },
       { kind: 'foreign' },
     ]);
@@ -330,7 +330,7 @@ export class Project {
   }
 
   /** What was committed changes what is held in memory, and wakes who waits for it. */
-  #apply(effects: readonly Effect[]): void {
+  #onCommitted(effects: readonly Effect[]): void {
     for (const effect of effects) {
       if (effect.kind === 'committed') this.#standing = effect.standing;
       else applyEffect(this, effect);

@@ -1,5 +1,5 @@
 import { ServiceError, unavailable } from '../../shared/lib/errors.ts';
-import type { ProcedureName } from '../commit/procedures.ts';
+import type { CommandName } from '../commit/commands.ts';
 
 /** Where a project is on its way to another gateway. */
 export type MigrationState =
@@ -12,7 +12,7 @@ export type MigrationState =
   | { readonly kind: 'moved'; readonly to: string | null };
 
 /** Results of work that began before: without them it would be done twice. */
-const WHILE_DRAINING: ReadonlySet<ProcedureName> = new Set([
+const WHILE_DRAINING: ReadonlySet<CommandName> = new Set([
   'handMail',
   'recordAttempts',
   'recordNotifications',
@@ -23,7 +23,7 @@ const WHILE_DRAINING: ReadonlySet<ProcedureName> = new Set([
  * Bookkeeping of reads, by what it answers when it is left out while nothing may be written. What links send meanwhile is
  * owed by whoever counts it, and reserved with the next that is sent.
  */
-const FORGONE: ReadonlyMap<ProcedureName, null | 0> = new Map<ProcedureName, null | 0>([
+const FORGONE: ReadonlyMap<CommandName, null | 0> = new Map<CommandName, null | 0>([
   ['noteUse', null],
   ['refundTransfer', null],
   ['reserveTransfer', 0],
@@ -71,7 +71,7 @@ export class WriteGate {
     if (this.#atHand > 0) await new Promise<void>((resolve) => (this.#whenNone = resolve));
   }
 
-  async write<T>(name: ProcedureName, work: () => Promise<T>): Promise<T> {
+  async write<T>(name: CommandName, work: () => Promise<T>): Promise<T> {
     const { kind } = this.#migrationState;
     const isLetIn = kind === 'active' || (kind === 'draining' && WHILE_DRAINING.has(name));
     const isUnsure = this.#isUnsure();

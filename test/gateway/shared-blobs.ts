@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { FileBlobStore } from '../../gateway/blobs/blob-store.ts';
 import type { S3BlobStore } from '../../gateway/blobs/s3-blob-store.ts';
 import { SharedPins, type Erasure } from '../../gateway/blobs/shared-pins.ts';
-import type { Effect, Job, Procedure } from '../../gateway/commit/job.ts';
+import type { Effect, Job, Command } from '../../gateway/commit/job.ts';
 import {
-  procedures,
+  commands,
   type InputOf,
   type OutputOf,
-  type ProcedureName,
-} from '../../gateway/commit/procedures.ts';
+  type CommandName,
+} from '../../gateway/commit/commands.ts';
 import type { FollowedLog, Writer } from '../../shared/store/driver.ts';
 import { openReader, openWriter } from '../../shared/store/open.ts';
 import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';
@@ -20,7 +20,7 @@ import { FakeClock, temporaryFolder } from '../helpers/gateway.ts';
 const PROJECT = 'prj_0000000000000000';
 
 /** A point of a gateway's work: before or after a transaction, or a step of an erasure. */
-export type Point = `${'before' | 'after'} ${ProcedureName | 'name' | 'take' | 'finish'}`;
+export type Point = `${'before' | 'after'} ${CommandName | 'name' | 'take' | 'finish'}`;
 
 type Blobs = FileBlobStore | S3BlobStore;
 type OpenBlobs = (onFree: (digest: string) => void, pins: SharedPins) => Blobs;
@@ -138,8 +138,8 @@ export class SharedGateway {
     return { reached, go: () => void events.emit('go') };
   }
 
-  async run<N extends ProcedureName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
-    const { run } = procedures[name] as unknown as Procedure<InputOf<N>, OutputOf<N>>;
+  async run<N extends CommandName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
+    const { run } = commands[name] as unknown as Command<InputOf<N>, OutputOf<N>>;
     let effects: Effect[] = [];
     await this.at(`before ${name}`);
     const output = await this.#writer.write((store) => {
@@ -154,7 +154,7 @@ export class SharedGateway {
     return output;
   }
 
-  /** Writes as no procedure does: for what a test finds there to begin with. */
+  /** Writes as no command does: for what a test finds there to begin with. */
   write<T>(fn: (store: Repositories) => Promise<T>): Promise<T> {
     return this.#writer.write(fn);
   }

@@ -37,7 +37,7 @@ export function cloningWriters(options: WritersOptions): Writers {
   };
 }
 
-/** Writes to a project as no procedure does: for what a test finds there to begin with. */
+/** Writes to a project as no command does: for what a test finds there to begin with. */
 export function writerOf(project: Project): Pick<ProjectWriter, 'write'> {
   return {
     async write(fn, options) {

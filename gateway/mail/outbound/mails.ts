@@ -9,7 +9,7 @@ import type { Semaphore } from '../../lib/semaphore.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { SendQueue, type SendingProject } from '../../projects/send-queue.ts';
 import type { MailFailure, MailFate } from '../../commit/mails.ts';
-import type { InputOf } from '../../commit/procedures.ts';
+import type { InputOf } from '../../commit/commands.ts';
 import type { ProjectWrites } from '../../commit/writers.ts';
 import type { Mailer, OutgoingFile, OutgoingMail } from '../mailer.ts';
 

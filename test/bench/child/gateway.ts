@@ -8,7 +8,7 @@ import { Listener, type Backend } from '../../../daemon/listener.ts';
 import { CallbackAllow } from '../../../gateway/callbacks/callback-allow.ts';
 import { Gateway } from '../../../gateway/gateway.ts';
 import type { DeliveryAnswer } from '../../../gateway/commit/delivery.ts';
-import type { OutputOf } from '../../../gateway/commit/procedures.ts';
+import type { OutputOf } from '../../../gateway/commit/commands.ts';
 import { InProcessWriters } from '../../../gateway/commit/in-process.ts';
 import { ThreadWriters } from '../../../gateway/commit/thread.ts';
 import type { ProjectWrites, Writers, WritersOptions } from '../../../gateway/commit/writers.ts';

@@ -30,7 +30,7 @@ import {
 import { uploadReceived } from './uploads.ts';
 
 /** Everything that may be done to a project, by name. */
-export const procedures = {
+export const commands = {
   adminKey,
   claimDeliveries,
   claimMails,
@@ -73,8 +73,8 @@ export const procedures = {
   uploadReceived,
 };
 
-type Procedures = typeof procedures;
+type Commands = typeof commands;
 
-export type ProcedureName = keyof Procedures;
-export type InputOf<N extends ProcedureName> = Parameters<Procedures[N]['run']>[1];
-export type OutputOf<N extends ProcedureName> = Awaited<ReturnType<Procedures[N]['run']>>;
+export type CommandName = keyof Commands;
+export type InputOf<N extends CommandName> = Parameters<Commands[N]['run']>[1];
+export type OutputOf<N extends CommandName> = Awaited<ReturnType<Commands[N]['run']>>;
