@@ -4,7 +4,7 @@ import type { Arrivals } from './arrivals.ts';
 import { Backoff } from './backoff.ts';
 import type { Link } from './link.ts';
 import type { LocalCopy } from './local-copy.ts';
-import type { CopyStanding } from './replica-reader.ts';
+import type { CopyPosition } from './replica-reader.ts';
 import { SyncError } from './sync-failure.ts';
 
 /** Between attempts while the log is in use, the network does not do, or nothing came. */
@@ -22,7 +22,7 @@ export interface CatchUpDeps {
   readonly arrivals: Arrivals;
   readonly log: Logger;
   /** Told how far the copy is, as it moves on; what it throws ends the loop. */
-  readonly onStanding: (standing: CopyStanding) => void;
+  readonly onPosition: (position: CopyPosition) => void;
   /** Told what is in the way when it stays there. */
   readonly onTrouble: (message: string) => void;
 }
@@ -65,13 +65,13 @@ export class CatchUp {
 
   /** Answers how long to wait before the next attempt, in milliseconds. */
   async #attempt(signal: AbortSignal): Promise<number> {
-    const { copy, link, arrivals, onStanding } = this.#deps;
+    const { copy, link, arrivals, onPosition } = this.#deps;
     const before = arrivals.position ?? 0;
     await unlessAborted(copy.connect(link), signal);
     if (signal.aborted) return 0;
     await this.#syncAndLook(signal);
     if (signal.aborted) return 0;
-    onStanding(await copy.standing());
+    onPosition(await copy.position());
     const hasMoved = (arrivals.position ?? 0) > before;
     if (!hasMoved && arrivals.behind > 0) return this.#backoff.nextMs();
     this.#backoff.reset();
@@ -80,12 +80,12 @@ export class CatchUp {
   }
 
   async #syncAndLook(signal: AbortSignal): Promise<void> {
-    const { copy, onStanding } = this.#deps;
+    const { copy, onPosition } = this.#deps;
     const look = setInterval(() => {
       // Only the loop itself may fail.
       copy
-        .standing()
-        .then(onStanding)
+        .position()
+        .then(onPosition)
         .catch(() => undefined);
     }, LOOK_MS);
     try {

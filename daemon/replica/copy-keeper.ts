@@ -6,7 +6,7 @@ import type { FreshnessJudge } from './freshness.ts';
 import type { LocalCopy } from './local-copy.ts';
 import type { GatewayPosition } from './gateway-position.ts';
 import { isOutdated, type ReplicaFolder, type ReplicaRecord } from './replica-folder.ts';
-import type { CopyStanding } from './replica-reader.ts';
+import type { CopyPosition } from './replica-reader.ts';
 import type { ReplicaSource } from './source.ts';
 import { SyncError } from './sync-failure.ts';
 import type { Witness } from './witness.ts';
@@ -56,7 +56,7 @@ export class CopyKeeper {
   }
 
   /** Opens what an earlier run has left. Answers how far it is; null when there was nothing of use. */
-  async openRemembered(): Promise<CopyStanding | null> {
+  async openRemembered(): Promise<CopyPosition | null> {
     const { folder, log } = this.#deps;
     const record = folder.readRecord();
     const reason = this.#uselessness(record);
@@ -124,15 +124,15 @@ export class CopyKeeper {
     this.#save();
   }
 
-  async #open(record: ReplicaRecord): Promise<CopyStanding> {
+  async #open(record: ReplicaRecord): Promise<CopyPosition> {
     const { copy, freshness, arrivals } = this.#deps;
     await copy.open();
-    const standing = await copy.standing();
-    if (standing.position < record.position) throw new SyncError('damaged', 'It has lost commits.');
+    const position = await copy.position();
+    if (position.position < record.position) throw new SyncError('damaged', 'It has lost commits.');
     if (record.completeAt !== null) freshness.remember(record.completeAt);
-    freshness.has(standing.position);
-    arrivals.has(standing.position);
-    return standing;
+    freshness.has(position.position);
+    arrivals.has(position.position);
+    return position;
   }
 
   #uselessness(record: ReplicaRecord | null): string | null {
@@ -164,7 +164,7 @@ export class CopyKeeper {
     witness.restart();
     await copyDatabase(source, folder, gateway.epoch, onProgress, signal);
     await copy.open();
-    const { position } = await copy.standing();
+    const { position } = await copy.position();
     freshness.has(position);
     arrivals.has(position);
   }

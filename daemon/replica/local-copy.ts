@@ -5,7 +5,7 @@ import type { Link } from './link.ts';
 import type { Prepared } from './messages.ts';
 import { noteFold } from './fold.ts';
 import type { ReplicaFolder, SyncedTo } from './replica-folder.ts';
-import { ReplicaReader, type CopyStanding } from './replica-reader.ts';
+import { ReplicaReader, type CopyPosition } from './replica-reader.ts';
 import { SyncError } from './sync-failure.ts';
 import { SyncProcess } from './sync-process.ts';
 
@@ -89,9 +89,9 @@ export class LocalCopy {
     }
   }
 
-  standing(): Promise<CopyStanding> {
+  position(): Promise<CopyPosition> {
     if (!this.#reader) return Promise.reject(new SyncError('ended', 'The copy is closed.'));
-    return this.#reader.standing();
+    return this.#reader.position();
   }
 
   /** Removes the copy, and whatever is left of one. */

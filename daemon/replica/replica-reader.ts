@@ -8,7 +8,7 @@ import { EmbeddedReader } from '../../shared/store/reader.ts';
 class StrangeSchemaError extends Error {}
 
 /** How far a copy is, and which tables it has. */
-export interface CopyStanding {
+export interface CopyPosition {
   readonly position: number;
   readonly schemaVersion: number;
 }
@@ -41,7 +41,7 @@ export class ReplicaReader implements Reader {
     });
   }
 
-  standing(): Promise<CopyStanding> {
+  position(): Promise<CopyPosition> {
     return this.#guard(async (tx) => {
       await this.#requirePlain(tx);
       const meta = new MetaRepository(tx);

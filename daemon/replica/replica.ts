@@ -16,7 +16,7 @@ import { obstacleOf, UnsupportedError, type Obstacle } from './obstacle.ts';
 import { Pauses } from './pauses.ts';
 import { raceAndEnd } from './race.ts';
 import { ReplicaFolder } from './replica-folder.ts';
-import type { CopyStanding } from './replica-reader.ts';
+import type { CopyPosition } from './replica-reader.ts';
 import { SourceError } from './source-error.ts';
 import { ReplicaSource } from './source.ts';
 import type { Freshness, ReplicaInfo, ReplicaStatus } from './status.ts';
@@ -244,15 +244,15 @@ export class Replica {
   }
 
   async #openRemembered(): Promise<void> {
-    const standing = await this.#keeper.openRemembered();
+    const position = await this.#keeper.openRemembered();
     const { record } = this.#keeper;
     this.#info = record?.info ?? null;
     const aheadMs = record?.aheadMs ?? 0;
     this.#aheadMs = isTime(this.#clock.now() + aheadMs) ? aheadMs : 0;
-    if (!standing) return;
-    this.#copySchema = standing.schemaVersion;
-    if (standing.schemaVersion !== this.#schemaVersion) {
-      this.#board.enter('unsupported', this.#otherTables(standing.schemaVersion));
+    if (!position) return;
+    this.#copySchema = position.schemaVersion;
+    if (position.schemaVersion !== this.#schemaVersion) {
+      this.#board.enter('unsupported', this.#otherTables(position.schemaVersion));
     }
   }
 
@@ -275,11 +275,11 @@ export class Replica {
     try {
       await this.#keeper.ensure(gateway, (done, total) => this.#board.copied(done, total), signal);
       arrivals.tell({ position: gateway.position, changes: [], all: true });
-      const onStanding = (standing: CopyStanding): void => this.#take(standing);
+      const onPosition = (position: CopyPosition): void => this.#take(position);
       const onTrouble = (message: string): void =>
         this.#board.enter('catching-up', `What is new cannot be fetched: ${message}`);
-      this.#catchUp = new CatchUp({ copy, link, arrivals, log, onStanding, onTrouble });
-      onStanding(await copy.standing());
+      this.#catchUp = new CatchUp({ copy, link, arrivals, log, onPosition, onTrouble });
+      onPosition(await copy.position());
       const both = [this.#listen(gateway.epoch, signal), this.#catchUp.run(signal)];
       await raceAndEnd(both, session);
     } catch (error) {
@@ -329,7 +329,7 @@ export class Replica {
   }
 
   /** The copy is as far as this. */
-  #take({ position, schemaVersion }: CopyStanding): void {
+  #take({ position, schemaVersion }: CopyPosition): void {
     this.#copySchema = schemaVersion;
     // A log may begin with other tables than it ends with: what is still to come brings them.
     const isOnItsWay = schemaVersion < this.#schemaVersion && position < this.#arrivals.target;

@@ -123,9 +123,9 @@ async function copyOnce(
         await checkFile(join(to, file), { size_bytes: sizeBytes, sha256: digest });
       } else keys.push(`projects/${id}/blobs/${digest}`);
     }
-    const standing = await copy.standing();
+    const position = await copy.position();
     const database = await stored(path);
-    return { id, slug, database, ...standing, blobs: bucket === null ? blobs : { ...blobs, keys } };
+    return { id, slug, database, ...position, blobs: bucket === null ? blobs : { ...blobs, keys } };
   } finally {
     await copy.close();
   }

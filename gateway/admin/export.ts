@@ -157,7 +157,7 @@ async function copyOnce(
       onProgress(blobs.count, total);
     }
     signal.throwIfAborted();
-    return { database: await stored(path), ...(await copy.standing()), blobs };
+    return { database: await stored(path), ...(await copy.position()), blobs };
   } finally {
     await copy.close();
     place.close();

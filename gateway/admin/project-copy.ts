@@ -33,7 +33,7 @@ export class ProjectCopy {
   }
 
   /** How far the project had come. */
-  standing(): Promise<{ position: number; ledger: { seq: number; hash: string } | null }> {
+  position(): Promise<{ position: number; ledger: { seq: number; hash: string } | null }> {
     return this.#reader.read(async (store) => {
       const head = await store.ledger.head();
       return {

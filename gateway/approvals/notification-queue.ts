@@ -85,8 +85,8 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
   async #send(notice: NoticeRow): Promise<DeliveryResult> {
     const made = await this.#project.store.read(async (store) => {
       // As it is by now: what was seen to be due may have been taken back, and its link be dead.
-      const standing = await store.notices.find(notice.id);
-      return standing?.status === 'queued' ? this.#make(store, standing) : TAKEN_BACK;
+      const current = await store.notices.find(notice.id);
+      return current?.status === 'queued' ? this.#make(store, current) : TAKEN_BACK;
     });
     if ('void' in made) return { outcome: 'void', reason: made.void };
     if ('later' in made) return { outcome: 'later', retryAfterSeconds: null, reason: made.later };

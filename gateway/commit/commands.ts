@@ -16,7 +16,7 @@ import {
 import { dropDeliveries, recordAttempts, releaseRoutes } from './push.ts';
 import { foundProject, signInKey } from './sign-in.ts';
 import { replicaHistory } from './replica-history.ts';
-import { setStanding } from './standing.ts';
+import { setSendBlock } from './send-block.ts';
 import { refundTransfer, reserveTransfer } from './transfers.ts';
 import {
   dropKeys,
@@ -68,7 +68,7 @@ export const commands = {
   replicaHistory,
   reserveTransfer,
   setOwner,
-  setStanding,
+  setSendBlock,
   signInKey,
   uploadReceived,
 };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../shared/lib/clock.ts';
 import type { Vault } from '../../shared/kernel/context.ts';
-import type { BaseCopy, Standing } from '../../shared/store/driver.ts';
+import type { BaseCopy, ReplicationPosition } from '../../shared/store/driver.ts';
 import type { OpenWriterOptions } from '../../shared/store/open.ts';
 import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
@@ -51,15 +51,15 @@ export class InProcessWriters implements Writers {
       mayBlock: () => this.#ownsThread && this.#busy.projects <= 1,
       replication: {
         now: () => this.#clock.now(),
-        onStanding: (standing) => {
+        onReplication: (replication) => {
           bodies.keep();
-          onCommitted([{ kind: 'committed', standing }]);
+          onCommitted([{ kind: 'committed', replication }]);
         },
       },
     };
     const writer = await ProjectWriter.open(location, info.id, options, pinHolder);
     const ledgerKey = await loadLedgerKey(writer, project, this.#vault);
-    onCommitted([{ kind: 'committed', standing: writer.standing }]);
+    onCommitted([{ kind: 'committed', replication: writer.replication }]);
     const ledgerWriter = new LedgerWriter(ledgerKey);
     const parts = { project: info, server, vault: this.#vault, ledgerWriter, bodies, routing };
     return new InProcessWrites(writer, ledgerKey, {
@@ -143,7 +143,7 @@ export class InProcessWrites implements OpenWrites {
     }
   }
 
-  follow(): Promise<Standing> {
+  follow(): Promise<ReplicationPosition> {
     return this.writer.follow();
   }
 

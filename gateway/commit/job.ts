@@ -1,6 +1,6 @@
 import type { EventReady, ProjectInfo, ServerInfo, Vault } from '../../shared/kernel/context.ts';
 import type { RoomContext } from '../../shared/operations/file/room.ts';
-import type { Query, Standing } from '../../shared/store/driver.ts';
+import type { Query, ReplicationPosition } from '../../shared/store/driver.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { LedgerWriter } from './ledger-writer.ts';
 import type { RecentBodies } from './recent-bodies.ts';
@@ -9,7 +9,7 @@ import type { Routing } from './open-routes.ts';
 /** What the rest of the gateway must know of a transaction once it is durable. Plain data: it may cross to another thread. */
 export type Effect =
   /** Comes with every transaction, before its other effects. */
-  | { readonly kind: 'committed'; readonly standing: Standing }
+  | { readonly kind: 'committed'; readonly replication: ReplicationPosition }
   /** Another gateway has written to the project: what was read before may be out of date. */
   | { readonly kind: 'foreign' }
   | ({ readonly kind: 'event_ready' } & EventReady)

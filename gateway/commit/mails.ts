@@ -1,7 +1,7 @@
 import { isoTime } from '../../shared/lib/clock.ts';
 import { dropReference } from '../../shared/operations/file/room.ts';
 import { attachmentsOf } from '../../shared/operations/email/attachments.ts';
-import { setSendBlocked, sendBlocked, standingOf } from '../../shared/operations/email/room.ts';
+import { setSendBlocked, sendBlocked, reputationOf } from '../../shared/operations/email/room.ts';
 import type { MailReport } from '../lib/mail-report.ts';
 import { isPassing, isUnknownAddress } from './mail-status.ts';
 import { noticePause } from './notice-pause.ts';
@@ -161,7 +161,7 @@ async function announce(job: Job, message: EmailMessageRow, told: Told, now: num
 async function countReport(job: Job, what: 'bounced' | 'complained', now: number): Promise<void> {
   const { store, ledgerWriter, project } = job;
   await store.emailAddresses.count(dayOf(now), what, 1);
-  const reason = await standingOf(store, now);
+  const reason = await reputationOf(store, now);
   if (reason === null || (await sendBlocked(store))) return;
   await setSendBlocked(store, { reason, at: isoTime(now) });
   await ledgerWriter.record(store, { op: 'send.blocked', subject: project.id }, now);

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { unavailable } from '../../shared/lib/errors.ts';
-import type { BaseCopy, Standing } from '../../shared/store/driver.ts';
+import type { BaseCopy, ReplicationPosition } from '../../shared/store/driver.ts';
 import type { Effect } from './job.ts';
 import type { Batch, Request, ThreadData } from './messages.ts';
 import { fromPlain } from './plain-error.ts';
@@ -69,7 +69,7 @@ export class ThreadWriters implements Writers {
       ledgerKey,
       run: <N extends CommandName>(name: N, input: InputOf<N>) =>
         this.#ask({ kind: 'run', projectId, name, input }) as Promise<OutputOf<N>>,
-      follow: () => this.#ask({ kind: 'follow', projectId }) as Promise<Standing>,
+      follow: () => this.#ask({ kind: 'follow', projectId }) as Promise<ReplicationPosition>,
       copyBase: () => this.#ask({ kind: 'copyBase', projectId }) as Promise<BaseCopy>,
       rotate: () => this.#ask({ kind: 'rotate', projectId }) as Promise<void>,
       close: async () => {

@@ -1,5 +1,5 @@
 import type { ProjectInfo, ServerInfo } from '../../shared/kernel/context.ts';
-import type { BaseCopy, Standing } from '../../shared/store/driver.ts';
+import type { BaseCopy, ReplicationPosition } from '../../shared/store/driver.ts';
 import type { DatabaseLocation } from '../../shared/store/location.ts';
 import type { Effect } from './job.ts';
 import type { InputOf, OutputOf, CommandName } from './commands.ts';
@@ -30,7 +30,7 @@ export interface ProjectWrites {
    * Keeps the log for replicas from here on, for a day after the last call: its generations are archived before they are
    * begun anew. Answers where the log stands; once a replica follows, ask again every hour.
    */
-  follow(): Promise<Standing>;
+  follow(): Promise<ReplicationPosition>;
   /** Makes a copy of the file as it stood when the generation at hand began, unless there is one. It stays for a while. */
   copyBase(): Promise<BaseCopy>;
   /** Takes what was deleted out of the write-ahead log as well. */

@@ -115,7 +115,7 @@ async function obey(
 ): Promise<unknown> {
   if (order === 'block' || order === 'unblock') {
     const reason = order === 'block' ? inputIn(blockInput, body).reason : null;
-    const obeyed = await approvals.setStanding(name, reason);
+    const obeyed = await approvals.setSendBlock(name, reason);
     note(log, obeyed);
     return obeyed;
   }

@@ -88,14 +88,14 @@ export class OperatorService {
    * Blocks sending for this reason, which callers are told, or with null lets the project send again. `name` is its slug or
    * id; NOT_FOUND when no project has it.
    */
-  async setStanding(name: string, reason: string | null): Promise<Obeyed> {
+  async setSendBlock(name: string, reason: string | null): Promise<Obeyed> {
     const { projects, clock } = this.#deps;
     const { id, slug, name: title } = await namedProject(this.#deps.control, name);
     const project = await projects.find(id);
     // Only while the gateway ends.
     if (!project) throw new ServiceError('UNAVAILABLE', { details: { retry_after: 5 } });
     const order = { reason, now: clock.now() };
-    const { blocked, changed } = await project.writes.run('setStanding', order);
+    const { blocked, changed } = await project.writes.run('setSendBlock', order);
     return { project: { id, slug, name: title }, blocked: toBlock(blocked), changed };
   }
 

@@ -17,7 +17,7 @@ const CHANGES_MAX = 50;
 const SILENCE_MS = 15_000;
 
 /** How far a project has come. */
-interface Standing {
+interface ReplicationPosition {
   readonly position: number;
   /** Null while no log is kept. */
   readonly log: Pick<LogPosition, 'epoch' | 'generation'> | null;
@@ -39,7 +39,7 @@ export interface Follower {
  * none any more. Costs nothing while nobody listens.
  */
 export class Feed {
-  readonly #standing: () => Standing;
+  readonly #replication: () => ReplicationPosition;
   readonly #clock: Clock;
   readonly #onJoin: () => void;
   readonly #followers = new Set<Follower>();
@@ -56,8 +56,8 @@ export class Feed {
   #isClosed = false;
 
   /** `onJoin` is told of each follower that comes. */
-  constructor(standing: () => Standing, clock: Clock, onJoin: () => void) {
-    this.#standing = standing;
+  constructor(replication: () => ReplicationPosition, clock: Clock, onJoin: () => void) {
+    this.#replication = replication;
     this.#clock = clock;
     this.#onJoin = onJoin;
   }
@@ -72,7 +72,7 @@ export class Feed {
    * TOO_MANY_WAITS; UNAVAILABLE when the project is being closed or its log is not kept.
    */
   join(follower: Follower): () => void {
-    const { position, log } = this.#standing();
+    const { position, log } = this.#replication();
     if (this.#isClosed || !log) throw unavailable(1);
     if (this.size >= CHANGE_STREAMS_PER_PROJECT) {
       throw new ServiceError('TOO_MANY_WAITS', {
@@ -161,7 +161,7 @@ export class Feed {
     if (this.#holds > 0 || this.size === 0) return;
     this.#endExpired();
     this.#toldAt = performance.now();
-    const { position, log } = this.#standing();
+    const { position, log } = this.#replication();
     if (log && log.epoch !== this.#told.epoch) {
       this.#told.epoch = log.epoch;
       this.#sendAll(this.#place());
@@ -177,7 +177,7 @@ export class Feed {
   }
 
   #tick(): void {
-    const { position } = this.#standing();
+    const { position } = this.#replication();
     this.#endExpired();
     this.#sendAll(eventText('time', { time: this.#time(), position }));
     void this.#look([...this.#followers]);
@@ -212,7 +212,7 @@ export class Feed {
   }
 
   #place(): string {
-    const { position, log } = this.#standing();
+    const { position, log } = this.#replication();
     const { epoch, generation } = log ?? {};
     return eventText('place', { epoch, generation, position, time: this.#time() });
   }

@@ -1,7 +1,7 @@
 import type { ProjectInfo } from '../../shared/kernel/context.ts';
 import { unavailable } from '../../shared/lib/errors.ts';
 import { makeFolder } from '../../shared/host/make-folder.ts';
-import type { BaseCopy, Reader, Standing } from '../../shared/store/driver.ts';
+import type { BaseCopy, Reader, ReplicationPosition } from '../../shared/store/driver.ts';
 import type { DatabaseLocation } from '../../shared/store/location.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { openReader } from '../../shared/store/open.ts';
@@ -111,7 +111,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     );
   }
 
-  follow(): Promise<Standing> {
+  follow(): Promise<ReplicationPosition> {
     return this.#deps.gate.read(() => this.#use(({ writes }) => writes.follow()));
   }
 

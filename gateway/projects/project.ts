@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Callbacks, ProjectInfo } from '../../shared/kernel/context.ts';
-import type { LogPosition, Standing } from '../../shared/store/driver.ts';
+import type { LogPosition, ReplicationPosition } from '../../shared/store/driver.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { FileBlobStore } from '../blobs/blob-store.ts';
 import { BucketUploads } from '../blobs/direct-uploads.ts';
@@ -98,7 +98,7 @@ export class Project {
   /** Other gateways write to its database, too: nothing that was read before is to be relied on. */
   readonly shared: boolean;
   /** How far the database has come: the newest commit this process knows of. */
-  #standing: Standing = { position: 0, log: null };
+  #replication: ReplicationPosition = { position: 0, log: null };
   /** Where the log of a database on a server stands, as that told last. */
   #primaryLog: Pick<LogPosition, 'epoch' | 'generation'> | null = null;
   #ledgerWriter: LedgerWriter | null = null;
@@ -126,7 +126,7 @@ export class Project {
     this.waits = new Waits(watch);
     this.watchers = new Watchers(watch);
     this.feed = new Feed(
-      () => ({ position: this.position, log: this.#standing.log ?? this.#primaryLog }),
+      () => ({ position: this.position, log: this.#replication.log ?? this.#primaryLog }),
       deps.clock,
       watch,
     );
@@ -196,7 +196,7 @@ export class Project {
   /** Another gateway has brought it to this position: what that was is not known. */
   foreignCommit(position: number): void {
     this.#onCommitted([
-      { kind: 'committed', standing: { ...this.#standing, position } },
+      { kind: 'committed', replication: { ...this.#replication, position } },
       { kind: 'foreign' },
     ]);
   }
@@ -206,7 +206,7 @@ export class Project {
     epoch,
     generation,
     position,
-  }: Pick<LogPosition, 'epoch' | 'generation'> & Pick<Standing, 'position'>): void {
+  }: Pick<LogPosition, 'epoch' | 'generation'> & Pick<ReplicationPosition, 'position'>): void {
     this.#primaryLog = { epoch, generation };
     if (position > this.position) this.foreignCommit(position);
   }
@@ -231,12 +231,12 @@ export class Project {
 
   /** The number of the newest commit. */
   get position(): number {
-    return this.#standing.position;
+    return this.#replication.position;
   }
 
   /** The newest commit, and where it stands in the log that replicas follow. */
-  get standing(): Standing {
-    return this.#standing;
+  get replication(): ReplicationPosition {
+    return this.#replication;
   }
 
   atLatest(dueAt: number): void {
@@ -324,7 +324,7 @@ export class Project {
 
   /** What is read again when the files are opened the next time. */
   #forget(): void {
-    this.#standing = { position: this.#standing.position, log: null };
+    this.#replication = { position: this.#replication.position, log: null };
     this.sourceCache.clear();
     this.keyCache.clear();
   }
@@ -332,7 +332,7 @@ export class Project {
   /** What was committed changes what is held in memory, and wakes who waits for it. */
   #onCommitted(effects: readonly Effect[]): void {
     for (const effect of effects) {
-      if (effect.kind === 'committed') this.#standing = effect.standing;
+      if (effect.kind === 'committed') this.#replication = effect.replication;
       else applyEffect(this, effect);
       if (effect.kind === 'event_ready') this.#deps.metrics?.eventReady();
       this.feed.note(effect);

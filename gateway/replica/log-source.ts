@@ -64,11 +64,11 @@ export class LogSource implements ReplicaSource {
   async #place(project: Project): Promise<LogPosition> {
     const following = this.#of(project);
     const sinceMs = Math.abs(this.#clock.now() - following.toldAt);
-    if (!project.standing.log) await this.#tell(project, following);
+    if (!project.replication.log) await this.#tell(project, following);
     else if (sinceMs >= FOLLOW_MS && !following.telling) {
       project.inBackground(() => this.#tell(project, following));
     }
-    const { log } = project.standing;
+    const { log } = project.replication;
     if (!log) throw unavailable(1);
     return log;
   }
@@ -136,7 +136,7 @@ export class LogSource implements ReplicaSource {
       const archive = join(generationsOf(project), `${generation}.wal`);
       const archived = await readArchived(archive, wanted);
       // Another history would have other archives under the same names.
-      if (project.standing.log?.epoch !== wanted.epoch) throw elsewhere();
+      if (project.replication.log?.epoch !== wanted.epoch) throw elsewhere();
       if (archived && archived.length > 0) return archived;
       if (generation < log.generation) {
         if (archived === null) throw elsewhere();

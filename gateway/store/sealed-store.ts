@@ -105,7 +105,7 @@ export class SealedDatabase {
       isMade: true,
       // The write that failed says so itself, and nothing else is written.
       onFatal: () => undefined,
-      ...(family === 'project' && { replication: { now, onStanding: () => undefined } }),
+      ...(family === 'project' && { replication: { now, onReplication: () => undefined } }),
     });
     try {
       return new SealedDatabase(await openReader(location), writer);

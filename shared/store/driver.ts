@@ -85,7 +85,7 @@ export interface LogPosition {
 }
 
 /** How far a database has come. */
-export interface Standing {
+export interface ReplicationPosition {
   /** The number of the newest commit. */
   readonly position: number;
   /** Null while nobody follows the log, and while it cannot be told from which frame on it may be read. */
@@ -103,9 +103,9 @@ export interface BaseCopy {
 /** A log that replicas may follow: kept in generations from the first `follow` on, for a day after the last. */
 export interface FollowedLog {
   /** How far the database has come. */
-  readonly standing: Standing;
+  readonly replication: ReplicationPosition;
   /** Asks that the log be kept; to be repeated every hour. UNAVAILABLE while somebody else is in the way. */
-  follow(): Promise<Standing>;
+  follow(): Promise<ReplicationPosition>;
   /** UNAVAILABLE when the log is not kept, and while somebody else is in the way. */
   copyBase(): Promise<BaseCopy>;
 }

@@ -37,7 +37,7 @@ export async function openWriter(
   if (location.kind === 'remote') {
     const { openRemoteWriter } = await import('./remote/open.ts');
     return openRemoteWriter(location, family, {
-      onStanding: replication?.onStanding,
+      onReplication: replication?.onReplication,
       onForeign,
       onUndone,
       onUncertain,

@@ -2,7 +2,7 @@ import type {
   BaseCopy,
   FollowedLog,
   Reader,
-  Standing,
+  ReplicationPosition,
   Tx,
   WriteOptions,
   Writer,
@@ -75,11 +75,11 @@ export class ProjectWriter implements FollowedLog {
     });
   }
 
-  get standing(): Standing {
-    return this.#writer.standing;
+  get replication(): ReplicationPosition {
+    return this.#writer.replication;
   }
 
-  follow(): Promise<Standing> {
+  follow(): Promise<ReplicationPosition> {
     return this.#writer.follow();
   }
 

@@ -1,6 +1,13 @@
 import { ServiceError, unavailable } from '../lib/errors.ts';
 import { assertPragma, Connection, isDiskFailure } from './connection.ts';
-import type { BaseCopy, FollowedLog, Standing, WriteOptions, Writer, WriteTx } from './driver.ts';
+import type {
+  BaseCopy,
+  FollowedLog,
+  ReplicationPosition,
+  WriteOptions,
+  Writer,
+  WriteTx,
+} from './driver.ts';
 import { Generations, type GenerationOptions } from './generations.ts';
 import { Group } from './group.ts';
 import {
@@ -42,7 +49,7 @@ export interface ReplicationOptions extends GenerationOptions {
   /** Answers the position as `value`. */
   readonly positionQuery: string;
   /** Comes after each commit, before its jobs are answered, and whenever the place of the log has changed. */
-  readonly onStanding: (standing: Standing) => void;
+  readonly onReplication: (replication: ReplicationPosition) => void;
 }
 
 /**
@@ -83,7 +90,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   }
 
   /** Without `replication` the position stays 0. */
-  get standing(): Standing {
+  get replication(): ReplicationPosition {
     return { position: this.#position, log: this.#generations?.place ?? null };
   }
 
@@ -100,11 +107,11 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     if (!this.#closing && !this.#failed) await this.#alone(() => this.#empty());
   }
 
-  follow(): Promise<Standing> {
+  follow(): Promise<ReplicationPosition> {
     return this.#alone(async () => {
       await this.#kept().follow();
       this.#tell();
-      return this.standing;
+      return this.replication;
     });
   }
 
@@ -203,7 +210,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   }
 
   #tell(): void {
-    this.#options.replication?.onStanding(this.standing);
+    this.#options.replication?.onReplication(this.replication);
   }
 
   async #commit(): Promise<void> {

@@ -32,7 +32,7 @@ class Actor {
   /** What it does. */
   readonly work = new Set<Promise<void>>();
   readonly #world: World;
-  #standing: (() => void)[] = [];
+  #replication: (() => void)[] = [];
   #isDead = false;
 
   constructor(world: World, shared: SharedGateway) {
@@ -42,7 +42,7 @@ class Actor {
       new Promise((happen) => {
         if (this.#isDead) return;
         this.#world.events += 1;
-        this.#standing.push(happen);
+        this.#replication.push(happen);
       });
   }
 
@@ -62,12 +62,12 @@ class Actor {
 
   /** The step that waits for longest happens. */
   go(): void {
-    this.#standing.shift()?.();
+    this.#replication.shift()?.();
   }
 
   die(): void {
     this.#isDead = true;
-    this.#standing = [];
+    this.#replication = [];
   }
 }
 

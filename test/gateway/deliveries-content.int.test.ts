@@ -82,7 +82,7 @@ async function callback(id: string): Promise<void> {
   const row = await project.store.read((store) => store.events.find(id));
   await writerOf(project).write((store) =>
     queueCallback(
-      { store, routing: new Routing(), tell: () => undefined },
+      { store, routing: new Routing(), emit: () => undefined },
       { seq: row?.seq ?? 0, url: receiver.url('/callback'), requestId: 'req_1' },
       clock.now(),
     ),

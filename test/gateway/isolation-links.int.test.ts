@@ -79,7 +79,7 @@ async function largeFile(): Promise<string> {
 }
 
 /** How far the project of the links has come. Not its position, which goes up when the use of a key is noted. */
-function standing(): Promise<unknown> {
+function replication(): Promise<unknown> {
   return people.project.store.read((store) => store.ledger.head());
 }
 
@@ -104,10 +104,10 @@ describe('a link of one project', () => {
     const body = projectBody(gateway.projectId);
     const url = links[kind];
     expect(url).toContain(body);
-    const before = await standing();
+    const before = await replication();
     const moved = await follow(kind, url.replace(body, projectBody(stranger.id)));
     expect([moved.status, await moved.text()]).toEqual([404, expect.not.stringContaining(body)]);
-    expect(await standing()).toEqual(before);
+    expect(await replication()).toEqual(before);
   });
 
   it('leads somewhere under its own name', async () => {
@@ -120,26 +120,26 @@ describe('a link of one project', () => {
 
 describe('the key of another project', () => {
   it('completes no upload', async () => {
-    const before = await standing();
+    const before = await replication();
     const answer = await gateway.call('PUT', '/v1/files/up', {
       key: stranger.apiKey,
       headers: { 'content-type': UPLOAD_TYPE },
       body: { complete: uploadId },
     });
     expect(answer).toMatchObject({ status: 404, body: { error: { code: 'NOT_FOUND' } } });
-    expect(await standing()).toEqual(before);
+    expect(await replication()).toEqual(before);
   });
 
   it.each(['info', 'export/1', 'sync/1/1/10'])('copies nothing: %s', async (path) => {
     const own = await gateway.call('GET', '/v1/replica', { key: stranger.apiKey });
     expect(own.body['epoch']).not.toBe(epoch);
-    const before = await standing();
+    const before = await replication();
     const response = await fetch(`${gateway.url}/v1/replica/${epoch}/${path}`, {
       headers: { authorization: `Bearer ${stranger.apiKey}` },
     });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { code: 'NOT_FOUND' } });
-    expect(await standing()).toEqual(before);
+    expect(await replication()).toEqual(before);
   });
 
   it('is no key where the id of a project was exchanged in it', async () => {

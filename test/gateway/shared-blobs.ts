@@ -50,7 +50,7 @@ export class SharedStore {
     const location = { kind: 'file', path: join(path, 'project.db') } as const;
     const writer = await openWriter(location, 'project', {
       onFatal: () => undefined,
-      replication: { now: () => Date.now(), onStanding: () => undefined },
+      replication: { now: () => Date.now(), onReplication: () => undefined },
     });
     const reader = new ProjectReader(await openReader(location), PROJECT);
     return new SharedStore({ writer, reader, folder: join(path, 'blobs'), remove });
@@ -67,7 +67,7 @@ export class SharedStore {
   }
 
   get position(): number {
-    return this.#writer.standing.position;
+    return this.#writer.replication.position;
   }
 
   /** How many pins and erasures there are, lapsed or not. */

@@ -19,7 +19,7 @@ it('tells together what comes together, and nothing to who has left', () => {
   const watchers = new Watchers(() => (joined += 1));
   watchers.note({ kind: 'notices_due' });
   const [one, two] = [watching(watchers), watching(watchers)];
-  watchers.note({ kind: 'committed', standing: STANDING });
+  watchers.note({ kind: 'committed', replication: STANDING });
   watchers.note({ kind: 'event_ready', source: 's', type: 't' });
   watchers.note({ kind: 'mails_due' });
   two.leave();

@@ -134,36 +134,39 @@ describe('the thread that writes', () => {
 
   it('tells how far the project has come: at first, and with each transaction before all else', async () => {
     const kinds = (): string[] => effects.map(({ kind }) => kind);
-    expect(effects.at(-1)).toEqual({ kind: 'committed', standing: { position: 1, log: null } });
+    expect(effects.at(-1)).toEqual({ kind: 'committed', replication: { position: 1, log: null } });
     effects = [];
     await writes.run('delivery', delivery(1));
     expect(kinds()).toEqual(['committed', 'event_ready']);
     await call('source_remove', { name: 'none' });
     expect(kinds()).toEqual(['committed', 'event_ready', 'committed']);
-    expect(effects.at(-1)).toMatchObject({ standing: { position: 3 } });
+    expect(effects.at(-1)).toMatchObject({ replication: { position: 3 } });
     await writes.close();
     effects = [];
     writes = await writers.open({ info, location: { kind: 'file', path } }, (some) =>
       effects.push(...some),
     );
-    expect(effects).toEqual([{ kind: 'committed', standing: { position: 3, log: null } }]);
+    expect(effects).toEqual([{ kind: 'committed', replication: { position: 3, log: null } }]);
   });
 
   it('keeps the log for whoever follows it, and tells where it stands', async () => {
     await expect(writes.copyBase()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     const { log } = await writes.follow();
     expect(log).toMatchObject({ generation: 1, frames: 0, salts: null });
-    expect(lastCommitted()).toMatchObject({ standing: { log } });
+    expect(lastCommitted()).toMatchObject({ replication: { log } });
     await writes.run('delivery', delivery(1));
     expect(lastCommitted()).toMatchObject({
-      standing: {
+      replication: {
         position: 2,
         log: { generation: 1, salts: expect.stringMatching(/^[0-9a-f]{16}$/) },
       },
     });
     await writes.rotate();
     const place = { epoch: log?.epoch, generation: 2, frames: 0, salts: null };
-    expect(lastCommitted()).toEqual({ kind: 'committed', standing: { position: 2, log: place } });
+    expect(lastCommitted()).toEqual({
+      kind: 'committed',
+      replication: { position: 2, log: place },
+    });
     const copy = await writes.copyBase();
     expect(copy).toMatchObject({ epoch: log?.epoch, generation: 2 });
     expect(withRawDatabase(copy.path, (raw) => raw.get('SELECT count(*) AS n FROM event'))).toEqual(

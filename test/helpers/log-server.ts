@@ -26,7 +26,7 @@ export async function serveLog(log: FollowedLog, databasePath: string): Promise<
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: () => `http://127.0.0.1:${port}/${log.standing.log?.epoch}`,
+    url: () => `http://127.0.0.1:${port}/${log.replication.log?.epoch}`,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -49,7 +49,7 @@ interface Files {
 async function answer(log: FollowedLog, files: Files, url: string): Promise<Answer> {
   const [, epoch, kind, ...rest] = url.split('/');
   const [generation = 0, from = 0, to = 0] = rest.map(Number);
-  const place = log.standing.log;
+  const place = log.replication.log;
   if (!place || epoch !== place.epoch || generation > place.generation) return [404, '{}'];
   switch (kind) {
     case 'info':
@@ -81,7 +81,7 @@ function live(place: LogPosition, files: Files, { from, to }: Range): Answer | n
 function archived(log: FollowedLog, files: Files, wanted: Wanted): Answer {
   const bytes = readFileSync(join(files.folder, `${wanted.generation}.wal`));
   const count = (bytes.length - HEADER_BYTES) / FRAME_BYTES;
-  if (wanted.from > count) return newest(log.standing.log?.generation ?? 0);
+  if (wanted.from > count) return newest(log.replication.log?.generation ?? 0);
   const to = Math.min(wanted.to, count + 1);
   const frames = framesOf(bytes, { from: wanted.from, to }, bytes.toString('hex', 16, 24));
   if (!Number.isInteger(count) || !frames) throw new Error('The archive is not whole.');

@@ -69,7 +69,7 @@ export class RemoteDatabase {
 
 /** The same in the form in which `openDatabase` gives a file. */
 export async function openRemoteDatabase(): Promise<{
-  readonly database: Reader & Writer & Pick<FollowedLog, 'standing'>;
+  readonly database: Reader & Writer & Pick<FollowedLog, 'replication'>;
   newReader(): Reader;
   remove(): Promise<void>;
 }> {
@@ -79,8 +79,8 @@ export async function openRemoteDatabase(): Promise<{
     read: reader.read.bind(reader),
     write: writer.write.bind(writer),
     rotate: () => writer.rotate(),
-    get standing() {
-      return writer.standing;
+    get replication() {
+      return writer.replication;
     },
     async close() {
       await Promise.all([reader.close(), writer.close()]);

@@ -3,7 +3,7 @@ import type { Rules } from './rules.ts';
 type Status = 'pending' | 'claimed' | 'done' | 'failed' | 'dead';
 
 /** What is written down of an event, or what time has made of that. */
-interface Standing {
+interface ReplicationPosition {
   readonly status: Status;
   readonly attempts: number;
   /** Who holds the lease, held it when it ran out, or finished the event with it. */
@@ -31,7 +31,13 @@ export class EventModel {
   purged = false;
   finishedAt = 0;
   /** As last written down: time may have gone on since. */
-  written: Standing = { status: 'pending', attempts: 0, holder: null, due: null, routed: false };
+  written: ReplicationPosition = {
+    status: 'pending',
+    attempts: 0,
+    holder: null,
+    due: null,
+    routed: false,
+  };
   readonly #rules: Rules;
 
   constructor(
@@ -53,7 +59,7 @@ export class EventModel {
   }
 
   /** What time alone has made of it. */
-  at(now: number): Standing {
+  at(now: number): ReplicationPosition {
     const { written } = this;
     if (written.due === null || written.due + this.#rules.lateMs > now) return written;
     if (written.status === 'failed') return { ...written, status: 'pending', due: null };
@@ -110,22 +116,22 @@ export class EventModel {
     return 'ok';
   }
 
-  #failed(standing: Standing): Standing {
-    const attempts = standing.attempts + (this.#rules.lapseCounts ? 1 : 0);
+  #failed(replication: ReplicationPosition): ReplicationPosition {
+    const attempts = replication.attempts + (this.#rules.lapseCounts ? 1 : 0);
     return {
-      ...standing,
+      ...replication,
       attempts,
       status: attempts >= this.#rules.attemptsMax ? 'dead' : 'pending',
     };
   }
 
-  #isHeld({ holder }: Standing, { key, lease }: Holder): boolean {
+  #isHeld({ holder }: ReplicationPosition, { key, lease }: Holder): boolean {
     if (!this.#rules.holderOnly) return true;
     const sameLease = lease === undefined || !this.#rules.fenced || holder?.lease === lease;
     return holder?.key === key && sameLease;
   }
 
-  #refusal(seen: Standing, by: Holder): string {
+  #refusal(seen: ReplicationPosition, by: Holder): string {
     if (seen.routed) return 'EVENT_ROUTED';
     if (seen.status === 'claimed') return this.#isHeld(seen, by) ? 'ok' : 'LEASE_NOT_HELD';
     if (seen.status !== 'pending' || seen.holder === null) return 'EVENT_NOT_CLAIMABLE';

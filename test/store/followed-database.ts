@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Connection } from '../../shared/store/connection.ts';
-import type { LogPosition, Standing } from '../../shared/store/driver.ts';
+import type { LogPosition, ReplicationPosition } from '../../shared/store/driver.ts';
 import { POSITION_QUERY, POSITION_SQL } from '../../shared/store/meta.ts';
 import { EmbeddedWriter } from '../../shared/store/writer.ts';
 import { makeItems } from '../helpers/database.ts';
@@ -14,7 +14,7 @@ export class FollowedDatabase {
   readonly path: string;
   readonly clock = new FakeClock(Date.now());
   /** What was told, newest last. */
-  readonly told: Standing[] = [];
+  readonly told: ReplicationPosition[] = [];
   writer: EmbeddedWriter;
   readonly #fatal: unknown[] = [];
   readonly #strangers: Connection[] = [];
@@ -35,7 +35,7 @@ export class FollowedDatabase {
 
   /** Where the log stands. Throws while nobody follows. */
   get place(): LogPosition {
-    const { log } = this.writer.standing;
+    const { log } = this.writer.replication;
     if (!log) throw new Error('Nobody follows.');
     return log;
   }
@@ -104,7 +104,7 @@ export class FollowedDatabase {
       replication: {
         positionQuery: POSITION_QUERY,
         now: () => this.clock.now(),
-        onStanding: (standing: Standing) => this.told.push(standing),
+        onReplication: (replication: ReplicationPosition) => this.told.push(replication),
       },
     };
     return new EmbeddedWriter(this.path, options, makeItems);

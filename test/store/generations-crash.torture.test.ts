@@ -55,9 +55,9 @@ async function syncFrom(log: LogProcess) {
 }
 
 async function placeOf(log: LogProcess) {
-  const { standing, fatal } = await log.state();
+  const { replication, fatal } = await log.state();
   expect(fatal).toEqual([]);
-  return standing.log;
+  return replication.log;
 }
 
 /** A replica that begins now, of whatever is served. */

@@ -41,7 +41,7 @@ describe('a log that nobody follows', () => {
 
   it('tells of each commit, before its jobs are answered', async () => {
     stopTime();
-    expect(db.writer.standing).toEqual({ position: 0, log: null });
+    expect(db.writer.replication).toEqual({ position: 0, log: null });
     await db.put('a');
     expect(db.told).toEqual([{ position: 1, log: null }]);
     const seen = await Promise.all(
@@ -51,17 +51,17 @@ describe('a log that nobody follows', () => {
     await db.put('a').catch(() => undefined);
     await db.reopen();
     const position = withRawDatabase(db.path, (raw) => raw.get(POSITION_QUERY)?.['value']);
-    expect(db.writer.standing.position).toBe(position);
+    expect(db.writer.replication.position).toBe(position);
   });
 });
 
 describe('a log that is followed', () => {
   it('begins with all that was there before in the file, and nothing in the log', async () => {
     await db.put('a');
-    const standing = await db.writer.follow();
-    expect(standing.log).toMatchObject({ generation: 1, frames: 0, salts: null });
-    expect(standing.log?.epoch).toMatch(/^[0-9A-Za-z]{22}$/);
-    expect(db.told.at(-1)).toEqual(standing);
+    const replication = await db.writer.follow();
+    expect(replication.log).toMatchObject({ generation: 1, frames: 0, salts: null });
+    expect(replication.log?.epoch).toMatch(/^[0-9A-Za-z]{22}$/);
+    expect(db.told.at(-1)).toEqual(replication);
     expect(statSync(`${db.path}-wal`).size).toBe(0);
     expect(db.files()).toEqual(['state.json']);
   });
@@ -147,7 +147,7 @@ describe('a log that is followed', () => {
     db.clock.advance(1);
     await db.put('b');
     await db.writer.rotate();
-    expect(db.writer.standing.log).toBeNull();
+    expect(db.writer.replication.log).toBeNull();
     expect(db.told.at(-1)?.log).toBeNull();
     expect(existsSync(db.inside('.'))).toBe(false);
     expect((await db.writer.follow()).log?.epoch).not.toBe(epoch);
@@ -178,8 +178,8 @@ describe('a log that is followed', () => {
     await db.put('a');
     db.stranger().exec('PRAGMA wal_checkpoint(TRUNCATE)');
     await db.put('b');
-    expect(db.writer.standing.log).toBeNull();
-    expect(db.told.at(-1)).toEqual(db.writer.standing);
+    expect(db.writer.replication.log).toBeNull();
+    expect(db.told.at(-1)).toEqual(db.writer.replication);
     expect(existsSync(db.inside('.'))).toBe(false);
     expect((await db.writer.follow()).log?.epoch).not.toBe(epoch);
   });
@@ -194,7 +194,7 @@ describe('a log that is followed', () => {
     writeFileSync(db.inside('2.wal'), '');
     mkdirSync(db.inside('state.json.part'));
     await db.reopen();
-    expect(db.writer.standing).toEqual({ position: 1, log: null });
+    expect(db.writer.replication).toEqual({ position: 1, log: null });
     expect(existsSync(db.inside('.'))).toBe(false);
     await db.put('b');
   });
@@ -204,7 +204,7 @@ describe('a log that is followed', () => {
     // Where the state is to be written there is a folder now, as no disk error would be kind enough to be.
     mkdirSync(db.inside('state.json.part'));
     await db.put('a');
-    expect(db.writer.standing.log).toBeNull();
+    expect(db.writer.replication.log).toBeNull();
     rmSync(db.inside('.'), { recursive: true, force: true });
     expect(withRawDatabase(db.path, (raw) => raw.get('SELECT name FROM item'))).toEqual({
       name: 'a',

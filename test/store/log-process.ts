@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { buildSync } from 'esbuild';
-import type { BaseCopy, Standing } from '../../shared/store/driver.ts';
+import type { BaseCopy, ReplicationPosition } from '../../shared/store/driver.ts';
 import type { CrashPoint } from '../../shared/store/generations.ts';
 import type { Content } from '../helpers/replica.ts';
 
@@ -72,8 +72,8 @@ export class LogProcess {
   remove(name: string): Promise<unknown> {
     return this.#call('remove', name);
   }
-  follow(): Promise<Standing> {
-    return this.#call('follow') as Promise<Standing>;
+  follow(): Promise<ReplicationPosition> {
+    return this.#call('follow') as Promise<ReplicationPosition>;
   }
   rotate(): Promise<unknown> {
     return this.#call('rotate');
@@ -84,7 +84,7 @@ export class LogProcess {
   content(): Promise<Content> {
     return this.#call('content') as Promise<Content>;
   }
-  state(): Promise<{ standing: Standing; url: string; fatal: readonly string[] }> {
+  state(): Promise<{ replication: ReplicationPosition; url: string; fatal: readonly string[] }> {
     return this.#call('state') as ReturnType<LogProcess['state']>;
   }
   crashAt(point: CrashPoint): Promise<unknown> {

@@ -19,7 +19,7 @@ const writer = new EmbeddedWriter(
     replication: {
       positionQuery: POSITION_QUERY,
       now: () => Date.now(),
-      onStanding: () => undefined,
+      onReplication: () => undefined,
       at: (point: CrashPoint) => {
         if (point === crashAt) process.kill(process.pid, 'SIGKILL');
       },
@@ -58,7 +58,11 @@ const commands = {
     await reader.close();
     await writer.close();
   },
-  state: async () => ({ standing: writer.standing, url: server.url(), fatal: fatal.map(String) }),
+  state: async () => ({
+    replication: writer.replication,
+    url: server.url(),
+    fatal: fatal.map(String),
+  }),
   async content() {
     const rows = await reader.read((tx) => tx.all(SUMMARY));
     const [checked] = await reader.read((tx) => tx.all('PRAGMA integrity_check'));

@@ -106,8 +106,8 @@ export class LogWorld {
     const log = await LogProcess.start(this.#program, this.#path);
     if (!log) throw new Error('It did not start.');
     this.#log = log;
-    const { standing } = await log.state();
-    const epoch = (standing.log ?? (await this.#followed(log)))?.epoch;
+    const { replication } = await log.state();
+    const epoch = (replication.log ?? (await this.#followed(log)))?.epoch;
     if (epoch !== this.#epoch) {
       // Only then nobody can tell whether what was archived is all there was.
       if (this.#epoch !== undefined) assert.equal(this.#armed, 'commit: log begun in place');
@@ -125,9 +125,9 @@ export class LogWorld {
   }
 
   async #compare(log: LogProcess, isRepeated = false): Promise<void> {
-    const { url, standing, fatal } = await log.state();
+    const { url, replication, fatal } = await log.state();
     assert.deepEqual(fatal, []);
-    assert.equal(standing.log?.epoch, this.#epoch);
+    assert.equal(replication.log?.epoch, this.#epoch);
     const path = join(this.#folder.path, `replica-${this.#replicas}.db`);
     if (this.#replica?.url !== url) {
       await this.#replica?.replica.end();

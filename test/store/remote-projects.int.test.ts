@@ -43,7 +43,7 @@ describe('a database on a server', () => {
     expect(await query('project', 'PRAGMA user_version')).toEqual([
       BigInt(newestSchema('project')),
     ]);
-    expect(writers.map(({ standing }) => standing.position)).toEqual([0, 0, 0]);
+    expect(writers.map(({ replication }) => replication.position)).toEqual([0, 0, 0]);
     const reader = await ProjectReader.open(at('project'), PROJECT);
     expect(await reader.read((store) => store.meta.strangeName())).toBeNull();
     await reader.close();
@@ -91,7 +91,7 @@ describe('a database on a server', () => {
     });
     await openProject();
     const again = await ProjectWriter.open(at('project'), PROJECT, options);
-    expect(again.standing.position).toBe(0);
+    expect(again.replication.position).toBe(0);
     await again.close();
   });
 

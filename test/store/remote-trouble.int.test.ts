@@ -62,7 +62,7 @@ describe('a write', () => {
     ]);
     expect(runs).toBe(2);
     expect(await remote.reader().read(count)).toBe(3);
-    expect(writer.standing.position).toBe(1);
+    expect(writer.replication.position).toBe(1);
   });
 
   it('is done again when the server ends its transaction for another one', async () => {
@@ -121,7 +121,7 @@ describe('a write', () => {
     expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(1);
     expect(settled[5]).toMatchObject({ reason: { code: 'SQLITE_CONSTRAINT' } });
     expect(await remote.reader().read(count)).toBe(60);
-    expect(writer.standing.position).toBeGreaterThan(2);
+    expect(writer.replication.position).toBeGreaterThan(2);
   });
 
   it('whose text the server cannot read fails alone', async () => {

@@ -126,7 +126,7 @@ describe('two writers of one database', () => {
     // The job was begun before anybody could know, undone, and run once more after that was told.
     expect(told.slice(-2)).toEqual(['foreign', 'c']);
     expect(told.filter((one) => one === 'foreign')).toHaveLength(1);
-    expect([mine.standing, other.standing]).toEqual([
+    expect([mine.replication, other.replication]).toEqual([
       { position: 4, log: null },
       { position: 3, log: null },
     ]);
@@ -135,7 +135,7 @@ describe('two writers of one database', () => {
 
   it('tell the position after each commit, before its jobs are answered', async () => {
     const told: unknown[] = [];
-    const writer = await remote.writer({ onStanding: (standing) => told.push(standing) });
+    const writer = await remote.writer({ onReplication: (replication) => told.push(replication) });
     await writer.write(put('a')).then(() => told.push('a'));
     await writer.write(put('b')).then(() => told.push('b'));
     expect(told).toEqual([{ position: 1, log: null }, 'a', { position: 2, log: null }, 'b']);
@@ -147,7 +147,7 @@ describe('an answer to COMMIT that is lost', () => {
     const told: number[] = [];
     const writer = await remote.writer({
       ...shared,
-      onStanding: ({ position }) => told.push(position),
+      onReplication: ({ position }) => told.push(position),
     });
     remote.server.faults.dropAnswers('commit', 1);
     await writer.write(put('a'));
@@ -169,7 +169,7 @@ describe('an answer to COMMIT that is lost', () => {
     await write;
     expect(runs).toBe(2);
     expect(await remote.reader().read(count)).toBe(1);
-    expect(writer.standing.position).toBe(1);
+    expect(writer.replication.position).toBe(1);
   });
 
   it('may leave nobody knowing: UNAVAILABLE, with a hint for whoever repeats', async () => {

@@ -77,9 +77,9 @@ interface Shown {
 /** The page of a request as it stands. */
 function show(pages: Pages, c: Ctx, shown: Shown): Promise<Response> {
   const { token, opened, late = null, status = 200, problem = null, form = NO_FORM } = shown;
-  const standing = statusAt(opened.request, opened.now);
-  if (standing !== 'pending') {
-    return page(c, status, <ResultPage opened={opened} status={standing} late={late} />);
+  const current = statusAt(opened.request, opened.now);
+  if (current !== 'pending') {
+    return page(c, status, <ResultPage opened={opened} status={current} late={late} />);
   }
   const csrf = pages.vault.sign(decisionText(token, opened));
   return page(c, status, <RequestPage opened={opened} csrf={csrf} problem={problem} form={form} />);

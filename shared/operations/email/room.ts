@@ -1,7 +1,7 @@
 import type { WriteContext } from '../../kernel/context.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { dayOf, limitPassed, monthDays, type SendUse } from '../../rules/send-limit.ts';
-import { standingProblem, STANDING_DAYS } from '../../rules/send-standing.ts';
+import { reputationProblem, REPUTATION_DAYS } from '../../rules/sender-reputation.ts';
 import type { Repositories } from '../../store/repositories.ts';
 
 const DAY_MS = 86_400_000;
@@ -76,14 +76,14 @@ export async function unblockSending(store: Repositories, now: number): Promise<
  * Why the reports of the last days are too many, or null. What was sent counts for all of these days, also where reports
  * were forgiven within them: reports may still come about messages of before.
  */
-export async function standingOf(store: Repositories, now: number): Promise<string | null> {
+export async function reputationOf(store: Repositories, now: number): Promise<string | null> {
   const { emailAddresses } = store;
-  const [first, today] = [dayOf(now - (STANDING_DAYS - 1) * DAY_MS), dayOf(now)];
+  const [first, today] = [dayOf(now - (REPUTATION_DAYS - 1) * DAY_MS), dayOf(now)];
   const all = await emailAddresses.sums(first, today);
   const forgiven = await forgivenReports(store);
-  if (forgiven === null || forgiven.day < first) return standingProblem(all);
+  if (forgiven === null || forgiven.day < first) return reputationProblem(all);
   const since = await emailAddresses.sums(forgiven.day, today);
-  return standingProblem({
+  return reputationProblem({
     sent: all.sent,
     bounced: since.bounced - forgiven.bounced,
     complained: since.complained - forgiven.complained,

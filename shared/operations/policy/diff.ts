@@ -3,7 +3,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { diffPolicies } from '../../rules/policy/diff.ts';
 import { parsePolicy } from '../../rules/policy/document.ts';
 import { shadowedRules } from '../../rules/policy/shadowed.ts';
-import { standingPolicy } from './proposal.ts';
+import { currentPolicy } from './proposal.ts';
 import { policyInput } from './view.ts';
 
 export const policyDiff = defineOperation({
@@ -28,7 +28,7 @@ export const policyDiff = defineOperation({
   example: { policy: { rules: [] } },
 }).read(async ({ store }, { policy }) => {
   const after = parsePolicy(policy);
-  const { version, document } = await standingPolicy(store);
+  const { version, document } = await currentPolicy(store);
   const lines = diffPolicies(document, after);
   return {
     version,

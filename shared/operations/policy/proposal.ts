@@ -14,7 +14,7 @@ export interface PolicyProposal {
 }
 
 /** The policy that holds. Version 0 is none: every request goes to a person. */
-export interface StandingPolicy {
+export interface CurrentPolicy {
   readonly version: number;
   readonly document: PolicyDocument;
   readonly note: string | null;
@@ -22,7 +22,7 @@ export interface StandingPolicy {
   readonly approvedAt: string | null;
 }
 
-export async function standingPolicy(store: Repositories): Promise<StandingPolicy> {
+export async function currentPolicy(store: Repositories): Promise<CurrentPolicy> {
   const row = await store.policies.current();
   if (!row) {
     return { version: 0, document: { rules: [] }, note: null, approvedBy: null, approvedAt: null };

@@ -4,7 +4,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { parsePolicy, POLICY_EFFECTS } from '../../rules/policy/document.ts';
 import { explainPolicy } from '../../rules/policy/explain.ts';
 import { label } from '../fields.ts';
-import { standingPolicy } from './proposal.ts';
+import { currentPolicy } from './proposal.ts';
 import { policyInput } from './view.ts';
 
 export const policyTest = defineOperation({
@@ -58,8 +58,8 @@ export const policyTest = defineOperation({
   },
   example: { action: 'payment.refund', amount: 80 },
 }).read(async ({ store }, { tool, action, amount, risk, recipient_domains, policy }) => {
-  const standing = policy === undefined ? await standingPolicy(store) : null;
-  const document = standing ? standing.document : parsePolicy(policy);
+  const current = policy === undefined ? await currentPolicy(store) : null;
+  const document = current ? current.document : parsePolicy(policy);
   const { effect, rule, sentence, trace } = explainPolicy(document, {
     tool,
     action: action ?? null,
@@ -68,7 +68,7 @@ export const policyTest = defineOperation({
     recipientDomains: recipient_domains ?? null,
   });
   return {
-    version: standing?.version ?? null,
+    version: current?.version ?? null,
     effect,
     rule: rule?.id ?? null,
     sentence,

@@ -8,7 +8,7 @@ import {
   type PolicyRule,
 } from '../../rules/policy/document.ts';
 import type { Repositories } from '../../store/repositories.ts';
-import { standingPolicy } from './proposal.ts';
+import { currentPolicy } from './proposal.ts';
 
 /** A rule as it is stored and answered: always with an id, and lists where one value would do. */
 const policyRule = z.object({
@@ -33,7 +33,7 @@ export const policyView = z.object({
 });
 
 export async function toPolicyView(store: Repositories): Promise<z.input<typeof policyView>> {
-  const { version, document, note, approvedBy, approvedAt } = await standingPolicy(store);
+  const { version, document, note, approvedBy, approvedAt } = await currentPolicy(store);
   return {
     version,
     rules: document.rules.map(plainRule),

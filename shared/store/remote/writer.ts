@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from '@libsql/client/http';
 import { unavailable, type ServiceError } from '../../lib/errors.ts';
-import type { BaseCopy, FollowedLog, Standing, WriteOptions, Writer, WriteTx } from '../driver.ts';
+import type {
+  BaseCopy,
+  FollowedLog,
+  ReplicationPosition,
+  WriteOptions,
+  Writer,
+  WriteTx,
+} from '../driver.ts';
 import {
   GROUP_MAX_JOBS,
   HalfDone,
@@ -25,7 +32,7 @@ const APART_MAX_MS = 1000;
 
 export interface RemoteWriterOptions {
   /** Comes after each commit, before its jobs are answered. */
-  readonly onStanding?: ((standing: Standing) => void) | undefined;
+  readonly onReplication?: ((replication: ReplicationPosition) => void) | undefined;
   /** Somebody else has written since the last group: comes before the jobs of the next one run. */
   readonly onForeign?: (() => void) | undefined;
   /** What a group did came to nothing, or nobody knows: comes before its jobs run again or are refused. */
@@ -86,7 +93,7 @@ export class RemoteWriter implements Writer, FollowedLog {
     this.#options = options;
   }
 
-  get standing(): Standing {
+  get replication(): ReplicationPosition {
     return { position: this.#position, log: null };
   }
 
@@ -102,7 +109,7 @@ export class RemoteWriter implements Writer, FollowedLog {
     await this.#pump;
   }
 
-  follow(): Promise<Standing> {
+  follow(): Promise<ReplicationPosition> {
     return Promise.reject(noReplicas());
   }
 
@@ -273,7 +280,7 @@ export class RemoteWriter implements Writer, FollowedLog {
 
   #committed({ settled }: Attempt, position: number): void {
     this.#position = position;
-    this.#options.onStanding?.(this.standing);
+    this.#options.onReplication?.(this.replication);
     settle(settled);
   }
 

@@ -37,14 +37,14 @@ describe('a reader of a copy', () => {
     expect(await value()).toBe(7);
     writer.exec('UPDATE meta SET value = 8');
     expect(await value()).toBe(8);
-    expect(await reader.standing()).toEqual({ position: 8, schemaVersion: 3 });
+    expect(await reader.position()).toEqual({ position: 8, schemaVersion: 3 });
   });
 
   it('stops when the tables become others, which may be at any time', async () => {
     expect(await value()).toBe(7);
     writer.exec('CREATE TABLE newer (x); PRAGMA user_version=4');
     await expect(value()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    expect(await reader.standing()).toEqual({ position: 7, schemaVersion: 4 });
+    expect(await reader.position()).toEqual({ position: 7, schemaVersion: 4 });
     expect(damage).toEqual([]);
   });
 
@@ -57,7 +57,7 @@ describe('a reader of a copy', () => {
     expect(await value()).toBe(7);
     writer.exec(sql);
     await expect(value()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    await expect(reader.standing()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(reader.position()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(damage.map(({ message }) => message)).toEqual([
       expect.stringMatching(/^It has "(other|meta)", which is no plain table and no index\.$/),
       expect.stringMatching(/^It has "(other|meta)", which is no plain table and no index\.$/),

@@ -28,11 +28,16 @@ export async function seed(folder: string, options: Options = {}): Promise<Seede
   await putFile(gateway, key, 'big');
   await gateway.call('PUT', '/v1/kv/a', { body: { n: 1 }, key });
   const found = await gateway.gateway.projects.find(project.id);
-  const standing = options.store ? null : await found?.writes.follow();
+  const replication = options.store ? null : await found?.writes.follow();
   const ledger = await gateway.call<{ items: Seeded['head'][] }>('GET', '/v1/ledger', { key });
   const [{ seq, hash: newest } = { seq: 0, hash: '' }] = ledger.body.items;
   await gateway.stop({ keepFolder: true });
-  return { id: project.id, apiKey: key, head: { seq, hash: newest }, epoch: standing?.log?.epoch };
+  return {
+    id: project.id,
+    apiKey: key,
+    head: { seq, hash: newest },
+    epoch: replication?.log?.epoch,
+  };
 }
 
 async function putFile(gateway: TestGateway, key: string, path: string): Promise<void> {

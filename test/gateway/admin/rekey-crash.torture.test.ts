@@ -57,7 +57,7 @@ function dyingRekey(
 }
 
 /** Which databases have values of one key, and which of the other. */
-function standing(data: string, newKey: string): { old: string[]; fresh: string[] } {
+function replication(data: string, newKey: string): { old: string[]; fresh: string[] } {
   const [old, fresh] = [join(before, 'master.key'), newKey].map((file) => [
     ...sealedByDatabase(data, createVault(loadMasterKey(file))).keys(),
   ]);
@@ -86,7 +86,7 @@ function keyFilesIn(data: string): string[] {
 async function expectFinished({ data, newKey }: { data: string; newKey: string }): Promise<void> {
   const finished = await operator(['rekey', '--new-key', newKey, '--data', data, '--json']);
   expect([finished.err, finished.code]).toEqual([expect.stringContaining('in its place'), 0]);
-  expect(standing(data, newKey)).toMatchObject({ old: [], fresh: { length: 3 } });
+  expect(replication(data, newKey)).toMatchObject({ old: [], fresh: { length: 3 } });
   expect(loadMasterKey(join(data, 'master.key'))).toEqual(loadMasterKey(newKey));
   expect(keyFilesIn(data)).toEqual(['master.key', expect.stringMatching(KEPT)]);
   expect(loadMasterKey(join(data, keyFilesIn(data)[1] ?? ''))).toEqual(
@@ -111,7 +111,7 @@ describe('a change of the master key that is killed', () => {
       const { data, newKey } = copy;
       expect(await dyingRekey(copy, time)).toEqual({ point: at, signal: 'SIGKILL' });
       // Each database has the one or the other, and both keys are there.
-      const { old, fresh } = standing(data, newKey);
+      const { old, fresh } = replication(data, newKey);
       expect([fresh.length, old.length]).toEqual([done, 3 - done]);
       expect(old.filter((path) => fresh.includes(path))).toEqual([]);
       const again = `svc gateway rekey --data ${data} --new-key ${newKey}`;
@@ -130,7 +130,7 @@ describe('a change of the master key that is killed', () => {
       const copy = copyOf(`killed-${time}`);
       const { data, newKey } = copy;
       expect(await dyingRekey(copy, time)).toEqual({ point: at, signal: 'SIGKILL' });
-      expect(standing(data, newKey)).toMatchObject({ old: { length: 3 }, fresh: [] });
+      expect(replication(data, newKey)).toMatchObject({ old: { length: 3 }, fresh: [] });
       expect(existsSync(join(data, 'rekeying'))).toBe(false);
       await expectFinished(copy);
     },
@@ -158,7 +158,7 @@ describe('a change of the master key that is killed', () => {
         expect.stringContaining(`${newKey} does not hold it any more`),
         0,
       ]);
-      expect(standing(data, elsewhere)).toMatchObject({ old: [], fresh: { length: 3 } });
+      expect(replication(data, elsewhere)).toMatchObject({ old: [], fresh: { length: 3 } });
       expect(keyFilesIn(data)).toEqual(['master.key', expect.stringMatching(KEPT)]);
       await expectAlive(data);
     },

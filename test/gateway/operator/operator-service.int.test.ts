@@ -52,7 +52,7 @@ describe('the list of projects', () => {
     const person = new Person(gateway, 'Ana.Lovelace@example.com');
     const { project } = await person.project({ name: 'Acme Shop' });
     clock.advance(1000);
-    await approvals.setStanding('acme-shop', 'Unpaid');
+    await approvals.setSendBlock('acme-shop', 'Unpaid');
     const { items, next_cursor: next } = await all();
     expect(next).toBeNull();
     expect(items).toEqual([
@@ -123,7 +123,7 @@ describe('the list of projects', () => {
     await control.reserveProject({ ...half, created_at: isoTime(clock.now()) });
     await control.close();
     expect((await all()).items.map(({ id }) => id)).toEqual([gateway.projectId]);
-    await expect(approvals.setStanding('half', 'Unpaid')).rejects.toMatchObject({
+    await expect(approvals.setSendBlock('half', 'Unpaid')).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
   });
@@ -143,14 +143,14 @@ describe('the list of projects', () => {
 describe('an order', () => {
   it('takes the id of a project as well as its slug', async () => {
     const [id = ''] = await makeProjects(1);
-    const first = await approvals.setStanding(id, 'Unpaid');
+    const first = await approvals.setSendBlock(id, 'Unpaid');
     expect(first).toMatchObject({ project: { id, slug: 'shop-1', name: 'Shop 1' }, changed: true });
-    expect(await approvals.setStanding('shop-1', 'Unpaid')).toMatchObject({ changed: false });
+    expect(await approvals.setSendBlock('shop-1', 'Unpaid')).toMatchObject({ changed: false });
   });
 
   it.each(['shop', '', 'prj_0000000000000000', '%2e'])('about %j is refused', async (name) => {
     const refusal: unknown = await approvals
-      .setStanding(name, null)
+      .setSendBlock(name, null)
       .catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(ServiceError);
     expect(refusal).toMatchObject({
@@ -161,9 +161,9 @@ describe('an order', () => {
 
   it('holds when the gateway starts again', async () => {
     await makeProjects(1);
-    await approvals.setStanding('shop-1', 'Unpaid');
+    await approvals.setSendBlock('shop-1', 'Unpaid');
     await gateway.stop();
     await start();
-    expect(await approvals.setStanding('shop-1', 'Unpaid')).toMatchObject({ changed: false });
+    expect(await approvals.setSendBlock('shop-1', 'Unpaid')).toMatchObject({ changed: false });
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Feed, type Follower } from '../../../gateway/projects/feed.ts';
 import type { ErrorCode } from '../../../shared/lib/errors.ts';
-import type { Standing } from '../../../shared/store/driver.ts';
+import type { ReplicationPosition } from '../../../shared/store/driver.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
 
 const TIME = '2026-01-02T03:04:05.000Z';
@@ -40,15 +40,15 @@ class Listener implements Follower {
 }
 
 let clock: FakeClock;
-let standing: Standing;
+let replication: ReplicationPosition;
 let feed: Feed;
 
 beforeEach(() => {
   vi.useFakeTimers();
   clock = new FakeClock();
-  standing = at(7);
+  replication = at(7);
   feed = new Feed(
-    () => standing,
+    () => replication,
     clock,
     () => undefined,
   );
@@ -57,14 +57,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function at(position: number, epoch = 'one'): Standing {
+function at(position: number, epoch = 'one'): ReplicationPosition {
   return { position, log: { epoch, generation: 3, frames: position * 2, salts: '00' } };
 }
 
 /** What the writer tells of a transaction. */
 function commit(...rest: Parameters<Feed['note']>[0][]): void {
-  standing = { ...standing, position: standing.position + 1 };
-  for (const effect of [{ kind: 'committed', standing } as const, ...rest]) feed.note(effect);
+  replication = { ...replication, position: replication.position + 1 };
+  for (const effect of [{ kind: 'committed', replication } as const, ...rest]) feed.note(effect);
 }
 
 function joined(expiresAt: string | null = null): Listener {
@@ -111,7 +111,7 @@ describe('a feed', () => {
     const listener = joined();
     commit();
     await settled();
-    feed.note({ kind: 'committed', standing });
+    feed.note({ kind: 'committed', replication });
     await settled();
     expect(listener.heard.slice(1)).toEqual([['change', { position: 8, time: TIME, changes: [] }]]);
   });
@@ -145,7 +145,7 @@ describe('a feed', () => {
 
   it('tells the place again when the epoch changes, before the change', async () => {
     const listener = joined();
-    standing = at(7, 'two');
+    replication = at(7, 'two');
     commit();
     await settled();
     expect(listener.heard.slice(1)).toEqual([
@@ -156,15 +156,15 @@ describe('a feed', () => {
 
   it('tells a new epoch without a commit', async () => {
     const listener = joined();
-    standing = at(7, 'two');
-    feed.note({ kind: 'committed', standing });
+    replication = at(7, 'two');
+    feed.note({ kind: 'committed', replication });
     await settled();
     expect(listener.names).toEqual(['place', 'place']);
   });
 
   it('goes on while the log is not kept', async () => {
     const listener = joined();
-    standing = { position: 7, log: null };
+    replication = { position: 7, log: null };
     commit();
     await settled();
     expect(listener.names).toEqual(['place', 'change']);

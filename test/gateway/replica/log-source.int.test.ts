@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Project } from '../../../gateway/projects/project.ts';
 import { LogSource, type OpenCopy } from '../../../gateway/replica/log-source.ts';
 import { unavailable } from '../../../shared/lib/errors.ts';
-import type { LogPosition, Standing } from '../../../shared/store/driver.ts';
+import type { LogPosition, ReplicationPosition } from '../../../shared/store/driver.ts';
 import { FakeClock, temporaryFolder } from '../../helpers/gateway.ts';
 
 const FRAME = 24 + 4096;
@@ -31,7 +31,7 @@ class Stage {
   readonly generations = join(this.folder.path, 'generations');
   readonly #database = new Libsql(this.databasePath);
   readonly background: Promise<void>[] = [];
-  standing: Standing = { position: 0, log: null };
+  replication: ReplicationPosition = { position: 0, log: null };
   follows = 0;
   copies = 0;
   /** What following does. */
@@ -51,10 +51,10 @@ class Stage {
   }
 
   readonly writes = {
-    follow: async (): Promise<Standing> => {
+    follow: async (): Promise<ReplicationPosition> => {
       this.follows += 1;
       await this.onFollow();
-      return this.standing;
+      return this.replication;
     },
     copyBase: async () => {
       this.copies += 1;
@@ -78,8 +78,8 @@ class Stage {
     const bytes = readFileSync(this.log);
     const count = Math.max(0, (bytes.length - 32) / FRAME);
     const salts = count > 0 ? bytes.toString('hex', 16, 24) : null;
-    this.standing = {
-      position: this.standing.position + 1,
+    this.replication = {
+      position: this.replication.position + 1,
       log: { epoch, generation, frames: count, salts },
     };
   }
@@ -100,8 +100,8 @@ class Stage {
   }
 
   get place(): LogPosition {
-    if (!this.standing.log) throw new Error('It does not stand anywhere.');
-    return this.standing.log;
+    if (!this.replication.log) throw new Error('It does not stand anywhere.');
+    return this.replication.log;
   }
 
   close(): void {

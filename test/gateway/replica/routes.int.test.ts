@@ -154,7 +154,7 @@ describe('the protocol', () => {
   });
 
   it('gives frames as they are in the log, of this generation and of the one before', async () => {
-    const { databasePath, standing } = await project();
+    const { databasePath, replication } = await project();
     const log = `${databasePath}-wal`;
     const archive = join(databasePath, '..', 'generations', `${generation - 1}.wal`);
     for (const [path, number] of [
@@ -169,11 +169,11 @@ describe('the protocol', () => {
       expect(answer.headers.get('cache-control')).toBe('no-store');
     }
     const rest = await ask(`/${epoch}/sync/${generation}/2/4294967295`);
-    expect(rest.bytes).toHaveLength(((standing.log?.frames ?? 0) - 1) * FRAME);
+    expect(rest.bytes).toHaveLength(((replication.log?.frames ?? 0) - 1) * FRAME);
   });
 
   it('says 400 at the end of a generation, and nowhere before', async () => {
-    const frames = (await project()).standing.log?.frames ?? 0;
+    const frames = (await project()).replication.log?.frames ?? 0;
     expect(frames).toBeGreaterThan(10);
     for (let from = 1; from <= frames; from += 1) {
       expect((await ask(`/${epoch}/sync/${generation}/${from}/${from + 1}`)).status).toBe(200);

@@ -84,7 +84,7 @@ async function shown(
         <Problem text={problem} />
         <Content visit={visit} event={event} />
       </div>
-      <Standing visit={visit} seen={seen} />
+      <StatusCard visit={visit} seen={seen} />
       <div class="about stack">
         <Remarks seen={seen} />
         <About visit={visit} seen={seen} />
@@ -96,7 +96,7 @@ async function shown(
 }
 
 /** How far agents are with it, and what can be done. */
-function Standing({
+function StatusCard({
   visit,
   seen,
 }: {

@@ -70,7 +70,7 @@ async function showPolicy(visit: Visit, policy: Policy): Promise<Shown> {
           </a>
         </div>
       </Heading>
-      <Standing visit={visit} policy={policy} by={names.get(channelIn(policy))} />
+      <StatusCard visit={visit} policy={policy} by={names.get(channelIn(policy))} />
       <Rules rules={policy.rules} names={names} />
       <details class="card">
         <summary>As JSON</summary>
@@ -87,7 +87,7 @@ function channelIn({ approved_by: by }: Policy): string {
   return by?.replace(/^channel:/, '') ?? '';
 }
 
-function Standing({
+function StatusCard({
   visit,
   policy,
   by,

@@ -91,17 +91,13 @@ function shown(
 ): Shown {
   const { opened } = seen;
   const { kind } = opened.request;
-  const standing = statusAt(opened.request, opened.now);
+  const current = statusAt(opened.request, opened.now);
   const title = `${KINDS[kind].noun} asked`;
   const common = { opened, csrf: visit.csrf, problem: problem ?? null, form };
-  if (standing !== 'pending') {
+  if (current !== 'pending') {
     const verb = visit.query('late');
     const late = isVerb(verb) ? verb : null;
-    return framed(
-      visit,
-      { title, status },
-      <ResultProps {...{ opened, late }} status={standing} />,
-    );
+    return framed(visit, { title, status }, <ResultProps {...{ opened, late }} status={current} />);
   }
   if (!mayDecide(visit, seen)) {
     return framed(visit, { title, status }, <Undecidable visit={visit} seen={seen} />, true);

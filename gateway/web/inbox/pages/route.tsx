@@ -175,7 +175,7 @@ async function shown(
         <ToldNote told={openTold(visit, route.id) as Told | null} />
         <About visit={visit} route={route} />
       </div>
-      <Standing visit={visit} route={route} state={routeState(route, lastAttempt(recent))} />
+      <StatusCard visit={visit} route={route} state={routeState(route, lastAttempt(recent))} />
       <section class="about" aria-labelledby="deliveries">
         <div class="listhead">
           <h2 id="deliveries">Deliveries of the last 30 days</h2>
@@ -241,7 +241,7 @@ function About({ visit, route }: { readonly visit: Visit; readonly route: Route 
   );
 }
 
-function Standing({
+function StatusCard({
   visit,
   route,
   state: [text, tone],

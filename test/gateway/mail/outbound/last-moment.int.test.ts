@@ -11,8 +11,8 @@ beforeEach(async () => {
 });
 afterEach(() => mail.stop());
 
-const standing = (reason: string | null) =>
-  mail.project.writes.run('setStanding', { reason, now: mail.clock.now() });
+const replication = (reason: string | null) =>
+  mail.project.writes.run('setSendBlock', { reason, now: mail.clock.now() });
 
 describe('a message that waits for its server', () => {
   let id = '';
@@ -31,10 +31,10 @@ describe('a message that waits for its server', () => {
   };
 
   it('is not handed over once the project is blocked', async () => {
-    await standing('Spam.');
+    await replication('Spam.');
     expect(await handed()).toBeNull();
     expect(await mail.message(id)).toMatchObject({ status: 'queued', handed_at: null });
-    await standing(null);
+    await replication(null);
     expect(await handed()).toBeGreaterThan(0);
     expect((await mail.message(id))?.handed_at).toBe(mail.clock.now());
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { standingProblem } from '../../../shared/rules/send-standing.ts';
+import { reputationProblem } from '../../../shared/rules/sender-reputation.ts';
 
 describe('the standing of a project', () => {
   it.each([
@@ -13,14 +13,14 @@ describe('the standing of a project', () => {
     [{ sent: 350, bounced: 0, complained: 2 }, false],
     [{ sent: 350, bounced: 0, complained: 3 }, true],
   ])('%j', (reported, isProblem) => {
-    expect(standingProblem(reported) !== null).toBe(isProblem);
+    expect(reputationProblem(reported) !== null).toBe(isProblem);
   });
 
   it('is told in words', () => {
-    expect(standingProblem({ sent: 40, bounced: 12, complained: 0 })).toBe(
+    expect(reputationProblem({ sent: 40, bounced: 12, complained: 0 })).toBe(
       '12 messages bounced within a week, in which 40 were sent',
     );
-    expect(standingProblem({ sent: 40, bounced: 12, complained: 3 })).toBe(
+    expect(reputationProblem({ sent: 40, bounced: 12, complained: 3 })).toBe(
       '3 recipients complained within a week',
     );
   });

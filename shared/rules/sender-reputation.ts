@@ -6,7 +6,7 @@ interface Reported {
 }
 
 /** The days that count, today included. */
-export const STANDING_DAYS = 7;
+export const REPUTATION_DAYS = 7;
 
 const BOUNCES_MIN = 10;
 const BOUNCES_SHARE = 0.2;
@@ -16,7 +16,7 @@ const COMPLAINTS_MIN = 3;
  * Why a project must not send any more, or null: too many of its recipients do not exist, or do not want its mail. Mail
  * servers judge the domain that all projects of a gateway send from, so one that goes on harms the others.
  */
-export function standingProblem({ sent, bounced, complained }: Reported): string | null {
+export function reputationProblem({ sent, bounced, complained }: Reported): string | null {
   if (complained >= COMPLAINTS_MIN) return `${complained} recipients complained within a week`;
   if (bounced >= BOUNCES_MIN && bounced >= sent * BOUNCES_SHARE) {
     return `${bounced} messages bounced within a week, in which ${sent} were sent`;

@@ -13,14 +13,14 @@ interface Order {
   readonly now: number;
 }
 
-interface Standing {
+interface SendBlock {
   readonly blocked: Blocked | null;
   /** False where it was so before. */
   readonly changed: boolean;
 }
 
 /** The operator blocks sending, or lifts a block, whoever set it. Another reason replaces the one that stands. */
-export const setStanding: Command<Order, Standing> = {
+export const setSendBlock: Command<Order, SendBlock> = {
   async run({ store, project, ledgerWriter }, { reason, now }) {
     const before = await sendBlocked(store);
     if (reason === (before?.reason ?? null)) return { blocked: before, changed: false };

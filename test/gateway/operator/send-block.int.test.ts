@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 const approvals = () => mail.gateway.gateway.operator;
-const order = (reason: string | null) => approvals().setStanding(mail.project.info.slug, reason);
+const order = (reason: string | null) => approvals().setSendBlock(mail.project.info.slug, reason);
 
 /** Sends to so many addresses that were not written to before; the ids of the messages, once they are out. */
 async function sendTo(count: number, name: string): Promise<string[]> {
