@@ -10,7 +10,7 @@ import { orAgain, type Mailer, type OutgoingMail } from './mail/mailer.ts';
 import { openMailer } from './mail/open-mailer.ts';
 import { meteredCarrier, type Metrics } from './lib/metrics.ts';
 import type { LeaderTask } from './projects/cluster.ts';
-import type { TelegramBot, Trouble } from './channels/telegram/bot.ts';
+import type { TelegramBot, BotProblem } from './channels/telegram/bot.ts';
 import type { Webhook } from './channels/telegram/webhook.ts';
 import type { Carrier, ApprovalService, Sent } from './lib/approvals.ts';
 import type { SendingProject } from './projects/send-queue.ts';
@@ -47,7 +47,7 @@ interface MessagingDeps {
   /** Other gateways may reach the same people. */
   readonly isOneOfMany: boolean;
   /** Something about Telegram that an operator should know. */
-  readonly onTrouble: (trouble: Trouble) => void;
+  readonly onTrouble: (trouble: BotProblem) => void;
   readonly metrics?: Metrics | undefined;
 }
 

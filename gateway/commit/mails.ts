@@ -58,7 +58,7 @@ interface Reply {
 }
 
 /** How the sending of a message fared. */
-export type MailFate =
+export type MailResult =
   | { readonly outcome: 'sent' }
   | { readonly outcome: 'void' }
   | MailDelay
@@ -74,21 +74,21 @@ export interface MailFailure extends Reply {
   readonly code: 'refused' | 'unknown' | 'suppressed' | 'send_blocked' | 'gave_up';
 }
 
-interface Fate extends Claimed {
+interface SentMail extends Claimed {
   readonly messageId: string;
-  readonly fate: MailFate;
+  readonly result: MailResult;
   readonly now: number;
 }
 
 /** Writes down how sending fared; what failed for good becomes the event `email.failed`. */
-export const recordMail: Command<Fate, null> = {
-  async run(job, { messageId, fate, claimedUntil, now }) {
+export const recordMail: Command<SentMail, null> = {
+  async run(job, { messageId, result, claimedUntil, now }) {
     const message = await job.store.emails.find(messageId);
-    if (message?.status !== 'queued' || fate.outcome === 'void') return null;
-    if (fate.outcome !== 'sent' && isLost(message, { claimedUntil })) return null;
-    if (fate.outcome === 'sent') await recordSent(job, message, now);
-    else if (fate.outcome === 'failed') await recordFailed(job, message, fate, now);
-    else await recordDelay(job, message, fate, now);
+    if (message?.status !== 'queued' || result.outcome === 'void') return null;
+    if (result.outcome !== 'sent' && isLost(message, { claimedUntil })) return null;
+    if (result.outcome === 'sent') await recordSent(job, message, now);
+    else if (result.outcome === 'failed') await recordFailed(job, message, result, now);
+    else await recordDelay(job, message, result, now);
     return null;
   },
 };

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Tx, WriteTx } from '../../shared/store/driver.ts';
 import { openClient } from '../../shared/store/remote/client.ts';
-import { fateOf } from '../../shared/store/remote/lost-commit.ts';
+import { commitOutcome } from '../../shared/store/remote/lost-commit.ts';
 import { RemoteDatabase } from '../helpers/remote-database.ts';
 import { stopTime } from '../helpers/stopped-time.ts';
 
@@ -196,14 +196,14 @@ describe('an answer to COMMIT that is lost', () => {
     ['nothing was committed since', { token: 'other', base: 10 }, 'lost'],
     ['the one commit since was of somebody else', { token: 'other', base: 9 }, 'lost'],
     ['others have committed twice since', { token: 'other', base: 8 }, 'unknown'],
-  ])('is judged by what stands in the database: %s', async (_what, group, fate) => {
+  ])('is judged by what stands in the database: %s', async (_what, group, outcome) => {
     const writer = await remote.writer();
     await writer.write(async (tx) => {
       await tx.put("UPDATE meta SET value = 9 WHERE name = 'commit_seq'");
     });
     const client = openClient(remote.location);
     await client.execute("UPDATE meta SET value = 'mine' WHERE name = 'last_group'");
-    expect(await fateOf(client, group)).toMatchObject({ fate });
+    expect(await commitOutcome(client, group)).toMatchObject({ outcome });
     client.close();
   });
 });

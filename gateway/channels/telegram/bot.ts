@@ -5,10 +5,10 @@ import { backoffMs, pause, PAUSES, type Pauses } from '../../lib/backoff.ts';
 import { BotApi } from './bot-api.ts';
 import { telegramCarrier } from './carrier.ts';
 import { Conversation } from './conversation.ts';
-import { Errands } from './errands.ts';
+import { CallQueue } from './call-queue.ts';
 import { TelegramFailure } from './failure.ts';
 import { Poller } from './poller.ts';
-import { Room } from './room.ts';
+import { Chat } from './chat.ts';
 import { webhookDoor, webhookSecret, type Webhook } from './webhook.ts';
 
 interface TelegramConfig {
@@ -20,7 +20,7 @@ interface TelegramConfig {
 }
 
 /** Something an operator should know of. It holds no token and nothing that was written by people or agents. */
-export interface Trouble {
+export interface BotProblem {
   readonly kind:
     /** Another process fetches the same updates. Told once. */
     | 'conflict'
@@ -38,7 +38,7 @@ interface TelegramBotOptions {
   readonly config: TelegramConfig;
   readonly approvals: ApprovalService;
   readonly clock: Clock;
-  readonly onTrouble: (trouble: Trouble) => void;
+  readonly onTrouble: (trouble: BotProblem) => void;
   /** Others may fetch the updates of the bot: this process does while it holds the task. */
   readonly isOneOfMany?: boolean;
   /** There for tests. */
@@ -62,7 +62,7 @@ export class TelegramBot {
   readonly #options: TelegramBotOptions;
   readonly #publicUrl: string;
   readonly #api: BotApi;
-  readonly #errands: Errands;
+  readonly #calls: CallQueue;
   readonly #poller: Poller;
   readonly #stopping = new AbortController();
   #work: Promise<void> = Promise.resolve();
@@ -72,7 +72,7 @@ export class TelegramBot {
   /** Why the last call of any kind shows that the others would fail, too. */
   #lastCall: string | null = null;
   /** What need not be told again: a conflict never, the rest until Telegram answers. */
-  readonly #told = new Set<Trouble['kind']>();
+  readonly #told = new Set<BotProblem['kind']>();
 
   constructor(options: TelegramBotOptions) {
     const { config, approvals, clock, pauses = PAUSES, callMaxMs } = options;
@@ -87,9 +87,9 @@ export class TelegramBot {
         this.#lastCall = isDead ? failure.message : null;
       },
     });
-    this.#errands = new Errands((error) => this.#courtesyFailed(error));
-    const room = new Room({ api: this.#api, approvals, clock, errands: this.#errands, publicUrl });
-    const conversation = new Conversation(room, clock, (error) => this.#failed(error));
+    this.#calls = new CallQueue((error) => this.#courtesyFailed(error));
+    const chat = new Chat({ api: this.#api, approvals, clock, calls: this.#calls, publicUrl });
+    const conversation = new Conversation(chat, clock, (error) => this.#failed(error));
     this.#poller = new Poller({
       api: this.#api,
       handle: (update) => conversation.handle(update),
@@ -144,7 +144,7 @@ export class TelegramBot {
   async stop(): Promise<void> {
     this.#stopping.abort();
     const all = (): Promise<unknown> =>
-      Promise.all([this.#work, this.#errands.idle(), this.#api.idle()]);
+      Promise.all([this.#work, this.#calls.idle(), this.#api.idle()]);
     const farewell = new AbortController();
     await Promise.race([all(), pause(FAREWELL_MS, farewell.signal)]);
     farewell.abort();
@@ -229,7 +229,7 @@ export class TelegramBot {
     }
   }
 
-  #tell(trouble: Trouble): void {
+  #tell(trouble: BotProblem): void {
     this.#options.onTrouble(trouble);
   }
 }
@@ -238,7 +238,7 @@ function isFinal(error: unknown): boolean {
   return error instanceof TelegramFailure && (error.isTokenRefused || error.code === 400);
 }
 
-function troubleOf(error: unknown): Trouble {
+function troubleOf(error: unknown): BotProblem {
   if (error instanceof TelegramFailure && error.code === 409) {
     return { kind: 'conflict', message: CONFLICT };
   }

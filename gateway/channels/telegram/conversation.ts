@@ -1,7 +1,7 @@
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { Recent } from './recent.ts';
-import type { Room } from './room.ts';
-import { Taps } from './taps.ts';
+import type { Chat } from './chat.ts';
+import { CallbackQueries } from './callback-queries.ts';
 import { Texts } from './texts.ts';
 import { parseUpdate, updateId, type Update } from './update.ts';
 
@@ -10,14 +10,14 @@ const SEEN = { keptMs: 86_400_000, maxCount: 10_000 };
 
 /** Takes updates, each of them once, whichever way they come. */
 export class Conversation {
-  readonly #taps: Taps;
+  readonly #callbackQueries: CallbackQueries;
   readonly #texts: Texts;
   readonly #seen: Recent<number, true>;
   readonly #onFailure: (error: unknown) => void;
 
-  constructor(room: Room, clock: Clock, onFailure: (error: unknown) => void) {
-    this.#taps = new Taps(room);
-    this.#texts = new Texts(room, clock);
+  constructor(chat: Chat, clock: Clock, onFailure: (error: unknown) => void) {
+    this.#callbackQueries = new CallbackQueries(chat);
+    this.#texts = new Texts(chat, clock);
     this.#seen = new Recent(clock, SEEN);
     this.#onFailure = onFailure;
   }
@@ -44,11 +44,11 @@ export class Conversation {
   #act(update: Update): Promise<void> {
     return 'message' in update
       ? this.#texts.handle(update.message)
-      : this.#taps.handle(update.callback_query);
+      : this.#callbackQueries.handle(update.callback_query);
   }
 
   #sorry(update: Update): void {
     if ('message' in update) this.#texts.sorry(update.message);
-    else this.#taps.sorry(update.callback_query);
+    else this.#callbackQueries.sorry(update.callback_query);
   }
 }

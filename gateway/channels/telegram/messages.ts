@@ -1,7 +1,7 @@
 import type { Opened, RequestKind, RequestView } from '../../lib/approvals.ts';
 import { escapeHtml, shownLine } from './display-text.ts';
 import type { PageLink } from './page-link.ts';
-import { Sheet } from './sheet.ts';
+import { MessageHtml } from './message-html.ts';
 import { shownSpan, shownTime, statusWords } from './status.ts';
 
 /** Telegram takes 4,096 after it has read the tags; the rest is left to it. */
@@ -58,66 +58,66 @@ const KINDS: Readonly<Record<RequestKind, KindWords>> = {
 export function askHtml(opened: Opened, page: PageLink): string {
   const { request, now } = opened;
   const footer = (isCut: boolean): string => (isCut ? cutNotice(page) : '');
-  return compose(footer, (sheet) => {
+  return compose(footer, (message) => {
     const { title, meaning } = KINDS[request.kind];
-    sheet.heading(request.risk === 'high' ? `⚠️ High risk: ${title}` : title);
-    origin(sheet, request);
-    sheet.line(meaning);
-    sheet.gap();
-    substance(sheet, request);
+    message.heading(request.risk === 'high' ? `⚠️ High risk: ${title}` : title);
+    origin(message, request);
+    message.line(meaning);
+    message.gap();
+    substance(message, request);
     const left = request.expiresAt - now;
-    sheet.line(`Expires: ${shownTime(request.expiresAt)}, in ${shownSpan(left)}`);
-    sheet.line(`Fingerprint: ${request.fingerprint}`);
-    options(sheet, request);
-    longTexts(sheet, request);
+    message.line(`Expires: ${shownTime(request.expiresAt)}, in ${shownSpan(left)}`);
+    message.line(`Fingerprint: ${request.fingerprint}`);
+    options(message, request);
+    longTexts(message, request);
   });
 }
 
 /** Tells of what a rule approved. */
 export function tellHtml(opened: Opened): string {
   const { request } = opened;
-  return compose(cutMark, (sheet) => {
-    sheet.heading(`ℹ️ ${statusWords(request.status).words} without asking`);
-    sheet.line('A rule of the policy decided. There is nothing for you to do.');
-    decider(sheet, request);
-    origin(sheet, request);
-    sheet.gap();
-    substance(sheet, request);
-    sheet.line(`Fingerprint: ${request.fingerprint}`);
-    longTexts(sheet, request);
+  return compose(cutMark, (message) => {
+    message.heading(`ℹ️ ${statusWords(request.status).words} without asking`);
+    message.line('A rule of the policy decided. There is nothing for you to do.');
+    decider(message, request);
+    origin(message, request);
+    message.gap();
+    substance(message, request);
+    message.line(`Fingerprint: ${request.fingerprint}`);
+    longTexts(message, request);
   });
 }
 
 /** What an asking message becomes when the request is over: how it ended, above what it was. */
 export function overHtml(opened: Opened): string {
   const { request } = opened;
-  return compose(cutMark, (sheet) => {
+  return compose(cutMark, (message) => {
     const { status, decision, comment } = request;
     const { icon, words } = statusWords(status);
-    sheet.heading(`${icon} ${words}`);
-    decider(sheet, request);
+    message.heading(`${icon} ${words}`);
+    decider(message, request);
     if (decision !== null && (status === 'modified' || status === 'answered')) {
       const label = status === 'modified' ? 'The change' : 'The answer';
-      sheet.block(label, decision, { maxChars: RESULT_MAX_CHARS });
+      message.block(label, decision, { maxChars: RESULT_MAX_CHARS });
     }
     if (comment !== null) {
-      sheet.block('Comment', comment, { maxChars: RESULT_MAX_CHARS });
+      message.block('Comment', comment, { maxChars: RESULT_MAX_CHARS });
     }
-    sheet.gap();
-    sheet.line(KINDS[request.kind].title);
-    origin(sheet, request);
-    substance(sheet, request);
-    sheet.line(`Fingerprint: ${request.fingerprint}`);
-    longTexts(sheet, request);
+    message.gap();
+    message.line(KINDS[request.kind].title);
+    origin(message, request);
+    substance(message, request);
+    message.line(`Fingerprint: ${request.fingerprint}`);
+    longTexts(message, request);
   });
 }
 
 /** Leaves room for the footer that says something was cut, whether it is needed or not. */
-function compose(footer: (isCut: boolean) => string, fill: (sheet: Sheet) => void): string {
-  const sheet = new Sheet(MESSAGE_MAX_CHARS - footer(true).length - 1);
-  fill(sheet);
-  const end = footer(sheet.isCut);
-  return end === '' ? sheet.html : `${sheet.html}\n${end}`;
+function compose(footer: (isCut: boolean) => string, fill: (message: MessageHtml) => void): string {
+  const message = new MessageHtml(MESSAGE_MAX_CHARS - footer(true).length - 1);
+  fill(message);
+  const end = footer(message.isCut);
+  return end === '' ? message.html : `${message.html}\n${end}`;
 }
 
 function cutMark(isCut: boolean): string {
@@ -131,54 +131,54 @@ function cutNotice({ url, isTappable }: PageLink): string {
   return `<b>✂️ This is not all.</b> ${link}`;
 }
 
-function decider(sheet: Sheet, { decidedBy, decidedAt }: RequestView): void {
-  if (decidedBy !== null) sheet.field('By:', decidedBy);
-  if (decidedAt !== null) sheet.line(`At: ${shownTime(decidedAt)}`);
+function decider(message: MessageHtml, { decidedBy, decidedAt }: RequestView): void {
+  if (decidedBy !== null) message.field('By:', decidedBy);
+  if (decidedAt !== null) message.line(`At: ${shownTime(decidedAt)}`);
 }
 
-function origin(sheet: Sheet, request: RequestView): void {
+function origin(message: MessageHtml, request: RequestView): void {
   const { project, agent, keyName } = request;
-  sheet.field('Project:', `${project.name} (${project.slug})`);
+  message.field('Project:', `${project.name} (${project.slug})`);
   const label = agent.label === null ? 'unnamed' : shownLine(agent.label);
-  sheet.field('Agent:', `${label} on ${agent.platform}, key ${keyName}`);
+  message.field('Agent:', `${label} on ${agent.platform}, key ${keyName}`);
 }
 
-function substance(sheet: Sheet, request: RequestView): void {
+function substance(message: MessageHtml, request: RequestView): void {
   const { action, amount, risk, kind, summary } = request;
   if (summary !== '') {
     const label = `${KINDS[kind].summary}, as the agent wrote it`;
-    sheet.block(label, summary, { maxChars: SUMMARY_MAX_CHARS });
+    message.block(label, summary, { maxChars: SUMMARY_MAX_CHARS });
   }
-  if (action !== null) sheet.field('Action:', action);
-  if (amount !== null) sheet.line(`Amount: ${shownAmount(amount)}`);
-  if (risk !== null) sheet.line(`Risk: ${risk}`);
+  if (action !== null) message.field('Action:', action);
+  if (amount !== null) message.line(`Amount: ${shownAmount(amount)}`);
+  if (risk !== null) message.line(`Risk: ${risk}`);
 }
 
-function options(sheet: Sheet, request: RequestView): void {
+function options(message: MessageHtml, request: RequestView): void {
   if (request.options.length === 0) return;
   const isQuestion = request.kind === 'question';
-  sheet.line(isQuestion ? 'Answers to choose from:' : 'May also be approved with a change:');
+  message.line(isQuestion ? 'Answers to choose from:' : 'May also be approved with a change:');
   for (const [index, option] of request.options.entries()) {
-    sheet.field(`${index + 1}.`, option, OPTION_MAX_CHARS);
+    message.field(`${index + 1}.`, option, OPTION_MAX_CHARS);
   }
 }
 
-function longTexts(sheet: Sheet, request: RequestView): void {
+function longTexts(message: MessageHtml, request: RequestView): void {
   const { note, warnings, diff, details } = request;
   if (note !== null && note !== '') {
-    sheet.block('Note, as the agent wrote it', note, { maxChars: NOTE_MAX_CHARS });
+    message.block('Note, as the agent wrote it', note, { maxChars: NOTE_MAX_CHARS });
   }
   if (warnings.length > 0) {
     const lines = warnings.map((warning) => `• ${shownLine(warning)}`).join('\n');
-    sheet.block('⚠️ Warnings', lines, { maxChars: WARNINGS_MAX_CHARS });
+    message.block('⚠️ Warnings', lines, { maxChars: WARNINGS_MAX_CHARS });
   }
   if (diff.length > 0) {
     // A break within a line would begin one that the change does not have.
     const lines = diff.map((line) => line.replace(BREAKS, ' ')).join('\n');
-    sheet.block('Change', lines, { isDiff: true });
+    message.block('Change', lines, { isDiff: true });
   }
   if (details !== null && details !== '') {
-    sheet.block('Details, as the agent wrote them', details);
+    message.block('Details, as the agent wrote them', details);
   }
 }
 

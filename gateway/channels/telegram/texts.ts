@@ -2,7 +2,7 @@ import type { ChannelView, Choice, Decided, Opened } from '../../lib/approvals.t
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { escapeHtml, fitText, shownLine } from './display-text.ts';
 import { Recent } from './recent.ts';
-import type { ChatRef, Room } from './room.ts';
+import type { ChatRef, Chat } from './chat.ts';
 import { statusLine, statusWords } from './status.ts';
 import type { Message } from './update.ts';
 
@@ -37,11 +37,11 @@ interface GoodReply {
 
 /** What follows from a message: a start link, an answer, or words that a button asked for. */
 export class Texts {
-  readonly #room: Room;
+  readonly #chat: Chat;
   readonly #answered: Recent<number, true>;
 
-  constructor(room: Room, clock: Clock) {
-    this.#room = room;
+  constructor(chat: Chat, clock: Clock) {
+    this.#chat = chat;
     this.#answered = new Recent(clock, STRANGERS);
   }
 
@@ -63,16 +63,16 @@ export class Texts {
     if (token === undefined) return this.#sayToStranger(message, HELP);
     const { chat, from } = message;
     const who = { chatId: chat.id, userId: from.id, name: nameOf(message) };
-    const channel = await this.#room.approvals.startTelegram(token, who);
+    const channel = await this.#chat.approvals.startTelegram(token, who);
     if (!channel) return this.#sayToStranger(message, LINK_DEAD);
-    this.#room.say(chat.id, welcome(channel));
+    this.#chat.say(chat.id, welcome(channel));
   }
 
   async #reply(message: Message, repliedTo: number): Promise<void> {
-    const { approvals } = this.#room;
+    const { approvals } = this.#chat;
     const chatId = message.chat.id;
     const chat = { chatId, messageId: repliedTo };
-    const expected = this.#room.expected(chat);
+    const expected = this.#chat.expected(chat);
     const token = expected?.token ?? (await approvals.tokenOfMessage(chatId, repliedTo));
     if (token === null) return this.#sayToStranger(message, HELP);
     const isTheirs = await approvals.isTelegram(token, { chatId, userId: message.from.id });
@@ -89,7 +89,7 @@ export class Texts {
     }
     if (message.text === undefined) return this.#answer(message, WORDS_ONLY);
     if (verb === null) return this.#answer(message, USE_BUTTONS);
-    const decided = await this.#room.approvals.decide(token, choiceOf(verb, message.text));
+    const decided = await this.#chat.approvals.decide(token, choiceOf(verb, message.text));
     if (!decided) return this.#answer(message, NOT_YOURS);
     return this.#tell(message, asked, decided);
   }
@@ -103,18 +103,18 @@ export class Texts {
       const { icon, words } = statusWords(request.status);
       this.#answer(message, `${icon} ${words}. The agent will see it.`);
     }
-    this.#room.showOver(asked, decided.opened);
+    this.#chat.showOver(asked, decided.opened);
   }
 
   #answer(message: Message, text: string): void {
-    this.#room.say(message.chat.id, escapeHtml(text), message.message_id);
+    this.#chat.say(message.chat.id, escapeHtml(text), message.message_id);
   }
 
   #sayToStranger(message: Message, text: string): void {
     const { id } = message.chat;
-    if (this.#room.errands.isBusy || this.#answered.get(id)) return;
+    if (this.#chat.calls.isBusy || this.#answered.get(id)) return;
     this.#answered.set(id, true);
-    this.#room.say(id, escapeHtml(text));
+    this.#chat.say(id, escapeHtml(text));
   }
 }
 

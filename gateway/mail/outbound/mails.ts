@@ -8,7 +8,7 @@ import type { Repositories } from '../../../shared/store/repositories.ts';
 import type { Semaphore } from '../../lib/semaphore.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { SendQueue, type SendingProject } from '../../projects/send-queue.ts';
-import type { MailFailure, MailFate } from '../../commit/mails.ts';
+import type { MailFailure, MailResult } from '../../commit/mails.ts';
 import type { InputOf } from '../../commit/commands.ts';
 import type { ProjectWrites } from '../../commit/writers.ts';
 import type { Mailer, OutgoingFile, OutgoingMail } from '../mailer.ts';
@@ -30,7 +30,7 @@ interface MailQueueDeps {
   readonly metrics?: Metrics | undefined;
 }
 
-const VOID: MailFate = { outcome: 'void' };
+const VOID: MailResult = { outcome: 'void' };
 
 /** Another process, or this one before it stopped, was handing it over: it may have arrived, and is not sent twice. */
 const INTERRUPTED = failure(
@@ -50,7 +50,7 @@ export class Mails extends SendQueue<EmailMessageRow> {
   readonly #project: MailsProject;
   readonly #deps: MailQueueDeps;
   /** How sending fared, where that could not be written down yet. */
-  readonly #unwritten = new Map<string, MailFate>();
+  readonly #unwritten = new Map<string, MailResult>();
   /** Until when each is claimed, where other gateways send as well. */
   readonly #claims = new Map<string, number>();
 
@@ -77,23 +77,23 @@ export class Mails extends SendQueue<EmailMessageRow> {
 
   protected override async send({ id: messageId, due_at }: EmailMessageRow): Promise<void> {
     if (this.#project.shared && due_at !== null) this.#claims.set(messageId, due_at);
-    const fate = this.#unwritten.get(messageId) ?? (await this.#tried(messageId));
+    const result = this.#unwritten.get(messageId) ?? (await this.#tried(messageId));
     const now = this.#deps.clock.now();
     const claimedUntil = this.#claims.get(messageId) ?? null;
-    await this.#project.writes.run('recordMail', { messageId, fate, claimedUntil, now });
+    await this.#project.writes.run('recordMail', { messageId, result, claimedUntil, now });
     this.#unwritten.delete(messageId);
     this.#claims.delete(messageId);
   }
 
-  async #tried(messageId: string): Promise<MailFate> {
-    const fate = await this.#fateOf(messageId);
-    this.#unwritten.set(messageId, fate);
-    this.#deps.metrics?.mailSent(fate.outcome);
-    return fate;
+  async #tried(messageId: string): Promise<MailResult> {
+    const result = await this.#resultOf(messageId);
+    this.#unwritten.set(messageId, result);
+    this.#deps.metrics?.mailSent(result.outcome);
+    return result;
   }
 
   /** One that cannot be made, whyever, takes its turn as one that cannot be sent. */
-  async #fateOf(messageId: string): Promise<MailFate> {
+  async #resultOf(messageId: string): Promise<MailResult> {
     try {
       const made = await this.#project.store.read((store) => look(store, messageId));
       if ('outcome' in made) return made;
@@ -106,13 +106,13 @@ export class Mails extends SendQueue<EmailMessageRow> {
     }
   }
 
-  #send(message: EmailMessageRow, batch: ClaimedBatch): Promise<MailFate> {
+  #send(message: EmailMessageRow, batch: ClaimedBatch): Promise<MailResult> {
     const bytes = attachmentsOf(batch).reduce((sum, { size_bytes }) => sum + size_bytes, 0);
     if (bytes === 0) return this.#handOver(message, batch);
     return this.#deps.filesInHand.within(bytes, () => this.#handOver(message, batch));
   }
 
-  async #handOver(message: EmailMessageRow, batch: ClaimedBatch): Promise<MailFate> {
+  async #handOver(message: EmailMessageRow, batch: ClaimedBatch): Promise<MailResult> {
     const { mailer } = this.#deps;
     const sent = await mailer.send({
       ...(await this.#compose(message, batch)),
@@ -178,7 +178,7 @@ export class Mails extends SendQueue<EmailMessageRow> {
 async function look(
   store: Repositories,
   messageId: string,
-): Promise<MailFate | { readonly message: EmailMessageRow; readonly batch: ClaimedBatch }> {
+): Promise<MailResult | { readonly message: EmailMessageRow; readonly batch: ClaimedBatch }> {
   const message = await store.emails.find(messageId);
   const batch = message && (await store.emails.findBatch(message.batch_id));
   if (!batch || message.status !== 'queued') return VOID;
@@ -199,6 +199,6 @@ function failure(code: MailFailure['code'], reason: string): MailFailure {
   return { outcome: 'failed', code, reason, smtpCode: null, enhancedCode: null };
 }
 
-function later(reason: string): MailFate {
+function later(reason: string): MailResult {
   return { outcome: 'later', retryAfterSeconds: null, reason, smtpCode: null, enhancedCode: null };
 }

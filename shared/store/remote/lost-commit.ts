@@ -3,8 +3,8 @@ import { LAST_GROUP_QUERY, POSITION_QUERY } from '../meta.ts';
 import { Patience } from './patience.ts';
 import { RemoteTransaction } from './transaction.ts';
 
-interface Fate {
-  readonly fate: 'committed' | 'lost' | 'unknown';
+interface CommitOutcome {
+  readonly outcome: 'committed' | 'lost' | 'unknown';
   readonly position: number;
 }
 
@@ -12,10 +12,10 @@ interface Fate {
  * What became of a group whose answer to COMMIT is lost. `base` is the position that it began with. What is
  * read in a transaction that may write, is read when the one in question is over.
  */
-export async function fateOf(
+export async function commitOutcome(
   client: Client,
   { token, base }: { readonly token: string; readonly base: number },
-): Promise<Fate> {
+): Promise<CommitOutcome> {
   const patience = new Patience();
   do {
     const transaction = new RemoteTransaction(client, 'write');
@@ -31,11 +31,11 @@ export async function fateOf(
       await transaction.rollback();
     }
   } while (await patience.lasts());
-  return { fate: 'unknown', position: base };
+  return { outcome: 'unknown', position: base };
 }
 
-function judge(position: number, isLast: boolean, base: number): Fate {
-  if (isLast) return { fate: 'committed', position };
+function judge(position: number, isLast: boolean, base: number): CommitOutcome {
+  if (isLast) return { outcome: 'committed', position };
   // One more than the base is the first commit after it, and that was another's.
-  return { fate: position <= base + 1 ? 'lost' : 'unknown', position };
+  return { outcome: position <= base + 1 ? 'lost' : 'unknown', position };
 }

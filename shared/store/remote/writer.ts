@@ -21,7 +21,7 @@ import {
 import { LAST_GROUP_SQL, POSITION_QUERY, POSITION_SQL } from '../meta.ts';
 import { isOfStatement, uncertain, wrongSetting } from './failure.ts';
 import { RemoteGroup } from './group.ts';
-import { fateOf } from './lost-commit.ts';
+import { commitOutcome } from './lost-commit.ts';
 import { Patience } from './patience.ts';
 import { CommitUnknown, RemoteTransaction } from './transaction.ts';
 
@@ -258,13 +258,13 @@ export class RemoteWriter implements Writer, FollowedLog {
 
   /** True when the group was certainly not committed; otherwise its jobs have been answered. */
   async #isLost(attempt: Attempt, { cause }: CommitUnknown): Promise<boolean> {
-    const { fate, position } = await fateOf(this.#client, attempt);
-    if (fate === 'committed') this.#committed(attempt, position);
-    if (fate === 'unknown') {
+    const { outcome, position } = await commitOutcome(this.#client, attempt);
+    if (outcome === 'committed') this.#committed(attempt, position);
+    if (outcome === 'unknown') {
       this.#fail(attempt.jobs, uncertain(cause));
       this.#options.onUncertain?.();
     }
-    return fate === 'lost';
+    return outcome === 'lost';
   }
 
   async #mayWait({ jobs, patience }: Attempt, trouble: Trouble): Promise<boolean> {

@@ -7,7 +7,7 @@ import {
   tapData,
   type Tap,
 } from '../../../gateway/channels/telegram/buttons.ts';
-import { Errands } from '../../../gateway/channels/telegram/errands.ts';
+import { CallQueue } from '../../../gateway/channels/telegram/call-queue.ts';
 import { pageLink } from '../../../gateway/channels/telegram/page-link.ts';
 import { Recent } from '../../../gateway/channels/telegram/recent.ts';
 import { newProjectId, newToken } from '../../../shared/lib/ids.ts';
@@ -99,44 +99,44 @@ const ignored = (): undefined => undefined;
 
 describe('errands', () => {
   it('run in order within a chat, and beside one another across chats', async () => {
-    const errands = new Errands(ignored);
+    const calls = new CallQueue(ignored);
     const done: string[] = [];
     let release = ignored as () => void;
     const gate = new Promise<void>((resolve) => (release = resolve));
-    errands.run(1, () => gate.then(() => done.push('1a')));
-    errands.run(1, () => Promise.resolve(done.push('1b')));
-    errands.run(2, () => Promise.resolve(done.push('2a')));
+    calls.run(1, () => gate.then(() => done.push('1a')));
+    calls.run(1, () => Promise.resolve(done.push('1b')));
+    calls.run(2, () => Promise.resolve(done.push('2a')));
     await new Promise((resolve) => setTimeout(resolve, 5));
     expect(done).toEqual(['2a']);
     release();
-    await errands.idle();
+    await calls.idle();
     expect(done).toEqual(['2a', '1a', '1b']);
   });
 
   it('go on after one that failed', async () => {
     const failures: unknown[] = [];
-    const errands = new Errands((error) => failures.push(error));
+    const calls = new CallQueue((error) => failures.push(error));
     const error = new Error('no');
-    errands.run(1, () => Promise.reject(error));
+    calls.run(1, () => Promise.reject(error));
     const ran: number[] = [];
-    errands.run(1, () => Promise.resolve(ran.push(1)));
-    await errands.idle();
+    calls.run(1, () => Promise.resolve(ran.push(1)));
+    await calls.idle();
     expect([failures, ran]).toEqual([[error], [1]]);
   });
 
   it('are left out where too many wait, and taken again afterwards', async () => {
-    const errands = new Errands(ignored);
+    const calls = new CallQueue(ignored);
     let release = ignored as () => void;
     const gate = new Promise<void>((resolve) => (release = resolve));
-    const inOneChat = Array.from({ length: 25 }, () => errands.run(1, () => gate));
+    const inOneChat = Array.from({ length: 25 }, () => calls.run(1, () => gate));
     expect(inOneChat.filter(Boolean)).toHaveLength(20);
-    const inMany = Array.from({ length: 600 }, (_, chat) => errands.run(chat + 2, () => gate));
+    const inMany = Array.from({ length: 600 }, (_, chat) => calls.run(chat + 2, () => gate));
     expect(inMany.filter(Boolean)).toHaveLength(480);
-    expect(errands.isBusy).toBe(true);
+    expect(calls.isBusy).toBe(true);
     release();
-    await errands.idle();
-    expect(errands.isBusy).toBe(false);
-    expect(errands.run(1, () => gate)).toBe(true);
-    await errands.idle();
+    await calls.idle();
+    expect(calls.isBusy).toBe(false);
+    expect(calls.run(1, () => gate)).toBe(true);
+    await calls.idle();
   });
 });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { vi } from 'vitest';
 import type { RequestView, Sent } from '../../../gateway/lib/approvals.ts';
-import { TelegramBot, type Trouble } from '../../../gateway/channels/telegram/bot.ts';
+import { TelegramBot, type BotProblem } from '../../../gateway/channels/telegram/bot.ts';
 import { FakeTelegram } from '../../helpers/fake-telegram.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
 import type { FakeMessage, FakePerson } from '../../helpers/telegram-person.ts';
@@ -37,7 +37,7 @@ export class Story {
   readonly approvals: MemoryApprovals;
   readonly bot: TelegramBot;
   readonly clock: FakeClock;
-  readonly troubles: Trouble[] = [];
+  readonly troubles: BotProblem[] = [];
   readonly #door: Server;
   readonly #sent: { requestId: string; chatId: number; channelId: string; messageId: string }[] =
     [];

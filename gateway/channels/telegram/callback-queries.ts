@@ -8,7 +8,7 @@ import {
   type Tap,
 } from './buttons.ts';
 import { pageLink, type PageLink } from './page-link.ts';
-import type { ChatRef, Room } from './room.ts';
+import type { ChatRef, Chat } from './chat.ts';
 import { statusLine, statusWords } from './status.ts';
 import type { CallbackQuery } from './update.ts';
 
@@ -26,7 +26,7 @@ const PROMPTS = {
 } as const;
 
 /** A tap of somebody who may tap, on a request that waits for it. */
-interface GoodTap {
+interface AllowedTap {
   readonly query: CallbackQuery;
   readonly token: string;
   readonly opened: Opened;
@@ -34,15 +34,15 @@ interface GoodTap {
 }
 
 /** What follows from a tap on a button. */
-export class Taps {
-  readonly #room: Room;
+export class CallbackQueries {
+  readonly #chat: Chat;
 
-  constructor(room: Room) {
-    this.#room = room;
+  constructor(chat: Chat) {
+    this.#chat = chat;
   }
 
   async handle(query: CallbackQuery): Promise<void> {
-    const { approvals } = this.#room;
+    const { approvals } = this.#chat;
     const parsed = parseTap(query.data);
     if (!parsed) return this.#toast(query, UNKNOWN, true);
     const { tap, token } = parsed;
@@ -62,7 +62,7 @@ export class Taps {
     this.#toast(query, SORRY, true);
   }
 
-  async #act(tap: Tap, good: GoodTap): Promise<void> {
+  async #act(tap: Tap, good: AllowedTap): Promise<void> {
     switch (tap.verb) {
       case 'approve':
       case 'option':
@@ -78,58 +78,58 @@ export class Taps {
     }
   }
 
-  async #decide(choice: Choice, { query, token, asked }: GoodTap): Promise<void> {
-    const decided = await this.#room.approvals.decide(token, choice);
+  async #decide(choice: Choice, { query, token, asked }: AllowedTap): Promise<void> {
+    const decided = await this.#chat.approvals.decide(token, choice);
     if (!decided) return this.#toast(query, NOT_YOURS, true);
     if (decided.outcome === 'late') return this.#tooLate(query, decided.opened, asked);
     if (decided.outcome === 'refused') return this.#toast(query, decided.problem, true);
     const { icon, words } = statusWords(decided.opened.request.status);
     this.#toast(query, `${icon} ${words}`);
-    this.#room.showOver(asked, decided.opened);
+    this.#chat.showOver(asked, decided.opened);
   }
 
   #tooLate(query: CallbackQuery, opened: Opened, asked: ChatRef): void {
     this.#toast(query, `Nothing changed. ${statusLine(opened.request)}`, true);
-    this.#room.showOver(asked, opened);
+    this.#chat.showOver(asked, opened);
   }
 
-  #askAgain(tap: GoAhead, good: GoodTap): void {
+  #askAgain(tap: GoAhead, good: AllowedTap): void {
     this.#toast(good.query, SURE);
     const { token, opened, asked } = good;
     this.#setButtons(asked, confirmButtons(opened.request, token, this.#page(token), tap));
   }
 
-  #putBack({ query, token, opened, asked }: GoodTap): void {
+  #putBack({ query, token, opened, asked }: AllowedTap): void {
     this.#toast(query, 'Nothing was decided.');
     this.#setButtons(asked, askButtons(opened.request, token, this.#page(token)));
   }
 
   /** Opens the reply field on the person's device. A reply to the request itself serves as well. */
-  #prompt(verb: 'answer' | 'needs_context', { query, token, asked }: GoodTap): void {
-    const { api, errands } = this.#room;
+  #prompt(verb: 'answer' | 'needs_context', { query, token, asked }: AllowedTap): void {
+    const { api, calls } = this.#chat;
     const { text, hint } = PROMPTS[verb];
     const expected = { token, verb, asked };
-    this.#room.expect(asked, expected);
+    this.#chat.expect(asked, expected);
     this.#toast(query, 'Reply with your words.');
     const markup = { force_reply: true, input_field_placeholder: hint } as const;
-    errands.run(asked.chatId, async () => {
+    calls.run(asked.chatId, async () => {
       const messageId = await api.send(asked.chatId, text, { markup, replyTo: asked.messageId });
-      this.#room.expect({ chatId: asked.chatId, messageId }, expected);
+      this.#chat.expect({ chatId: asked.chatId, messageId }, expected);
     });
   }
 
   #page(token: string): PageLink {
-    return pageLink(this.#room.publicUrl, token);
+    return pageLink(this.#chat.publicUrl, token);
   }
 
   #setButtons({ chatId, messageId }: ChatRef, buttons: Keyboard): void {
-    const { api, errands } = this.#room;
-    errands.run(chatId, () => api.setButtons(chatId, messageId, buttons));
+    const { api, calls } = this.#chat;
+    calls.run(chatId, () => api.setButtons(chatId, messageId, buttons));
   }
 
   #toast(query: CallbackQuery, text: string, isAlert = false): void {
-    const { api, errands } = this.#room;
-    errands.run(query.message.chat.id, () => api.toast(query.id, text, isAlert));
+    const { api, calls } = this.#chat;
+    calls.run(query.message.chat.id, () => api.toast(query.id, text, isAlert));
   }
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import type { ApprovalService, Opened } from '../../lib/approvals.ts';
 import type { BotApi } from './bot-api.ts';
 import { replaceOnce } from './carrier.ts';
-import type { Errands } from './errands.ts';
+import type { CallQueue } from './call-queue.ts';
 import { overHtml } from './messages.ts';
 import { Recent } from './recent.ts';
 
@@ -28,15 +28,15 @@ interface ChatDeps {
   readonly api: BotApi;
   readonly approvals: ApprovalService;
   readonly clock: Clock;
-  readonly errands: Errands;
+  readonly calls: CallQueue;
   readonly publicUrl: string;
 }
 
 /** What taps and texts have in common: the approval service, the way back to a person, and what is expected of replies. */
-export class Room {
+export class Chat {
   readonly api: BotApi;
   readonly approvals: ApprovalService;
-  readonly errands: Errands;
+  readonly calls: CallQueue;
   readonly publicUrl: string;
   /** In memory alone: after a restart a person is asked to tap again. */
   readonly #expected: Recent<string, Expected>;
@@ -44,7 +44,7 @@ export class Room {
   constructor(deps: ChatDeps) {
     this.api = deps.api;
     this.approvals = deps.approvals;
-    this.errands = deps.errands;
+    this.calls = deps.calls;
     this.publicUrl = deps.publicUrl;
     const limits = { keptMs: EXPECTED_MS, maxCount: EXPECTED_MAX };
     this.#expected = new Recent(deps.clock, limits);
@@ -65,12 +65,12 @@ export class Room {
   showOver(asked: ChatRef, opened: Opened): void {
     this.#expected.delete(keyOf(asked));
     const { chatId, messageId } = asked;
-    this.errands.run(chatId, () => replaceOnce(this.api, chatId, messageId, overHtml(opened)));
+    this.calls.run(chatId, () => replaceOnce(this.api, chatId, messageId, overHtml(opened)));
   }
 
   say(chatId: number, html: string, replyTo?: number): void {
     const options = replyTo === undefined ? {} : { replyTo };
-    this.errands.run(chatId, () => this.api.send(chatId, html, options));
+    this.calls.run(chatId, () => this.api.send(chatId, html, options));
   }
 }
 

@@ -6,9 +6,9 @@ const BUSY_FROM = 50;
 
 /**
  * What is told to people after their decision has been written down: toasts, edits, replies. Nobody waits for it but the next
- * errand in the same chat, so that one slow call holds up neither the decisions of others nor the order of one person's.
+ * call in the same chat, so that one slow call holds up neither the decisions of others nor the order of one person's.
  */
-export class Errands {
+export class CallQueue {
   readonly #onFailure: (error: unknown) => void;
   readonly #last = new Map<number, { readonly done: Promise<void>; readonly count: number }>();
   #total = 0;
@@ -22,13 +22,13 @@ export class Errands {
   }
 
   /** Runs after everything else that is to be done in this chat. False where it is left out. */
-  run(chatId: number, errand: () => Promise<unknown>): boolean {
+  run(chatId: number, call: () => Promise<unknown>): boolean {
     const before = this.#last.get(chatId);
     const count = before?.count ?? 0;
     if (count >= PER_CHAT_MAX || this.#total >= TOTAL_MAX) return false;
     this.#total += 1;
     const done = (before?.done ?? Promise.resolve())
-      .then(errand)
+      .then(call)
       .then(() => undefined, this.#onFailure)
       .finally(() => this.#finish(chatId));
     this.#last.set(chatId, { done, count: count + 1 });

@@ -10,7 +10,7 @@ const READ_MAX_CHARS = 8000;
  * The HTML of one message, which never grows beyond its limit. Words of ours are escaped here like everybody's; monospace is
  * for what others wrote: Telegram makes no links, mentions or commands of it, and it cannot pass for our own words.
  */
-export class Sheet {
+export class MessageHtml {
   readonly #maxChars: number;
   #html = '';
   #isCut = false;
@@ -59,9 +59,9 @@ export class Sheet {
 
   #add(before: string, text: string, after: string, maxChars = Number.POSITIVE_INFINITY): void {
     const left = this.#maxChars - this.#html.length - before.length - after.length;
-    const room = Math.min(left, maxChars);
-    const { html, isCut } = fitHtml(text, Math.max(0, room));
-    if (left < 0 || (isCut && room < ROOM_MIN_CHARS)) {
+    const chat = Math.min(left, maxChars);
+    const { html, isCut } = fitHtml(text, Math.max(0, chat));
+    if (left < 0 || (isCut && chat < ROOM_MIN_CHARS)) {
       this.#isCut = true;
       return;
     }
