@@ -7,7 +7,7 @@ import { composeMail } from './compose.ts';
 import { dkimSignature } from './dkim.ts';
 import type { DkimConfig, SmtpConfig } from './mail-config.ts';
 import { heldBack, type Mailer, type MailSent, type OutgoingMail } from './mailer.ts';
-import { Flight } from './outbound/flight.ts';
+import { InFlightMail } from './outbound/in-flight.ts';
 import { smtpFailure } from './smtp-failure.ts';
 
 /** How long it may take to be connected and greeted. */
@@ -89,19 +89,24 @@ export class SmtpMailer implements Mailer {
   }
 
   async #send(mail: OutgoingMail, signal: AbortSignal): Promise<MailSent> {
-    let flight: Flight | null = null;
+    let inFlight: InFlightMail | null = null;
     try {
       signal.throwIfAborted();
       const { messageId, raw } = await composeMail(mail, this.#clock.now());
-      flight = new Flight([...(await this.#signatureOf(raw, mail)), raw], mail.beforeData);
+      inFlight = new InFlightMail([...(await this.#signatureOf(raw, mail)), raw], mail.beforeData);
       const { from, to, returnPath = from } = mail;
-      await handOver(this.#pool, { envelope: { from: returnPath, to }, messageId, flight, signal });
+      await handOver(this.#pool, {
+        envelope: { from: returnPath, to },
+        messageId,
+        inFlight,
+        signal,
+      });
       return { outcome: 'sent', messageId };
     } catch (error) {
       // Whoever asked is not answered while what they do before the mail goes out is still under way.
-      await flight?.settled();
-      if (flight?.isHeldBack) return heldBack();
-      const isWhole = flight?.isWhole ?? false;
+      await inFlight?.settled();
+      if (inFlight?.isHeldBack) return heldBack();
+      const isWhole = inFlight?.isWhole ?? false;
       return smtpFailure(error, { isWhole, credentials: this.#place.credentials });
     }
   }
@@ -121,7 +126,7 @@ function sizeOf({ text, html = '', attachments = [] }: OutgoingMail): number {
 interface Parcel {
   readonly envelope: { readonly from: string; readonly to: string };
   readonly messageId: string;
-  readonly flight: Flight;
+  readonly inFlight: InFlightMail;
   readonly signal: AbortSignal;
 }
 
@@ -129,15 +134,18 @@ interface Parcel {
  * Resolves when a server has taken it. The library's own way to here reads a mail as soon as it has a connection; what the
  * pool is given by it, in the form of any transport, is given here by a mail that is read when the server is ready.
  */
-function handOver(pool: SMTPPool, { envelope, messageId, flight, signal }: Parcel): Promise<void> {
+function handOver(
+  pool: SMTPPool,
+  { envelope, messageId, inFlight, signal }: Parcel,
+): Promise<void> {
   const { from, to } = envelope;
   const mail = {
     data: { signal },
     message: {
-      getEnvelope: () => ({ from, to: [to], size: flight.sizeBytes }),
+      getEnvelope: () => ({ from, to: [to], size: inFlight.sizeBytes }),
       getHeader: () => messageId,
       messageId: () => messageId,
-      createReadStream: () => flight.open(),
+      createReadStream: () => inFlight.open(),
     },
   } as unknown as Parameters<SMTPPool['send']>[0];
   return new Promise((resolve, reject) => {

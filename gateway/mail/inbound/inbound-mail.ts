@@ -5,7 +5,7 @@ import type { Metrics } from '../../lib/metrics.ts';
 import type { LeaderTask } from '../../projects/cluster.ts';
 import type { Projects } from '../../projects/projects.ts';
 import type { MailConfig } from '../mail-config.ts';
-import { MailRoom } from './mail-room.ts';
+import { MailRouter } from './mail-router.ts';
 import type { Mailbox } from './mailbox/mailbox.ts';
 import type { ImapConfig } from './imap-config.ts';
 import type { MailReader } from './read-mail.ts';
@@ -46,7 +46,7 @@ export class InboundMail {
     const { projects, control, clock, log, metrics } = this.#deps;
     // Its package is loaded only where there is a mailbox.
     const { Mailbox: Box } = await import('./mailbox/mailbox.ts');
-    const taker = new MailRoom({ projects, reader: this.reader, clock, domain, metrics });
+    const taker = new MailRouter({ projects, reader: this.reader, clock, domain, metrics });
     this.#mailbox = await Box.open({ place: imap, store: control.mailboxes, taker, clock, log });
     this.#mailbox.start();
   }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Attachment } from 'postal-mime';
 import type { BlockedFile, MailFile } from '../read-mail.ts';
-import { MAIL_MAX_BYTES } from './caps.ts';
+import { MAIL_MAX_BYTES } from './limits.ts';
 import { FileNames } from './file-names.ts';
-import { hazardOf } from './hazards.ts';
+import { dangerOf } from './dangerous-attachments.ts';
 import { messageIds } from './headers.ts';
 
 const FILES_MAX = 100;
@@ -64,7 +64,7 @@ function wholeFile({ bytes, sizeBytes }: WholeMail, names: FileNames): Files {
 function blockReason(name: string, bytes: Buffer, count: number): BlockedFile['reason'] | null {
   if (count >= FILES_MAX) return 'too_many';
   if (bytes.length > MAIL_MAX_BYTES) return 'too_large';
-  return hazardOf(name, bytes);
+  return dangerOf(name, bytes);
 }
 
 /** The bytes of a part of a mail, decoded. */

@@ -5,7 +5,7 @@ import { TxtRecords } from './dns.ts';
 import { MailDecoder } from './mail-decoder.ts';
 import type { ReaderData, ReaderMessage, ReadRequest } from './messages.ts';
 import { Pieces } from './pieces.ts';
-import { understand, understandHeader } from './understand.ts';
+import { parseMail, parseHeader } from './parse.ts';
 
 if (parentPort === null) throw new Error('This is the entry of a thread.');
 const port = parentPort;
@@ -22,9 +22,7 @@ say({ kind: 'ready' });
 async function answer({ id, bytes, seen, headerOnly }: ReadRequest): Promise<void> {
   try {
     const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const mail = headerOnly
-      ? await understandHeader(raw, seen)
-      : await understand(raw, seen, records);
+    const mail = headerOnly ? await parseHeader(raw, seen) : await parseMail(raw, seen, records);
     say({ kind: 'read', id, mail }, buffersOf(mail));
   } catch {
     say({ kind: 'failed', id });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MailRoom } from '../../../../gateway/mail/inbound/mail-room.ts';
+import { MailRouter } from '../../../../gateway/mail/inbound/mail-router.ts';
 import type { ReadMail } from '../../../../gateway/mail/inbound/read-mail.ts';
 import { DOMAIN, TestSending } from '../outbound/sending.ts';
 import { mailWith, reportWith, sentMessage } from './arrivals.ts';
@@ -16,7 +16,7 @@ afterEach(() => shop.stop());
 /** Takes a mail in, understood as given. */
 function take(mail: ReadMail) {
   const { clock, gateway } = shop;
-  const room = new MailRoom({
+  const room = new MailRouter({
     projects: gateway.gateway.projects,
     reader: { read: async () => mail, close: async () => undefined },
     clock,

@@ -1,6 +1,6 @@
 import type { ReadMail } from '../../../../../gateway/mail/inbound/read-mail.ts';
 import { TxtRecords } from '../../../../../gateway/mail/inbound/reader/dns.ts';
-import { understand } from '../../../../../gateway/mail/inbound/reader/understand.ts';
+import { parseMail } from '../../../../../gateway/mail/inbound/reader/parse.ts';
 import { NOW } from './signed-mail.ts';
 
 /** Nobody answers there; where nothing is signed, it matters to nobody. */
@@ -13,5 +13,5 @@ export function readOffline(
   sizeBytes = mail.length,
 ): Promise<ReadMail> {
   const records = new TxtRecords(NOWHERE, { tryMs: 1000, mailMs: 1000 });
-  return understand(Buffer.from(mail, 'latin1'), { now: NOW, whole, sizeBytes }, records);
+  return parseMail(Buffer.from(mail, 'latin1'), { now: NOW, whole, sizeBytes }, records);
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TxtRecords } from '../../../../../gateway/mail/inbound/reader/dns.ts';
-import { understand } from '../../../../../gateway/mail/inbound/reader/understand.ts';
+import { parseMail } from '../../../../../gateway/mail/inbound/reader/parse.ts';
 import { DnsServer } from '../../../../helpers/dns-server.ts';
 import { mailOf, NOW, rsaKey, signed, type SigningKey } from './signed-mail.ts';
 
@@ -31,7 +31,7 @@ function publish(name: string, text: string): void {
 
 function read(mail: string, now = NOW) {
   const bytes = Buffer.from(mail, 'latin1');
-  return understand(bytes, { now, whole: true, sizeBytes: bytes.length }, records);
+  return parseMail(bytes, { now, whole: true, sizeBytes: bytes.length }, records);
 }
 
 async function check(mail: string, now = NOW) {

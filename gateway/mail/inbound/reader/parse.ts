@@ -1,12 +1,12 @@
 import PostalMime, { type Email } from 'postal-mime';
 import type { MailAuthentication, MailPayload, ReadMail, Seen } from '../read-mail.ts';
 import { filesOf, sha256 } from './attachments.ts';
-import { HEADERS_MAX_BYTES, shapeOf, topHeader, withEmptyLines } from './caps.ts';
+import { HEADERS_MAX_BYTES, shapeOf, topHeader, withEmptyLines } from './limits.ts';
 import type { TxtRecords } from './dns.ts';
 import { MailHeader } from './headers.ts';
 import { htmlToText } from './html-text.ts';
 import { reportOf } from './report.ts';
-import { strippedText } from './stripped.ts';
+import { replyText } from './reply-text.ts';
 import { cleanText, cutText } from './texts.ts';
 import { hashed, written } from './hashed.ts';
 import { unverified } from './unread.ts';
@@ -24,11 +24,7 @@ const PARSING = {
 };
 
 /** Checks and understands a mail. Throws for nothing that is in it. */
-export async function understand(
-  bytes: Buffer,
-  seen: Seen,
-  records: TxtRecords,
-): Promise<ReadMail> {
+export async function parseMail(bytes: Buffer, seen: Seen, records: TxtRecords): Promise<ReadMail> {
   const shape = shapeOf(bytes);
   const readable = withEmptyLines(bytes, shape.gaps);
   const parsed = seen.whole && shape.incomplete === null ? await parse(readable) : null;
@@ -52,7 +48,7 @@ export async function understand(
 }
 
 /** The same of a mail that cannot be read without harm: from the top of its header, unchecked. */
-export async function understandHeader(bytes: Buffer, seen: Seen): Promise<ReadMail> {
+export async function parseHeader(bytes: Buffer, seen: Seen): Promise<ReadMail> {
   const header = await headerOf(bytes);
   const authentication = unverified('temperror', 'temperror');
   const incomplete = seen.whole ? 'malformed' : 'too_large';
@@ -158,7 +154,7 @@ function payloadOf(
   return {
     ...header.facts(),
     text,
-    text_stripped: text === null ? null : strippedText(text),
+    text_stripped: text === null ? null : replyText(text),
     authentication,
     auto_submitted: header.isAutoSubmitted(),
     incomplete,

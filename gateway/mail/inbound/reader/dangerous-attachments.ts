@@ -40,13 +40,13 @@ const MAGICS = [
   '#!',
 ].map((magic) => Buffer.from(magic, 'latin1'));
 
-type Hazard = Extract<BlockedFile['reason'], 'executable' | 'encrypted_archive'>;
+type Danger = Extract<BlockedFile['reason'], 'executable' | 'encrypted_archive'>;
 
 /** Why a file is not handed to anybody, or null. Looks at its name, its first bytes, and the entries of a zip archive. */
-export function hazardOf(name: string, bytes: Buffer): Hazard | null {
+export function dangerOf(name: string, bytes: Buffer): Danger | null {
   if (isRunWhenOpened(name) || MAGICS.some((magic) => startsWith(bytes, magic)))
     return 'executable';
-  if (startsWith(bytes, ZIP_LOCAL)) return zipHazard(bytes);
+  if (startsWith(bytes, ZIP_LOCAL)) return zipDanger(bytes);
   return isEncryptedRar(bytes) || isEncryptedSevenZip(bytes) ? 'encrypted_archive' : null;
 }
 
@@ -61,7 +61,7 @@ function isRunWhenOpened(name: string): boolean {
  * Looks for entries wherever one may begin instead of by the directory alone: programs do not agree on which of two
  * directories counts, or on entries that are in none.
  */
-function zipHazard(bytes: Buffer): Hazard | null {
+function zipDanger(bytes: Buffer): Danger | null {
   let encrypted = false;
   for (const [mark, entry] of [
     [ZIP_CENTRAL, CENTRAL_ENTRY],

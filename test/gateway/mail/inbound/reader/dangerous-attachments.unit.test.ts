@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hazardOf } from '../../../../../gateway/mail/inbound/reader/hazards.ts';
+import { dangerOf } from '../../../../../gateway/mail/inbound/reader/dangerous-attachments.ts';
 
 const harmless = Buffer.from('harmless');
 
@@ -23,11 +23,11 @@ describe('a file that may not be handed on', () => {
       ' ',
     ),
   )('is run when it is opened: %s', (name) => {
-    expect(hazardOf(name, harmless)).toBe('executable');
+    expect(dangerOf(name, harmless)).toBe('executable');
   });
 
   it.each(['a.exe.', 'a.exe ', 'a.app/'])('is so behind what systems take away: "%s"', (name) => {
-    expect(hazardOf(name, harmless)).toBe('executable');
+    expect(dangerOf(name, harmless)).toBe('executable');
   });
 
   it('is a program by its first bytes', () => {
@@ -38,51 +38,51 @@ describe('a file that may not be handed on', () => {
       '\xca\xfe\xba\xbe',
       '#!/bin/sh\n',
     ]) {
-      expect(hazardOf('a.txt', Buffer.from(magic, 'latin1'))).toBe('executable');
+      expect(dangerOf('a.txt', Buffer.from(magic, 'latin1'))).toBe('executable');
     }
   });
 
   it('is an archive with such a file in it', () => {
-    expect(hazardOf('a.zip', zip(['read.me', 'in/invoice.pdf.exe']))).toBe('executable');
-    expect(hazardOf('a.docx', zip(['word/document.xml', 'word/vbaProject.bin']))).toBe(
+    expect(dangerOf('a.zip', zip(['read.me', 'in/invoice.pdf.exe']))).toBe('executable');
+    expect(dangerOf('a.docx', zip(['word/document.xml', 'word/vbaProject.bin']))).toBe(
       'executable',
     );
-    expect(hazardOf('a.bin', zip(['Tool.app/Contents/Info.plist']))).toBe('executable');
+    expect(dangerOf('a.bin', zip(['Tool.app/Contents/Info.plist']))).toBe('executable');
     // The directory says nothing of it.
     const hidden = Buffer.concat([zip(['a.exe']).subarray(0, 35), zip(['read.me'])]);
-    expect(hazardOf('a.zip', hidden)).toBe('executable');
+    expect(dangerOf('a.zip', hidden)).toBe('executable');
   });
 
   it('is an archive that nobody can look into', () => {
-    expect(hazardOf('a.zip', zip(['read.me'], 1))).toBe('encrypted_archive');
+    expect(dangerOf('a.zip', zip(['read.me'], 1))).toBe('encrypted_archive');
     const rar4 = Buffer.from('Rar!\x1a\x07\0\0\0\x73\x80\0\x0d\0', 'latin1');
-    expect(hazardOf('a.rar', rar4)).toBe('encrypted_archive');
+    expect(dangerOf('a.rar', rar4)).toBe('encrypted_archive');
     const rar5 = Buffer.from('Rar!\x1a\x07\x01\0\0\0\0\0\x21\x04', 'latin1');
-    expect(hazardOf('a.rar', rar5)).toBe('encrypted_archive');
+    expect(dangerOf('a.rar', rar5)).toBe('encrypted_archive');
     const seven = Buffer.concat([Buffer.alloc(32), Buffer.from([0x17, 0x06, 0xf1, 0x07, 0x01])]);
     seven.set([0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c]);
-    expect(hazardOf('a.7z', seven)).toBe('encrypted_archive');
+    expect(dangerOf('a.7z', seven)).toBe('encrypted_archive');
   });
 });
 
 describe('a file that may', () => {
   it('has a harmless name and content', () => {
     for (const name of ['a.pdf', 'a.docx', 'exe', 'a', 'a.txt', 'my.company', 'README', 'a.csv']) {
-      expect(hazardOf(name, harmless)).toBe(null);
+      expect(dangerOf(name, harmless)).toBe(null);
     }
-    expect(hazardOf('a', Buffer.alloc(0))).toBe(null);
+    expect(dangerOf('a', Buffer.alloc(0))).toBe(null);
   });
 
   it('is an archive of such files', () => {
-    expect(hazardOf('a.zip', zip(['read.me', 'a/b.pdf']))).toBe(null);
-    expect(hazardOf('a.rar', Buffer.from('Rar!\x1a\x07\0\0\0\x73\0\0\x0d\0', 'latin1'))).toBe(null);
-    expect(hazardOf('a.rar', Buffer.from('Rar!\x1a\x07\x01\0\0\0\0\0\x0b\x01', 'latin1'))).toBe(
+    expect(dangerOf('a.zip', zip(['read.me', 'a/b.pdf']))).toBe(null);
+    expect(dangerOf('a.rar', Buffer.from('Rar!\x1a\x07\0\0\0\x73\0\0\x0d\0', 'latin1'))).toBe(null);
+    expect(dangerOf('a.rar', Buffer.from('Rar!\x1a\x07\x01\0\0\0\0\0\x0b\x01', 'latin1'))).toBe(
       null,
     );
     const seven = Buffer.concat([Buffer.from('7z\xbc\xaf\x27\x1c', 'latin1'), Buffer.alloc(40)]);
-    expect(hazardOf('a.7z', seven)).toBe(null);
+    expect(dangerOf('a.7z', seven)).toBe(null);
     // Cut short, or with a mark in the middle of something else.
-    expect(hazardOf('a.zip', Buffer.from('PK\x03\x04'))).toBe(null);
-    expect(hazardOf('a.zip', Buffer.concat([zip(['a.md']), Buffer.from('PK\x01\x02')]))).toBe(null);
+    expect(dangerOf('a.zip', Buffer.from('PK\x03\x04'))).toBe(null);
+    expect(dangerOf('a.zip', Buffer.concat([zip(['a.md']), Buffer.from('PK\x01\x02')]))).toBe(null);
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { Flight } from '../../../../gateway/mail/outbound/flight.ts';
+import { InFlightMail } from '../../../../gateway/mail/outbound/in-flight.ts';
 
 const PIECES = [Buffer.alloc(300_000, 'a'), Buffer.alloc(300_000, 'b')];
 
 describe('a mail on its way', () => {
   it('is whole when its end was read, and not before', async () => {
-    const flight = new Flight(PIECES);
+    const flight = new InFlightMail(PIECES);
     expect(flight.isWhole).toBe(false);
     const seen: boolean[] = [];
     let bytes = 0;
@@ -19,7 +19,7 @@ describe('a mail on its way', () => {
   });
 
   it('is not whole when the connection was lost before its end', async () => {
-    const flight = new Flight(PIECES);
+    const flight = new InFlightMail(PIECES);
     // oxlint-disable-next-line no-unreachable-loop -- the loop that is left destroys the stream
     for await (const slice of flight.open()) {
       expect((slice as Buffer).length).toBeGreaterThan(0);

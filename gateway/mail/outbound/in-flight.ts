@@ -6,7 +6,7 @@ const SLICE_BYTES = 64 * 1024;
  * A mail on its way to a server, over one connection after another until one takes it. A connection reads its bytes when
  * the server has said that it is ready for them, not before; from then on no other connection gets them.
  */
-export class Flight {
+export class InFlightMail {
   readonly #pieces: readonly Uint8Array[];
   readonly #beforeData: () => Promise<void>;
   #permission: Promise<void> | null = null;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { strippedText } from '../../../../../gateway/mail/inbound/reader/stripped.ts';
+import { replyText } from '../../../../../gateway/mail/inbound/reader/reply-text.ts';
 
-const stripped = (...lines: string[]) => strippedText(lines.join('\n'));
+const stripped = (...lines: string[]) => replyText(lines.join('\n'));
 
 describe('the new part of a text', () => {
   it.each([
@@ -71,8 +71,8 @@ describe('the new part of a text', () => {
     expect(stripped('-- ', 'Bo')).toBe('-- \nBo');
     const forwarded = ['---------- Forwarded message ---------', 'From: Ana', 'Shall we?'];
     expect(stripped(...forwarded)).toBe(forwarded.join('\n'));
-    expect(strippedText(' ')).toBe(' ');
-    expect(strippedText('')).toBe('');
+    expect(replyText(' ')).toBe(' ');
+    expect(replyText('')).toBe('');
   });
 
   it('has what only looks like a quote', () => {
@@ -85,7 +85,7 @@ describe('the new part of a text', () => {
       'On Monday Bob wrote:\nAll is well.',
       `On ${'and on '.repeat(20)}wrote:\n\n> a\n\nb`,
     ]) {
-      expect(strippedText(text)).toBe(text);
+      expect(replyText(text)).toBe(text);
     }
   });
 });

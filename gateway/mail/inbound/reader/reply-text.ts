@@ -50,7 +50,7 @@ const OTHER_FIELD =
  * between answers stays, as they make no sense without it. The whole text where nothing is left. Takes a time in
  * proportion to the text, whatever it says.
  */
-export function strippedText(text: string): string {
+export function replyText(text: string): string {
   const lines = text.split(/\r?\n/);
   const own = withoutQuotes(withoutAppended(lines));
   const signature = signatureAt(own);

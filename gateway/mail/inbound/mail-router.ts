@@ -18,7 +18,7 @@ interface MailRouterDeps {
 }
 
 /** Brings mails to the projects that they are for. */
-export class MailRoom implements MailTaker {
+export class MailRouter implements MailTaker {
   readonly #deps: MailRouterDeps;
 
   constructor(deps: MailRouterDeps) {
