@@ -11,7 +11,7 @@ import { EXIT } from './exit.ts';
 import { CliError } from './errors.ts';
 
 /** What the head remembered on this machine says about the ledger that is shown now. */
-export type Witness =
+export type HistoryCheck =
   | { readonly ok: true; readonly remembered: LedgerHead | null }
   | {
       readonly ok: false;
@@ -56,7 +56,7 @@ export async function compareWithRemembered(
   client: Pick<Client, 'call'>,
   remembered: LedgerHead | null,
   head: { readonly seq: number; readonly hash: string } | null,
-): Promise<Witness> {
+): Promise<HistoryCheck> {
   if (remembered === null) return { ok: true, remembered };
   if (head === null || head.seq < remembered.seq) {
     const found = head && { seq: head.seq, hash: head.hash };
@@ -78,8 +78,8 @@ async function entryAt(client: Pick<Client, 'call'>, seq: number): Promise<Ledge
 }
 
 /** The alarm for a ledger that lost or changed what this machine had already seen. */
-export function ledgerAlarm(witness: Extract<Witness, { ok: false }>): CliError {
-  const { reason, remembered, found } = witness;
+export function ledgerAlarm(history: Extract<HistoryCheck, { ok: false }>): CliError {
+  const { reason, remembered, found } = history;
   const seen = `On ${remembered.at} this machine saw entry ${remembered.seq} with hash ${remembered.hash}.`;
   const now =
     reason === 'truncated'

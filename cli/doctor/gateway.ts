@@ -6,7 +6,7 @@ import type { CommandContext } from '../command.ts';
 import { CallError, CliError, messageOf } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { textOption } from '../input/option-values.ts';
-import { replicaNote, witnessAlarm } from '../view/status-replica.ts';
+import { replicaNote, historyAlarm } from '../view/status-replica.ts';
 import { checkClock } from './clock.ts';
 import { failed, ok, warning, type Finding } from './checks.ts';
 
@@ -70,11 +70,11 @@ function storedProfile(context: CommandContext): Profile | undefined {
 /** How the copy of a gateway's project is, and what it has seen of the ledger. Nothing in local mode. */
 export function checkReplica(status: Pick<DaemonStatus, 'gateway' | 'replica'> | null): Finding[] {
   if (!status?.replica) return [];
-  const { state, witness } = status.replica;
+  const { state, witness: history } = status.replica;
   const note = replicaNote(status);
   const fix = 'svc status shows how it stands.';
   const copy = note === null ? ok('replica', state) : warning('replica', note, fix);
-  if (witness.ok) return [copy, ok('ledger', `checked up to entry ${witness.seq}`)];
+  if (history.ok) return [copy, ok('ledger', `checked up to entry ${history.seq}`)];
   const way = 'Ask whoever runs the gateway. Once that is explained: svc ledger verify --accept';
-  return [copy, failed('ledger', witnessAlarm(status.gateway, witness), way)];
+  return [copy, failed('ledger', historyAlarm(status.gateway, history), way)];
 }

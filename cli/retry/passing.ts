@@ -36,7 +36,7 @@ function hasSystemCode(error: unknown): boolean {
 }
 
 /** What keeps it from being done, as the beginning of a sentence. */
-export function obstacleOf(error: CliError, hasGateway: boolean): string {
+export function failureText(error: CliError, hasGateway: boolean): string {
   const { code, details, message } = error;
   const status = error instanceof CallError ? error.status : 0;
   if (details?.['gateway'] !== undefined || code.startsWith('HTTP_5')) return GATEWAY_AWAY;

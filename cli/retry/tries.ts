@@ -2,7 +2,7 @@ import { CliError, LostAnswer, sentence, usageError } from '../errors.ts';
 import type { Output } from '../view/output.ts';
 import { typedHint } from '../view/typed-names.ts';
 import { askedMs, Patience } from '../work/patience.ts';
-import { failedForNow, obstacleOf } from './passing.ts';
+import { failedForNow, failureText } from './passing.ts';
 
 const LONGEST_PAUSE_MS = 10_000;
 /** How the other side says that a call may have had its effect. */
@@ -118,7 +118,7 @@ export class Tries {
       }
     };
     const text = (): string =>
-      `${obstacleOf(failure, hasGateway())}; trying again for ${timeText(leftMs())} …`;
+      `${failureText(failure, hasGateway())}; trying again for ${timeText(leftMs())} …`;
     return output.spin(text, loop(), this.#trying === 1 ? text() : undefined);
   }
 

@@ -10,7 +10,7 @@ export function replicaPairs({ gateway, replica }: DaemonStatus): Pair[] {
     ['Gateway', gateway],
     ['Replica', stateText(replica)],
     ['Reads', READS[replica.reads]],
-    ...witnessPairs(replica),
+    ...ledgerPairs(replica),
   ];
 }
 
@@ -71,19 +71,19 @@ function behindText(ageMs: number | null): string {
   return minutes < 120 ? `, ${minutes} min behind` : `, ${Math.round(minutes / 60)} h behind`;
 }
 
-function witnessPairs({ witness }: ReplicaReport): Pair[] {
-  if (!witness.ok) return [['Ledger', `NOT what was seen before, from entry ${witness.seq} on`]];
-  return witness.seq === 0 ? [] : [['Ledger', `checked up to entry ${countText(witness.seq)}`]];
+function ledgerPairs({ witness: history }: ReplicaReport): Pair[] {
+  if (!history.ok) return [['Ledger', `NOT what was seen before, from entry ${history.seq} on`]];
+  return history.seq === 0 ? [] : [['Ledger', `checked up to entry ${countText(history.seq)}`]];
 }
 
 /** What whoever reads the status should know or do, each a sentence or two. */
 export function replicaAdvice({ gateway, replica }: DaemonStatus): string[] {
   if (!replica) return [];
-  const { witness } = replica;
+  const { witness: history } = replica;
   const advice: string[] = [];
-  if (!witness.ok) {
+  if (!history.ok) {
     advice.push(
-      `${witnessAlarm(gateway, witness)}. Ask whoever runs it. Once that is explained: svc ledger verify --accept`,
+      `${historyAlarm(gateway, history)}. Ask whoever runs it. Once that is explained: svc ledger verify --accept`,
     );
   }
   const note = noteOf(replica, gateway);
@@ -92,14 +92,14 @@ export function replicaAdvice({ gateway, replica }: DaemonStatus): string[] {
 }
 
 /** What is wrong with the ledger that the gateway shows, without a full stop. */
-export function witnessAlarm(
+export function historyAlarm(
   gateway: string | null,
   { reason, seq }: Extract<ReplicaReport['witness'], { ok: false }>,
 ): string {
-  return `${gateway} shows another ledger than before (${WITNESS[reason]} at entry ${seq})`;
+  return `${gateway} shows another ledger than before (${HISTORY_PROBLEMS[reason]} at entry ${seq})`;
 }
 
-const WITNESS: Readonly<Record<string, string>> = {
+const HISTORY_PROBLEMS: Readonly<Record<string, string>> = {
   truncated: 'entries are missing',
   rewritten: 'entries were rewritten',
   hash_mismatch: 'an entry does not fit its hash',

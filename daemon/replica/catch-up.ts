@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Arrivals } from './arrivals.ts';
+import type { PositionWaiters } from './position-waiters.ts';
 import { Backoff } from './backoff.ts';
 import type { Link } from './link.ts';
 import type { LocalCopy } from './local-copy.ts';
@@ -19,7 +19,7 @@ const LOOK_MS = 500;
 export interface CatchUpDeps {
   readonly copy: LocalCopy;
   readonly link: Link;
-  readonly arrivals: Arrivals;
+  readonly positionWaiters: PositionWaiters;
   readonly log: Logger;
   /** Told how far the copy is, as it moves on; what it throws ends the loop. */
   readonly onPosition: (position: CopyPosition) => void;
@@ -48,10 +48,10 @@ export class CatchUp {
 
   /** Ends when it is aborted. Rejects with `SyncError` where another attempt is of no use. */
   async run(signal: AbortSignal): Promise<void> {
-    const { arrivals } = this.#deps;
+    const { positionWaiters } = this.#deps;
     signal.addEventListener('abort', () => this.wake(), { once: true });
     while (!signal.aborted) {
-      if (arrivals.behind === 0) {
+      if (positionWaiters.behind === 0) {
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
         });
@@ -65,15 +65,15 @@ export class CatchUp {
 
   /** Answers how long to wait before the next attempt, in milliseconds. */
   async #attempt(signal: AbortSignal): Promise<number> {
-    const { copy, link, arrivals, onPosition } = this.#deps;
-    const before = arrivals.position ?? 0;
+    const { copy, link, positionWaiters, onPosition } = this.#deps;
+    const before = positionWaiters.position ?? 0;
     await unlessAborted(copy.connect(link), signal);
     if (signal.aborted) return 0;
     await this.#syncAndLook(signal);
     if (signal.aborted) return 0;
     onPosition(await copy.position());
-    const hasMoved = (arrivals.position ?? 0) > before;
-    if (!hasMoved && arrivals.behind > 0) return this.#backoff.nextMs();
+    const hasMoved = (positionWaiters.position ?? 0) > before;
+    if (!hasMoved && positionWaiters.behind > 0) return this.#backoff.nextMs();
     this.#backoff.reset();
     this.#troubles = 0;
     return 0;
@@ -111,7 +111,7 @@ export class CatchUp {
   }
 
   #countCrash(error: SyncError): void {
-    const position = this.#deps.arrivals.position ?? 0;
+    const position = this.#deps.positionWaiters.position ?? 0;
     const hasMoved = position > this.#crashes.position;
     this.#crashes = { position, count: hasMoved ? 1 : this.#crashes.count + 1 };
     if (this.#crashes.count > CRASHES_MAX) throw new SyncError('damaged', error.message);

@@ -7,7 +7,7 @@ import { UpstreamFailed } from '../upstream/upstream-failed.ts';
 import { UpstreamKeys } from '../upstream/upstream-keys.ts';
 import type { Upstream, UpstreamCall } from '../upstream/upstream.ts';
 import { STALE_MAX_MS } from './freshness.ts';
-import { HeldCalls } from './held-calls.ts';
+import { PendingCalls } from './pending-calls.ts';
 import { inAnOldCopy, runLocally, shortened, waitLocally, type LocalCall } from './local-call.ts';
 import type { Replica } from './replica.ts';
 
@@ -87,7 +87,7 @@ const CHANGES_CALLERS: ReadonlySet<string> = new Set([
 export class ReplicaExecutor implements Executor {
   readonly #deps: ReplicaExecutorDeps;
   readonly #keys: UpstreamKeys;
-  readonly #held = new HeldCalls();
+  readonly #held = new PendingCalls();
   /** Writes that changed who callers are: how many, and how many of them the copy has. */
   #callerWrites = 0;
   #callerWritesSeen = 0;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Backoff } from './backoff.ts';
-import type { Obstacle } from './obstacle.ts';
+import type { BlockReason } from './block-reason.ts';
 import type { ReplicaTiming } from './timing.ts';
 
 /** A connection that held for so long was no failure; so was a copy. */
@@ -21,7 +21,7 @@ export class Pauses {
   }
 
   /** Waits for as long as that takes before the next attempt; less where there is a reason, or it is aborted. */
-  async wait(remedy: Obstacle['remedy'], signal: AbortSignal): Promise<void> {
+  async wait(remedy: BlockReason['remedy'], signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
     this.#end = remedy === 'connect' ? () => ended.abort() : null;
     const either = AbortSignal.any([signal, ended.signal]);
@@ -35,7 +35,7 @@ export class Pauses {
   }
 
   /** In milliseconds. */
-  #before(remedy: Obstacle['remedy']): number {
+  #before(remedy: BlockReason['remedy']): number {
     switch (remedy) {
       case 'connect':
         return this.#connect.nextMs();

@@ -5,14 +5,14 @@ import type { ProjectReader } from '../../shared/store/project-store.ts';
 import { KeyCache } from '../../shared/kernel/key-cache.ts';
 import { Waits } from '../../shared/kernel/waits.ts';
 import { rememberHead } from '../ledger-heads.ts';
-import { Arrivals } from './arrivals.ts';
+import { PositionWaiters } from './position-waiters.ts';
 import { logContact } from './contact-log.ts';
-import { CopyKeeper } from './copy-keeper.ts';
+import { ReplicaManager } from './replica-manager.ts';
 import { FreshnessJudge } from './freshness.ts';
 import { CatchUp } from './catch-up.ts';
 import { LocalCopy } from './local-copy.ts';
 import { isTime, type StreamMessage, type GatewayPosition } from './gateway-position.ts';
-import { obstacleOf, UnsupportedError, type Obstacle } from './obstacle.ts';
+import { blockReasonOf, UnsupportedError, type BlockReason } from './block-reason.ts';
 import { Pauses } from './pauses.ts';
 import { raceAndEnd } from './race.ts';
 import { ReplicaFolder } from './replica-folder.ts';
@@ -23,7 +23,7 @@ import type { Freshness, ReplicaInfo, ReplicaStatus } from './status.ts';
 import { StatusBoard } from './status-board.ts';
 import { SyncRelay } from './sync-relay.ts';
 import { TIMING, type ReplicaTiming } from './timing.ts';
-import { Witness } from './witness.ts';
+import { HistoryVerifier } from './history-verifier.ts';
 import { Written } from './written.ts';
 
 export interface ReplicaOptions {
@@ -57,11 +57,11 @@ export class Replica {
   readonly #source: ReplicaSource;
   readonly #relay: SyncRelay;
   readonly #copy: LocalCopy;
-  readonly #keeper: CopyKeeper;
+  readonly #manager: ReplicaManager;
   readonly #board: StatusBoard;
   readonly #freshness: FreshnessJudge;
-  readonly #arrivals = new Arrivals(this.waits);
-  readonly #witness: Witness;
+  readonly #positionWaiters = new PositionWaiters(this.waits);
+  readonly #verifier: HistoryVerifier;
   readonly #written: Written;
   readonly #pauses: Pauses;
   readonly #closing = new AbortController();
@@ -97,24 +97,24 @@ export class Replica {
       onDamage: (error) => this.#spoil(error.message),
     });
     this.#freshness = new FreshnessJudge(this.#clock);
-    this.#witness = new Witness({
+    this.#verifier = new HistoryVerifier({
       projectId,
       file: folder.witnessPath,
       log,
       onSeen: (head) => rememberHead(options.ledgerHeadsFile, projectId, head),
     });
-    this.#keeper = new CopyKeeper({
+    this.#manager = new ReplicaManager({
       gateway: gateway.origin,
       folder,
       source: this.#source,
       copy: this.#copy,
-      arrivals: this.#arrivals,
+      positionWaiters: this.#positionWaiters,
       freshness: this.#freshness,
-      witness: this.#witness,
+      witness: this.#verifier,
       clock: this.#clock,
       log,
     });
-    this.#written = new Written(this.#arrivals, async () => {
+    this.#written = new Written(this.#positionWaiters, async () => {
       const { position } = await this.#source.position(this.#closing.signal);
       this.noteAnswer();
       return position;
@@ -135,11 +135,11 @@ export class Replica {
     return {
       ...shown,
       state: isLate ? 'catching-up' : shown.state,
-      position: this.store && this.#arrivals.position,
+      position: this.store && this.#positionWaiters.position,
       ageMs: Number.isFinite(ageMs) ? ageMs : null,
-      behind: this.#arrivals.behind,
-      epoch: this.#keeper.record?.epoch ?? null,
-      witness: this.#witness.status,
+      behind: this.#positionWaiters.behind,
+      epoch: this.#manager.record?.epoch ?? null,
+      witness: this.#verifier.status,
     };
   }
 
@@ -150,7 +150,7 @@ export class Replica {
    */
   get store(): ProjectReader | null {
     const isUnderstood = this.#copySchema === this.#schemaVersion;
-    return isUnderstood && this.#keeper.isSound ? this.#copy.store : null;
+    return isUnderstood && this.#manager.isSound ? this.#copy.store : null;
   }
 
   /** Null until the gateway has told, now or before an earlier start. */
@@ -177,7 +177,7 @@ export class Replica {
   /** True as soon as the copy has this position; false after `withinMs`. */
   reached(position: number, withinMs: number): Promise<boolean> {
     this.#aim(position);
-    return this.#arrivals.reached(position, withinMs);
+    return this.#positionWaiters.reached(position, withinMs);
   }
 
   /** The gateway has answered a call that was passed on to it: it is there. */
@@ -207,7 +207,7 @@ export class Replica {
 
   /** Makes the history at hand the one that later ones are compared with, once all of it was checked. */
   async acceptLedger(): Promise<void> {
-    await this.#witness.startOver();
+    await this.#verifier.startOver();
     this.#lookAtLedger();
   }
 
@@ -220,8 +220,8 @@ export class Replica {
     this.#closing.abort();
     this.waits.close();
     await this.#running;
-    await this.#witness.close();
-    await this.#keeper.close();
+    await this.#verifier.close();
+    await this.#manager.close();
     await this.#relay.close();
     await this.#source.close();
   }
@@ -244,8 +244,8 @@ export class Replica {
   }
 
   async #openRemembered(): Promise<void> {
-    const position = await this.#keeper.openRemembered();
-    const { record } = this.#keeper;
+    const position = await this.#manager.openRemembered();
+    const { record } = this.#manager;
     this.#info = record?.info ?? null;
     const aheadMs = record?.aheadMs ?? 0;
     this.#aheadMs = isTime(this.#clock.now() + aheadMs) ? aheadMs : 0;
@@ -258,7 +258,7 @@ export class Replica {
 
   /** Follows the gateway until the stream of its changes ends, or something is in the way. */
   async #follow(): Promise<void> {
-    if (this.#keeper.spoilt) await this.#keeper.discard();
+    if (this.#manager.spoilt) await this.#manager.discard();
     const session = new AbortController();
     const signal = AbortSignal.any([this.#closing.signal, session.signal]);
     this.#session = session;
@@ -267,18 +267,18 @@ export class Replica {
     const gateway = await this.#source.position(signal);
     this.#meet(gateway, lost);
     const link = await this.#relay.link(gateway.epoch);
-    const { copy, arrivals, log } = {
+    const { copy, positionWaiters, log } = {
       copy: this.#copy,
-      arrivals: this.#arrivals,
+      positionWaiters: this.#positionWaiters,
       log: this.#options.log,
     };
     try {
-      await this.#keeper.ensure(gateway, (done, total) => this.#board.copied(done, total), signal);
-      arrivals.tell({ position: gateway.position, changes: [], all: true });
+      await this.#manager.ensure(gateway, (done, total) => this.#board.copied(done, total), signal);
+      positionWaiters.tell({ position: gateway.position, changes: [], all: true });
       const onPosition = (position: CopyPosition): void => this.#take(position);
       const onTrouble = (message: string): void =>
         this.#board.enter('catching-up', `What is new cannot be fetched: ${message}`);
-      this.#catchUp = new CatchUp({ copy, link, arrivals, log, onPosition, onTrouble });
+      this.#catchUp = new CatchUp({ copy, link, positionWaiters, log, onPosition, onTrouble });
       onPosition(await copy.position());
       const both = [this.#listen(gateway.epoch, signal), this.#catchUp.run(signal)];
       await raceAndEnd(both, session);
@@ -298,7 +298,7 @@ export class Replica {
     this.#info = { project, server, schemaVersion };
     this.#aheadMs = gateway.time - this.#clock.now();
     this.#freshness.reachable(true);
-    const isOtherHistory = this.#keeper.record?.epoch !== gateway.epoch;
+    const isOtherHistory = this.#manager.record?.epoch !== gateway.epoch;
     this.#written.met({ position: gateway.position, isOtherHistory, lost });
     if (schemaVersion !== this.#schemaVersion) {
       throw new UnsupportedError(this.#otherTables(schemaVersion));
@@ -317,14 +317,14 @@ export class Replica {
   #onMessage(message: Exclude<StreamMessage, { kind: 'end' }>): void {
     this.#aheadMs = message.time - this.#clock.now();
     this.#freshness.contacted(message.position);
-    if (message.kind === 'change') this.#arrivals.tell(message);
+    if (message.kind === 'change') this.#positionWaiters.tell(message);
     this.#aim(message.position);
-    this.#keeper.saveSoon(message.kind === 'time');
+    this.#manager.saveSoon(message.kind === 'time');
     this.#judgeState();
   }
 
   #aim(position: number): void {
-    this.#arrivals.aim(position);
+    this.#positionWaiters.aim(position);
     this.#catchUp?.wake();
   }
 
@@ -332,43 +332,44 @@ export class Replica {
   #take({ position, schemaVersion }: CopyPosition): void {
     this.#copySchema = schemaVersion;
     // A log may begin with other tables than it ends with: what is still to come brings them.
-    const isOnItsWay = schemaVersion < this.#schemaVersion && position < this.#arrivals.target;
+    const isOnItsWay =
+      schemaVersion < this.#schemaVersion && position < this.#positionWaiters.target;
     if (schemaVersion !== this.#schemaVersion && !isOnItsWay) {
       throw new UnsupportedError(this.#otherTables(schemaVersion));
     }
     this.keyCache.clear();
     this.#freshness.has(position);
-    this.#arrivals.has(position);
-    this.#keeper.saveSoon(false);
+    this.#positionWaiters.has(position);
+    this.#manager.saveSoon(false);
     this.#judgeState();
     this.#lookAtLedger();
   }
 
   #lookAtLedger(): void {
     const { store } = this;
-    if (store && this.#arrivals.behind === 0) this.#witness.look(store);
+    if (store && this.#positionWaiters.behind === 0) this.#verifier.look(store);
   }
 
   #judgeState(): void {
     const isLive = this.#freshness.judge().usable === 'live';
-    if (isLive && this.#arrivals.behind === 0) this.#board.enter('live');
+    if (isLive && this.#positionWaiters.behind === 0) this.#board.enter('live');
     else if (!['live', 'catching-up'].includes(this.#board.shown.state)) {
       this.#board.enter('catching-up');
     }
   }
 
   #spoil(reason: string): void {
-    this.#keeper.spoil(reason);
+    this.#manager.spoil(reason);
     this.#session?.abort();
   }
 
   /** Answers what is to be done. */
-  async #explain(error: unknown): Promise<Obstacle['remedy']> {
+  async #explain(error: unknown): Promise<BlockReason['remedy']> {
     const isNone = error instanceof SourceError && error.fault === 'none';
-    const reason = isNone ? error : (this.#keeper.spoilt ?? error);
-    const { state, detail, code, remedy } = obstacleOf(reason);
+    const reason = isNone ? error : (this.#manager.spoilt ?? error);
+    const { state, detail, code, remedy } = blockReasonOf(reason);
     const isToGo = remedy === 'remove' || remedy === 'do-without';
-    if (isToGo) await this.#keeper.erase();
+    if (isToGo) await this.#manager.erase();
     if (remedy === 'copy') this.#spoil(detail);
     if (remedy === 'repair') this.#options.log.warn({ err: error }, 'replica: to be tried again');
     if (state === 'offline') this.#freshness.reachable(false);
@@ -378,7 +379,7 @@ export class Replica {
   }
 
   /** Not even the way out was there: the disk, most likely. */
-  #giveUp(error: unknown): Obstacle['remedy'] {
+  #giveUp(error: unknown): BlockReason['remedy'] {
     this.#options.log.error({ err: error }, 'replica: its files cannot be changed');
     return 'repair';
   }

@@ -18,18 +18,23 @@ export type ReplicaState =
   | 'unsupported';
 
 /** What this machine has to say about the ledger it is shown. */
-export type WitnessStatus =
+export type VerifierStatus =
   /** `seq` is the newest entry that was checked; 0 before the first. */
   | { readonly ok: true; readonly seq: number }
   /** The ledger is not what was seen before, from the entry `seq` on. Stays, in `file` as well, until somebody accepts it. */
   | {
       readonly ok: false;
       readonly seq: number;
-      readonly reason: WitnessReason;
+      readonly reason: VerifierReason;
       readonly file: string;
     };
 
-export type WitnessReason = 'truncated' | 'rewritten' | 'hash_mismatch' | 'link_broken' | 'seq_gap';
+export type VerifierReason =
+  | 'truncated'
+  | 'rewritten'
+  | 'hash_mismatch'
+  | 'link_broken'
+  | 'seq_gap';
 
 export interface ReplicaStatus {
   readonly state: ReplicaState;
@@ -49,7 +54,7 @@ export interface ReplicaStatus {
   readonly copied: { readonly done: number; readonly total: number } | null;
   /** Milliseconds since 1970; null unless the gateway cannot be reached. */
   readonly offlineSince: number | null;
-  readonly witness: WitnessStatus;
+  readonly witness: VerifierStatus;
 }
 
 /** Whether the copy may answer now. */

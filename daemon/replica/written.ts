@@ -1,4 +1,4 @@
-import type { Arrivals } from './arrivals.ts';
+import type { PositionWaiters } from './position-waiters.ts';
 
 interface Met {
   readonly position: number;
@@ -8,7 +8,7 @@ interface Met {
 
 /** What this daemon has written through the gateway: its own later reads are to see it. */
 export class Written {
-  readonly #arrivals: Arrivals;
+  readonly #positionWaiters: PositionWaiters;
   /** Asks the gateway how far it is. */
   readonly #ask: () => Promise<number>;
   #position = 0;
@@ -18,8 +18,8 @@ export class Written {
   #found = 0;
   #asking: Promise<void> | null = null;
 
-  constructor(arrivals: Arrivals, ask: () => Promise<number>) {
-    this.#arrivals = arrivals;
+  constructor(positionWaiters: PositionWaiters, ask: () => Promise<number>) {
+    this.#positionWaiters = positionWaiters;
     this.#ask = ask;
   }
 
@@ -31,7 +31,7 @@ export class Written {
       return;
     }
     this.#position = Math.max(this.#position, position);
-    this.#arrivals.aim(position);
+    this.#positionWaiters.aim(position);
   }
 
   /** So many answers were lost until now: to be taken before the gateway is asked how far it is, for `met`. */
@@ -53,7 +53,7 @@ export class Written {
       await before(endsAt, this.#asking);
       if (this.#found < this.#lost) return false;
     }
-    return this.#arrivals.reached(this.#position, endsAt - performance.now());
+    return this.#positionWaiters.reached(this.#position, endsAt - performance.now());
   }
 
   #findOut(): void {

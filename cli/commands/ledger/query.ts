@@ -20,7 +20,7 @@ export async function run(context: CommandContext, shape: OperationShape): Promi
   const remembered = rememberedHead(context.home.ledgerHeadsFile, project);
   const newest: unknown = Array.isArray(answer['items']) ? answer['items'][0] : null;
   const head = isHead(newest) ? newest : null;
-  const witness = await compareWithRemembered(context.client(), remembered, head);
-  if (!witness.ok) throw ledgerAlarm(witness);
+  const history = await compareWithRemembered(context.client(), remembered, head);
+  if (!history.ok) throw ledgerAlarm(history);
   return EXIT.done;
 }

@@ -14,7 +14,7 @@ import {
   ledgerAlarm,
   rememberedHead,
   rememberHead,
-  type Witness,
+  type HistoryCheck,
 } from '../../ledger-heads.ts';
 import { callOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
@@ -51,15 +51,15 @@ async function verify(shape: OperationShape, context: CommandContext): Promise<n
   const file = home.ledgerHeadsFile;
   const head = isHead(answer['head']) ? answer['head'] : null;
   const before = rememberedHead(file, project);
-  const witness = await compareWithRemembered(context.client(), before, head);
-  output.answer({ ...answer, witness }, verdictView(answer, witness));
-  if (!witness.ok) throw ledgerAlarm(witness);
+  const history = await compareWithRemembered(context.client(), before, head);
+  output.answer({ ...answer, history }, verdictView(answer, history));
+  if (!history.ok) throw ledgerAlarm(history);
   if (answer['ok'] !== true) {
     // The lines for a person say it already.
     if (output.json) output.note(`THE LEDGER IS BROKEN at seq ${String(answer['first_bad_seq'])}.`);
     return EXIT.refused;
   }
-  if (head && reachesFromRemembered(answer, witness)) rememberHead(file, project, head);
+  if (head && reachesFromRemembered(answer, history)) rememberHead(file, project, head);
   return EXIT.done;
 }
 
@@ -102,11 +102,11 @@ async function acceptInReplica({ home }: CommandContext, project: string): Promi
 }
 
 /** Whether the verified stretch joins what was seen before to the head, without a hole between. */
-function reachesFromRemembered(answer: Record<string, unknown>, witness: Witness): boolean {
+function reachesFromRemembered(answer: Record<string, unknown>, history: HistoryCheck): boolean {
   const head = isHead(answer['head']) ? answer['head'].seq : 0;
   const from = Number(answer['from_seq']);
   const to = Number(answer['to_seq']);
-  return to >= head && from <= (witness.remembered?.seq ?? 0) + 1;
+  return to >= head && from <= (history.remembered?.seq ?? 0) + 1;
 }
 
 type Answer = Readonly<Record<string, unknown>>;
@@ -114,9 +114,9 @@ type Answer = Readonly<Record<string, unknown>>;
 const HASH_CHARS = 12;
 
 /** What `ledger verify` found, for a person: that all is well, or where it broke. */
-function verdictView(answer: unknown, witness: Witness | null): View {
+function verdictView(answer: unknown, history: HistoryCheck | null): View {
   if (!isObject(answer)) return {};
-  return { lines: (look) => verdictLines(answer, witness, look) };
+  return { lines: (look) => verdictLines(answer, history, look) };
 }
 
 /** The verdict, and which end of the ledger took the place of which. */
@@ -132,19 +132,19 @@ function endText(head: LedgerHead | null): string {
   return head ? `${place(head.seq)} ${head.hash.slice(0, HASH_CHARS)}…` : 'nothing';
 }
 
-function verdictLines(answer: Answer, witness: Witness | null, look: Look): string[] {
+function verdictLines(answer: Answer, history: HistoryCheck | null, look: Look): string[] {
   if (answer['ok'] !== true) {
     const why = plainText(answer['reason'] ?? 'does not fit').replaceAll('_', ' ');
     return [`${look.bold('BROKEN')} at ${place(answer['first_bad_seq'])}: ${safeLine(why)}`];
   }
   // What is there fits, but that must not read as all well beside the alarm that follows.
-  const word = witness?.ok === false ? witness.reason.toUpperCase() : 'OK';
+  const word = history?.ok === false ? history.reason.toUpperCase() : 'OK';
   const more: string[] = [];
   if (answer['anchored'] === false) {
     more.push(`What stands before ${place(answer['from_seq'])} was taken as it is.`);
   }
-  if (witness?.ok === true && witness.remembered) {
-    const { seq, at } = witness.remembered;
+  if (history?.ok === true && history.remembered) {
+    const { seq, at } = history.remembered;
     more.push(`${place(seq)}, which this machine remembers from ${at}, is still as it was.`);
   }
   return [

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { Arrivals } from '../../../daemon/replica/arrivals.ts';
+import { PositionWaiters } from '../../../daemon/replica/position-waiters.ts';
 import { Backoff } from '../../../daemon/replica/backoff.ts';
 import { readEvents } from '../../../daemon/replica/event-stream.ts';
-import { obstacleOf } from '../../../daemon/replica/obstacle.ts';
+import { blockReasonOf } from '../../../daemon/replica/block-reason.ts';
 import { readMessage, readPosition } from '../../../daemon/replica/gateway-position.ts';
 import { SourceError } from '../../../daemon/replica/source-error.ts';
 import { SyncError, syncEndOf, syncErrorOf } from '../../../daemon/replica/sync-failure.ts';
@@ -232,7 +232,7 @@ describe('the end of the process that synchronizes', () => {
 describe('what is in the way', () => {
   it('is told as it is, and a disk without room is tried again later', () => {
     const message = 'The disk has no room for the copy.';
-    expect(obstacleOf(new SyncError('full', message))).toEqual({
+    expect(blockReasonOf(new SyncError('full', message))).toEqual({
       state: 'connecting',
       detail: message,
       code: null,
@@ -244,8 +244,8 @@ describe('what is in the way', () => {
 describe('arrivals', () => {
   it('wake waits when the copy has the change, and no sooner', async () => {
     const waits = new Waits();
-    const arrivals = new Arrivals(waits);
-    arrivals.has(1);
+    const positionWaiters = new PositionWaiters(waits);
+    positionWaiters.has(1);
     let isThere = false;
     const waiting = waits.wait({
       keyId: 'key_1',
@@ -256,32 +256,36 @@ describe('arrivals', () => {
       signal: new AbortController().signal,
     });
     const changes: Change[] = [{ kind: 'request', id: 'req_1' }];
-    arrivals.tell({ position: 3, changes, all: false });
-    expect(arrivals.behind).toBe(2);
-    arrivals.has(2);
+    positionWaiters.tell({ position: 3, changes, all: false });
+    expect(positionWaiters.behind).toBe(2);
+    positionWaiters.has(2);
     isThere = true;
-    arrivals.has(3);
+    positionWaiters.has(3);
     expect(await waiting).toBe('there');
-    expect(arrivals.behind).toBe(0);
+    expect(positionWaiters.behind).toBe(0);
   });
 
   it('say whether a position was reached in time', async () => {
-    const arrivals = new Arrivals(new Waits());
-    expect(await arrivals.reached(1, 0)).toBe(false);
-    expect(await arrivals.reached(1, 5)).toBe(false);
-    const reached = arrivals.reached(2, 20_000);
-    arrivals.has(2);
+    const positionWaiters = new PositionWaiters(new Waits());
+    expect(await positionWaiters.reached(1, 0)).toBe(false);
+    expect(await positionWaiters.reached(1, 5)).toBe(false);
+    const reached = positionWaiters.reached(2, 20_000);
+    positionWaiters.has(2);
     expect(await reached).toBe(true);
-    expect(await arrivals.reached(2, 0)).toBe(true);
+    expect(await positionWaiters.reached(2, 0)).toBe(true);
   });
 
   it('forget the positions of another history', () => {
-    const arrivals = new Arrivals(new Waits());
-    arrivals.has(100);
-    arrivals.restart(5);
-    expect([arrivals.position, arrivals.target, arrivals.behind]).toEqual([null, 5, 0]);
-    arrivals.has(3);
-    expect(arrivals.behind).toBe(2);
+    const positionWaiters = new PositionWaiters(new Waits());
+    positionWaiters.has(100);
+    positionWaiters.restart(5);
+    expect([positionWaiters.position, positionWaiters.target, positionWaiters.behind]).toEqual([
+      null,
+      5,
+      0,
+    ]);
+    positionWaiters.has(3);
+    expect(positionWaiters.behind).toBe(2);
   });
 });
 
@@ -302,16 +306,16 @@ describe('arrivals that are told of faster than the copy has them', () => {
     const ending = new AbortController();
     const waits = new Waits();
     const looks = looksOf(waits, ending.signal);
-    const arrivals = new Arrivals(waits);
-    arrivals.has(0);
+    const positionWaiters = new PositionWaiters(waits);
+    positionWaiters.has(0);
     const changes: Change[] = [{ kind: 'request', id: 'req_1' }];
     for (let position = 1; position <= 600; position += 1) {
-      arrivals.tell({ position, changes, all: false });
+      positionWaiters.tell({ position, changes, all: false });
     }
     const seen: number[] = [];
     const reaches = async (position: number): Promise<void> => {
       const before = looks();
-      arrivals.has(position);
+      positionWaiters.has(position);
       await new Promise((resolve) => setImmediate(resolve));
       seen.push(looks() - before);
     };
@@ -331,14 +335,14 @@ describe('arrivals that are told of faster than the copy has them', () => {
     const ending = new AbortController();
     const waits = new Waits();
     const looks = looksOf(waits, ending.signal);
-    const arrivals = new Arrivals(waits);
+    const positionWaiters = new PositionWaiters(waits);
     for (let position = 1; position <= 2000; position += 1) {
-      arrivals.tell({ position, changes: [], all: true });
+      positionWaiters.tell({ position, changes: [], all: true });
     }
-    arrivals.restart(5000);
+    positionWaiters.restart(5000);
     await new Promise((resolve) => setImmediate(resolve));
     const before = looks();
-    arrivals.has(1500);
+    positionWaiters.has(1500);
     await new Promise((resolve) => setImmediate(resolve));
     ending.abort();
     expect(looks() - before).toBe(0);
@@ -347,43 +351,43 @@ describe('arrivals that are told of faster than the copy has them', () => {
 
 describe('what was written', () => {
   it('is settled when the copy has it', async () => {
-    const arrivals = new Arrivals(new Waits());
-    const written = new Written(arrivals, () => Promise.reject(new Error('Not asked.')));
-    arrivals.has(5);
+    const positionWaiters = new PositionWaiters(new Waits());
+    const written = new Written(positionWaiters, () => Promise.reject(new Error('Not asked.')));
+    positionWaiters.has(5);
     expect(await written.settled(0)).toBe(true);
     written.note(7);
-    expect(arrivals.target).toBe(7);
+    expect(positionWaiters.target).toBe(7);
     expect(await written.settled(1)).toBe(false);
-    arrivals.has(7);
+    positionWaiters.has(7);
     expect(await written.settled(0)).toBe(true);
   });
 
   it('is asked for when an answer was lost, and asked for again until it is known', async () => {
-    const arrivals = new Arrivals(new Waits());
-    arrivals.has(5);
+    const positionWaiters = new PositionWaiters(new Waits());
+    positionWaiters.has(5);
     const answers = [Promise.reject(new Error('Gone.')), Promise.resolve(6)];
-    const written = new Written(arrivals, () => answers.shift() ?? Promise.resolve(6));
+    const written = new Written(positionWaiters, () => answers.shift() ?? Promise.resolve(6));
     written.note(null);
     expect(await written.settled(1000)).toBe(false);
     const settled = written.settled(20_000);
-    setImmediate(() => arrivals.has(6));
+    setImmediate(() => positionWaiters.has(6));
     expect(await settled).toBe(true);
     expect(answers).toEqual([]);
   });
 
   it('is what it is in another history', async () => {
-    const arrivals = new Arrivals(new Waits());
-    const written = new Written(arrivals, () => Promise.resolve(0));
+    const positionWaiters = new PositionWaiters(new Waits());
+    const written = new Written(positionWaiters, () => Promise.resolve(0));
     written.note(100);
     written.met({ position: 3, isOtherHistory: true, lost: 0 });
-    arrivals.has(3);
+    positionWaiters.has(3);
     expect(await written.settled(0)).toBe(true);
   });
 
   it('and lost while the gateway is asked how far it is, is still to be asked for', async () => {
-    const arrivals = new Arrivals(new Waits());
-    const written = new Written(arrivals, () => Promise.reject(new Error('Gone.')));
-    arrivals.has(9);
+    const positionWaiters = new PositionWaiters(new Waits());
+    const written = new Written(positionWaiters, () => Promise.reject(new Error('Gone.')));
+    positionWaiters.has(9);
     written.note(null);
     const { lost } = written;
     written.note(null);

@@ -2,7 +2,7 @@ import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Replica } from '../../../daemon/replica/replica.ts';
-import type { WitnessStatus } from '../../../daemon/replica/status.ts';
+import type { VerifierStatus } from '../../../daemon/replica/status.ts';
 import { caughtUp, collectingLog, until } from './open-replica.ts';
 import { Stage, tamper } from './stage.ts';
 
@@ -16,8 +16,8 @@ afterEach(() => stage.end());
 
 function untilWitness(
   replica: Replica,
-  isThere: (witness: WitnessStatus) => boolean,
-): Promise<WitnessStatus> {
+  isThere: (witness: VerifierStatus) => boolean,
+): Promise<VerifierStatus> {
   return until(() => replica.status.witness, isThere);
 }
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../shared/lib/clock.ts';
-import type { Arrivals } from './arrivals.ts';
+import type { PositionWaiters } from './position-waiters.ts';
 import { copyDatabase, type Progress } from './first-copy.ts';
 import type { FreshnessJudge } from './freshness.ts';
 import type { LocalCopy } from './local-copy.ts';
@@ -9,7 +9,7 @@ import { isOutdated, type ReplicaFolder, type ReplicaRecord } from './replica-fo
 import type { CopyPosition } from './replica-reader.ts';
 import type { ReplicaSource } from './source.ts';
 import { SyncError } from './sync-failure.ts';
-import type { Witness } from './witness.ts';
+import type { HistoryVerifier } from './history-verifier.ts';
 
 const SAVE_MS = 5000;
 /** Where only time has passed. */
@@ -21,15 +21,15 @@ export interface ReplicaManagerDeps {
   readonly folder: ReplicaFolder;
   readonly source: ReplicaSource;
   readonly copy: LocalCopy;
-  readonly arrivals: Arrivals;
+  readonly positionWaiters: PositionWaiters;
   readonly freshness: FreshnessJudge;
-  readonly witness: Witness;
+  readonly witness: HistoryVerifier;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /** Knows which history the copy belongs to and whether it may be used, from one start to the next. */
-export class CopyKeeper {
+export class ReplicaManager {
   readonly #deps: ReplicaManagerDeps;
   #record: ReplicaRecord | null = null;
   #spoilt: string | null = null;
@@ -101,11 +101,11 @@ export class CopyKeeper {
 
   /** Removes the copy; why is remembered until there is another. */
   async discard(): Promise<void> {
-    const { copy, freshness, arrivals } = this.#deps;
+    const { copy, freshness, positionWaiters } = this.#deps;
     this.#record = null;
     this.#stopSaving();
     freshness.forget();
-    arrivals.restart(0);
+    positionWaiters.restart(0);
     await copy.erase();
   }
 
@@ -125,13 +125,13 @@ export class CopyKeeper {
   }
 
   async #open(record: ReplicaRecord): Promise<CopyPosition> {
-    const { copy, freshness, arrivals } = this.#deps;
+    const { copy, freshness, positionWaiters } = this.#deps;
     await copy.open();
     const position = await copy.position();
     if (position.position < record.position) throw new SyncError('damaged', 'It has lost commits.');
     if (record.completeAt !== null) freshness.remember(record.completeAt);
     freshness.has(position.position);
-    arrivals.has(position.position);
+    positionWaiters.has(position.position);
     return position;
   }
 
@@ -143,11 +143,11 @@ export class CopyKeeper {
   }
 
   #whyAnew(gateway: GatewayPosition): string | null {
-    const { copy, arrivals } = this.#deps;
+    const { copy, positionWaiters } = this.#deps;
     if (this.#spoilt !== null) return this.#spoilt;
     if (!this.#record || !copy.store) return 'There is none.';
     if (this.#record.epoch !== gateway.epoch) return 'The gateway has begun another history.';
-    const isAhead = (arrivals.position ?? 0) > gateway.position;
+    const isAhead = (positionWaiters.position ?? 0) > gateway.position;
     return isAhead ? 'The copy has commits that the gateway does not have.' : null;
   }
 
@@ -157,16 +157,16 @@ export class CopyKeeper {
     onProgress: Progress,
     signal: AbortSignal,
   ): Promise<void> {
-    const { source, folder, copy, arrivals, witness, freshness, log } = this.#deps;
+    const { source, folder, copy, positionWaiters, witness, freshness, log } = this.#deps;
     log.info({ reason, epoch: gateway.epoch }, 'replica: copying the database');
     await this.erase();
-    arrivals.restart(gateway.position);
+    positionWaiters.restart(gateway.position);
     witness.restart();
     await copyDatabase(source, folder, gateway.epoch, onProgress, signal);
     await copy.open();
     const { position } = await copy.position();
     freshness.has(position);
-    arrivals.has(position);
+    positionWaiters.has(position);
   }
 
   #remember(position: GatewayPosition): void {
@@ -176,7 +176,7 @@ export class CopyKeeper {
     this.#record = {
       gateway,
       epoch,
-      position: this.#deps.arrivals.position ?? 0,
+      position: this.#deps.positionWaiters.position ?? 0,
       completeAt: this.#deps.freshness.completeAt,
       contactAt: now,
       aheadMs: position.time - now,
@@ -187,12 +187,12 @@ export class CopyKeeper {
 
   #save(): void {
     this.#stopSaving();
-    const { folder, arrivals, freshness } = this.#deps;
+    const { folder, positionWaiters, freshness } = this.#deps;
     if (!this.#record || this.#spoilt !== null) return;
     const { completeAt } = freshness;
     this.#record = {
       ...this.#record,
-      position: arrivals.position ?? 0,
+      position: positionWaiters.position ?? 0,
       completeAt,
       contactAt: Math.max(this.#record.contactAt, completeAt ?? 0),
     };

@@ -4,7 +4,7 @@ import type { ProjectReader } from '../../shared/store/project-store.ts';
 import { isObject, parseObject } from '../../shared/lib/guards.ts';
 import { readIfThere, writePrivateFile } from '../files.ts';
 import { isHead, type LedgerHead } from '../ledger-heads.ts';
-import type { WitnessReason, WitnessStatus } from './status.ts';
+import type { VerifierReason, VerifierStatus } from './status.ts';
 
 /** So many entries are read and checked before other work gets its turn: a few milliseconds. */
 const PORTION = 400;
@@ -12,10 +12,10 @@ const SAVE_MS = 5000;
 
 interface Alarm {
   readonly seq: number;
-  readonly reason: WitnessReason;
+  readonly reason: VerifierReason;
 }
 
-export interface WitnessOptions {
+export interface HistoryVerifierOptions {
   readonly projectId: string;
   /** Where the head is remembered, and an alarm until somebody accepts the history at hand. */
   readonly file: string;
@@ -31,8 +31,8 @@ const ADVICE =
  * Checks the ledger as it comes in, entry by entry, and remembers its newest one. A gateway that later shows another
  * history, be it an old copy that was put back or one that was written anew, is found out.
  */
-export class Witness {
-  readonly #options: WitnessOptions;
+export class HistoryVerifier {
+  readonly #options: HistoryVerifierOptions;
   #head: LedgerHead | null;
   #alarm: Alarm | null;
   #chain: ChainState = CHAIN_START;
@@ -44,7 +44,7 @@ export class Witness {
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
 
-  constructor(options: WitnessOptions) {
+  constructor(options: HistoryVerifierOptions) {
     this.#options = options;
     const value = parseObject(readIfThere(options.file) ?? '');
     this.#head = isHead(value?.['head']) ? value['head'] : null;
@@ -52,7 +52,7 @@ export class Witness {
     this.#alarm = isAlarm(value?.['alarm']) ? value['alarm'] : null;
   }
 
-  get status(): WitnessStatus {
+  get status(): VerifierStatus {
     if (!this.#alarm) return { ok: true, seq: this.#head?.seq ?? 0 };
     const { seq, reason } = this.#alarm;
     return { ok: false, seq, reason, file: this.#options.file };

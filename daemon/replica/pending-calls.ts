@@ -1,7 +1,7 @@
 import { unavailable } from '../../shared/lib/errors.ts';
 
 /** Calls that the gateway holds: each ends when its caller goes, or when the daemon does. */
-export class HeldCalls {
+export class PendingCalls {
   readonly #running = new Set<AbortController>();
   #ended = false;
 

@@ -6,7 +6,7 @@ import { SyncError } from './sync-failure.ts';
 export class UnsupportedError extends Error {}
 
 /** What an error in following the gateway means, and what is to be done. */
-export interface Obstacle {
+export interface BlockReason {
   readonly state: ReplicaState;
   /** For people. */
   readonly detail: string;
@@ -26,7 +26,7 @@ export interface Obstacle {
     | 'ask';
 }
 
-export function obstacleOf(error: unknown): Obstacle {
+export function blockReasonOf(error: unknown): BlockReason {
   const detail = error instanceof Error ? error.message : String(error);
   if (error instanceof SourceError) return ofSource(error);
   if (error instanceof UnsupportedError) {
@@ -35,7 +35,7 @@ export function obstacleOf(error: unknown): Obstacle {
   return { state: 'connecting', detail, code: null, remedy: remedyOf(error) };
 }
 
-function ofSource({ fault, message: detail, code }: SourceError): Obstacle {
+function ofSource({ fault, message: detail, code }: SourceError): BlockReason {
   switch (fault) {
     case 'refused':
       return { state: 'refused', detail, code, remedy: 'remove' };
@@ -54,7 +54,7 @@ function ofSource({ fault, message: detail, code }: SourceError): Obstacle {
   }
 }
 
-function remedyOf(error: unknown): Obstacle['remedy'] {
+function remedyOf(error: unknown): BlockReason['remedy'] {
   if (!(error instanceof SyncError)) return 'repair';
   switch (error.failure) {
     case 'damaged':

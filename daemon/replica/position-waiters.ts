@@ -18,7 +18,7 @@ interface Told {
 const TOLD_MAX = 1000;
 
 /** What the gateway told of, until the copy has it: then waits wake, and reads that need it go on. */
-export class Arrivals {
+export class PositionWaiters {
   readonly #waits: Waits;
   #told: Told[] = [];
   #toldCount = 0;
