@@ -17,11 +17,11 @@ export async function openInBrowser(url: string, env: NodeJS.ProcessEnv): Promis
   const child = spawn(opener, [url], { env, detached: true, stdio: 'ignore' });
   return new Promise((resolve) => {
     const end = (isOpen: boolean): void => {
-      clearTimeout(patience);
+      clearTimeout(backoff);
       child.unref();
       resolve(isOpen);
     };
-    const patience = setTimeout(() => end(true), OPENER_PATIENCE_MS);
+    const backoff = setTimeout(() => end(true), OPENER_PATIENCE_MS);
     child.once('error', () => end(false));
     child.once('exit', (code) => end(code === 0));
   });

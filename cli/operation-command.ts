@@ -9,7 +9,7 @@ import type { View } from './view/output.ts';
 import { plainText } from './view/terminal-text.ts';
 import { warn } from './view/warnings.ts';
 import { fieldValue, StandardInput } from './input/values.ts';
-import { wholeWait } from './work/cut-short.ts';
+import { wholeWait } from './work/truncated-wait.ts';
 
 /** Calls the operation and shows its answer, by `viewOf` where it has a view of its own. */
 export async function runOperation(

@@ -5,7 +5,7 @@ import { EXIT } from '../exit.ts';
 import { switchOption } from '../input/option-values.ts';
 import { exitOf, type OperationCall } from '../operation-command.ts';
 import type { OperationShape } from '../operation-shape.ts';
-import { heldAnswer } from '../work/held-call.ts';
+import { reconnectingAnswer } from '../work/reconnecting-call.ts';
 import { answerView } from './answer-view.ts';
 import type { Asked } from './decision.ts';
 import { untilDecided } from './follow.ts';
@@ -61,10 +61,10 @@ async function decided(
   { waiting, manner }: { readonly waiting: Waiting; readonly manner: Manner },
 ): Promise<unknown> {
   const { output, signal } = context;
-  const held = heldAnswer({
+  const held = reconnectingAnswer({
     client: context.client(),
     idempotencyKey: context.tries.key,
-    call,
+    request: call,
     signal,
     isPending,
     onAway: () => output.note(awayText(context.client())),

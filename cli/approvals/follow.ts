@@ -1,8 +1,8 @@
 import { isObject } from '../../shared/lib/guards.ts';
 import type { CommandContext } from '../command.ts';
 import { badAnswer } from '../errors.ts';
-import { sleep } from '../work/patience.ts';
-import { SteadyCalls } from '../work/steady.ts';
+import { sleep } from '../work/backoff.ts';
+import { RetryingCalls } from '../work/retrying-calls.ts';
 import type { Asked } from './decision.ts';
 
 /**
@@ -26,7 +26,7 @@ export async function readRequest(context: Caller, id: string): Promise<Asked> {
 /** The record of a request once it is decided, however long that takes; null once the signal is aborted. */
 export async function untilDecided(context: Caller, id: string): Promise<Asked | null> {
   const { signal } = context;
-  const calls = steadyCalls(context);
+  const calls = retryingCalls(context);
   // What fails at the start is told at once.
   let record: Asked | null = await readRequest(context, id);
   while (record?.['status'] === 'pending') {
@@ -37,6 +37,9 @@ export async function untilDecided(context: Caller, id: string): Promise<Asked |
 }
 
 /** Calls that sit out network trouble and say so. */
-export function steadyCalls({ output, signal }: Pick<Caller, 'output' | 'signal'>): SteadyCalls {
-  return new SteadyCalls({ signal, trouble: (text) => output.note(text) });
+export function retryingCalls({
+  output,
+  signal,
+}: Pick<Caller, 'output' | 'signal'>): RetryingCalls {
+  return new RetryingCalls({ signal, trouble: (text) => output.note(text) });
 }

@@ -1,6 +1,6 @@
 import { isObject } from '../../shared/lib/guards.ts';
 import type { CommandContext } from '../command.ts';
-import { sleep } from '../work/patience.ts';
+import { sleep } from '../work/backoff.ts';
 import type { Asked } from './decision.ts';
 import { tellOutbox } from './outbox-hint.ts';
 

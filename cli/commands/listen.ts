@@ -6,7 +6,7 @@ import { EventFeed, timeThere, type FeedEvent } from '../work/event-feed.ts';
 import { forwardEvent, forwardUrl, type Signing } from '../work/forward.ts';
 import { Lease, takeEvent, type Verdict } from '../work/lease.ts';
 import { switchOption, textOption } from '../input/option-values.ts';
-import { LostClaims } from '../work/patience.ts';
+import { LostClaims } from '../work/backoff.ts';
 import { schemeInput, secretInput } from '../input/secret-input.ts';
 import { checkSource } from '../work/source-check.ts';
 import { safeJson } from '../view/terminal-text.ts';

@@ -25,7 +25,7 @@ import {
   type MessageId,
 } from './message.ts';
 import { markedJson } from './numbers.ts';
-import { sleep } from '../work/patience.ts';
+import { sleep } from '../work/backoff.ts';
 import { SubscriptionRefused, Subscriptions } from './subscriptions.ts';
 
 /** Beyond this many open requests the input waits. */

@@ -7,7 +7,7 @@ import { parseObject } from '../../shared/lib/guards.ts';
 import type { Client } from '../client.ts';
 import { messageOf } from '../errors.ts';
 import { canBeSatOut } from '../retry/passing.ts';
-import { Patience } from '../work/patience.ts';
+import { Backoff } from '../work/backoff.ts';
 import {
   answerOf,
   errorLine,
@@ -72,14 +72,14 @@ export class Endpoint {
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
     const headers = { ...given, 'Idempotency-Key': randomUUID() };
-    const patience = new Patience();
+    const backoff = new Backoff();
     for (;;) {
       try {
         return await this.#post(line, headers, signal);
       } catch (error) {
-        if (signal.aborted || !canBeSatOut(error) || patience.failures >= SEND_TRIES) throw error;
+        if (signal.aborted || !canBeSatOut(error) || backoff.failures >= SEND_TRIES) throw error;
         await this.#start(error);
-        await patience.pause(error, signal);
+        await backoff.pause(error, signal);
       }
     }
   }

@@ -4,7 +4,7 @@ import type { JSONRPCMessage, JSONRPCNotification } from '@modelcontextprotocol/
 import { SUBSCRIBED_RESOURCES_MAX } from '../../shared/lib/limits.ts';
 import { isObject, parseObject } from '../../shared/lib/guards.ts';
 import { messageOf } from '../errors.ts';
-import { Patience, sleep } from '../work/patience.ts';
+import { Backoff, sleep } from '../work/backoff.ts';
 import { errorOf, listenRequest, type Fields, type RpcError } from './message.ts';
 import { readEvents } from './sse.ts';
 
@@ -168,10 +168,10 @@ export class Subscriptions {
 
   /** Until the other side is back. What changed meanwhile nobody knows: the client is to look at all of it. */
   async #again(): Promise<void> {
-    const patience = new Patience();
+    const backoff = new Backoff();
     while (this.#isWanted) {
       try {
-        await patience.pause(null, this.#ended.signal);
+        await backoff.pause(null, this.#ended.signal);
         if (!this.#stream) await this.#renewed();
         for (const uri of this.#uris) await this.#tellUpdated(uri);
         await this.#tellList();

@@ -1,7 +1,7 @@
 import { CliError, LostAnswer, sentence, usageError } from '../errors.ts';
 import type { Output } from '../view/output.ts';
 import { typedHint } from '../view/typed-names.ts';
-import { askedMs, Patience } from '../work/patience.ts';
+import { askedMs, Backoff } from '../work/backoff.ts';
 import { failedForNow, failureText } from './passing.ts';
 
 const LONGEST_PAUSE_MS = 10_000;
@@ -102,12 +102,12 @@ export class Tries {
     const { retryMs, output, signal, hasGateway } = this.#options;
     const endsAt = performance.now() + retryMs;
     const leftMs = (): number => Math.max(0, endsAt - performance.now());
-    const patience = new Patience(LONGEST_PAUSE_MS);
+    const backoff = new Backoff(LONGEST_PAUSE_MS);
     let failure = first;
     const loop = async (): Promise<T> => {
       for (;;) {
         if (leftMs() === 0 || isTooLong(failure, leftMs())) throw failure;
-        await patience.pause(failure, signal, leftMs());
+        await backoff.pause(failure, signal, leftMs());
         signal.throwIfAborted();
         try {
           return await work(leftMs());

@@ -3,8 +3,8 @@ import { CallError, CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { switchOption } from '../input/option-values.ts';
 import type { Output } from '../view/output.ts';
-import { sleep } from '../work/patience.ts';
-import { SteadyCalls } from '../work/steady.ts';
+import { sleep } from '../work/backoff.ts';
+import { RetryingCalls } from '../work/retrying-calls.ts';
 import type { Polled, ProjectRef, SignInCalls } from './calls.ts';
 import type { PendingLogin } from './pending-logins.ts';
 
@@ -30,7 +30,7 @@ export async function confirmedProjects(
 ): Promise<readonly ProjectRef[]> {
   const late = AbortSignal.timeout(Math.max(0, login.until - Date.now()) + GRACE_MS);
   const until = AbortSignal.any([signal, late]);
-  const steady = new SteadyCalls({ signal: until, trouble: (text) => output.note(text) });
+  const steady = new RetryingCalls({ signal: until, trouble: (text) => output.note(text) });
   const wait = async (): Promise<readonly ProjectRef[] | null> => {
     for (let polled: Polled | null = first; polled;) {
       if (polled.status === 'confirmed') return polled.projects;

@@ -1,7 +1,7 @@
 import type { Client } from '../client.ts';
 import { isObject } from '../../shared/lib/guards.ts';
-import { wholeWait } from './cut-short.ts';
-import { SteadyCalls } from './steady.ts';
+import { wholeWait } from './truncated-wait.ts';
+import { RetryingCalls } from './retrying-calls.ts';
 
 /** An event as the interface answers it; only what the commands look at is named. */
 export interface FeedEvent {
@@ -42,11 +42,11 @@ const SILENCE_MARGIN_MS = 15_000;
 /** Waits for events one after another, and sits out network trouble. */
 export class EventFeed {
   readonly #options: FeedOptions;
-  readonly #calls: SteadyCalls;
+  readonly #calls: RetryingCalls;
 
   constructor(options: FeedOptions) {
     this.#options = options;
-    this.#calls = new SteadyCalls(options);
+    this.#calls = new RetryingCalls(options);
   }
 
   /** The first matching event, `event: null` at the timeout, or null once the signal is aborted. */

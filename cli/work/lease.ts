@@ -4,7 +4,7 @@ import { isObject } from '../../shared/lib/guards.ts';
 import { badAnswer, messageOf, sentence } from '../errors.ts';
 import { asEvent, type FeedEvent } from './event-feed.ts';
 import { canBeSatOut } from '../retry/passing.ts';
-import { answeredCode, Patience, sleep } from './patience.ts';
+import { answeredCode, Backoff, sleep } from './backoff.ts';
 
 const CLAIM_TRIES = 5;
 const CLOSE_TRIES_IN_A_HURRY = 5;
@@ -48,7 +48,7 @@ export async function takeEvent(
     body: { event_id: eventId, lease_seconds: options.leaseSeconds },
     headers: { 'Idempotency-Key': randomUUID() },
   };
-  const patience = new Patience();
+  const backoff = new Backoff();
   for (;;) {
     try {
       const event = asEvent(await options.client.call('POST', '/v1/inbox/claim', call));
@@ -56,11 +56,11 @@ export async function takeEvent(
       throw badAnswer('The claim was answered with something that is no event.');
     } catch (error) {
       if (TAKEN.has(answeredCode(error) ?? '')) return null;
-      const isTired = options.signal.aborted && patience.failures >= CLAIM_TRIES;
+      const isTired = options.signal.aborted && backoff.failures >= CLAIM_TRIES;
       if (!canBeSatOut(error) || isTired) throw error;
-      if (patience.failures === 0) options.note(`${sentence(messageOf(error))} Trying again.`);
+      if (backoff.failures === 0) options.note(`${sentence(messageOf(error))} Trying again.`);
       // An interrupt must not leave a claim behind that nobody knows of, so this pause ignores it.
-      await patience.pause(error, options.kill);
+      await backoff.pause(error, options.kill);
     }
   }
 }
@@ -104,7 +104,7 @@ export class Lease {
   async close(decided: Verdict): Promise<Closed> {
     const { ack, ...rest } = decided;
     const deadline = performance.now() + this.#options.leaseSeconds * 1000;
-    const patience = new Patience();
+    const backoff = new Backoff();
     const headers = { 'Idempotency-Key': randomUUID() };
     for (;;) {
       try {
@@ -116,9 +116,9 @@ export class Lease {
           return this.close({ ack: true });
         }
         if (!canBeSatOut(error)) return this.#refused(error);
-        const tired = this.#options.kill.aborted && patience.failures >= CLOSE_TRIES_IN_A_HURRY;
+        const tired = this.#options.kill.aborted && backoff.failures >= CLOSE_TRIES_IN_A_HURRY;
         if (tired || performance.now() > deadline) return this.#lost(messageOf(error));
-        await patience.pause(error, this.#released.signal);
+        await backoff.pause(error, this.#released.signal);
       }
     }
   }

@@ -163,7 +163,7 @@ export class ReplicaExecutor implements Executor {
       }
     }
     try {
-      return await this.#ask(left(), this.#patienceMs());
+      return await this.#ask(left(), this.#timeoutMs());
     } catch (error) {
       const stale = isSilent(error) ? this.#inItsPlace() : null;
       if (!stale) throw error;
@@ -186,7 +186,7 @@ export class ReplicaExecutor implements Executor {
   }
 
   /** How long the gateway may be silent; undefined where nobody else can answer. */
-  #patienceMs(): number | undefined {
+  #timeoutMs(): number | undefined {
     const inItsPlace = this.#inItsPlace();
     if (!inItsPlace) return undefined;
     return inItsPlace.replica.freshness().usable === 'stale' ? AWAY_PATIENCE_MS : PATIENCE_MS;
@@ -254,12 +254,12 @@ export class ReplicaExecutor implements Executor {
     this.#keys.forget();
   }
 
-  #ask({ operation, input, caller, signal }: Call, patienceMs?: number): Promise<Answer> {
+  #ask({ operation, input, caller, signal }: Call, timeoutMs?: number): Promise<Answer> {
     const { credentials } = caller;
     const call = { operation, input, caller, credentials, signal };
     return mayWait(operation)
       ? this.#held.run(signal, (held) => this.#callUpstream({ ...call, signal: held }))
-      : this.#callUpstream({ ...call, ...(patienceMs !== undefined && { patienceMs }) });
+      : this.#callUpstream({ ...call, ...(timeoutMs !== undefined && { timeoutMs }) });
   }
 
   /** Whatever the gateway answers, it is there. */

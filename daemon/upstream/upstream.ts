@@ -35,7 +35,7 @@ export interface UpstreamCall {
   readonly credentials: Credentials;
   readonly signal: AbortSignal;
   /** How long it may take until an answer begins, where somebody else could answer after that; in milliseconds. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 interface Received {
@@ -131,9 +131,10 @@ export class Upstream {
       setTimeout(() => late.abort(error), ms);
     // One that keeps saying a little is given up as well.
     const timer = endAfter(timeoutMs + this.#answerMs, new errors.BodyTimeoutError());
-    const { patienceMs } = call;
-    const impatient =
-      patienceMs === undefined ? null : endAfter(patienceMs, new errors.HeadersTimeoutError());
+    const early =
+      call.timeoutMs === undefined
+        ? null
+        : endAfter(call.timeoutMs, new errors.HeadersTimeoutError());
     try {
       const answer = await this.#pool.request({
         method,
@@ -145,14 +146,14 @@ export class Upstream {
         // What begins to run for a moment is not stopped when its client leaves.
         signal: mayWait(call.operation) ? AbortSignal.any([call.signal, late.signal]) : late.signal,
       });
-      clearTimeout(impatient ?? undefined);
+      clearTimeout(early ?? undefined);
       return {
         status: answer.statusCode,
         headers: answer.headers,
         text: await answer.body.text(),
       };
     } finally {
-      clearTimeout(impatient ?? undefined);
+      clearTimeout(early ?? undefined);
       clearTimeout(timer);
     }
   }
@@ -204,8 +205,8 @@ function printable(text: string): string {
 }
 
 /** How long the gateway may be silent: what waits answers at its end. */
-function silenceMs({ operation, input, patienceMs }: UpstreamCall): number {
-  if (!mayWait(operation)) return patienceMs ?? ANSWER_MS;
+function silenceMs({ operation, input, timeoutMs }: UpstreamCall): number {
+  if (!mayWait(operation)) return timeoutMs ?? ANSWER_MS;
   const parsed = parseInput(operation, input);
   const fields = isObject(parsed) ? parsed : {};
   const seconds = Number(fields['timeout_seconds'] ?? fields['wait_seconds'] ?? 0);

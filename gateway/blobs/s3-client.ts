@@ -10,7 +10,7 @@ import { readErrorCode, readListing, type ListedObject } from './s3-listing.ts';
 import { NO_BODY, S3Signer, UNSIGNED, type S3Call } from './s3-signer.ts';
 
 /** How long a bucket may be silent, and how often a call is made that may be repeated. */
-export interface S3Patience {
+export interface S3Timeouts {
   readonly silenceMs: number;
   /** Copies are slower: the bucket answers when it has moved all the bytes. */
   readonly copySilenceMs: number;
@@ -21,7 +21,7 @@ export interface S3Patience {
   readonly attemptsWithinMs: number;
 }
 
-const PATIENCE: S3Patience = {
+const PATIENCE: S3Timeouts = {
   silenceMs: 20_000,
   copySilenceMs: 60_000,
   attempts: 4,
@@ -55,13 +55,13 @@ const NOTHING: Sent = { payload: NO_BODY, body: null };
 export class S3Client {
   readonly #place: S3Config;
   readonly #signer: S3Signer;
-  readonly #patience: S3Patience;
+  readonly #timeouts: S3Timeouts;
   readonly #agent: HttpAgent;
 
-  constructor(place: S3Config, patience: Partial<S3Patience> = {}) {
+  constructor(place: S3Config, timeouts: Partial<S3Timeouts> = {}) {
     this.#place = place;
     this.#signer = new S3Signer(place);
-    this.#patience = { ...PATIENCE, ...patience };
+    this.#timeouts = { ...PATIENCE, ...timeouts };
     const Agent = place.endpoint.protocol === 'https:' ? HttpsAgent : HttpAgent;
     this.#agent = new Agent({ keepAlive: true });
   }
@@ -134,7 +134,7 @@ export class S3Client {
     };
     const call: S3Call = { method: 'PUT', key: to, headers };
     await this.#repeated(async () => {
-      const text = await this.#text(call, NOTHING, this.#patience.copySilenceMs);
+      const text = await this.#text(call, NOTHING, this.#timeouts.copySilenceMs);
       // A copy that fails after it has begun is answered with 200 all the same.
       if (!text.includes('<CopyObjectResult')) {
         throw new S3Error(nameOf(call), 200, readErrorCode(text));
@@ -151,7 +151,7 @@ export class S3Client {
   async deletion(key: string, withinSeconds: number): Promise<() => Promise<void>> {
     const call: S3Call = { method: 'DELETE', key };
     const address = await this.#signer.presign(call, withinSeconds);
-    const { silenceMs } = this.#patience;
+    const { silenceMs } = this.#timeouts;
     const what = nameOf(call);
     return () =>
       this.#repeated(async () => {
@@ -196,12 +196,12 @@ export class S3Client {
       response.destroy();
       throw new WireError(`${nameOf(call)}: another range came`);
     }
-    const { silenceMs } = this.#patience;
+    const { silenceMs } = this.#timeouts;
     const body = new S3Body(response, { what: nameOf(call), sizeBytes, silenceMs });
     return { body, sizeBytes, etag: response.headers.etag ?? '' };
   }
 
-  async #text(call: S3Call, sent: Sent, silenceMs = this.#patience.silenceMs): Promise<string> {
+  async #text(call: S3Call, sent: Sent, silenceMs = this.#timeouts.silenceMs): Promise<string> {
     return this.#goodText(call, await this.#send(call, sent, silenceMs), silenceMs);
   }
 
@@ -215,7 +215,7 @@ export class S3Client {
   async #send(
     call: S3Call,
     { payload, body }: Sent,
-    silenceMs = this.#patience.silenceMs,
+    silenceMs = this.#timeouts.silenceMs,
   ): Promise<IncomingMessage> {
     const signed = await this.#signer.sign(call, payload);
     const isRepeatable = body === null || body instanceof Uint8Array;
@@ -232,7 +232,7 @@ export class S3Client {
       response.destroy();
       return new S3Error(nameOf(call), statusCode, '');
     }
-    const code = readErrorCode(await this.#bodyText(call, response, this.#patience.silenceMs));
+    const code = readErrorCode(await this.#bodyText(call, response, this.#timeouts.silenceMs));
     if (statusCode === 404 && code === 'NoSuchKey') return new MissingObjectError(call.key);
     return new S3Error(nameOf(call), statusCode, code);
   }
@@ -250,7 +250,7 @@ export class S3Client {
   }
 
   async #repeated<T>(work: () => Promise<T>): Promise<T> {
-    const { attempts, pauseMs, attemptsWithinMs } = this.#patience;
+    const { attempts, pauseMs, attemptsWithinMs } = this.#timeouts;
     const until = performance.now() + attemptsWithinMs;
     for (let attempt = 1; ; attempt += 1) {
       try {

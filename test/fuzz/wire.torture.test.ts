@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 /** Sends bytes as they are and no more after them; what came back until the other side closed. */
-function exchanged(bytes: Uint8Array, patienceMs = PATIENCE_MS): Promise<string> {
+function exchanged(bytes: Uint8Array, timeoutMs = PATIENCE_MS): Promise<string> {
   const { hostname, port } = new URL(gateway.url);
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname);
@@ -29,7 +29,7 @@ function exchanged(bytes: Uint8Array, patienceMs = PATIENCE_MS): Promise<string>
     socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
     socket.on('error', () => resolve(text));
     socket.on('close', () => resolve(text));
-    socket.setTimeout(patienceMs, () => socket.destroy());
+    socket.setTimeout(timeoutMs, () => socket.destroy());
     socket.end(bytes);
   });
 }

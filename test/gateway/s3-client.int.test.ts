@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { S3BlobStore } from '../../gateway/blobs/s3-blob-store.ts';
-import { S3Client, type S3Patience } from '../../gateway/blobs/s3-client.ts';
+import { S3Client, type S3Timeouts } from '../../gateway/blobs/s3-client.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -34,7 +34,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-function newClient(patience: Partial<S3Patience> = {}): S3Client {
+function newClient(patience: Partial<S3Timeouts> = {}): S3Client {
   const { port } = server.address() as AddressInfo;
   const place = {
     kind: 's3',

@@ -83,12 +83,12 @@ describe('the program', () => {
     expect(found(/\b(?:createHash|createHmac|hash|hkdfSync)\('([^']+)'/g)).toEqual(['sha256']);
     // Pauses between attempts, which anybody may guess.
     expect(filesWith(/Math\.random/).toSorted()).toEqual([
-      'cli/work/patience.ts',
+      'cli/work/backoff.ts',
       'daemon/replica/backoff.ts',
       'gateway/blobs/s3-client.ts',
       'gateway/callbacks/deliveries.ts',
       'gateway/lib/backoff.ts',
-      'shared/store/remote/patience.ts',
+      'shared/store/remote/retry-budget.ts',
     ]);
   });
 

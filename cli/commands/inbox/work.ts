@@ -12,7 +12,7 @@ import {
   switchOption,
   textOption,
 } from '../../input/option-values.ts';
-import { LostClaims } from '../../work/patience.ts';
+import { LostClaims } from '../../work/backoff.ts';
 import { checkSource } from '../../work/source-check.ts';
 import { workEvent, type Finished, type WorkOptions } from '../../work/work-event.ts';
 import { WorkView } from '../../work/work-view.ts';

@@ -11,13 +11,13 @@ import {
   decisionSentence,
   type Names,
 } from '../../approvals/decision.ts';
-import { LOOK_EVERY_MS, readRequest, steadyCalls, untilDecided } from '../../approvals/follow.ts';
+import { LOOK_EVERY_MS, readRequest, retryingCalls, untilDecided } from '../../approvals/follow.ts';
 import { ChannelNames } from '../../approvals/names.ts';
 import { channelsIn, requestView } from '../../approvals/request-view.ts';
 import { table, type Look } from '../../view/table.ts';
 import { safeJson, cutToWidth, plainText, safeLine } from '../../view/terminal-text.ts';
-import { sleep } from '../../work/patience.ts';
-import type { SteadyCalls } from '../../work/steady.ts';
+import { sleep } from '../../work/backoff.ts';
+import type { RetryingCalls } from '../../work/retrying-calls.ts';
 
 export const declaration: Declaration = {
   summary: 'Watch what waits for people, or wait for one request.',
@@ -54,7 +54,7 @@ const PAGE = 100;
 export async function run(context: CommandContext): Promise<number> {
   const id = textArgument(context, 'request_id');
   if (id !== undefined) return watchOne(context, id);
-  const calls = steadyCalls(context);
+  const calls = retryingCalls(context);
   const watch = new Watch(context, calls);
   // What fails at the start is told at once.
   await watch.look(await readPage(context));
@@ -92,12 +92,12 @@ async function readPage(context: CommandContext): Promise<Asked[]> {
 /** What has been seen so far, and what is said of a change. */
 class Watch {
   readonly #context: CommandContext;
-  readonly #calls: SteadyCalls;
+  readonly #calls: RetryingCalls;
   readonly #names: ChannelNames;
   /** By their ids. */
   #seen: ReadonlyMap<unknown, Asked> = new Map();
 
-  constructor(context: CommandContext, calls: SteadyCalls) {
+  constructor(context: CommandContext, calls: RetryingCalls) {
     this.#context = context;
     this.#calls = calls;
     this.#names = new ChannelNames(context.client(), context.signal);

@@ -1,6 +1,6 @@
 import type { Client } from '@libsql/client/http';
 import { LAST_GROUP_QUERY, POSITION_QUERY } from '../meta.ts';
-import { Patience } from './patience.ts';
+import { RetryBudget } from './retry-budget.ts';
 import { RemoteTransaction } from './transaction.ts';
 
 interface CommitOutcome {
@@ -16,7 +16,7 @@ export async function commitOutcome(
   client: Client,
   { token, base }: { readonly token: string; readonly base: number },
 ): Promise<CommitOutcome> {
-  const patience = new Patience();
+  const budget = new RetryBudget();
   do {
     const transaction = new RemoteTransaction(client, 'write');
     try {
@@ -30,7 +30,7 @@ export async function commitOutcome(
     } finally {
       await transaction.rollback();
     }
-  } while (await patience.lasts());
+  } while (await budget.lasts());
   return { outcome: 'unknown', position: base };
 }
 

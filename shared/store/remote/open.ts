@@ -5,7 +5,7 @@ import { POSITION_QUERY } from '../meta.ts';
 import { missingMigrations, NewerSchema } from '../migrate.ts';
 import { openClient } from './client.ts';
 import { isOfStatement, wrongSetting } from './failure.ts';
-import { Patience } from './patience.ts';
+import { RetryBudget } from './retry-budget.ts';
 import { RemoteReader } from './reader.ts';
 import { RemoteWriter, type RemoteWriterOptions } from './writer.ts';
 
@@ -59,7 +59,7 @@ async function migrateWithin(transaction: Transaction, family: Family): Promise<
 }
 
 async function patiently<T>(work: () => Promise<T>): Promise<T> {
-  const patience = new Patience();
+  const budget = new RetryBudget();
   for (;;) {
     try {
       return await work();
@@ -67,7 +67,7 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
       if (error instanceof EmptyDatabase) throw unavailable(60, error);
       if (error instanceof NewerSchema || isOfStatement(error)) throw error;
       const wrong = wrongSetting(error, true);
-      if (wrong || !(await patience.lasts())) throw unavailable(5, wrong ?? error);
+      if (wrong || !(await budget.lasts())) throw unavailable(5, wrong ?? error);
     }
   }
 }

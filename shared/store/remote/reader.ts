@@ -2,7 +2,7 @@ import type { Client } from '@libsql/client/http';
 import { unavailable } from '../../lib/errors.ts';
 import type { Reader, Tx } from '../driver.ts';
 import { isOfStatement, wrongSetting } from './failure.ts';
-import { Patience } from './patience.ts';
+import { RetryBudget } from './retry-budget.ts';
 import { RemoteScope, withinStatements } from './scope.ts';
 import { RemoteTransaction } from './transaction.ts';
 
@@ -59,7 +59,7 @@ export class RemoteReader implements Reader {
   }
 
   async #read<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
-    const patience = new Patience();
+    const budget = new RetryBudget();
     for (;;) {
       const transaction = new RemoteTransaction(this.#client, 'read');
       try {
@@ -68,7 +68,7 @@ export class RemoteReader implements Reader {
         const { failure } = transaction;
         if (!failure || isOfStatement(failure.error)) throw error;
         const wrong = wrongSetting(failure.error, !transaction.isBegun);
-        if (wrong || !(await patience.lasts())) throw unavailable(5, wrong ?? failure.error);
+        if (wrong || !(await budget.lasts())) throw unavailable(5, wrong ?? failure.error);
       } finally {
         this.#end(transaction);
       }

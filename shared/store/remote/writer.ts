@@ -22,7 +22,7 @@ import { LAST_GROUP_SQL, POSITION_QUERY, POSITION_SQL } from '../meta.ts';
 import { isOfStatement, uncertain, wrongSetting } from './failure.ts';
 import { RemoteGroup } from './group.ts';
 import { commitOutcome } from './lost-commit.ts';
-import { Patience } from './patience.ts';
+import { RetryBudget } from './retry-budget.ts';
 import { CommitUnknown, RemoteTransaction } from './transaction.ts';
 
 /** A group takes no more jobs after this long, so that nobody waits long for the answer, nor another gateway. */
@@ -58,7 +58,7 @@ interface Attempt {
   readonly jobs: Job[];
   /** Stays in the database when the group is committed. */
   readonly token: string;
-  readonly patience: Patience;
+  readonly budget: RetryBudget;
   /** Each job has a savepoint. */
   isApart: boolean;
   /** BEGIN is waited for before the first job runs. */
@@ -142,7 +142,7 @@ export class RemoteWriter implements Writer, FollowedLog {
     const attempt: Attempt = {
       jobs: [],
       token: randomBytes(12).toString('base64url'),
-      patience: new Patience(),
+      budget: new RetryBudget(),
       isApart: false,
       isCareful: this.#isContested,
       base: this.#position,
@@ -267,11 +267,11 @@ export class RemoteWriter implements Writer, FollowedLog {
     return outcome === 'lost';
   }
 
-  async #mayWait({ jobs, patience }: Attempt, trouble: Trouble): Promise<boolean> {
+  async #mayWait({ jobs, budget }: Attempt, trouble: Trouble): Promise<boolean> {
     const { cause, isOfServer, isFirstRequest } = trouble;
     const wrong = wrongSetting(cause, isFirstRequest);
     const mayPass = isOfServer && !wrong && !isOfStatement(cause);
-    if (mayPass && (await patience.lasts())) return true;
+    if (mayPass && (await budget.lasts())) return true;
     // Those who wait would be told the same, only later.
     const others = isFirstRequest ? this.#queue.takeAll() : [];
     this.#fail([...jobs, ...others], unavailable(5, wrong ?? cause));

@@ -61,7 +61,7 @@ describe('a read', () => {
     };
     expect(await again()).toMatchObject({ value: { value: 'blue' }, replica: { stale: true } });
     // Away a moment ago, it gets less time than one that nobody has missed yet.
-    expect(stage.asked.map(({ patienceMs }) => patienceMs)).toEqual([1000, 1000]);
+    expect(stage.asked.map(({ timeoutMs }) => timeoutMs)).toEqual([1000, 1000]);
   });
 
   it('that goes to the gateway tells the copy whether that is there', async () => {
@@ -88,7 +88,7 @@ describe('a read', () => {
     expect(await read()).toMatchObject({ value: { value: 'blue' }, replica: { stale: true } });
     expect(stage.askedNames).toEqual(['whoami', 'kv_get']);
     // It does not wait as long for the gateway as where only that can answer.
-    expect(stage.asked[1]?.patienceMs).toBe(5000);
+    expect(stage.asked[1]?.timeoutMs).toBe(5000);
   });
 
   it('is refused rather than answered from a copy more than a day old', async () => {

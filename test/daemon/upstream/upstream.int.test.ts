@@ -37,11 +37,11 @@ interface Wanted {
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
   readonly upstream?: Upstream;
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 function call(name: string, input: unknown, wanted: Wanted = {}): Promise<Answer> {
-  const { agent = NOBODY, idempotencyKey = null, signal = NEVER, patienceMs } = wanted;
+  const { agent = NOBODY, idempotencyKey = null, signal = NEVER, timeoutMs } = wanted;
   return (wanted.upstream ?? upstream).call({
     operation: operationNamed(name),
     input,
@@ -55,7 +55,7 @@ function call(name: string, input: unknown, wanted: Wanted = {}): Promise<Answer
       ...wanted.credentials,
     },
     signal,
-    ...(patienceMs !== undefined && { patienceMs }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
   });
 }
 
@@ -312,7 +312,7 @@ describe('a gateway that is silent', () => {
       calls += 1;
     });
     const other = new Upstream(new URL(urlOf(server)));
-    const asking = call('kv_list', {}, { upstream: other, patienceMs: 300 });
+    const asking = call('kv_list', {}, { upstream: other, timeoutMs: 300 });
     expect(await refusal(asking)).toMatchObject({
       code: 'UNAVAILABLE',
       hint: expect.stringContaining('(it took too long to answer)'),
@@ -350,7 +350,7 @@ describe('a gateway that does not come to an end', () => {
       response.on('close', () => clearInterval(dripping));
     });
     const other = new Upstream(new URL(urlOf(server)), 100);
-    const asking = call('kv_list', {}, { upstream: other, patienceMs: 300 });
+    const asking = call('kv_list', {}, { upstream: other, timeoutMs: 300 });
     expect(await refusal(asking)).toMatchObject({
       code: 'UNAVAILABLE',
       hint: expect.stringContaining('(it took too long to answer)'),

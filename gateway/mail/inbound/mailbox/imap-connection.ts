@@ -11,7 +11,7 @@ const WATCH_STEPS = 8;
 const DONE = '$svcDone';
 
 /** How long the server may take. */
-export interface Patience {
+export interface ImapTimeouts {
   readonly connectMs: number;
   /** Without a single byte, while a command is out. */
   readonly silenceMs: number;
@@ -35,7 +35,7 @@ export interface FetchedMail {
 
 interface ConnectionOptions {
   readonly place: ImapConfig;
-  readonly patience: Patience;
+  readonly timeouts: ImapTimeouts;
   /** Who vouches for the server, as PEM; there for tests. */
   readonly ca?: string;
 }
@@ -54,18 +54,18 @@ export class ConnectionLost extends Error {
  */
 export class ImapConnection {
   readonly #client: ImapFlow;
-  readonly #patience: Patience;
+  readonly #timeouts: ImapTimeouts;
   #hasNews = false;
 
-  private constructor(client: ImapFlow, patience: Patience) {
+  private constructor(client: ImapFlow, timeouts: ImapTimeouts) {
     this.#client = client;
-    this.#patience = patience;
+    this.#timeouts = timeouts;
   }
 
   /** Gives up when it is aborted. */
   static async open(options: ConnectionOptions, signal: AbortSignal): Promise<ImapConnection> {
     const client = await makeClient(options);
-    const connection = new ImapConnection(client, options.patience);
+    const connection = new ImapConnection(client, options.timeouts);
     const giveUp = (): void => client.close();
     signal.addEventListener('abort', giveUp);
     // Whoever waits for an answer is told; without a listener it would end the process.
@@ -178,13 +178,13 @@ export class ImapConnection {
       this.#client.on('close', done);
     });
     // A server that answers nothing is found out here, before anything depends on it.
-    if (!signal.aborted) await this.#watch(this.#client.noop(), this.#patience.noopMs);
+    if (!signal.aborted) await this.#watch(this.#client.noop(), this.#timeouts.noopMs);
     if (!this.#client.usable) throw this.#lost('the server hung up');
   }
 
   /** Takes leave, if that is quick. */
   async close(): Promise<void> {
-    await this.#watch(this.#client.logout(), this.#patience.farewellMs).catch(() => undefined);
+    await this.#watch(this.#client.logout(), this.#timeouts.farewellMs).catch(() => undefined);
     this.#client.close();
   }
 
@@ -210,7 +210,7 @@ export class ImapConnection {
   }
 
   /** Drops the connection when no byte comes for so long while something is waited for. */
-  async #watch<T>(answer: Promise<T>, silenceMs = this.#patience.silenceMs): Promise<T> {
+  async #watch<T>(answer: Promise<T>, silenceMs = this.#timeouts.silenceMs): Promise<T> {
     let received = this.#client.stats().received;
     let silentSteps = 0;
     const isSilent = (): boolean => silentSteps >= WATCH_STEPS;
@@ -238,7 +238,7 @@ export class ImapConnection {
   }
 }
 
-async function makeClient({ place, patience, ca }: ConnectionOptions): Promise<ImapFlow> {
+async function makeClient({ place, timeouts, ca }: ConnectionOptions): Promise<ImapFlow> {
   // Loaded only where there is a mailbox.
   const { ImapFlow } = await import('imapflow');
   const { host, port, tls, user, password } = place;
@@ -249,8 +249,8 @@ async function makeClient({ place, patience, ca }: ConnectionOptions): Promise<I
     ...(tls !== 'from_start' && { doSTARTTLS: tls === 'starttls' }),
     auth: { user, pass: password.reveal() },
     tls: { rejectUnauthorized: true, minVersion: 'TLSv1.2', ...(ca !== undefined && { ca }) },
-    connectionTimeout: patience.connectMs,
-    greetingTimeout: patience.connectMs,
+    connectionTimeout: timeouts.connectMs,
+    greetingTimeout: timeouts.connectMs,
     maxLiteralSize: MAIL_MAX_BYTES + 1,
     maxLineLength: RESPONSE_MAX_BYTES,
     maxResponseSize: RESPONSE_MAX_BYTES,

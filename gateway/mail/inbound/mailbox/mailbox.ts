@@ -3,7 +3,7 @@ import type { MailboxStore } from '../../../store/control/mailboxes.ts';
 import { backoffMs, pause, PAUSES, type Pauses } from '../../../lib/backoff.ts';
 import type { ImapConfig } from '../imap-config.ts';
 import type { MailTaker } from '../mail-taker.ts';
-import { ImapConnection, type Patience } from './imap-connection.ts';
+import { ImapConnection, type ImapTimeouts } from './imap-connection.ts';
 import { Intake } from './intake.ts';
 import { isLoginRefused, MailboxLog, type Log } from './mailbox-log.ts';
 import { Progress } from './progress.ts';
@@ -18,7 +18,7 @@ interface Timings {
   readonly longPauses: Pauses;
   /** Altogether, for a stop. */
   readonly closeMs: number;
-  readonly patience: Patience;
+  readonly timeouts: ImapTimeouts;
 }
 
 const TIMINGS: Timings = {
@@ -26,7 +26,7 @@ const TIMINGS: Timings = {
   pauses: PAUSES,
   longPauses: { firstMs: 2000, maxMs: 300_000 },
   closeMs: 2000,
-  patience: { connectMs: 15_000, silenceMs: 60_000, noopMs: 15_000, farewellMs: 300 },
+  timeouts: { connectMs: 15_000, silenceMs: 60_000, noopMs: 15_000, farewellMs: 300 },
 };
 
 interface MailboxOptions {
@@ -96,9 +96,9 @@ export class Mailbox {
   /** Finishes the mails at hand, for so long as that is quick. A mail that is not finished will be given again. */
   async close(): Promise<void> {
     this.#stopping.abort();
-    const patience = new AbortController();
-    await Promise.race([this.#work, pause(this.#timings.closeMs, patience.signal)]);
-    patience.abort();
+    const timeouts = new AbortController();
+    await Promise.race([this.#work, pause(this.#timings.closeMs, timeouts.signal)]);
+    timeouts.abort();
     this.#isClosed = true;
     this.#connection?.drop();
   }
@@ -140,8 +140,8 @@ export class Mailbox {
 
   async #connect(signal: AbortSignal): Promise<ImapConnection> {
     const { place, ca } = this.#options;
-    const { patience } = this.#timings;
-    const options = { place, patience, ...(ca !== undefined && { ca }) };
+    const { timeouts } = this.#timings;
+    const options = { place, timeouts, ...(ca !== undefined && { ca }) };
     try {
       return await ImapConnection.open(options, signal);
     } catch (error) {

@@ -42,8 +42,8 @@ export class TxtRecords {
   forOneMail(): { readonly resolver: TxtResolver; readonly end: () => void } {
     const ended = new AbortController();
     const startedAt = performance.now();
-    const patienceMs = this.#patienceMs(startedAt);
-    const deadline = sleep(patienceMs, undefined, { signal: ended.signal }).then(() => {
+    const timeoutMs = this.#timeoutMs(startedAt);
+    const deadline = sleep(timeoutMs, undefined, { signal: ended.signal }).then(() => {
       throw Object.assign(new Error('The DNS took too long.'), { code: 'ETIMEOUT' });
     });
     // Nobody may be waiting for it when it comes.
@@ -53,13 +53,13 @@ export class TxtRecords {
       end: () => {
         ended.abort();
         const now = performance.now();
-        const longMs = Math.min(patienceMs, this.#mailMs / 2) * 0.9;
+        const longMs = Math.min(timeoutMs, this.#mailMs / 2) * 0.9;
         if (now - startedAt >= longMs) this.#inVain.push(now);
       },
     };
   }
 
-  #patienceMs(now: number): number {
+  #timeoutMs(now: number): number {
     this.#inVain = this.#inVain.filter((at) => now - at < IN_VAIN_MS);
     return this.#mailMs * Math.max(PATIENCE_MIN_SHARE, 1 / (1 + this.#inVain.length));
   }

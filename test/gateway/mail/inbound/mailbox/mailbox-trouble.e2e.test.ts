@@ -65,7 +65,7 @@ describe.runIf(hasMailLab())('a mailbox in trouble', () => {
   it('notices a connection that went dead while it waits, and makes another', async () => {
     const proxy = await SilentProxy.open(lab.imapPort);
     try {
-      const timings = { pollMs: 300, patience: PATIENCE };
+      const timings = { pollMs: 300, timeouts: PATIENCE };
       const mailbox = await world.open({ port: proxy.port }, { timings });
       world.append(mailAbout('before'));
       await world.taken(1);
@@ -90,7 +90,7 @@ describe.runIf(hasMailLab())('a mailbox in trouble', () => {
     try {
       const release = world.taker.hold();
       world.append((index) => mailAbout(`${index}`), 30);
-      await world.open({ port: proxy.port }, { timings: { patience: PATIENCE } });
+      await world.open({ port: proxy.port }, { timings: { timeouts: PATIENCE } });
       await vi.waitFor(() => expect(world.taker.asked.size).toBe(8), SOON);
       proxy.silence();
       release();
@@ -128,7 +128,7 @@ describe.runIf(hasMailLab())('a mailbox in trouble', () => {
       proxy.isSilent = true;
       world.append(mailAbout('waiting'));
       const patience = { ...PATIENCE, connectMs: 300 };
-      await world.open({ port: proxy.port }, { timings: { patience } });
+      await world.open({ port: proxy.port }, { timings: { timeouts: patience } });
       await vi.waitFor(() => expect(proxy.connections).toBeGreaterThan(2), SOON);
       expect(world.lines).toHaveLength(1);
       proxy.isSilent = false;

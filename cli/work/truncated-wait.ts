@@ -7,7 +7,7 @@ const EARLY_MS = 500;
 /** Who is ending refuses connections at once. */
 const PROBE_MS = 2000;
 
-interface Held {
+interface LongWait {
   readonly client: Client;
   /** How long the wait was to last. */
   readonly seconds: number;
@@ -19,19 +19,19 @@ interface Held {
  * told from a timeout and thrown as unreachable.
  */
 export async function wholeWait<T>(
-  held: Held,
+  wait: LongWait,
   call: Promise<T>,
   isNothing: (answer: T) => boolean,
 ): Promise<T> {
-  const dueAt = performance.now() + held.seconds * 1000;
+  const dueAt = performance.now() + wait.seconds * 1000;
   const answer = await call;
   const isEarly = performance.now() < dueAt - EARLY_MS;
   // Early alone proves nothing: clocks differ, where one of the machines slept.
-  if (isEarly && isNothing(answer) && (await isGone(held))) throw stopped(held.client);
+  if (isEarly && isNothing(answer) && (await isGone(wait))) throw stopped(wait.client);
   return answer;
 }
 
-async function isGone({ client, signal }: Held): Promise<boolean> {
+async function isGone({ client, signal }: LongWait): Promise<boolean> {
   try {
     const response = await client.raw('GET', '/v1/whoami', { signal, timeoutMs: PROBE_MS });
     response.resume();

@@ -5,7 +5,7 @@ const FIRST_DELAY_MS = 20;
 const LONGEST_DELAY_MS = 1000;
 
 /** Tries again what a server in trouble failed to do, for about five seconds. */
-export class Patience {
+export class RetryBudget {
   readonly #endsAt = performance.now() + PATIENCE_MS;
   #delayMs = FIRST_DELAY_MS;
 

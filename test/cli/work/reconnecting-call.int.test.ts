@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HttpClient } from '../../../cli/client.ts';
 import { CliError, LostAnswer } from '../../../cli/errors.ts';
-import { heldAnswer } from '../../../cli/work/held-call.ts';
+import { reconnectingAnswer } from '../../../cli/work/reconnecting-call.ts';
 import { isObject } from '../../../shared/lib/guards.ts';
 import { FakeDaemon, json, refuse, type Seen } from '../fake-daemon.ts';
-import { answer } from './fake-people.ts';
+import { answer } from '../approvals/fake-people.ts';
 import { hurryTime } from '../../helpers/hurried-time.ts';
 
 beforeEach(() => hurryTime(10));
@@ -30,10 +30,10 @@ beforeEach(async () => {
 afterEach(() => daemon.close());
 
 function ask(seconds: number, signal = new AbortController().signal): Promise<unknown> {
-  return heldAnswer({
+  return reconnectingAnswer({
     client: new HttpClient({ home: daemon.home, env: {}, warn: () => undefined }),
     idempotencyKey: 'the one of all tries',
-    call: {
+    request: {
       method: 'POST',
       path: '/v1/requests',
       options: { body: { action: 'deploy', wait_seconds: seconds }, timeoutMs: 20_000 },

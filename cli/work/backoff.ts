@@ -11,7 +11,7 @@ export function answeredCode(error: unknown): string | null {
 }
 
 /** Growing pauses between tries, with jitter so that many workers do not return at once. */
-export class Patience {
+export class Backoff {
   readonly #longestMs: number;
   #failures = 0;
 

@@ -2,7 +2,7 @@ import type { Client } from '../client.ts';
 import { LostAnswer, messageOf, unreachable } from '../errors.ts';
 import type { OperationCall } from '../operation-command.ts';
 import { canBeSatOut } from '../retry/passing.ts';
-import { answeredCode, sleep } from './patience.ts';
+import { answeredCode, sleep } from './backoff.ts';
 
 /** The other side keeps its times to some milliseconds: an answer this much earlier was cut short. */
 const EARLY_MS = 500;
@@ -11,10 +11,10 @@ const GRACE_MS = 10_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2000;
 
-interface Held {
+interface LongCall {
   readonly client: Client;
   readonly idempotencyKey: string;
-  readonly call: Pick<OperationCall, 'method' | 'path' | 'options' | 'seconds'>;
+  readonly request: Pick<OperationCall, 'method' | 'path' | 'options' | 'seconds'>;
   readonly signal: AbortSignal;
   /** Whether an answer says that nobody has decided yet. */
   readonly isPending: (answer: unknown) => boolean;
@@ -27,24 +27,24 @@ interface Held {
  * goes on as well: the same call under the same Idempotency-Key asks nobody twice and takes up the wait. At the end of
  * its time the answer is what was known last.
  */
-export function heldAnswer(held: Held): Promise<unknown> {
-  return new HeldCall(held).answer();
+export function reconnectingAnswer(call: LongCall): Promise<unknown> {
+  return new ReconnectingCall(call).answer();
 }
 
-class HeldCall {
-  readonly #held: Held;
+class ReconnectingCall {
+  readonly #call: LongCall;
   readonly #dueAt: number;
   /** The newest answer, which says that nobody has decided. */
   #known: unknown = null;
   #isAway = false;
 
-  constructor(held: Held) {
-    this.#held = held;
-    this.#dueAt = performance.now() + held.call.seconds * 1000;
+  constructor(call: LongCall) {
+    this.#call = call;
+    this.#dueAt = performance.now() + call.request.seconds * 1000;
   }
 
   async answer(): Promise<unknown> {
-    const { signal, isPending } = this.#held;
+    const { signal, isPending } = this.#call;
     for (let tries = 0; ; tries += 1) {
       const answer = await this.#try(tries);
       if (answer !== null && !isPending(answer)) return answer;
@@ -60,8 +60,8 @@ class HeldCall {
 
   /** Null when there is none and a repeat may bring one, or when the time of a repeat is over. */
   async #try(tries: number): Promise<unknown> {
-    const { client, idempotencyKey, call, signal } = this.#held;
-    const { method, path, options } = call;
+    const { client, idempotencyKey, request, signal } = this.#call;
+    const { method, path, options } = request;
     // A repeat is held for as long as the first call asked for; it need not go on when the time is over.
     const enough =
       this.#known === null ? signal : AbortSignal.timeout(Math.max(1, Math.ceil(this.#leftMs())));
@@ -82,7 +82,7 @@ class HeldCall {
     if (tries === 0 && !(error instanceof LostAnswer)) throw error;
     if (!mayPass(error)) throw error;
     if (this.#known === null && this.#leftMs() <= -GRACE_MS) throw notKnown(error);
-    if (!this.#isAway) this.#held.onAway();
+    if (!this.#isAway) this.#call.onAway();
     this.#isAway = true;
   }
 }

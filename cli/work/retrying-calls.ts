@@ -1,8 +1,8 @@
 import { messageOf, sentence } from '../errors.ts';
 import { canBeSatOut } from '../retry/passing.ts';
-import { Patience } from './patience.ts';
+import { Backoff } from './backoff.ts';
 
-interface Steady {
+interface RetryOptions {
   /** Ends the tries. */
   readonly signal: AbortSignal;
   /** Told once for each row of failures, and once when it ends. */
@@ -10,11 +10,11 @@ interface Steady {
 }
 
 /** Asks until there is an answer, and sits out network trouble. */
-export class SteadyCalls {
-  readonly #options: Steady;
-  readonly #patience = new Patience();
+export class RetryingCalls {
+  readonly #options: RetryOptions;
+  readonly #backoff = new Backoff();
 
-  constructor(options: Steady) {
+  constructor(options: RetryOptions) {
     this.#options = options;
   }
 
@@ -24,14 +24,14 @@ export class SteadyCalls {
     while (!signal.aborted) {
       try {
         const answer = await ask();
-        if (this.#patience.failures > 0) trouble('Connected again.');
-        this.#patience.succeeded();
+        if (this.#backoff.failures > 0) trouble('Connected again.');
+        this.#backoff.succeeded();
         return answer;
       } catch (error) {
         if (signal.aborted) return null;
         if (!canBeSatOut(error)) throw error;
-        if (this.#patience.failures === 0) trouble(`${sentence(messageOf(error))} Trying again.`);
-        await this.#patience.pause(error, signal);
+        if (this.#backoff.failures === 0) trouble(`${sentence(messageOf(error))} Trying again.`);
+        await this.#backoff.pause(error, signal);
       }
     }
     return null;
