@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ProjectInfo } from '../../shared/kernel/context.ts';
 import { isSuperseded, policyAt, proposalOf } from '../../shared/operations/policy/proposal.ts';
-import { warningsAbout } from '../../shared/operations/email/words.ts';
+import { warningsAbout } from '../../shared/operations/email/copy.ts';
 import { texts } from '../../shared/operations/request/record.ts';
 import { diffPolicies } from '../../shared/rules/policy/diff.ts';
 import { shadowedRules } from '../../shared/rules/policy/shadowed.ts';

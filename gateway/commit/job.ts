@@ -1,5 +1,5 @@
 import type { EventReady, ProjectInfo, ServerInfo, Vault } from '../../shared/kernel/context.ts';
-import type { RoomContext } from '../../shared/operations/file/room.ts';
+import type { QuotaContext } from '../../shared/operations/file/quota.ts';
 import type { Query, ReplicationPosition } from '../../shared/store/driver.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { LedgerWriter } from './ledger-writer.ts';
@@ -72,7 +72,7 @@ export interface Deletion extends Portion {
 }
 
 /** What a job has for whoever gives room of the disk back, at a time. */
-export function roomContext({ store, ledgerWriter, emit }: Job, now: number): RoomContext {
+export function quotaContext({ store, ledgerWriter, emit }: Job, now: number): QuotaContext {
   return {
     store,
     now,

@@ -1,13 +1,13 @@
 import { isoTime } from '../../shared/lib/clock.ts';
-import { dropReference } from '../../shared/operations/file/room.ts';
+import { dropReference } from '../../shared/operations/file/quota.ts';
 import { attachmentsOf } from '../../shared/operations/email/attachments.ts';
-import { setSendBlocked, sendBlocked, reputationOf } from '../../shared/operations/email/room.ts';
+import { setSendBlocked, sendBlocked, reputationOf } from '../../shared/operations/email/quota.ts';
 import type { MailReport } from '../lib/mail-report.ts';
 import { isPassing, isUnknownAddress } from './mail-status.ts';
 import { noticePause } from './notice-pause.ts';
 import { dayOf } from '../../shared/rules/send-limit.ts';
 import type { EmailMessageRow } from '../../shared/store/emails.ts';
-import { roomContext, type Deletion, type Job, type Command } from './job.ts';
+import { quotaContext, type Deletion, type Job, type Command } from './job.ts';
 import { approvalContext } from './approval-context.ts';
 
 /** How long a message is left alone whose bytes are leaving: far longer than its server may take. */
@@ -239,7 +239,7 @@ export const forgetMails: Command<Deletion, number> = {
     for (const batch of batches) {
       await store.emails.forget(batch.id);
       for (const { digest } of attachmentsOf(batch)) {
-        await dropReference(roomContext(job, now), digest);
+        await dropReference(quotaContext(job, now), digest);
       }
     }
     return batches.length;

@@ -3,7 +3,7 @@ import { ServiceError, type ErrorCode } from '../../shared/lib/errors.ts';
 import type { Handler, Operation } from '../../shared/kernel/operation.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { findAnswer, keepAnswer } from './idempotency.ts';
-import { roomContext, type Effect, type Job, type Command } from './job.ts';
+import { quotaContext, type Effect, type Job, type Command } from './job.ts';
 import { approvalContext } from './approval-context.ts';
 import { toPlain, type PlainError } from './plain-error.ts';
 
@@ -94,7 +94,7 @@ function writeContext(job: Job, { caller, now }: OperationCall): WriteContext {
     deliveriesDue: (destination) => emit({ kind: 'delivery_due', destination }),
     eventReady: ({ source, type }) => emit({ kind: 'event_ready', source, type }),
     // Last, here and wherever each call makes an object: on Node 20 a field that follows a spread takes ten times as long.
-    ...roomContext(job, now),
+    ...quotaContext(job, now),
     ...approvalContext(job, now),
   };
 }

@@ -4,7 +4,7 @@ import {
   setSendBlocked,
   unblockSending,
   type Blocked,
-} from '../../shared/operations/email/room.ts';
+} from '../../shared/operations/email/quota.ts';
 import type { Command } from './job.ts';
 
 interface Order {

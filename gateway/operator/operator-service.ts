@@ -2,7 +2,7 @@ import type { Clock } from '../../shared/lib/clock.ts';
 import type { Vault } from '../../shared/kernel/context.ts';
 import { decodeIdCursor, encodeCursor } from '../../shared/lib/cursor.ts';
 import { ServiceError } from '../../shared/lib/errors.ts';
-import { sendBlocked, sendUse, type Blocked } from '../../shared/operations/email/room.ts';
+import { sendBlocked, sendUse, type Blocked } from '../../shared/operations/email/quota.ts';
 import { maskedAddress } from '../../shared/rules/mail-address.ts';
 import type { ControlStore } from '../store/control-store.ts';
 import type { ListedProject } from '../store/control/accounts.ts';

@@ -63,10 +63,11 @@ export class DatabasePool {
   /** To be called when a database has opened, or its last call is over. */
   settle(): void {
     while (this.#queue.length > 0 && this.#present.size < this.#max) this.#admitNext();
-    if (this.#present.size + this.#queue.length - this.#evicting.size > this.#max) this.#makeRoom();
+    if (this.#present.size + this.#queue.length - this.#evicting.size > this.#max)
+      this.#freeSpace();
   }
 
-  #makeRoom(): void {
+  #freeSpace(): void {
     const staying = [...this.#present].filter((one) => !this.#evicting.has(one));
     const pinned = staying.filter(({ isPinned }) => isPinned).length;
     const slots = Math.max(this.#max - pinned, Math.ceil(this.#max * SHARE_FOR_CALLS));

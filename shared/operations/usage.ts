@@ -10,7 +10,7 @@ import {
 import { defineOperation } from '../kernel/operation.ts';
 import { usedBytes } from '../rules/disk-quota.ts';
 import { monthEnd, monthOf } from '../rules/month.ts';
-import { sendBlocked, sendUse } from './email/room.ts';
+import { sendBlocked, sendUse } from './email/quota.ts';
 
 export const usage = defineOperation({
   name: 'usage',

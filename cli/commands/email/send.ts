@@ -1,4 +1,4 @@
-import { summaryOf } from '../../../shared/operations/email/words.ts';
+import { summaryOf } from '../../../shared/operations/email/copy.ts';
 import type { Asked } from '../../approvals/decision.ts';
 import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
 import { isObject } from '../../../shared/lib/guards.ts';

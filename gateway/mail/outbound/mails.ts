@@ -1,7 +1,7 @@
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { BlobStore, MailInfo, Vault } from '../../../shared/kernel/context.ts';
 import { attachmentsOf } from '../../../shared/operations/email/attachments.ts';
-import { sendBlocked } from '../../../shared/operations/email/room.ts';
+import { sendBlocked } from '../../../shared/operations/email/quota.ts';
 import { reportToken, tokenAddresses } from '../../../shared/operations/email/project-address.ts';
 import type { EmailBatchRow, EmailMessageRow } from '../../../shared/store/emails.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';

@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { ProjectInfo } from '../../../shared/kernel/context.ts';
 import { Icon } from '../pages/icons.tsx';
-import { AgentText } from '../pages/words.tsx';
+import { AgentText } from '../pages/request-copy.tsx';
 import { PlainPage, type PageFrame } from './layout.tsx';
 import { Problem } from './parts.tsx';
 

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { Icon } from '../pages/icons.tsx';
 import { plainLine } from '../pages/text.ts';
-import { AgentText } from '../pages/words.tsx';
+import { AgentText } from '../pages/request-copy.tsx';
 import type { Access } from './access.ts';
 import { SCRIPT_VERSION } from './script.ts';
 import { STYLE_VERSION } from './style.ts';

@@ -2,7 +2,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { ChannelView } from '../../lib/approvals.ts';
 import { Document } from './document.tsx';
 import { Icon } from './icons.tsx';
-import { AgentText } from './words.tsx';
+import { AgentText } from './request-copy.tsx';
 
 interface Shown {
   readonly channel: ChannelView;

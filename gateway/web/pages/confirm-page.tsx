@@ -3,7 +3,7 @@ import type { Choice, Opened } from '../../lib/approvals.ts';
 import { Document } from './document.tsx';
 import { Icon } from './icons.tsx';
 import { ExpiryLine, Facts } from './subject.tsx';
-import { AgentText, CautionNote, WrittenBy } from './words.tsx';
+import { AgentText, CautionNote, WrittenBy } from './request-copy.tsx';
 
 interface Confirmed {
   readonly opened: Opened;

@@ -4,7 +4,7 @@ import { raw } from 'hono/html';
 import { Icon } from './icons.tsx';
 import { STYLE } from './style.ts';
 import { plainLine } from './text.ts';
-import { AgentText } from './words.tsx';
+import { AgentText } from './request-copy.tsx';
 
 interface Frame {
   /** What stands in the list of tabs, without the project. */

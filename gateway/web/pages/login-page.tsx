@@ -6,7 +6,7 @@ import { Icon, type IconName } from './icons.tsx';
 import { MessagePage } from './message-page.tsx';
 import type { Reading } from './text.ts';
 import { lengthOfTime } from './time.ts';
-import { AgentText, Ago, Time } from './words.tsx';
+import { AgentText, Ago, Time } from './request-copy.tsx';
 
 interface Shown {
   readonly login: LoginView;

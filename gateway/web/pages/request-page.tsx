@@ -4,8 +4,8 @@ import { Document } from './document.tsx';
 import { WRITTEN_MAX_CHARS, type Form } from './form.ts';
 import { Icon } from './icons.tsx';
 import { About, ExpiryLine, Subject } from './subject.tsx';
-import { AgentText } from './words.tsx';
-import { KINDS } from './wording.ts';
+import { AgentText } from './request-copy.tsx';
+import { KINDS } from './copy.ts';
 
 interface Asked {
   readonly opened: Opened;

@@ -3,8 +3,8 @@ import type { Choice, Opened, RequestStatus } from '../../lib/approvals.ts';
 import { Document } from './document.tsx';
 import { Icon } from './icons.tsx';
 import { About, Subject } from './subject.tsx';
-import { AgentText, Ago } from './words.tsx';
-import { endOf, lateSentence } from './wording.ts';
+import { AgentText, Ago } from './request-copy.tsx';
+import { endOf, lateSentence } from './copy.ts';
 
 interface Ended {
   readonly opened: Opened;

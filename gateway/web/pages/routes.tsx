@@ -25,7 +25,7 @@ import {
 import { RequestPage } from './request-page.tsx';
 import { ResultPage } from './result-page.tsx';
 import { needsSecondStep } from './second-step.ts';
-import { isVerb, statusAt } from './wording.ts';
+import { isVerb, statusAt } from './copy.ts';
 
 interface Pages {
   readonly approvals: ApprovalService;

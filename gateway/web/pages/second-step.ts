@@ -1,5 +1,5 @@
 import type { Choice, Opened } from '../../lib/approvals.ts';
-import { statusAt } from './wording.ts';
+import { statusAt } from './copy.ts';
 
 /** What lets an agent go on where the risk is high. An option that is not there need not be confirmed to be refused. */
 export function needsSecondStep(opened: Opened, choice: Choice): boolean {

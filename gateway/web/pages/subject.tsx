@@ -4,7 +4,15 @@ import { Bars, Icon } from './icons.tsx';
 import { digitsOf } from './number.ts';
 import type { Reading } from './text.ts';
 import { lengthOfTime } from './time.ts';
-import { AgentText, Ago, CautionNote, LongText, Stretches, Time, WrittenBy } from './words.tsx';
+import {
+  AgentText,
+  Ago,
+  CautionNote,
+  LongText,
+  Stretches,
+  Time,
+  WrittenBy,
+} from './request-copy.tsx';
 import { pluralize } from '../../../shared/lib/pluralize.ts';
 
 const RISKS = { low: 'Low', medium: 'Medium', high: 'High' } as const;

@@ -28,9 +28,9 @@ import { prose, waitSeconds } from '../request/fields.ts';
 import { judge, openRequest, type Judgement } from '../request/open.ts';
 import { waitForDecision } from '../request/wait.ts';
 import { findAttachments } from './attachments.ts';
-import { sendBlocked, takeSendRoom } from './room.ts';
+import { sendBlocked, takeSendQuota } from './quota.ts';
 import { batchView, toBatchView, type BatchView } from './view.ts';
-import { detailsOf, summaryOf, type ProposedMail } from './words.ts';
+import { detailsOf, summaryOf, type ProposedMail } from './copy.ts';
 
 const recipient = z
   .string()
@@ -191,7 +191,7 @@ async function sendOrAsk(
       details: { rule: judgement.rule?.id ?? null },
     });
   }
-  await takeSendRoom(context, mail.to.length);
+  await takeSendQuota(context, mail.to.length);
   const request =
     judgement.effect === 'allow' ? null : await ask(context, mail, subject, judgement);
   const batch = {

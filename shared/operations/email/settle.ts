@@ -1,5 +1,5 @@
 import type { ApprovalContext } from '../../kernel/context.ts';
-import { giveSendRoomBack } from './room.ts';
+import { returnSendQuota } from './quota.ts';
 
 /** What a decision does to the mail that waited for it: it goes out, or it never will. */
 export async function settleMail(
@@ -14,6 +14,6 @@ export async function settleMail(
     return;
   }
   const cancelled = await store.emails.decide(batch.id, 'cancelled', null);
-  await giveSendRoomBack(store, batch.created_at, cancelled);
+  await returnSendQuota(store, batch.created_at, cancelled);
   await recordService('email.cancelled', batch.id);
 }

@@ -2,7 +2,7 @@ import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
 import type { FileRow } from '../../store/files.ts';
 import type { UploadRow } from '../../store/uploads.ts';
-import { closeUpload, dropReference, dropUpload, makeRoom } from './room.ts';
+import { closeUpload, dropReference, dropUpload, freeSpace } from './quota.ts';
 
 interface NewFile {
   readonly path: string;
@@ -27,7 +27,7 @@ export async function saveFile(
   // First, for the room that it gives back.
   await endWhatPointsAt(context, file.path);
   const change = file.size_bytes - (old?.size_bytes ?? 0);
-  await makeRoom(context, { keys: 0, bytes: change });
+  await freeSpace(context, { keys: 0, bytes: change });
   const version = await store.disk.nextVersion();
   const row = { ...file, version, updated_at: isoTime(now) };
   await store.files.put(row, upload?.id ?? null);

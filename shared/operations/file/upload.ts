@@ -5,7 +5,7 @@ import { ServiceError } from '../../lib/errors.ts';
 import { newToken } from '../../lib/ids.ts';
 import { UPLOAD_MS, UPLOADS_PER_PATH } from '../../lib/limits.ts';
 import type { FileRow } from '../../store/files.ts';
-import { makeRoom } from './room.ts';
+import { freeSpace } from './quota.ts';
 import { saveFile } from './save.ts';
 
 /** What to do with the bytes. */
@@ -37,7 +37,7 @@ export async function openUpload(
     const details = { limit: UPLOADS_PER_PATH, used: open.length, retry_after };
     throw new ServiceError('UPLOAD_LIMIT', { details });
   }
-  await makeRoom(context, { keys: 0, bytes: size });
+  await freeSpace(context, { keys: 0, bytes: size });
   const id = direct?.id ?? context.newId('upl');
   const token = newToken(project.id);
   const expiresAt = now + UPLOAD_MS;

@@ -1,7 +1,7 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
 import { refuseOtherVersion } from '../disk-fields.ts';
-import { makeRoom } from '../file/room.ts';
+import { freeSpace } from '../file/quota.ts';
 
 interface Entry {
   readonly key: string;
@@ -31,7 +31,7 @@ export async function writeKey(context: WriteContext, entry: Entry): Promise<Wri
   refuseOtherVersion(entry.ifVersion, isThere ? stored : null);
   const size = Buffer.byteLength(text);
   const change = { keys: stored ? 0 : 1, bytes: size - (stored?.size_bytes ?? 0) };
-  await makeRoom(context, { key, ...change });
+  await freeSpace(context, { key, ...change });
   const version = await store.disk.nextVersion();
   const row = {
     key,

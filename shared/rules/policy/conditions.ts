@@ -2,7 +2,7 @@ import { matchesType } from '../event-type.ts';
 import type { PolicyEffect, PolicyRule } from './document.ts';
 import { comparableDomain, domainMatches } from './domain.ts';
 import type { PolicySubject, SubjectTool } from './subject.ts';
-import { anyOf, named } from './words.ts';
+import { anyOf, named } from './copy.ts';
 
 /** Domains beyond these are counted, not named. */
 const DOMAINS_NAMED = 5;

@@ -2,7 +2,7 @@ import { ServiceError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/guards.ts';
 import { isPattern } from '../event-type.ts';
 import { domainProblem } from './domain.ts';
-import { quoted } from './words.ts';
+import { quoted } from './copy.ts';
 
 export const POLICY_EFFECTS = [
   'allow',

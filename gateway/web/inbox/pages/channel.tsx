@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { channelRemove } from '../../../../shared/operations/channel/remove.ts';
 import { Icon } from '../../pages/icons.tsx';
-import { AgentText, Ago, Time } from '../../pages/words.tsx';
+import { AgentText, Ago, Time } from '../../pages/request-copy.tsx';
 import { CHANNEL_STATES, channelOf, KIND_WORDS, type Channel } from '../channel-queries.ts';
 import { CopyField } from '../fields.tsx';
 import { Chip, Fact, Problem } from '../parts.tsx';

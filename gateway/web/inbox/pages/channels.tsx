@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { AgentText } from '../../pages/words.tsx';
+import { AgentText } from '../../pages/request-copy.tsx';
 import { CHANNEL_STATES, channelsOf, KIND_WORDS, type Channel } from '../channel-queries.ts';
-import { Age } from '../event-words.tsx';
+import { Age } from '../event-copy.tsx';
 import { Chip, Heading, Nothing, Row, Rows } from '../parts.tsx';
 import type { Acted, Shown, UiPage, Visit } from '../visit.ts';
 import { addChannel, kindToAdd, showAddChannel } from './add-channel.tsx';

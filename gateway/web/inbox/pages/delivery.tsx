@@ -1,5 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { AgentText, Time } from '../../pages/words.tsx';
+import { AgentText, Time } from '../../pages/request-copy.tsx';
 import { Chip, Form, Table, type Column, type Tone } from '../parts.tsx';
 import { isDelivered, type Attempt, type Delivery } from '../route-queries.ts';
 import type { Visit } from '../visit.ts';

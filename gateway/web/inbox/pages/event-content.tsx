@@ -1,8 +1,8 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { Envelope } from '../../../../shared/kernel/envelope.ts';
 import { stringifyExact } from '../../../../shared/lib/exact-json.ts';
-import { AgentText } from '../../pages/words.tsx';
-import { mailOf } from '../event-words.tsx';
+import { AgentText } from '../../pages/request-copy.tsx';
+import { mailOf } from '../event-copy.tsx';
 import { Fact } from '../parts.tsx';
 import type { Visit } from '../visit.ts';
 import { Mail } from './event-mail.tsx';

@@ -2,7 +2,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { keyRevoke } from '../../../../shared/operations/key/revoke.ts';
 import { keyRotate } from '../../../../shared/operations/key/rotate.ts';
 import { mayCall } from '../../../../shared/lib/scopes.ts';
-import { AgentText, Ago, Time } from '../../pages/words.tsx';
+import { AgentText, Ago, Time } from '../../pages/request-copy.tsx';
 import { Choice } from '../fields.tsx';
 import {
   endOfKey,

@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { mayCall } from '../../../../shared/lib/scopes.ts';
-import { AgentText, Time } from '../../pages/words.tsx';
-import { Age } from '../event-words.tsx';
+import { AgentText, Time } from '../../pages/request-copy.tsx';
+import { Age } from '../event-copy.tsx';
 import { endOfKey, isWorking, keysOf, keyState, type Key } from '../key-queries.ts';
 import { Chip, Heading, Nothing, Pager, Row, Rows } from '../parts.tsx';
 import type { Acted, Shown, UiPage, Visit } from '../visit.ts';

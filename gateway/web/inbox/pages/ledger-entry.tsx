@@ -2,7 +2,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ServiceError } from '../../../../shared/lib/errors.ts';
 import type { LedgerEntry } from '../../../../shared/rules/ledger-chain.ts';
 import { mayCall, type Scope } from '../../../../shared/lib/scopes.ts';
-import { AgentText, Ago } from '../../pages/words.tsx';
+import { AgentText, Ago } from '../../pages/request-copy.tsx';
 import { entriesOf, namesOf, type EntryProps } from '../ledger-queries.ts';
 import { Chip, Fact } from '../parts.tsx';
 import type { Shown, Visit } from '../visit.ts';

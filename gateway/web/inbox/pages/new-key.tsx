@@ -1,6 +1,6 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { Icon } from '../../pages/icons.tsx';
-import { AgentText } from '../../pages/words.tsx';
+import { AgentText } from '../../pages/request-copy.tsx';
 import { CopyField } from '../fields.tsx';
 import type { NewKey } from '../key-queries.ts';
 import type { Shown, Visit } from '../visit.ts';

@@ -1,6 +1,6 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { digitsOf } from '../../pages/number.ts';
-import { CautionNote, Stretches } from '../../pages/words.tsx';
+import { CautionNote, Stretches } from '../../pages/request-copy.tsx';
 import type { Visit } from '../visit.ts';
 import { nounFor } from '../../../../shared/lib/pluralize.ts';
 

@@ -7,7 +7,7 @@ import { policySet } from '../../../../shared/operations/policy/set.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { DiffLines } from '../../pages/subject.tsx';
 import { plainLine } from '../../pages/text.ts';
-import { AgentText } from '../../pages/words.tsx';
+import { AgentText } from '../../pages/request-copy.tsx';
 import { CodeArea, Field } from '../fields.tsx';
 import { Form, Heading, Problem } from '../parts.tsx';
 import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';

@@ -10,7 +10,7 @@ import { RequestProps } from '../../pages/request-page.tsx';
 import { ResultProps } from '../../pages/result-page.tsx';
 import { needsSecondStep } from '../../pages/second-step.ts';
 import { About, ExpiryLine, Subject } from '../../pages/subject.tsx';
-import { isVerb, KINDS, statusAt } from '../../pages/wording.ts';
+import { isVerb, KINDS, statusAt } from '../../pages/copy.ts';
 import type { Overseen } from '../../../approvals/owner-approvals.ts';
 import type { Acted, Shown, Visit } from '../visit.ts';
 

@@ -6,7 +6,7 @@ import { routeRetry } from '../../../../shared/operations/route/retry.ts';
 import { routeTest } from '../../../../shared/operations/route/test.ts';
 import { mayCall } from '../../../../shared/lib/scopes.ts';
 import { Icon } from '../../pages/icons.tsx';
-import { AgentText, Ago } from '../../pages/words.tsx';
+import { AgentText, Ago } from '../../pages/request-copy.tsx';
 import { Chip, Fact, Filters, Form, Nothing, Pager, Problem } from '../parts.tsx';
 import { really } from '../really.tsx';
 import { fieldsOf, refusalOf } from '../refusal.ts';

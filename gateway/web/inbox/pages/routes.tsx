@@ -1,6 +1,6 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { AgentText } from '../../pages/words.tsx';
-import { Age } from '../event-words.tsx';
+import { AgentText } from '../../pages/request-copy.tsx';
+import { Age } from '../event-copy.tsx';
 import { Chip, Heading, Nothing, Row, Rows } from '../parts.tsx';
 import {
   deliveriesOf,

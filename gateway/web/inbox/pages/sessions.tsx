@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx';
 import { plainLine } from '../../pages/text.ts';
-import { AgentText, Time } from '../../pages/words.tsx';
+import { AgentText, Time } from '../../pages/request-copy.tsx';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
-import { Age } from '../event-words.tsx';
+import { Age } from '../event-copy.tsx';
 import { Form, Heading, Problem, Table, type Column } from '../parts.tsx';
 import { really } from '../really.tsx';
 import { fieldsOf } from '../refusal.ts';

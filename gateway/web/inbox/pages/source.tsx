@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { sourceRemove } from '../../../../shared/operations/source/remove.ts';
 import { Icon } from '../../pages/icons.tsx';
-import { AgentText, Ago, Time } from '../../pages/words.tsx';
+import { AgentText, Ago, Time } from '../../pages/request-copy.tsx';
 import { CopyField } from '../fields.tsx';
 import { Chip, Fact, Problem } from '../parts.tsx';
 import { really } from '../really.tsx';

@@ -3,10 +3,10 @@ import { ACTION_MAX_CHARS } from '../../../../shared/lib/limits.ts';
 import { policyTest } from '../../../../shared/operations/policy/test.ts';
 import type { PolicyEffect } from '../../../../shared/rules/policy/document.ts';
 import { Icon } from '../../pages/icons.tsx';
-import { AgentText } from '../../pages/words.tsx';
+import { AgentText } from '../../pages/request-copy.tsx';
 import { Choice, Field } from '../fields.tsx';
 import { Chip, Heading, Problem } from '../parts.tsx';
-import { EFFECTS } from '../policy-words.tsx';
+import { EFFECTS } from '../policy-copy.tsx';
 import { refusalOf, type Refusal } from '../refusal.ts';
 import type { Shown, Visit } from '../visit.ts';
 

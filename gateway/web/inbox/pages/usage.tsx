@@ -3,7 +3,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { usage } from '../../../../shared/operations/usage.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { digitsOf } from '../../pages/number.ts';
-import { AgentText, Time } from '../../pages/words.tsx';
+import { AgentText, Time } from '../../pages/request-copy.tsx';
 import { Bar, Heading } from '../parts.tsx';
 import type { Shown, UiPage, Visit } from '../visit.ts';
 

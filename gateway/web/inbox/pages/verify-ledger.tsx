@@ -2,7 +2,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ledgerVerify } from '../../../../shared/operations/ledger/verify.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { digitsOf } from '../../pages/number.ts';
-import { Time } from '../../pages/words.tsx';
+import { Time } from '../../pages/request-copy.tsx';
 import { CopyField } from '../fields.tsx';
 import { entriesOf } from '../ledger-queries.ts';
 import { Bar, Form, Heading } from '../parts.tsx';

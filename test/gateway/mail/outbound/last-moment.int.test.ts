@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { warningsAbout } from '../../../../shared/operations/email/words.ts';
+import { warningsAbout } from '../../../../shared/operations/email/copy.ts';
 import { writerOf } from '../../../helpers/writers.ts';
 import { fieldsOf, TestSending } from './sending.ts';
 

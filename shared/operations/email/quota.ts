@@ -34,7 +34,7 @@ export async function sendUse({ emailAddresses }: Repositories, now: number): Pr
 }
 
 /** Takes room for so many messages. SEND_LIMIT_REACHED says which window is full, and for how long. */
-export async function takeSendRoom(
+export async function takeSendQuota(
   { store, now }: Pick<WriteContext, 'store' | 'now'>,
   messages: number,
 ): Promise<void> {
@@ -44,7 +44,7 @@ export async function takeSendRoom(
 }
 
 /** Gives room back to the day on which it was taken. */
-export function giveSendRoomBack(
+export function returnSendQuota(
   { emailAddresses }: Repositories,
   createdAt: string,
   messages: number,

@@ -7,7 +7,7 @@ import type { UploadRow } from '../../store/uploads.ts';
 const PORTION = 500;
 
 /** What it takes to give room back: an operation has it, and so has maintenance. */
-export type RoomContext = Pick<WriteContext, 'store' | 'now' | 'recordService' | 'blobDropped'>;
+export type QuotaContext = Pick<WriteContext, 'store' | 'now' | 'recordService' | 'blobDropped'>;
 
 /** What a write adds to the disk; below 0 it takes away. */
 interface Change {
@@ -18,7 +18,7 @@ interface Change {
 }
 
 /** QUOTA_EXCEEDED when the disk has no room for a change. What has expired takes no room, swept or not. */
-export async function makeRoom(context: RoomContext, change: Change): Promise<void> {
+export async function freeSpace(context: QuotaContext, change: Change): Promise<void> {
   const { store } = context;
   for (;;) {
     const passed = quotaPassed(await store.disk.use(), change);
@@ -32,7 +32,7 @@ export async function makeRoom(context: RoomContext, change: Change): Promise<vo
 
 /** Gives the room of an upload back. Its reference to a blob is left to the caller. */
 export async function closeUpload(
-  { store }: Pick<RoomContext, 'store'>,
+  { store }: Pick<QuotaContext, 'store'>,
   upload: UploadRow,
 ): Promise<void> {
   await store.uploads.delete(upload.id);
@@ -40,14 +40,14 @@ export async function closeUpload(
 }
 
 /** Gives the room of an upload back, and its bytes. */
-export async function dropUpload(context: RoomContext, upload: UploadRow): Promise<void> {
+export async function dropUpload(context: QuotaContext, upload: UploadRow): Promise<void> {
   await closeUpload(context, upload);
   if (upload.digest !== null) await dropReference(context, upload.digest);
 }
 
 /** A row that named this blob is gone. */
 export async function dropReference(
-  { store, blobDropped }: Pick<RoomContext, 'store' | 'blobDropped'>,
+  { store, blobDropped }: Pick<QuotaContext, 'store' | 'blobDropped'>,
   digest: string,
 ): Promise<void> {
   if (await store.blobs.dropReference(digest)) blobDropped(digest);
@@ -55,7 +55,7 @@ export async function dropReference(
 
 /** Deletes keys whose time is over, at most `limit` and never `except`; answers how many. */
 export async function dropExpiredKeys(
-  { store, now }: Pick<RoomContext, 'store' | 'now'>,
+  { store, now }: Pick<QuotaContext, 'store' | 'now'>,
   limit: number,
   except?: string,
 ): Promise<number> {
@@ -67,7 +67,7 @@ export async function dropExpiredKeys(
 
 /** Drops uploads that nobody completed in time, at most `limit`; answers how many. */
 export async function dropExpiredUploads(
-  context: RoomContext,
+  context: QuotaContext,
   limit: number,
   asOf = context.now,
 ): Promise<number> {

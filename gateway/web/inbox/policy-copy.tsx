@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { conditionsOf } from '../../../shared/rules/policy/conditions.ts';
 import type { PolicyEffect, PolicyRule } from '../../../shared/rules/policy/document.ts';
-import { AgentText } from '../pages/words.tsx';
+import { AgentText } from '../pages/request-copy.tsx';
 import type { Tone } from './parts.tsx';
 
 interface EffectWords {
