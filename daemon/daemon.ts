@@ -163,7 +163,7 @@ export class Daemon {
     this.#update({ hooks_url: this.#remote.hooksUrl });
   }
 
-  /** Opens the doors and returns the base address; who comes before there is an answer is told to wait. */
+  /** Starts listening and returns the base address. Requests before the back end is ready are told to wait. */
   async #listen(): Promise<string> {
     const { home } = this.#options;
     const tcp = await this.#listenOnLoopback();

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** How a request came in. */
-export type Door = { readonly kind: 'socket' } | { readonly kind: 'tcp'; readonly port: number };
+export type Access = { readonly kind: 'socket' } | { readonly kind: 'tcp'; readonly port: number };
 
 /** Why a request is refused: the header to blame and a sentence for its sender. */
 export interface Refusal {
@@ -29,18 +29,21 @@ const INBOX = /^\/ui(?:\/[\w-]+)*(?:\/(?:style\.css|script\.js))?(?:\?|$)/;
  * Keeps web pages out of the local daemon. A page can make a browser on this machine send requests
  * to loopback, also under a name of its own (DNS rebinding): every sign of that is refused.
  */
-export function refusal(request: GuardedRequest, door: Door): Refusal | null {
+export function refusal(request: GuardedRequest, access: Access): Refusal | null {
   const { headers, url } = request;
-  if (door.kind === 'socket') {
+  if (access.kind === 'socket') {
     return headers.origin === undefined
       ? null
       : refused('Origin', 'No web page talks to this socket.');
   }
   if (PAGE.test(url)) return null;
-  const hosts = ownHosts(door.port);
+  const hosts = ownHosts(access.port);
   const link = LINK.test(url);
   if (!link && !SENT_TO.test(url) && !hosts.has((headers.host ?? '').toLowerCase())) {
-    return refused('Host', `Call this daemon as 127.0.0.1:${door.port} or localhost:${door.port}.`);
+    return refused(
+      'Host',
+      `Call this daemon as 127.0.0.1:${access.port} or localhost:${access.port}.`,
+    );
   }
   // It looks itself at who sends its forms, and its cookie comes with no page of others.
   if (INBOX.test(url)) return null;

@@ -5,7 +5,7 @@ import { ServiceError, unavailable } from '../shared/lib/errors.ts';
 import { answerError } from '../shared/http/answers.ts';
 import type { ReceiveLimits } from '../shared/http/deadlines.ts';
 import { HttpServer, type Handler } from '../shared/http/http-server.ts';
-import { refusal, type Door } from './guard.ts';
+import { refusal, type Access } from './guard.ts';
 
 type Fetch = Parameters<typeof getRequestListener>[0];
 
@@ -20,7 +20,7 @@ export interface Backend {
 /** One HTTP server of the daemon. */
 export type Listener = HttpServer;
 
-/** The doors of the daemon, each guarded: its socket and loopback. */
+/** Where the daemon listens, both guarded: its socket and loopback. */
 export const Listener = {
   onSocket(path: string, backend: Backend): Promise<HttpServer> {
     return HttpServer.listen({ path }, () => handler(backend, { kind: 'socket' }));
@@ -36,12 +36,12 @@ export const Listener = {
   },
 };
 
-function handler(backend: Backend, door: Door): Handler {
+function handler(backend: Backend, access: Access): Handler {
   let serve: ReturnType<typeof getRequestListener> | null = null;
   return (request, response) => {
-    const refused = refusal({ url: request.url ?? '/', headers: request.headers }, door);
+    const refused = refusal({ url: request.url ?? '/', headers: request.headers }, access);
     if (refused) return answerRefusal(response, refused.header, refused.reason);
-    if (door.kind === 'socket' && backend.control(request, response)) return;
+    if (access.kind === 'socket' && backend.control(request, response)) return;
     if (!backend.fetch) return answerError(response, unavailable(1));
     serve ??= getRequestListener(backend.fetch, { errorHandler: unroutable });
     void serve(request, response);

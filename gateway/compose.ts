@@ -105,12 +105,12 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   const mail = new InboundMail({ config: config.mail, projects, control, clock, log, metrics });
   const core = { clock, vault, server, databases, projects, messaging, mail };
   const signIn = options.signIn ? openSignIn(options, { ...core, control }) : null;
-  const doors = await openDoors(options, { ...core, control, signIn });
+  const http = await openHttp(options, { ...core, control, signIn });
   const onError = (project: string, error: unknown): void =>
     log.error({ err: error, project }, 'a project cannot be read');
   const operator = new OperatorService({ control, projects, vault, clock, onError });
   const inner = { clock, control, projects, writers, bucket, callbacks, messaging, mail, cluster };
-  return { ...inner, signIn, operator, ...doors };
+  return { ...inner, signIn, operator, ...http };
 }
 
 function openMessaging(
@@ -236,7 +236,7 @@ function openSignIn(
 }
 
 /** What stands between the outside and the projects. */
-async function openDoors(
+async function openHttp(
   options: GatewayOptions,
   core: Services & { readonly control: ControlStore; readonly signIn: SignIn | null },
 ): Promise<Pick<Components, 'keyUse' | 'executor' | 'approvals' | 'app'>> {

@@ -18,7 +18,7 @@ export interface IssuedKey {
   readonly apiKey: string;
 }
 
-/** The authority: projects on disk, the executor over them, and the doors to it. Puts the parts together. */
+/** The authority: projects on disk, the executor over them, and the routes in. Composes them. */
 export class Gateway {
   readonly #deps: Components;
 

@@ -9,7 +9,7 @@ import { errorCode } from '../../shared/lib/guards.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import { AdminError } from './admin-error.ts';
 import { BucketTarget, folderTarget, type BlobTarget } from './blob-target.ts';
-import { lookUp, openControlDoor } from './control-door.ts';
+import { lookUp, openControlAccess } from './control-access.ts';
 import { stored } from './copies.ts';
 import { writeManifest } from './manifest.ts';
 import { existingKey, fingerprintOf } from './master-key.ts';
@@ -90,11 +90,11 @@ async function movable({
 }
 
 async function hold(options: ExportOptions, { project }: MovingProject): Promise<void> {
-  const door = await openControlDoor(options.settings);
+  const control = await openControlAccess(options.settings);
   try {
-    await door.hold(project.id);
+    await control.hold(project.id);
   } finally {
-    await door.close();
+    await control.close();
   }
   options.onHeld(project.slug);
 }

@@ -10,7 +10,7 @@ import { CopyRefused } from '../store/table-copy.ts';
 import { syncFile } from '../lib/durable-files.ts';
 import { AdminError } from './admin-error.ts';
 import { BucketTarget, folderTarget, sharedFolderTarget, type BlobTarget } from './blob-target.ts';
-import { lookUp, openControlDoor, type ControlDoor } from './control-door.ts';
+import { lookUp, openControlAccess, type ControlAccess } from './control-access.ts';
 import { checkFile, copyTo, databaseFile, syncFolders } from './copies.ts';
 import { DATABASE_FILE, exportedBlob } from './export.ts';
 import { refuseAccount, refuseBroken, refuseSlug } from './import-checks.ts';
@@ -49,13 +49,13 @@ export async function importProject(options: ImportOptions): Promise<ProjectMani
   refuseSlug(moving);
   const masterKey = existingKey(keyFileOf(settings));
   refuseOtherKey(masterKey, manifest);
-  const door = await openControlDoor(settings);
+  const control = await openControlAccess(settings);
   try {
     await refuseTaken(options, moving);
-    await takeIn(options, { manifest, moving, masterKey, door });
+    await takeIn(options, { manifest, moving, masterKey, control });
     return { ...manifest, project: moving.project };
   } finally {
-    await door.close();
+    await control.close();
   }
 }
 
@@ -93,7 +93,7 @@ interface Taking {
   readonly manifest: ProjectManifest;
   readonly moving: MovingProject;
   readonly masterKey: Uint8Array;
-  readonly door: ControlDoor;
+  readonly control: ControlAccess;
 }
 
 /** Removes what it has put in place when it fails, unless the gateway may have begun to use it. */
@@ -110,7 +110,7 @@ async function takeIn(options: ImportOptions, taking: Taking): Promise<void> {
     await bringToServer(options, { ...taking, stage });
     await putInPlace(settings, { id, stage, place });
     mayBeUsed = true;
-    await taking.door.adopt(taking.moving).catch((error: unknown) => {
+    await taking.control.adopt(taking.moving).catch((error: unknown) => {
       mayBeUsed = !(error instanceof OrderRefused);
       throw error;
     });

@@ -17,14 +17,14 @@ import type { Ingress } from './ingress.ts';
 import type { ApprovalService } from '../lib/approvals.ts';
 import type { Webhook } from '../channels/telegram/webhook.ts';
 import type { PayloadLinks } from './links/payload-links.ts';
-import { replicaRoutes, type ReplicaDoors } from './replica-routes.ts';
+import { replicaRoutes, type ReplicaDeps } from './replica-routes.ts';
 import { signInRoutes } from './sign-in-routes.ts';
 import type { SignIn } from '../auth/sign-in.ts';
 import type { Uploads } from './links/uploads.ts';
 import type { WebInbox } from '../web/inbox/inbox.ts';
-import { linkDoor } from '../web/inbox/link-door.ts';
+import { linkRoutes } from '../web/inbox/link-door.ts';
 
-interface Doors {
+interface AppDeps {
   readonly executor: Executor;
   readonly ingress: Ingress;
   readonly payloadLinks: PayloadLinks;
@@ -37,29 +37,29 @@ interface Doors {
   readonly vault: Vault;
   /** Null where Telegram's updates are fetched, or there is no bot. */
   readonly telegram: Webhook | null;
-  readonly replicas: Pick<ReplicaDoors, 'authenticator' | 'source' | 'clock'>;
+  readonly replicas: Pick<ReplicaDeps, 'authenticator' | 'source' | 'clock'>;
   readonly server: ServerInfo;
   readonly onInternal: OnInternalError;
 }
 
 /** Every address of the gateway: REST, MCP, webhook ingress, and the links to payloads, uploads and files. */
-export function httpApp(doors: Doors): Hono<HttpEnv> {
-  const { executor, server, onInternal } = doors;
+export function httpApp(deps: AppDeps): Hono<HttpEnv> {
+  const { executor, server, onInternal } = deps;
   const app = emptyApp(onInternal);
   const { contentUrl } = server;
-  if (contentUrl === undefined) app.route('/', contentRoutes(doors));
-  else contentElsewhere(app, doors, { host: new ContentHost(contentUrl) });
-  app.all('/w/:token', (c) => ingress(doors, c));
-  app.all('/u/:token', (c) => upload(doors, c));
-  const pages = pagesOnDemand(doors);
+  if (contentUrl === undefined) app.route('/', contentRoutes(deps));
+  else contentElsewhere(app, deps, { host: new ContentHost(contentUrl) });
+  app.all('/w/:token', (c) => ingress(deps, c));
+  app.all('/u/:token', (c) => upload(deps, c));
+  const pages = pagesOnDemand(deps);
   for (const path of ['/a/:token', '/c/:token']) {
     app.all(path, async (c) => (await pages()).fetch(c.req.raw, c.env));
   }
-  inboxDoors(app, doors);
-  if (doors.signIn) signInDoors(app, doors, doors.signIn);
-  if (doors.telegram) telegramDoor(app, doors.telegram);
-  app.route('/', replicaRoutes({ ...doors.replicas, server, onInternal }));
-  mountApi(app, { executor, server, onInternal, signIn: doors.signIn !== null });
+  inboxRoutes(app, deps);
+  if (deps.signIn) signInAppRoutes(app, deps, deps.signIn);
+  if (deps.telegram) telegramRoute(app, deps.telegram);
+  app.route('/', replicaRoutes({ ...deps.replicas, server, onInternal }));
+  mountApi(app, { executor, server, onInternal, signIn: deps.signIn !== null });
   return app;
 }
 
@@ -69,7 +69,7 @@ function pagesOnDemand({
   vault,
   server,
   onInternal,
-}: Doors): () => Promise<Hono<HttpEnv>> {
+}: AppDeps): () => Promise<Hono<HttpEnv>> {
   return once(async () => {
     const { pageRoutes } = await import('../web/pages/routes.tsx');
     const pages = pageRoutes(approvals, { publicUrl: server.urls.api, onInternal, vault });
@@ -78,8 +78,8 @@ function pagesOnDemand({
 }
 
 /** The web inbox, loaded when it is first opened. */
-function inboxDoors(app: Hono<HttpEnv>, { inbox, onInternal }: Doors): void {
-  app.route('/', linkDoor(inbox, onInternal));
+function inboxRoutes(app: Hono<HttpEnv>, { inbox, onInternal }: AppDeps): void {
+  app.route('/', linkRoutes(inbox, onInternal));
   const pages = once(async () => {
     const { uiRoutes } = await import('../web/inbox/routes.tsx');
     return new Hono<HttpEnv>().use(identify).route('/', uiRoutes(inbox, onInternal));
@@ -89,9 +89,9 @@ function inboxDoors(app: Hono<HttpEnv>, { inbox, onInternal }: Doors): void {
   }
 }
 
-function signInDoors(
+function signInAppRoutes(
   app: Hono<HttpEnv>,
-  { server, vault, onInternal }: Doors,
+  { server, vault, onInternal }: AppDeps,
   signIn: SignIn,
 ): void {
   app.route('/', signInRoutes(signIn, onInternal));
@@ -103,7 +103,7 @@ function signInDoors(
   app.all('/s/:token', async (c) => (await pages()).fetch(c.req.raw, c.env));
 }
 
-function telegramDoor(app: Hono<HttpEnv>, webhook: Webhook): void {
+function telegramRoute(app: Hono<HttpEnv>, webhook: Webhook): void {
   app.post(webhook.path, async (c) => {
     const { status, headers } = await webhook.handle(c.req.raw);
     return reply(c, null, status, Object.fromEntries(headers));
@@ -113,15 +113,15 @@ function telegramDoor(app: Hono<HttpEnv>, webhook: Webhook): void {
   });
 }
 
-async function ingress(doors: Doors, c: Context<HttpEnv>): Promise<Response> {
+async function ingress(deps: AppDeps, c: Context<HttpEnv>): Promise<Response> {
   if (c.req.method !== 'POST') throw methodNotAllowed(['POST']);
-  const answer = await doors.ingress.receive(c.req.param('token') ?? '', c.env.incoming);
+  const answer = await deps.ingress.receive(c.req.param('token') ?? '', c.env.incoming);
   if (c.env.visit) c.env.visit.delivery = answer.status;
   return reply(c, JSON.stringify(answer), 200, { 'Content-Type': 'application/json' });
 }
 
-async function upload(doors: Doors, c: Context<HttpEnv>): Promise<Response> {
+async function upload(deps: AppDeps, c: Context<HttpEnv>): Promise<Response> {
   if (c.req.method !== 'PUT') throw methodNotAllowed(['PUT']);
-  const answer = await doors.uploads.receive(c.req.param('token') ?? '', c.env.incoming);
+  const answer = await deps.uploads.receive(c.req.param('token') ?? '', c.env.incoming);
   return reply(c, JSON.stringify(answer), 200, { 'Content-Type': 'application/json' });
 }

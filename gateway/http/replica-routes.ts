@@ -33,7 +33,7 @@ const USE_MS = 3_600_000;
 const U32_MAX = 2 ** 32 - 1;
 const NO_STORE = { 'Cache-Control': 'no-store' };
 
-export interface ReplicaDoors {
+export interface ReplicaDeps {
   readonly authenticator: Authenticator;
   readonly source: ReplicaSource;
   readonly clock: Clock;
@@ -48,20 +48,20 @@ type Answer = (c: Context<HttpEnv>, known: KnownCaller) => Promise<Response>;
  * stream of its changes. Replicas are read only. The client of the protocol takes 500, and 400 with a `generation`, for
  * the end of a generation: so all trouble is 503, and what cannot be is 404.
  */
-export function replicaRoutes(doors: ReplicaDoors): Hono<HttpEnv> {
-  const { source } = doors;
+export function replicaRoutes(deps: ReplicaDeps): Hono<HttpEnv> {
+  const { source } = deps;
   const app = new Hono<HttpEnv>();
   const route = (path: string, method: 'GET' | 'POST', answer: Answer): void => {
-    app.all(`/v1/replica${path}`, (c) => respond(doors, c, method, answer));
+    app.all(`/v1/replica${path}`, (c) => respond(deps, c, method, answer));
   };
-  route('', 'GET', (c, known) => place(doors, c, known));
-  route('/changes', 'GET', (c, known) => changes(doors, c, known));
+  route('', 'GET', (c, known) => place(deps, c, known));
+  route('/changes', 'GET', (c, known) => changes(deps, c, known));
   route('/:epoch/info', 'GET', async (c, { project }) => {
     const generation = await source.generation(project, epochOf(c));
     return json(c, { current_generation: generation });
   });
-  route('/:epoch/export/:generation', 'GET', (c, { project }) => exported(doors, c, project));
-  route('/:epoch/sync/:generation/:from/:to', 'GET', (c, { project }) => frames(doors, c, project));
+  route('/:epoch/export/:generation', 'GET', (c, { project }) => exported(deps, c, project));
+  route('/:epoch/sync/:generation/:from/:to', 'GET', (c, { project }) => frames(deps, c, project));
   for (const version of ['v2', 'v3']) {
     route(`/:epoch/${version}/pipeline`, 'POST', () => {
       throw new ServiceError('SCOPE_MISSING', {
@@ -73,7 +73,7 @@ export function replicaRoutes(doors: ReplicaDoors): Hono<HttpEnv> {
 }
 
 async function respond(
-  { authenticator, onInternal }: ReplicaDoors,
+  { authenticator, onInternal }: ReplicaDeps,
   c: Context<HttpEnv>,
   method: string,
   answer: Answer,
@@ -109,7 +109,7 @@ function json(c: Context<HttpEnv>, value: unknown, status = 200): Response {
 }
 
 async function place(
-  { authenticator, clock, server, source }: ReplicaDoors,
+  { authenticator, clock, server, source }: ReplicaDeps,
   c: Context<HttpEnv>,
   known: KnownCaller,
 ): Promise<Response> {
@@ -130,7 +130,7 @@ async function place(
 }
 
 async function exported(
-  { source, onInternal }: ReplicaDoors,
+  { source, onInternal }: ReplicaDeps,
   c: Context<HttpEnv>,
   project: Project,
 ): Promise<Response> {
@@ -148,7 +148,7 @@ async function exported(
 }
 
 async function frames(
-  { source }: ReplicaDoors,
+  { source }: ReplicaDeps,
   c: Context<HttpEnv>,
   project: Project,
 ): Promise<Response> {
@@ -168,13 +168,13 @@ async function frames(
 
 /** Told as they come until the client leaves, or its key ends. */
 async function changes(
-  doors: ReplicaDoors,
+  deps: ReplicaDeps,
   c: Context<HttpEnv>,
   known: KnownCaller,
 ): Promise<Response> {
   const { project, expiresAt } = known;
-  doors.authenticator.note(known);
-  await doors.source.place(project);
+  deps.authenticator.note(known);
+  await deps.source.place(project);
   const headers = commonHeaders(c, {
     'Content-Type': 'text/event-stream',
     'X-Accel-Buffering': 'no',
@@ -183,7 +183,7 @@ async function changes(
   const stream = new EventStream(c.env, headers);
   const leave = project.feed.join({
     expiresAt,
-    refusal: refusalOf(doors, readerOf(c)),
+    refusal: refusalOf(deps, readerOf(c)),
     send: (text) => stream.send(text),
     end: (text) => stream.end(text),
   });
@@ -194,7 +194,7 @@ async function changes(
 
 /** Why a key may not listen any more; null while it may. */
 function refusalOf(
-  { authenticator, clock, source }: ReplicaDoors,
+  { authenticator, clock, source }: ReplicaDeps,
   credentials: Credentials,
 ): () => Promise<ErrorCode | null> {
   let notedAt = clock.now();

@@ -12,13 +12,12 @@ export function pathOf(url: string): string {
   );
 }
 
-/** A path as the log shows it: addresses of one letter carry what opens them, which is left out. */
+/** A path as the log shows it. Addresses of one letter, and those that open the web inbox, carry a secret: it's left out. */
 export function shownPath(path: string): string {
   const [, letter] = /^\/+([a-z])\//i.exec(path) ?? [];
   if (letter !== undefined) return `/${letter}/…`;
-  // So do those that open the web inbox.
-  const [, door] = /^\/+ui\/+(open|sign-in)\//i.exec(path) ?? [];
-  if (door !== undefined) return `/ui/${door}/…`;
+  const [, page] = /^\/+ui\/+(open|sign-in)\//i.exec(path) ?? [];
+  if (page !== undefined) return `/ui/${page}/…`;
   return path.length > PATH_CHARS_MAX ? `${path.slice(0, PATH_CHARS_MAX)}…` : path;
 }
 

@@ -9,7 +9,7 @@ import { CallQueue } from './call-queue.ts';
 import { TelegramFailure } from './failure.ts';
 import { Poller } from './poller.ts';
 import { Chat } from './chat.ts';
-import { webhookDoor, webhookSecret, type Webhook } from './webhook.ts';
+import { webhookHandler, webhookSecret, type Webhook } from './webhook.ts';
 
 interface TelegramConfig {
   readonly token: string;
@@ -100,7 +100,7 @@ export class TelegramBot {
     this.carrier = telegramCarrier(this.#api, publicUrl);
     this.webhook =
       config.mode === 'webhook'
-        ? webhookDoor(webhookSecret(config.token), (update) => conversation.handle(update))
+        ? webhookHandler(webhookSecret(config.token), (update) => conversation.handle(update))
         : null;
   }
 

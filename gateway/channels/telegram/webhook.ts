@@ -19,7 +19,10 @@ export function webhookSecret(token: string): string {
 }
 
 /** Answers after the update has been dealt with, so that Telegram repeats what died with the process. */
-export function webhookDoor(secret: string, take: (update: unknown) => Promise<unknown>): Webhook {
+export function webhookHandler(
+  secret: string,
+  take: (update: unknown) => Promise<unknown>,
+): Webhook {
   const wanted = digest(secret);
   return {
     path: '/telegram/updates',

@@ -14,7 +14,7 @@ import type { Downloads, FileAnswer, Wanted } from './downloads.ts';
 import { FileBody } from '../../lib/file-body.ts';
 import type { PayloadLinks } from './payload-links.ts';
 
-interface ContentDoors {
+interface ContentDeps {
   readonly payloadLinks: PayloadLinks;
   readonly downloads: Downloads;
   readonly onInternal: OnInternalError;
@@ -28,11 +28,7 @@ const PATHS = {
 } as const;
 
 /** What strangers wrote: payloads, the HTML of mails, and files. */
-export function contentRoutes({
-  payloadLinks,
-  downloads,
-  onInternal,
-}: ContentDoors): Hono<HttpEnv> {
+export function contentRoutes({ payloadLinks, downloads, onInternal }: ContentDeps): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.all(PATHS.payload, (c) => payload(payloadLinks, c));
   app.all(PATHS.mailHtml, (c) => mailHtml(payloadLinks, c));
@@ -53,10 +49,10 @@ export function contentRoutes({
  */
 export function contentElsewhere(
   app: Hono<HttpEnv>,
-  doors: ContentDoors,
+  deps: ContentDeps,
   { host }: { readonly host: ContentHost },
 ): void {
-  const there = emptyApp(doors.onInternal).route('/', contentRoutes(doors));
+  const there = emptyApp(deps.onInternal).route('/', contentRoutes(deps));
   app.use(async (c, next) => {
     const asked = host.askedBy(c.env.incoming);
     if (asked === 'content') return there.fetch(c.req.raw, c.env);

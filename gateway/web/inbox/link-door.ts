@@ -15,7 +15,7 @@ import { parseFields } from '../../../shared/kernel/operation.ts';
 import type { WebInbox } from './inbox.ts';
 
 /** Where `svc open` asks, with its key, for a link that opens the web inbox once. */
-export function linkDoor(inbox: WebInbox, onInternal: OnInternalError): Hono<HttpEnv> {
+export function linkRoutes(inbox: WebInbox, onInternal: OnInternalError): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.all('/v1/ui/links', async (c) => {
     try {

@@ -2,7 +2,7 @@ import type { ServerInfo } from '../../kernel/context.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import type { Operation } from '../../kernel/operation.ts';
 import { jsonSchema } from '../fields.ts';
-import { DOOR_TAGS, doorPaths, outgoingWebhooks } from './doors.ts';
+import { DOOR_TAGS, routePaths, outgoingWebhooks } from './routes.ts';
 import { inputParameters, requestBody, type RequestBody } from './input.ts';
 import { COMMON_HEADERS, errorResponses, jsonResponse, RESPONSE_COMPONENTS } from './responses.ts';
 import { SIGN_IN_TAG, signInPaths } from './sign-in.ts';
@@ -70,7 +70,7 @@ export function openApiDocument(
     servers: [{ url: server.urls.api, description: 'This server' }],
     security: [{ apiKey: [] }],
     tags: tagsOf(operations, signIn),
-    paths: { ...paths, ...(signIn && signInPaths()), ...doorPaths(server) },
+    paths: { ...paths, ...(signIn && signInPaths()), ...routePaths(server) },
     webhooks: outgoingWebhooks(),
     components: {
       securitySchemes: {

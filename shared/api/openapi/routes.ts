@@ -21,7 +21,7 @@ export const DOOR_TAGS: Readonly<Record<string, string>> = {
 type Described = Pick<ServerInfo, 'urls' | 'contentUrl'>;
 
 /** The paths that are no operation's: what senders, links and people reach, the tools of agents, and this document. */
-export function doorPaths(server: Described): Record<string, Json> {
+export function routePaths(server: Described): Record<string, Json> {
   const { hooks, mcp } = server.urls;
   return {
     '/mcp': { servers: [{ url: baseOf(mcp), description: 'MCP' }], post: MCP },

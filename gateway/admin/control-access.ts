@@ -17,12 +17,12 @@ import { existingKey } from './master-key.ts';
 import { order, OrderRefused } from './operator-call.ts';
 import { keyFileOf, type AdminSettings } from './settings.ts';
 
-type Door = Pick<AdminSettings, 'dataFolder' | 'masterKeyFile' | 'databases'>;
+type ControlOptions = Pick<AdminSettings, 'dataFolder' | 'masterKeyFile' | 'databases'>;
 
 const LOOK_MS = 500;
 
 /** The rows of the control database about a project, changed by whoever has the data: the running gateway, or else us. */
-export interface ControlDoor {
+export interface ControlAccess {
   /** Resolves when nothing of the project is being written any more. */
   hold(projectId: string): Promise<void>;
   /** Throws an `OrderRefused` when its id or slug is taken. */
@@ -31,7 +31,7 @@ export interface ControlDoor {
 }
 
 /** Keeps a gateway from starting while it is open without one. Throws an `AdminError` when neither way leads to the data. */
-export async function openControlDoor(settings: Door): Promise<ControlDoor> {
+export async function openControlAccess(settings: ControlOptions): Promise<ControlAccess> {
   const { dataFolder, masterKeyFile } = settings;
   let lock: Lock;
   try {
@@ -49,11 +49,11 @@ export async function openControlDoor(settings: Door): Promise<ControlDoor> {
   }
 }
 
-class RunningGateway implements ControlDoor {
+class RunningGateway implements ControlAccess {
   readonly #dataFolder: string;
   readonly #store: string;
 
-  constructor({ dataFolder, databases }: Door) {
+  constructor({ dataFolder, databases }: ControlOptions) {
     this.#dataFolder = dataFolder;
     this.#store = databases.fingerprint;
   }
@@ -76,7 +76,7 @@ class RunningGateway implements ControlDoor {
   }
 }
 
-class OwnData implements ControlDoor {
+class OwnData implements ControlAccess {
   readonly #control: ControlStore;
   readonly #lock: Lock;
   /** Of the gateway that this folder belongs to, where others may share its store. */
@@ -88,7 +88,7 @@ class OwnData implements ControlDoor {
     this.#gatewayId = gatewayId;
   }
 
-  static async open(settings: Door, lock: Lock): Promise<OwnData> {
+  static async open(settings: ControlOptions, lock: Lock): Promise<OwnData> {
     const { databases, dataFolder } = settings;
     const vault = createVault(existingKey(keyFileOf(settings)));
     const control = await onceFree(() => openControl(databases, vault, () => undefined));
