@@ -22,7 +22,7 @@ import { signInRoutes } from './sign-in-routes.ts';
 import type { SignIn } from '../auth/sign-in.ts';
 import type { Uploads } from './links/uploads.ts';
 import type { WebInbox } from '../web/inbox/inbox.ts';
-import { linkRoutes } from '../web/inbox/link-door.ts';
+import { linkRoutes } from '../web/inbox/link-routes.ts';
 
 interface AppDeps {
   readonly executor: Executor;

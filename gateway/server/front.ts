@@ -2,7 +2,7 @@ import { getRequestListener } from '@hono/node-server';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
-import { unroutable, type HttpEnv, type Visit } from '../../shared/api/http.ts';
+import { unroutable, type HttpEnv, type RequestInfo } from '../../shared/api/http.ts';
 import { unavailable } from '../../shared/lib/errors.ts';
 import { answerError } from '../../shared/http/answers.ts';
 import type { Handler } from '../../shared/http/http-server.ts';
@@ -45,7 +45,7 @@ const EXPECTED: ReadonlyMap<string, number> = new Map([
 /** What every request passes: the probes, the gateway once it is open, and then the log and the counters. */
 export class Front {
   readonly #deps: FrontDeps;
-  readonly #visits = new WeakMap<object, Visit>();
+  readonly #visits = new WeakMap<object, RequestInfo>();
   #serve: ReturnType<typeof getRequestListener> | null = null;
   #routes = new RouteTable([]);
 
@@ -73,7 +73,7 @@ export class Front {
     }
     const started = performance.now();
     const clientAddress = addressBehind(request, { kind, trusted });
-    const visit: Visit = { clientAddress, requestId: null, delivery: null };
+    const visit: RequestInfo = { clientAddress, requestId: null, delivery: null };
     this.#visits.set(request, visit);
     response.once('close', () => {
       this.#ended({
@@ -120,7 +120,7 @@ export class Front {
 interface Ended {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly visit: Visit;
+  readonly visit: RequestInfo;
   readonly path: string;
   readonly seconds: number;
 }

@@ -7,7 +7,7 @@ import { newRequestId } from '../lib/ids.ts';
 import { VERSION } from '../lib/version.ts';
 
 /** What the hosted process knows of a request, and learns of it for its log and metrics. */
-export interface Visit {
+export interface RequestInfo {
   /** Seen through the proxies that are trusted. */
   readonly clientAddress: string;
   requestId: string | null;
@@ -17,7 +17,7 @@ export interface Visit {
 
 /** What every handler finds on a request: the Node request and response, and an id. */
 export interface HttpEnv {
-  Bindings: HttpBindings & { readonly visit?: Visit };
+  Bindings: HttpBindings & { readonly visit?: RequestInfo };
   Variables: { requestId: string };
 }
 

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../shared/lib/errors.ts';
 import { channelList } from '../../../shared/operations/channel/list.ts';
 import type { Tone } from './parts.tsx';
-import type { Visit } from './visit.ts';
+import type { PageContext } from './page-context.ts';
 
 /** A channel as `channel_list` answers it. */
 export interface Channel {
@@ -46,13 +46,13 @@ export const CHANNEL_STATES: Readonly<Record<Channel['status'], StateWords>> = {
 };
 
 /** The owner first. */
-export async function channelsOf(visit: Visit): Promise<readonly Channel[]> {
-  return ((await visit.call(channelList, {})) as { items: Channel[] }).items;
+export async function channelsOf(context: PageContext): Promise<readonly Channel[]> {
+  return ((await context.call(channelList, {})) as { items: Channel[] }).items;
 }
 
 /** NOT_FOUND. */
-export async function channelOf(visit: Visit, id: string): Promise<Channel> {
-  const channel = (await channelsOf(visit)).find((one) => one.id === id);
+export async function channelOf(context: PageContext, id: string): Promise<Channel> {
+  const channel = (await channelsOf(context)).find((one) => one.id === id);
   if (!channel) throw new ServiceError('NOT_FOUND');
   return channel;
 }

@@ -6,7 +6,7 @@ import { queueRow } from '../../../shared/kernel/queue-row.ts';
 import { mayCall } from '../../../shared/lib/scopes.ts';
 import type { EventRow } from '../../../shared/store/events.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
-import type { Visit } from './visit.ts';
+import type { PageContext } from './page-context.ts';
 
 /** An event as a person sees it: the envelope, and what callers are not told because they did it themselves. */
 export interface SeenEvent {
@@ -25,8 +25,8 @@ export interface SeenEvent {
 }
 
 /** One event, read without a claim, with what `inbox_get` leaves out: who holds it, and links to what is large. NOT_FOUND. */
-export async function lookAtEvent(visit: Visit, id: string): Promise<SeenEvent> {
-  const { access, inbox, project, now } = visit;
+export async function lookAtEvent(context: PageContext, id: string): Promise<SeenEvent> {
+  const { access, inbox, project, now } = context;
   const seen = await access.project.store.read(async (store) => {
     const row = await store.events.findWhole(id, now);
     return (

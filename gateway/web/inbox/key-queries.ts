@@ -3,7 +3,7 @@ import { LIST_MAX } from '../../../shared/lib/limits.ts';
 import { keyList } from '../../../shared/operations/key/list.ts';
 import type { Scope } from '../../../shared/lib/scopes.ts';
 import type { Tone } from './parts.tsx';
-import type { Visit } from './visit.ts';
+import type { PageContext } from './page-context.ts';
 
 /** A key as `key_list` answers it. */
 export interface Key {
@@ -55,18 +55,18 @@ interface Listed {
 }
 
 /** The oldest first; all keys for whoever has `admin`, otherwise their own. */
-export async function keysOf(visit: Visit, cursor?: string): Promise<Listed> {
+export async function keysOf(context: PageContext, cursor?: string): Promise<Listed> {
   const input = { limit: LIST_MAX, ...(cursor !== undefined && { cursor }) };
-  return (await visit.call(keyList, input)) as Listed;
+  return (await context.call(keyList, input)) as Listed;
 }
 
 /** NOT_FOUND. */
-export async function keyOf(visit: Visit, id: string): Promise<Key> {
-  let page = await keysOf(visit);
+export async function keyOf(context: PageContext, id: string): Promise<Key> {
+  let page = await keysOf(context);
   for (;;) {
     const key = page.items.find((one) => one.id === id);
     if (key) return key;
     if (page.next_cursor === null) throw new ServiceError('NOT_FOUND');
-    page = await keysOf(visit, page.next_cursor);
+    page = await keysOf(context, page.next_cursor);
   }
 }

@@ -6,7 +6,7 @@ import { AgentText } from '../pages/request-copy.tsx';
 import type { Access } from './access.ts';
 import { SCRIPT_VERSION } from './script.ts';
 import { STYLE_VERSION } from './style.ts';
-import type { UiPage } from './visit.ts';
+import type { UiPage } from './page-context.ts';
 
 /** What a page needs to find its style and its script. */
 export interface PageFrame {

@@ -8,7 +8,7 @@ import { routesPage } from './pages/routes.tsx';
 import { sessionsPage } from './pages/sessions.tsx';
 import { sourcesPage } from './pages/sources.tsx';
 import { usagePage } from './pages/usage.tsx';
-import type { UiPage } from './visit.ts';
+import type { UiPage } from './page-context.ts';
 
 /** All pages, in the order of the navigation. */
 export const UI_PAGES: readonly UiPage[] = [

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { Icon } from '../pages/icons.tsx';
-import type { Visit } from './visit.ts';
+import type { PageContext } from './page-context.ts';
 
 // What pages are made of.
 
@@ -39,17 +39,17 @@ export function Problem({ text }: { readonly text: string | null }): JSX.Element
 
 /** A form that is sent to this very page. */
 export function Form({
-  visit,
+  context,
   children,
   class: names = 'stack',
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly children?: Child;
   readonly class?: string;
 }): JSX.Element {
   return (
     <form method="post" class={names}>
-      <input type="hidden" name="csrf" value={visit.csrf} />
+      <input type="hidden" name="csrf" value={context.csrf} />
       {children}
     </form>
   );
@@ -206,12 +206,12 @@ export function Filters({
 
 /** On to what is older, by the `next_cursor` of a list; what else the query says is kept. */
 export function Pager({
-  visit,
+  context,
   next,
   keep = [],
   words = ['Newest', 'Older'],
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly next: string | null;
   /** Names of fields of the query. */
   readonly keep?: readonly string[];
@@ -220,12 +220,12 @@ export function Pager({
 }): JSX.Element | null {
   const kept = new URLSearchParams();
   for (const name of keep) {
-    const value = visit.query(name);
+    const value = context.query(name);
     if (value !== undefined) kept.set(name, value);
   }
   const older = new URLSearchParams(kept);
   if (next !== null) older.set('cursor', next);
-  const isFirst = visit.query('cursor') === undefined;
+  const isFirst = context.query('cursor') === undefined;
   if (next === null && isFirst) return null;
   return (
     <nav class="pager" aria-label="More of this list">

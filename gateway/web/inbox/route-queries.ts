@@ -2,7 +2,7 @@ import { ServiceError } from '../../../shared/lib/errors.ts';
 import { routeAttempts } from '../../../shared/operations/route/attempts.ts';
 import { routeList } from '../../../shared/operations/route/list.ts';
 import type { Tone } from './parts.tsx';
-import type { Visit } from './visit.ts';
+import type { PageContext } from './page-context.ts';
 
 /** A route as `route_list` answers it. */
 export interface Route {
@@ -49,23 +49,23 @@ interface Deliveries {
   readonly next_cursor: string | null;
 }
 
-export async function routesOf(visit: Visit): Promise<readonly Route[]> {
-  return ((await visit.call(routeList, {})) as { items: Route[] }).items;
+export async function routesOf(context: PageContext): Promise<readonly Route[]> {
+  return ((await context.call(routeList, {})) as { items: Route[] }).items;
 }
 
 /** NOT_FOUND. */
-export async function routeOf(visit: Visit, id: string): Promise<Route> {
-  const route = (await routesOf(visit)).find((one) => one.id === id);
+export async function routeOf(context: PageContext, id: string): Promise<Route> {
+  const route = (await routesOf(context)).find((one) => one.id === id);
   if (!route) throw new ServiceError('NOT_FOUND');
   return route;
 }
 
 export async function deliveriesOf(
-  visit: Visit,
+  context: PageContext,
   route_id: string,
   page: Readonly<Record<string, unknown>>,
 ): Promise<Deliveries> {
-  return (await visit.call(routeAttempts, { route_id, ...page })) as Deliveries;
+  return (await context.call(routeAttempts, { route_id, ...page })) as Deliveries;
 }
 
 /** Of so many deliveries the last attempt is looked for. */

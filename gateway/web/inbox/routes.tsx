@@ -34,7 +34,7 @@ import { UI_PAGES } from './pages.ts';
 import { SCRIPT } from './script.ts';
 import type { Session } from './sessions.ts';
 import { UI_STYLE } from './style.ts';
-import type { Shown, UiPage, Visit } from './visit.ts';
+import type { PageResult, UiPage, PageContext } from './page-context.ts';
 
 const NEVER = new AbortController().signal;
 /** More than this wait as `20+`. */
@@ -103,7 +103,7 @@ function pagesFor({ scopes }: Access): UiPage[] {
 }
 
 /** Who looks at what; or what they are told who may not. */
-async function visitOf(ui: Ui, c: Ctx, page: UiPage): Promise<Visit | Response> {
+async function visitOf(ui: Ui, c: Ctx, page: UiPage): Promise<PageContext | Response> {
   const { inbox, root } = ui;
   const session = await sessionOf(ui, c);
   if (!session) return signInPage(ui, c, { status: 401 });
@@ -138,46 +138,46 @@ async function missing(ui: Ui, c: Ctx, session: Session): Promise<Response> {
 }
 
 async function show(ui: Ui, c: Ctx, page: UiPage): Promise<Response> {
-  const visit = await visitOf(ui, c, page);
-  if (visit instanceof Response) return visit;
-  const { position } = visit.access.project;
-  return framed(ui, c, { page, visit, position, shown: await page.show(visit) });
+  const context = await visitOf(ui, c, page);
+  if (context instanceof Response) return context;
+  const { position } = context.access.project;
+  return framed(ui, c, { page, context, position, shown: await page.show(context) });
 }
 
 async function act(ui: Ui, c: Ctx, page: UiPage): Promise<Response> {
   if (isForeign(senderOf(c), ui.ownOrigin)) return foreignForm(ui, c);
-  const visit = await visitOf(ui, c, page);
-  if (visit instanceof Response) return visit;
+  const context = await visitOf(ui, c, page);
+  if (context instanceof Response) return context;
   if (!page.act) return nothingHere(ui, c);
   if (!isForm(c)) return outdatedForm(ui, c);
   const body = await bodyOf(c, page.formMaxBytes);
   const csrf = new URLSearchParams(body).get('csrf') ?? '';
-  if (!isSigned(ui.inbox.vault, sessionCsrf(visit.session), csrf)) return outdatedForm(ui, c);
-  const acted = await page.act(visit, body);
+  if (!isSigned(ui.inbox.vault, sessionCsrf(context.session), csrf)) return outdatedForm(ui, c);
+  const acted = await page.act(context, body);
   if ('to' in acted) return goTo(c, acted.to);
-  const { position } = visit.access.project;
-  return framed(ui, c, { page, visit, position, shown: acted });
+  const { position } = context.access.project;
+  return framed(ui, c, { page, context, position, shown: acted });
 }
 
 interface Framing {
   readonly page: UiPage;
-  readonly visit: Visit;
+  readonly context: PageContext;
   /** The newest commit that `shown` is sure to know of. */
   readonly position: number;
-  readonly shown: Shown;
+  readonly shown: PageResult;
 }
 
 async function framed(
   ui: Ui,
   c: Ctx,
-  { page, visit, position, shown }: Framing,
+  { page, context, position, shown }: Framing,
 ): Promise<Response> {
-  const { access, csrf } = visit;
+  const { access, csrf } = context;
   const { title, content, status = 200, wide = false } = shown;
   const frame = newFrame(ui);
   const pages = pagesFor(access);
   const layout = { frame, access, csrf, title, position, wide, current: page, pages };
-  const waiting = await waitingIn(visit);
+  const waiting = await waitingIn(context);
   return html(
     c,
     status,
@@ -189,10 +189,10 @@ async function framed(
 }
 
 /** How many requests wait for a person; null for whom that is not to be known. */
-async function waitingIn(visit: Visit): Promise<string | null> {
-  if (!mayCall(visit.access.scopes, requestList.scope)) return null;
+async function waitingIn(context: PageContext): Promise<string | null> {
+  if (!mayCall(context.access.scopes, requestList.scope)) return null;
   const input = { status: 'pending', limit: COUNTED_MAX + 1 };
-  const { items } = (await visit.call(requestList, input)) as { items: unknown[] };
+  const { items } = (await context.call(requestList, input)) as { items: unknown[] };
   return items.length > COUNTED_MAX ? `${COUNTED_MAX}+` : String(items.length);
 }
 

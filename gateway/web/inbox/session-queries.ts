@@ -1,6 +1,6 @@
 import type { Access } from './access.ts';
 import type { OpenSession, Session } from './sessions.ts';
-import type { Visit } from './visit.ts';
+import type { PageContext } from './page-context.ts';
 
 /** A session as whoever may end it sees it. */
 export interface Listed {
@@ -16,27 +16,27 @@ export interface Listed {
 const HANDLE_CHARS = 22;
 
 /** An owner sees all sessions of the project, and whoever may decide for want of one; a key sees its own. */
-export function seesAll({ access }: Visit): boolean {
+export function seesAll({ access }: PageContext): boolean {
   return access.deciding !== 'not_a_key';
 }
 
 /** The last begun first, but this one before all others. */
-export async function sessionsOf(visit: Visit): Promise<Listed[]> {
-  const { access, inbox, session } = visit;
+export async function sessionsOf(context: PageContext): Promise<Listed[]> {
+  const { access, inbox, session } = context;
   const { holder } = session;
   const found =
-    holder.kind === 'key' && !seesAll(visit)
+    holder.kind === 'key' && !seesAll(context)
       ? await inbox.sessions.ofKey(holder)
       : await inbox.sessions.ofOwner(
           holder.kind === 'owner' ? holder.address : null,
-          visit.project.id,
+          context.project.id,
         );
   const listed = await Promise.all(
     found.map(async (one) => {
       // One whose key was revoked is over, though its row is there.
       const its = await inbox.access.judge(one, access.project);
       const isThis = one.idHash === session.idHash;
-      return its && { handle: handleOf(visit, one), session: one, access: its, isThis };
+      return its && { handle: handleOf(context, one), session: one, access: its, isThis };
     }),
   );
   return listed
@@ -47,10 +47,10 @@ export async function sessionsOf(visit: Visit): Promise<Listed[]> {
 }
 
 /** Ends those that are still open. */
-export async function end({ inbox }: Visit, sessions: readonly Listed[]): Promise<void> {
+export async function end({ inbox }: PageContext, sessions: readonly Listed[]): Promise<void> {
   for (const { session } of sessions) await inbox.sessions.end(session);
 }
 
-function handleOf({ inbox, session }: Visit, { idHash }: Pick<Session, 'idHash'>): string {
+function handleOf({ inbox, session }: PageContext, { idHash }: Pick<Session, 'idHash'>): string {
   return inbox.vault.sign(`ui|session|1|${session.idHash}|${idHash}`).slice(0, HANDLE_CHARS);
 }

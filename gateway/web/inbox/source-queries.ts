@@ -2,7 +2,7 @@ import { ServiceError } from '../../../shared/lib/errors.ts';
 import { sourceList } from '../../../shared/operations/source/list.ts';
 import type { VERIFICATIONS } from '../../../shared/operations/source/view.ts';
 import type { Tone } from './parts.tsx';
-import type { Visit } from './visit.ts';
+import type { PageContext } from './page-context.ts';
 
 /** A source as `source_list` answers it, its address with what makes it secret. */
 export interface Source {
@@ -19,13 +19,13 @@ export interface Source {
   readonly rejected_24h: number;
 }
 
-export async function sourcesOf(visit: Visit): Promise<readonly Source[]> {
-  return ((await visit.call(sourceList, {})) as { items: Source[] }).items;
+export async function sourcesOf(context: PageContext): Promise<readonly Source[]> {
+  return ((await context.call(sourceList, {})) as { items: Source[] }).items;
 }
 
 /** NOT_FOUND. */
-export async function sourceOf(visit: Visit, name: string): Promise<Source> {
-  const source = (await sourcesOf(visit)).find((one) => one.name === name);
+export async function sourceOf(context: PageContext, name: string): Promise<Source> {
+  const source = (await sourcesOf(context)).find((one) => one.name === name);
   if (!source) throw new ServiceError('NOT_FOUND');
   return source;
 }

@@ -4,14 +4,14 @@ import { Document } from './document.tsx';
 import { Icon } from './icons.tsx';
 import { AgentText } from './request-copy.tsx';
 
-interface Shown {
+interface PageResult {
   readonly channel: ChannelView;
   readonly csrf: string;
   readonly problem: string | null;
 }
 
 /** Asks whoever reads mail at an address whether they want to be asked there, and says how far that is. */
-export function ChannelPage({ channel, csrf, problem }: Shown): JSX.Element {
+export function ChannelPage({ channel, csrf, problem }: PageResult): JSX.Element {
   if (channel.status !== 'added') return <Confirmed channel={channel} />;
   return (
     <Document title="Confirm your address" project={channel.project}>
@@ -44,7 +44,7 @@ export function ChannelPage({ channel, csrf, problem }: Shown): JSX.Element {
   );
 }
 
-function Confirmed({ channel }: Pick<Shown, 'channel'>): JSX.Element {
+function Confirmed({ channel }: Pick<PageResult, 'channel'>): JSX.Element {
   const active = channel.status === 'active';
   return (
     <Document title="Address confirmed" project={channel.project}>
@@ -67,7 +67,7 @@ function Confirmed({ channel }: Pick<Shown, 'channel'>): JSX.Element {
   );
 }
 
-function ChannelFacts({ channel }: Pick<Shown, 'channel'>): JSX.Element {
+function ChannelFacts({ channel }: Pick<PageResult, 'channel'>): JSX.Element {
   return (
     <dl class="facts">
       <dt>Address</dt>

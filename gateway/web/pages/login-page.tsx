@@ -8,14 +8,14 @@ import type { Reading } from './text.ts';
 import { lengthOfTime } from './time.ts';
 import { AgentText, Ago, Time } from './request-copy.tsx';
 
-interface Shown {
+interface PageResult {
   readonly login: LoginView;
   readonly csrf: string;
   readonly problem: string | null;
 }
 
 /** Asks whoever reads mail at an address whether it is they who sign in, by the code that their terminal shows. */
-export function LoginPage({ login, csrf, problem }: Shown): JSX.Element {
+export function LoginPage({ login, csrf, problem }: PageResult): JSX.Element {
   const { state, userCode, email } = login;
   if (state !== 'waiting') return <LoginEndPage state={state} login={login} />;
   return (
@@ -60,7 +60,7 @@ export function LoginPage({ login, csrf, problem }: Shown): JSX.Element {
 }
 
 /** What is known of whoever began it. All but address and time is what a program says of itself. */
-function Begun({ login }: Pick<Shown, 'login'>): JSX.Element {
+function Begun({ login }: Pick<PageResult, 'login'>): JSX.Element {
   const { client, createdAt, expiresAt, now } = login;
   return (
     <>
@@ -145,7 +145,7 @@ const ENDS: Readonly<Record<Exclude<LoginState, 'waiting'>, EndWords>> = {
 function LoginEndPage({
   state,
   login,
-}: Pick<Shown, 'login'> & { readonly state: Exclude<LoginState, 'waiting'> }): JSX.Element {
+}: Pick<PageResult, 'login'> & { readonly state: Exclude<LoginState, 'waiting'> }): JSX.Element {
   const { heading, tone, icon, meaning } = ENDS[state];
   return (
     <Document title={heading} project={null}>

@@ -46,14 +46,14 @@ async function look(pages: Pages, c: Ctx): Promise<Response> {
   return show(pages, c, { token, login });
 }
 
-interface Shown {
+interface PageResult {
   readonly token: string;
   readonly login: LoginView;
   readonly status?: 200 | 400 | 403 | 415;
   readonly problem?: string;
 }
 
-function show({ vault }: Pages, c: Ctx, shown: Shown): Promise<Response> {
+function show({ vault }: Pages, c: Ctx, shown: PageResult): Promise<Response> {
   const { token, login, status = 200, problem = null } = shown;
   const csrf = vault.sign(signInText(token));
   return page(c, status, <LoginPage login={login} csrf={csrf} problem={problem} />);

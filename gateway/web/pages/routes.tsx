@@ -65,7 +65,7 @@ async function showRequest(pages: Pages, c: Ctx): Promise<Response> {
   return show(pages, c, { token, opened, late: isVerb(late) ? late : null });
 }
 
-interface Shown {
+interface PageResult {
   readonly token: string;
   readonly opened: Opened;
   readonly late?: Choice['verb'] | null;
@@ -75,7 +75,7 @@ interface Shown {
 }
 
 /** The page of a request as it stands. */
-function show(pages: Pages, c: Ctx, shown: Shown): Promise<Response> {
+function show(pages: Pages, c: Ctx, shown: PageResult): Promise<Response> {
   const { token, opened, late = null, status = 200, problem = null, form = NO_FORM } = shown;
   const current = statusAt(opened.request, opened.now);
   if (current !== 'pending') {

@@ -43,7 +43,7 @@ const TEN_SECONDS_MS = 10_000;
 const META_CLIENT = 'io.modelcontextprotocol/clientInfo';
 
 /** What is known of a request so far, for whichever answer it gets. */
-interface Visit {
+interface HttpCall {
   readonly c: Context<HttpEnv>;
   readonly headers: Record<string, string>;
   id: string | number | null;
@@ -86,14 +86,14 @@ export class Endpoint {
   /** Turns whatever `answer` throws into a JSON-RPC error. */
   async #handle(
     c: Context<HttpEnv>,
-    answer: (visit: Visit) => Promise<Response>,
+    answer: (visit: HttpCall) => Promise<Response>,
   ): Promise<Response> {
     const headers = {
       'X-Request-Id': c.get('requestId'),
       'X-Service-Version': this.#options.serverVersion,
       'Cache-Control': 'no-store',
     };
-    const visit: Visit = { c, headers, id: null };
+    const visit: HttpCall = { c, headers, id: null };
     try {
       this.#refuseOrigin(c);
       return await answer(visit);
@@ -103,7 +103,7 @@ export class Endpoint {
   }
 
   /** The key is checked before the body is read, and pays for it whatever the body says. */
-  async #post(visit: Visit): Promise<Response> {
+  async #post(visit: HttpCall): Promise<Response> {
     const { c, headers } = visit;
     const credentials = credentialsOf(c);
     const caller = await this.#executor.authenticate(credentials);
@@ -138,7 +138,7 @@ export class Endpoint {
     throw new RefusedRequest(403, invalidRequest('').code, 'This Origin is not allowed.');
   }
 
-  async #read(visit: Visit, caller: Caller): Promise<Message> {
+  async #read(visit: HttpCall, caller: Caller): Promise<Message> {
     let metered = true;
     try {
       const value = await readJson(visit.c.env.incoming);
@@ -217,7 +217,7 @@ export class Endpoint {
 
   /** A call that may take longer than clients and proxies wait in silence. */
   async #hold(
-    visit: Visit,
+    visit: HttpCall,
     accepted: Accepted & { readonly message: JSONRPCRequest },
   ): Promise<Response> {
     const { c, headers } = visit;
@@ -239,7 +239,7 @@ export class Endpoint {
   }
 
   async #listen(
-    visit: Visit,
+    visit: HttpCall,
     accepted: Accepted & { readonly message: JSONRPCRequest },
   ): Promise<Response> {
     const { c } = visit;
@@ -267,7 +267,7 @@ export class Endpoint {
     return answered(visit, stream);
   }
 
-  #failure(error: unknown, visit: Visit): Response {
+  #failure(error: unknown, visit: HttpCall): Response {
     const { c, id, headers } = visit;
     if (error instanceof RefusedRequest) {
       return replied(visit, errorJson(id, error), error.status, headers);
@@ -335,14 +335,14 @@ function refuseBare(message: Message): void {
 }
 
 /** The SDK's answer with our headers. */
-async function answered(visit: Visit, served: Served): Promise<Response> {
+async function answered(visit: HttpCall, served: Served): Promise<Response> {
   const body = await sent(served);
   const status = served instanceof Response ? served.status : body === null ? 202 : 200;
   return replied(visit, body, status, visit.headers);
 }
 
 function replied(
-  { c }: Visit,
+  { c }: HttpCall,
   body: Sent,
   status: number,
   headers: Readonly<Record<string, string>>,

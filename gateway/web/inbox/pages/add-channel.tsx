@@ -5,8 +5,8 @@ import { KIND_WORDS, type Channel } from '../channel-queries.ts';
 import { Field } from '../fields.tsx';
 import { Form, Heading, Problem } from '../parts.tsx';
 import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
-import { sealTold } from '../told.ts';
-import type { Acted, Shown, Visit } from '../visit.ts';
+import { sealFlash } from '../flash.ts';
+import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 
 type Kind = Channel['kind'];
 
@@ -26,30 +26,30 @@ export interface Added {
 }
 
 /** How the person is reached for whom there is to be a channel; null where no form was asked for. */
-export function kindToAdd(visit: Visit): Kind | null {
-  const kind = visit.query('add');
+export function kindToAdd(context: PageContext): Kind | null {
+  const kind = context.query('add');
   if (kind !== 'email' && kind !== 'telegram') return null;
-  return visit.inbox.server.channels.includes(kind) ? kind : null;
+  return context.inbox.server.channels.includes(kind) ? kind : null;
 }
 
 /** The form of a new channel, with what was written into it before. */
 export function showAddChannel(
-  visit: Visit,
+  context: PageContext,
   kind: Kind,
   written: Written = {},
   { status, text, fields }: Refusal = NO_REFUSAL,
-): Shown {
+): PageResult {
   const title = `Add a person by ${kind === 'email' ? 'email' : KIND_WORDS[kind]}`;
   const content = (
     <div class="narrow stack">
       <p>
-        <a class="up" href={visit.at('channels')} data-up>
+        <a class="up" href={context.at('channels')} data-up>
           ← All channels
         </a>
       </p>
       <Heading title={title} />
       <Problem text={text} />
-      <Form visit={visit} class="card stack">
+      <Form context={context} class="card stack">
         {kind === 'email' && (
           <Field
             name="address"
@@ -95,11 +95,15 @@ function WhatFollows({ kind }: { readonly kind: Kind }): JSX.Element {
   );
 }
 
-export async function addChannel(visit: Visit, kind: Kind, body: string): Promise<Acted> {
+export async function addChannel(
+  context: PageContext,
+  kind: Kind,
+  body: string,
+): Promise<ActionResult> {
   const written = fieldsOf(body, FIELDS);
   if (!written) {
     const text = 'The form was not clear. Nobody was added.';
-    return showAddChannel(visit, kind, {}, { status: 400, text, fields: {} });
+    return showAddChannel(context, kind, {}, { status: 400, text, fields: {} });
   }
   const { address, label } = written;
   const input = {
@@ -108,15 +112,17 @@ export async function addChannel(visit: Visit, kind: Kind, body: string): Promis
     ...(label !== undefined && { label: label.trim() }),
   };
   try {
-    const { channel, start_url, expires_at } = (await visit.call(channelAdd, input)) as {
+    const { channel, start_url, expires_at } = (await context.call(channelAdd, input)) as {
       channel: Channel;
       start_url?: string;
       expires_at: string;
     };
     const added: Added = { startUrl: start_url ?? null, expiresAt: expires_at };
-    return { to: `${visit.at('channels', channel.id)}?told=${sealTold(visit, channel.id, added)}` };
+    return {
+      to: `${context.at('channels', channel.id)}?told=${sealFlash(context, channel.id, added)}`,
+    };
   } catch (error) {
     const places = { CHANNEL_ADDRESS_REJECTED: 'address', CHANNEL_EXISTS: 'address' } as const;
-    return showAddChannel(visit, kind, written, refusalOf(error, FIELDS, places));
+    return showAddChannel(context, kind, written, refusalOf(error, FIELDS, places));
   }
 }

@@ -5,7 +5,7 @@ import { CheckBoxes, Choice, Field } from '../fields.tsx';
 import { SCOPE_LINES, type NewKey } from '../key-queries.ts';
 import { Form, Heading, Problem } from '../parts.tsx';
 import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
-import type { Acted, Shown, Visit } from '../visit.ts';
+import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 import { showNewKey } from './new-key.tsx';
 
 const FIELDS = ['name', 'scopes', 'expires_at'] as const;
@@ -35,22 +35,22 @@ const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
 
 /** The form of a new key, with what was written into it before. It offers no scope that would be refused. */
 export function showAddKey(
-  visit: Visit,
+  context: PageContext,
   written: Written = USUAL,
   { status, text, fields }: Refusal = NO_REFUSAL,
-): Shown {
+): PageResult {
   const title = 'Make a key';
-  const scopes = SCOPES.filter((scope) => visit.access.scopes.includes(scope));
+  const scopes = SCOPES.filter((scope) => context.access.scopes.includes(scope));
   const content = (
     <div class="narrow stack">
       <p>
-        <a class="up" href={visit.at('keys')} data-up>
+        <a class="up" href={context.at('keys')} data-up>
           ← All keys
         </a>
       </p>
       <Heading title={title} lead="The key is shown once, on the next page." />
       <Problem text={text} />
-      <Form visit={visit} class="card stack">
+      <Form context={context} class="card stack">
         <Field
           name="name"
           label="What it is for"
@@ -82,11 +82,11 @@ export function showAddKey(
 }
 
 /** Makes the key, and shows it on the page that answers: no address and no log ever holds it. */
-export async function addKey(visit: Visit, body: string): Promise<Acted> {
+export async function addKey(context: PageContext, body: string): Promise<ActionResult> {
   const form = fieldsOf(body, ['name', 'expires_at']);
   if (!form) {
     const text = 'The form was not clear. No key was made.';
-    return showAddKey(visit, USUAL, { status: 400, text, fields: {} });
+    return showAddKey(context, USUAL, { status: 400, text, fields: {} });
   }
   const { name = '', expires_at: days } = form;
   const sent = new Set(new URLSearchParams(body).getAll('scopes'));
@@ -97,14 +97,16 @@ export async function addKey(visit: Visit, body: string): Promise<Acted> {
     ...(scopes.length === 0 && { scopes: 'Choose at least one.' }),
   };
   if (Object.keys(missing).length > 0) {
-    return showAddKey(visit, written, { status: 400, text: null, fields: missing });
+    return showAddKey(context, written, { status: 400, text: null, fields: missing });
   }
   const lifetime = EXPIRIES.find(([value]) => value === days)?.[0] ?? '';
-  const expiry = lifetime !== '' && { expires_at: isoTime(visit.now + Number(lifetime) * DAY_MS) };
+  const expiry = lifetime !== '' && {
+    expires_at: isoTime(context.now + Number(lifetime) * DAY_MS),
+  };
   try {
     const input = { name: name.trim(), scopes, ...expiry };
-    return showNewKey(visit, (await visit.call(keyCreate, input)) as NewKey, 'made');
+    return showNewKey(context, (await context.call(keyCreate, input)) as NewKey, 'made');
   } catch (error) {
-    return showAddKey(visit, written, refusalOf(error, FIELDS));
+    return showAddKey(context, written, refusalOf(error, FIELDS));
   }
 }

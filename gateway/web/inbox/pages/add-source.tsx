@@ -3,7 +3,7 @@ import { Choice, Field } from '../fields.tsx';
 import { Form, Heading, Problem } from '../parts.tsx';
 import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
 import type { Source } from '../source-queries.ts';
-import type { Acted, Shown, Visit } from '../visit.ts';
+import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 
 type SourceType = Source['type'];
 
@@ -27,30 +27,30 @@ const VERIFICATIONS = [
 const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
 
 /** Which kind the form is for; null where none was asked for. */
-export function typeToAdd(visit: Visit): SourceType | null {
-  const type = visit.query('add');
+export function typeToAdd(context: PageContext): SourceType | null {
+  const type = context.query('add');
   if (type === 'webhook') return type;
-  return type === 'email' && visit.inbox.mailDomain !== null ? type : null;
+  return type === 'email' && context.inbox.mailDomain !== null ? type : null;
 }
 
 /** The form of a new source, with what was written into it before; a secret has to be written anew. */
 export function showAddSource(
-  visit: Visit,
+  context: PageContext,
   type: SourceType,
   written: Written = {},
   { status, text, fields }: Refusal = NO_REFUSAL,
-): Shown {
+): PageResult {
   const title = type === 'email' ? 'Take mail' : 'Add a webhook';
   const content = (
     <div class="narrow stack">
       <p>
-        <a class="up" href={visit.at('sources')} data-up>
+        <a class="up" href={context.at('sources')} data-up>
           ← All sources
         </a>
       </p>
       <Heading title={title} lead={LEADS[type]} />
       <Problem text={text} />
-      <Form visit={visit} class="card stack">
+      <Form context={context} class="card stack">
         <Field
           name="name"
           label="Name"
@@ -103,21 +103,25 @@ function Signing({ written, fields }: { written: Written; fields: Refusal['field
   );
 }
 
-export async function addSource(visit: Visit, type: SourceType, body: string): Promise<Acted> {
+export async function addSource(
+  context: PageContext,
+  type: SourceType,
+  body: string,
+): Promise<ActionResult> {
   const written = fieldsOf(body, FIELDS);
   if (!written) {
     const text = 'The form was not clear. Nothing was added.';
-    return showAddSource(visit, type, {}, { status: 400, text, fields: {} });
+    return showAddSource(context, type, {}, { status: 400, text, fields: {} });
   }
   if (type === 'webhook' && written.verification === undefined) {
     const fields = { verification: 'Choose one.' };
-    return showAddSource(visit, type, written, { status: 400, text: null, fields });
+    return showAddSource(context, type, written, { status: 400, text: null, fields });
   }
   try {
-    const { name } = (await visit.call(sourceAdd, { name: '', ...written, type })) as Source;
-    return { to: `${visit.at('sources', name)}?added` };
+    const { name } = (await context.call(sourceAdd, { name: '', ...written, type })) as Source;
+    return { to: `${context.at('sources', name)}?added` };
   } catch (error) {
     const places = { SOURCE_NAME_TAKEN: 'name' } as const;
-    return showAddSource(visit, type, written, refusalOf(error, FIELDS, places));
+    return showAddSource(context, type, written, refusalOf(error, FIELDS, places));
   }
 }

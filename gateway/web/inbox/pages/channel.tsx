@@ -5,38 +5,42 @@ import { AgentText, Ago, Time } from '../../pages/request-copy.tsx';
 import { CHANNEL_STATES, channelOf, KIND_WORDS, type Channel } from '../channel-queries.ts';
 import { CopyField } from '../fields.tsx';
 import { Chip, Fact, Problem } from '../parts.tsx';
-import { really } from '../really.tsx';
+import { confirm } from '../confirm.tsx';
 import { fieldsOf, refusalOf } from '../refusal.ts';
-import { openTold } from '../told.ts';
-import type { Acted, Shown, Visit } from '../visit.ts';
+import { openFlash } from '../flash.ts';
+import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 import type { Added } from './add-channel.tsx';
 
 /** One person to ask, with what comes next where they are not asked yet. */
-export async function showChannel(visit: Visit, id: string): Promise<Shown> {
-  const channel = await channelOf(visit, id);
-  return visit.query('step') === 'remove' && !channel.owner
-    ? askToRemove(visit, channel)
-    : shown(visit, channel);
+export async function showChannel(context: PageContext, id: string): Promise<PageResult> {
+  const channel = await channelOf(context, id);
+  return context.query('step') === 'remove' && !channel.owner
+    ? askToRemove(context, channel)
+    : shown(context, channel);
 }
 
-export async function removeChannel(visit: Visit, id: string, body: string): Promise<Acted> {
-  const channel = await channelOf(visit, id);
+export async function removeChannel(
+  context: PageContext,
+  id: string,
+  body: string,
+): Promise<ActionResult> {
+  const channel = await channelOf(context, id);
   if (fieldsOf(body, ['act'])?.act !== 'remove') {
-    return { ...shown(visit, channel, 'The form was not clear. Nothing was done.'), status: 400 };
+    return { ...shown(context, channel, 'The form was not clear. Nothing was done.'), status: 400 };
   }
   try {
-    await visit.call(channelRemove, { channel_id: id });
-    return { to: visit.at('channels') };
+    await context.call(channelRemove, { channel_id: id });
+    return { to: context.at('channels') };
   } catch (error) {
     const { status, text } = refusalOf(error, []);
-    return { ...shown(visit, channel, text), status };
+    return { ...shown(context, channel, text), status };
   }
 }
 
-function askToRemove(visit: Visit, { id, label }: Channel): Shown {
-  return really(visit, {
+function askToRemove(context: PageContext, { id, label }: Channel): PageResult {
+  return confirm(context, {
     heading: 'Remove this person?',
-    back: visit.at('channels', id),
+    back: context.at('channels', id),
     consequences: (
       <p>
         <AgentText text={label} reading="line" /> is asked nothing any more. Links and buttons that
@@ -48,13 +52,13 @@ function askToRemove(visit: Visit, { id, label }: Channel): Shown {
   });
 }
 
-function shown(visit: Visit, channel: Channel, problem: string | null = null): Shown {
+function shown(context: PageContext, channel: Channel, problem: string | null = null): PageResult {
   const { id, label, status, owner } = channel;
   const { text, tone, line } = CHANNEL_STATES[status];
   const content = (
     <>
       <p class="whole">
-        <a class="up" href={visit.at('channels')} data-up>
+        <a class="up" href={context.at('channels')} data-up>
           ← All channels
         </a>
       </p>
@@ -63,8 +67,12 @@ function shown(visit: Visit, channel: Channel, problem: string | null = null): S
           <AgentText text={label} reading="line" /> {owner && <span class="tag">Owner</span>}
         </h1>
         <Problem text={problem} />
-        <JustAdded visit={visit} channel={channel} added={openTold(visit, id) as Added | null} />
-        <About visit={visit} channel={channel} />
+        <JustAdded
+          context={context}
+          channel={channel}
+          added={openFlash(context, id) as Added | null}
+        />
+        <About context={context} channel={channel} />
       </div>
       <section class="act card stack" aria-labelledby="standing">
         <h2 id="standing" class="headed">
@@ -73,7 +81,7 @@ function shown(visit: Visit, channel: Channel, problem: string | null = null): S
         <p>{line}</p>
         {status === 'verified' && (
           <p class="ways">
-            <a href={visit.at('requests')}>See the requests</a>
+            <a href={context.at('requests')}>See the requests</a>
           </p>
         )}
         {status === 'added' && channel.kind === 'email' && (
@@ -82,7 +90,7 @@ function shown(visit: Visit, channel: Channel, problem: string | null = null): S
               The mail got lost? Add the same address again: it is sent another link.
             </p>
             <p class="ways">
-              <a href={`${visit.at('channels')}?add=email`}>Send another link</a>
+              <a href={`${context.at('channels')}?add=email`}>Send another link</a>
             </p>
           </>
         )}
@@ -101,17 +109,17 @@ function shown(visit: Visit, channel: Channel, problem: string | null = null): S
 
 /** What the person does next; nothing once they have. */
 function JustAdded({
-  visit,
+  context,
   channel,
   added,
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly channel: Channel;
   readonly added: Added | null;
 }): JSX.Element | null {
   if (added === null || channel.status !== 'added') return null;
   const { startUrl, expiresAt } = added;
-  const until = <Time at={Date.parse(expiresAt)} now={visit.now} />;
+  const until = <Time at={Date.parse(expiresAt)} now={context.now} />;
   return (
     <>
       <div class="note good" role="status">
@@ -141,10 +149,10 @@ function JustAdded({
 }
 
 function About({
-  visit,
+  context,
   channel,
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly channel: Channel;
 }): JSX.Element {
   const { address, kind, created_at: added } = channel;
@@ -166,11 +174,11 @@ function About({
           )}
         </Fact>
         <Fact name="Added">
-          <Ago at={Date.parse(added)} now={visit.now} />
+          <Ago at={Date.parse(added)} now={context.now} />
         </Fact>
         {moments.map(([name, at]) => (
           <Fact name={name}>
-            {at === null ? 'not yet' : <Ago at={Date.parse(at)} now={visit.now} />}
+            {at === null ? 'not yet' : <Ago at={Date.parse(at)} now={context.now} />}
           </Fact>
         ))}
         <Fact name="Id">

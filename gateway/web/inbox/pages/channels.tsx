@@ -3,7 +3,7 @@ import { AgentText } from '../../pages/request-copy.tsx';
 import { CHANNEL_STATES, channelsOf, KIND_WORDS, type Channel } from '../channel-queries.ts';
 import { Age } from '../event-copy.tsx';
 import { Chip, Heading, Nothing, Row, Rows } from '../parts.tsx';
-import type { Acted, Shown, UiPage, Visit } from '../visit.ts';
+import type { ActionResult, PageResult, UiPage, PageContext } from '../page-context.ts';
 import { addChannel, kindToAdd, showAddChannel } from './add-channel.tsx';
 import { removeChannel, showChannel } from './channel.tsx';
 
@@ -18,23 +18,23 @@ export const channelsPage: UiPage = {
   act,
 };
 
-function show(visit: Visit): Promise<Shown> {
-  if (visit.id !== null) return showChannel(visit, visit.id);
-  const kind = kindToAdd(visit);
-  return kind === null ? showList(visit) : Promise.resolve(showAddChannel(visit, kind));
+function show(context: PageContext): Promise<PageResult> {
+  if (context.id !== null) return showChannel(context, context.id);
+  const kind = kindToAdd(context);
+  return kind === null ? showList(context) : Promise.resolve(showAddChannel(context, kind));
 }
 
-function act(visit: Visit, body: string): Promise<Acted> {
-  if (visit.id !== null) return removeChannel(visit, visit.id, body);
-  const kind = kindToAdd(visit);
+function act(context: PageContext, body: string): Promise<ActionResult> {
+  if (context.id !== null) return removeChannel(context, context.id, body);
+  const kind = kindToAdd(context);
   return kind === null
-    ? Promise.resolve({ to: visit.at('channels') })
-    : addChannel(visit, kind, body);
+    ? Promise.resolve({ to: context.at('channels') })
+    : addChannel(context, kind, body);
 }
 
-async function showList(visit: Visit): Promise<Shown> {
-  const channels = await channelsOf(visit);
-  const { server } = visit.inbox;
+async function showList(context: PageContext): Promise<PageResult> {
+  const channels = await channelsOf(context);
+  const { server } = context.inbox;
   const content = (
     <>
       <Heading title="Channels" lead="The people whom agents can ask, and how they are reached.">
@@ -54,7 +54,7 @@ async function showList(visit: Visit): Promise<Shown> {
       ) : (
         <Rows label="Channels">
           {channels.map((channel) => (
-            <ChannelRow visit={visit} channel={channel} />
+            <ChannelRow context={context} channel={channel} />
           ))}
         </Rows>
       )}
@@ -64,16 +64,16 @@ async function showList(visit: Visit): Promise<Shown> {
 }
 
 function ChannelRow({
-  visit,
+  context,
   channel,
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly channel: Channel;
 }): JSX.Element {
   const { id, kind, label, address, status, owner, last_used_at: last } = channel;
   const { text, tone } = CHANNEL_STATES[status];
   return (
-    <Row href={visit.at('channels', id)}>
+    <Row href={context.at('channels', id)}>
       <span class="what">
         <AgentText text={label} reading="line" />
         {owner && <span class="tag">Owner</span>}
@@ -92,7 +92,7 @@ function ChannelRow({
           'never used'
         ) : (
           <>
-            last used <Age at={last} now={visit.now} />
+            last used <Age at={last} now={context.now} />
           </>
         )}
       </span>

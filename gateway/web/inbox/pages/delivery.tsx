@@ -2,7 +2,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { AgentText, Time } from '../../pages/request-copy.tsx';
 import { Chip, Form, Table, type Column, type Tone } from '../parts.tsx';
 import { isDelivered, type Attempt, type Delivery } from '../route-queries.ts';
-import type { Visit } from '../visit.ts';
+import type { PageContext } from '../page-context.ts';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
 
 const STATUSES: Readonly<Record<Delivery['status'], readonly [text: string, tone: Tone]>> = {
@@ -13,14 +13,14 @@ const STATUSES: Readonly<Record<Delivery['status'], readonly [text: string, tone
 };
 
 interface DeliveryProps {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly delivery: Delivery;
   /** Whether there is a button to try it again. */
   readonly isRetriable: boolean;
 }
 
 /** An event on its way, folded to a line; in it each attempt and what the receiver answered. */
-export function DeliveryCard({ visit, delivery, isRetriable }: DeliveryProps): JSX.Element {
+export function DeliveryCard({ context, delivery, isRetriable }: DeliveryProps): JSX.Element {
   const { delivery_id: id, event_id: eventId, event_type: type, status, attempts, log } = delivery;
   const [text, tone] = STATUSES[status];
   const isOpen = status === 'pending' || status === 'dead';
@@ -32,25 +32,25 @@ export function DeliveryCard({ visit, delivery, isRetriable }: DeliveryProps): J
             <AgentText text={type} reading="exact" class="what mono" />
             <Chip text={text} tone={tone} />
             <span class="meta">
-              <Line visit={visit} delivery={delivery} />
+              <Line context={context} delivery={delivery} />
             </span>
           </span>
         </summary>
         <div class="inner stack">
           <p>
             <span class="soft">Event</span>{' '}
-            <a class="exact" href={visit.at('events', eventId)}>
+            <a class="exact" href={context.at('events', eventId)}>
               {eventId}
             </a>
           </p>
-          {log.length > 0 && <Attempts visit={visit} log={log} />}
+          {log.length > 0 && <Attempts context={context} log={log} />}
           {attempts > log.length && (
             <p class="soft">
               The latest {log.length.toString()} of {pluralize(attempts, 'attempt')}.
             </p>
           )}
           {isRetriable && isOpen && (
-            <Form visit={visit}>
+            <Form context={context}>
               <input type="hidden" name="delivery" value={id} />
               <button class="btn small" name="act" value="retry">
                 Try it again now
@@ -63,19 +63,19 @@ export function DeliveryCard({ visit, delivery, isRetriable }: DeliveryProps): J
   );
 }
 
-function Line({ visit, delivery }: Omit<DeliveryProps, 'isRetriable'>): JSX.Element {
+function Line({ context, delivery }: Omit<DeliveryProps, 'isRetriable'>): JSX.Element {
   const { attempts, next_attempt_at: next, created_at: created, log } = delivery;
   const [last] = log;
   return (
     <>
-      <Time at={Date.parse(created)} now={visit.now} />
+      <Time at={Date.parse(created)} now={context.now} />
       {' · '}
       {attempts === 0 ? 'not tried yet' : pluralize(attempts, 'attempt')}
       {last && ` · last ${last.status_code ?? 'without an answer'}`}
       {next !== null && (
         <>
           {' · next at '}
-          <Time at={Date.parse(next)} now={visit.now} />
+          <Time at={Date.parse(next)} now={context.now} />
         </>
       )}
     </>
@@ -83,15 +83,15 @@ function Line({ visit, delivery }: Omit<DeliveryProps, 'isRetriable'>): JSX.Elem
 }
 
 function Attempts({
-  visit,
+  context,
   log,
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly log: readonly Attempt[];
 }): JSX.Element {
   const columns: readonly Column<Attempt>[] = [
     { title: 'Attempt', numeric: true, cell: ({ attempt }) => attempt.toString() },
-    { title: 'When', cell: ({ at }) => <Time at={Date.parse(at)} now={visit.now} /> },
+    { title: 'When', cell: ({ at }) => <Time at={Date.parse(at)} now={context.now} /> },
     {
       title: 'Status',
       cell: (one) => (

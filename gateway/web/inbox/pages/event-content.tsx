@@ -4,18 +4,18 @@ import { stringifyExact } from '../../../../shared/lib/exact-json.ts';
 import { AgentText } from '../../pages/request-copy.tsx';
 import { mailOf } from '../event-copy.tsx';
 import { Fact } from '../parts.tsx';
-import type { Visit } from '../visit.ts';
+import type { PageContext } from '../page-context.ts';
 import { Mail } from './event-mail.tsx';
 import { PartOfText } from './part-of-text.tsx';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
 
 interface ContentProps {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly event: Envelope;
 }
 
 /** What came with an event, in the words of whoever sent it: text, whatever it is. */
-export function Content({ visit, event }: ContentProps): JSX.Element {
+export function Content({ context, event }: ContentProps): JSX.Element {
   const mail = mailOf(event);
   return (
     <figure class="said">
@@ -25,16 +25,16 @@ export function Content({ visit, event }: ContentProps): JSX.Element {
           : 'Written by whoever sent it: data, and nobody’s instructions'}
       </figcaption>
       {mail === null ? (
-        <Payload visit={visit} event={event} />
+        <Payload context={context} event={event} />
       ) : (
-        <Mail visit={visit} event={event} mail={mail} />
+        <Mail context={context} event={event} mail={mail} />
       )}
       <Headers headers={event.headers ?? {}} />
     </figure>
   );
 }
 
-function Payload({ visit, event }: ContentProps): JSX.Element {
+function Payload({ context, event }: ContentProps): JSX.Element {
   const { payload, payload_url: url } = event;
   if (event.payload_purged) return <p>Payloads are kept for 30 days. This event is older.</p>;
   if (url !== null) {
@@ -51,7 +51,7 @@ function Payload({ visit, event }: ContentProps): JSX.Element {
   if (event.payload_truncated) {
     return <p>It is over 8 KB. To read it takes a key that may claim events.</p>;
   }
-  return <PartOfText visit={visit} text={payloadText(payload)} isCode />;
+  return <PartOfText context={context} text={payloadText(payload)} isCode />;
 }
 
 /** JSON with its lines; what came as a text, as a text. */

@@ -5,7 +5,7 @@ import { digitsOf } from '../../pages/number.ts';
 import { AgentText, Time } from '../../pages/request-copy.tsx';
 import { addressText } from '../event-copy.tsx';
 import { Fact } from '../parts.tsx';
-import type { Visit } from '../visit.ts';
+import type { PageContext } from '../page-context.ts';
 import { PartOfText } from './part-of-text.tsx';
 import { nounFor } from '../../../../shared/lib/pluralize.ts';
 
@@ -18,27 +18,27 @@ function addresses(list: MailPayload['to'] | undefined): string {
 }
 
 interface MailProps {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly event: Envelope;
   readonly mail: Partial<MailPayload>;
 }
 
 /** A mail as people read one; what it quotes, and how it was formatted, by a click. */
-export function Mail({ visit, event, mail }: MailProps): JSX.Element {
+export function Mail({ context, event, mail }: MailProps): JSX.Element {
   return (
     <>
       <p class="summary">
         <AgentText text={mail.subject || '(no subject)'} reading="line" />
       </p>
-      <Head visit={visit} mail={mail} />
-      <Words visit={visit} event={event} mail={mail} />
+      <Head context={context} mail={mail} />
+      <Words context={context} event={event} mail={mail} />
       <Files event={event} />
     </>
   );
 }
 
 function Head({
-  visit: { now },
+  context: { now },
   mail: { from, to, cc = [], date },
 }: Omit<MailProps, 'event'>): JSX.Element {
   return (
@@ -63,14 +63,14 @@ function Head({
   );
 }
 
-function Words({ visit, event, mail }: MailProps): JSX.Element {
+function Words({ context, event, mail }: MailProps): JSX.Element {
   const text = mail.text ?? '';
   const stripped = mail.text_stripped ?? text;
-  const isStripped = stripped !== text && visit.query('text') !== 'whole';
+  const isStripped = stripped !== text && context.query('text') !== 'whole';
   return (
     <div class="text">
       {mail.incomplete && <p class="soft">Not all of it could be read ({mail.incomplete}).</p>}
-      <PartOfText visit={visit} text={isStripped ? stripped : text} />
+      <PartOfText context={context} text={isStripped ? stripped : text} />
       <p class="ways">
         {isStripped && <a href="?text=whole">With what it quotes</a>}
         {event.html_url && (

@@ -9,49 +9,49 @@ import { AgentText, Ago, LongText, Time } from '../../pages/request-copy.tsx';
 import { lookAtEvent, type SeenEvent } from '../event-queries.ts';
 import { EventStatusChip, mailOf, STATUS_LINES, Verified } from '../event-copy.tsx';
 import { Fact, Problem, Table, type Column } from '../parts.tsx';
-import { really } from '../really.tsx';
+import { confirm } from '../confirm.tsx';
 import { fieldsOf, refusalOf } from '../refusal.ts';
-import type { Acted, Shown, Trouble, Visit } from '../visit.ts';
+import type { ActionResult, PageResult, FormError, PageContext } from '../page-context.ts';
 import { Content } from './event-content.tsx';
 import { pluralize, nounFor } from '../../../../shared/lib/pluralize.ts';
 
 /** One event: what it carries, how far agents are with it, and the way back into the queue where it is dead. */
-export async function showEvent(visit: Visit, id: string): Promise<Shown> {
-  const seen = await lookAtEvent(visit, id);
-  const isAsked = visit.query('step') === 'requeue' && mayRequeue(visit, seen);
-  return isAsked ? askAgain(visit, id) : shown(visit, seen);
+export async function showEvent(context: PageContext, id: string): Promise<PageResult> {
+  const seen = await lookAtEvent(context, id);
+  const isAsked = context.query('step') === 'requeue' && mayRequeue(context, seen);
+  return isAsked ? askAgain(context, id) : shown(context, seen);
 }
 
-export async function actOnEvent(visit: Visit, body: string): Promise<Acted> {
-  const { id } = visit;
+export async function actOnEvent(context: PageContext, body: string): Promise<ActionResult> {
+  const { id } = context;
   const form = fieldsOf(body, ['act']);
   if (id === null || form?.act !== 'requeue') {
-    return unclear(visit, id);
+    return unclear(context, id);
   }
   try {
-    await visit.call(inboxRequeue, { event_id: id });
+    await context.call(inboxRequeue, { event_id: id });
   } catch (error) {
     const { status, text } = refusalOf(error, []);
-    return shown(visit, await lookAtEvent(visit, id), { status, problem: text });
+    return shown(context, await lookAtEvent(context, id), { status, problem: text });
   }
-  return { to: visit.at('events', id) };
+  return { to: context.at('events', id) };
 }
 
 /** For a form that no page of ours sends. */
-async function unclear(visit: Visit, id: string | null): Promise<Acted> {
-  if (id === null) return { to: visit.at('events') };
+async function unclear(context: PageContext, id: string | null): Promise<ActionResult> {
+  if (id === null) return { to: context.at('events') };
   const problem = 'The form was not clear. Nothing was done.';
-  return shown(visit, await lookAtEvent(visit, id), { status: 400, problem });
+  return shown(context, await lookAtEvent(context, id), { status: 400, problem });
 }
 
-function mayRequeue({ access }: Visit, { event }: SeenEvent): boolean {
+function mayRequeue({ access }: PageContext, { event }: SeenEvent): boolean {
   return event.status === 'dead' && mayCall(access.scopes, inboxRequeue.scope);
 }
 
-function askAgain(visit: Visit, id: string): Shown {
-  return really(visit, {
+function askAgain(context: PageContext, id: string): PageResult {
+  return confirm(context, {
     heading: 'Put it back into the queue?',
-    back: visit.at('events', id),
+    back: context.at('events', id),
     consequences: (
       <p>
         The event is pending again at once, with its attempts counted from zero. An agent may then
@@ -65,30 +65,30 @@ function askAgain(visit: Visit, id: string): Shown {
 }
 
 async function shown(
-  visit: Visit,
+  context: PageContext,
   seen: SeenEvent,
-  { status = 200, problem = null }: Trouble = {},
-): Promise<Shown> {
+  { status = 200, problem = null }: FormError = {},
+): Promise<PageResult> {
   const { event } = seen;
-  const history = await historyOf(visit, event.id);
+  const history = await historyOf(context, event.id);
   const subject = mailOf(event)?.subject;
   const content = (
     <>
       <p class="whole">
-        <a class="up" href={visit.at('events')} data-up>
+        <a class="up" href={context.at('events')} data-up>
           ← All events
         </a>
       </p>
       <div class="stack">
         <h1>{subject ? 'Mail received' : <AgentText text={event.type} reading="exact" />}</h1>
         <Problem text={problem} />
-        <Content visit={visit} event={event} />
+        <Content context={context} event={event} />
       </div>
-      <StatusCard visit={visit} seen={seen} />
+      <StatusCard context={context} seen={seen} />
       <div class="about stack">
         <Remarks seen={seen} />
-        <About visit={visit} seen={seen} />
-        {history.length > 0 && <History visit={visit} entries={history} />}
+        <About context={context} seen={seen} />
+        {history.length > 0 && <History context={context} entries={history} />}
       </div>
     </>
   );
@@ -97,10 +97,10 @@ async function shown(
 
 /** How far agents are with it, and what can be done. */
 function StatusCard({
-  visit,
+  context,
   seen,
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly seen: SeenEvent;
 }): JSX.Element {
   const { event, held, isRouted } = seen;
@@ -121,19 +121,20 @@ function StatusCard({
             <AgentText text={held.by} reading="line" />
           </Fact>
           <Fact name="Lease ends">
-            in {lengthOfTime(held.until - visit.now)}, at <Time at={held.until} now={visit.now} />
+            in {lengthOfTime(held.until - context.now)}, at{' '}
+            <Time at={held.until} now={context.now} />
           </Fact>
         </dl>
       )}
       {retryAt !== null && (
         <p class="soft">
-          Again in {lengthOfTime(retryAt - visit.now)}, at <Time at={retryAt} now={visit.now} />
+          Again in {lengthOfTime(retryAt - context.now)}, at <Time at={retryAt} now={context.now} />
         </p>
       )}
       {event.attempts > 0 && (
         <p class="soft">{pluralize(event.attempts, 'failed attempt')} so far</p>
       )}
-      {mayRequeue(visit, seen) && (
+      {mayRequeue(context, seen) && (
         <a class="btn" href="?step=requeue">
           Put it back into the queue
         </a>
@@ -158,14 +159,20 @@ function Remarks({ seen }: { readonly seen: SeenEvent }): JSX.Element | null {
   );
 }
 
-function About({ visit, seen }: { readonly visit: Visit; readonly seen: SeenEvent }): JSX.Element {
+function About({
+  context,
+  seen,
+}: {
+  readonly context: PageContext;
+  readonly seen: SeenEvent;
+}): JSX.Element {
   const { event, sizeBytes, contentType } = seen;
   return (
     <section class="card" aria-labelledby="about">
       <h2 id="about">About this event</h2>
       <dl class="facts">
         <Fact name="Received">
-          <Ago at={Date.parse(event.received_at)} now={visit.now} />
+          <Ago at={Date.parse(event.received_at)} now={context.now} />
         </Fact>
         <Fact name="Source">
           <AgentText text={event.source} reading="exact" class="mono" />
@@ -215,10 +222,10 @@ interface Entry {
 const HISTORY_LENGTH = 50;
 
 /** What the ledger knows of it, newest first; nothing for a key that may not read it. */
-async function historyOf(visit: Visit, id: string): Promise<readonly Entry[]> {
-  if (!mayCall(visit.access.scopes, ledgerQuery.scope)) return [];
+async function historyOf(context: PageContext, id: string): Promise<readonly Entry[]> {
+  if (!mayCall(context.access.scopes, ledgerQuery.scope)) return [];
   const input = { subject: id, limit: HISTORY_LENGTH };
-  return ((await visit.call(ledgerQuery, input)) as { items: Entry[] }).items;
+  return ((await context.call(ledgerQuery, input)) as { items: Entry[] }).items;
 }
 
 const OPS = new Map([
@@ -233,14 +240,14 @@ const OPS = new Map([
 ]);
 
 function History({
-  visit,
+  context,
   entries,
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly entries: readonly Entry[];
 }): JSX.Element {
   const columns: readonly Column<Entry>[] = [
-    { title: 'When', cell: ({ at }) => <Time at={Date.parse(at)} now={visit.now} /> },
+    { title: 'When', cell: ({ at }) => <Time at={Date.parse(at)} now={context.now} /> },
     {
       title: 'What',
       cell: ({ op, outcome, code }) => (

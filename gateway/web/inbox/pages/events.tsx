@@ -8,7 +8,7 @@ import { addressText, Age, EventStatusChip, mailOf, Verified } from '../event-co
 import { Choice, Field } from '../fields.tsx';
 import { Filters, Heading, Nothing, Pager, Row, Rows } from '../parts.tsx';
 import { refusalOf } from '../refusal.ts';
-import type { Shown, UiPage, Visit } from '../visit.ts';
+import type { PageResult, UiPage, PageContext } from '../page-context.ts';
 import { actOnEvent, showEvent } from './event.tsx';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
 
@@ -19,7 +19,7 @@ export const eventsPage: UiPage = {
   scope: 'inbox:read',
   // Claims and what ends them are told by no topic of their own.
   topics: ['any'],
-  show: (visit) => (visit.id === null ? showList(visit) : showEvent(visit, visit.id)),
+  show: (context) => (context.id === null ? showList(context) : showEvent(context, context.id)),
   act: actOnEvent,
 };
 
@@ -60,10 +60,10 @@ const NARROWED = ['source', 'type', 'since'] as const;
 
 type Narrowed = Readonly<Partial<Record<(typeof NARROWED)[number], string>>>;
 
-async function showList(visit: Visit): Promise<Shown> {
-  const status = EVENT_STATUSES.find((one) => one === visit.query('status')) ?? 'pending';
-  const narrowed = narrowedBy(visit);
-  const listed = await list(visit, status, narrowed).catch((error: unknown) => unlisted(error));
+async function showList(context: PageContext): Promise<PageResult> {
+  const status = EVENT_STATUSES.find((one) => one === context.query('status')) ?? 'pending';
+  const narrowed = narrowedBy(context);
+  const listed = await list(context, status, narrowed).catch((error: unknown) => unlisted(error));
   const { items, next_cursor: next, problems = {} } = listed;
   const chosen = status === 'pending' ? null : status;
   const content = (
@@ -88,27 +88,32 @@ async function showList(visit: Visit): Promise<Shown> {
         ) : (
           <Rows label="Events">
             {items.map((event) => (
-              <EventRow visit={visit} event={event} />
+              <EventRow context={context} event={event} />
             ))}
           </Rows>
         )}
-        <Pager visit={visit} next={next} keep={['status', ...NARROWED]} words={['First', 'Next']} />
+        <Pager
+          context={context}
+          next={next}
+          keep={['status', ...NARROWED]}
+          words={['First', 'Next']}
+        />
       </section>
     </>
   );
   return { title: 'Events', content };
 }
 
-async function list(visit: Visit, status: string, narrowed: Narrowed): Promise<Listed> {
+async function list(context: PageContext, status: string, narrowed: Narrowed): Promise<Listed> {
   const { source, type, since } = narrowed;
   const age = SINCE.get(since ?? '');
-  const cursor = visit.query('cursor');
-  return (await visit.call(inboxList, {
+  const cursor = context.query('cursor');
+  return (await context.call(inboxList, {
     status,
     limit: LIST_LENGTH,
     ...(source !== undefined && { source }),
     ...(type !== undefined && { type }),
-    ...(age !== undefined && { since: isoTime(visit.now - age) }),
+    ...(age !== undefined && { since: isoTime(context.now - age) }),
     ...(cursor !== undefined && { cursor }),
   })) as Listed;
 }
@@ -121,10 +126,10 @@ function unlisted(error: unknown): Listed {
 }
 
 /** A form that is sent with a field empty means nothing by it. */
-function narrowedBy(visit: Visit): Narrowed {
+function narrowedBy(context: PageContext): Narrowed {
   const narrowed: Partial<Record<(typeof NARROWED)[number], string>> = {};
   for (const name of NARROWED) {
-    const value = visit.query(name)?.trim() ?? '';
+    const value = context.query(name)?.trim() ?? '';
     if (value !== '' && (name !== 'since' || SINCE.has(value))) narrowed[name] = value;
   }
   return narrowed;
@@ -177,16 +182,16 @@ function Narrow({
 }
 
 function EventRow({
-  visit,
+  context,
   event,
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly event: Envelope;
 }): JSX.Element {
   const { id, source, type, status, attempts, retry_at: retryAt } = event;
   const mail = mailOf(event);
   return (
-    <Row href={visit.at('events', id)}>
+    <Row href={context.at('events', id)}>
       {mail?.subject ? (
         <AgentText text={mail.subject} reading="line" class="what" />
       ) : (
@@ -203,9 +208,9 @@ function EventRow({
         <Verified event={event} />
         {event.suspected_replay && ' · may be a repeat'}
         {' · '}
-        <Age at={event.received_at} now={visit.now} />
+        <Age at={event.received_at} now={context.now} />
         {attempts > 0 && ` · ${pluralize(attempts, 'failed attempt')}`}
-        {retryAt !== null && ` · again in ${lengthOfTime(Date.parse(retryAt) - visit.now)}`}
+        {retryAt !== null && ` · again in ${lengthOfTime(Date.parse(retryAt) - context.now)}`}
       </span>
     </Row>
   );

@@ -14,9 +14,9 @@ import {
   type NewKey,
 } from '../key-queries.ts';
 import { Chip, Fact, Problem } from '../parts.tsx';
-import { really } from '../really.tsx';
+import { confirm } from '../confirm.tsx';
 import { fieldsOf, refusalOf } from '../refusal.ts';
-import type { Acted, Shown, Visit } from '../visit.ts';
+import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 import { showNewKey } from './new-key.tsx';
 
 const GRACES = [
@@ -26,50 +26,56 @@ const GRACES = [
 ] as const;
 
 /** One key, with its end and its new secret behind a second step each. */
-export async function showKey(visit: Visit, id: string): Promise<Shown> {
-  const key = await keyOf(visit, id);
-  const step = visit.query('step');
-  if (step === 'revoke' && mayEnd(visit, key)) return askToRevoke(visit, key);
-  if (step === 'rotate' && mayRotate(visit, key)) return askToRotate(visit, key);
-  return shown(visit, key);
+export async function showKey(context: PageContext, id: string): Promise<PageResult> {
+  const key = await keyOf(context, id);
+  const step = context.query('step');
+  if (step === 'revoke' && mayEnd(context, key)) return askToRevoke(context, key);
+  if (step === 'rotate' && mayRotate(context, key)) return askToRotate(context, key);
+  return shown(context, key);
 }
 
-export async function actOnKey(visit: Visit, id: string, body: string): Promise<Acted> {
-  const key = await keyOf(visit, id);
+export async function actOnKey(
+  context: PageContext,
+  id: string,
+  body: string,
+): Promise<ActionResult> {
+  const key = await keyOf(context, id);
   const form = fieldsOf(body, ['act', 'grace']);
   try {
     if (form?.act === 'revoke') {
-      await visit.call(keyRevoke, { key_id: id });
-      return { to: visit.at('keys') };
+      await context.call(keyRevoke, { key_id: id });
+      return { to: context.at('keys') };
     }
     if (form?.act === 'rotate') {
       const input = { key_id: id, grace_seconds: Number(form.grace ?? '0') };
-      return showNewKey(visit, (await visit.call(keyRotate, input)) as NewKey, 'rotated');
+      return showNewKey(context, (await context.call(keyRotate, input)) as NewKey, 'rotated');
     }
   } catch (error) {
     const { status, text } = refusalOf(error, []);
-    return { ...shown(visit, key, text), status };
+    return { ...shown(context, key, text), status };
   }
-  return { ...shown(visit, key, 'The form was not clear. Nothing was done.'), status: 400 };
+  return { ...shown(context, key, 'The form was not clear. Nothing was done.'), status: 400 };
 }
 
-function isOwn({ access }: Visit, { id }: Key): boolean {
+function isOwn({ access }: PageContext, { id }: Key): boolean {
   return access.actor === id;
 }
 
-function mayEnd(visit: Visit, key: Key): boolean {
-  return isWorking(key, visit.now) && (isOwn(visit, key) || mayCall(visit.access.scopes, 'admin'));
+function mayEnd(context: PageContext, key: Key): boolean {
+  return (
+    isWorking(key, context.now) && (isOwn(context, key) || mayCall(context.access.scopes, 'admin'))
+  );
 }
 
 /** Whoever rotates a key is shown its secret, so needs all that it may. */
-function mayRotate(visit: Visit, key: Key): boolean {
-  return mayEnd(visit, key) && key.scopes.every((scope) => visit.access.scopes.includes(scope));
+function mayRotate(context: PageContext, key: Key): boolean {
+  return mayEnd(context, key) && key.scopes.every((scope) => context.access.scopes.includes(scope));
 }
 
-function askToRevoke(visit: Visit, key: Key): Shown {
-  return really(visit, {
+function askToRevoke(context: PageContext, key: Key): PageResult {
+  return confirm(context, {
     heading: 'Revoke this key?',
-    back: visit.at('keys', key.id),
+    back: context.at('keys', key.id),
     consequences: (
       <>
         <p>
@@ -77,7 +83,7 @@ function askToRevoke(visit: Visit, key: Key): Shown {
           stops working with the next call, and links to files that it made stop with it. This
           cannot be taken back.
         </p>
-        {isOwn(visit, key) && <p>This session was opened with it, and ends, too.</p>}
+        {isOwn(context, key) && <p>This session was opened with it, and ends, too.</p>}
       </>
     ),
     act: 'revoke',
@@ -85,10 +91,10 @@ function askToRevoke(visit: Visit, key: Key): Shown {
   });
 }
 
-function askToRotate(visit: Visit, key: Key): Shown {
-  return really(visit, {
+function askToRotate(context: PageContext, key: Key): PageResult {
+  return confirm(context, {
     heading: 'Give this key a new secret?',
-    back: visit.at('keys', key.id),
+    back: context.at('keys', key.id),
     consequences: (
       <>
         <p>
@@ -96,7 +102,7 @@ function askToRotate(visit: Visit, key: Key): Shown {
           claimed. The new secret is shown once, on the next page. Sessions that were opened with
           the secret before end with it.
         </p>
-        {isOwn(visit, key) && (
+        {isOwn(context, key) && (
           <p>
             This session is one of them: it goes on for a minute at least, or for as long as you
             choose.
@@ -117,40 +123,40 @@ function askToRotate(visit: Visit, key: Key): Shown {
   });
 }
 
-function shown(visit: Visit, key: Key, problem: string | null = null): Shown {
-  const [text, tone] = keyState(key, visit.now);
+function shown(context: PageContext, key: Key, problem: string | null = null): PageResult {
+  const [text, tone] = keyState(key, context.now);
   const content = (
     <>
       <p class="whole">
-        <a class="up" href={visit.at('keys')} data-up>
+        <a class="up" href={context.at('keys')} data-up>
           ← All keys
         </a>
       </p>
       <div class="stack">
         <h1 class="headed">
           <AgentText text={key.name} reading="line" />
-          {isOwn(visit, key) && <span class="tag">This session</span>}
+          {isOwn(context, key) && <span class="tag">This session</span>}
         </h1>
         <Problem text={problem} />
         <Scopes apiKey={key} />
-        <About visit={visit} apiKey={key} />
+        <About context={context} apiKey={key} />
       </div>
       <section class="act card stack" aria-labelledby="standing">
         <h2 id="standing" class="headed">
           State <Chip text={text} tone={tone} />
         </h2>
-        {mayRotate(visit, key) && (
+        {mayRotate(context, key) && (
           <a class="btn" href="?step=rotate">
             New secret…
           </a>
         )}
-        {mayEnd(visit, key) ? (
+        {mayEnd(context, key) ? (
           <a class="btn no" href="?step=revoke">
             Revoke…
           </a>
         ) : (
           <p class="soft">
-            {isWorking(key, visit.now)
+            {isWorking(key, context.now)
               ? 'Only a key with the scope admin ends another.'
               : 'Nobody comes in with it any more.'}
           </p>
@@ -174,7 +180,13 @@ function Scopes({ apiKey }: { readonly apiKey: Key }): JSX.Element {
   );
 }
 
-function About({ visit, apiKey }: { readonly visit: Visit; readonly apiKey: Key }): JSX.Element {
+function About({
+  context,
+  apiKey,
+}: {
+  readonly context: PageContext;
+  readonly apiKey: Key;
+}): JSX.Element {
   const { created_at: made, last_used_at: last, expires_at: expires } = apiKey;
   return (
     <section class="card" aria-labelledby="about">
@@ -184,17 +196,17 @@ function About({ visit, apiKey }: { readonly visit: Visit; readonly apiKey: Key 
           <span class="mono">{endOfKey(apiKey)}</span>
         </Fact>
         <Fact name="Made">
-          <Ago at={Date.parse(made)} now={visit.now} />
+          <Ago at={Date.parse(made)} now={context.now} />
         </Fact>
         <Fact name="Last used">
-          {last === null ? 'never' : <Ago at={Date.parse(last)} now={visit.now} />}
+          {last === null ? 'never' : <Ago at={Date.parse(last)} now={context.now} />}
         </Fact>
         <Fact name="Expires">
-          {expires === null ? 'never' : <Time at={Date.parse(expires)} now={visit.now} />}
+          {expires === null ? 'never' : <Time at={Date.parse(expires)} now={context.now} />}
         </Fact>
         {apiKey.revoked_at !== null && (
           <Fact name="Revoked">
-            <Ago at={Date.parse(apiKey.revoked_at)} now={visit.now} />
+            <Ago at={Date.parse(apiKey.revoked_at)} now={context.now} />
           </Fact>
         )}
         <Fact name="Id">

@@ -4,7 +4,7 @@ import { AgentText, Time } from '../../pages/request-copy.tsx';
 import { Age } from '../event-copy.tsx';
 import { endOfKey, isWorking, keysOf, keyState, type Key } from '../key-queries.ts';
 import { Chip, Heading, Nothing, Pager, Row, Rows } from '../parts.tsx';
-import type { Acted, Shown, UiPage, Visit } from '../visit.ts';
+import type { ActionResult, PageResult, UiPage, PageContext } from '../page-context.ts';
 import { addKey, showAddKey } from './add-key.tsx';
 import { actOnKey, showKey } from './key.tsx';
 
@@ -20,29 +20,29 @@ export const keysPage: UiPage = {
 };
 
 /** The form of a new key was asked for, by whoever may make one. */
-function isAdding(visit: Visit): boolean {
-  return visit.query('add') !== undefined && mayMake(visit);
+function isAdding(context: PageContext): boolean {
+  return context.query('add') !== undefined && mayMake(context);
 }
 
-function mayMake({ access }: Visit): boolean {
+function mayMake({ access }: PageContext): boolean {
   return mayCall(access.scopes, 'admin');
 }
 
-function show(visit: Visit): Promise<Shown> {
-  if (visit.id !== null) return showKey(visit, visit.id);
-  return isAdding(visit) ? Promise.resolve(showAddKey(visit)) : showList(visit);
+function show(context: PageContext): Promise<PageResult> {
+  if (context.id !== null) return showKey(context, context.id);
+  return isAdding(context) ? Promise.resolve(showAddKey(context)) : showList(context);
 }
 
-function act(visit: Visit, body: string): Promise<Acted> {
-  if (visit.id !== null) return actOnKey(visit, visit.id, body);
-  return isAdding(visit) ? addKey(visit, body) : Promise.resolve({ to: visit.at('keys') });
+function act(context: PageContext, body: string): Promise<ActionResult> {
+  if (context.id !== null) return actOnKey(context, context.id, body);
+  return isAdding(context) ? addKey(context, body) : Promise.resolve({ to: context.at('keys') });
 }
 
-async function showList(visit: Visit): Promise<Shown> {
-  const { items, next_cursor: next } = await keysOf(visit, visit.query('cursor'));
-  const working = items.filter((key) => isWorking(key, visit.now));
-  const ended = items.filter((key) => !isWorking(key, visit.now));
-  const isAdmin = mayMake(visit);
+async function showList(context: PageContext): Promise<PageResult> {
+  const { items, next_cursor: next } = await keysOf(context, context.query('cursor'));
+  const working = items.filter((key) => isWorking(key, context.now));
+  const ended = items.filter((key) => !isWorking(key, context.now));
+  const isAdmin = mayMake(context);
   const content = (
     <>
       <Heading
@@ -59,23 +59,23 @@ async function showList(visit: Visit): Promise<Shown> {
           </a>
         )}
       </Heading>
-      <KeyList visit={visit} id="working" title="In use" keys={working} />
+      <KeyList context={context} id="working" title="In use" keys={working} />
       {ended.length > 0 && (
-        <KeyList visit={visit} id="ended" title="Revoked or expired" keys={ended} />
+        <KeyList context={context} id="ended" title="Revoked or expired" keys={ended} />
       )}
-      <Pager visit={visit} next={next} words={['First', 'Next']} />
+      <Pager context={context} next={next} words={['First', 'Next']} />
     </>
   );
   return { title: 'Keys', content };
 }
 
 function KeyList({
-  visit,
+  context,
   id,
   title,
   keys,
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly id: string;
   readonly title: string;
   readonly keys: readonly Key[];
@@ -88,7 +88,7 @@ function KeyList({
       ) : (
         <Rows label={title}>
           {keys.map((key) => (
-            <KeyRow visit={visit} apiKey={key} />
+            <KeyRow context={context} apiKey={key} />
           ))}
         </Rows>
       )}
@@ -96,14 +96,20 @@ function KeyList({
   );
 }
 
-function KeyRow({ visit, apiKey }: { readonly visit: Visit; readonly apiKey: Key }): JSX.Element {
+function KeyRow({
+  context,
+  apiKey,
+}: {
+  readonly context: PageContext;
+  readonly apiKey: Key;
+}): JSX.Element {
   const { id, name, scopes, expires_at: expires, last_used_at: last } = apiKey;
-  const [text, tone] = keyState(apiKey, visit.now);
+  const [text, tone] = keyState(apiKey, context.now);
   return (
-    <Row href={visit.at('keys', id)}>
+    <Row href={context.at('keys', id)}>
       <span class="what">
         <AgentText text={name} reading="line" /> <span class="mono soft">{endOfKey(apiKey)}</span>
-        {id === visit.access.actor && <span class="tag">This session</span>}
+        {id === context.access.actor && <span class="tag">This session</span>}
       </span>
       <Chip text={text} tone={tone} />
       <span class="meta">
@@ -113,13 +119,13 @@ function KeyRow({ visit, apiKey }: { readonly visit: Visit; readonly apiKey: Key
           'never used'
         ) : (
           <>
-            last used <Age at={last} now={visit.now} />
+            last used <Age at={last} now={context.now} />
           </>
         )}
-        {expires !== null && isWorking(apiKey, visit.now) && (
+        {expires !== null && isWorking(apiKey, context.now) && (
           <>
             {' · until '}
-            <Time at={Date.parse(expires)} now={visit.now} />
+            <Time at={Date.parse(expires)} now={context.now} />
           </>
         )}
       </span>

@@ -5,22 +5,22 @@ import { mayCall, type Scope } from '../../../../shared/lib/scopes.ts';
 import { AgentText, Ago } from '../../pages/request-copy.tsx';
 import { entriesOf, namesOf, type EntryProps } from '../ledger-queries.ts';
 import { Chip, Fact } from '../parts.tsx';
-import type { Shown, Visit } from '../visit.ts';
+import type { PageResult, PageContext } from '../page-context.ts';
 
 /** One entry, with all that its hash is over. */
-export async function showEntry(visit: Visit, id: string): Promise<Shown> {
+export async function showEntry(context: PageContext, id: string): Promise<PageResult> {
   const seq = /^[1-9]\d{0,14}$/.test(id) ? Number(id) : 0;
-  const { items } = await entriesOf(visit, { cursor: seq + 1, limit: 1 });
+  const { items } = await entriesOf(context, { cursor: seq + 1, limit: 1 });
   const [entry] = items;
   if (entry?.seq !== seq) throw new ServiceError('NOT_FOUND');
-  const names = await namesOf(visit);
-  const newer = await entriesOf(visit, { cursor: seq + 2, limit: 1 });
+  const names = await namesOf(context);
+  const newer = await entriesOf(context, { cursor: seq + 2, limit: 1 });
   const isNewest = newer.items[0]?.seq !== seq + 1;
   const { op, outcome, code } = entry;
   const content = (
     <div class="stack">
       <p>
-        <a class="up" href={visit.at('ledger')} data-up>
+        <a class="up" href={context.at('ledger')} data-up>
           ← All entries
         </a>
       </p>
@@ -32,24 +32,24 @@ export async function showEntry(visit: Visit, id: string): Promise<Shown> {
           <Chip text={code ?? 'Refused'} tone="bad" />
         )}
       </h1>
-      <Doing visit={visit} entry={entry} names={names} />
+      <Doing context={context} entry={entry} names={names} />
       <Chain entry={entry} />
       <nav class="pager" aria-label="Entries beside it">
-        {seq > 1 && <a href={visit.at('ledger', String(seq - 1))}>The one before</a>}
-        {!isNewest && <a href={visit.at('ledger', String(seq + 1))}>The one after</a>}
+        {seq > 1 && <a href={context.at('ledger', String(seq - 1))}>The one before</a>}
+        {!isNewest && <a href={context.at('ledger', String(seq + 1))}>The one after</a>}
       </nav>
     </div>
   );
   return { title: `Entry ${seq}`, content };
 }
 
-function Doing({ visit, entry, names }: EntryProps): JSX.Element {
+function Doing({ context, entry, names }: EntryProps): JSX.Element {
   const { agent, platform, key_id: key, subject, request_id: request } = entry;
   return (
     <section class="card" aria-label="What was done">
       <dl class="facts">
         <Fact name="When">
-          <Ago at={Date.parse(entry.at)} now={visit.now} />
+          <Ago at={Date.parse(entry.at)} now={context.now} />
         </Fact>
         <Fact name="By">
           {key === null ? (
@@ -61,7 +61,7 @@ function Doing({ visit, entry, names }: EntryProps): JSX.Element {
                   <AgentText text={names.get(key) ?? ''} reading="line" />{' '}
                 </>
               )}
-              <Thing visit={visit} id={key} />
+              <Thing context={context} id={key} />
             </>
           )}
         </Fact>
@@ -75,7 +75,9 @@ function Doing({ visit, entry, names }: EntryProps): JSX.Element {
             <AgentText text={platform} reading="line" />
           </Fact>
         )}
-        <Fact name="About">{subject === null ? '–' : <Thing visit={visit} id={subject} />}</Fact>
+        <Fact name="About">
+          {subject === null ? '–' : <Thing context={context} id={subject} />}
+        </Fact>
         {request !== null && (
           <Fact name="Call">
             <AgentText text={request} reading="exact" class="mono" />
@@ -94,11 +96,17 @@ const PAGES: readonly (readonly [id: RegExp, page: string, scope: Scope | 'any']
 ];
 
 /** An id, which leads to its page where there is one that may be seen. */
-function Thing({ visit, id }: { readonly visit: Visit; readonly id: string }): JSX.Element {
+function Thing({
+  context,
+  id,
+}: {
+  readonly context: PageContext;
+  readonly id: string;
+}): JSX.Element {
   const text = <AgentText text={id} reading="exact" class="mono" />;
   const page = PAGES.find(([form]) => form.test(id));
-  return page && mayCall(visit.access.scopes, page[2]) ? (
-    <a href={visit.at(page[1], id)}>{text}</a>
+  return page && mayCall(context.access.scopes, page[2]) ? (
+    <a href={context.at(page[1], id)}>{text}</a>
   ) : (
     text
   );

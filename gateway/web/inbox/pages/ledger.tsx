@@ -7,7 +7,7 @@ import { Field } from '../fields.tsx';
 import { entriesOf, namesOf, type EntryProps } from '../ledger-queries.ts';
 import { Chip, Form, Heading, Nothing, Pager, Problem } from '../parts.tsx';
 import { refusalOf, type Refusal } from '../refusal.ts';
-import type { Acted, Shown, UiPage, Visit } from '../visit.ts';
+import type { ActionResult, PageResult, UiPage, PageContext } from '../page-context.ts';
 import { showEntry } from './ledger-entry.tsx';
 import { showVerified, verifyOn } from './verify-ledger.tsx';
 
@@ -32,25 +32,25 @@ type Narrowed = Readonly<Partial<Record<(typeof NARROWED)[number], string>>>;
 
 const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
 
-function show(visit: Visit): Promise<Shown> {
-  const { id } = visit;
-  if (id === null) return showList(visit);
-  return id === 'verify' ? Promise.resolve(showVerified(visit)) : showEntry(visit, id);
+function show(context: PageContext): Promise<PageResult> {
+  const { id } = context;
+  if (id === null) return showList(context);
+  return id === 'verify' ? Promise.resolve(showVerified(context)) : showEntry(context, id);
 }
 
-function verify(visit: Visit): Promise<Acted> {
-  if (visit.id !== null && visit.id !== 'verify') throw new ServiceError('NOT_FOUND');
-  return verifyOn(visit);
+function verify(context: PageContext): Promise<ActionResult> {
+  if (context.id !== null && context.id !== 'verify') throw new ServiceError('NOT_FOUND');
+  return verifyOn(context);
 }
 
-async function showList(visit: Visit): Promise<Shown> {
-  const narrowed = narrowedBy(visit);
-  const { entries, next, refusal } = await list(visit, narrowed);
-  const names = await namesOf(visit);
+async function showList(context: PageContext): Promise<PageResult> {
+  const narrowed = narrowedBy(context);
+  const { entries, next, refusal } = await list(context, narrowed);
+  const names = await namesOf(context);
   const content = (
     <>
       <Heading title="Ledger" lead="What was done, by whom and when; the newest first.">
-        <VerifyForm visit={visit} />
+        <VerifyForm context={context} />
       </Heading>
       <Problem text={refusal.text} />
       <section aria-labelledby="list">
@@ -63,11 +63,11 @@ async function showList(visit: Visit): Promise<Shown> {
         ) : (
           <ul class="rows entries" aria-label="Entries">
             {entries.map((entry) => (
-              <EntryRow visit={visit} entry={entry} names={names} />
+              <EntryRow context={context} entry={entry} names={names} />
             ))}
           </ul>
         )}
-        <Pager visit={visit} next={next} keep={NARROWED} />
+        <Pager context={context} next={next} keep={NARROWED} />
       </section>
     </>
   );
@@ -75,11 +75,11 @@ async function showList(visit: Visit): Promise<Shown> {
 }
 
 async function list(
-  visit: Visit,
+  context: PageContext,
   narrowed: Narrowed,
 ): Promise<{ entries: readonly LedgerEntry[]; next: string | null; refusal: Refusal }> {
   const { since, until, ...exact } = narrowed;
-  const cursor = visit.query('cursor');
+  const cursor = context.query('cursor');
   const input = {
     ...exact,
     ...(since !== undefined && { since: dayText(since, 0) }),
@@ -88,7 +88,7 @@ async function list(
     limit: LIST_LENGTH,
   };
   try {
-    const { items, next_cursor: next } = await entriesOf(visit, input);
+    const { items, next_cursor: next } = await entriesOf(context, input);
     return { entries: items, next: next === null ? null : String(next), refusal: NO_REFUSAL };
   } catch (error) {
     // A cursor is made by no form: without one the address is wrong.
@@ -105,18 +105,18 @@ function dayText(day: string, afterMs: number): string {
 }
 
 /** A form that is sent with a field empty means nothing by it. */
-function narrowedBy(visit: Visit): Narrowed {
+function narrowedBy(context: PageContext): Narrowed {
   const narrowed: Partial<Record<(typeof NARROWED)[number], string>> = {};
   for (const name of NARROWED) {
-    const value = visit.query(name)?.trim() ?? '';
+    const value = context.query(name)?.trim() ?? '';
     if (value !== '') narrowed[name] = value;
   }
   return narrowed;
 }
 
-function VerifyForm({ visit }: { readonly visit: Visit }): JSX.Element {
+function VerifyForm({ context }: { readonly context: PageContext }): JSX.Element {
   return (
-    <Form visit={visit} class="ways">
+    <Form context={context} class="ways">
       <button class="btn small">Verify the ledger</button>
     </Form>
   );
@@ -159,11 +159,11 @@ function Narrow({
   );
 }
 
-function EntryRow({ visit, entry, names }: EntryProps): JSX.Element {
+function EntryRow({ context, entry, names }: EntryProps): JSX.Element {
   const { seq, op, subject, outcome, code, at } = entry;
   return (
     <li>
-      <a href={visit.at('ledger', String(seq))} data-row>
+      <a href={context.at('ledger', String(seq))} data-row>
         <span class="seq soft">#{seq.toString()}</span>
         <AgentText text={op} reading="exact" class="what mono" />
         <span class="meta">{whoOf(entry, names)}</span>
@@ -172,7 +172,7 @@ function EntryRow({ visit, entry, names }: EntryProps): JSX.Element {
         </span>
         <span class="meta">
           {outcome === 'error' && <Chip text={code ?? 'error'} tone="bad" />}
-          <Time at={Date.parse(at)} now={visit.now} />
+          <Time at={Date.parse(at)} now={context.now} />
         </span>
       </a>
     </li>

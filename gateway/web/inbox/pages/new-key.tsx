@@ -3,10 +3,10 @@ import { Icon } from '../../pages/icons.tsx';
 import { AgentText } from '../../pages/request-copy.tsx';
 import { CopyField } from '../fields.tsx';
 import type { NewKey } from '../key-queries.ts';
-import type { Shown, Visit } from '../visit.ts';
+import type { PageResult, PageContext } from '../page-context.ts';
 
 /** A key with its secret, this once. */
-export function showNewKey(visit: Visit, key: NewKey, how: 'made' | 'rotated'): Shown {
+export function showNewKey(context: PageContext, key: NewKey, how: 'made' | 'rotated'): PageResult {
   const title = how === 'made' ? 'The key is made' : 'The key has a new secret';
   const content = (
     // Looking again would take the key away: nothing here changes by itself.
@@ -26,9 +26,9 @@ export function showNewKey(visit: Visit, key: NewKey, how: 'made' | 'rotated'): 
           <span class="mono">{key.scopes.join(', ')}</span>
         </p>
       </section>
-      <HowToUse visit={visit} />
+      <HowToUse context={context} />
       <div class="ways">
-        <a class="btn small" href={visit.at('keys')} data-up>
+        <a class="btn small" href={context.at('keys')} data-up>
           I have copied it
         </a>
       </div>
@@ -38,8 +38,8 @@ export function showNewKey(visit: Visit, key: NewKey, how: 'made' | 'rotated'): 
 }
 
 /** None of these has the key among the arguments of a program, where others of its machine see it. */
-function HowToUse({ visit }: { readonly visit: Visit }): JSX.Element {
-  const { publicUrl, isLocal, server } = visit.inbox;
+function HowToUse({ context }: { readonly context: PageContext }): JSX.Element {
+  const { publicUrl, isLocal, server } = context.inbox;
   return (
     <section class="card stack" aria-labelledby="use">
       <h2 id="use">How to use it</h2>

@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { digitsOf } from '../../pages/number.ts';
 import { CautionNote, Stretches } from '../../pages/request-copy.tsx';
-import type { Visit } from '../visit.ts';
+import type { PageContext } from '../page-context.ts';
 import { nounFor } from '../../../../shared/lib/pluralize.ts';
 
 /** So much of a text is on one page: each character is looked at. */
@@ -12,22 +12,22 @@ const OPEN_LINES = 40;
 
 /** A part of a text that is as long as a stranger likes, and links to the others. */
 export function PartOfText({
-  visit,
+  context,
   text,
   isCode = false,
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly text: string;
   readonly isCode?: boolean;
 }): JSX.Element {
   const count = Math.max(1, Math.ceil(text.length / PART_CHARS));
-  const asked = Number(visit.query('part') ?? 1);
+  const asked = Number(context.query('part') ?? 1);
   const part = Number.isInteger(asked) && asked >= 1 && asked <= count ? asked : 1;
   const shown = text
     .slice(cutAt(text, (part - 1) * PART_CHARS), cutAt(text, part * PART_CHARS))
     .toWellFormed();
   const open = opening(shown);
-  const kept = visit.query('text') === 'whole' ? 'text=whole&' : '';
+  const kept = context.query('text') === 'whole' ? 'text=whole&' : '';
   const folded = shown.slice(open.length);
   return (
     <>

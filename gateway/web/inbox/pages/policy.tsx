@@ -7,7 +7,7 @@ import { AgentText, Ago, LongText } from '../../pages/request-copy.tsx';
 import { channelsOf } from '../channel-queries.ts';
 import { Chip, Heading } from '../parts.tsx';
 import { EFFECTS, RuleMeta, whenText } from '../policy-copy.tsx';
-import type { Acted, Shown, UiPage, Visit } from '../visit.ts';
+import type { ActionResult, PageResult, UiPage, PageContext } from '../page-context.ts';
 import { proposePolicy, showProposePolicy } from './propose-policy.tsx';
 import { showTryPolicy } from './try-policy.tsx';
 
@@ -34,18 +34,18 @@ interface Policy {
   readonly approved_at: string | null;
 }
 
-async function show(visit: Visit): Promise<Shown> {
-  if (visit.id === 'try') return showTryPolicy(visit);
-  const policy = (await visit.call(policyGet, {})) as Policy;
-  if (visit.id === 'propose') return showProposePolicy(visit, { policy: jsonOf(policy) });
-  if (visit.id !== null) throw new ServiceError('NOT_FOUND');
-  return showPolicy(visit, policy);
+async function show(context: PageContext): Promise<PageResult> {
+  if (context.id === 'try') return showTryPolicy(context);
+  const policy = (await context.call(policyGet, {})) as Policy;
+  if (context.id === 'propose') return showProposePolicy(context, { policy: jsonOf(policy) });
+  if (context.id !== null) throw new ServiceError('NOT_FOUND');
+  return showPolicy(context, policy);
 }
 
-function act(visit: Visit, body: string): Promise<Acted> {
-  return visit.id === 'propose'
-    ? proposePolicy(visit, body)
-    : Promise.resolve({ to: visit.at('policy') });
+function act(context: PageContext, body: string): Promise<ActionResult> {
+  return context.id === 'propose'
+    ? proposePolicy(context, body)
+    : Promise.resolve({ to: context.at('policy') });
 }
 
 /** The document alone, to start another one from. */
@@ -53,8 +53,8 @@ function jsonOf({ rules }: Policy): string {
   return JSON.stringify({ rules }, null, 2);
 }
 
-async function showPolicy(visit: Visit, policy: Policy): Promise<Shown> {
-  const names = new Map((await channelsOf(visit)).map(({ id, label }) => [id, label]));
+async function showPolicy(context: PageContext, policy: Policy): Promise<PageResult> {
+  const names = new Map((await channelsOf(context)).map(({ id, label }) => [id, label]));
   const content = (
     <>
       <Heading
@@ -62,15 +62,15 @@ async function showPolicy(visit: Visit, policy: Policy): Promise<Shown> {
         lead="Rules are tried from the top, and the first that holds decides."
       >
         <div class="ways">
-          <a class="btn small" href={visit.at('policy', 'try')}>
+          <a class="btn small" href={context.at('policy', 'try')}>
             Try it
           </a>
-          <a class="btn small" href={visit.at('policy', 'propose')}>
+          <a class="btn small" href={context.at('policy', 'propose')}>
             Propose another
           </a>
         </div>
       </Heading>
-      <StatusCard visit={visit} policy={policy} by={names.get(channelIn(policy))} />
+      <StatusCard context={context} policy={policy} by={names.get(channelIn(policy))} />
       <Rules rules={policy.rules} names={names} />
       <details class="card">
         <summary>As JSON</summary>
@@ -88,11 +88,11 @@ function channelIn({ approved_by: by }: Policy): string {
 }
 
 function StatusCard({
-  visit,
+  context,
   policy,
   by,
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly policy: Policy;
   readonly by: string | undefined;
 }): JSX.Element {
@@ -110,7 +110,7 @@ function StatusCard({
             <AgentText text={by} reading="line" />
           </>
         )}{' '}
-        {at !== null && <Ago at={Date.parse(at)} now={visit.now} />}
+        {at !== null && <Ago at={Date.parse(at)} now={context.now} />}
       </p>
       {note !== null && (
         <blockquote class="quote">

@@ -11,7 +11,7 @@ import { AgentText } from '../../pages/request-copy.tsx';
 import { CodeArea, Field } from '../fields.tsx';
 import { Form, Heading, Problem } from '../parts.tsx';
 import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
-import type { Acted, Shown, Visit } from '../visit.ts';
+import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 
 const FIELDS = ['policy', 'note'] as const;
 const PARSER_WORDS_MAX_CHARS = 200;
@@ -39,16 +39,16 @@ const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
 
 /** The form of another policy; where what it changes was looked at, it can be proposed. */
 export function showProposePolicy(
-  visit: Visit,
+  context: PageContext,
   written: Written,
   { status, text, fields }: Refusal = NO_REFUSAL,
   looked: Looked | null = null,
-): Shown {
+): PageResult {
   const title = 'Propose a policy';
   const content = (
     <div class="stack">
       <p>
-        <a class="up" href={visit.at('policy')} data-up>
+        <a class="up" href={context.at('policy')} data-up>
           ← Policy
         </a>
       </p>
@@ -58,7 +58,7 @@ export function showProposePolicy(
       />
       <Problem text={text} />
       {looked !== null && <Changes diff={looked} />}
-      <Form visit={visit} class="card stack">
+      <Form context={context} class="card stack">
         {looked?.changed && (
           <>
             <input type="hidden" name="seen" value={looked.seen} />
@@ -116,33 +116,33 @@ function Changes({ diff }: { readonly diff: Diff }): JSX.Element {
 }
 
 /** Shows what a document would change. What was shown is proposed by the next form: then it is a request like any other. */
-export async function proposePolicy(visit: Visit, body: string): Promise<Acted> {
+export async function proposePolicy(context: PageContext, body: string): Promise<ActionResult> {
   const form = fieldsOf(body, ['act', 'seen', ...FIELDS]);
   if (!form) {
     const text = 'The form was not clear. Nothing was proposed.';
-    return showProposePolicy(visit, {}, { status: 400, text, fields: {} });
+    return showProposePolicy(context, {}, { status: 400, text, fields: {} });
   }
   const parsed = parse(form.policy ?? '');
   if ('problem' in parsed) {
     const fields = { policy: parsed.problem };
-    return showProposePolicy(visit, form, { status: 400, text: null, fields });
+    return showProposePolicy(context, form, { status: 400, text: null, fields });
   }
   const { policy } = parsed;
   const { note } = form;
-  const { vault } = visit.inbox;
+  const { vault } = context.inbox;
   try {
     // What was written after the look is looked at first.
-    if (form.act !== 'propose' || !isSigned(vault, seenText(visit, policy), form.seen ?? '')) {
-      const diff = (await visit.call(policyDiff, { policy })) as Diff;
-      const looked = { ...diff, seen: vault.sign(seenText(visit, policy)) };
-      return showProposePolicy(visit, form, NO_REFUSAL, looked);
+    if (form.act !== 'propose' || !isSigned(vault, seenText(context, policy), form.seen ?? '')) {
+      const diff = (await context.call(policyDiff, { policy })) as Diff;
+      const looked = { ...diff, seen: vault.sign(seenText(context, policy)) };
+      return showProposePolicy(context, form, NO_REFUSAL, looked);
     }
     const input = { policy, wait_seconds: 0, ...(note !== undefined && { note }) };
-    const { request_id: id } = (await visit.call(policySet, input)) as { request_id: string };
-    return { to: visit.at('requests', id) };
+    const { request_id: id } = (await context.call(policySet, input)) as { request_id: string };
+    return { to: context.at('requests', id) };
   } catch (error) {
     const places = { POLICY_INVALID: 'policy', CHANNEL_NOT_VERIFIED: 'policy' } as const;
-    return showProposePolicy(visit, form, refusalOf(withPath(error), FIELDS, places));
+    return showProposePolicy(context, form, refusalOf(withPath(error), FIELDS, places));
   }
 }
 
@@ -154,7 +154,7 @@ function withPath(error: unknown): unknown {
 }
 
 /** What the form is signed over that follows a look at this document. */
-function seenText({ project, session }: Visit, policy: unknown): string {
+function seenText({ project, session }: PageContext, policy: unknown): string {
   return `POST|ui-policy|1|${session.idHash}|${project.id}|${JSON.stringify(policy)}`;
 }
 

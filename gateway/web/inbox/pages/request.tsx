@@ -12,72 +12,74 @@ import { needsSecondStep } from '../../pages/second-step.ts';
 import { About, ExpiryLine, Subject } from '../../pages/subject.tsx';
 import { isVerb, KINDS, statusAt } from '../../pages/copy.ts';
 import type { Overseen } from '../../../approvals/owner-approvals.ts';
-import type { Acted, Shown, Visit } from '../visit.ts';
+import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 
 const NO_FORM: Form = {};
 
 /** One request, with the forms that decide where this person may. */
-export async function showRequest(visit: Visit, id: string): Promise<Shown> {
-  const seen = await overseen(visit, id);
+export async function showRequest(context: PageContext, id: string): Promise<PageResult> {
+  const seen = await overseen(context, id);
   const { opened } = seen;
-  const step = visit.query('step');
-  const isOpen = statusAt(opened.request, opened.now) === 'pending' && mayDecide(visit, seen);
-  const choice = isOpen ? openStep(visit.inbox.vault, visit.session.idHash, opened, step) : null;
+  const step = context.query('step');
+  const isOpen = statusAt(opened.request, opened.now) === 'pending' && mayDecide(context, seen);
+  const choice = isOpen
+    ? openStep(context.inbox.vault, context.session.idHash, opened, step)
+    : null;
   if (step !== undefined && choice !== null) {
-    const content = <ConfirmProps {...{ opened, choice, step }} csrf={visit.csrf} />;
+    const content = <ConfirmProps {...{ opened, choice, step }} csrf={context.csrf} />;
     return { title: 'Really approve', content };
   }
-  return shown(visit, seen);
+  return shown(context, seen);
 }
 
 /** Takes a decision, as the channel of the owner. */
-export async function actOnRequest(visit: Visit, body: string): Promise<Acted> {
-  if (visit.id === null) throw new ServiceError('NOT_FOUND');
-  const seen = await overseen(visit, visit.id);
-  if (!mayDecide(visit, seen)) {
-    return shown(visit, seen, { status: 403, problem: 'Nothing was decided.' });
+export async function actOnRequest(context: PageContext, body: string): Promise<ActionResult> {
+  if (context.id === null) throw new ServiceError('NOT_FOUND');
+  const seen = await overseen(context, context.id);
+  if (!mayDecide(context, seen)) {
+    return shown(context, seen, { status: 403, problem: 'Nothing was decided.' });
   }
   const form = readForm(body);
-  if (form === null) return shown(visit, seen, { status: 400, problem: FORM_PROBLEMS.unclear });
-  const read = form.confirm === undefined ? readChoice(form) : confirmed(visit, seen, form);
+  if (form === null) return shown(context, seen, { status: 400, problem: FORM_PROBLEMS.unclear });
+  const read = form.confirm === undefined ? readChoice(form) : confirmed(context, seen, form);
   if (read.choice === null) {
-    return shown(visit, seen, { status: 400, problem: read.problem, form });
+    return shown(context, seen, { status: 400, problem: read.problem, form });
   }
-  const { vault, approvals } = visit.inbox;
+  const { vault, approvals } = context.inbox;
   const { choice } = read;
-  const here = visit.at('requests', visit.id);
+  const here = context.at('requests', context.id);
   if (form.confirm === undefined && needsSecondStep(seen.opened, choice)) {
-    const step = sealStep(vault, visit.session.idHash, seen.opened, choice);
+    const step = sealStep(vault, context.session.idHash, seen.opened, choice);
     return { to: `${here}?step=${step}` };
   }
   const decided = await approvals.decide(seen.ownerToken, choice);
   if (decided === null) return { to: here };
   if (decided.outcome === 'refused') {
-    return shown(visit, seen, { status: 400, problem: decided.problem, form });
+    return shown(context, seen, { status: 400, problem: decided.problem, form });
   }
   return { to: decided.outcome === 'late' ? `${here}?late=${choice.verb}` : here };
 }
 
 /** The operation says whether there is one and who may see it; ProjectApprovals adds what a person is shown with it. */
-async function overseen(visit: Visit, id: string): Promise<Overseen> {
-  await visit.call(requestStatus, { request_id: id });
-  const seen = await visit.inbox.requests.look(visit.access.project, id);
+async function overseen(context: PageContext, id: string): Promise<Overseen> {
+  await context.call(requestStatus, { request_id: id });
+  const seen = await context.inbox.requests.look(context.access.project, id);
   if (!seen) throw new ServiceError('NOT_FOUND');
   return seen;
 }
 
 type Decidable = Overseen & { readonly ownerToken: string };
 
-function mayDecide({ access }: Visit, seen: Overseen): seen is Decidable {
+function mayDecide({ access }: PageContext, seen: Overseen): seen is Decidable {
   return access.deciding !== 'not_a_key' && seen.ownerToken !== null;
 }
 
-function confirmed({ inbox, session }: Visit, { opened }: Overseen, form: Form): ReadChoice {
+function confirmed({ inbox, session }: PageContext, { opened }: Overseen, form: Form): ReadChoice {
   const choice = openStep(inbox.vault, session.idHash, opened, form.confirm);
   return choice === null ? { choice, problem: FORM_PROBLEMS.outdated } : { choice };
 }
 
-interface Trouble {
+interface FormError {
   readonly status?: number;
   readonly problem?: string;
   readonly form?: Form;
@@ -85,39 +87,43 @@ interface Trouble {
 
 /** The request as it stands. */
 function shown(
-  visit: Visit,
+  context: PageContext,
   seen: Overseen,
-  { status = 200, problem, form = NO_FORM }: Trouble = {},
-): Shown {
+  { status = 200, problem, form = NO_FORM }: FormError = {},
+): PageResult {
   const { opened } = seen;
   const { kind } = opened.request;
   const current = statusAt(opened.request, opened.now);
   const title = `${KINDS[kind].noun} asked`;
-  const common = { opened, csrf: visit.csrf, problem: problem ?? null, form };
+  const common = { opened, csrf: context.csrf, problem: problem ?? null, form };
   if (current !== 'pending') {
-    const verb = visit.query('late');
+    const verb = context.query('late');
     const late = isVerb(verb) ? verb : null;
-    return framed(visit, { title, status }, <ResultProps {...{ opened, late }} status={current} />);
+    return framed(
+      context,
+      { title, status },
+      <ResultProps {...{ opened, late }} status={current} />,
+    );
   }
-  if (!mayDecide(visit, seen)) {
-    return framed(visit, { title, status }, <Undecidable visit={visit} seen={seen} />, true);
+  if (!mayDecide(context, seen)) {
+    return framed(context, { title, status }, <Undecidable context={context} seen={seen} />, true);
   }
-  return framed(visit, { title, status }, <RequestProps {...common} />, true);
+  return framed(context, { title, status }, <RequestProps {...common} />, true);
 }
 
 function framed(
-  visit: Visit,
-  named: Pick<Shown, 'title' | 'status'>,
+  context: PageContext,
+  named: Pick<PageResult, 'title' | 'status'>,
   content: JSX.Element,
   wide = false,
-): Shown {
+): PageResult {
   return {
     ...named,
     wide,
     content: (
       <>
         <p class="whole">
-          <a class="up" href={visit.at('requests')} data-up>
+          <a class="up" href={context.at('requests')} data-up>
             ← All requests
           </a>
         </p>
@@ -129,14 +135,14 @@ function framed(
 
 /** For whoever may look and not decide: what is asked, and what to do. */
 function Undecidable({
-  visit,
+  context,
   seen,
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly seen: Overseen;
 }): JSX.Element {
   const { opened } = seen;
-  const isKey = visit.access.deciding === 'not_a_key';
+  const isKey = context.access.deciding === 'not_a_key';
   return (
     <>
       <div class="stack">
@@ -157,7 +163,7 @@ function Undecidable({
           </p>
         </div>
         {isKey && (
-          <a class="btn" href={`${visit.root}/sign-in`}>
+          <a class="btn" href={`${context.root}/sign-in`}>
             Sign in as the owner
           </a>
         )}

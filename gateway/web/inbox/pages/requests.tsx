@@ -6,7 +6,7 @@ import { lengthOfTime } from '../../pages/time.ts';
 import { endOf, KINDS } from '../../pages/copy.ts';
 import { AgentText, Time } from '../../pages/request-copy.tsx';
 import { Chip, Filters, Heading, Nothing, Pager, Row, Rows, type Tone } from '../parts.tsx';
-import type { Shown, UiPage, Visit } from '../visit.ts';
+import type { PageResult, UiPage, PageContext } from '../page-context.ts';
 import { actOnRequest, showRequest } from './request.tsx';
 
 /** What agents ask of people: what waits, and what became of the rest. */
@@ -15,7 +15,7 @@ export const requestsPage: UiPage = {
   title: 'Requests',
   scope: 'approvals',
   topics: ['requests'],
-  show: (visit) => (visit.id === null ? showList(visit) : showRequest(visit, visit.id)),
+  show: (context) => (context.id === null ? showList(context) : showRequest(context, context.id)),
   act: actOnRequest,
 };
 
@@ -37,12 +37,12 @@ const FILTERS = [
   ['expired', 'Expired'],
 ] as const;
 
-async function showList(visit: Visit): Promise<Shown> {
-  const status = FILTERS.find(([value]) => value === visit.query('status'))?.[0] ?? null;
-  const cursor = visit.query('cursor');
+async function showList(context: PageContext): Promise<PageResult> {
+  const status = FILTERS.find(([value]) => value === context.query('status'))?.[0] ?? null;
+  const cursor = context.query('cursor');
   const isFirst = cursor === undefined;
-  const waiting = isFirst ? await list(visit, { status: 'pending', limit: WAITING_MAX }) : null;
-  const history = await list(visit, {
+  const waiting = isFirst ? await list(context, { status: 'pending', limit: WAITING_MAX }) : null;
+  const history = await list(context, {
     limit: HISTORY_MAX,
     ...(status !== null && { status }),
     ...(cursor !== undefined && { cursor }),
@@ -52,8 +52,8 @@ async function showList(visit: Visit): Promise<Shown> {
   const content = (
     <>
       <Heading title="Requests" />
-      <DecidingNote visit={visit} />
-      {waiting && <Waiting visit={visit} items={waiting.items} />}
+      <DecidingNote context={context} />
+      {waiting && <Waiting context={context} items={waiting.items} />}
       <section aria-labelledby="history">
         <div class="listhead">
           <h2 id="history">History</h2>
@@ -64,24 +64,27 @@ async function showList(visit: Visit): Promise<Shown> {
         ) : (
           <Rows label="History">
             {ended.map((one) => (
-              <RequestRow visit={visit} request={one} />
+              <RequestRow context={context} request={one} />
             ))}
           </Rows>
         )}
-        <Pager visit={visit} next={history.next_cursor} keep={['status']} />
+        <Pager context={context} next={history.next_cursor} keep={['status']} />
       </section>
     </>
   );
   return { title: 'Requests', content };
 }
 
-async function list(visit: Visit, input: Readonly<Record<string, unknown>>): Promise<Listed> {
-  return (await visit.call(requestList, input)) as Listed;
+async function list(
+  context: PageContext,
+  input: Readonly<Record<string, unknown>>,
+): Promise<Listed> {
+  return (await context.call(requestList, input)) as Listed;
 }
 
 /** Who decides here, where that is not plain. */
-function DecidingNote({ visit }: { readonly visit: Visit }): JSX.Element | null {
-  const { deciding } = visit.access;
+function DecidingNote({ context }: { readonly context: PageContext }): JSX.Element | null {
+  const { deciding } = context.access;
   if (deciding === 'owner') return null;
   return (
     <div class="note">
@@ -95,7 +98,7 @@ function DecidingNote({ visit }: { readonly visit: Visit }): JSX.Element | null 
         ) : (
           <>
             Opened with a key, which decides nothing.{' '}
-            <a href={`${visit.root}/sign-in`}>Sign in as the owner</a> to decide here.
+            <a href={`${context.root}/sign-in`}>Sign in as the owner</a> to decide here.
           </>
         )}
       </p>
@@ -104,10 +107,10 @@ function DecidingNote({ visit }: { readonly visit: Visit }): JSX.Element | null 
 }
 
 function Waiting({
-  visit,
+  context,
   items,
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly items: readonly RequestRecord[];
 }): JSX.Element {
   return (
@@ -118,7 +121,7 @@ function Waiting({
       ) : (
         <Rows label="Waiting for a decision">
           {items.map((one) => (
-            <RequestRow visit={visit} request={one} />
+            <RequestRow context={context} request={one} />
           ))}
         </Rows>
       )}
@@ -140,10 +143,10 @@ const TONES: Readonly<Record<RequestRecord['status'], Tone>> = {
 };
 
 function RequestRow({
-  visit,
+  context,
   request,
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly request: RequestRecord;
 }): JSX.Element {
   const { kind, status, risk, requested_by: by } = request;
@@ -151,11 +154,11 @@ function RequestRow({
   const asked = Date.parse(request.created_at);
   const word =
     status === 'pending'
-      ? `${lengthOfTime(expiresAt - visit.now)} left`
+      ? `${lengthOfTime(expiresAt - context.now)} left`
       : endOf(kind, status).heading;
-  const isUrgent = status === 'pending' && expiresAt - visit.now < URGENT_MS;
+  const isUrgent = status === 'pending' && expiresAt - context.now < URGENT_MS;
   return (
-    <Row href={visit.at('requests', request.request_id)}>
+    <Row href={context.at('requests', request.request_id)}>
       <AgentText text={request.summary || (request.question ?? '')} reading="line" class="what" />
       <Chip text={word} tone={isUrgent ? 'warn' : TONES[status]} />
       <span class="meta">
@@ -175,7 +178,7 @@ function RequestRow({
         {' · '}
         {by.agent === null ? 'an agent' : <AgentText text={by.agent} reading="line" />}
         {' · '}
-        <Time at={asked} now={visit.now} />
+        <Time at={asked} now={context.now} />
       </span>
     </Row>
   );

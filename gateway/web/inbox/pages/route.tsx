@@ -8,7 +8,7 @@ import { mayCall } from '../../../../shared/lib/scopes.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { AgentText, Ago } from '../../pages/request-copy.tsx';
 import { Chip, Fact, Filters, Form, Nothing, Pager, Problem } from '../parts.tsx';
-import { really } from '../really.tsx';
+import { confirm } from '../confirm.tsx';
 import { fieldsOf, refusalOf } from '../refusal.ts';
 import {
   deliveriesOf,
@@ -22,8 +22,8 @@ import {
   type Outcome,
   type Route,
 } from '../route-queries.ts';
-import { openTold, sealTold } from '../told.ts';
-import type { Acted, Shown, Trouble, Visit } from '../visit.ts';
+import { openFlash, sealFlash } from '../flash.ts';
+import type { ActionResult, PageResult, FormError, PageContext } from '../page-context.ts';
 import { DeliveryCard } from './delivery.tsx';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
 
@@ -44,96 +44,100 @@ type Told =
   | ({ readonly kind: 'tested'; readonly delivered: boolean } & Outcome);
 
 /** One route: what it delivered and how that went, with what can be done about it. */
-export async function showRoute(visit: Visit, id: string): Promise<Shown> {
-  const route = await routeOf(visit, id);
-  return visit.query('step') === 'remove' && mayChange(visit)
-    ? askToRemove(visit, route)
-    : shown(visit, route);
+export async function showRoute(context: PageContext, id: string): Promise<PageResult> {
+  const route = await routeOf(context, id);
+  return context.query('step') === 'remove' && mayChange(context)
+    ? askToRemove(context, route)
+    : shown(context, route);
 }
 
-export async function actOnRoute(visit: Visit, body: string): Promise<Acted> {
-  const { id } = visit;
-  if (id === null) return { to: visit.at('routes') };
-  const route = await routeOf(visit, id);
+export async function actOnRoute(context: PageContext, body: string): Promise<ActionResult> {
+  const { id } = context;
+  if (id === null) return { to: context.at('routes') };
+  const route = await routeOf(context, id);
   const form = fieldsOf(body, ['act', 'delivery']);
   const act = ACTS.get(form?.act ?? '');
   if (!form || !act) {
-    return shown(visit, route, {
+    return shown(context, route, {
       status: 400,
       problem: 'The form was not clear. Nothing was done.',
     });
   }
   try {
-    return await act(visit, id, form.delivery);
+    return await act(context, id, form.delivery);
   } catch (error) {
     const { status, text } = refusalOf(error, []);
-    return shown(visit, route, { status, problem: text });
+    return shown(context, route, { status, problem: text });
   }
 }
 
-type Act = (visit: Visit, id: string, delivery: string | undefined) => Promise<Acted>;
+type Act = (
+  context: PageContext,
+  id: string,
+  delivery: string | undefined,
+) => Promise<ActionResult>;
 
 const ACTS: ReadonlyMap<string, Act> = new Map<string, Act>([
   [
     'retry',
-    async (visit, id, delivery) => {
+    async (context, id, delivery) => {
       const input = { route_id: id, ...(delivery !== undefined && { delivery_id: delivery }) };
-      const { retried, more } = (await visit.call(routeRetry, input)) as {
+      const { retried, more } = (await context.call(routeRetry, input)) as {
         retried: number;
         more: boolean;
       };
-      return tell(visit, id, { kind: 'retried', retried, more });
+      return tell(context, id, { kind: 'retried', retried, more });
     },
   ],
   [
     'test',
-    async (visit, id) => {
-      const { delivered, status_code, duration_ms, error, response } = (await visit.call(
+    async (context, id) => {
+      const { delivered, status_code, duration_ms, error, response } = (await context.call(
         routeTest,
         { route_id: id },
       )) as Outcome & { delivered: boolean };
       const outcome = { delivered, status_code, duration_ms, error, response };
-      return tell(visit, id, { kind: 'tested', ...outcome });
+      return tell(context, id, { kind: 'tested', ...outcome });
     },
   ],
   [
     'enable',
-    async (visit, id) => {
-      const { resumed, more } = (await visit.call(routeEnable, { route_id: id })) as {
+    async (context, id) => {
+      const { resumed, more } = (await context.call(routeEnable, { route_id: id })) as {
         resumed: number;
         more: boolean;
       };
-      return tell(visit, id, { kind: 'enabled', resumed, more });
+      return tell(context, id, { kind: 'enabled', resumed, more });
     },
   ],
   [
     'disable',
-    async (visit, id) => {
-      await visit.call(routeDisable, { route_id: id });
-      return { to: visit.at('routes', id) };
+    async (context, id) => {
+      await context.call(routeDisable, { route_id: id });
+      return { to: context.at('routes', id) };
     },
   ],
   [
     'remove',
-    async (visit, id) => {
-      await visit.call(routeRemove, { route_id: id });
-      return { to: visit.at('routes') };
+    async (context, id) => {
+      await context.call(routeRemove, { route_id: id });
+      return { to: context.at('routes') };
     },
   ],
 ]);
 
-function tell(visit: Visit, id: string, told: Told): Acted {
-  return { to: `${visit.at('routes', id)}?told=${sealTold(visit, id, told)}` };
+function tell(context: PageContext, id: string, flash: Told): ActionResult {
+  return { to: `${context.at('routes', id)}?told=${sealFlash(context, id, flash)}` };
 }
 
-function mayChange({ access }: Visit): boolean {
+function mayChange({ access }: PageContext): boolean {
   return mayCall(access.scopes, routeRemove.scope);
 }
 
-function askToRemove(visit: Visit, { id, callback_url: url }: Route): Shown {
-  return really(visit, {
+function askToRemove(context: PageContext, { id, callback_url: url }: Route): PageResult {
+  return confirm(context, {
     heading: 'Remove this route?',
-    back: visit.at('routes', id),
+    back: context.at('routes', id),
     consequences: (
       <p>
         Nothing is sent to <AgentText text={hostOf(url)} reading="exact" /> any more. Events it has
@@ -146,24 +150,26 @@ function askToRemove(visit: Visit, { id, callback_url: url }: Route): Shown {
 }
 
 async function shown(
-  visit: Visit,
+  context: PageContext,
   route: Route,
-  { status: code = 200, problem = null }: Trouble = {},
-): Promise<Shown> {
-  const status = DELIVERY_STATUSES.find((one) => one === visit.query('status')) ?? null;
-  const cursor = visit.query('cursor');
-  const { items, next_cursor: next } = await deliveriesOf(visit, route.id, {
+  { status: code = 200, problem = null }: FormError = {},
+): Promise<PageResult> {
+  const status = DELIVERY_STATUSES.find((one) => one === context.query('status')) ?? null;
+  const cursor = context.query('cursor');
+  const { items, next_cursor: next } = await deliveriesOf(context, route.id, {
     limit: LIST_LENGTH,
     ...(status !== null && { status }),
     ...(cursor !== undefined && { cursor }),
   });
   const newest = status === null && cursor === undefined;
-  const recent = newest ? items : (await deliveriesOf(visit, route.id, { limit: LOOKED_AT })).items;
-  const isRetriable = mayChange(visit) && route.enabled;
+  const recent = newest
+    ? items
+    : (await deliveriesOf(context, route.id, { limit: LOOKED_AT })).items;
+  const isRetriable = mayChange(context) && route.enabled;
   const content = (
     <>
       <p class="whole">
-        <a class="up" href={visit.at('routes')} data-up>
+        <a class="up" href={context.at('routes')} data-up>
           ← All routes
         </a>
       </p>
@@ -172,10 +178,10 @@ async function shown(
           <AgentText text={hostOf(route.callback_url)} reading="exact" />
         </h1>
         <Problem text={problem} />
-        <ToldNote told={openTold(visit, route.id) as Told | null} />
-        <About visit={visit} route={route} />
+        <FlashNote flash={openFlash(context, route.id) as Told | null} />
+        <About context={context} route={route} />
       </div>
-      <StatusCard visit={visit} route={route} state={routeState(route, lastAttempt(recent))} />
+      <StatusCard context={context} route={route} state={routeState(route, lastAttempt(recent))} />
       <section class="about" aria-labelledby="deliveries">
         <div class="listhead">
           <h2 id="deliveries">Deliveries of the last 30 days</h2>
@@ -186,11 +192,11 @@ async function shown(
         ) : (
           <ul class="rows folded">
             {items.map((delivery) => (
-              <DeliveryCard visit={visit} delivery={delivery} isRetriable={isRetriable} />
+              <DeliveryCard context={context} delivery={delivery} isRetriable={isRetriable} />
             ))}
           </ul>
         )}
-        <Pager visit={visit} next={next} keep={['status']} />
+        <Pager context={context} next={next} keep={['status']} />
       </section>
     </>
   );
@@ -220,7 +226,13 @@ export function Matches({ route }: { readonly route: Route }): JSX.Element {
   );
 }
 
-function About({ visit, route }: { readonly visit: Visit; readonly route: Route }): JSX.Element {
+function About({
+  context,
+  route,
+}: {
+  readonly context: PageContext;
+  readonly route: Route;
+}): JSX.Element {
   return (
     <section class="card" aria-label="About this route">
       <dl class="facts">
@@ -231,7 +243,7 @@ function About({ visit, route }: { readonly visit: Visit; readonly route: Route 
           <Matches route={route} />
         </Fact>
         <Fact name="Added">
-          <Ago at={Date.parse(route.created_at)} now={visit.now} />
+          <Ago at={Date.parse(route.created_at)} now={context.now} />
         </Fact>
         <Fact name="Id">
           <span class="exact mono">{route.id}</span>
@@ -242,11 +254,11 @@ function About({ visit, route }: { readonly visit: Visit; readonly route: Route 
 }
 
 function StatusCard({
-  visit,
+  context,
   route,
   state: [text, tone],
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly route: Route;
   readonly state: ReturnType<typeof routeState>;
 }): JSX.Element {
@@ -268,9 +280,9 @@ function StatusCard({
           ? `${pluralize(pending, 'delivery', 'deliveries')} pending, ${dead} given up.`
           : 'Nothing is pending, and nothing was given up.'}
       </p>
-      {mayChange(visit) && (
+      {mayChange(context) && (
         <>
-          <Form visit={visit}>
+          <Form context={context}>
             {enabled && isOpen && (
               <button class="btn" name="act" value="retry">
                 Try all again now
@@ -303,46 +315,46 @@ function StatusCard({
 }
 
 /** What is on its way again. */
-function dueText(told: Exclude<Told, { kind: 'tested' }>): string {
-  if (told.kind === 'retried') {
-    return `${pluralize(told.retried, 'delivery is', 'deliveries are')} tried again now.`;
+function dueText(flash: Exclude<Told, { kind: 'tested' }>): string {
+  if (flash.kind === 'retried') {
+    return `${pluralize(flash.retried, 'delivery is', 'deliveries are')} tried again now.`;
   }
-  const { resumed } = told;
+  const { resumed } = flash;
   if (resumed === 0) return 'It takes events again.';
   const what = pluralize(resumed, 'event that it gave back is', 'events that it gave back are');
   return `It takes events again. ${what} delivered now.`;
 }
 
 /** How what was just done went. */
-function ToldNote({ told }: { readonly told: Told | null }): JSX.Element | null {
-  if (told === null) return null;
-  if (told.kind !== 'tested') {
+function FlashNote({ flash }: { readonly flash: Told | null }): JSX.Element | null {
+  if (flash === null) return null;
+  if (flash.kind !== 'tested') {
     return (
       <div class="note good" role="status">
         <Icon name="yes" />
         <p>
-          {dueText(told)}
-          {told.more && ' There are more: do it once again.'}
+          {dueText(flash)}
+          {flash.more && ' There are more: do it once again.'}
         </p>
       </div>
     );
   }
   return (
-    <div class={told.delivered ? 'note good' : 'note warn'} role="status">
-      <Icon name={told.delivered ? 'yes' : 'warn'} />
+    <div class={flash.delivered ? 'note good' : 'note warn'} role="status">
+      <Icon name={flash.delivered ? 'yes' : 'warn'} />
       <div>
         <p>
-          {told.delivered ? 'The test arrived: ' : 'The test did not arrive: '}
-          {outcomeText(told)}.
+          {flash.delivered ? 'The test arrived: ' : 'The test did not arrive: '}
+          {outcomeText(flash)}.
         </p>
-        {told.error !== null && (
+        {flash.error !== null && (
           <p>
-            <AgentText text={told.error} reading="line" />
+            <AgentText text={flash.error} reading="line" />
           </p>
         )}
-        {told.response !== null && told.response !== '' && (
+        {flash.response !== null && flash.response !== '' && (
           <p class="quote">
-            <AgentText text={told.response} reading="prose" class="mono" />
+            <AgentText text={flash.response} reading="prose" class="mono" />
           </p>
         )}
       </div>

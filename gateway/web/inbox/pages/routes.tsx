@@ -13,7 +13,7 @@ import {
   type Attempt,
   type Route,
 } from '../route-queries.ts';
-import type { Shown, UiPage, Visit } from '../visit.ts';
+import type { PageResult, UiPage, PageContext } from '../page-context.ts';
 import { actOnRoute, Matches, showRoute } from './route.tsx';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
 
@@ -24,15 +24,15 @@ export const routesPage: UiPage = {
   scope: 'inbox:read',
   // Attempts are told by no topic of their own.
   topics: ['any'],
-  show: (visit) => (visit.id === null ? showList(visit) : showRoute(visit, visit.id)),
+  show: (context) => (context.id === null ? showList(context) : showRoute(context, context.id)),
   act: actOnRoute,
 };
 
-async function showList(visit: Visit): Promise<Shown> {
+async function showList(context: PageContext): Promise<PageResult> {
   const routes = await Promise.all(
-    (await routesOf(visit)).map(async (route) => ({
+    (await routesOf(context)).map(async (route) => ({
       route,
-      last: lastAttempt((await deliveriesOf(visit, route.id, { limit: LOOKED_AT })).items),
+      last: lastAttempt((await deliveriesOf(context, route.id, { limit: LOOKED_AT })).items),
     })),
   );
   const content = (
@@ -48,7 +48,7 @@ async function showList(visit: Visit): Promise<Shown> {
       ) : (
         <Rows label="Routes">
           {routes.map(({ route, last }) => (
-            <RouteRow visit={visit} route={route} last={last} />
+            <RouteRow context={context} route={route} last={last} />
           ))}
         </Rows>
       )}
@@ -58,17 +58,17 @@ async function showList(visit: Visit): Promise<Shown> {
 }
 
 function RouteRow({
-  visit,
+  context,
   route,
   last,
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly route: Route;
   readonly last: Attempt | null;
 }): JSX.Element {
   const [text, tone] = routeState(route, last);
   return (
-    <Row href={visit.at('routes', route.id)}>
+    <Row href={context.at('routes', route.id)}>
       <AgentText text={hostOf(route.callback_url)} reading="exact" class="what mono" />
       <Chip text={text} tone={tone} />
       <span class="meta">
@@ -78,7 +78,7 @@ function RouteRow({
           'nothing sent yet'
         ) : (
           <>
-            {outcomeText(last)}, <Age at={last.at} now={visit.now} />
+            {outcomeText(last)}, <Age at={last.at} now={context.now} />
           </>
         )}
         {route.pending > 0 && ` · ${route.pending} pending`}

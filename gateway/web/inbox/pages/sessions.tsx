@@ -4,10 +4,10 @@ import { AgentText, Time } from '../../pages/request-copy.tsx';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
 import { Age } from '../event-copy.tsx';
 import { Form, Heading, Problem, Table, type Column } from '../parts.tsx';
-import { really } from '../really.tsx';
+import { confirm } from '../confirm.tsx';
 import { fieldsOf } from '../refusal.ts';
 import { end, seesAll, sessionsOf, type Listed } from '../session-queries.ts';
-import type { Acted, Shown, Trouble, UiPage, Visit } from '../visit.ts';
+import type { ActionResult, PageResult, FormError, UiPage, PageContext } from '../page-context.ts';
 
 /** Who has the web inbox open, and an end to it. */
 export const sessionsPage: UiPage = {
@@ -20,43 +20,45 @@ export const sessionsPage: UiPage = {
   act,
 };
 
-async function show(visit: Visit): Promise<Shown> {
-  const listed = await sessionsOf(visit);
+async function show(context: PageContext): Promise<PageResult> {
+  const listed = await sessionsOf(context);
   const others = listed.filter(({ isThis }) => !isThis);
-  if (visit.query('step') === 'others' && others.length > 0) return askToEnd(visit, others);
-  return shown(visit, listed);
+  if (context.query('step') === 'others' && others.length > 0) return askToEnd(context, others);
+  return shown(context, listed);
 }
 
-async function act(visit: Visit, body: string): Promise<Acted> {
-  const listed = await sessionsOf(visit);
+async function act(context: PageContext, body: string): Promise<ActionResult> {
+  const listed = await sessionsOf(context);
   const form = fieldsOf(body, ['act', 'session']);
   if (form?.act === 'others') {
     await end(
-      visit,
+      context,
       listed.filter(({ isThis }) => !isThis),
     );
-    return { to: visit.at('sessions') };
+    return { to: context.at('sessions') };
   }
   if (form?.act === 'end' && form.session !== undefined) {
     const found = listed.find(({ handle }) => handle === form.session);
     if (!found) {
-      return shown(visit, listed, { status: 404, problem: 'That session has ended already.' });
+      return shown(context, listed, { status: 404, problem: 'That session has ended already.' });
     }
-    await end(visit, [found]);
-    return { to: found.isThis ? `${visit.root}/sign-in?out=1` : visit.at('sessions') };
+    await end(context, [found]);
+    return { to: found.isThis ? `${context.root}/sign-in?out=1` : context.at('sessions') };
   }
   const problem = 'The form was not clear. Nothing was done.';
-  return shown(visit, listed, { status: 400, problem });
+  return shown(context, listed, { status: 400, problem });
 }
 
-function askToEnd(visit: Visit, others: readonly Listed[]): Shown {
-  return really(visit, {
+function askToEnd(context: PageContext, others: readonly Listed[]): PageResult {
+  return confirm(context, {
     heading: 'End all other sessions?',
-    back: visit.at('sessions'),
+    back: context.at('sessions'),
     consequences: (
       <p>
         {pluralize(others.length, 'session')}{' '}
-        {seesAll(visit) ? 'of this project, yours in other browsers among them, ' : 'of this key '}
+        {seesAll(context)
+          ? 'of this project, yours in other browsers among them, '
+          : 'of this key '}
         {others.length === 1 ? 'ends' : 'end'} at once; this one goes on. Whoever has a key can open
         another: to keep somebody out, revoke the key or give it a new secret.
       </p>
@@ -67,16 +69,16 @@ function askToEnd(visit: Visit, others: readonly Listed[]): Shown {
 }
 
 function shown(
-  visit: Visit,
+  context: PageContext,
   listed: readonly Listed[],
-  { status = 200, problem = null }: Trouble = {},
-): Shown {
+  { status = 200, problem = null }: FormError = {},
+): PageResult {
   const content = (
     <>
       <Heading
         title="Sessions"
         lead={
-          seesAll(visit)
+          seesAll(context)
             ? 'The browsers in which this project is open: yours, and those that came in with a key.'
             : 'The browsers that came in with the key of this session.'
         }
@@ -88,7 +90,7 @@ function shown(
         )}
       </Heading>
       <Problem text={problem} />
-      <Table caption="Open sessions, this one first" columns={columnsOf(visit)} items={listed} />
+      <Table caption="Open sessions, this one first" columns={columnsOf(context)} items={listed} />
       <p class="soft">
         A session ends by itself after 12 hours, or after an hour in which no page of it was open.
       </p>
@@ -97,8 +99,8 @@ function shown(
   return { title: 'Sessions', content, status };
 }
 
-function columnsOf(visit: Visit): Column<Listed>[] {
-  const { now } = visit;
+function columnsOf(context: PageContext): Column<Listed>[] {
+  const { now } = context;
   const age = (at: number): Child => <Age at={new Date(at).toISOString()} now={now} />;
   return [
     { title: 'Who', cell: Who },
@@ -106,7 +108,7 @@ function columnsOf(visit: Visit): Column<Listed>[] {
     { title: 'Begun', cell: ({ session }) => age(session.begunAt) },
     { title: 'Last used', cell: ({ session }) => age(session.usedAt) },
     { title: 'Until', cell: ({ session }) => <Time at={session.expiresAt} now={now} /> },
-    { title: 'End it', cell: (listed) => <End visit={visit} listed={listed} /> },
+    { title: 'End it', cell: (listed) => <End context={context} listed={listed} /> },
   ];
 }
 
@@ -123,9 +125,15 @@ function cameIn(kind: Listed['session']['holder']['kind']): string {
   return kind === 'key' ? 'by key' : 'by mail';
 }
 
-function End({ visit, listed }: { readonly visit: Visit; readonly listed: Listed }): Child {
+function End({
+  context,
+  listed,
+}: {
+  readonly context: PageContext;
+  readonly listed: Listed;
+}): Child {
   return (
-    <Form visit={visit} class="">
+    <Form context={context} class="">
       <input type="hidden" name="session" value={listed.handle} />
       <button class="btn small no" name="act" value="end">
         {listed.isThis ? 'Sign out' : 'End'}

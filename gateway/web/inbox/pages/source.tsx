@@ -4,30 +4,34 @@ import { Icon } from '../../pages/icons.tsx';
 import { AgentText, Ago, Time } from '../../pages/request-copy.tsx';
 import { CopyField } from '../fields.tsx';
 import { Chip, Fact, Problem } from '../parts.tsx';
-import { really } from '../really.tsx';
+import { confirm } from '../confirm.tsx';
 import { fieldsOf } from '../refusal.ts';
 import { addressOf, checkOf, SIGNED_BY, sourceOf, type Source } from '../source-queries.ts';
-import type { Acted, Shown, Visit } from '../visit.ts';
+import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 
 /** One source: its address, and what came there. */
-export async function showSource(visit: Visit, name: string): Promise<Shown> {
-  const source = await sourceOf(visit, name);
-  return visit.query('step') === 'remove' ? askToRemove(visit, source) : shown(visit, source);
+export async function showSource(context: PageContext, name: string): Promise<PageResult> {
+  const source = await sourceOf(context, name);
+  return context.query('step') === 'remove' ? askToRemove(context, source) : shown(context, source);
 }
 
-export async function removeSource(visit: Visit, name: string, body: string): Promise<Acted> {
-  const source = await sourceOf(visit, name);
+export async function removeSource(
+  context: PageContext,
+  name: string,
+  body: string,
+): Promise<ActionResult> {
+  const source = await sourceOf(context, name);
   if (fieldsOf(body, ['act'])?.act !== 'remove') {
-    return { ...shown(visit, source, 'The form was not clear. Nothing was done.'), status: 400 };
+    return { ...shown(context, source, 'The form was not clear. Nothing was done.'), status: 400 };
   }
-  await visit.call(sourceRemove, { name });
-  return { to: visit.at('sources') };
+  await context.call(sourceRemove, { name });
+  return { to: context.at('sources') };
 }
 
-function askToRemove(visit: Visit, { name }: Source): Shown {
-  return really(visit, {
+function askToRemove(context: PageContext, { name }: Source): PageResult {
+  return confirm(context, {
     heading: 'Remove this source?',
-    back: visit.at('sources', name),
+    back: context.at('sources', name),
     consequences: (
       <p>
         The address of <AgentText text={name} reading="exact" /> stops at once: whoever sends there
@@ -39,13 +43,13 @@ function askToRemove(visit: Visit, { name }: Source): Shown {
   });
 }
 
-function shown(visit: Visit, source: Source, problem: string | null = null): Shown {
+function shown(context: PageContext, source: Source, problem: string | null = null): PageResult {
   const { name } = source;
   const [text, tone] = checkOf(source);
   const content = (
     <>
       <p class="whole">
-        <a class="up" href={visit.at('sources')} data-up>
+        <a class="up" href={context.at('sources')} data-up>
           ← All sources
         </a>
       </p>
@@ -54,14 +58,14 @@ function shown(visit: Visit, source: Source, problem: string | null = null): Sho
           <AgentText text={name} reading="exact" /> <Chip text={text} tone={tone} />
         </h1>
         <Problem text={problem} />
-        {visit.query('added') !== undefined && <Added source={source} />}
+        {context.query('added') !== undefined && <Added source={source} />}
         <Address source={source} />
-        <About visit={visit} source={source} />
+        <About context={context} source={source} />
       </div>
       <section class="act card stack" aria-labelledby="more">
         <h2 id="more">What came there</h2>
         <p class="ways">
-          <a href={`${visit.at('events')}?source=${encodeURIComponent(name)}`}>
+          <a href={`${context.at('events')}?source=${encodeURIComponent(name)}`}>
             Its pending events
           </a>
         </p>
@@ -114,7 +118,13 @@ function Address({ source }: { readonly source: Source }): JSX.Element {
   );
 }
 
-function About({ visit, source }: { readonly visit: Visit; readonly source: Source }): JSX.Element {
+function About({
+  context,
+  source,
+}: {
+  readonly context: PageContext;
+  readonly source: Source;
+}): JSX.Element {
   const { created_at: created, last_event_at: last, signature_header: header } = source;
   const { previous_secret_valid_until: until } = source;
   return (
@@ -122,7 +132,7 @@ function About({ visit, source }: { readonly visit: Visit; readonly source: Sour
       <h2 id="about">About this source</h2>
       <dl class="facts">
         <Fact name="Last event">
-          {last === null ? 'none yet' : <Ago at={Date.parse(last)} now={visit.now} />}
+          {last === null ? 'none yet' : <Ago at={Date.parse(last)} now={context.now} />}
         </Fact>
         <Fact name="In 24 hours">
           {source.events_24h.toString()} taken, {source.rejected_24h.toString()} rejected
@@ -134,11 +144,11 @@ function About({ visit, source }: { readonly visit: Visit; readonly source: Sour
         )}
         {until !== null && (
           <Fact name="Secret before">
-            taken as well until <Time at={Date.parse(until)} now={visit.now} />
+            taken as well until <Time at={Date.parse(until)} now={context.now} />
           </Fact>
         )}
         <Fact name="Added">
-          <Ago at={Date.parse(created)} now={visit.now} />
+          <Ago at={Date.parse(created)} now={context.now} />
         </Fact>
       </dl>
     </section>

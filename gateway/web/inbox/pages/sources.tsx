@@ -3,7 +3,7 @@ import { AgentText } from '../../pages/request-copy.tsx';
 import { Age } from '../event-copy.tsx';
 import { Chip, Heading, Nothing, Row, Rows } from '../parts.tsx';
 import { addressOf, checkOf, sourcesOf, type Source } from '../source-queries.ts';
-import type { Acted, Shown, UiPage, Visit } from '../visit.ts';
+import type { ActionResult, PageResult, UiPage, PageContext } from '../page-context.ts';
 import { addSource, showAddSource, typeToAdd } from './add-source.tsx';
 import { removeSource, showSource } from './source.tsx';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
@@ -19,23 +19,23 @@ export const sourcesPage: UiPage = {
   act,
 };
 
-function show(visit: Visit): Promise<Shown> {
-  if (visit.id !== null) return showSource(visit, visit.id);
-  const type = typeToAdd(visit);
-  return type === null ? showList(visit) : Promise.resolve(showAddSource(visit, type));
+function show(context: PageContext): Promise<PageResult> {
+  if (context.id !== null) return showSource(context, context.id);
+  const type = typeToAdd(context);
+  return type === null ? showList(context) : Promise.resolve(showAddSource(context, type));
 }
 
-function act(visit: Visit, body: string): Promise<Acted> {
-  if (visit.id !== null) return removeSource(visit, visit.id, body);
-  const type = typeToAdd(visit);
+function act(context: PageContext, body: string): Promise<ActionResult> {
+  if (context.id !== null) return removeSource(context, context.id, body);
+  const type = typeToAdd(context);
   return type === null
-    ? Promise.resolve({ to: visit.at('sources') })
-    : addSource(visit, type, body);
+    ? Promise.resolve({ to: context.at('sources') })
+    : addSource(context, type, body);
 }
 
-async function showList(visit: Visit): Promise<Shown> {
-  const sources = await sourcesOf(visit);
-  const takesMail = visit.inbox.mailDomain !== null;
+async function showList(context: PageContext): Promise<PageResult> {
+  const sources = await sourcesOf(context);
+  const takesMail = context.inbox.mailDomain !== null;
   const hasMail = sources.some(({ type }) => type === 'email');
   const content = (
     <>
@@ -56,7 +56,7 @@ async function showList(visit: Visit): Promise<Shown> {
       ) : (
         <Rows label="Sources">
           {sources.map((source) => (
-            <SourceRow visit={visit} source={source} />
+            <SourceRow context={context} source={source} />
           ))}
         </Rows>
       )}
@@ -66,16 +66,16 @@ async function showList(visit: Visit): Promise<Shown> {
 }
 
 function SourceRow({
-  visit,
+  context,
   source,
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly source: Source;
 }): JSX.Element {
   const { name, events_24h: taken, rejected_24h: rejected, last_event_at: last } = source;
   const [text, tone] = checkOf(source);
   return (
-    <Row href={visit.at('sources', name)}>
+    <Row href={context.at('sources', name)}>
       <AgentText text={name} reading="exact" class="what mono" />
       <Chip text={text} tone={tone} />
       <span class="meta">
@@ -92,7 +92,7 @@ function SourceRow({
           'nothing received yet'
         ) : (
           <>
-            last <Age at={last} now={visit.now} />
+            last <Age at={last} now={context.now} />
           </>
         )}
       </span>

@@ -8,7 +8,7 @@ import { Choice, Field } from '../fields.tsx';
 import { Chip, Heading, Problem } from '../parts.tsx';
 import { EFFECTS } from '../policy-copy.tsx';
 import { refusalOf, type Refusal } from '../refusal.ts';
-import type { Shown, Visit } from '../visit.ts';
+import type { PageResult, PageContext } from '../page-context.ts';
 
 const FIELDS = ['tool', 'action', 'amount', 'risk', 'recipient_domains'] as const;
 
@@ -50,14 +50,16 @@ interface Tried {
 const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
 
 /** What would become of a call, and why. Nothing is asked, so the form is part of the address. */
-export async function showTryPolicy(visit: Visit): Promise<Shown> {
-  const written = writtenIn(visit);
+export async function showTryPolicy(context: PageContext): Promise<PageResult> {
+  const written = writtenIn(context);
   const { tested, refusal } =
-    written.tool === undefined ? { tested: null, refusal: NO_REFUSAL } : await test(visit, written);
+    written.tool === undefined
+      ? { tested: null, refusal: NO_REFUSAL }
+      : await test(context, written);
   const content = (
     <>
       <p class="whole">
-        <a class="up" href={visit.at('policy')} data-up>
+        <a class="up" href={context.at('policy')} data-up>
           ← Policy
         </a>
       </p>
@@ -76,17 +78,17 @@ export async function showTryPolicy(visit: Visit): Promise<Shown> {
   return { title: 'Try the policy', content, status: refusal.status, wide: true };
 }
 
-function writtenIn(visit: Visit): Written {
+function writtenIn(context: PageContext): Written {
   const written: Partial<Record<(typeof FIELDS)[number], string>> = {};
   for (const name of FIELDS) {
-    const value = visit.query(name)?.trim() ?? '';
+    const value = context.query(name)?.trim() ?? '';
     if (value !== '') written[name] = value;
   }
   return written;
 }
 
 async function test(
-  visit: Visit,
+  context: PageContext,
   { tool, action, amount, risk, recipient_domains: recipients }: Written,
 ): Promise<{ tested: Tested | null; refusal: Refusal }> {
   if (amount !== undefined && !Number.isFinite(Number(amount))) {
@@ -94,7 +96,7 @@ async function test(
     return { tested: null, refusal: { status: 400, text: null, fields } };
   }
   try {
-    const tested = (await visit.call(policyTest, {
+    const tested = (await context.call(policyTest, {
       tool,
       ...(action !== undefined && { action }),
       ...(amount !== undefined && { amount: Number(amount) }),

@@ -5,7 +5,7 @@ import { Icon } from '../../pages/icons.tsx';
 import { digitsOf } from '../../pages/number.ts';
 import { AgentText, Time } from '../../pages/request-copy.tsx';
 import { Bar, Heading } from '../parts.tsx';
-import type { Shown, UiPage, Visit } from '../visit.ts';
+import type { PageResult, UiPage, PageContext } from '../page-context.ts';
 
 /** What the project uses of its limits. */
 export const usagePage: UiPage = {
@@ -40,9 +40,9 @@ interface Usage {
   };
 }
 
-async function show(visit: Visit): Promise<Shown> {
-  const { disk, emails, keys, transfer } = (await visit.call(usage, {})) as Usage;
-  const monthEnds = <Time at={Date.parse(transfer.resets_at)} now={visit.now} />;
+async function show(context: PageContext): Promise<PageResult> {
+  const { disk, emails, keys, transfer } = (await context.call(usage, {})) as Usage;
+  const monthEnds = <Time at={Date.parse(transfer.resets_at)} now={context.now} />;
   const content = (
     <>
       <Heading

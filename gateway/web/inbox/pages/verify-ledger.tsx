@@ -6,8 +6,8 @@ import { Time } from '../../pages/request-copy.tsx';
 import { CopyField } from '../fields.tsx';
 import { entriesOf } from '../ledger-queries.ts';
 import { Bar, Form, Heading } from '../parts.tsx';
-import { openTold, sealTold } from '../told.ts';
-import type { Acted, Shown, Visit } from '../visit.ts';
+import { openFlash, sealFlash } from '../flash.ts';
+import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 import { nounFor } from '../../../../shared/lib/pluralize.ts';
 
 /** So many entries are hashed for one answer, well within what a browser waits for. */
@@ -39,25 +39,25 @@ interface Verified {
 }
 
 /** Looks at the next entries; from the first where no look is under way. */
-export async function verifyOn(visit: Visit): Promise<Acted> {
-  const before = openTold(visit, ABOUT) as Look | null;
-  const going = before?.kind === 'going' ? before : await begin(visit);
-  const look = await goOn(visit, going);
-  return { to: `${visit.at('ledger', 'verify')}?told=${sealTold(visit, ABOUT, look)}` };
+export async function verifyOn(context: PageContext): Promise<ActionResult> {
+  const before = openFlash(context, ABOUT) as Look | null;
+  const going = before?.kind === 'going' ? before : await begin(context);
+  const look = await goOn(context, going);
+  return { to: `${context.at('ledger', 'verify')}?told=${sealFlash(context, ABOUT, look)}` };
 }
 
-async function begin(visit: Visit): Promise<Look> {
-  const { items } = await entriesOf(visit, { limit: 1 });
+async function begin(context: PageContext): Promise<Look> {
+  const { items } = await entriesOf(context, { limit: 1 });
   const [newest] = items;
   const head = newest ? { seq: newest.seq, hash: newest.hash, at: newest.at } : null;
   return { kind: 'going', head, checked: 0 };
 }
 
-async function goOn(visit: Visit, { head, checked }: Look): Promise<Look> {
+async function goOn(context: PageContext, { head, checked }: Look): Promise<Look> {
   if (head === null) return { kind: 'holds', head, checked };
   const from_seq = checked + 1;
   const to_seq = Math.min(head.seq, checked + RANGE);
-  const found = (await visit.call(ledgerVerify, { from_seq, to_seq })) as Verified;
+  const found = (await context.call(ledgerVerify, { from_seq, to_seq })) as Verified;
   const sofar = { head, checked: checked + found.checked };
   if (!found.ok) {
     const { first_bad_seq: seq, reason } = found;
@@ -67,17 +67,17 @@ async function goOn(visit: Visit, { head, checked }: Look): Promise<Look> {
 }
 
 /** How far the look is, or what came of it. */
-export function showVerified(visit: Visit): Shown {
-  const look = openTold(visit, ABOUT) as Look | null;
+export function showVerified(context: PageContext): PageResult {
+  const look = openFlash(context, ABOUT) as Look | null;
   const content = (
     <div class="narrow stack">
       <p>
-        <a class="up" href={visit.at('ledger')} data-up>
+        <a class="up" href={context.at('ledger')} data-up>
           ← All entries
         </a>
       </p>
       <Heading title="Verify the ledger" />
-      {look === null ? <Start visit={visit} /> : <Result visit={visit} look={look} />}
+      {look === null ? <Start context={context} /> : <Result context={context} look={look} />}
       <p class="soft">
         The ledger is tamper-evident, not tamper-proof: a change shows, it is not prevented. Whoever
         controls this server can cut off the end, or write the whole chain anew; that shows only to
@@ -88,23 +88,36 @@ export function showVerified(visit: Visit): Shown {
   return { title: 'Verify the ledger', content };
 }
 
-function Start({ visit }: { readonly visit: Visit }): JSX.Element {
+function Start({ context }: { readonly context: PageContext }): JSX.Element {
   return (
-    <Form visit={visit}>
+    <Form context={context}>
       <p>Each entry is hashed anew, and compared with its hash and with the entry before.</p>
       <button class="btn yes">Verify all of it</button>
     </Form>
   );
 }
 
-function Result({ visit, look }: { readonly visit: Visit; readonly look: Look }): JSX.Element {
-  if (look.kind === 'going') return <Going visit={visit} look={look} />;
-  if (look.kind === 'broken') return <Broken visit={visit} seq={look.seq} reason={look.reason} />;
-  return <Holds visit={visit} look={look} />;
+function Result({
+  context,
+  look,
+}: {
+  readonly context: PageContext;
+  readonly look: Look;
+}): JSX.Element {
+  if (look.kind === 'going') return <Going context={context} look={look} />;
+  if (look.kind === 'broken')
+    return <Broken context={context} seq={look.seq} reason={look.reason} />;
+  return <Holds context={context} look={look} />;
 }
 
 /** The script sends the form by itself; without it, a person does. */
-function Going({ visit, look }: { readonly visit: Visit; readonly look: Look }): JSX.Element {
+function Going({
+  context,
+  look,
+}: {
+  readonly context: PageContext;
+  readonly look: Look;
+}): JSX.Element {
   const total = look.head?.seq ?? 0;
   return (
     <section class="card stack" aria-label="How far it is">
@@ -114,17 +127,23 @@ function Going({ visit, look }: { readonly visit: Visit; readonly look: Look }):
       </p>
       <Bar part={look.checked / total} tone="part" />
       <form method="post" data-send>
-        <input type="hidden" name="csrf" value={visit.csrf} />
+        <input type="hidden" name="csrf" value={context.csrf} />
         <button class="btn yes">Go on</button>
       </form>
-      <a class="btn small" href={visit.at('ledger')}>
+      <a class="btn small" href={context.at('ledger')}>
         Stop here
       </a>
     </section>
   );
 }
 
-function Holds({ visit, look }: { readonly visit: Visit; readonly look: Look }): JSX.Element {
+function Holds({
+  context,
+  look,
+}: {
+  readonly context: PageContext;
+  readonly look: Look;
+}): JSX.Element {
   const { checked, head } = look;
   return (
     <>
@@ -137,7 +156,7 @@ function Holds({ visit, look }: { readonly visit: Visit; readonly look: Look }):
             {head !== null && (
               <>
                 {' '}
-                of <Time at={Date.parse(head.at)} now={visit.now} />
+                of <Time at={Date.parse(head.at)} now={context.now} />
               </>
             )}
             .
@@ -154,7 +173,7 @@ function Holds({ visit, look }: { readonly visit: Visit; readonly look: Look }):
           <CopyField name="head" label={`Hash of entry ${head.seq}`} value={head.hash} />
         </section>
       )}
-      <VerifyAgain visit={visit} />
+      <VerifyAgain context={context} />
     </>
   );
 }
@@ -167,11 +186,11 @@ const REASONS: Readonly<Record<Reason, string>> = {
 };
 
 function Broken({
-  visit,
+  context,
   seq,
   reason,
 }: {
-  readonly visit: Visit;
+  readonly context: PageContext;
   readonly seq: number;
   readonly reason: Reason;
 }): JSX.Element {
@@ -195,19 +214,19 @@ function Broken({
       </div>
       {isThere && (
         <div class="ways">
-          <a class="btn small" href={visit.at('ledger', String(seq))}>
+          <a class="btn small" href={context.at('ledger', String(seq))}>
             See entry {seq.toString()}
           </a>
         </div>
       )}
-      <VerifyAgain visit={visit} />
+      <VerifyAgain context={context} />
     </>
   );
 }
 
-function VerifyAgain({ visit }: { readonly visit: Visit }): JSX.Element {
+function VerifyAgain({ context }: { readonly context: PageContext }): JSX.Element {
   return (
-    <Form visit={visit}>
+    <Form context={context}>
       <button class="btn small">Verify again</button>
     </Form>
   );

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { Icon } from '../pages/icons.tsx';
 import { Form } from './parts.tsx';
-import type { Shown, Visit } from './visit.ts';
+import type { PageResult, PageContext } from './page-context.ts';
 
 interface Question {
   readonly heading: string;
@@ -18,17 +18,17 @@ interface Question {
 }
 
 /** The question before what cannot be taken back, with the way back beside it. */
-export function really(
-  visit: Visit,
+export function confirm(
+  context: PageContext,
   { heading, back, consequences, fields, act, yes, tone = 'no' }: Question,
-): Shown {
+): PageResult {
   const content = (
     <section class="card stack really" aria-labelledby="really">
       <h1 id="really">
         <Icon name="warn" /> {heading}
       </h1>
       {consequences}
-      <Form visit={visit}>
+      <Form context={context}>
         {fields}
         <button class={`btn ${tone}`} name="act" value={act}>
           {yes}

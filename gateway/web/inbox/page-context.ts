@@ -8,7 +8,7 @@ import type { WebInbox } from './inbox.ts';
 import type { Session } from './sessions.ts';
 
 /** One look at a page, or one form of it. */
-export interface Visit {
+export interface PageContext {
   readonly inbox: WebInbox;
   readonly session: Session;
   readonly access: Access;
@@ -30,7 +30,7 @@ export interface Visit {
 }
 
 /** What a page shows. */
-export interface Shown {
+export interface PageResult {
   /** Of the tab, and of what a screen reader begins with. */
   readonly title: string;
   readonly content: Child;
@@ -41,13 +41,13 @@ export interface Shown {
 }
 
 /** What a page says besides, when a form of it was refused. */
-export interface Trouble {
+export interface FormError {
   readonly status?: number;
   readonly problem?: string | null;
 }
 
 /** What came of a form: on to another page, or a page that says what is wrong with it. */
-export type Acted = { readonly to: string } | Shown;
+export type ActionResult = { readonly to: string } | PageResult;
 
 /** A page of the web inbox. Its address is `/ui/p/{project}/{path}`, and `…/{path}/{id}` for one thing of many. */
 export interface UiPage {
@@ -58,9 +58,9 @@ export interface UiPage {
   readonly scope: Scope | 'any';
   /** What brings it up to date. */
   readonly topics: readonly Topic[];
-  readonly show: (visit: Visit) => Promise<Shown>;
+  readonly show: (context: PageContext) => Promise<PageResult>;
   /** The longest form, where that of the pages that decide is too short. */
   readonly formMaxBytes?: number;
   /** `visit.id` tells which; `body` is the form as it came, its `csrf` checked. */
-  readonly act?: (visit: Visit, body: string) => Promise<Acted>;
+  readonly act?: (context: PageContext, body: string) => Promise<ActionResult>;
 }
