@@ -25,7 +25,7 @@ import { openControl } from './projects/open-control.ts';
 import type { DatabasePoolOptions } from './projects/database-pool.ts';
 import { OperatorService } from './operator/operator-service.ts';
 import { PayloadLinks } from './http/links/payload-links.ts';
-import { gatewayIdIn, ClusterMembership } from './projects/cluster.ts';
+import { gatewayIdIn, Cluster } from './projects/cluster.ts';
 import { Projects } from './projects/projects.ts';
 import { LogSource } from './replica/log-source.ts';
 import type { ReplicaSource } from './replica/source.ts';
@@ -52,7 +52,7 @@ export interface Components {
   readonly messaging: Messaging;
   readonly mail: InboundMail;
   /** Other gateways over the same store; null where there cannot be any. */
-  readonly cluster: ClusterMembership | null;
+  readonly cluster: Cluster | null;
   readonly signIn: SignIn | null;
   readonly approvals: ApprovalService;
   readonly operator: OperatorService;
@@ -155,7 +155,7 @@ function openProjects(
     ProjectsDeps,
     'idleMarkers' | 'gatewayId' | 'mayBeForeign' | 'isUnsure' | 'deletionClock' | 'poolOptions'
   >,
-): { readonly projects: Projects; readonly cluster: ClusterMembership | null } {
+): { readonly projects: Projects; readonly cluster: Cluster | null } {
   const pool = poolOptions(openProjectsMax);
   const onError = (project: string, error: unknown): void =>
     log.error({ err: error, project }, 'maintenance failed');
@@ -172,7 +172,7 @@ function openProjects(
   }
   const { gateways } = control;
   const id = gatewayIdIn(dataFolder);
-  const cluster = new ClusterMembership({
+  const cluster = new Cluster({
     store: gateways,
     id,
     clock: deps.clock,

@@ -51,7 +51,7 @@ interface Seen {
  * The gateways that share a store. Each gives a heartbeat every two seconds; what a dead one looked after is taken over by whoever
  * notices first, in one transaction. Nobody's clock is compared with another's.
  */
-export class ClusterMembership {
+export class Cluster {
   readonly #options: ClusterOptions;
   readonly #heartbeatMs: number;
   readonly #deadAfterMs: number;

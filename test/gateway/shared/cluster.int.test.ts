@@ -2,11 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  gatewayIdIn,
-  ClusterMembership,
-  type LeaderTask,
-} from '../../../gateway/projects/cluster.ts';
+import { gatewayIdIn, Cluster, type LeaderTask } from '../../../gateway/projects/cluster.ts';
 import { LEFT } from '../../../gateway/store/control/gateways.ts';
 import type { ProjectIdleState } from '../../../gateway/store/control/idle-markers.ts';
 import { ControlStore } from '../../../gateway/store/control-store.ts';
@@ -64,7 +60,7 @@ class CountedTask implements LeaderTask {
   }
 }
 
-type ClusterStore = ConstructorParameters<typeof ClusterMembership>[0]['store'];
+type ClusterStore = ConstructorParameters<typeof Cluster>[0]['store'];
 
 /** A gateway, as far as others see it. */
 class Member {
@@ -73,13 +69,13 @@ class Member {
   readonly errors: unknown[] = [];
   readonly leaderTask = new CountedTask();
   lost = 0;
-  readonly cluster: ClusterMembership;
+  readonly cluster: Cluster;
   readonly #own: ControlStore;
 
   private constructor(id: string, own: ControlStore, store: ClusterStore) {
     this.id = id;
     this.#own = own;
-    this.cluster = new ClusterMembership({
+    this.cluster = new Cluster({
       store,
       id,
       clock: new FakeClock(),
@@ -298,7 +294,7 @@ describe('a duty', () => {
     const leaderTask = new CountedTask();
     leaderTask.problem = new Error('no');
     const errors: unknown[] = [];
-    const cluster = new ClusterMembership({
+    const cluster = new Cluster({
       store,
       id: 'gtw_d',
       clock: new FakeClock(),
