@@ -72,23 +72,9 @@ function range(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }
 
-const BAD_NAMES = [
-  ...CONTROLS.map((control) => `a${control}b`),
-  '\ud800',
-  'a\udfffb',
-  '\udc00\ud800',
-  'x'.repeat(513),
-  `x${'é'.repeat(256)}`,
-  `x${'😀'.repeat(128)}`,
-  '.',
-  '..',
-  './a',
-  'a/./b',
-  'a/../../b',
-  'a/..',
-];
-
-const EMPTY_SEGMENTS = ['/', '/a', 'a/', 'a//b', 'disk:///a', 'disk://', 'disk://disk://a'];
+/** One of each kind; `rules/disk-name` knows all of them. */
+const BAD_NAMES = ['a\nb', 'a\udfffb', `x${'é'.repeat(256)}`, 'a/../../b'];
+const EMPTY_SEGMENTS = ['a//b', 'disk:///a'];
 
 describe('a name that no key may have', () => {
   const tools = ['kv_set', 'kv_get', 'kv_delete'];

@@ -324,19 +324,6 @@ describe('a public link', () => {
     }
   });
 
-  it('is not asked for by more than 50 at once', async () => {
-    for (let index = 0; index < 50; index += 1) {
-      expect((await ask({ path: 'a', expires_in: 60 + index })).status).toBe(200);
-    }
-    const more = { path: 'a', expires_in: 600 };
-    expect(await ask(more)).toMatchObject(refused(429, 'TOO_MANY_PENDING_REQUESTS'));
-    const { body } = await ask({ path: 'a', expires_in: 60 });
-    await decide(body.request_id, 'deny');
-    expect((await ask(more)).status).toBe(200);
-    clock.advance(DAY);
-    expect((await ask({ path: 'a', expires_in: 601 })).status).toBe(200);
-  });
-
   it('is given once for an approval, within a day', async () => {
     const wanted = await approved(60);
     clock.advance(DAY - 1);

@@ -66,40 +66,6 @@ describe('route_add', () => {
     }
   });
 
-  it('answers a repeat with the same Idempotency-Key as the first call', async () => {
-    const headers = { 'idempotency-key': 'once' };
-    const wanted = { body: { callback_url: receiver.url() }, headers };
-    const first = await gateway.call('POST', '/v1/routes', wanted);
-    const again = await gateway.call('POST', '/v1/routes', wanted);
-    expect(again).toMatchObject({ status: 201, body: first.body });
-    expect(await routes.list()).toHaveLength(1);
-  });
-
-  it.each([
-    'http://example.com/hook',
-    'https://10.0.0.1/hook',
-    'https://[::1]/hook',
-    'https://user@example.com/hook',
-    'https://localhost.localdomain/hook',
-    'ftp://example.com',
-    'no url',
-  ])('refuses %s', async (callback_url) => {
-    const { status, body } = await gateway.call('POST', '/v1/routes', { body: { callback_url } });
-    expect([status, body]).toMatchObject([
-      400,
-      { error: { code: 'CALLBACK_URL_REJECTED', hint: expect.stringMatching(/\.$/) } },
-    ]);
-    expect(await routes.list()).toEqual([]);
-  });
-
-  it('refuses an address of this machine unless it is allowed', async () => {
-    const strict = await TestGateway.start();
-    const body = { callback_url: receiver.url() };
-    const answer = await strict.call('POST', '/v1/routes', { body });
-    await strict.stop();
-    expect(answer.body).toMatchObject({ error: { code: 'CALLBACK_URL_REJECTED' } });
-  });
-
   it('takes 50 routes, and another one when one was removed', async () => {
     const added = [];
     for (let n = 0; n < 50; n += 1) added.push(await routes.add(receiver.url(`/${n}`)));
@@ -112,16 +78,6 @@ describe('route_add', () => {
     expect(await routes.remove(added[7]?.id ?? '')).toBe(200);
     await routes.add(receiver.url());
     expect(await routes.list()).toHaveLength(50);
-  });
-
-  it('needs admin, and route_list inbox:read', async () => {
-    const { id } = await routes.add(receiver.url());
-    const reader = await gateway.key('inbox:read');
-    const body = { callback_url: receiver.url() };
-    const add = await gateway.call('POST', '/v1/routes', { key: reader, body });
-    const remove = await gateway.call('DELETE', `/v1/routes/${id}`, { key: reader });
-    const list = await gateway.call('GET', '/v1/routes', { key: reader });
-    expect([add.status, remove.status, list.status]).toEqual([403, 403, 200]);
   });
 });
 

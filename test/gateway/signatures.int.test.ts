@@ -112,18 +112,6 @@ describe('a signed delivery', () => {
 const now = (): number => Math.floor(Date.now() / 1000);
 
 describe('the time of a signature', () => {
-  it.each([-310, 310, -86_400, 86_400])('is refused %i seconds away', async (offset) => {
-    expect((await post('stripe', body, stripeHeaders(body, now() + offset))).status).toBe(401);
-    const standard = standardHeaders(body, new Date(Date.now() + offset * 1000));
-    expect((await post('standard', body, standard)).status).toBe(401);
-  });
-
-  it.each([-290, 290])('is taken %i seconds away', async (offset) => {
-    expect((await post('stripe', body, stripeHeaders(body, now() + offset))).status).toBe(200);
-    const standard = standardHeaders(body, new Date(Date.now() + offset * 1000));
-    expect((await post('standard', body, standard)).status).toBe(200);
-  });
-
   it('is signed too', async () => {
     const headers = stripeHeaders(body, now() - 310);
     const fresh = headers['stripe-signature']?.replace(/t=\d+/, `t=${now()}`) ?? '';

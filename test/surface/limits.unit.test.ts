@@ -120,6 +120,8 @@ describe('texts', () => {
     expect(takes('1', '2', '3', '4', '5', '6')).toBe(false);
     expect(takes('x'.repeat(41))).toBe(false);
     expect(takes('same', 'same')).toBe(false);
+    expect(takes('1', '')).toBe(false);
+    expect(takes()).toBe(true);
   });
 
   it.each(['ask_approval', 'ask_human'])('%s takes times from 1m to 7d', (name) => {
@@ -128,9 +130,8 @@ describe('texts', () => {
     expect(['1m', '24h', '7d', '10080m'].map(read)).toEqual([
       60_000, 86_400_000, 604_800_000, 604_800_000,
     ]);
-    expect(['0m', '8d', '10081m', '169h', '1s', '1', 'm', '-1m', '1.5h'].map(read)).toEqual(
-      Array.from({ length: 9 }, () => null),
-    );
+    const none = ['0m', '8d', '10081m', '169h', '1s', '1', 'm', '-1m', '1.5h', '1H', ' 1h'];
+    for (const text of [...none, '99999999d']) expect(read(text)).toBeNull();
   });
 });
 

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { run } from '../../../cli/run.ts';
 import { allCommands } from '../../../cli/tree.ts';
 import { operationShapes } from '../../../cli/shapes/operations.ts';
+import { hurryTime } from '../../helpers/hurried-time.ts';
 import { FakeDaemon, json, refuse } from '../fake-daemon.ts';
 import { TextSink } from '../fake-output.ts';
 
@@ -129,6 +130,7 @@ describe('a write with --retry-for', () => {
   });
 
   it('stays away for as long as it is told to', async () => {
+    hurryTime();
     const times: number[] = [];
     const limited = refusing(429, 'RATE_LIMITED', { retry_after: 1 });
     const noting =
@@ -180,6 +182,7 @@ describe('a write with --retry-for', () => {
   });
 
   it('says on a terminal how long it goes on', async () => {
+    hurryTime();
     const fake = await answering(refusing(503, 'UNAVAILABLE', { retry_after: 1 }), done);
     const { ended, stderr } = start([...SET, '--retry-for', '5m'], fake, true);
     expect(await ended).toBe(0);
@@ -187,6 +190,7 @@ describe('a write with --retry-for', () => {
   });
 
   it('sits out a daemon that is not there yet', async () => {
+    hurryTime();
     const fake = new FakeDaemon(done);
     daemon = fake;
     const { ended, stderr } = start([...SET, '--retry-for', '30s'], fake);
@@ -280,6 +284,7 @@ describe('svc api', () => {
   const POST = ['api', 'POST', '/v1/inbox/ack', '--body', '{}', '--retry-for'];
 
   it('tries again by the status alone, and prints the answer', async () => {
+    hurryTime();
     const running = refusing(409, 'IDEMPOTENCY_IN_PROGRESS');
     const busy: Answer = (seen, response) => {
       response.setHeader('retry-after', '1');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { run, work, type Work } from '../../../cli/commands/inbox/work.ts';
 import type { Finished } from '../../../cli/work/work-event.ts';
+import { hurryTime } from '../../helpers/hurried-time.ts';
 import {
   event,
   fakeContext,
@@ -191,6 +192,7 @@ describe('the queue', () => {
   });
 
   it('sits out an outage that begins with a claim, however long it is', async () => {
+    hurryTime();
     const inbox = fakeInbox([event('evt_1')]);
     let failures = 7;
     const client = fakeInbox([], {

@@ -10,7 +10,7 @@ import { FakeClock, temporaryFolder } from '../../helpers/gateway.ts';
 import { SharedStore } from '../../helpers/shared-store.ts';
 
 /** A machine that rests for as long as this makes all of them stand still. */
-const TIMING = { beatMs: 50, deadAfterMs: 1500, unsureAfterMs: 800 };
+const TIMING = { beatMs: 50, deadAfterMs: 1000, unsureAfterMs: 500 };
 const soon = { timeout: 10_000, interval: 5 };
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -158,7 +158,7 @@ describe('a gateway that dies', () => {
     const project = await projectNamed(1);
     await dead('gtw_c', [project, 'working']);
     const a = await Member.start('gtw_a');
-    for (let n = 0; n < 8; n += 1) {
+    for (let n = 0; n < 6; n += 1) {
       await sleep(TIMING.deadAfterMs / 4);
       await control.gateways.beat('gtw_c', 0);
     }
@@ -248,7 +248,7 @@ describe('a gateway that stood still', () => {
   it('takes it that it was taken for dead when the store was away for long', async () => {
     const a = await Member.start('gtw_a');
     shared.server.faults.pause();
-    await sleep(2 * TIMING.deadAfterMs);
+    await sleep(1.5 * TIMING.deadAfterMs);
     shared.server.faults.resume();
     await expect.poll(() => a.lost, soon).toBe(1);
   });
