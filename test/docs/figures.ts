@@ -27,8 +27,17 @@ export function withFigures(page: string, results: Results): string {
   return page.replaceAll(BLOCK, (_, open: string, name: string, close: string) => {
     const block = BLOCKS[name];
     if (!block) throw new Error(`There is no block of figures called ${name}.`);
-    return `${open}\n${block(results)}\n\n${close}`;
+    return `${open}\n${block(results)}\n\n${measured(results)}\n\n${close}`;
   });
+}
+
+/** When and where the figures were taken, in one line. */
+function measured(results: Results): string {
+  const all = Object.values(results);
+  const days = [...new Set(all.map(({ at }) => at.slice(0, 10)))].toSorted();
+  const machines = [...new Set(all.map(({ machine }) => machine))];
+  const rounds = all.some(({ quick }) => quick) ? ', in short rounds' : '';
+  return `Measured on ${days.join(' and ')} (${machines.join('; ')})${rounds}.`;
 }
 
 export function withoutFigures(page: string): string {
