@@ -105,7 +105,7 @@ describe('kept answers', () => {
     await expect.poll(expiry, SOON).toBeNull();
   });
 
-  it('stay while the clock is not deletionClock', async () => {
+  it('stay while the clock is not steady', async () => {
     await keep(1, clock.now() + DAY_MS);
     clock.advance(30 * DAY_MS);
     await maintain(project, clock, { deletionClock: UNSTEADY });
