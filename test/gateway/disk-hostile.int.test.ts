@@ -224,24 +224,6 @@ describe('a name', () => {
   });
 });
 
-describe('the content of a file', () => {
-  it('is 1 MB at most, over MCP as over REST', async () => {
-    const codes: string[] = [];
-    for (const size of [KIB * KIB, KIB * KIB + 1]) {
-      const content = Buffer.alloc(size, 'x');
-      codes.push((await send('PUT', '/v1/files/large', content.toString())).text);
-      const input = `{"path":"large","content_base64":"${content.toString('base64')}"}`;
-      codes.push(await tool('file_put', input));
-    }
-    expect(codes.map((text) => /"size_bytes":1048576|PAYLOAD_TOO_LARGE/.exec(text)?.[0])).toEqual([
-      '"size_bytes":1048576',
-      '"size_bytes":1048576',
-      'PAYLOAD_TOO_LARGE',
-      'PAYLOAD_TOO_LARGE',
-    ]);
-  });
-});
-
 describe('the paths of attachments', () => {
   it.each(['evt_', 'evt_1', 'evt_1/a.pdf', 'disk://evt_1/a.pdf'])(
     'are not written: %s',
@@ -256,13 +238,6 @@ describe('the paths of attachments', () => {
       expect((await call('file_url', { path })).code).toBe('NOT_FOUND');
     },
   );
-
-  it('are those alone', async () => {
-    for (const path of ['evt', 'a/evt_1', 'EVT_1']) {
-      expect((await call('file_put', { path, content_base64: '' })).code).toBe('ok');
-    }
-    expect((await call('kv_set', { key: 'evt_1', value: 1 })).code).toBe('ok');
-  });
 });
 
 describe('a value', () => {

@@ -214,15 +214,6 @@ describe('an upload', () => {
     const first = await putFields('a', { complete: opened.upload_id, if_version: 0 });
     expect(first.status).toBe(200);
   });
-
-  it('is opened once under an Idempotency-Key', async () => {
-    const fields = { upload: { size: 9 } };
-    const once = { 'idempotency-key': 'once' };
-    const first = await putFields<Opened>('a', fields, once);
-    expect((await putFields('a', fields, once)).body).toEqual(first.body);
-    expect(await uploadBytes()).toBe(9);
-    expect(first.body.upload_headers['Content-Type']).toBe('application/octet-stream');
-  });
 });
 
 describe('a file over 1 MB', () => {

@@ -153,16 +153,6 @@ describe('what is asked', () => {
       invalid('approvers'),
     );
   });
-
-  it('is not asked of a channel of another project', async () => {
-    const { apiKey } = await test.gateway.createProject({ name: 'Second', slug: 'second' });
-    const { body } = await test.call<{ items: { id: string }[] }>('GET', '/v1/channels', {
-      key: apiKey,
-    });
-    const approvers = body.items.map(({ id }) => id);
-    expect(approvers).toHaveLength(1);
-    expect(await people.ask({ approvers })).toMatchObject(refused(409, 'CHANNEL_NOT_VERIFIED'));
-  });
 });
 
 describe('a callback_url', () => {

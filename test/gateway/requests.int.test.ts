@@ -133,16 +133,6 @@ describe('ask_approval', () => {
     const everybody = await people.status(await people.asked());
     expect(everybody.approvers).toEqual([owner, more]);
   });
-
-  it('is found by its own project alone', async () => {
-    const id = await people.asked();
-    const { apiKey } = await test.gateway.createProject({ name: 'Second', slug: 'second' });
-    expect(await test.call('GET', `/v1/requests/${id}`, { key: apiKey })).toMatchObject(
-      refused(404, 'NOT_FOUND'),
-    );
-    const none = await test.call('GET', `/v1/requests/req_${'0'.repeat(26)}`);
-    expect(none).toMatchObject(refused(404, 'NOT_FOUND'));
-  });
 });
 
 describe('a link', () => {

@@ -176,17 +176,6 @@ describe('a rotation', () => {
     expect(await taken(GITHUB)).toEqual([OLDEST, OLD]);
   });
 
-  it('repeated under one Idempotency-Key is one', async () => {
-    const headers = { 'idempotency-key': 'once' };
-    const body = { secret: OLD };
-    const path = '/v1/sources/shop/rotate';
-    const first = await gateway.call('POST', path, { body, headers });
-    clock.advance(5000);
-    const second = await gateway.call('POST', path, { body, headers });
-    expect([second.status, second.body]).toEqual([200, first.body]);
-    expect(await taken(GITHUB)).toEqual([OLDEST, OLD]);
-  });
-
   it('has the secret before deleted when its time is over, though nobody comes', async () => {
     await rotate(OLD, 1);
     clock.advance(1000);

@@ -135,19 +135,4 @@ describe.runIf(installed && hasMailLab())('mail of the installed gateway', () =>
     expect(event.payload).toMatchObject({ text: 'Thank you!\n' });
     expect(messageId).toContain(event.reply_to);
   });
-
-  it('is checked by nobody where a stranger only claims to be somebody', async () => {
-    const headers = ['From: boss@signed-nowhere.test', `To: ${SHOP}`, 'Subject: Pay'];
-    await lab.send({ from: 'mallory@other.test', to: SHOP, raw: letter(headers, 'Pay me.') });
-    await expect
-      .poll(() => approvals.json('inbox', 'list', '--source', 'mail'), SOON)
-      .toMatchObject({
-        items: expect.arrayContaining([
-          expect.objectContaining({
-            verified: false,
-            payload: expect.objectContaining({ subject: 'Pay' }),
-          }),
-        ]),
-      });
-  });
 });

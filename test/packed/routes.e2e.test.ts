@@ -73,10 +73,6 @@ describe.runIf(installed)('a webhook on its way through the installed package', 
     });
   }
 
-  it('is refused with a wrong signature', async () => {
-    expect((await deliver(PUSH, 'somebody else')).status).toBe(401);
-  });
-
   it('is pushed to a route, signed as Standard Webhooks verifies it', async () => {
     expect((await deliver(PUSH, GITHUB_SECRET)).ok).toBe(true);
     await expect.poll(() => pushed.length, SOON).toBe(1);
@@ -87,13 +83,5 @@ describe.runIf(installed)('a webhook on its way through the installed package', 
     await expect
       .poll(() => machine.json('route', 'attempts', route), SOON)
       .toMatchObject({ items: [{ status: 'delivered' }] });
-  });
-
-  it('is pushed once, though GitHub delivers it again', async () => {
-    const again = await deliver(PUSH, GITHUB_SECRET);
-    expect(await again.json()).toMatchObject({ status: 'duplicate' });
-    const { items } = await machine.json<{ items: object[] }>('route', 'attempts', route);
-    expect(items).toHaveLength(1);
-    expect(pushed).toHaveLength(1);
   });
 });
