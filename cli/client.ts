@@ -106,7 +106,7 @@ export class HttpClient implements Client {
     const body = parsed(await readText(response, options.signal));
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) {
-      if (body === undefined) throw badAnswer('The answer is not JSON.');
+      if (body === undefined) throw badAnswer("The answer isn't JSON.");
       return body;
     }
     const requestId = response.headers['x-request-id'];
@@ -164,7 +164,7 @@ export class HttpClient implements Client {
   #headers(method: string, options: CallOptions): Record<string, string> {
     const agent = this.#options.env['SVC_AGENT'];
     if (agent && !/^[\u0020-\u007e\u00a0-\u00ff]+$/.test(agent)) {
-      throw usageError('SVC_AGENT has characters that a header cannot carry.');
+      throw usageError("SVC_AGENT has characters that aren't allowed in a header.");
     }
     return {
       host: this.#connection.gateway?.host ?? 'localhost',
@@ -232,7 +232,7 @@ export class HttpClient implements Client {
     this.#warned = true;
     const other = this.#connection.gateway === null ? 'The daemon' : 'The gateway';
     const advice = other === 'The daemon' ? ' Restart it with: svc down && svc up' : '';
-    this.#options.warn(`${other} is version ${theirs}, this command ${VERSION}.${advice}`);
+    this.#options.warn(`${other} is version ${theirs}, but this command is ${VERSION}.${advice}`);
   }
 }
 
@@ -284,7 +284,7 @@ async function readText(response: IncomingMessage, signal?: AbortSignal): Promis
     for await (const chunk of response) chunks.push(chunk as Buffer);
   } catch (error) {
     if (errorCode(error) === null || signal?.aborted) throw error;
-    throw new LostAnswer('The connection broke in the middle of the answer.', 'Try again.');
+    throw new LostAnswer('The connection broke mid-answer.', 'Try again.');
   }
   return Buffer.concat(chunks).toString('utf8');
 }

@@ -7,13 +7,13 @@ import { CliError, unreachable, Untrusted, usageError } from './errors.ts';
 
 /** How a machine without any key gets one. */
 export const NO_KEY_HINT =
-  'For a project of this machine: svc up. For that of a team: svc login --gateway URL';
+  "To use a project on this machine: svc up. To use a team's: svc login --gateway URL";
 
 /** Where calls go and with which key. */
 export interface Connection {
   /** Null is the daemon's socket. */
   readonly gateway: URL | null;
-  /** Empty when there is none yet. */
+  /** Empty when not found yet. */
   readonly apiKey: string;
   /** What to look at when nobody answers there. */
   readonly hint?: string;
@@ -57,13 +57,13 @@ function isInClear(gateway: URL | null): gateway is URL {
 }
 
 function inClear(gateway: URL): string {
-  return `SVC_API_KEY crosses the network in clear. If ${gateway.host} speaks TLS: SVC_GATEWAY=https://${gateway.host}`;
+  return `SVC_API_KEY crosses the network unencrypted. If ${gateway.host} supports TLS: SVC_GATEWAY=https://${gateway.host}`;
 }
 
 function notInClear(gateway: URL): CliError {
   return usageError(
-    'SVC_GATEWAY is http to another machine: a stored key would cross the network in clear.',
-    `Try: SVC_GATEWAY=https://${gateway.host}. If that network is yours alone: svc login --gateway ${gateway.origin} --insecure`,
+    'SVC_GATEWAY uses http to another machine, so your stored key would cross the network unencrypted.',
+    `Try: SVC_GATEWAY=https://${gateway.host}. If you trust the network: svc login --gateway ${gateway.origin} --insecure`,
   );
 }
 
@@ -71,7 +71,7 @@ function connectionOf(profile: Profile, daemonFile: string): Connection {
   const { api_key: apiKey, gateway: address, project } = profile;
   const there = runningProject(daemonFile);
   if (address && there !== project && URL.canParse(address)) {
-    const hint = 'The address is from the profile; see: svc project list';
+    const hint = 'The address comes from the profile. See: svc project list';
     return { gateway: new URL(address), apiKey, hint };
   }
   const isOther = there !== null && there !== project;
@@ -81,8 +81,8 @@ function connectionOf(profile: Profile, daemonFile: string): Connection {
 function otherProject(): CliError {
   return new CliError({
     code: 'OTHER_PROJECT',
-    message: 'The daemon runs for another project than the one of this machine.',
-    hint: 'Restart it for this one: svc up. Or go back to the other: svc project use NAME',
+    message: "The daemon runs for another project, not this machine's own.",
+    hint: 'Switch it to this one: svc up. Or go back to the other: svc project use NAME',
     exit: EXIT.unreachable,
   });
 }
@@ -99,7 +99,7 @@ function gatewayUrl(text: string | undefined): URL | null {
   if (!text) return null;
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url && ['http:', 'https:'].includes(url.protocol)) return url;
-  throw usageError(`SVC_GATEWAY is not an http or https address: "${text}".`);
+  throw usageError(`SVC_GATEWAY isn't an http or https address: "${text}".`);
 }
 
 function storedProfile(file: string, name: string | undefined): Profile | undefined {
@@ -108,14 +108,14 @@ function storedProfile(file: string, name: string | undefined): Profile | undefi
   const profile = profiles.get(name ?? credentials?.current ?? '');
   if (profile || name === undefined) return profile;
   const known = [...profiles.keys()].join(', ') || 'none';
-  throw usageError(`There is no profile "${name}".`, `Stored profiles: ${known}`);
+  throw usageError(`No profile "${name}".`, `Stored profiles: ${known}`);
 }
 
 function read(file: string): Credentials | null {
   try {
     return readCredentials(file);
   } catch (error) {
-    const message = error instanceof Error ? error.message : `${file} cannot be read.`;
+    const message = error instanceof Error ? error.message : `svc can't read ${file}.`;
     throw new CliError({ code: 'CREDENTIALS_INVALID', message, exit: EXIT.signedOut });
   }
 }
@@ -134,16 +134,16 @@ export function isLoopback(host: string): boolean {
 /** The refusal when nobody listens where calls go. */
 export function notListening({ gateway, apiKey, hint }: Connection, reason: string): CliError {
   if (gateway === null && apiKey === '') {
-    return unreachable('The daemon is not running, and no key is stored here.', NO_KEY_HINT);
+    return unreachable("The daemon isn't running, and no key is stored here.", NO_KEY_HINT);
   }
-  if (gateway === null) return unreachable('The daemon is not running. Start it with: svc up');
-  return unreachable(`${gateway.origin} cannot be reached (${reason}).`, hint ?? null);
+  if (gateway === null) return unreachable("The daemon isn't running. Start it with: svc up");
+  return unreachable(`Can't reach ${gateway.origin} (${reason}).`, hint ?? null);
 }
 
 /** The refusal when a gateway speaks no TLS, or has a certificate that this machine does not trust. */
 export function notTrusted({ gateway }: Connection, reason: string): CliError {
   return new Untrusted(
-    `No secure connection to ${gateway?.origin ?? 'the daemon'} is possible (${reason}).`,
-    'Is the address right? A certificate authority of your own is named by NODE_EXTRA_CA_CERTS=FILE.',
+    `Can't make a secure connection to ${gateway?.origin ?? 'the daemon'} (${reason}).`,
+    'Check the address. For your own certificate authority, set NODE_EXTRA_CA_CERTS=FILE.',
   );
 }

@@ -50,7 +50,7 @@ export class CallError extends CliError {
 function answeredFailure(status: number, body: unknown): Failure {
   const error: unknown = isObject(body) ? body['error'] : undefined;
   if (!isObject(error) || typeof error['code'] !== 'string') {
-    const message = `The other side answered ${status} and no error of this interface.`;
+    const message = `The server answered HTTP ${status} without an svc error.`;
     return { code: `HTTP_${status}`, message, exit: exitForStatus(status) };
   }
   const { code, message, hint, details } = error;

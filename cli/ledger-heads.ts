@@ -45,8 +45,8 @@ function undamagedHeads(file: string): Record<string, unknown> {
   // Going on as if nothing had ever been seen is just what somebody who damaged the file would want.
   throw new CliError({
     code: 'LEDGER_HEADS_DAMAGED',
-    message: `${file} is damaged, so the ledger cannot be compared with what was seen before.`,
-    hint: 'Restore it, or remove it to start anew.',
+    message: `${file} is damaged, so svc can't compare the ledger with what this machine saw before.`,
+    hint: 'Restore the file, or delete it to start over.',
     exit: EXIT.refused,
   });
 }
@@ -88,7 +88,7 @@ export function ledgerAlarm(history: Extract<HistoryCheck, { ok: false }>): CliE
   return new CliError({
     code: reason === 'truncated' ? 'LEDGER TRUNCATED' : 'LEDGER REWRITTEN',
     message: `${seen} ${now}`,
-    hint: 'A ledger only ever grows: somebody changed its database, or put an old copy back. Keep both copies and find out. Once that is explained: svc ledger verify --accept',
+    hint: 'A ledger only grows, so someone changed its database or restored an old copy. Keep both copies and investigate. Once you know why: svc ledger verify --accept',
     exit: EXIT.refused,
   });
 }

@@ -5,9 +5,9 @@ import { countText } from './view/sizes.ts';
 
 /** What exit code 3 says of an operation that may find nothing. */
 const NOTHING = {
-  wait: ['3', 'nothing came in time; nothing is lost, so call it again'],
-  read: ['3', 'there is none'],
-  write: ['3', 'there is none'],
+  wait: ['3', 'no event came in time; nothing is lost, so run it again'],
+  read: ['3', 'not found'],
+  write: ['3', 'not found'],
 } as const;
 
 /** The command of an operation: what its file declares, and for the rest what the interface says. */

@@ -22,12 +22,12 @@ export function chosenProfile(
   if (!profile) {
     // The first start of local mode makes its profile.
     if (name === undefined || name === LOCAL_PROFILE) return null;
-    throw refused(`There is no profile "${name}". See: svc project list`);
+    throw refused(`No profile "${name}". See: svc project list`);
   }
   const { gateway } = profile;
   if (!gateway) return null;
   if (!isWebAddress(gateway)) {
-    throw refused(`The profile "${wanted}" has no address of a gateway. Sign in again: svc login`);
+    throw refused(`The profile "${wanted}" has no gateway address. Sign in again: svc login`);
   }
   return { ...profile, gateway, profileName: wanted };
 }

@@ -33,7 +33,7 @@ export function readCredentials(path: string): Credentials | null {
   if (text === null) return null;
   const stored = parse(text);
   if (!stored)
-    throw new Error(`${path} cannot be read. Move it away, and \`svc up\` makes a new key.`);
+    throw new Error(`svc can't read ${path}. Move it away and run \`svc up\` to create a new key.`);
   return stored;
 }
 

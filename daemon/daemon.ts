@@ -51,7 +51,7 @@ export interface DaemonOptions {
 
 /** How long answers under way may take once the daemon ends. */
 const FINISH_MS = 2500;
-const CHOSEN_BEFORE = ' It was chosen earlier, and addresses that were given out have it in them.';
+const CHOSEN_BEFORE = ' svc remembered this port because URLs you gave out contain it.';
 
 /** The local process: a lock, two listeners, and behind them the project, or a copy of it and its gateway. */
 export class Daemon {
@@ -186,9 +186,9 @@ export class Daemon {
       const code = errorCode(error);
       if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
       const owner = code === 'EADDRINUSE' ? ` by ${portOwner(port) ?? 'another process'}` : '';
-      const what = code === 'EADDRINUSE' ? `is taken${owner}` : 'may not be used by this user';
+      const what = code === 'EADDRINUSE' ? `is taken${owner}` : "isn't allowed for this user";
       throw new StartRefused(
-        `Port ${port} ${what}.${remembered === null ? '' : CHOSEN_BEFORE} Free it, or choose another one: svc up --port 0`,
+        `Port ${port} ${what}.${remembered === null ? '' : CHOSEN_BEFORE} Free it, or choose another: svc up --port 0`,
         'port',
       );
     }
@@ -229,7 +229,7 @@ export class Daemon {
     try {
       return (await this.#remote?.acceptLedger()) ?? false;
     } catch (error) {
-      this.log.error({ err: error }, 'the ledger was not accepted');
+      this.log.error({ err: error }, "couldn't accept the ledger");
       return false;
     }
   }
@@ -241,7 +241,7 @@ export class Daemon {
       await local.setOwner(address);
       return true;
     } catch (error) {
-      this.log.error({ err: error }, 'the owner was not set');
+      this.log.error({ err: error }, "couldn't set the owner");
       return false;
     }
   }

@@ -20,7 +20,7 @@ export function whileLocked<T>(path: string, work: () => T): T {
   while (!take(lock)) {
     removeStale(lock);
     if (performance.now() > deadline) {
-      throw new Error(`${path} is being changed by process ${holderOf(lock) ?? '?'}. Try again.`);
+      throw new Error(`${path} is in use by process ${holderOf(lock) ?? '?'}. Try again.`);
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
   }

@@ -34,7 +34,7 @@ export function refusal(request: GuardedRequest, access: Access): Refusal | null
   if (access.kind === 'socket') {
     return headers.origin === undefined
       ? null
-      : refused('Origin', 'No web page talks to this socket.');
+      : refused('Origin', "Web pages can't call this socket.");
   }
   if (PAGE.test(url)) return null;
   const hosts = ownHosts(access.port);
@@ -48,7 +48,7 @@ export function refusal(request: GuardedRequest, access: Access): Refusal | null
   // It looks itself at who sends its forms, and its cookie comes with no page of others.
   if (INBOX.test(url)) return null;
   if (headers.origin !== undefined && !isOwn(headers.origin, hosts)) {
-    return refused('Origin', 'Web pages of other origins may not call this daemon.');
+    return refused('Origin', "Web pages from other origins can't call this daemon.");
   }
   // A link carries its own proof and may be clicked from any page.
   return link ? null : foreignPage(headers, hosts);
@@ -57,10 +57,10 @@ export function refusal(request: GuardedRequest, access: Access): Refusal | null
 function foreignPage(headers: IncomingHttpHeaders, hosts: ReadonlySet<string>): Refusal | null {
   const site = headers['sec-fetch-site'];
   if (site === 'cross-site' || site === 'same-site') {
-    return refused('Sec-Fetch-Site', 'Web pages of other sites may not call this daemon.');
+    return refused('Sec-Fetch-Site', "Web pages from other sites can't call this daemon.");
   }
   if (headers.referer !== undefined && !isOwn(headers.referer, hosts)) {
-    return refused('Referer', 'Web pages of other origins may not call this daemon.');
+    return refused('Referer', "Web pages from other origins can't call this daemon.");
   }
   return null;
 }

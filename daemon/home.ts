@@ -88,6 +88,6 @@ function refuseForeign(folder: string): void {
   if (!stat) return;
   if (stat.isDirectory() && stat.uid === userInfo().uid && (stat.mode & 0o077) === 0) return;
   throw new Error(
-    `${folder} is not a private folder of this user. Remove it, or set a shorter SVC_HOME.`,
+    `${folder} isn't a private folder of this user. Remove it, or set a shorter SVC_HOME.`,
   );
 }

@@ -38,10 +38,7 @@ export function watchKey(
     if (name === null || name === basename(file)) lookSoon();
   });
   watcher.on('error', (error) => {
-    log.warn(
-      { err: error },
-      'the stored key is not watched: after its rotation restart the daemon',
-    );
+    log.warn({ err: error }, "can't watch the stored key: restart the daemon after rotating it");
   });
   // It may have been replaced between when it was read and now.
   lookSoon();

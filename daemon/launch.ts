@@ -99,10 +99,10 @@ async function withOwner(
 ): Promise<DaemonStatus> {
   if (owner === undefined) return status;
   if (status.mode === 'replica') {
-    throw new LaunchFailed('The owner is not changed here: the project is at a gateway.');
+    throw new LaunchFailed('The project is at a gateway: change its owner there.');
   }
   if (await askOwner(home.socketPath, owner)) return (await askStatus(home.socketPath)) ?? status;
-  throw new LaunchFailed(`The owner was not changed: the daemon (pid ${status.pid}) refuses it.`);
+  throw new LaunchFailed(`The daemon (pid ${status.pid}) refused to change the owner.`);
 }
 
 /** The program and arguments that run the daemon. */
@@ -154,9 +154,7 @@ export function daemonEnvironment(
 async function end(home: Home, running: DaemonStatus): Promise<void> {
   await askStop(home.socketPath);
   if (await waitForEnd(running.pid, END_WITHIN_MS)) return;
-  throw new LaunchFailed(
-    `The daemon of release ${running.version} (pid ${running.pid}) does not end.`,
-  );
+  throw new LaunchFailed(`The daemon ${running.version} (pid ${running.pid}) didn't stop.`);
 }
 
 async function start(options: LaunchOptions): Promise<DaemonStatus> {
@@ -216,11 +214,11 @@ export async function whenReady(
     const status = await askStatus(options.home.socketPath);
     if (status?.state === 'ready') return status;
     if (child?.exitCode !== undefined && !status && !anotherStarts(options.home, child)) {
-      throw new LaunchFailed(`The daemon ended at once${codeOf(child.exitCode)}.`);
+      throw new LaunchFailed(`The daemon exited right away${codeOf(child.exitCode)}.`);
     }
     await sleep(POLL_MS);
   }
-  throw new LaunchFailed(`The daemon does not answer after ${READY_WITHIN_MS / 1000} s.`);
+  throw new LaunchFailed(`The daemon didn't answer within ${READY_WITHIN_MS / 1000} s.`);
 }
 
 function anotherStarts(home: Home, child: Child): boolean {

@@ -41,7 +41,7 @@ export function readLocalSettings(env: NodeJS.ProcessEnv): Settings {
   const problems: string[] = [];
   const settings = readSettings(env, (problem) => problems.push(problem));
   if (settings) return settings;
-  throw new StartRefused('The settings are wrong.', 'settings', problems);
+  throw new StartRefused('Some settings are invalid.', 'settings', problems);
 }
 
 /** Opens the stores of local mode, and on the first start makes the project and its key. */
@@ -134,7 +134,8 @@ async function localProject(
   const made = project
     ? { project, ...(await gateway.createAdminKey(project.id)) }
     : await gateway.createProject({ name: 'local', slug: 'local', owner: owner ?? NO_OWNER });
-  if (stored) log.warn({ project: stored.project }, 'the stored key had no project here; replaced');
+  if (stored)
+    log.warn({ project: stored.project }, "replaced a stored key whose project isn't here");
   storeLocalKey(credentialsFile, { apiKey: made.apiKey, project: made.project.id });
   log.info({ project: made.project.id, key: made.keyId }, 'stored a key for local mode');
   return made.project;

@@ -52,7 +52,7 @@ async function endDaemon(daemon: Daemon, exitCode: number): Promise<void> {
   try {
     await daemon.stop();
   } catch (error) {
-    daemon.log.fatal({ err: error }, 'did not end cleanly');
+    daemon.log.fatal({ err: error }, "didn't shut down cleanly");
     process.exit(1);
   }
   process.exit(exitCode);

@@ -28,7 +28,7 @@ export function removeOldCopies(
       if (reason === null || !eraseUnlessHeld(folder)) continue;
       log.info({ project, reason }, 'replica: removed');
     } catch (error) {
-      log.warn({ err: error, project }, 'replica: an old copy cannot be removed');
+      log.warn({ err: error, project }, "replica: can't remove an old replica");
     }
   }
 }
@@ -36,9 +36,9 @@ export function removeOldCopies(
 /** Null for a copy that may be of use, and where there is none. */
 function uselessness(folder: ReplicaFolder, hasKey: boolean, now: number): string | null {
   if (!folder.hasTraces()) return null;
-  if (!hasKey) return 'This machine has no key of its project.';
+  if (!hasKey) return 'This machine has no key for its project.';
   const record = folder.readRecord();
-  return record && isOutdated(record, now) ? 'It was not brought up to date for a week.' : null;
+  return record && isOutdated(record, now) ? "It hasn't been updated for a week." : null;
 }
 
 /** The process of a daemon that was killed may outlive it, and has the lock for so long. */

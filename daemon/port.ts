@@ -13,7 +13,7 @@ export function rememberedPort(settingsFile: string): number | null {
   const port = isObject(stored) ? stored['port'] : undefined;
   if (isPort(port)) return port;
   throw new StartRefused(
-    `${settingsFile} names no port. Choose one: svc up --port N (${DEFAULT_PORT} unless you chose another)`,
+    `${settingsFile} has no port. Choose one: svc up --port N (default ${DEFAULT_PORT})`,
     'settings',
   );
 }

@@ -64,9 +64,9 @@ export async function describeHolder(home: Home): Promise<string> {
   if (status) return `pid ${status.pid} at ${status.base_url}`;
   const pid = lockHolder(home.lockFile);
   const record = readRecord(home.daemonFile);
-  if (pid === null) return 'a process that does not answer';
-  if (record?.pid === pid) return `pid ${pid} at ${record.base_url}, which does not answer yet`;
-  return `pid ${pid}, which does not answer yet`;
+  if (pid === null) return "a process that doesn't answer";
+  if (record?.pid === pid) return `pid ${pid} at ${record.base_url}, which doesn't answer yet`;
+  return `pid ${pid}, which doesn't answer yet`;
 }
 
 function ask(

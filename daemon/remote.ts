@@ -134,11 +134,11 @@ class CurrentCopy {
 
   #goOnWith(apiKey: string): void {
     const { log } = this.#options;
-    log.info('another key is stored: the copy goes on with it');
+    log.info('the stored key changed: the replica now uses it');
     this.#work = this.#work
       .then(() => this.#replaceBy(apiKey))
       .catch((error: unknown) =>
-        log.error({ err: error }, 'there is no copy with the new key: restart the daemon'),
+        log.error({ err: error }, 'no replica with the new key: restart the daemon'),
       );
   }
 
@@ -211,6 +211,6 @@ const AT_THE_GATEWAY =
 
 function missing(path: string, gateway: URL): ServiceError {
   if (!AT_THE_GATEWAY.test(path)) return nothingAt(path);
-  const hint = `Webhooks, links, pages and sign-in are at the gateway: ${gateway.origin}`;
+  const hint = `Use the gateway for webhooks, links, pages and sign-in: ${gateway.origin}`;
   return new ServiceError('NOT_FOUND', { hint });
 }

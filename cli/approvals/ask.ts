@@ -79,8 +79,8 @@ async function decided(
 
 function awayText({ gateway }: Client): string {
   return gateway
-    ? 'The gateway is away. The request stays open, and this waits on.'
-    : 'The daemon is away. The request stays open, and this waits on. Start it with: svc up';
+    ? "The gateway isn't answering. The request stays open, and svc keeps waiting."
+    : "The daemon isn't running. The request stays open, and svc keeps waiting. Start it with: svc up";
 }
 
 /** What changes in an answer when a request is decided. */

@@ -18,15 +18,15 @@ export function decisionSentence(asked: Asked, names: Names): string {
     case 'denied':
       return `Denied${by}${said}`;
     case 'modified':
-      return `Approved${by} with a choice: ${quoted(asked['decision'])}${said}`;
+      return `Approved${by}, choosing ${quoted(asked['decision'])}${said}`;
     case 'answered':
       return `Answered${by}${saidOf(asked['decision'])}`;
     case 'needs_context':
       return `More context is needed${who && `, says ${who}`}${said}`;
     case 'expired':
-      return 'Expired: nobody decided in time, so it is not approved.';
+      return "Expired: nobody decided in time, so it isn't approved.";
     case 'pending':
-      return 'Not decided yet. This is not a denial.';
+      return "Not decided yet. This isn't a denial.";
     default:
       return safeLine(plainText(asked['status'] ?? 'Unknown.'));
   }

@@ -19,7 +19,7 @@ export async function readRequest(context: Caller, id: string): Promise<Asked> {
   const { signal } = context;
   const path = `/v1/requests/${encodeURIComponent(id)}`;
   const record = await context.client().call('GET', path, { signal });
-  if (!isObject(record)) throw badAnswer('The answer is no request.');
+  if (!isObject(record)) throw badAnswer("The answer isn't a request.");
   return record;
 }
 

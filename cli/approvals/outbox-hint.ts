@@ -16,7 +16,9 @@ export async function tellOutbox(
   if (options['json'] === true || client().gateway) return;
   const status = await askStatus(home.socketPath);
   if (status?.people?.mail !== 'outbox') return;
-  output.note(`${what} is in the outbox of this machine. See it with: svc outbox ${how}`);
+  output.note(
+    `${what} is saved here, not mailed: no mail server is set. To read it: svc outbox ${how}`,
+  );
 }
 
 /** Why the outbox of this machine may be empty: a gateway sends the messages of its projects itself. */

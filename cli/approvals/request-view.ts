@@ -66,7 +66,7 @@ function originPairs(record: Asked, names: Names, { now }: Look): Pair[] {
 
 /** `billing-bot on claude-code` */
 function askerText({ agent, platform }: Asked): string {
-  const name = typeof agent === 'string' ? agent : 'an agent without a name';
+  const name = typeof agent === 'string' ? agent : 'an unnamed agent';
   return platform === 'unknown' ? name : `${name} on ${plainText(platform)}`;
 }
 
@@ -92,5 +92,5 @@ function filled(pairs: readonly (readonly [string, unknown])[]): Pair[] {
 /** The words of the agent, under a heading that says so. */
 function detailLines({ details }: Asked, look: Look): string[] {
   if (typeof details !== 'string') return [];
-  return ['', look.bold('Details, as the agent wrote them'), ...indented(details)];
+  return ['', look.bold('Details (written by the agent)'), ...indented(details)];
 }

@@ -12,7 +12,7 @@ export function showingSecret(viewOf: (answer: unknown) => View): OperationRun {
     warn(context, answer);
     // A person is told by the view.
     if (output.json && options['json'] !== true) {
-      output.note('The secret is shown this once: store it where the receiver checks signatures.');
+      output.note("You won't see the secret again: store it where the receiver checks signatures.");
     }
     return EXIT.done;
   };

@@ -78,10 +78,10 @@ export class Waiting {
   tellLeft(): void {
     const { output } = this.#context;
     if (this.#id === null) {
-      output.note('What was asked so far stays open. See: svc request list --status pending');
+      output.note('Requests you already made stay open. See: svc request list --status pending');
       return;
     }
-    output.note(`The request stays open. Wait for it again with: svc request watch ${this.#id}`);
+    output.note(`The request stays open. To resume waiting: svc request watch ${this.#id}`);
   }
 }
 

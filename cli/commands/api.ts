@@ -9,9 +9,9 @@ import { safeJson } from '../view/terminal-text.ts';
 import { bytesOf, StandardInput } from '../input/values.ts';
 
 export const declaration: Declaration = {
-  summary: 'Send a request to the interface and print the answer as it is.',
+  summary: 'Send an API request and print the raw response.',
   description:
-    'For what no command covers, and for trying things out. The key, the agent and an Idempotency-Key are added; an error answer is printed too and sets the exit code.',
+    'For anything without a command of its own. svc adds your key, the agent label and an Idempotency-Key. It prints error responses too, and they set the exit code.',
   args: [
     {
       name: 'method',
@@ -29,13 +29,13 @@ export const declaration: Declaration = {
     {
       flag: 'body',
       value: 'JSON',
-      summary: 'What to send: JSON, @file or - for standard input',
+      summary: 'The request body: JSON, @file or - for standard input',
     },
     {
       flag: 'header',
       short: 'H',
       value: 'HEADER',
-      summary: 'One more header, as "Name: value"; may be repeated',
+      summary: 'An extra header, as "Name: value"; repeatable',
       repeatable: true,
     },
   ],
@@ -58,7 +58,7 @@ const TEXT_TYPE = new RegExp(`^text/|${JSON_TYPE.source}`, 'i');
 export async function run(context: CommandContext): Promise<number> {
   const { args, options, output, signal, tries } = context;
   const method = text(args['method']).toUpperCase();
-  if (!/^[A-Z]+$/.test(method)) throw usageError(`"${method}" is no method.`);
+  if (!/^[A-Z]+$/.test(method)) throw usageError(`"${method}" isn't an HTTP method.`);
   const headers = readHeaders(options['header']);
   const [, key] =
     Object.entries(headers).find(([name]) => name.toLowerCase() === 'idempotency-key') ?? [];
@@ -121,8 +121,8 @@ function indented(body: string): string {
 function readPath(path: string): string {
   if (/^\/[\u0021-\u007e]*$/.test(path)) return path;
   throw usageError(
-    `"${path}" is no path.`,
-    'It starts with / and has its special characters encoded: /v1/inbox?type=invoice.*',
+    `"${path}" isn't a path.`,
+    'Start it with / and URL-encode special characters: /v1/inbox?type=invoice.*',
   );
 }
 
@@ -131,7 +131,7 @@ function readHeaders(given: unknown): Record<string, string> {
   for (const line of Array.isArray(given) ? (given as readonly string[]) : []) {
     const [, name, value] = /^([^:]+):\s*(.*)$/.exec(line) ?? [];
     if (name === undefined || value === undefined || !isSendable(name, value)) {
-      throw usageError(`"${line}" is no header.`, "Write it as: --header 'Name: value'");
+      throw usageError(`"${line}" isn't a header.`, "Write it as: --header 'Name: value'");
     }
     headers[name] = value;
   }

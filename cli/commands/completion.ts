@@ -12,14 +12,14 @@ export const SHELL_NAMES = ['bash', 'zsh', 'fish'] as const;
 export const declaration: Declaration = {
   summary: 'Print the completion script for your shell.',
   description:
-    'Completes commands, flags and known values of flags and arguments. Write it once to where your shell looks for such scripts, or load it when a shell starts.',
+    "Completes commands, flags and known values. Save the script where your shell looks for completions, or load it from your shell's startup file.",
   args: [{ name: 'shell', required: false, summary: 'bash, zsh or fish', choices: SHELL_NAMES }],
   options: [
     {
       flag: 'values',
       value: 'NAMES',
       summary:
-        'Print the stored names of this kind instead, one per line; the completion scripts use it',
+        'Print stored names of this kind instead, one per line; the completion scripts use this',
       choices: STORED_NAMES,
     },
   ],
@@ -45,8 +45,8 @@ export async function run(context: CommandContext): Promise<void> {
   const shell = SHELL_NAMES.find((one) => one === given);
   if (!shell) {
     throw usageError(
-      given === undefined ? '<shell> is missing.' : `There is no completion for "${given}".`,
-      `It is made for: ${SHELL_NAMES.join(', ')}`,
+      given === undefined ? '<shell> is missing.' : `svc has no completion script for "${given}".`,
+      `Available for: ${SHELL_NAMES.join(', ')}`,
     );
   }
   // Loaded late, as the tree is made from files such as this one.

@@ -16,9 +16,9 @@ import { checkLocalClock } from '../doctor/clock.ts';
 import { checkGateway, checkReplica } from '../doctor/gateway.ts';
 
 export const declaration: Declaration = {
-  summary: 'Check this machine, the daemon and its files, and say how to repair them.',
+  summary: 'Check this machine, the daemon and its files, and suggest fixes.',
   description:
-    'While the daemon is down it also checks the databases. Exit code 1 when something is broken.',
+    'If the daemon is stopped, also checks the databases. Exit code 1: something is broken.',
   args: [],
   options: [],
   examples: ['doctor', 'doctor --json'],

@@ -7,8 +7,9 @@ import { EXIT } from '../exit.ts';
 import { CliError } from '../errors.ts';
 
 export const declaration: Declaration = {
-  summary: 'End the daemon and wait until it is gone.',
-  description: 'The daemon answers waiting calls, finishes running ones and closes its databases.',
+  summary: 'Stop the daemon and wait until it exits.',
+  description:
+    'The daemon answers waiting calls, finishes running ones and closes its databases first.',
   args: [],
   options: [],
   examples: ['down'],
@@ -25,14 +26,14 @@ export async function run({ home, output }: CommandContext): Promise<number> {
     const left = readRecord(home.daemonFile)?.pid;
     if (left !== undefined && isAlive(left)) {
       output.note(
-        `daemon.json names pid ${left}, but nothing proves that it is the daemon; left alone.`,
+        `daemon.json names pid ${left}, but that process may not be the daemon, so svc left it running.`,
       );
     }
     if (output.json) output.answer({ stopped: false, pid: null });
     else output.line('Not running.');
     return EXIT.done;
   }
-  await output.spin('Ending the daemon', end(home, pid));
+  await output.spin('Stopping the daemon', end(home, pid));
   if (output.json) output.answer({ stopped: true, pid });
   else output.line(`Stopped (pid ${pid}).`);
   return EXIT.done;
@@ -50,8 +51,8 @@ async function end(home: Home, pid: number): Promise<void> {
   if (!isAlive(pid)) return;
   throw new CliError({
     code: 'DAEMON_STUCK',
-    message: `The daemon (pid ${pid}) does not end.`,
-    hint: `Look at it, then end it by hand: kill -9 ${pid}`,
+    message: `The daemon (pid ${pid}) didn't stop.`,
+    hint: `Check what it's doing, then stop it by hand: kill -9 ${pid}`,
     exit: EXIT.refused,
   });
 }

@@ -15,9 +15,9 @@ import { checkSecret } from '../../shared/rules/signature.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 
 export const declaration: Declaration = {
-  summary: 'Print events as they come, or forward them.',
+  summary: 'Print new events as they arrive, or forward them.',
   description:
-    'Prints new events without taking them. With --forward each event is claimed and sent to the address as its sender did; 2xx acks it, anything else gives it back, and it comes round again after its pause. Signatures that came with an event are not stored: --scheme and --secret sign it anew.',
+    "Prints new events without claiming them. With --forward, svc claims each event and sends it to the URL the way its sender did. A 2xx response acks it; anything else returns it to the queue to be retried later. svc doesn't store the original signatures: use --scheme and --secret to sign forwarded events.",
   args: [],
   options: [
     SOURCE,
@@ -25,10 +25,10 @@ export const declaration: Declaration = {
     {
       flag: 'forward',
       value: 'URL',
-      summary: 'Send each event there: a URL, host:port/path or a port.',
+      summary: 'Send each event to this URL, host:port/path or port.',
     },
-    { flag: 'backlog', summary: 'Begin with what is pending already.' },
-    { ...SCHEME, summary: 'Sign what is forwarded this way.' },
+    { flag: 'backlog', summary: 'Start with events that are already pending.' },
+    { ...SCHEME, summary: 'How to sign forwarded events.' },
     SECRET,
     SIGNATURE_HEADER,
   ],
@@ -59,7 +59,7 @@ export async function run(context: CommandContext): Promise<number> {
   });
   const since = switchOption(context, 'backlog') ? undefined : await timeThere(context.client());
   const where = url === null ? 'Listening' : `Forwarding to ${url.href}`;
-  output.note(`${where}. Press Ctrl-C to end.`);
+  output.note(`${where}. Press Ctrl-C to stop.`);
   void checkSource(context);
   if (url === null) await print(context, feed, since);
   else await forward(context, feed, { url, signing, since });
@@ -74,9 +74,7 @@ async function print(context: CommandContext, feed: EventFeed, from: string | un
   for (;;) {
     const waited = await feed.next({ seconds: WAIT_SECONDS, since, after }).catch(lostPlace);
     if (waited === 'lost') {
-      output.note(
-        `${LOST_PLACE} (${after ?? ''} is not in it). Going on with what comes from now on.`,
-      );
+      output.note(`${LOST_PLACE} (it has no ${after ?? ''}). Continuing with new events.`);
       since = await timeThere(context.client());
       after = undefined;
       continue;
@@ -88,7 +86,7 @@ async function print(context: CommandContext, feed: EventFeed, from: string | un
   }
 }
 
-const LOST_PLACE = 'The gateway has another history now, as after a restore';
+const LOST_PLACE = "The gateway's history changed, as after a restore";
 
 /** The event that was printed last is not there any more; anything else is thrown. */
 function lostPlace(error: unknown): 'lost' {
@@ -177,10 +175,10 @@ async function signingInput(context: CommandContext, forwards: boolean): Promise
     );
   }
   const verification = schemeInput(context);
-  if (!forwards) throw usageError('--scheme is for what is forwarded; add --forward URL.');
+  if (!forwards) throw usageError('--scheme needs --forward URL.');
   const secret = await secretInput(context, new StandardInput(context.signal));
   if (secret === null) {
-    throw usageError('--scheme needs a secret.', 'Give --secret @file, or set SVC_WEBHOOK_SECRET.');
+    throw usageError('--scheme needs a secret.', 'Pass --secret @file, or set SVC_WEBHOOK_SECRET.');
   }
   const problem = checkSecret(verification, secret);
   if (problem !== null) throw usageError(problem);

@@ -10,19 +10,19 @@ import { signIn } from '../signin/sign-in.ts';
 import { signInWithKey } from '../signin/with-key.ts';
 
 export const declaration: Declaration = {
-  summary: "Sign in to a team's gateway by a mailed link, or with a key.",
+  summary: "Sign in to a team's gateway with an emailed link or a key.",
   description:
-    'Asks on a terminal for what is missing, and never elsewhere. Compare the code that is shown with the one behind the link. Interrupted with Ctrl-C, the same command goes on where it was. The key is stored as a profile of this machine, which becomes the current one. With --json the code is a line of JSON on standard error: user_code, email_masked, expires_at. To a project of somebody else an owner lets you in with a key, made by: svc key create --name bob --scopes inbox:read,inbox:write,approvals,disk,ledger:read. You store it by --with-key.',
+    "On a terminal, svc asks for anything missing. Check that the code shown matches the one on the linked page. If you press Ctrl-C, run the same command again to continue. svc stores the key as a profile on this machine and makes it current. With --json, the code is a JSON line on standard error: user_code, email_masked, expires_at. To join someone else's project, ask its owner for a key, created with: svc key create --name bob --scopes inbox:read,inbox:write,approvals,disk,ledger:read. Store it with --with-key.",
   args: [],
   options: [
     ...signInOptions.slice(0, 2),
-    { flag: 'project', value: 'SLUG', summary: 'The project to join, by its slug or id' },
-    { flag: 'create', value: 'NAME', summary: 'Make a new project of this name' },
+    { flag: 'project', value: 'SLUG', summary: 'The project to sign in to, by slug or id' },
+    { flag: 'create', value: 'NAME', summary: 'Create a new project with this name' },
     ...signInOptions.slice(2),
     {
       flag: 'with-key',
       value: 'SOURCE',
-      summary: 'Store a key that an owner gave you: @FILE or - for standard input; sends no mail',
+      summary: 'Store a key an owner gave you: @FILE or - for standard input; sends no mail',
     },
   ],
   examples: [
@@ -40,7 +40,7 @@ const USAGE = 'svc login --gateway URL --email EMAIL [--project SLUG | --create 
 /** `svc login`: a key of a gateway's project, by a link that is mailed, or one that somebody else made. */
 export async function run(context: CommandContext): Promise<void> {
   if (textOption(context, 'profile') !== undefined) {
-    throw usageError('svc login makes a profile.', 'Its name is given with: --name NAME');
+    throw usageError('svc login creates a profile.', 'Name it with: --name NAME');
   }
   const fallback = context.env['SVC_GATEWAY'] || currentGateway(context);
   const source = textOption(context, 'with-key');
@@ -55,7 +55,7 @@ function wishOf(context: CommandContext): Wish {
   const project = textOption(context, 'project');
   const create = textOption(context, 'create')?.trim();
   if (project !== undefined && create !== undefined) {
-    throw usageError('--project and --create exclude each other.', 'See: svc login --help');
+    throw usageError('Use either --project or --create, not both.', 'See: svc login --help');
   }
   if (create === '') throw usageError('--create needs a name.', 'Write it as: --create NAME');
   if (create !== undefined) return { create };

@@ -12,11 +12,11 @@ import { existing, removeProfile, storedProfiles } from '../signin/profiles.ts';
 import { canBeSatOut } from '../retry/passing.ts';
 
 export const declaration: Declaration = {
-  summary: 'Revoke the key of a profile, and remove the profile and the copy.',
+  summary: "Revoke a profile's key, and remove the profile and its replica.",
   description:
-    'The copy of the project goes with the last profile that has it; where a daemon still runs for it, with the next svc up. Where the gateway cannot be reached, the profile is removed all the same, and the key goes on working. Without a name it is the current profile.',
-  args: [{ name: 'profile', required: false, summary: 'Which profile', stored: 'profiles' }],
-  options: [{ flag: 'keep-key', summary: 'Leave the key as it is at the gateway' }],
+    "svc removes the project's replica with its last profile; if a daemon still runs for it, the next svc up removes it. If the gateway can't be reached, svc still removes the profile, but the key keeps working. Without a name, signs out of the current profile.",
+  args: [{ name: 'profile', required: false, summary: "The profile's name", stored: 'profiles' }],
+  options: [{ flag: 'keep-key', summary: "Don't revoke the key at the gateway" }],
   examples: ['logout', 'logout shop', 'logout shop --keep-key'],
   seeAlso: ['login', 'project list'],
 };
@@ -34,8 +34,8 @@ export async function run(context: CommandContext): Promise<void> {
   const profile = existing(name, stored);
   if (name === LOCAL_PROFILE || profile.gateway === null) {
     throw usageError(
-      `The profile "${name}" is the project of this machine: there is nothing to sign out of.`,
-      'To end its daemon: svc down',
+      `The profile "${name}" is this machine's own project: there's nothing to sign out of.`,
+      'To stop its daemon: svc down',
     );
   }
   const key = switchOption(context, 'keep-key')
@@ -48,8 +48,8 @@ export async function run(context: CommandContext): Promise<void> {
     output.line(`Signed out of ${profile.slug ?? profile.project}; ${KEY_ENDS[key]}`);
     output.line(
       current === null
-        ? 'No profile is left. Go on with: svc up, or svc login --gateway URL'
-        : `Commands use the profile ${current} from now on.`,
+        ? 'No profiles left. Next: svc up, or svc login --gateway URL'
+        : `Commands now use the profile ${current}.`,
     );
   }
   endCopy(context, profile, current);
@@ -60,9 +60,9 @@ function endCopy({ home, output }: CommandContext, { project }: Profile, current
   const others = Object.values(storedProfiles(home.credentialsFile).profiles);
   const isWanted = others.some((one) => one.project === project);
   if (runningProject(home.daemonFile) === project) {
-    const effect = isWanted ? '' : ', which removes the copy';
+    const effect = isWanted ? '' : ', which removes the replica';
     output.note(
-      `The daemon still runs for it. To end it: svc down. To restart it for ${current ?? 'this machine'}${effect}: svc up`,
+      `The daemon still runs for it. To stop it: svc down. To restart it for ${current ?? 'this machine'}${effect}: svc up`,
     );
   } else if (!isWanted) {
     removeReplica(home, project);
@@ -71,7 +71,7 @@ function endCopy({ home, output }: CommandContext, { project }: Profile, current
 
 const KEY_ENDS: Readonly<Record<KeyEnd, string>> = {
   revoked: 'its key is revoked.',
-  revoked_before: 'its key was revoked before.',
+  revoked_before: 'its key was already revoked.',
   kept: 'its key still works.',
   unreachable: 'its key still works.',
 };
@@ -101,14 +101,14 @@ async function ownKey(client: Client, signal: AbortSignal): Promise<string> {
   const own = await client.call('GET', '/v1/whoami', { signal, timeoutMs: CALL_MS });
   const key: unknown = isObject(own) ? own['key'] : null;
   if (isObject(key) && typeof key['id'] === 'string') return key['id'];
-  throw badAnswer('The gateway does not say which key this is.');
+  throw badAnswer("The gateway didn't say which key this is.");
 }
 
 function lastAdmin(name: string): CliError {
   return new CliError({
     code: 'LAST_ADMIN_KEY',
-    message: 'This is the last admin key of the project, and the gateway keeps it.',
-    hint: `To remove it from this machine alone: svc logout ${name} --keep-key. Whoever owns the project gets another key by svc login.`,
+    message: "This is the project's last admin key, so the gateway won't revoke it.",
+    hint: `To remove it from this machine only: svc logout ${name} --keep-key. The project's owner can get another key with svc login.`,
     exit: EXIT.refused,
   });
 }

@@ -5,12 +5,12 @@ import { EXIT } from '../exit.ts';
 import { usageError } from '../errors.ts';
 
 export const declaration: Declaration = {
-  summary: 'Show the log of the daemon.',
-  description: 'Readable on a terminal, the JSON lines as they are elsewhere.',
+  summary: "Show the daemon's log.",
+  description: 'Readable on a terminal; raw JSON lines in a pipe.',
   args: [],
   options: [
-    { flag: 'follow', short: 'f', summary: 'Go on with new lines until Ctrl-C' },
-    { flag: 'lines', short: 'n', value: 'N', summary: 'How many of the last lines (50)' },
+    { flag: 'follow', short: 'f', summary: 'Follow new lines until Ctrl-C' },
+    { flag: 'lines', short: 'n', value: 'N', summary: 'How many lines to show (default 50)' },
   ],
   examples: ['logs', 'logs -f', "logs -n 500 | jq 'select(.level >= 50)'"],
   seeAlso: ['status', 'doctor'],
@@ -25,7 +25,7 @@ export async function run({ options, home, output, signal }: CommandContext): Pr
   const lines = await lastLines(home.logFile, count);
   lines.forEach(print);
   if (options['follow'] !== true) {
-    if (lines.length === 0) output.note(`Nothing in ${home.logFile} yet.`);
+    if (lines.length === 0) output.note(`${home.logFile} is empty so far.`);
     return EXIT.done;
   }
   await followLines(home.logFile, print, signal);
@@ -36,5 +36,5 @@ function lineCount(given: CommandContext['options'][string]): number {
   if (given === undefined) return DEFAULT_LINES;
   const count = Number(given);
   if (typeof given === 'string' && /^\d{1,7}$/.test(given)) return count;
-  throw usageError(`--lines is a number of lines, not "${String(given)}".`);
+  throw usageError(`--lines must be a number, not "${String(given)}".`);
 }

@@ -5,7 +5,7 @@ import { ensureDaemon } from './up.ts';
 export const declaration: Declaration = {
   summary: 'Serve MCP on standard input and output.',
   description:
-    'For clients that start their servers as a command: passes each message to the daemon and starts the daemon when none runs. Speaks the revisions 2026-07-28, 2025-11-25 and 2025-06-18, and keeps what its client subscribes to.',
+    "For MCP clients that launch servers as a command. Passes each message to the daemon, and starts the daemon if it isn't running. Supports the revisions 2026-07-28, 2025-11-25 and 2025-06-18, and resource subscriptions.",
   args: [],
   options: [],
   examples: ['mcp'],

@@ -24,18 +24,18 @@ export const WEB_PAGES = [
 ] as const;
 
 export const declaration: Declaration = {
-  summary: 'Open the web inbox in the browser, as the key of this machine.',
+  summary: "Open the web inbox in a browser, signed in with this machine's key.",
   description:
-    'What your agents ask, and what happens in the project. A key sees what its scopes allow and decides nothing: to decide, sign in there as the owner. The link works for 60 seconds, once. Without a desktop it is printed.',
+    "Shows your agents' requests and everything else in the project that your key's scopes allow. A key can't decide requests: to decide, sign in there as the owner. The link works once, for 60 seconds. Without a desktop, svc prints it.",
   args: [
     {
       name: 'page',
       required: false,
-      summary: 'Which page, or an id such as evt_… and req_…; the first page when left out',
+      summary: 'A page, or an id such as evt_… or req_… (default: the first page)',
       choices: WEB_PAGES,
     },
   ],
-  options: [{ flag: 'print', summary: 'Print the link and open nothing' }],
+  options: [{ flag: 'print', summary: 'Print the link instead of opening it' }],
   examples: ['open', 'open requests', 'open --print'],
   seeAlso: ['up', 'request watch', 'outbox open'],
 };
@@ -61,9 +61,10 @@ export async function run(context: CommandContext): Promise<number> {
   const isWanted = !switchOption(context, 'print');
   const opened = isWanted && (await openInBrowser(url, env));
   if (output.json) output.answer({ url, expires_at, opened });
-  else output.line(opened ? 'Opened in the browser.' : url);
-  if (isWanted && !opened) output.note('No browser could be opened here: open the link yourself.');
-  if (!opened) output.note('It works for 60 seconds, once: whoever opens it acts as your key.');
+  else output.line(opened ? 'Opened in your browser.' : url);
+  if (isWanted && !opened) output.note("svc couldn't open a browser here: open the link yourself.");
+  if (!opened)
+    output.note('It works once, for 60 seconds. Anyone who opens it acts with your key.');
   return EXIT.done;
 }
 
@@ -77,8 +78,8 @@ function pageOf(text: string | undefined): string | undefined {
   if (WEB_PAGES.some((page) => page === name) && rest.length < 2) return text;
   const meant = nearest(name, WEB_PAGES);
   throw usageError(
-    `There is no page "${text}".${meant === null ? '' : ` Did you mean "${meant}"?`}`,
-    `It is one of: ${WEB_PAGES.join(', ')}; or the id of what is shown there`,
+    `No page "${text}".${meant === null ? '' : ` Did you mean "${meant}"?`}`,
+    `Pages: ${WEB_PAGES.join(', ')}; or use an id shown there`,
   );
 }
 

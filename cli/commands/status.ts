@@ -14,9 +14,9 @@ import { pairLines } from '../view/pairs.ts';
 import { replicaAdvice, replicaPairs } from '../view/status-replica.ts';
 
 export const declaration: Declaration = {
-  summary: 'Show whether the daemon runs, where, and how people are asked.',
+  summary: 'Show whether the daemon is running, and where requests to people go.',
   description:
-    'Over a gateway also how the copy of the project stands, and where reads come from. Exit code 0 when it runs, 3 when it does not, 7 when it runs but does not answer.',
+    "With a gateway, also shows the replica's state and where reads come from. Exit code 0: running; 3: not running; 7: running but not answering.",
   args: [],
   options: [],
   examples: ['status', 'status --json | jq -r .base_url', 'status --json | jq .replica'],
@@ -35,7 +35,10 @@ export async function run({ home, output }: CommandContext): Promise<number> {
     const view = status ? statusView(status, { ...home, dataBytes }) : {};
     output.answer({ ...daemon, ...homeFields(home, dataBytes) }, view);
   } else if (silentPid === null) output.line('Not running. Start it with: svc up');
-  else output.line(`Pid ${silentPid} has the data but does not answer. If it stays so: svc down`);
+  else
+    output.line(
+      `Pid ${silentPid} holds the data but doesn't answer. If that doesn't change: svc down`,
+    );
   if (status) return EXIT.done;
   return silentPid === null ? EXIT.nothing : EXIT.unreachable;
 }

@@ -20,9 +20,9 @@ import { mailKinds, type MailKind } from '../samples/mail.ts';
 import { triggerMail } from '../samples/trigger-mail.ts';
 
 export const declaration: Declaration = {
-  summary: 'Send a realistic sample, signed where that is due, to a source.',
+  summary: 'Send a realistic sample event to a source.',
   description:
-    'Makes a delivery as the provider would, with fresh ids and times, has it signed with the secret of the source and sends it to the address of the source. Needs an admin key. Without --source the only source that verifies as the sample needs is taken. Mails need no mail server: they are posted to the email source as they are, and without a DKIM signature they come in as not verified. Of a mail --set takes subject, from and text; email.reply needs in_reply_to, and email.bounce message_id: the message_id of a message that was sent.',
+    "Builds a delivery as the provider would, with new ids and times, signs it with the source's secret and sends it to the source's URL. Needs an admin key. Without --source, uses the only source with matching verification. Sample mail needs no mail server: svc posts it to the email source, and it arrives unverified because it has no DKIM signature. For mail, --set takes subject, from and text; email.reply also needs in_reply_to, and email.bounce message_id: both are the message_id of a sent message.",
   args: [
     {
       name: 'kind',
@@ -32,20 +32,20 @@ export const declaration: Declaration = {
     },
   ],
   options: [
-    { flag: 'list', summary: 'Show all kinds.' },
-    { flag: 'source', value: 'NAME', summary: 'Where to send it.', stored: 'sources' },
+    { flag: 'list', summary: 'List all kinds.' },
+    { flag: 'source', value: 'NAME', summary: 'The source to send to.', stored: 'sources' },
     {
       flag: 'count',
       value: 'N',
-      summary: 'How many, each with ids of its own (1 to 10000, default 1).',
+      summary: 'How many to send, each with new ids (1 to 10000, default 1).',
     },
     {
       flag: 'set',
       value: 'PATH=VALUE',
-      summary: 'Change a field of the payload; the value is JSON, else text.',
+      summary: 'Set a payload field; the value is JSON, or else text.',
       repeatable: true,
     },
-    { flag: 'dry-run', summary: 'Show the sample and send nothing.' },
+    { flag: 'dry-run', summary: 'Print the sample without sending it.' },
   ],
   examples: [
     'trigger github.pull_request.opened',
@@ -100,7 +100,7 @@ function listKinds({ output }: CommandContext): void {
 function findKind(name: string | undefined): WebhookKind | MailKind {
   if (name === undefined) {
     throw usageError(
-      'Name what to send.',
+      '<kind> is missing.',
       'For example: svc trigger github.push. All: svc trigger --list',
     );
   }
@@ -110,8 +110,8 @@ function findKind(name: string | undefined): WebhookKind | MailKind {
   const kinds = all.map(({ kind }) => kind);
   const near = kinds.filter((kind) => kind.startsWith(`${name}.`) || kind.endsWith(`.${name}`));
   const meant = near.length > 0 ? near.join(', ') : nearest(name, kinds);
-  const hint = meant === null ? 'See them all: svc trigger --list' : `Did you mean: ${meant}?`;
-  throw usageError(`There is no sample \`${name}\`.`, hint);
+  const hint = meant === null ? 'List them all: svc trigger --list' : `Did you mean: ${meant}?`;
+  throw usageError(`No sample named \`${name}\`.`, hint);
 }
 
 async function triggerWebhook(
@@ -166,12 +166,12 @@ function named(
   if (source === undefined) {
     const names = sources.map((candidate) => candidate.name).join(', ') || 'none';
     const hint = `Webhook sources: ${names}. Add one: ${addLine(kind, name)}`;
-    throw usageError(`There is no webhook source \`${name}\`.`, hint);
+    throw usageError(`No webhook source named \`${name}\`.`, hint);
   }
   if (kind.verification !== null && source.verification !== kind.verification) {
     const { verification } = source;
     context.output.note(
-      `Source ${name} verifies as ${verification}, not ${kind.verification}: the type will be webhook.received.`,
+      `Source ${name} uses ${verification} verification, not ${kind.verification}, so the event type will be webhook.received.`,
     );
   }
   return source;
@@ -186,11 +186,11 @@ function onlyFitting(sources: readonly Source[], kind: WebhookKind): Source {
   const [first, ...others] = fitting;
   if (first === undefined) {
     const what = kind.verification === null ? 'a generic webhook' : `\`${kind.verification}\``;
-    throw usageError(`No source takes ${what} yet.`, `Add one: ${addLine(kind)}`);
+    throw usageError(`No source accepts ${what} yet.`, `Add one: ${addLine(kind)}`);
   }
   if (others.length === 0) return first;
   const names = fitting.map(({ name }) => name).join(', ');
-  throw usageError(`Several sources fit: ${names}.`, `Choose one with --source ${first.name}`);
+  throw usageError(`Several sources match: ${names}.`, `Choose one with --source ${first.name}`);
 }
 
 /** The command that makes a source for this kind. */
@@ -219,7 +219,7 @@ function signedParts(answer: unknown): { url: unknown; signature: Record<string,
   const url = isObject(answer) ? answer['url'] : undefined;
   const headers = isObject(answer) ? answer['headers'] : undefined;
   if (!isObject(headers)) {
-    throw badAnswer('The signature was answered in a form this version does not know.');
+    throw badAnswer("This version of svc doesn't understand the signature answer.");
   }
   const signature: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) signature[name] = String(value);

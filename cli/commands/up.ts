@@ -26,22 +26,22 @@ import { messagingPairs } from '../view/messaging-status.ts';
 import { copyText, replicaNote, replicaPairs } from '../view/status-replica.ts';
 
 export const declaration: Declaration = {
-  summary: 'Start the daemon of this machine, or say where it runs.',
+  summary: "Start the daemon on this machine, or show where it's running.",
   description:
-    'Returns once it answers. The first start makes a project and a key; with the profile of a gateway it keeps a copy of the project there. A daemon of another release or project is replaced. Mail to people goes out by SVC_SMTP_URL and SVC_MAIL_FROM, and into the outbox of this machine without them; SVC_TELEGRAM_TOKEN is for a bot of yours. They are read at the start.',
+    'Returns once the daemon answers. The first start creates a project and a key; with a gateway profile, the daemon keeps a replica of that project. Replaces a running daemon of another release or project. Set SVC_SMTP_URL and SVC_MAIL_FROM to send mail; without them, mail is saved in the local outbox (svc outbox). Set SVC_TELEGRAM_TOKEN to ask people by your Telegram bot. The daemon reads these settings only when it starts.',
   args: [],
   options: [
     {
       flag: 'port',
       value: 'N',
-      summary: 'Port on 127.0.0.1, remembered; 0 takes a free one (4780)',
+      summary: 'Port on 127.0.0.1, remembered; 0 picks a free one (default 4780)',
     },
     {
       flag: 'owner',
       value: 'EMAIL',
-      summary: 'Address of the person who decides; remembered',
+      summary: 'Email address of the person who decides; remembered',
     },
-    { flag: 'foreground', summary: 'Stay in the foreground and log to standard error' },
+    { flag: 'foreground', summary: 'Run in the foreground and log to standard error' },
   ],
   examples: ['up', 'up --owner ana@example.com', 'up --port 0 --json', 'up --foreground'],
   seeAlso: ['status', 'doctor', 'down', 'help environment'],
@@ -69,7 +69,7 @@ function tellIgnored({ env, output }: CommandContext): void {
   const set = ['SVC_API_KEY', 'SVC_GATEWAY'].filter((name) => env[name]);
   if (set.length === 0) return;
   output.note(
-    `The daemon works for the stored profile; for commands alone, and set here: ${set.join(', ')}.`,
+    `The daemon uses the stored profile. These variables affect only commands: ${set.join(', ')}.`,
   );
 }
 
@@ -123,15 +123,15 @@ function portOf(given: CommandContext['options'][string]): number | null {
   const port = Number(given);
   if (typeof given === 'string' && /^\d{1,5}$/.test(given) && port < 65_536) return port;
   throw usageError(
-    `--port is a number from 0 to 65535, not "${String(given)}".`,
-    '0 takes a free port.',
+    `--port must be a number from 0 to 65535, not "${String(given)}".`,
+    '0 picks a free port.',
   );
 }
 
 function ownerOf(given: string | undefined): string | undefined {
   if (given === undefined || isMailAddress(given)) return given;
   throw usageError(
-    `--owner is no email address: "${given}".`,
+    `--owner isn't an email address: "${given}".`,
     'For example: svc up --owner ana@example.com',
   );
 }
@@ -142,17 +142,19 @@ function remark(
   { env, output }: CommandContext,
 ): void {
   if (previous && previous.version !== status.version) {
-    output.note(`Replaced the daemon of release ${previous.version} by ${status.version}.`);
+    output.note(`Replaced daemon ${previous.version} with ${status.version}.`);
   } else if (previous) {
-    output.note(`Restarted the daemon: it ran for the project ${previous.project ?? '-'}.`);
+    output.note(`Restarted the daemon; it ran for the project ${previous.project ?? '-'}.`);
   }
   const runs = Number(new URL(status.base_url).port);
   if (how === 'running' && port !== null && port !== 0 && port !== runs) {
-    output.note(`It runs on port ${runs} already. To move it: svc down && svc up --port ${port}`);
+    output.note(
+      `It's already running on port ${runs}. To change the port: svc down && svc up --port ${port}`,
+    );
   }
   if (how === 'running' && isUnread(status, env)) {
     output.note(
-      'It runs with the settings it was started with. To take new ones: svc down && svc up',
+      "It's running with the settings it started with. To apply new ones: svc down && svc up",
     );
   }
 }

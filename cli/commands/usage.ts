@@ -9,8 +9,9 @@ import { timeText, type Look } from '../view/table.ts';
 import { plainText } from '../view/terminal-text.ts';
 
 export const declaration: Declaration = {
-  summary: 'Show how much of its limits the project takes.',
-  description: 'The disk with keys, files and open uploads, and what links have sent this month.',
+  summary: "Show the project's usage and limits.",
+  description:
+    "Covers the disk (keys, files and open uploads), this month's link downloads, and mail.",
   args: [],
   options: [],
   examples: ['usage', 'usage --json | jq .disk.used_bytes'],
@@ -47,7 +48,7 @@ function usagePairs(disk: Fields, keys: Fields, transfer: Fields, { now }: Look)
     ['keys', disk['key_bytes']],
     ['open uploads', disk['upload_bytes']],
   ] as const;
-  const anew = typeof resets === 'string' ? `, begins anew ${timeText(resets, now)}` : '';
+  const anew = typeof resets === 'string' ? `, resets ${timeText(resets, now)}` : '';
   return [
     ['Disk', share(disk['used_bytes'], disk['limit_bytes'], sizeText)],
     ...parts.map(([name, bytes]): Pair => [`  ${name}`, sizeText(numberOf(bytes))]),

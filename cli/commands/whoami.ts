@@ -54,7 +54,7 @@ function keyPairs(key: Record<string, unknown>, { now }: Look): Pair[] {
 function agentText({ label, platform, source }: Record<string, unknown>): string {
   if (source === 'none') return 'not named';
   const name = label === null ? 'unnamed' : text(label);
-  return `${name} on ${text(platform)}, told by ${text(source).replaceAll('_', ' ')}`;
+  return `${name} on ${text(platform)}, from ${text(source).replaceAll('_', ' ')}`;
 }
 
 function text(value: unknown): string {

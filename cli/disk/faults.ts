@@ -8,15 +8,15 @@ import { pluralize, nounFor } from '../../shared/lib/pluralize.ts';
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'no permission',
   EDQUOT: 'your quota is used up',
-  EEXIST: 'something is there already',
-  EFBIG: 'the file system takes no file so large',
+  EEXIST: 'it already exists',
+  EFBIG: 'the file is too large for the file system',
   EISDIR: 'it is a folder',
   ELOOP: 'it is a symbolic link',
   EMFILE: 'too many open files',
   ENAMETOOLONG: 'the name is too long',
-  ENOENT: 'it does not exist',
+  ENOENT: "it doesn't exist",
   ENOSPC: 'no room left',
-  ENOTDIR: 'a part of the path is no folder',
+  ENOTDIR: "part of the path isn't a folder",
   EPERM: 'not permitted',
   EROFS: 'the file system is read-only',
 };
@@ -37,7 +37,7 @@ function faultText(error: unknown, path: string, what: string): string | null {
   const code = errorCode(error);
   if (error instanceof CliError || code === null || !/^E[A-Z0-9]+$/.test(code)) return null;
   const reason = Object.hasOwn(REASONS, code) ? `${REASONS[code] ?? ''}, ${code}` : code;
-  return `"${path}" cannot be ${what} (${reason}).`;
+  return `"${path}" can't be ${what} (${reason}).`;
 }
 
 /** Runs what touches a local file, with its system errors told as refusals. */
@@ -55,15 +55,15 @@ export function localRefusal(message: string, hint: string | null = null): CliEr
 }
 
 export function fileExists(path: string, hint: string | null): CliError {
-  const message = `"${path}" exists already.`;
+  const message = `"${path}" already exists.`;
   return new CliError({ code: 'FILE_EXISTS', message, hint, exit: EXIT.refused });
 }
 
 export function fileChanged(path: string): CliError {
   return new CliError({
     code: 'FILE_CHANGED',
-    message: `"${path}" changed while it was read, so nothing was saved.`,
-    hint: 'Try again when nobody writes to it.',
+    message: `"${path}" changed while svc read it, so svc saved nothing.`,
+    hint: 'Try again when nothing is writing to it.',
     exit: EXIT.refused,
   });
 }
@@ -73,9 +73,9 @@ export function tooLarge(name: string, sizeBytes: number | null): CliError {
   const limit = `${sizeText(FILE_MAX_BYTES)} (${bytesText(FILE_MAX_BYTES)})`;
   const message =
     sizeBytes === null
-      ? `${name} has more than ${limit}, the most a file may have.`
-      : `${name} has ${bytesText(sizeBytes)}; a file may have up to ${limit}.`;
-  const hint = 'Split it, or compress it.';
+      ? `${name} is larger than ${limit}, the limit for a file.`
+      : `${name} is ${bytesText(sizeBytes)}; the limit for a file is ${limit}.`;
+  const hint = 'Split or compress it.';
   return new CliError({ code: 'PAYLOAD_TOO_LARGE', message, hint, exit: EXIT.refused });
 }
 
@@ -88,7 +88,7 @@ export function transferBroken(direction: 'upload' | 'download', reason: string)
   return new CliError({
     code: 'TRANSFER_BROKEN',
     message: `The ${direction} broke off: ${reason}.`,
-    hint: 'Nothing half-done was left. Run the same command again.',
+    hint: 'No partial file was left. Run the same command again.',
     exit: EXIT.unreachable,
   });
 }
@@ -103,7 +103,7 @@ export function otherBytes(message: string, expected: Digested, found: Digested)
   return new CliError({
     code: 'DIGEST_MISMATCH',
     message,
-    hint: 'Run the same command again; if it stays so, something on the way changes the bytes.',
+    hint: 'Run the same command again. If it keeps happening, something on the network is changing the bytes.',
     details: { expected: toldOf(expected), found: toldOf(found) },
     exit: EXIT.refused,
   });

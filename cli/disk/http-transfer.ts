@@ -32,7 +32,7 @@ interface Upload {
 /** PUTs bytes to the link of an upload. */
 export async function uploadTo({ url, headers, sizeBytes, chunks, signal }: Upload): Promise<void> {
   for (const [name, value] of Object.entries(headers)) {
-    if (!isSendable(name, value)) throw badAnswer('A header of the upload cannot be sent.');
+    if (!isSendable(name, value)) throw badAnswer("An upload header isn't valid.");
   }
   const request = open('upload', url, {
     method: 'PUT',
@@ -94,8 +94,7 @@ export async function* downloadFrom(url: string, signal: AbortSignal): AsyncGene
 function open(direction: Direction, url: string, options: RequestOptions): ClientRequest {
   const target = URL.canParse(url) ? new URL(url) : null;
   const send = { 'http:': httpRequest, 'https:': httpsRequest }[target?.protocol ?? ''];
-  if (!target || !send)
-    throw badAnswer(`The link of the ${direction} is no http or https address.`);
+  if (!target || !send) throw badAnswer(`The ${direction} link isn't an http or https address.`);
   const request = send(target, { ...options, agent: false, timeout: SILENCE_MS });
   request.on('timeout', () => {
     request.destroy(transferBroken(direction, `nothing for ${SILENCE_MS / 1000} s`));

@@ -26,9 +26,9 @@ export async function targetInside(
   const found = await lstatOrNull(target);
   if (!found) return { name: file, target, replacedMode: null };
   if (!found.isFile())
-    throw localRefusal(`"${file}" is ${kindOf(found)} here and is not replaced.`);
+    throw localRefusal(`"${file}" is ${kindOf(found)} here, so svc didn't replace it.`);
   // What nobody saw when the folders were compared is not what was meant to be replaced.
-  if (!mayReplace) throw localRefusal(`"${file}" is here under the same name and is not replaced.`);
+  if (!mayReplace) throw localRefusal(`"${file}" already exists here, so svc didn't replace it.`);
   return { name: file, target, replacedMode: found.mode };
 }
 
@@ -41,7 +41,8 @@ export async function removeInside(root: string, file: string): Promise<void> {
   const target = join(root, file);
   const found = await lstatOrNull(target);
   if (!found) return;
-  if (!found.isFile()) throw localRefusal(`"${file}" is ${kindOf(found)} here and is not removed.`);
+  if (!found.isFile())
+    throw localRefusal(`"${file}" is ${kindOf(found)} here, so svc didn't delete it.`);
   await onFile(file, 'removed', unlink(target));
   for (const parent of parents.toReversed()) {
     if (!(await removeIfEmpty(parent))) return;
@@ -85,5 +86,5 @@ async function lstatOrNull(path: string): Promise<Stats | null> {
 function kindOf(found: Stats): string {
   if (found.isSymbolicLink()) return 'a symbolic link';
   if (found.isDirectory()) return 'a folder';
-  return found.isFile() ? 'a file' : 'no regular file';
+  return found.isFile() ? 'a file' : 'not a regular file';
 }

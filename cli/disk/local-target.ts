@@ -17,11 +17,12 @@ export async function targetFor(
     await requireFolder(dirname(name));
     return { name, target: name, replacedMode: null };
   }
-  if (!mayReplace) throw fileExists(name, 'Replace it with --force, or name another file.');
+  if (!mayReplace) throw fileExists(name, 'Overwrite it with --force, or choose another name.');
   // A link stays a link: what it points to is replaced.
   const target = found.isSymbolicLink() ? await onFile(name, 'replaced', realpath(name)) : name;
   const kind = await onFile(name, 'replaced', stat(target));
-  if (!kind.isFile()) throw localRefusal(`"${name}" is no regular file and is not replaced.`);
+  if (!kind.isFile())
+    throw localRefusal(`"${name}" isn't a regular file, so svc didn't replace it.`);
   return { name, target, replacedMode: kind.mode };
 }
 
@@ -35,7 +36,7 @@ async function nameFor(given: string | undefined, path: string): Promise<string>
 async function requireFolder(folder: string): Promise<void> {
   const found = await orNull(stat(folder), folder);
   if (found?.isDirectory()) return;
-  throw localRefusal(`There is no folder "${folder}".`, `Make it first: mkdir -p ${folder}`);
+  throw localRefusal(`No folder "${folder}" here.`, `Create it first: mkdir -p ${folder}`);
 }
 
 async function orNull<T>(work: Promise<T>, name: string): Promise<T | null> {

@@ -31,7 +31,7 @@ export async function receiveFile(file: FetchedFile, to: Receiving): Promise<Rec
   const isSame =
     sizeBytes === file.sizeBytes && (file.sha256 ?? received.sha256) === received.sha256;
   if (isSame) return received;
-  throw otherBytes(`What came of "${file.path}" is not what the disk holds.`, file, received);
+  throw otherBytes(`The download of "${file.path}" doesn't match the stored file.`, file, received);
 }
 
 async function* contentOf({ content }: FetchedFile, signal: AbortSignal) {

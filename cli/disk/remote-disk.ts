@@ -140,7 +140,7 @@ function askedSeconds(error: unknown): number | null {
 }
 
 function urlOf(path: string): string {
-  if (!path.isWellFormed()) throw badAnswer('A stored path is not valid Unicode.');
+  if (!path.isWellFormed()) throw badAnswer("A stored path isn't valid Unicode.");
   return `/v1/files/${encodeURIComponent(path)}`;
 }
 
@@ -157,5 +157,5 @@ function fieldsOf(value: unknown): Fields {
 }
 
 function unknownForm(): Error {
-  return badAnswer('The answer about files has a form this version does not know.');
+  return badAnswer("This version of svc doesn't understand the answer about files.");
 }

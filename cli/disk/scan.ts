@@ -39,7 +39,7 @@ export async function scanFolder(root: string, signal: AbortSignal): Promise<Sca
     for (const entry of await entriesOf(root, folder, found)) {
       const name = nameOf(entry.name);
       const file = `${folder}${name ?? printable(entry.name)}`;
-      const problem = name === null ? 'Its name is not valid UTF-8.' : pathProblem(name);
+      const problem = name === null ? "Its name isn't valid UTF-8." : pathProblem(name);
       if (problem !== null) found.refused.push({ file, reason: problem });
       else if (entry.isDirectory()) folders.push(`${file}/`);
       else await take(root, file, entry, found);
@@ -82,7 +82,7 @@ function kindOf(entry: Dirent<Buffer>): string {
   if (entry.isSymbolicLink()) return 'a symbolic link';
   if (entry.isFIFO()) return 'a pipe';
   if (entry.isSocket()) return 'a socket';
-  return 'no regular file';
+  return 'not a regular file';
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

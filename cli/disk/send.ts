@@ -36,7 +36,7 @@ export async function sendFile(sending: Sending): Promise<Answer> {
   const there = storedFile(answer);
   if (there.sizeBytes === sizeBytes && (there.sha256 ?? sha256) === sha256) return answer;
   const read = { sizeBytes, sha256 };
-  throw otherBytes(`What was saved as "${path}" is not what was sent.`, read, there);
+  throw otherBytes(`The file saved as "${path}" doesn't match the original.`, read, there);
 }
 
 async function sendBody({ disk, path, contentType, source, meter }: Sending): Promise<Sent> {
@@ -89,7 +89,7 @@ class ReadOnce {
   }
 
   digest(): string {
-    if (!this.#isWhole) throw transferBroken('upload', 'the other side took only a part');
+    if (!this.#isWhole) throw transferBroken('upload', 'the server took only part of it');
     return this.#hash.digest('hex');
   }
 }

@@ -92,7 +92,7 @@ export async function openPlainFile(path: string, name: string): Promise<FileSou
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await onFile(name, 'read', open(path, flags));
   try {
-    if (!(await file.stat()).isFile()) throw localRefusal(`"${name}" is no regular file.`);
+    if (!(await file.stat()).isFile()) throw localRefusal(`"${name}" isn't a regular file.`);
     return await FileSource.of(name, file);
   } catch (error) {
     await file.close();

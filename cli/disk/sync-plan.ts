@@ -138,7 +138,7 @@ function sendProblem(path: string, sizeBytes: number): string | null {
 }
 
 function outside(problem: string): string {
-  return `It names no place in the folder: ${problem}`;
+  return `The path doesn't fit in the folder: ${problem}`;
 }
 
 /** `CODE: message` of a refusal; a fault of ours goes on its way. */

@@ -105,7 +105,7 @@ export function failureOf(
   return new CliError({
     code: 'SYNC_INCOMPLETE',
     message: `${failed} of ${pluralize(items.length + unchanged, 'file')} ${isPlan ? 'would fail' : 'failed'}${more}.`,
-    hint: 'The others are not held up. When that is mended, run the same command again.',
+    hint: 'The other files still synced. Fix the problem, then run the same command again.',
     exit: cut?.exit ?? EXIT.refused,
     ...(tellsWhich && { details: Object.fromEntries(named) }),
   });

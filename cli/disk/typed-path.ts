@@ -6,7 +6,7 @@ export function typedPath(text: string): string {
   const path = pathOf(text);
   const problem = pathProblem(path);
   if (problem === null) return path;
-  throw usageError(`"${text}" is no path of a file: ${problem}`, 'For example: reports/may.pdf');
+  throw usageError(`"${text}" isn't a valid file path: ${problem}`, 'For example: reports/may.pdf');
 }
 
 /** The last segment. */

@@ -52,7 +52,7 @@ export function checkPermissions(home: Home): Finding {
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat && (stat.mode & 0o077) !== 0) open.push(path);
   }
-  if (open.length === 0) return ok('permissions', 'only this user may read keys and data');
+  if (open.length === 0) return ok('permissions', 'only this user can read keys and data');
   const fix = `chmod go= ${open.join(' ')}`;
   // A folder that others may list gives nothing away as long as what lies in it is closed.
   const secret = open.some((path) => path === credentialsFile || path === dataFolder);
@@ -63,7 +63,7 @@ export function checkPermissions(home: Home): Finding {
 export function checkCredentials(home: Home): Finding {
   try {
     const stored = readCredentials(home.credentialsFile);
-    if (!stored) return warning('key', 'none stored yet', 'svc up makes one.');
+    if (!stored) return warning('key', 'none stored yet', 'svc up creates one.');
     const known = Object.keys(stored.profiles).join(', ');
     if (known === '')
       return warning('key', 'no profile left', 'svc login, or svc up for one here.');
@@ -79,7 +79,7 @@ export function checkDaemon(home: Home, status: DaemonStatus | null): Finding {
   if (silentPid !== null) {
     return failed(
       'daemon',
-      `pid ${silentPid} has the data but does not answer`,
+      `pid ${silentPid} holds the data but doesn't answer`,
       'svc down && svc up',
     );
   }
@@ -90,12 +90,12 @@ export function checkDaemon(home: Home, status: DaemonStatus | null): Finding {
     const pid = readRecord(home.daemonFile)?.pid;
     if (left.length === 0) return warning('daemon', 'not running', 'svc up');
     const text = `not running, but left files behind (pid ${pid ?? 'unknown'}): ${left.join(', ')}`;
-    return warning('daemon', text, 'svc up clears them.');
+    return warning('daemon', text, 'svc up removes them.');
   }
   if (status.version === VERSION) {
     return ok('daemon', `${status.version}, pid ${status.pid}, answers on its socket`);
   }
-  const text = `runs release ${status.version}, this is ${VERSION}`;
+  const text = `runs version ${status.version}, but this is ${VERSION}`;
   return warning('daemon', text, 'svc up replaces it.');
 }
 
@@ -104,7 +104,7 @@ export async function checkPort(home: Home, status: DaemonStatus | null): Promis
   if (await answers(`${status.base_url}/v1/whoami`)) {
     return ok('port', `${status.base_url} answers`);
   }
-  return failed('port', `${status.base_url} does not answer`, 'svc down && svc up; see svc logs');
+  return failed('port', `${status.base_url} doesn't answer`, 'svc down && svc up; see svc logs');
 }
 
 /** The port that the next start takes. */
@@ -145,7 +145,7 @@ export async function checkDisk(home: Home): Promise<Finding> {
   if (!disk) return ok('disk', 'no data yet');
   const free = disk.bavail * disk.bsize;
   const text = `${(free / 1024 ** 3).toFixed(1)} GB free at ${home.dataFolder}`;
-  const fix = 'Make room: without it nothing new is stored.';
+  const fix = "Free some space, or svc can't store anything new.";
   if (free < DISK_FAILS_BYTES) return failed('disk', text, fix);
   return free < DISK_WARNS_BYTES ? warning('disk', text, fix) : ok('disk', text);
 }
@@ -161,14 +161,14 @@ export async function checkIntegrity(home: Home, env: NodeJS.ProcessEnv): Promis
     });
     const damaged: unknown = JSON.parse(stdout);
     if (!Array.isArray(damaged)) return ok('data', 'not checked: in use');
-    if (damaged.length === 0) return ok('data', 'databases are sound');
+    if (damaged.length === 0) return ok('data', 'databases are intact');
     return failed('data', damaged.join('; '), 'Restore the data folder from a backup.');
   } catch (error) {
     const text = error instanceof Error ? (error.message.split('\n').at(-1) ?? '') : String(error);
     return warning(
       'data',
       `could not be checked: ${text}`,
-      'See that the data folder is readable.',
+      'Check that this user can read the data folder.',
     );
   }
 }

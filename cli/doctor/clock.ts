@@ -23,7 +23,7 @@ export async function checkClock(client: Client): Promise<Finding[]> {
   if (!seen || Number.isNaN(now)) return [];
   const apartMs = Math.abs(now - Date.now());
   if (apartMs > APART_WARNS_MS) {
-    const fix = 'Set both clocks by a time service (NTP).';
+    const fix = 'Sync both clocks with a time service (NTP).';
     return [warning('clock', `${Math.round(apartMs / 1000)} s apart`, fix)];
   }
   const { newest } = seen;
@@ -32,7 +32,7 @@ export async function checkClock(client: Client): Promise<Finding[]> {
     warning(
       'clock',
       `was ahead: the newest ledger entry says ${safeLine(newest)} (${age(newest, now)})`,
-      'If the clock is right now, do nothing: until it passes that time, new entries and events get that same time, in their right order. If it is wrong, set it by a time service (NTP).',
+      "If the clock is right now, do nothing: until it passes that time, new entries and events get that time, in the right order. If it's wrong, sync it with a time service (NTP).",
     ),
   ];
 }

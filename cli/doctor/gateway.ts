@@ -18,7 +18,7 @@ export async function checkGateway(context: CommandContext): Promise<Finding[]> 
   const address = profile?.gateway;
   if (!profile || !address) return [];
   if (!URL.canParse(address)) {
-    return [failed('gateway', `${address} is no address`, 'Sign in again: svc login')];
+    return [failed('gateway', `${address} isn't an address`, 'Sign in again: svc login')];
   }
   const gateway = new URL(address);
   const connection = { gateway, apiKey: profile.api_key };
@@ -43,12 +43,12 @@ function refusedBy(address: string, error: unknown): Finding[] {
     const fix = 'Sign in again: svc login';
     return [
       ok('gateway', `${address} answers`),
-      failed('sign-in', `the key is refused (${error.code}): ${text}`, fix),
+      failed('sign-in', `the gateway refuses the key (${error.code}): ${text}`, fix),
     ];
   }
   const detail =
-    error instanceof CallError ? `${address}: ${text}` : `${address} does not answer: ${text}`;
-  return [failed('gateway', detail, hint ?? 'Ask whoever runs it.')];
+    error instanceof CallError ? `${address}: ${text}` : `${address} doesn't answer: ${text}`;
+  return [failed('gateway', detail, hint ?? "Ask the gateway's operator.")];
 }
 
 function acceptedText(answer: unknown): string {
@@ -72,9 +72,9 @@ export function checkReplica(status: Pick<DaemonStatus, 'gateway' | 'replica'> |
   if (!status?.replica) return [];
   const { state, witness: history } = status.replica;
   const note = replicaNote(status);
-  const fix = 'svc status shows how it stands.';
+  const fix = 'For details: svc status';
   const copy = note === null ? ok('replica', state) : warning('replica', note, fix);
   if (history.ok) return [copy, ok('ledger', `checked up to entry ${history.seq}`)];
-  const way = 'Ask whoever runs the gateway. Once that is explained: svc ledger verify --accept';
+  const way = "Ask the gateway's operator. Once you know why: svc ledger verify --accept";
   return [copy, failed('ledger', historyAlarm(status.gateway, history), way)];
 }

@@ -31,7 +31,7 @@ export async function callOperator(context: CommandContext, call: OperatorCall):
   const bytes = Buffer.byteLength(socketPath);
   if (bytes > SOCKET_PATH_MAX_BYTES) {
     throw unreachable(
-      `The path of ${socketPath} is too long for a socket (${bytes} bytes, ${SOCKET_PATH_MAX_BYTES} at most).`,
+      `The path ${socketPath} is too long for a socket (${bytes} bytes; the limit is ${SOCKET_PATH_MAX_BYTES}).`,
       'Start the gateway with a shorter SVC_DATA, such as a symbolic link to the folder, and name that one here.',
     );
   }
@@ -41,7 +41,7 @@ export async function callOperator(context: CommandContext, call: OperatorCall):
   const answer = parsed(await text(response).catch(lost));
   const status = response.statusCode ?? 0;
   if (status < 200 || status > 299) throw new CallError(status, answer);
-  if (answer === undefined) throw badAnswer('The answer is not JSON.');
+  if (answer === undefined) throw badAnswer("The answer isn't JSON.");
   return answer;
 }
 
@@ -86,13 +86,13 @@ function asFailure(
   if (NOBODY.includes(code)) {
     return unreachable(
       `No gateway runs with the data in ${folder}.`,
-      'Start it (svc gateway), or name its folder: --data FOLDER. Nothing is changed while it does not run.',
+      'Start it (svc gateway), or name its folder: --data FOLDER. These commands need a running gateway.',
     );
   }
   if (NOT_ALLOWED.includes(code)) {
     return unreachable(
-      `This user may not open ${socketPath}.`,
-      'Run it as the user that the gateway runs as: sudo -u USER svc gateway project …',
+      `This user isn't allowed to open ${socketPath}.`,
+      "Run the command as the gateway's user: sudo -u USER svc gateway project …",
     );
   }
   return error instanceof LostAnswer || code === '' ? error : lostBy(code);
@@ -105,14 +105,14 @@ function lost(error: unknown): never {
 function lostBy(code: string): LostAnswer {
   return new LostAnswer(
     `The connection to the gateway broke (${code}).`,
-    'See what is so now: svc gateway project list',
+    'Check the current state: svc gateway project list',
   );
 }
 
 function silent(): LostAnswer {
   return new LostAnswer(
     `No answer within ${SILENCE_MS / 1000} s.`,
-    'See what is so now: svc gateway project list',
+    'Check the current state: svc gateway project list',
   );
 }
 

@@ -3,14 +3,14 @@ import { textOption } from '../input/option-values.ts';
 
 /** Where the data and settings of a gateway are. */
 export const DATA_OPTIONS: readonly OptionSpec[] = [
-  { flag: 'data', value: 'FOLDER', summary: 'The data folder of the gateway (SVC_DATA)' },
-  { flag: 'config', value: 'FILE', summary: 'File with settings (SVC_CONFIG)' },
+  { flag: 'data', value: 'FOLDER', summary: "The gateway's data folder (SVC_DATA)" },
+  { flag: 'config', value: 'FILE', summary: 'Settings file (SVC_CONFIG)' },
 ];
 
 export const PROJECT_ARGUMENT: ArgumentSpec = {
   name: 'name',
   required: true,
-  summary: 'Its slug, or its id',
+  summary: "The project's slug or id",
 };
 
 /** Where the data are. */

@@ -19,7 +19,8 @@ interface Words {
 /** Shows what came of an order: the answer, or a line that says it. */
 export function tellOrder({ output }: CommandContext, answer: unknown, words: Words): void {
   const project = isObject(answer) ? answer['project'] : null;
-  if (!isObject(answer) || !isObject(project)) throw badAnswer('The answer names no project.');
+  if (!isObject(answer) || !isObject(project))
+    throw badAnswer("The answer doesn't name a project.");
   if (output.json) {
     output.answer(answer);
     return;

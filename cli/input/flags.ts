@@ -5,15 +5,15 @@ import { nearest } from '../../shared/lib/suggest.ts';
 
 /** Flags that every command takes. */
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
-  { flag: 'json', summary: 'Answer and errors as JSON.' },
+  { flag: 'json', summary: 'Print answers and errors as JSON.' },
   {
     flag: 'profile',
     value: 'NAME',
-    summary: 'Use the key stored under this name.',
+    summary: 'Use this stored profile.',
     stored: 'profiles',
   },
-  { flag: 'quiet', summary: 'No notes and no spinner.' },
-  { flag: 'no-color', summary: 'No colours; NO_COLOR does the same.' },
+  { flag: 'quiet', summary: 'Hide notes and the spinner.' },
+  { flag: 'no-color', summary: 'Turn off colors; so does NO_COLOR.' },
   { flag: 'help', short: 'h', summary: 'Show help with examples.' },
 ];
 
@@ -22,12 +22,13 @@ export const WRITE_OPTIONS: readonly OptionSpec[] = [
   {
     flag: 'idempotency-key',
     value: 'KEY',
-    summary: 'Repeats with this key have one effect, for 24 hours (a new key).',
+    summary:
+      'Repeating a command with the same key runs it once, for 24 hours (default: a new key).',
   },
   {
     flag: 'retry-for',
     value: 'TIME',
-    summary: 'Try again this long when it cannot be done just now: 60s, 5m, 1h.',
+    summary: "Keep retrying for this long if the service can't take it: 60s, 5m, 1h.",
   },
 ];
 
@@ -118,7 +119,7 @@ function checkChoices({ flag, choices, repeatable }: OptionSpec, text: string): 
     if (choices.includes(word)) continue;
     const meant = nearest(word, choices);
     throw usageError(
-      `--${flag} cannot be "${word}".${meant === null ? '' : ` Did you mean "${meant}"?`}`,
+      `--${flag} can't be "${word}".${meant === null ? '' : ` Did you mean "${meant}"?`}`,
       `It is one of: ${choices.join(', ')}`,
     );
   }

@@ -50,12 +50,12 @@ function unknownFlag(typed: string, { node, command }: ParseContext): CliError {
   }
   const argument = command?.args.find((one) => one.name.replaceAll('_', '-') === name);
   if (argument)
-    return usageError(`${raw} is no flag.`, `Write it as: ${line} ${usageOf(argument)}`);
+    return usageError(`${raw} isn't a flag.`, `Write it as: ${line} ${usageOf(argument)}`);
   if (command && WRITE_OPTIONS.some(({ flag }) => flag === name)) {
-    return usageError(`${raw} is for commands that write.`, hint);
+    return usageError(`${raw} only works with commands that write.`, hint);
   }
   const negated = known.find((option) => mayLeaveOut(option) && `no-${option.flag}` === name);
-  if (negated) return usageError(`${raw} is no flag.`, `Write it as: --${negated.flag} false`);
+  if (negated) return usageError(`${raw} isn't a flag.`, `Write it as: --${negated.flag} false`);
   const meant = nearest(
     name,
     known.map(({ flag }) => flag),

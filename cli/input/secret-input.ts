@@ -26,5 +26,5 @@ export function schemeInput(context: CommandContext): Exclude<Verification, 'non
   const text = textOption(context, 'scheme');
   const scheme = SCHEMES.find((name) => name === text);
   if (scheme) return scheme;
-  throw usageError('--scheme must name how to sign.', `One of: ${SCHEMES.join(', ')}.`);
+  throw usageError('--scheme is missing.', `One of: ${SCHEMES.join(', ')}.`);
 }

@@ -10,7 +10,7 @@ export function setPath(document: Record<string, unknown>, assignment: string): 
   const at = assignment.indexOf('=');
   const path = assignment.slice(0, Math.max(at, 0)).split('.');
   if (at <= 0 || path.some((part) => part === '' || FORBIDDEN.has(part))) {
-    throw usageError(`\`${assignment}\` is no assignment.`, 'For example: --set issue.number=7');
+    throw usageError(`\`${assignment}\` isn't PATH=VALUE.`, 'For example: --set issue.number=7');
   }
   let place: unknown = document;
   for (const [depth, part] of path.slice(0, -1).entries()) {
@@ -46,6 +46,6 @@ function put(place: unknown, part: string, value: unknown, assignment: string): 
   } else if (isObject(place)) {
     place[part] = value;
   } else {
-    throw usageError(`\`${assignment}\` does not fit the sample: \`${part}\` cannot be set there.`);
+    throw usageError(`\`${assignment}\` doesn't fit the sample: svc can't set \`${part}\` there.`);
   }
 }

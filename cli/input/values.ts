@@ -54,8 +54,8 @@ async function jsonOf(given: string, flag: string, stdin: StandardInput): Promis
   } catch {
     const before = flag.startsWith('--') ? `${flag} ` : '';
     throw usageError(
-      `${flag} is not JSON.`,
-      `Text needs its quotes: ${before}'"done"'. Or take it from a file: ${before}@result.json`,
+      `${flag} isn't JSON.`,
+      `Quote text: ${before}'"done"'. Or read a file: ${before}@result.json`,
     );
   }
 }
@@ -89,7 +89,7 @@ function fileBytes(path: string, flag: string): Buffer {
     return readFileSync(path);
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    throw usageError(`${flag} cannot read the file "${path}" (${reason}).`);
+    throw usageError(`${flag} can't read the file "${path}" (${reason}).`);
   }
 }
 
@@ -97,7 +97,7 @@ function utf8(bytes: Buffer, flag: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw usageError(`${flag} is not text in UTF-8.`);
+    throw usageError(`${flag} isn't UTF-8 text.`);
   }
 }
 
@@ -113,7 +113,7 @@ export class StandardInput {
 
   async read(flag: string): Promise<Buffer> {
     if (this.#takenBy !== null) {
-      throw usageError(`${flag} and ${this.#takenBy} cannot both come from standard input.`);
+      throw usageError(`${flag} and ${this.#takenBy} can't both read standard input.`);
     }
     this.#takenBy = flag;
     const chunks: Uint8Array[] = [];

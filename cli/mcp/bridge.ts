@@ -84,7 +84,7 @@ export class McpBridge {
     // oxlint-disable-next-line prefer-add-event-listener -- the SDK's transports have no other way
     this.#stdio.onmessage = (message) => this.#fromClient(message);
     // oxlint-disable-next-line prefer-add-event-listener -- the SDK's transports have no other way
-    this.#stdio.onerror = () => this.#refuseLine('The line is no message of JSON-RPC.');
+    this.#stdio.onerror = () => this.#refuseLine("The line isn't a JSON-RPC message.");
     this.#http = new StreamableHTTPClientTransport(ADDRESS, {
       fetch: (_url, init) => endpoint.fetch(init, (id) => this.#open.get(id)?.abort.signal),
     });

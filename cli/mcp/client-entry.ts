@@ -27,7 +27,7 @@ const OUR_FIELDS: ReadonlySet<string> = new Set(['type', 'command', 'args', 'env
 export function withJsonEntry(text: string, name: string, entry: ServerEntry): string {
   const root = parseRoot(text);
   const servers = root['mcpServers'] ?? {};
-  if (!isObject(servers)) throw new EntryRefused('`mcpServers` in it is not an object.');
+  if (!isObject(servers)) throw new EntryRefused("Its `mcpServers` isn't an object.");
   const before = Object.hasOwn(servers, name) ? servers[name] : undefined;
   const kept = Object.entries(isObject(before) ? before : {}).filter(([field]) => isKept(field));
   const after = { type: 'stdio', ...jsonEntry(entry), ...Object.fromEntries(kept) };
@@ -51,10 +51,10 @@ function parseRoot(text: string): Record<string, unknown> {
   try {
     root = JSON.parse(text);
   } catch (error) {
-    throw new EntryRefused(`It is not valid JSON: ${messageOf(error)}`);
+    throw new EntryRefused(`It isn't valid JSON: ${messageOf(error)}`);
   }
   if (isObject(root)) return root;
-  throw new EntryRefused('It holds JSON, but no object.');
+  throw new EntryRefused("Its JSON isn't an object.");
 }
 
 function indentOf(text: string): string {
@@ -114,7 +114,7 @@ function scanned(text: string): TomlStatement[] {
   try {
     return scanToml(text);
   } catch (error) {
-    throw new EntryRefused(`It is not valid TOML: ${messageOf(error)}`);
+    throw new EntryRefused(`It isn't valid TOML: ${messageOf(error)}`);
   }
 }
 
@@ -125,9 +125,7 @@ function refuseOtherForms(statements: readonly TomlStatement[], own: readonly st
     const dotted = kind === 'value' && startsWith(path, own) && !startsWith(table, own);
     const list = kind === 'tables' && startsWith(own, path);
     if (inline || dotted || list) {
-      throw new EntryRefused(
-        `It defines \`${own.join('.')}\` in another form than a table of its own.`,
-      );
+      throw new EntryRefused(`It doesn't define \`${own.join('.')}\` as its own table.`);
     }
   }
 }

@@ -92,7 +92,7 @@ export class Subscriptions {
     this.#wantsList = true;
     this.#renewed().catch((error: unknown) => {
       this.#wantsList = false;
-      this.#options.note(`Changes of the list will not be told: ${messageOf(error)}`);
+      this.#options.note(`The client won't hear about list changes: ${messageOf(error)}`);
     });
   }
 
@@ -178,7 +178,7 @@ export class Subscriptions {
         return;
       } catch (error) {
         if (error instanceof SubscriptionRefused && FINAL_CODES.has(error.code)) {
-          return this.#options.note(`Changes are told no more: ${error.message}`);
+          return this.#options.note(`The client no longer hears about changes: ${error.message}`);
         }
       }
     }

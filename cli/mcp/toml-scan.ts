@@ -10,7 +10,7 @@ export interface TomlStatement {
   readonly end: number;
 }
 
-/** The statements of a TOML document in order. Values are skipped, not read. Throws SyntaxError where it makes no sense. */
+/** The statements of a TOML document in order. Values are skipped, not read. Throws SyntaxError where it isn't valid. */
 export function scanToml(text: string): TomlStatement[] {
   const scanner = new Scanner(text);
   const statements: TomlStatement[] = [];
@@ -135,6 +135,6 @@ class Scanner {
 
   #failure(): SyntaxError {
     const line = this.#text.slice(0, this.#at).split('\n').length;
-    return new SyntaxError(`Line ${line} makes no sense.`);
+    return new SyntaxError(`Line ${line} isn't valid.`);
   }
 }

@@ -14,13 +14,13 @@ import { whyEmpty } from '../approvals/outbox-hint.ts';
 export const MESSAGE: ArgumentSpec = {
   name: 'id',
   required: false,
-  summary: 'Which message, by its id; the newest when left out',
+  summary: "The message's id (default: the newest)",
   choices: ['latest'],
 };
 
 const NEWEST = 'latest';
 
-/** The message that a command names, or the newest one of those that will do. Exit code 3 when there is none. */
+/** The message that a command names, or the newest one of those that will do. Exit code 3 when not found. */
 export function chosenMessage(
   context: CommandContext,
   willDo: (entry: OutboxEntry) => boolean = () => true,
@@ -34,9 +34,8 @@ export function chosenMessage(
   if (message) return message;
   throw new CliError({
     code: 'NOT_FOUND',
-    message:
-      id === undefined ? 'The outbox of this machine is empty.' : `There is no message \`${id}\`.`,
-    hint: id === undefined ? whyEmpty(context) : 'See what is there: svc outbox list',
+    message: id === undefined ? 'The local outbox is empty.' : `No message \`${id}\`.`,
+    hint: id === undefined ? whyEmpty(context) : 'List the messages: svc outbox list',
     exit: EXIT.nothing,
   });
 }

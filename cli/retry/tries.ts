@@ -136,12 +136,14 @@ export class Tries {
   repeatAfter(error: unknown): string | null {
     if (!failedForNow(error)) return null;
     const isAsked = this.#isTyped || this.#options.retryMs > 0;
-    return isAsked || (this.#isOpen && this.#mayBeDone) ? `Repeat it with: ${this.#flag}` : null;
+    return isAsked || (this.#isOpen && this.#mayBeDone)
+      ? `To repeat it safely, add: ${this.#flag}`
+      : null;
   }
 
   /** Tells the key to a person who interrupts a write before its answer came. */
   tellOpen(
-    lead = `${this.#mayBeDone ? 'It may have been done' : 'Nothing was done'}. Repeat it with:`,
+    lead = `${this.#mayBeDone ? 'It may have worked' : 'Nothing changed'}. To repeat it safely, add:`,
   ) {
     if (this.#isOpen) this.#options.output.tell(`${lead} ${this.#flag}`);
     this.#isOpen = false;

@@ -32,7 +32,7 @@ function millisecondsOf(time: string): number {
   const ms = Number(number) * (UNITS_MS[unit] ?? 0);
   if (ms > 0 && ms <= LONGEST_MS) return ms;
   throw usageError(
-    `--retry-for cannot be "${time}".`,
-    'It is a number with s, m or h, up to 24h: 60s, 5m, 1h',
+    `--retry-for can't be "${time}".`,
+    'Use a number with s, m or h, up to 24h: 60s, 5m, 1h',
   );
 }

@@ -10,7 +10,7 @@ const SEND_TIMEOUT_MS = 30_000;
 /** A sample for a source. */
 interface Delivery {
   readonly kind: string;
-  /** The name of the source. */
+  /** The the source's name. */
   readonly source: string;
   /** The address of the source, as it was answered. */
   readonly url: unknown;
@@ -33,7 +33,7 @@ export async function deliver(
   { kind, source, url, headers, body }: Delivery,
 ): Promise<string | null> {
   if (typeof url !== 'string' || !URL.canParse(url)) {
-    throw badAnswer('The address of the source was answered in a form this version does not know.');
+    throw badAnswer("This version of svc doesn't understand the source's URL.");
   }
   const sent = await post(new URL(url), headers, body, signal);
   const { status, event_id } = answerOf(sent);
@@ -70,7 +70,7 @@ function answerOf({ status, body }: Sent): { status: string; event_id: string | 
     message:
       typeof message === 'string' && message !== ''
         ? message
-        : `The delivery was answered with ${status}.`,
+        : `The source answered the delivery with HTTP ${status}.`,
     exit: EXIT.refused,
   });
 }

@@ -25,14 +25,14 @@ export function mailFields(
     const name = assignment.slice(0, Math.max(at, 0));
     const field = fields.find((one) => one === name);
     if (field === undefined) {
-      const hint = `Of ${kind} it sets: ${fields.join(', ')}. For example: --set ${fields[0] ?? ''}=…`;
-      throw usageError(`--set cannot take \`${assignment}\`.`, hint);
+      const hint = `For ${kind}, --set takes: ${fields.join(', ')}. For example: --set ${fields[0] ?? ''}=…`;
+      throw usageError(`--set doesn't take \`${assignment}\`.`, hint);
     }
     given[field] = assignment.slice(at + 1);
   }
   if (required !== null && given[required] === undefined) {
     throw usageError(
-      `${kind} is about a message that was sent: say which.`,
+      `${kind} refers to a sent message: name it.`,
       `For example: svc trigger ${kind} --set ${required}=msg_…, with a message_id of svc email send.`,
     );
   }
@@ -62,7 +62,7 @@ export function messageId(field: MailField, text: string, address: string): stri
   const match = /^<?([!-;=?A-~]{1,255}@[!-;=?A-~]{1,255})>?$/.exec(text);
   if (match?.[1] !== undefined) return `<${match[1]}>`;
   const hint = `For example: --set ${field}=msg_…, with a message_id of svc email send.`;
-  throw usageError(`\`${field}\` must be the id of a message, or a Message-ID.`, hint);
+  throw usageError(`\`${field}\` must be a message id or a Message-ID.`, hint);
 }
 
 function oneLine(field: MailField, text: string): string {

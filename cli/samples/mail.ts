@@ -113,7 +113,7 @@ function htmlOf(text: string): string {
 export const mailKinds: readonly MailKind[] = [
   {
     kind: 'email',
-    summary: 'A person writes, and attaches a file.',
+    summary: 'A person writes and attaches a file.',
     fields: ['subject', 'from', 'text'],
     required: null,
     isReport: false,
@@ -121,7 +121,7 @@ export const mailKinds: readonly MailKind[] = [
   },
   {
     kind: 'email.reply',
-    summary: 'A person answers a message of yours.',
+    summary: 'A person replies to your message.',
     fields: ['in_reply_to', 'subject', 'from', 'text'],
     required: 'in_reply_to',
     isReport: false,
@@ -129,7 +129,7 @@ export const mailKinds: readonly MailKind[] = [
   },
   {
     kind: 'email.bounce',
-    summary: 'A message of yours cannot be delivered.',
+    summary: 'Your message bounces.',
     fields: ['message_id'],
     required: 'message_id',
     isReport: true,

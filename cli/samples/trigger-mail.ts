@@ -49,7 +49,7 @@ function tellNext(
 ): void {
   const isTaken = isReport && event === null;
   if (isReport && !isTaken) {
-    output.note('The project has sent no such message, so the report came in as a mail.');
+    output.note('The project sent no such message, so the report arrived as ordinary mail.');
   }
   output.note(`Next: svc inbox list ${isTaken ? '--type email.bounced' : `--source ${source}`}`);
 }
@@ -62,7 +62,7 @@ function dryRun(
   { shown, count }: { readonly shown: string; readonly count: number },
 ): void {
   if (options['json'] !== true) {
-    if (count > 1) throw usageError('--dry-run shows one mail.', 'Several are for --json.');
+    if (count > 1) throw usageError('--dry-run shows one mail.', 'For several, use --json.');
     output.bytes(Buffer.from(shown));
     return;
   }
@@ -83,7 +83,7 @@ async function findMailSource(context: CommandContext): Promise<MailSource> {
   }
   const name = String(source['name']);
   if (wanted !== undefined && wanted !== name) {
-    throw usageError(`There is no email source \`${wanted}\`.`, `The one for mail is: ${name}`);
+    throw usageError(`No email source named \`${wanted}\`.`, `The email source is: ${name}`);
   }
   const { address, url } = source;
   return { name, address: typeof address === 'string' ? address : ADDRESS_SHOWN, url };

@@ -45,7 +45,7 @@ export class LineAsker implements Asker {
     // Where the line ended without one being typed, the cursor still stands behind the question.
     if (next.done) this.#output.write('\n');
     this.#signal.throwIfAborted();
-    if (next.done) throw usageError('There was no answer.', 'See: svc login --help');
+    if (next.done) throw usageError("You didn't answer.", 'See: svc login --help');
     return next.value.trim();
   }
 

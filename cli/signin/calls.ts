@@ -69,13 +69,13 @@ export class SignInCalls {
     if (typeof headers['x-service-version'] === 'string') return;
     const address = addressText(this.#gateway);
     if (status >= 500) {
-      throw unreachable(`${address} answers ${status}: the gateway behind it is away.`);
+      throw unreachable(`${address} answers HTTP ${status}: the gateway behind it is down.`);
     }
     const { location } = headers;
     const target = location !== undefined && URL.canParse(location) ? new URL(location) : null;
     throw notGateway(
-      `${address} answers, but it is no svc gateway.`,
-      target ? `It points to another place: --gateway ${target.origin}` : 'Check --gateway.',
+      `${address} answers, but it isn't an svc gateway.`,
+      target ? `It redirects elsewhere: --gateway ${target.origin}` : 'Check --gateway.',
     );
   }
 
@@ -114,7 +114,7 @@ export class SignInCalls {
     const project = projectOf(isObject(answer) ? answer['project'] : null);
     const apiKey = textIn(answer, 'api_key');
     if (parseApiKey(apiKey)?.projectId !== project.id) {
-      throw badAnswer('The gateway answered with a key that is not of the project.');
+      throw badAnswer('The gateway answered with a key for another project.');
     }
     return { project, apiKey };
   }
@@ -133,8 +133,8 @@ export function machineName(): string {
 function toldApart(error: unknown): never {
   if (!(error instanceof CallError) || error.status !== 404) throw error;
   throw notGateway(
-    'There is no sign-in at this address: it is the daemon of a machine, or an older gateway.',
-    'Use the address of a gateway. To run one: svc gateway --help',
+    "You can't sign in at this address: it's a machine's daemon or an older gateway.",
+    "Use a gateway's address. To run your own: svc gateway --help",
   );
 }
 
@@ -150,17 +150,17 @@ export function projectOf(value: unknown): ProjectRef {
 function listIn(answer: unknown, name: string): readonly unknown[] {
   const list: unknown = isObject(answer) ? answer[name] : undefined;
   if (Array.isArray(list)) return list;
-  throw badAnswer(`The answer of the gateway has no list \`${name}\`.`);
+  throw badAnswer(`The gateway's answer has no list \`${name}\`.`);
 }
 
 function textIn(answer: unknown, name: string): string {
   const text = isObject(answer) ? answer[name] : undefined;
   if (typeof text === 'string' && text !== '') return text;
-  throw badAnswer(`The answer of the gateway has no \`${name}\`.`);
+  throw badAnswer(`The gateway's answer has no \`${name}\`.`);
 }
 
 function secondsIn(answer: unknown, name: string): number {
   const seconds = isObject(answer) ? answer[name] : undefined;
   if (typeof seconds === 'number' && seconds >= 0) return seconds;
-  throw badAnswer(`The answer of the gateway has no \`${name}\`.`);
+  throw badAnswer(`The gateway's answer has no \`${name}\`.`);
 }

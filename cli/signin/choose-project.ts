@@ -25,7 +25,7 @@ interface Situation {
 
 const NEW = 'n';
 const OF_OTHERS =
-  'A project of somebody else takes a key that its owner gives you: svc login --gateway URL --with-key -';
+  "To join someone else's project, use a key from its owner: svc login --gateway URL --with-key -";
 
 /** One project is taken, several are asked about, and without any a new one is made. */
 export async function chooseProject(wish: Wish, situation: Situation): Promise<Choice> {
@@ -40,7 +40,7 @@ export async function chooseProject(wish: Wish, situation: Situation): Promise<C
   if (asker) return askWhich(asker, situation);
   throw usageError(
     `This account has ${projects.length} projects: ${slugsOf(projects)}.`,
-    'Repeat the command with --project SLUG, or with --create NAME for a new one. No other mail is sent.',
+    "Run the command again with --project SLUG, or with --create NAME for a new one. It won't send another mail.",
   );
 }
 
@@ -56,8 +56,8 @@ function wanted(text: string, projects: readonly ProjectRef[]): ProjectRef {
     message: `This account has no project "${text}".${meant === null ? '' : ` Did you mean "${meant}"?`}`,
     hint:
       projects.length > 0
-        ? `It has: ${slugsOf(projects)}. Repeat the command with another one; no other mail is sent. ${OF_OTHERS}`
-        : `It has none yet. Repeat the command with --create NAME; no other mail is sent. ${OF_OTHERS}`,
+        ? `It has: ${slugsOf(projects)}. Run the command again with one of those; it won't send another mail. ${OF_OTHERS}`
+        : `It has no projects yet. Run the command again with --create NAME; it won't send another mail. ${OF_OTHERS}`,
     exit: EXIT.refused,
   });
 }

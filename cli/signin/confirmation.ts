@@ -62,8 +62,8 @@ export function tellCode(
   }
   output.tell(
     begun === 'new'
-      ? `Mail sent to ${email_masked}. Open the link, check that the code is the same, confirm.`
-      : `Open the link in the mail to ${email_masked}, check that the code is the same, confirm.`,
+      ? `Sent mail to ${email_masked}. Open the link, check that the code matches, and confirm.`
+      : `Open the link mailed to ${email_masked}, check that the code matches, and confirm.`,
   );
   output.tell('');
   output.tell(`    ${user_code}`);
@@ -85,8 +85,8 @@ export function endOf(error: CallError): CliError {
   if (error.code !== 'LOGIN_CONSUMED') return isDenied(error) ? denied() : expired();
   return new CliError({
     code: error.code,
-    message: 'This sign-in was already used, perhaps by the same command elsewhere.',
-    hint: 'Start again with the same command: it sends another mail.',
+    message: 'This sign-in was already used, perhaps by the same command in another terminal.',
+    hint: 'Run the same command again: it sends a new mail.',
     exit: EXIT.refused,
   });
 }
@@ -99,8 +99,8 @@ function isDenied({ hint }: CallError): boolean {
 function denied(): CliError {
   return new CliError({
     code: 'LOGIN_EXPIRED',
-    message: 'The sign-in was refused on the page behind the link.',
-    hint: 'If that was a mistake, start again with the same command: it sends another mail.',
+    message: 'Someone refused this sign-in on the linked page.',
+    hint: 'If that was a mistake, run the same command again: it sends a new mail.',
     exit: EXIT.denied,
   });
 }
@@ -108,8 +108,8 @@ function denied(): CliError {
 function expired(): CliError {
   return new CliError({
     code: 'LOGIN_EXPIRED',
-    message: 'The sign-in was not confirmed in time.',
-    hint: 'Start again with the same command: it sends another mail.',
+    message: 'Nobody confirmed the sign-in in time.',
+    hint: 'Run the same command again: it sends a new mail.',
     exit: EXIT.denied,
   });
 }

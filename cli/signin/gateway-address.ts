@@ -9,17 +9,17 @@ const EXAMPLE = 'For example: --gateway https://svc.example.com';
  */
 export function gatewayAddress(typed: string, { insecure }: { readonly insecure: boolean }): URL {
   const url = parsed(typed.trim());
-  if (!url) throw usageError(`"${typed}" is no address of a gateway.`, EXAMPLE);
+  if (!url) throw usageError(`"${typed}" isn't a gateway address.`, EXAMPLE);
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw usageError(
-      'The address of a gateway has no user, no query and no fragment.',
+      'A gateway address has no user, query or fragment.',
       `Write it as: --gateway ${url.origin}${url.pathname}`,
     );
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname) && !insecure) {
     throw usageError(
-      `Over http your key would cross the network in clear.`,
-      `Try: --gateway https://${url.host}. If that network is yours alone: --insecure`,
+      `Over http your key would cross the network unencrypted.`,
+      `Try: --gateway https://${url.host}. If you trust the network: --insecure`,
     );
   }
   // What clients are given as the address of REST is no part of the base.

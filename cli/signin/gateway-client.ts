@@ -7,6 +7,6 @@ export function gatewayClient(
   gateway: URL,
   apiKey = '',
 ): Client {
-  const connection = { gateway, apiKey, hint: 'Is the address right, and are you online?' };
+  const connection = { gateway, apiKey, hint: 'Check the address and your connection.' };
   return new HttpClient({ home, env, connection, warn: (text) => output.note(text) });
 }

@@ -15,11 +15,11 @@ export function tellSignedIn(context: CommandContext, { email, ...signedIn }: Si
   const isOther = running !== null && running !== project.id;
   const lines = [
     `Signed in to ${project.name} (${project.slug}) at ${gateway}${email === null ? '' : ` as ${email}`}.`,
-    `The key is stored under the profile ${profile}, which commands use from now on.`,
+    `Stored the key as profile ${profile}. Commands now use it.`,
     '',
     'Next:',
-    `  svc up      ${isOther ? 'the daemon, which runs for another project, over to this one' : 'keep a copy of the project on this machine'}`,
-    '  svc status  where everything is, and how fresh',
+    `  svc up      ${isOther ? 'switch the daemon from its current project to this one' : 'keep a replica of the project on this machine'}`,
+    '  svc status  check the daemon and the replica',
   ];
   for (const line of lines) output.line(line);
 }
@@ -27,5 +27,5 @@ export function tellSignedIn(context: CommandContext, { email, ...signedIn }: Si
 /** What is set in the environment wins over the profile that was just chosen: a person would wonder. */
 export function tellOverrides({ env, output }: Pick<CommandContext, 'env' | 'output'>): void {
   const set = ['SVC_API_KEY', 'SVC_GATEWAY'].filter((name) => env[name]);
-  if (set.length > 0) output.note(`Stronger than any profile, and set here: ${set.join(', ')}.`);
+  if (set.length > 0) output.note(`These variables override every profile: ${set.join(', ')}.`);
 }

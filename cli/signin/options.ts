@@ -5,13 +5,17 @@ export const signInOptions: readonly OptionSpec[] = [
   {
     flag: 'gateway',
     value: 'URL',
-    summary: 'Address of the gateway; that of the current profile when left out',
+    summary: "The gateway's address (default: the current profile's)",
   },
-  { flag: 'email', value: 'EMAIL', summary: 'Your address, which the link is mailed to' },
-  { flag: 'name', value: 'PROFILE', summary: 'Name of the profile (the slug of the project)' },
-  { flag: 'resend', summary: 'Send another mail though a sign-in is under way' },
+  {
+    flag: 'email',
+    value: 'EMAIL',
+    summary: 'Your email address; the gateway mails the link there',
+  },
+  { flag: 'name', value: 'PROFILE', summary: "The profile's name (default: the project's slug)" },
+  { flag: 'resend', summary: 'Send a new mail even if a sign-in is in progress' },
   {
     flag: 'insecure',
-    summary: 'Allow http:// to another machine: the key crosses the network in clear',
+    summary: 'Allow http:// to another machine: the key crosses the network unencrypted',
   },
 ];

@@ -31,7 +31,7 @@ export function checkName(
   place: { readonly gateway: string; readonly project?: string | null },
 ): void {
   if (!PROFILE_NAME.test(name)) {
-    throw usageError(`--name may hold 1 to 63 of a-z, A-Z, 0-9, ".", "_" and "-".`);
+    throw usageError(`--name takes 1 to 63 of a-z, A-Z, 0-9, ".", "_" and "-".`);
   }
   if (name === LOCAL_PROFILE) {
     throw usageError(
@@ -45,7 +45,7 @@ export function checkName(
     (place.project === undefined || before.project === place.project);
   if (!before || isSame) return;
   throw usageError(
-    `There is a profile "${name}" for another project.`,
+    `The profile "${name}" already exists for another project.`,
     `Choose another --name, or remove that one: svc logout ${name}`,
   );
 }
@@ -130,10 +130,10 @@ export function existing(name: string, stored: Credentials): Profile {
   const names = Object.keys(stored.profiles);
   const meant = nearest(name, names);
   throw usageError(
-    `There is no profile "${name}".${meant === null ? '' : ` Did you mean "${meant}"?`}`,
+    `No profile "${name}".${meant === null ? '' : ` Did you mean "${meant}"?`}`,
     names.length > 0
       ? `Stored profiles: ${names.join(', ')}`
-      : 'None is stored yet. Start with: svc up, or svc login --gateway URL',
+      : 'No profiles yet. Start with: svc up, or svc login --gateway URL',
   );
 }
 

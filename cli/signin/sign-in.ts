@@ -82,7 +82,7 @@ class SignIn {
     } catch (error) {
       if (signal.aborted && this.#pending) {
         const left = minutesLeft(this.#pending);
-        output.note(`The sign-in stays open for ${left}: the same command goes on with it.`);
+        output.note(`The sign-in stays open for ${left}. Run the same command again to continue.`);
       }
       throw error;
     }
@@ -103,7 +103,7 @@ class SignIn {
     }
     if (isMailAddress(email)) return email;
     throw usageError(
-      `--email is no email address: "${email}".`,
+      `--email isn't an email address: "${email}".`,
       `Write it as: ${this.#wanted.usage}`,
     );
   }
@@ -113,7 +113,7 @@ class SignIn {
     for (;;) {
       const email = (await asker?.ask('Your email address:')) ?? '';
       if (isMailAddress(email)) return email;
-      asker?.show([`"${email}" is no email address.`]);
+      asker?.show([`"${email}" isn't an email address.`]);
     }
   }
 
@@ -127,7 +127,7 @@ class SignIn {
       } catch (error) {
         if (!isEnd(error)) throw error;
         this.#forget();
-        this.#context.output.note('The sign-in that was begun before is over.');
+        this.#context.output.note('The earlier sign-in has expired.');
       }
     }
     const login = await this.#begin();
@@ -164,7 +164,7 @@ class SignIn {
     throw new CliError({
       code: error.code,
       message: error.message,
-      hint: `The mail sent before still works for ${minutesLeft(before)}: the same command without --resend goes on with it.`,
+      hint: `The earlier mail still works for ${minutesLeft(before)}. To continue with it, run the command without --resend.`,
       details: error.details,
       exit: error.exit,
     });
@@ -175,7 +175,7 @@ class SignIn {
     this.#pending = login;
     if (use && wish === this.#wishText()) return this.#use(login, use);
     this.#context.output.note(
-      `Going on with the sign-in begun before, good for ${minutesLeft(login)} more. For another mail: --resend`,
+      `Continuing the earlier sign-in, open for ${minutesLeft(login)} more. For a new mail: --resend`,
     );
     const polled = await this.#calls.poll(login.login_id, login.interval_seconds);
     if (polled.status === 'waiting') tellCode(login, 'resumed', this.#context);

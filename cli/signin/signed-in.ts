@@ -34,7 +34,7 @@ export async function gatewayOf(
   const insecure = switchOption(context, 'insecure');
   if (given !== null) return gatewayAddress(given, { insecure });
   if (!asker) throw usageError('--gateway is missing.', `Write it as: ${usage}`);
-  return gatewayAddress(await asker.ask('Address of the gateway:'), { insecure });
+  return gatewayAddress(await asker.ask('Gateway address:'), { insecure });
 }
 
 /** Stores a key under the name of `--name` or that of its project, as the current profile. */
@@ -57,7 +57,7 @@ export function storeSignedIn(
   const wish = textOption(context, 'name') ?? null;
   const { name, replaced } = storeProfile(home.credentialsFile, profile, wish);
   if (replaced && profileOf(before, name)?.api_key !== apiKey) {
-    output.note('The key stored before still works. To revoke it: svc key list, svc key revoke');
+    output.note('The old key still works. To revoke it: svc key list, svc key revoke');
   }
   return { profile: name, project, gateway, email };
 }

@@ -45,12 +45,12 @@ export async function signInWithKey(
 function checkFlags({ options }: CommandContext, source: string): void {
   const other = FLAGS_OF_MAIL.find((flag) => options[flag] !== undefined);
   if (other !== undefined) {
-    throw usageError(`${FLAG} and --${other} exclude each other.`, `Write it as: ${USAGE}`);
+    throw usageError(`Use either ${FLAG} or --${other}, not both.`, `Write it as: ${USAGE}`);
   }
   if (source === '-' || source.startsWith('@')) return;
   throw usageError(
-    `${FLAG} takes no key itself: other users of this machine can read arguments.`,
-    `Write it as: ${USAGE}. A key that was typed here may be in the history of your shell.`,
+    `${FLAG} doesn't take the key itself, because other users of this machine can read arguments.`,
+    `Write it as: ${USAGE}. The key you typed may be in your shell's history.`,
   );
 }
 
@@ -62,8 +62,8 @@ async function keyFrom(source: string, { output, signal }: CommandContext): Prom
   const key = bytes.toString('utf8').trim();
   if (parseApiKey(key)) return key;
   throw usageError(
-    `What ${FLAG} reads is no API key.`,
-    'A key begins with svc_live_ and stands there alone. An owner makes one: svc key create --name NAME --scopes …',
+    `${FLAG} didn't read an API key.`,
+    'Provide only the key, which begins with svc_live_. An owner creates one with: svc key create --name NAME --scopes …',
   );
 }
 
@@ -78,7 +78,7 @@ async function projectBehind(
   const answer = await call.catch(toldApart);
   const project = projectOf(isObject(answer) ? answer['project'] : null);
   if (parseApiKey(apiKey)?.projectId === project.id) return project;
-  throw badAnswer('The gateway answered with a project that the key is not of.');
+  throw badAnswer("The gateway answered with another project than the key's.");
 }
 
 /** What the gateway hints at is for whoever writes the call. */
@@ -86,8 +86,8 @@ function toldApart(error: unknown): never {
   if (!(error instanceof CallError) || error.code !== 'UNAUTHENTICATED') throw error;
   throw new CliError({
     code: error.code,
-    message: 'This gateway does not know the key.',
-    hint: 'Is it the gateway that the key was made at? An owner of the project makes another: svc key create --name NAME --scopes …',
+    message: "This gateway doesn't know the key.",
+    hint: "Check that the key was created at this gateway. The project's owner can create another: svc key create --name NAME --scopes …",
     exit: EXIT.signedOut,
   });
 }

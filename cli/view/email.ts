@@ -54,11 +54,11 @@ function nextPairs({ status, request_id: request, batch_id: id }: Fields): Pair[
 function sentence(status: unknown, messages: readonly Fields[], look: Look): string {
   switch (status) {
     case 'pending':
-      return `${look.yellow('…')} Waits for a person. Once approved it goes out on its own.`;
+      return `${look.yellow('…')} Waiting for a person. Once approved, svc sends it automatically.`;
     case 'queued':
       return `${look.yellow('…')} Queued: ${countText(messages)}.`;
     case 'cancelled':
-      return `${look.red('✗')} Cancelled: it was not approved, so nothing was sent.`;
+      return `${look.red('✗')} Cancelled: it wasn't approved, so nothing was sent.`;
     default: {
       const [first, ...others] = new Set(messages.map((message) => message['status']));
       const isWell = first === 'sent' && others.length === 0;

@@ -43,15 +43,15 @@ const START: readonly (readonly [string, string])[] = [
   ['svc source add shop', 'get an address for webhooks'],
   ['svc trigger webhook --source shop', 'send a sample event to it'],
   ['svc inbox wait', 'wait for the event'],
-  ['svc inbox claim evt_…', 'take it and read it whole'],
-  ['svc inbox ack evt_…', 'say that it is done'],
+  ['svc inbox claim evt_…', 'claim it and read it'],
+  ['svc inbox ack evt_…', 'mark it done'],
   ['svc ask approval deploy "Deploy v2"', 'ask a person, and wait for the answer'],
 ];
 
 /** Headings of the overview, with the first words of the commands below them. */
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Events', ['inbox', 'listen']],
-  ['Sources of events, and routes', ['source', 'route', 'trigger', 'webhook']],
+  ['Sources and routes', ['source', 'route', 'trigger', 'webhook']],
   ['People and their decisions', ['ask', 'request', 'policy', 'channel', 'outbox']],
   ['Mail', ['email']],
   ['The disk', ['kv', 'state', 'file', 'usage']],
@@ -64,10 +64,10 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
 
 /** Exit codes, as scripts may rely on them. */
 const EXIT_LINE =
-  'Exit codes: 0 done, 1 refused, 2 wrong usage, 3 nothing there, 4 not signed in, 5 denied or expired, 6 pending, 7 unreachable, 130 interrupted.';
+  'Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not found, 4 not signed in, 5 denied or expired, 6 pending, 7 unreachable, 130 interrupted.';
 
 const OUTPUT_LINE =
-  'On a terminal answers are readable; in a pipe, or with --json, they are JSON on one line. Errors and notes go to standard error.';
+  'Output is readable on a terminal, and one line of JSON in a pipe or with --json. Errors and notes go to standard error.';
 
 /** The overview: `svc --help`. */
 function overview(commands: readonly CommandSpec[], columns = HELP_COLUMNS): string {
@@ -80,13 +80,13 @@ function overview(commands: readonly CommandSpec[], columns = HELP_COLUMNS): str
     return section(heading, members.map(summaryPair), columns, width);
   });
   return join([
-    'svc — what software agents share: an inbox, people to ask, a disk, mail, and a ledger of it all.',
-    section('From nothing to the first event', START, columns),
+    'svc — the back end agents share: an inbox, people to ask, a disk, mail and a ledger.',
+    section('Your first event', START, columns),
     ...sections,
     section('Flags of every command', globalPairs(), columns),
     section('Flags of every command that writes', optionPairs(WRITE_OPTIONS), columns),
     section(
-      'More pages',
+      'Help topics',
       TOPICS.map(({ name, summary }) => [`help ${name}`, summary]),
       columns,
       width,

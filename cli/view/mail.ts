@@ -77,7 +77,7 @@ function fileLines(eventId: string, files: readonly Fields[], look: Look): strin
 
 const REASONS: Readonly<Record<string, string>> = {
   executable: 'it is a program',
-  encrypted_archive: 'it is an archive that cannot be looked into',
+  encrypted_archive: "it's an encrypted archive",
   too_large: 'it is too large',
   too_many: 'there were too many',
 };
@@ -88,7 +88,7 @@ function blockedLines(files: readonly Fields[], look: Look): string[] {
     const why = REASONS[String(reason)] ?? plainText(reason);
     return safeLine(`  ${plainText(name)} (${sizeText(Number(size_bytes))}): ${why}`);
   });
-  return ['', look.bold('attachments that were not kept'), ...lines];
+  return ['', look.bold('attachments not kept'), ...lines];
 }
 
 function records(value: unknown): readonly Fields[] {

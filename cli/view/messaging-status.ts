@@ -10,7 +10,7 @@ const WIDEST_TEXT = 96;
 export function messagingPairs(people: MessagingStatus): Pair[] {
   return [
     ['Decisions', decisionsText(people)],
-    ['Owner', people.owner ?? 'not named (svc up --owner EMAIL)'],
+    ['Owner', people.owner ?? 'not set (svc up --owner EMAIL)'],
     ...troublePairs(people),
   ];
 }
@@ -22,11 +22,11 @@ function troublePairs({ telegram_trouble: trouble }: MessagingStatus): Pair[] {
 /** Where people are asked for decisions, in plain words. */
 function decisionsText(people: MessagingStatus): string {
   const places = [mailText(people), telegramText(people)].filter((place) => place !== null);
-  return places.length === 0 ? 'nobody can be asked yet' : `asked for ${places.join(' and ')}`;
+  return places.length === 0 ? 'nobody to ask yet' : `asked for ${places.join(' and ')}`;
 }
 
 function mailText({ mail, owner, active_email: count }: MessagingStatus): string | null {
-  if (mail === 'outbox') return 'in the outbox of this machine (svc outbox open)';
+  if (mail === 'outbox') return 'in the local outbox (svc outbox open)';
   const others = owner === null ? count - 1 : count;
   if (owner === null && others <= 0) return null;
   if (owner === null) return `by mail to ${addresses(others)}`;
@@ -58,13 +58,13 @@ export function messagingAdvice({
   const advice: string[] = [];
   if (mail === 'outbox') {
     advice.push(
-      'An agent that runs under your user account could read the outbox and decide in your place. To keep them apart, send mail by SVC_SMTP_URL, or ask by Telegram.',
+      'An agent running as your user could read the outbox and decide for you. To prevent that, send real mail (SVC_SMTP_URL) or use Telegram.',
     );
   } else if (owner === null) {
-    advice.push('Mail can be sent, but the owner has no address: svc up --owner EMAIL');
+    advice.push('The mail server is set, but the owner has no address: svc up --owner EMAIL');
   }
   if (telegram && chats === 0) {
-    advice.push('A Telegram bot is set up. Connect somebody with: svc channel add telegram');
+    advice.push('Your Telegram bot is ready. Connect someone with: svc channel add telegram');
   }
   return advice;
 }

@@ -6,16 +6,15 @@ import { timeText } from './table.ts';
 import { safeText } from './terminal-text.ts';
 
 /** Why mail is here and not with its readers. */
-export const WHY_HERE =
-  'Mail is kept here, and not sent, while the daemon runs without SVC_SMTP_URL.';
+export const WHY_HERE = 'Without SVC_SMTP_URL the daemon saves mail here instead of sending it.';
 
 /** Why mail of a gateway's project is not here. */
 export const WHY_NOT_HERE =
-  'Mail of this project is sent by its gateway. One without a mail server keeps it in the folder outbox of its data, on its host.';
+  "This project's gateway sends its mail. A gateway without a mail server saves it in the outbox folder of its data, on its own host.";
 
 /** An outbox with nothing in it, and why. */
 export function emptyView(why: string): View {
-  return { lines: () => ['The outbox of this machine is empty.', why] };
+  return { lines: () => ['The local outbox is empty.', why] };
 }
 
 /** A message as its reader would see it. */

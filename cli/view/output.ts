@@ -99,8 +99,7 @@ export class TerminalOutput implements Output {
     const lines = view.lines?.(look) ?? readableView(value, view.columns, look);
     stdout.write(`${lines.join('\n')}\n`);
     const cursor = isObject(value) ? value['next_cursor'] : null;
-    if (cursor !== null && cursor !== undefined)
-      this.note(`More with: --cursor ${plainText(cursor)}`);
+    if (cursor !== null && cursor !== undefined) this.note(`More: --cursor ${plainText(cursor)}`);
   }
 
   line(text: string): void {

@@ -19,7 +19,7 @@ const REPLICA_SCOPES = 'inbox:read, approvals, disk and ledger:read';
 
 const READS: Readonly<Record<ReplicaReport['reads'], string>> = {
   local: 'from the replica',
-  stale: 'from the replica, marked stale; writes are refused',
+  stale: 'from the replica, marked stale; writes fail',
   gateway: 'from the gateway',
 };
 
@@ -41,7 +41,7 @@ function stateText(replica: ReplicaReport): string {
         ? 'none: the key lacks scopes'
         : 'none: the key is refused';
     case 'none':
-      return 'none: the gateway offers none';
+      return "none: the gateway doesn't offer one";
     case 'unsupported':
       return 'none: see below';
   }
@@ -83,7 +83,7 @@ export function replicaAdvice({ gateway, replica }: DaemonStatus): string[] {
   const advice: string[] = [];
   if (!history.ok) {
     advice.push(
-      `${historyAlarm(gateway, history)}. Ask whoever runs it. Once that is explained: svc ledger verify --accept`,
+      `${historyAlarm(gateway, history)}. Ask the gateway's operator. Once you know why: svc ledger verify --accept`,
     );
   }
   const note = noteOf(replica, gateway);
@@ -96,14 +96,14 @@ export function historyAlarm(
   gateway: string | null,
   { reason, seq }: Extract<ReplicaReport['witness'], { ok: false }>,
 ): string {
-  return `${gateway} shows another ledger than before (${HISTORY_PROBLEMS[reason]} at entry ${seq})`;
+  return `${gateway} shows a different ledger than before (${HISTORY_PROBLEMS[reason]} at entry ${seq})`;
 }
 
 const HISTORY_PROBLEMS: Readonly<Record<string, string>> = {
   truncated: 'entries are missing',
   rewritten: 'entries were rewritten',
-  hash_mismatch: 'an entry does not fit its hash',
-  link_broken: 'an entry does not link to the one before',
+  hash_mismatch: "an entry doesn't match its hash",
+  link_broken: "an entry doesn't link to the one before it",
   seq_gap: 'a number is missing',
 };
 
@@ -123,33 +123,33 @@ function noteOf(replica: ReplicaReport, gateway: string | null): string | null {
     case 'connecting':
     case 'copying':
     case 'catching-up':
-      return `The replica is not ready (${detail ?? copyText(replica)}). It goes on by itself; until then reads come from the gateway. See: svc status`;
+      return `The replica isn't ready (${detail ?? copyText(replica)}). svc keeps trying; until then, reads come from the gateway. See: svc status`;
     case 'offline':
       return `${absenceOf(replica, gateway)} ${ABSENT[replica.reads]}`;
     case 'refused':
       return refusalNote(code, gateway);
     case 'none':
-      return `${detail ?? 'There is no replica.'} All calls go to the gateway.`;
+      return `${detail ?? 'No replica.'} All calls go to the gateway.`;
     case 'unsupported':
-      return `There is no replica: ${detail ?? 'update svc.'} Until then all calls go to the gateway.`;
+      return `No replica: ${detail ?? 'update svc.'} Until then all calls go to the gateway.`;
   }
 }
 
 /** The daemon tells it of "the gateway"; here its address is of use. */
 function absenceOf({ detail }: ReplicaReport, gateway: string | null): string {
-  return (detail ?? 'The gateway cannot be reached.').replace(/^The gateway\b/, gateway ?? '$&');
+  return (detail ?? "The gateway can't be reached.").replace(/^The gateway\b/, gateway ?? '$&');
 }
 
-const FROM_REPLICA = 'Reads come from the replica for up to 24 h, writes are refused.';
+const FROM_REPLICA = 'Reads come from the replica for up to 24 h; writes fail.';
 
 const ABSENT: Readonly<Record<ReplicaReport['reads'], string>> = {
   local: FROM_REPLICA,
   stale: FROM_REPLICA,
-  gateway: "The replica can't answer either: reads and writes are refused.",
+  gateway: "The replica can't answer either, so reads and writes fail.",
 };
 
 function refusalNote(code: string | null, gateway: string | null): string {
   return code === 'SCOPE_MISSING'
-    ? `There is no replica: it needs a key with ${REPLICA_SCOPES}. All calls go to the gateway.`
+    ? `No replica: it needs a key with ${REPLICA_SCOPES}. All calls go to the gateway.`
     : `${gateway} refuses the stored key (${code ?? 'UNAUTHENTICATED'}). Sign in again: svc login`;
 }

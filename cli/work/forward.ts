@@ -41,7 +41,7 @@ export function forwardUrl(text: string): URL {
   const otherScheme = whole !== text && text.includes('://');
   if (otherScheme || !URL.canParse(whole)) {
     throw usageError(
-      `\`${text}\` is no http or https address.`,
+      `\`${text}\` isn't an http or https address.`,
       'For example: --forward localhost:3000/webhooks',
     );
   }
@@ -107,7 +107,7 @@ async function bodyOf(event: FeedEvent): Promise<Uint8Array> {
   if (typeof link === 'string') {
     return getBytes(new URL(link), WEBHOOK_BODY_MAX_BYTES, PAYLOAD_TIMEOUT_MS);
   }
-  if (event['payload_purged'] === true) throw new Error('The payload has been deleted.');
+  if (event['payload_purged'] === true) throw new Error('The payload is deleted.');
   return payloadBytes(event['payload'], storedHeaders(event)['content-type']);
 }
 

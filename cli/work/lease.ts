@@ -53,7 +53,7 @@ export async function takeEvent(
     try {
       const event = asEvent(await options.client.call('POST', '/v1/inbox/claim', call));
       if (event) return event;
-      throw badAnswer('The claim was answered with something that is no event.');
+      throw badAnswer("The claim's answer isn't an event.");
     } catch (error) {
       if (TAKEN.has(answeredCode(error) ?? '')) return null;
       const isTired = options.signal.aborted && backoff.failures >= CLAIM_TRIES;
@@ -92,7 +92,7 @@ export class Lease {
         pause = half;
       } catch (error) {
         if (!canBeSatOut(error)) {
-          note(`${this.#event.id}: the lease could not be extended: ${messageOf(error)}`);
+          note(`${this.#event.id}: svc couldn't extend the lease: ${messageOf(error)}`);
           return;
         }
         pause = half / 8;
@@ -112,7 +112,9 @@ export class Lease {
         return closedBy(ack, answer);
       } catch (error) {
         if (ack && 'result' in decided && answeredCode(error) === 'VALIDATION_FAILED') {
-          this.#options.note(`${this.#event.id}: the result was refused and is left out.`);
+          this.#options.note(
+            `${this.#event.id}: the server refused the result, so svc left it out.`,
+          );
           return this.close({ ack: true });
         }
         if (!canBeSatOut(error)) return this.#refused(error);
@@ -130,7 +132,7 @@ export class Lease {
   }
 
   #lost(why: string): Closed {
-    this.#options.note(`${this.#event.id}: the result could not be recorded: ${why}`);
+    this.#options.note(`${this.#event.id}: svc couldn't record the result: ${why}`);
     return { outcome: 'lost', attempts: null, retry_at: null };
   }
 

@@ -16,22 +16,22 @@ export const TYPE: OptionSpec = {
 export const SCHEME: OptionSpec = {
   flag: 'scheme',
   value: 'SCHEME',
-  summary: 'How the body is signed.',
+  summary: 'How to sign the body.',
   choices: ['stripe', 'github', 'hmac_sha256', 'standard_webhooks'],
 };
 export const SECRET: OptionSpec = {
   flag: 'secret',
   value: 'SECRET',
   summary:
-    'The secret: @file, - for standard input, or as it is. Other users of the machine can read arguments; SVC_WEBHOOK_SECRET does as well.',
+    'The secret: @file, - for standard input, or the text itself. Other users of this machine can read arguments; SVC_WEBHOOK_SECRET is safer.',
 };
 export const BODY: OptionSpec = {
   flag: 'body',
   value: 'BODY',
-  summary: 'The body: @file, - for standard input (the default), or as it is.',
+  summary: 'The body: @file, - for standard input (default), or the text itself.',
 };
 export const SIGNATURE_HEADER: OptionSpec = {
   flag: 'signature-header',
   value: 'NAME',
-  summary: 'Only for hmac_sha256: the header with the signature (x-signature).',
+  summary: "Only for hmac_sha256: the signature's header (default x-signature).",
 };

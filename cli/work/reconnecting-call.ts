@@ -58,7 +58,7 @@ class ReconnectingCall {
     return this.#dueAt - performance.now();
   }
 
-  /** Null when there is none and a repeat may bring one, or when the time of a repeat is over. */
+  /** Null when not found and a repeat may bring one, or when the time of a repeat is over. */
   async #try(tries: number): Promise<unknown> {
     const { client, idempotencyKey, request, signal } = this.#call;
     const { method, path, options } = request;
@@ -95,6 +95,6 @@ function mayPass(error: unknown): boolean {
 function notKnown(error: unknown): Error {
   return unreachable(
     messageOf(error),
-    'It may have been asked. See: svc request list --status pending',
+    'The request may exist already. See: svc request list --status pending',
   );
 }

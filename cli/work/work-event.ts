@@ -117,5 +117,5 @@ function reasonOf(child: ChildResult): string {
 }
 
 function exitText(code: number | null): string {
-  return code === EXIT_TRY_AGAIN ? 'asked to be tried again (exit 75)' : `exit ${code}`;
+  return code === EXIT_TRY_AGAIN ? 'asked for a retry (exit 75)' : `exit ${code}`;
 }

@@ -40,11 +40,11 @@ function ofSource({ fault, message: detail, code }: SourceError): BlockReason {
     case 'refused':
       return { state: 'refused', detail, code, remedy: 'remove' };
     case 'none': {
-      const none = "This gateway's store offers no replicas.";
+      const none = "This gateway's store doesn't support replicas.";
       return { state: 'none', detail: none, code: null, remedy: 'do-without' };
     }
     case 'missing': {
-      const missing = 'The gateway knows no replicas: update it.';
+      const missing = 'This gateway is too old for replicas: update it.';
       return { state: 'unsupported', detail: missing, code: null, remedy: 'ask' };
     }
     case 'unreachable':

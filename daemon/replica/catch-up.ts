@@ -122,7 +122,7 @@ export class CatchUp {
     if (this.#troubles === TROUBLES_MAX) this.#deps.onTrouble(error.message);
     const { failure, message: reason } = error;
     const level = failure === 'crashed' || failure === 'ended' ? 'warn' : 'debug';
-    this.#deps.log[level]({ reason, failure }, 'replica: the copy is synchronized again');
+    this.#deps.log[level]({ reason, failure }, 'replica: syncing the replica again');
     return this.#backoff.nextMs();
   }
 }

@@ -12,7 +12,7 @@ export function logContact(
   board.onChange(() => {
     const { state, detail, code } = board.shown;
     if (state === 'offline') {
-      if (!isLost) log.warn({ gateway, detail }, 'replica: the gateway is lost');
+      if (!isLost) log.warn({ gateway, detail }, 'replica: lost the gateway');
       isLost = true;
       return;
     }

@@ -102,7 +102,7 @@ export class ReplicaExecutor implements Executor {
     const { projectId, hash } = presentedKey(credentials);
     if (projectId !== this.#deps.projectId) {
       throw new ServiceError('UNAUTHENTICATED', {
-        hint: `This daemon serves the project ${this.#deps.projectId}; the key is of another one.`,
+        hint: `This daemon serves the project ${this.#deps.projectId}; the key is for another one.`,
       });
     }
     const inCopy = await this.#findInCopy(await this.#readableForKeys(), hash, credentials);

@@ -72,7 +72,7 @@ async function requireRoom(path: string, sizeBytes: number): Promise<void> {
   const [needed, free] = [megabytes(sizeBytes + SPARE_BYTES), megabytes(freeBytes)];
   throw new SyncError(
     'full',
-    `The disk has no room for the copy: it takes ${needed} MB, ${free} MB are free at ${path}. Make room there.`,
+    `Not enough disk space for the replica: it needs ${needed} MB, and ${path} has ${free} MB free. Free some space there.`,
   );
 }
 
@@ -95,7 +95,8 @@ async function writeWhole(
       done += chunk.length;
       onChunk(chunk, done);
     }
-    if (done !== sizeBytes) throw new SourceError('unreachable', 'The copy was cut short.');
+    if (done !== sizeBytes)
+      throw new SourceError('unreachable', 'The download of the replica broke off.');
     await file.sync();
   } finally {
     await file.close();
@@ -106,7 +107,7 @@ async function* chunksOf(body: Readable): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body) yield chunk as Uint8Array;
   } catch (error) {
-    throw new SourceError('unreachable', 'The copy was cut short.', null, error);
+    throw new SourceError('unreachable', 'The download of the replica broke off.', null, error);
   }
 }
 

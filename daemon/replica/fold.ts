@@ -11,11 +11,11 @@ export async function noteFold(folder: ReplicaFolder, ended: SyncedTo): Promise<
   const known = folder.readSums();
   if (known && known.generation > ended.generation) return;
   if (known?.generation !== ended.generation) {
-    throw new SyncError('damaged', 'The checksums of the copy are missing or damaged.');
+    throw new SyncError('damaged', "The replica's checksums are missing or damaged.");
   }
   const log = await readCopyLog(folder.logPath, ended.frames);
   if (log.frames < ended.frames) {
-    throw new SyncError('damaged', 'The log of the copy has lost frames.');
+    throw new SyncError('damaged', "The replica's log lost frames.");
   }
   folder.writeSums({ generation: ended.generation + 1, sums: folded(known.sums, log) });
 }

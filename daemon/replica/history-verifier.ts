@@ -25,7 +25,7 @@ export interface HistoryVerifierOptions {
 }
 
 const ADVICE =
-  'The ledger that the gateway shows is not the one seen before: keep both and find out. Once that is explained: svc ledger verify --accept';
+  "The gateway's ledger differs from the one seen before: keep both and investigate. Once you know why: svc ledger verify --accept";
 
 /**
  * Checks the ledger as it comes in, entry by entry, and remembers its newest one. A gateway that later shows another
@@ -68,7 +68,7 @@ export class HistoryVerifier {
     while (this.#look) await this.#look;
     this.#options.log.warn(
       { seen: this.#head, alarm: this.#alarm },
-      'witness: the history at hand was accepted',
+      'witness: accepted the current history',
     );
     this.#head = null;
     this.#alarm = null;
@@ -85,7 +85,7 @@ export class HistoryVerifier {
       return;
     }
     this.#look = this.#walk(store)
-      .catch((error: unknown) => this.#options.log.warn({ err: error }, 'witness: not looked'))
+      .catch((error: unknown) => this.#options.log.warn({ err: error }, "witness: couldn't check"))
       .finally(() => {
         this.#look = null;
         const again = this.#again;

@@ -77,7 +77,7 @@ export class LocalCopy {
   /** Makes ready for the client to fold the log of a generation in that has ended. Rejects with `SyncError`. */
   async noteFold(ended: SyncedTo): Promise<void> {
     // Who asked was ended, and his copy may be gone.
-    if (!this.#process) throw new SyncError('ended', 'The replica process does not run.');
+    if (!this.#process) throw new SyncError('ended', "The replica process isn't running.");
     // Nobody folds the log in while it is read for one who was killed.
     const noted = this.#noting.then(() => noteFold(this.#options.folder, ended));
     this.#noting = noted.catch(() => undefined);
@@ -90,7 +90,7 @@ export class LocalCopy {
   }
 
   position(): Promise<CopyPosition> {
-    if (!this.#reader) return Promise.reject(new SyncError('ended', 'The copy is closed.'));
+    if (!this.#reader) return Promise.reject(new SyncError('ended', 'The replica is closed.'));
     return this.#reader.position();
   }
 
@@ -124,7 +124,7 @@ export class LocalCopy {
   async #sync(): Promise<void> {
     const { folder, silenceMs } = this.#options;
     const { progress } = this.#linkedTo ?? {};
-    if (!this.#process) throw new SyncError('ended', 'The replica process does not run.');
+    if (!this.#process) throw new SyncError('ended', "The replica process isn't running.");
     await this.#process.sync(silenceMs, () => `${folder.fingerprint()} ${progress?.()}`);
   }
 
@@ -142,7 +142,8 @@ export class LocalCopy {
 
   #take(prepared: Prepared): void {
     if (prepared.state === 'damaged') throw new SyncError('damaged', prepared.reason);
-    if (prepared.state === 'locked') throw new SyncError('ended', 'Another process has the copy.');
+    if (prepared.state === 'locked')
+      throw new SyncError('ended', 'Another process is using the replica.');
   }
 
   #openReader(): void {

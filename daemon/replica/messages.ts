@@ -21,6 +21,6 @@ export type SyncAnswer =
 /** What came of `prepare`. */
 export type Prepared =
   | { readonly state: 'ready' }
-  /** Another process has the copy. */
+  /** Another process is using the replica. */
   | { readonly state: 'locked' }
   | { readonly state: 'damaged'; readonly reason: string };

@@ -35,15 +35,15 @@ export async function prepareCopy(folder: ReplicaFolder): Promise<Prepared> {
 
 async function findDamage(folder: ReplicaFolder): Promise<string | null> {
   const notes = folder.readSyncedTo();
-  if (!notes) return 'The notes of the client are damaged.';
+  if (!notes) return "The replica's client notes are damaged.";
   const known = folder.readSums();
   if (!known || ![0, 1].includes(known.generation - notes.generation)) {
-    return 'The checksums of the copy are missing or damaged.';
+    return "The replica's checksums are missing or damaged.";
   }
   const committed = openLog(folder);
   const log = await readCopyLog(folder.logPath, committed);
   const found = placeOf(notes, known, log.frames);
-  if (log.frames < committed || !found) return 'The log of the copy has lost frames.';
+  if (log.frames < committed || !found) return "The replica's log lost frames.";
   const page = await findChangedPage(folder.databasePath, known.sums, log);
   if (page !== null) return `Page ${page} of the file isn't what the gateway sent.`;
   const isNoted = found.generation === notes.generation && found.frames === notes.frames;

@@ -71,7 +71,7 @@ export class ReplicaManager {
     } catch (error) {
       // What keeps the process from its work says nothing about the copy.
       const isHindered = error instanceof SyncError && error.failure !== 'damaged';
-      if (isHindered) log.warn({ err: error }, 'replica: the copy is not open yet');
+      if (isHindered) log.warn({ err: error }, "replica: can't open the replica yet");
       else this.spoil(error instanceof Error ? error.message : String(error));
       return null;
     }
@@ -90,7 +90,7 @@ export class ReplicaManager {
   spoil(reason: string): void {
     if (this.#spoilt !== null) return;
     this.#spoilt = reason;
-    this.#deps.log.warn({ reason }, 'replica: the copy is damaged and will be made anew');
+    this.#deps.log.warn({ reason }, 'replica: the replica is damaged; copying it again');
   }
 
   /** Removes the copy where the key is no longer good. */
@@ -128,7 +128,7 @@ export class ReplicaManager {
     const { copy, freshness, positionWaiters } = this.#deps;
     await copy.open();
     const position = await copy.position();
-    if (position.position < record.position) throw new SyncError('damaged', 'It has lost commits.');
+    if (position.position < record.position) throw new SyncError('damaged', 'It lost commits.');
     if (record.completeAt !== null) freshness.remember(record.completeAt);
     freshness.has(position.position);
     positionWaiters.has(position.position);
@@ -137,18 +137,18 @@ export class ReplicaManager {
 
   #uselessness(record: ReplicaRecord | null): string | null {
     const { folder, gateway, clock } = this.#deps;
-    if (!record || !folder.hasCopy()) return record ? 'It is not whole.' : null;
+    if (!record || !folder.hasCopy()) return record ? "It's incomplete." : null;
     if (record.gateway !== gateway) return 'It comes from another gateway.';
-    return isOutdated(record, clock.now()) ? 'It was not brought up to date for a week.' : null;
+    return isOutdated(record, clock.now()) ? "It hasn't been updated for a week." : null;
   }
 
   #whyAnew(gateway: GatewayPosition): string | null {
     const { copy, positionWaiters } = this.#deps;
     if (this.#spoilt !== null) return this.#spoilt;
-    if (!this.#record || !copy.store) return 'There is none.';
-    if (this.#record.epoch !== gateway.epoch) return 'The gateway has begun another history.';
+    if (!this.#record || !copy.store) return 'No replica yet.';
+    if (this.#record.epoch !== gateway.epoch) return 'The gateway started a new history.';
     const isAhead = (positionWaiters.position ?? 0) > gateway.position;
-    return isAhead ? 'The copy has commits that the gateway does not have.' : null;
+    return isAhead ? "The replica has commits the gateway doesn't have." : null;
   }
 
   async #copyAnew(
@@ -199,7 +199,7 @@ export class ReplicaManager {
     try {
       folder.writeRecord(this.#record);
     } catch (error) {
-      this.#deps.log.warn({ err: error }, 'replica: its record was not written');
+      this.#deps.log.warn({ err: error }, "replica: couldn't write its record");
     }
   }
 

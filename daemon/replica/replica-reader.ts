@@ -74,7 +74,7 @@ export class ReplicaReader implements Reader {
     this.#plainCookie = null;
     const name = await meta.strangeName();
     if (name !== null) {
-      throw new StrangeSchemaError(`It has "${name}", which is no plain table and no index.`);
+      throw new StrangeSchemaError(`It has "${name}", which isn't a plain table or index.`);
     }
     this.#plainCookie = cookie;
     return cookie;

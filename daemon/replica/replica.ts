@@ -277,7 +277,7 @@ export class Replica {
       positionWaiters.tell({ position: gateway.position, changes: [], all: true });
       const onPosition = (position: CopyPosition): void => this.#take(position);
       const onTrouble = (message: string): void =>
-        this.#board.enter('catching-up', `What is new cannot be fetched: ${message}`);
+        this.#board.enter('catching-up', `svc can't fetch new data: ${message}`);
       this.#catchUp = new CatchUp({ copy, link, positionWaiters, log, onPosition, onTrouble });
       onPosition(await copy.position());
       const both = [this.#listen(gateway.epoch, signal), this.#catchUp.run(signal)];
@@ -371,7 +371,7 @@ export class Replica {
     const isToGo = remedy === 'remove' || remedy === 'do-without';
     if (isToGo) await this.#manager.erase();
     if (remedy === 'copy') this.#spoil(detail);
-    if (remedy === 'repair') this.#options.log.warn({ err: error }, 'replica: to be tried again');
+    if (remedy === 'repair') this.#options.log.warn({ err: error }, 'replica: will try again');
     if (state === 'offline') this.#freshness.reachable(false);
     this.#board.enter(state, detail, code);
     if (isToGo) this.waits.notifyAll();
@@ -380,12 +380,12 @@ export class Replica {
 
   /** Not even the way out was there: the disk, most likely. */
   #giveUp(error: unknown): BlockReason['remedy'] {
-    this.#options.log.error({ err: error }, 'replica: its files cannot be changed');
+    this.#options.log.error({ err: error }, "replica: can't change its files");
     return 'repair';
   }
 
   #otherTables(schemaVersion: number): string {
     const isNewer = schemaVersion > this.#schemaVersion;
-    return `The gateway has schema ${schemaVersion}, this release knows ${this.#schemaVersion}: update ${isNewer ? 'svc here' : 'the gateway'}.`;
+    return `The gateway uses schema ${schemaVersion}, this release ${this.#schemaVersion}: update ${isNewer ? 'svc here' : 'the gateway'}.`;
   }
 }

@@ -59,7 +59,7 @@ export class ReplicaSource {
 
   async position(signal: AbortSignal): Promise<GatewayPosition> {
     const found = readPosition(await this.#json('', signal));
-    if (!found) throw new SourceError('unknown', 'The gateway does not say where it stands.');
+    if (!found) throw new SourceError('unknown', "The gateway didn't give its position.");
     return found;
   }
 
@@ -68,7 +68,7 @@ export class ReplicaSource {
     const info = await this.#json(`/${epoch}/info`, signal);
     const generation = isObject(info) ? info['current_generation'] : null;
     if (!Number.isSafeInteger(generation) || Number(generation) < 1) {
-      throw new SourceError('unknown', 'The gateway does not name a generation.');
+      throw new SourceError('unknown', "The gateway didn't name a generation.");
     }
     return Number(generation);
   }
@@ -81,7 +81,7 @@ export class ReplicaSource {
     const sizeBytes = Number(response.headers['content-length']);
     if (!(sizeBytes > 0)) {
       response.body.destroy();
-      throw new SourceError('unknown', 'The gateway does not say how long the database is.');
+      throw new SourceError('unknown', "The gateway didn't give the database's size.");
     }
     return { generation, sizeBytes, body: response.body };
   }
@@ -92,12 +92,12 @@ export class ReplicaSource {
     if (response.statusCode === 400) {
       const newest = Number(parseObject(await this.#text(response.body))?.['generation']);
       if (Number.isSafeInteger(newest) && newest >= 1) return { newest };
-      throw new SourceError('unknown', 'The gateway does not say where the generation ends.');
+      throw new SourceError('unknown', "The gateway didn't say where the generation ends.");
     }
     await this.#expect200(response);
     const frames = await this.#bytes(response.body);
     if (frames.length > 0 && frames.length % FRAME_BYTES === 0) return { frames };
-    throw new SourceError('unknown', 'What the gateway sends is no whole frames.');
+    throw new SourceError('unknown', 'The gateway sent partial frames.');
   }
 
   /** What the gateway tells as it happens; ends when the stream does. */
@@ -169,10 +169,7 @@ export class ReplicaSource {
         bytes += chunk.byteLength;
         this.#received += chunk.byteLength;
         if (bytes > ANSWER_MAX_BYTES) {
-          throw new SourceError(
-            'unknown',
-            'The gateway answers more than 1 MB where it should not.',
-          );
+          throw new SourceError('unknown', "The gateway's answer is unexpectedly over 1 MB.");
         }
         chunks.push(chunk);
       }
@@ -192,5 +189,5 @@ function asSourceError(error: unknown, signal: AbortSignal | null): unknown {
   const code = errorCode(error) ?? '';
   // A code that people can look up, or a sentence where it is for them to act.
   const reason = code && !isTlsRefusal(code) ? code : reasonOf(error);
-  return new SourceError('unreachable', `The gateway cannot be reached: ${reason}.`, null, error);
+  return new SourceError('unreachable', `The gateway can't be reached: ${reason}.`, null, error);
 }

@@ -63,5 +63,5 @@ const CRASHES: ReadonlySet<string | null> = new Set([
 /** The end of the process that synchronizes. */
 export function syncEndOf(code: number | null, signal: string | null): SyncError {
   const failure = CRASHES.has(signal) ? 'crashed' : 'ended';
-  return new SyncError(failure, `The replica process has ended (${signal ?? `exit ${code}`}).`);
+  return new SyncError(failure, `The replica process exited (${signal ?? `exit ${code}`}).`);
 }

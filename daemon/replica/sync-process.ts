@@ -83,7 +83,7 @@ export class SyncProcess {
 
   #ask(task: SyncTask): Promise<Prepared | null> {
     if (this.#hasEnded)
-      return Promise.reject(new SyncError('ended', 'The replica process has ended.'));
+      return Promise.reject(new SyncError('ended', 'The replica process exited.'));
     return new Promise((resolve, reject) => {
       this.#lastId += 1;
       this.#pending.set(this.#lastId, { resolve, reject });

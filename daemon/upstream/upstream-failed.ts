@@ -22,11 +22,11 @@ const UNSENT_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
-  ENOTFOUND: 'its name is not known',
-  EAI_AGAIN: 'its name cannot be looked up',
-  EHOSTUNREACH: 'there is no way to it',
-  ENETUNREACH: 'there is no way to it',
+  ECONNREFUSED: 'nothing is listening there',
+  ENOTFOUND: "its name doesn't exist",
+  EAI_AGAIN: "its name can't be looked up",
+  EHOSTUNREACH: 'no route to it',
+  ENETUNREACH: 'no route to it',
   ECONNRESET: 'the connection broke',
   ECONNABORTED: 'the connection broke',
   EPIPE: 'the connection broke',
@@ -52,7 +52,7 @@ export function isUnsent(error: unknown): boolean {
 export function reasonOf(error: unknown): string {
   const code = errorCode(error) ?? '';
   if (isTlsRefusal(code)) {
-    return `no secure connection: ${code}; to trust an authority of your own, start the daemon with NODE_EXTRA_CA_CERTS=FILE`;
+    return `no secure connection: ${code}; to trust your own certificate authority, start the daemon with NODE_EXTRA_CA_CERTS=FILE`;
   }
   return REASONS[code] ?? (code || 'the connection failed');
 }
@@ -71,7 +71,7 @@ export class UpstreamFailed extends ServiceError {
     readonly advice: string;
   }) {
     const { gateway, reason, mayHaveArrived, advice } = failure;
-    const what = mayHaveArrived ? 'gave no answer' : 'cannot be reached';
+    const what = mayHaveArrived ? "didn't answer" : "can't be reached";
     super('UNAVAILABLE', {
       hint: `The gateway ${gateway} ${what} (${reason}). ${advice}`,
       details: { gateway, retry_after: RETRY_AFTER_SECONDS },

@@ -62,7 +62,7 @@ export class UpstreamKeys {
       credentials,
       signal: NEVER,
     });
-    if (!isTold(value)) throw new Error('The gateway does not say who calls.');
+    if (!isTold(value)) throw new Error("The gateway didn't say whose key this is.");
     const { project, key, scopes, agent: seen } = value;
     return { projectId: project.id, keyId: key.id, scopes, agent: seen };
   }

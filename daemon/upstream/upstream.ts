@@ -161,7 +161,7 @@ export class Upstream {
   #refusal(received: Received, call: UpstreamCall): ServiceError {
     const error = relayedError(received);
     if (error) return error;
-    const reason = `something before it answered ${received.status}`;
+    const reason = `something in front of it answered ${received.status}`;
     return this.#failure(reason, call, true);
   }
 
@@ -178,10 +178,10 @@ export class Upstream {
 function adviceFor({ operation, caller }: UpstreamCall, mayHaveArrived: boolean): string {
   if (operation.effect !== 'write') return 'Repeat it when the gateway is back; see `svc status`.';
   if (!mayHaveArrived)
-    return 'Nothing was changed: repeat it when the gateway is back; see `svc status`.';
+    return 'Nothing changed: repeat it when the gateway is back; see `svc status`.';
   return caller.idempotencyKey === null
-    ? 'It may have been done: look before you repeat it.'
-    : 'It may have been done: repeat it with the same idempotency key.';
+    ? 'It may have worked: check before you repeat it.'
+    : 'It may have worked: repeat it with the same idempotency key.';
 }
 
 /** Who calls, as the caller said it, and what makes a repeat of a write harmless. */

@@ -34,7 +34,7 @@ export function readAdminSettings(
   const blobs = readOr(() => readBlobsConfig(env), complain);
   const store = readStoreConfig(env, complain);
   if (problems.length > 0) {
-    throw new AdminError(['The settings are wrong.', ...problems].join('\n  '));
+    throw new AdminError(['Some settings are invalid.', ...problems].join('\n  '));
   }
   const dataFolder = resolve(options.data ?? (env['SVC_DATA'] || defaultDataFolder(env)));
   return {

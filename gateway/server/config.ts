@@ -68,7 +68,7 @@ export function readServerConfig(
   readOr(() => tryFolder(dataFolderOf(env)), complain);
   const unknown = unknownSettings(Object.keys(processEnv), Object.keys(file));
   if (config === null || problems.length > 0) {
-    throw new StartRefused('The settings are wrong.', 'settings', [...problems, ...unknown]);
+    throw new StartRefused('Some settings are invalid.', 'settings', [...problems, ...unknown]);
   }
   const warnings = [...unknown, ...remarks(config, path)];
   return { ...config, warnings, secrets: secretsOf(env) };

@@ -162,7 +162,7 @@ describe('without a daemon', () => {
   it('says how to start it', async () => {
     const fake = start(() => {});
     await expect(clientOf(fake).client.call('GET', '/v1/whoami')).rejects.toMatchObject({
-      message: 'The daemon is not running. Start it with: svc up',
+      message: "The daemon isn't running. Start it with: svc up",
       exit: 7,
     });
   });
@@ -274,8 +274,8 @@ describe('the gateway and the key', () => {
       code: 'USAGE',
       exit: 2,
       message:
-        'SVC_GATEWAY is http to another machine: a stored key would cross the network in clear.',
-      hint: 'Try: SVC_GATEWAY=https://svc.example. If that network is yours alone: svc login --gateway http://svc.example --insecure',
+        'SVC_GATEWAY uses http to another machine, so your stored key would cross the network unencrypted.',
+      hint: 'Try: SVC_GATEWAY=https://svc.example. If you trust the network: svc login --gateway http://svc.example --insecure',
     });
   });
 
@@ -288,7 +288,7 @@ describe('the gateway and the key', () => {
     await failureOf(client.call('GET', '/v1/whoami'));
     await failureOf(client.call('GET', '/v1/whoami'));
     expect(warnings).toEqual([
-      'SVC_API_KEY crosses the network in clear. If nobody.invalid:99 speaks TLS: SVC_GATEWAY=https://nobody.invalid:99',
+      'SVC_API_KEY crosses the network unencrypted. If nobody.invalid:99 supports TLS: SVC_GATEWAY=https://nobody.invalid:99',
     ]);
   });
 

@@ -64,7 +64,7 @@ describe('svc doctor with a gateway', () => {
     expect(JSON.stringify(findings)).not.toContain(gateway.apiKey);
   });
 
-  it('says that it does not answer', async () => {
+  it("says that it doesn't answer", async () => {
     const address = await signedIn((_, response) => json(response, {}));
     const profile = { gateway: 'http://127.0.0.1:1', api_key: gateway.apiKey, project: 'prj_1' };
     gateway.write('credentials.json', { profiles: { team: profile }, current: 'team' });
@@ -72,7 +72,7 @@ describe('svc doctor with a gateway', () => {
     expect(address).not.toBe(profile.gateway);
     expect(code).toBe(1);
     expect(findings).toMatchObject([{ check: 'gateway', status: 'error' }]);
-    expect(findings[0]?.detail).toContain('http://127.0.0.1:1 does not answer: ');
+    expect(findings[0]?.detail).toContain("http://127.0.0.1:1 doesn't answer: ");
   });
 
   it('says that no profile is left', async () => {
@@ -127,7 +127,7 @@ describe('what svc doctor says of the replica', () => {
   it('is why it is not live', () => {
     const [replica] = findings({ state: 'offline' });
     expect(replica).toMatchObject({ check: 'replica', status: 'warning' });
-    expect(replica?.detail).toContain('https://svc.example.com cannot be reached.');
+    expect(replica?.detail).toContain("https://svc.example.com can't be reached.");
   });
 
   it('is the alarm of the witness, with the way back', () => {
@@ -136,7 +136,7 @@ describe('what svc doctor says of the replica', () => {
     expect(ledger).toMatchObject({ check: 'ledger', status: 'error' });
     expect(ledger?.detail).toContain('entries are missing at entry 2');
     expect(ledger?.fix).toBe(
-      'Ask whoever runs the gateway. Once that is explained: svc ledger verify --accept',
+      "Ask the gateway's operator. Once you know why: svc ledger verify --accept",
     );
   });
 });

@@ -110,7 +110,7 @@ describe('svc gateway project list', () => {
     ]);
     expect(lines.slice(4)).toEqual([
       '',
-      'goes: held, to be moved',
+      'goes: on hold, to be moved',
       expect.stringMatching(/^gone: moved to https:\/\/svc\.example\.com/),
       'lost: moved',
     ]);
@@ -122,7 +122,7 @@ describe('svc gateway project list', () => {
     const { code, out } = await svc('list', true);
     expect([code, out]).toEqual([
       3,
-      'No projects yet. The first comes with: svc login --gateway URL\n',
+      'No projects yet. Create the first with: svc login --gateway URL\n',
     ]);
   });
 
@@ -130,7 +130,7 @@ describe('svc gateway project list', () => {
     await running((_, response) => json(response, { items: 1 }));
     const { code, err } = await svc('list');
     expect(code).toBe(1);
-    expect(err).toContain('ANSWER_INVALID: The answer is no list.');
+    expect(err).toContain("ANSWER_INVALID: The answer isn't a list.");
   });
 });
 
@@ -145,8 +145,8 @@ describe('svc gateway project block', () => {
   });
 
   it.each([
-    [true, 'shop is blocked: it sends nothing, and what waits to be sent fails. To lift it: '],
-    [false, 'shop was blocked for this reason before.'],
+    [true, "Blocked shop: it can't send mail, and queued messages fail. To unblock: "],
+    [false, 'shop was already blocked for this reason.'],
   ])('says what came of it (changed: %s)', async (changed, text) => {
     await running(obeyed(changed));
     expect((await svc('block shop --reason Unpaid', true)).out).toContain(text);
@@ -173,8 +173,8 @@ describe('svc gateway project block', () => {
 
 describe('svc gateway project unblock', () => {
   it.each([
-    [true, 'shop may send again. Bounces and complaints up to now count no longer.\n'],
-    [false, 'shop was not blocked.\n'],
+    [true, 'shop can send again. Earlier bounces and complaints no longer count.\n'],
+    [false, "shop wasn't blocked.\n"],
   ])('says what came of it (changed: %s)', async (changed, text) => {
     await running(obeyed(changed));
     expect(await svc('unblock shop', true)).toEqual({ code: 0, out: text, err: '' });
@@ -196,7 +196,7 @@ describe('svc gateway project unblock', () => {
     const { code, err } = await svc('unblock shop');
     expect(code).toBe(7);
     expect(err).toContain('The connection to the gateway broke (ECONNRESET).');
-    expect(err).toContain('See what is so now: svc gateway project list');
+    expect(err).toContain('Check the current state: svc gateway project list');
     expect(gateway.seen).toHaveLength(1);
   });
 });
@@ -205,18 +205,18 @@ describe('svc gateway project hold, release and moved', () => {
   const TO = 'https://svc.example.com';
 
   it.each([
-    ['hold shop', true, 'shop is held: it can be read, and nothing can be written. To end that: '],
-    ['hold shop', false, 'shop was held before.\n'],
+    ['hold shop', true, 'shop is on hold: read-only. To end the hold: '],
+    ['hold shop', false, 'shop was already on hold.\n'],
     ['release shop', true, 'shop is active again.\n'],
-    ['release shop', false, 'shop was not held.\n'],
-    [`moved shop --to ${TO}`, true, `callers are told that it has moved to ${TO}. Its data stay`],
-    ['moved shop', true, 'callers are told that it has moved to another gateway. Its data stay'],
+    ['release shop', false, "shop wasn\'t on hold.\n"],
+    [`moved shop --to ${TO}`, true, `callers are told it moved to ${TO}. Its data stays`],
+    ['moved shop', true, 'callers are told it moved to another gateway. Its data stays'],
     [
       'moved shop',
       true,
-      'projects/prj_0000000000000000 below the data folder, or its database on the server.\n',
+      'projects/prj_0000000000000000 in the data folder, or its database on the server.\n',
     ],
-    ['moved shop', false, 'shop was closed before.\n'],
+    ['moved shop', false, 'shop was already closed.\n'],
   ])('%s says what came of it (changed: %s)', async (line, changed, text) => {
     await running(obeyed(changed));
     const { code, out } = await svc(line, true);
@@ -276,7 +276,7 @@ describe('where the data are', () => {
     chmodSync(closed, 0);
     const { code, err } = await asNobody([], () => svc(['list', '--data', closed]));
     expect(code).toBe(7);
-    expect(err).toContain(`UNREACHABLE: This user may not open ${closed}/operator.sock.`);
-    expect(err).toContain('Run it as the user that the gateway runs as');
+    expect(err).toContain(`UNREACHABLE: This user isn't allowed to open ${closed}/operator.sock.`);
+    expect(err).toContain("Run the command as the gateway's user");
   });
 });

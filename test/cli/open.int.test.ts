@@ -43,18 +43,18 @@ describe('svc open', () => {
   });
 
   it.each([
-    ['nonsense', 'There is no page "nonsense".\n'],
-    ['request', 'There is no page "request". Did you mean "requests"?\n'],
-    ['evens', 'There is no page "evens". Did you mean "events"?\n'],
-    ['msg_01j9', 'There is no page "msg_01j9".\n'],
-    ['constructor_x', 'There is no page "constructor_x".\n'],
-    ['../v1', 'There is no page "../v1".\n'],
-    ['events/a/b', 'There is no page "events/a/b".'],
-    ['', 'There is no page "".\n'],
+    ['nonsense', 'No page "nonsense".\n'],
+    ['request', 'No page "request". Did you mean "requests"?\n'],
+    ['evens', 'No page "evens". Did you mean "events"?\n'],
+    ['msg_01j9', 'No page "msg_01j9".\n'],
+    ['constructor_x', 'No page "constructor_x".\n'],
+    ['../v1', 'No page "../v1".\n'],
+    ['events/a/b', 'No page "events/a/b".'],
+    ['', 'No page "".\n'],
   ])('%j is refused, and no link is made', async (typed, message) => {
     const { code, out, err, asked } = await open(typed);
     expect([code, out, asked]).toEqual([2, '', []]);
     expect(err).toContain(`USAGE: ${message}`);
-    expect(err).toContain('It is one of: requests, events, routes, sources,');
+    expect(err).toContain('Pages: requests, events, routes, sources,');
   });
 });

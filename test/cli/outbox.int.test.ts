@@ -65,7 +65,7 @@ describe('an empty outbox', () => {
     const { code, stdout, stderr } = await svc('outbox list', true);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toBe(
-      'The outbox of this machine is empty.\nMail is kept here, and not sent, while the daemon runs without SVC_SMTP_URL.\n',
+      'The local outbox is empty.\nWithout SVC_SMTP_URL the daemon saves mail here instead of sending it.\n',
     );
     expect(await svc('outbox list')).toEqual({ code: 0, stdout: '{"items":[]}\n', stderr: '' });
   });
@@ -75,9 +75,7 @@ describe('an empty outbox', () => {
     async (line) => {
       const { code, stdout, stderr } = await svc(line);
       expect([code, stdout]).toEqual([3, '']);
-      expect(stderr).toMatch(
-        /^NOT_FOUND: The outbox of this machine is empty\.\nMail is kept here/,
-      );
+      expect(stderr).toMatch(/^NOT_FOUND: The local outbox is empty\.\nWithout SVC_SMTP_URL/);
     },
   );
 
@@ -88,10 +86,13 @@ describe('an empty outbox', () => {
     const env = where === 'a profile' ? {} : { SVC_GATEWAY: 'https://gw.example' };
     const list = await svc('outbox list', true, env);
     expect(list.stdout).toBe(
-      'The outbox of this machine is empty.\nMail of this project is sent by its gateway. One without a mail server keeps it in the folder outbox of its data, on its host.\n',
+      "The local outbox is empty.\nThis project's gateway sends its mail. A gateway without a mail server saves it in the outbox folder of its data, on its own host.\n",
     );
     const open = await svc('outbox open', true, env);
-    expect([open.code, open.stderr]).toEqual([3, expect.stringContaining('sent by its gateway')]);
+    expect([open.code, open.stderr]).toEqual([
+      3,
+      expect.stringContaining('gateway sends its mail'),
+    ]);
     expect(open.stderr).not.toContain('SVC_SMTP_URL');
   });
 });
@@ -129,14 +130,14 @@ describe('svc outbox list', () => {
     expect(row).toMatch(
       /ago +ann@example\.com +\[web-shop\] approve\? Deploy version 1\.2\.3 +ntc_a$/,
     );
-    expect(stderr).toContain('without SVC_SMTP_URL');
+    expect(stderr).toContain('Without SVC_SMTP_URL');
   });
 
   it('shows so many, and says that there are more', async () => {
     await write([{ id: 'a' }, { id: 'b' }, { id: 'c' }]);
     const { stdout, stderr } = await svc('outbox list --limit 2');
     expect(JSON.parse(stdout)).toMatchObject({ items: [{ id: 'c' }, { id: 'b' }] });
-    expect(stderr).toBe('1 older. See them with: --limit 3\n');
+    expect(stderr).toBe('1 older. To see them: --limit 3\n');
     expect((await svc('outbox list --limit 0')).code).toBe(2);
   });
 
@@ -245,9 +246,7 @@ describe('svc outbox show', () => {
     writeFileSync(join(folder, 'data', 'daemon.eml'), 'Subject: no');
     const { code, stdout, stderr } = await svc(`outbox show ${id}`);
     expect([code, stdout]).toEqual([3, '']);
-    expect(stderr).toBe(
-      `NOT_FOUND: There is no message \`${id}\`.\nSee what is there: svc outbox list\n`,
-    );
+    expect(stderr).toBe(`NOT_FOUND: No message \`${id}\`.\nList the messages: svc outbox list\n`);
   });
 });
 
@@ -261,14 +260,16 @@ describe('svc outbox open', () => {
     expect([code, JSON.parse(stdout)]).toEqual([0, { id: 'ntc_a', url, opened: true }]);
     expect(readFileSync(join(folder, 'seen'), 'utf8')).toBe(`${url}\n`);
     const person = await svc('outbox open latest', true, env);
-    expect(person.stdout).toBe('Opened in the browser: [web-shop] approve? Deploy version 1.2.3\n');
+    expect(person.stdout).toBe(
+      'Opened in your browser: [web-shop] approve? Deploy version 1.2.3\n',
+    );
   });
 
   it('prints it where there is no desktop', async () => {
     await write([{ id: 'ntc_a' }]);
     const { code, stdout, stderr } = await svc('outbox open ntc_a', true, { PATH: '/nonexistent' });
     expect([code, stdout]).toEqual([0, `${url}\n`]);
-    expect(stderr).toBe('No browser could be opened here: open the link yourself.\n');
+    expect(stderr).toBe("svc couldn't open a browser here: open the link yourself.\n");
   });
 
   it('prints it where the opener fails', async () => {
@@ -359,7 +360,7 @@ describe('a mail that an agent sent', () => {
       const { code, stdout, stderr } = await svc(line);
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr).toBe(
-        'NO_LINK: There is nothing to open: an agent sent this mail, and its links are not ours.\nRead it with: svc outbox show msg_1\n',
+        "NO_LINK: svc doesn't open this mail's links because an agent wrote it.\nRead it with: svc outbox show msg_1\n",
       );
     }
   });

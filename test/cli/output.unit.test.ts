@@ -199,7 +199,7 @@ describe('the answer', () => {
     const { output, stdout, stderr } = testOutput({ terminal: true });
     output.answer({ items: [event], next_cursor: 'abc' }, { columns: ['id', 'received_at'] });
     expect(stdout.text).toBe('ID     RECEIVED\nevt_1  1h ago\n');
-    expect(stderr.text).toBe('More with: --cursor abc\n');
+    expect(stderr.text).toBe('More: --cursor abc\n');
   });
 
   it.each([

@@ -83,17 +83,21 @@ describe('reading a command line', () => {
     ['inbox list', ['--limt', '5'], 'Unknown flag --limt. Did you mean --limit?'],
     ['inbox list', ['--limit'], '--limit needs a value.'],
     ['inbox list', ['--type', '--limit', '5'], '--type needs a value.'],
-    ['inbox list', ['--status', 'ded'], '--status cannot be "ded". Did you mean "dead"?'],
+    ['inbox list', ['--status', 'ded'], '--status can\'t be "ded". Did you mean "dead"?'],
     ['inbox list', ['extra'], 'Unexpected argument "extra".'],
     ['inbox list', ['--json=yes'], '--json takes no value.'],
     ['inbox', ['--limit', '5', 'list'], 'Unknown flag --limit.'],
     ['inbox claim', [], '<event_id> is missing.'],
     ['inbox claim', [''], '<event_id> is missing.'],
     ['inbox list', ['--limit=1', '--frob=2'], 'Unknown flag --frob.'],
-    ['inbox list', ['--idempotency-key', 'x'], '--idempotency-key is for commands that write.'],
-    ['inbox claim', ['--event-id', EVENT], '--event-id is no flag.'],
-    ['inbox nack', [EVENT, '--no-retry'], '--no-retry is no flag.'],
-    ['key create', ['--scopes', 'admin,dsk'], '--scopes cannot be "dsk". Did you mean "disk"?'],
+    [
+      'inbox list',
+      ['--idempotency-key', 'x'],
+      '--idempotency-key only works with commands that write.',
+    ],
+    ['inbox claim', ['--event-id', EVENT], "--event-id isn\'t a flag."],
+    ['inbox nack', [EVENT, '--no-retry'], "--no-retry isn\'t a flag."],
+    ['key create', ['--scopes', 'admin,dsk'], '--scopes can\'t be "dsk". Did you mean "disk"?'],
   ])('refuses %s %j', (line, rest, message) => {
     const error = refusal(line, rest);
     expect(error.exit).toBe(2);

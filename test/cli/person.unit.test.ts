@@ -71,28 +71,25 @@ describe('status', () => {
     active_telegram: 0,
   };
   it.each([
-    [{ mail: 'outbox' }, 'in the outbox of this machine (svc outbox open)'],
+    [{ mail: 'outbox' }, 'in the local outbox (svc outbox open)'],
     [{}, 'by mail to a***@example.com'],
     [{ active_email: 2 }, 'by mail to a***@example.com and 1 other address'],
     [{ telegram: true, active_telegram: 1 }, 'by mail to a***@example.com and by Telegram'],
     [
       { mail: 'outbox', telegram: true, active_telegram: 2 },
-      'in the outbox of this machine (svc outbox open) and by Telegram in 2 chats',
+      'in the local outbox (svc outbox open) and by Telegram in 2 chats',
     ],
     [{ owner: null, active_email: 3 }, 'by mail to 2 other addresses'],
   ])('says where people are asked, and who is the owner: %j', async (fields, where) => {
     const fake = await answering(() => ({ ...status, people: { ...PEOPLE, ...fields } }));
     const { stdout } = await svc('status', fake);
-    const owner = 'owner' in fields ? 'not named (svc up --owner EMAIL)' : 'a***@example.com';
+    const owner = 'owner' in fields ? 'not set (svc up --owner EMAIL)' : 'a***@example.com';
     expect(stdout).toContain(`  Decisions  asked for ${where}\n  Owner      ${owner}\n`);
   });
 
   it.each([
-    [
-      { mail: 'outbox' },
-      'An agent that runs under your user account could read the outbox and decide in your place.',
-    ],
-    [{ telegram: true }, 'Connect somebody with: svc channel add telegram'],
+    [{ mail: 'outbox' }, 'An agent running as your user could read the outbox and decide for you.'],
+    [{ telegram: true }, 'Connect someone with: svc channel add telegram'],
     [{ owner: null, active_email: 3 }, 'the owner has no address: svc up --owner EMAIL'],
   ])('says what to know and to do about it: %j', async (fields, advice) => {
     const fake = await answering(() => ({ ...status, people: { ...PEOPLE, ...fields } }));
@@ -114,7 +111,7 @@ describe('status', () => {
   it('says that nobody can be asked where mail goes out and there is no owner', async () => {
     const people = { ...PEOPLE, owner: null };
     const { stdout } = await svc('status', await answering(() => ({ ...status, people })));
-    expect(stdout).toContain('  Decisions  nobody can be asked yet\n');
+    expect(stdout).toContain('  Decisions  nobody to ask yet\n');
     expect(stdout).toContain('the owner has no address: svc up --owner EMAIL');
   });
 
@@ -161,7 +158,7 @@ describe('whoami', () => {
       'Key       ci (key_1)',
       'Scopes    disk, send',
       'Expires   never',
-      'Agent     billing-bot on claude-code, told by mcp client info',
+      'Agent     billing-bot on claude-code, from mcp client info',
       'API       http://x',
       'MCP       http://x/mcp',
       'Webhooks  http://h/w/…',
@@ -173,7 +170,7 @@ describe('whoami', () => {
     [{ label: null, platform: 'unknown', source: 'none' }, 'not named'],
     [
       { label: null, platform: 'custom', source: 'user_agent' },
-      'unnamed on custom, told by user agent',
+      'unnamed on custom, from user agent',
     ],
   ])('agent %j', async (agent, text) => {
     const { stdout } = await svc('whoami', await answering(() => ({ ...answer, agent })));
@@ -213,7 +210,7 @@ describe('ledger verify', () => {
     );
     const second = await svc('ledger verify', fake);
     expect(second.stdout.split('\n')[1]).toBe(
-      `#1234, which this machine remembers from ${at}, is still as it was.`,
+      `#1234, which this machine saw on ${at}, is unchanged.`,
     );
     const piped = await svc('ledger verify', fake, false);
     expect(JSON.parse(piped.stdout)).toEqual({
@@ -232,9 +229,7 @@ describe('ledger verify', () => {
   ])('%j', async (part, text) => {
     const { stdout } = await svc('ledger verify', await answering(() => ({ ...good, ...part })));
     expect(stdout).toContain(text);
-    expect(stdout.includes('What stands before #1000 was taken as it is.')).toBe(
-      'anchored' in part,
-    );
+    expect(stdout.includes("Entries before #1000 weren't checked.")).toBe('anchored' in part);
   });
 
   it('says where it is broken, and nothing twice', async () => {
@@ -254,10 +249,10 @@ describe('ledger verify', () => {
     expect(await svc('ledger verify --accept', fake)).toEqual({
       code: 1,
       stdout: 'BROKEN at #17: hash mismatch\n',
-      stderr: 'Nothing was accepted: the chain of this ledger is broken.\n',
+      stderr: "Not accepted: this ledger's chain is broken.\n",
     });
     answer = good;
-    expect((await svc('ledger verify', fake)).stdout).toContain('is still as it was.');
+    expect((await svc('ledger verify', fake)).stdout).toContain('is unchanged.');
   });
 
   it('says what it accepted', async () => {
@@ -268,7 +263,7 @@ describe('ledger verify', () => {
     const { code, stdout } = await svc('ledger verify --accept', fake);
     expect(code).toBe(0);
     expect(stdout).toContain(
-      'Accepted: remembered was #1234 abcdef012345…, now it is #12 0123456789ab….\n',
+      'Accepted. This machine remembered #1234 abcdef012345…; now it remembers #12 0123456789ab….\n',
     );
   });
 

@@ -127,8 +127,8 @@ describe('a command of the interface', () => {
     const { code, stderr } = await svc('whoami');
     expect(code).toBe(7);
     expect(stderr).toBe(
-      'UNREACHABLE: The daemon is not running, and no key is stored here.\n' +
-        'For a project of this machine: svc up. For that of a team: svc login --gateway URL\n',
+      "UNREACHABLE: The daemon isn't running, and no key is stored here.\n" +
+        "To use a project on this machine: svc up. To use a team's: svc login --gateway URL\n",
     );
   });
 });
@@ -146,14 +146,14 @@ describe('a wrong command line', () => {
     ['source new', 'Unknown command "source new". Did you mean "source add"?'],
     ['kv write', 'Unknown command "kv write". Did you mean "kv set"?'],
     ['kv frobnicate', 'Unknown command "kv frobnicate".\nSee: svc kv --help'],
-    ['kv set greeting hello', '<value> is not JSON.\nText needs its quotes: \'"done"\'.'],
+    ['kv set greeting hello', `<value> isn\'t JSON.\nQuote text: '"done"'. Or read`],
     ['--frob', 'Unknown flag --frob.'],
     ['inbox list --limt 3', 'Unknown flag --limt. Did you mean --limit?'],
     [`inbox nack ${EVENT}`, '--reason is missing.'],
     ['inbox list --limit few', '--limit must be a whole number, not "few".'],
-    ['completion tcsh', 'There is no completion for "tcsh".'],
-    ['api GET v1', '"v1" is no path.'],
-    ['api GET /v1 -H nonsense', '"nonsense" is no header.'],
+    ['completion tcsh', 'svc has no completion script for "tcsh".'],
+    ['api GET v1', '"v1" isn\'t a path.'],
+    ['api GET /v1 -H nonsense', '"nonsense" isn\'t a header.'],
   ])('%s', async (line, message) => {
     const { code, stdout, stderr } = await svc(line);
     expect([code, stdout]).toEqual([2, '']);
@@ -168,9 +168,9 @@ describe('a wrong command line', () => {
 
 describe('help', () => {
   it.each([
-    ['', 'From nothing to the first event:'],
-    ['help', 'From nothing to the first event:'],
-    ['--help', 'From nothing to the first event:'],
+    ['', 'Your first event:'],
+    ['help', 'Your first event:'],
+    ['--help', 'Your first event:'],
     ['inbox', 'svc inbox <command> [flags]'],
     ['help inbox', 'svc inbox <command> [flags]'],
     ['inbox --help', 'svc inbox <command> [flags]'],
@@ -325,7 +325,7 @@ describe('the witness of the ledger', () => {
     writeFileSync(witness, '{}');
     ledger.entries = [entry(1), entry(2, 'other')];
     const alarm = await svc('ledger verify', fake);
-    expect(alarm.stderr).toContain('Once that is explained: svc ledger verify --accept');
+    expect(alarm.stderr).toContain('Once you know why: svc ledger verify --accept');
     const { code, stdout } = await svc('ledger verify --accept', fake);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({

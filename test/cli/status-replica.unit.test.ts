@@ -90,24 +90,24 @@ describe('svc status over a gateway', () => {
       reads: 'stale',
       age_ms: 8 * 60_000,
       offline_since: '2026-01-02T11:52:00.000Z',
-      detail: 'The gateway cannot be reached: ECONNREFUSED.',
+      detail: "The gateway can't be reached: ECONNREFUSED.",
       witness: { ok: true, seq: 0 },
     } as const;
     expect(await lines(away)).toEqual([
       `  Gateway   ${GATEWAY}`,
       '  Replica   offline since 2026-01-02T11:52:00.000Z, position 12,345, 8 min behind',
-      '  Reads     from the replica, marked stale; writes are refused',
+      '  Reads     from the replica, marked stale; writes fail',
       '',
-      `${GATEWAY} cannot be reached: ECONNREFUSED. Reads come from the replica for up to`,
-      '24 h, writes are refused.',
+      `${GATEWAY} can't be reached: ECONNREFUSED. Reads come from the replica for up to 24`,
+      'h; writes fail.',
     ]);
   });
 
-  it('says why the gateway cannot be reached, also without a copy', () => {
-    const detail = 'The gateway cannot be reached: CERT_HAS_EXPIRED; to trust another, set X.';
+  it("says why the gateway can't be reached, also without a copy", () => {
+    const detail = "The gateway can't be reached: CERT_HAS_EXPIRED; to trust another, set X.";
     const away = { state: 'offline', reads: 'gateway', position: null, detail } as const;
     expect(replicaNote(statusWith(away))).toBe(
-      `${GATEWAY} cannot be reached: CERT_HAS_EXPIRED; to trust another, set X. The replica can't answer either: reads and writes are refused.`,
+      `${GATEWAY} can't be reached: CERT_HAS_EXPIRED; to trust another, set X. The replica can't answer either, so reads and writes fail.`,
     );
   });
 
@@ -120,7 +120,7 @@ describe('svc status over a gateway', () => {
       '  Reads     from the gateway',
     ]);
     expect(advice.join(' ')).toContain(
-      'It goes on by itself; until then reads come from the gateway.',
+      'svc keeps trying; until then, reads come from the gateway.',
     );
   });
 
@@ -130,7 +130,7 @@ describe('svc status over a gateway', () => {
     const shown = await lines({ witness });
     expect(shown).toContain('  Ledger    NOT what was seen before, from entry 77 on');
     expect(shown.slice(5).join(' ')).toBe(
-      `${GATEWAY} shows another ledger than before (entries were rewritten at entry 77). Ask whoever runs it. Once that is explained: svc ledger verify --accept`,
+      `${GATEWAY} shows a different ledger than before (entries were rewritten at entry 77). Ask the gateway's operator. Once you know why: svc ledger verify --accept`,
     );
   });
 
@@ -138,7 +138,7 @@ describe('svc status over a gateway', () => {
     [
       { state: 'refused', code: 'SCOPE_MISSING', detail: 'The key lacks the scope disk.' },
       '  Replica   none: the key lacks scopes',
-      'There is no replica: it needs a key with inbox:read, approvals, disk and ledger:read. All calls go to the gateway.',
+      'No replica: it needs a key with inbox:read, approvals, disk and ledger:read. All calls go to the gateway.',
     ],
     [
       { state: 'refused', code: 'KEY_REVOKED', detail: 'This API key has been revoked.' },
@@ -146,9 +146,9 @@ describe('svc status over a gateway', () => {
       `${GATEWAY} refuses the stored key (KEY_REVOKED). Sign in again: svc login`,
     ],
     [
-      { state: 'none', detail: "This gateway's store offers no replicas." },
-      '  Replica   none: the gateway offers none',
-      "This gateway's store offers no replicas. All calls go to the gateway.",
+      { state: 'none', detail: "This gateway\'s store doesn\'t support replicas." },
+      "  Replica   none: the gateway doesn't offer one",
+      "This gateway's store doesn't support replicas. All calls go to the gateway.",
     ],
     [
       {
@@ -156,7 +156,7 @@ describe('svc status over a gateway', () => {
         detail: 'The gateway has schema 9, this release knows 8: update svc here.',
       },
       '  Replica   none: see below',
-      'There is no replica: The gateway has schema 9, this release knows 8: update svc here. Until then all calls go to the gateway.',
+      'No replica: The gateway has schema 9, this release knows 8: update svc here. Until then all calls go to the gateway.',
     ],
   ] as const)('says why there is no copy: %j', async (report, line, advice) => {
     const shown = await lines({
@@ -204,7 +204,7 @@ describe('svc up over a copy that catches up', () => {
   it('says how far it is on a line, where that takes longer and nobody looks on', async () => {
     const { text } = await upWhile(false, Infinity);
     expect(text).toBe(
-      'The replica is not ready (catching up: 12,000 of 100,000 commits). It goes on by itself; until then reads come from the gateway. See: svc status\n',
+      "The replica isn't ready (catching up: 12,000 of 100,000 commits). svc keeps trying; until then, reads come from the gateway. See: svc status\n",
     );
   });
 });
@@ -222,7 +222,7 @@ describe('what svc up says of the copy', () => {
     const report = { state: 'catching-up', position: 12_000, behind: 88_000 } as const;
     expect(copyText({ ...LIVE, ...report })).toBe('catching up: 12,000 of 100,000 commits');
     expect(replicaNote(statusWith(report))).toBe(
-      'The replica is not ready (catching up: 12,000 of 100,000 commits). It goes on by itself; until then reads come from the gateway. See: svc status',
+      "The replica isn't ready (catching up: 12,000 of 100,000 commits). svc keeps trying; until then, reads come from the gateway. See: svc status",
     );
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Machine } from './signin/machine.ts';
 
-const SAID = 'The daemon works for the stored profile; for commands alone, and set here: ';
+const SAID = 'The daemon uses the stored profile. These variables affect only commands: ';
 
 let machine: Machine;
 beforeEach(() => {
@@ -26,7 +26,7 @@ describe('svc up', () => {
 
   it('says nothing where neither is set', async () => {
     const { stderr } = await up({});
-    expect(stderr).toContain('There is no profile "nope".');
+    expect(stderr).toContain('No profile "nope".');
     expect(stderr).not.toContain('for commands alone');
   });
 });

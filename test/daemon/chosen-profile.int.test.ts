@@ -36,7 +36,7 @@ describe('the profile a daemon is for', () => {
     'is refused where there is none called %s',
     (name) => {
       store({ team: TEAM }, 'team');
-      expect(() => chosenProfile(path, name)).toThrow(`There is no profile "${name}".`);
+      expect(() => chosenProfile(path, name)).toThrow(`No profile "${name}".`);
     },
   );
 
@@ -44,7 +44,7 @@ describe('the profile a daemon is for', () => {
     'is refused where its gateway is %s',
     (gateway) => {
       store({ team: { ...TEAM, gateway } }, 'team');
-      expect(() => chosenProfile(path, undefined)).toThrow('has no address of a gateway');
+      expect(() => chosenProfile(path, undefined)).toThrow('has no gateway address');
     },
   );
 });

@@ -80,7 +80,7 @@ describe('the credentials file', () => {
     expect(() => changeCredentials(path, refuse)).toThrow('No.');
     expect(readFileSync(path, 'utf8')).toBe(before);
     writeFileSync(path, 'damaged');
-    expect(() => changeCredentials(path, (stored) => stored)).toThrow('cannot be read');
+    expect(() => changeCredentials(path, (stored) => stored)).toThrow("svc can't read");
     expect(readFileSync(path, 'utf8')).toBe('damaged');
     expect(existsSync(`${path}.lock`)).toBe(false);
   });

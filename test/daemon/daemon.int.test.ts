@@ -108,17 +108,17 @@ describe('the first start', () => {
   });
 
   it('refuses a profile that is not there, or leads nowhere', async () => {
-    await expect(start(0, 'other')).rejects.toThrow('There is no profile "other".');
+    await expect(start(0, 'other')).rejects.toThrow('No profile "other".');
     const work = { gateway: 'gw.example', api_key: 'svc_live_x', project: 'prj_x' };
     const stored = { profiles: { work }, current: 'work' };
     writeFileSync(home.credentialsFile, JSON.stringify(stored));
-    await expect(start()).rejects.toThrow('The profile "work" has no address of a gateway.');
+    await expect(start()).rejects.toThrow('The profile "work" has no gateway address.');
     expect(await askStatus(home.socketPath)).toBeNull();
   });
 
   it('refuses a credentials file that it cannot read, and leaves it alone', async () => {
     writeFileSync(home.credentialsFile, '{"profiles":');
-    await expect(start()).rejects.toThrow('credentials.json cannot be read');
+    await expect(start()).rejects.toThrow("svc can't read");
     expect(await askStatus(home.socketPath)).toBeNull();
     expect(existsSync(home.daemonFile)).toBe(false);
   });

@@ -53,7 +53,7 @@ describe('the socket of a long home', () => {
   it('is refused when others can write to that folder', () => {
     mkdirSync(folder, { recursive: true });
     chmodSync(folder, 0o777);
-    expect(() => resolveHome(env)).toThrow('not a private folder of this user');
+    expect(() => resolveHome(env)).toThrow("isn't a private folder of this user");
     chmodSync(folder, 0o700);
     expect(resolveHome(env).socketPath).toContain(folder);
   });

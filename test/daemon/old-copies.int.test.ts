@@ -79,8 +79,8 @@ describe('at the start of a daemon', () => {
     ];
     const bare = new ReplicaFolder(replicaPath(home, 'prj_bare'));
     expect(sweep()).toEqual({
-      prj_old: 'It was not brought up to date for a week.',
-      prj_gone: 'This machine has no key of its project.',
+      prj_old: "It hasn't been updated for a week.",
+      prj_gone: 'This machine has no key for its project.',
     });
     for (const { path } of [old, foreign]) {
       expect(readdirSync(path).filter((name) => name.startsWith('replica'))).toEqual([]);
@@ -102,7 +102,7 @@ describe('at the start of a daemon', () => {
   it('a copy that cannot be removed is told of, and keeps nobody from starting', () => {
     const copy = copyOf('prj_gone', 8);
     mkdirSync(join(copy.downloadPath, 'in-the-way'), { recursive: true });
-    expect(sweep()).toEqual({ prj_gone: 'replica: an old copy cannot be removed' });
+    expect(sweep()).toEqual({ prj_gone: "replica: can't remove an old replica" });
   });
 
   it('a copy that somebody holds stays', () => {

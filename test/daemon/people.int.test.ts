@@ -180,7 +180,7 @@ describe('wrong settings', () => {
       SVC_BLOBS: 'ftp://x',
     };
     const refused = await start(env).catch((error: unknown) => error);
-    expect(refused).toMatchObject({ kind: 'settings', message: 'The settings are wrong.' });
+    expect(refused).toMatchObject({ kind: 'settings', message: 'Some settings are invalid.' });
     const told = (refused as { text(): string }).text();
     for (const name of Object.keys(env)) expect(told).toContain(`\n  ${name}`);
     expect(told).toContain('\n  SVC_MAIL_FROM is not set');

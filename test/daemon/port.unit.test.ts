@@ -27,7 +27,7 @@ describe('the port of later starts', () => {
     (text) => {
       writeFileSync(file, text);
       expect(() => rememberedPort(file)).toThrow(
-        `${file} names no port. Choose one: svc up --port N`,
+        `${file} has no port. Choose one: svc up --port N`,
       );
     },
   );

@@ -185,7 +185,7 @@ describe('without the gateway', () => {
         error: {
           code: 'UNAVAILABLE',
           message: 'The service cannot take this now.',
-          hint: `The gateway ${proxy.url} cannot be reached (nobody listens there). Nothing was changed: repeat it when the gateway is back; see \`svc status\`.`,
+          hint: `The gateway ${proxy.url} can't be reached (nothing is listening there). Nothing changed: repeat it when the gateway is back; see \`svc status\`.`,
           details: { gateway: proxy.url, retry_after: 5 },
         },
       },

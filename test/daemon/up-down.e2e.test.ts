@@ -89,7 +89,7 @@ describe('svc up and svc down', () => {
     expect(existsSync(join(folder.path, 'daemon.json'))).toBe(false);
     expect((await svc('down')).code).toBe(0);
     const doctor = await svc('doctor', '--json');
-    expect(doctor.out).toContain('"detail":"databases are sound"');
+    expect(doctor.out).toContain('"detail":"databases are intact"');
     expect((await svc('logs', '-n', '1')).out).toContain('"msg":"ended"');
   });
 
@@ -199,8 +199,8 @@ describe('svc up and svc down', () => {
     writeFileSync(file, '{"port":');
     const { code, err } = await svc('up', '--json');
     expect(code).toBe(7);
-    expect(err).toContain(`${file} names no port. Choose one: svc up --port N`);
-    expect((await svc('doctor')).out).toContain(`${file} names no port.`);
+    expect(err).toContain(`${file} has no port. Choose one: svc up --port N`);
+    expect((await svc('doctor')).out).toContain(`${file} has no port.`);
     const { base_url } = await up();
     expect(readFileSync(file, 'utf8')).toContain(new URL(base_url).port);
   });
@@ -225,7 +225,7 @@ describe('svc up and svc down', () => {
     const { code, out, err } = await svcWith(settings, 'up', '--port', '0');
     expect([code, out]).toEqual([7, '']);
     expect(err).toBe(
-      'START_FAILED: The settings are wrong.\n' +
+      'START_FAILED: Some settings are invalid.\n' +
         '  SVC_MAIL_FROM is not set: it says who writes.\n' +
         '  SVC_CALLBACK_ALLOW: `all` is not a range of addresses such as `127.0.0.0/8` or `::1/128`.\n',
     );
@@ -233,7 +233,7 @@ describe('svc up and svc down', () => {
     await up();
     const { err: note } = await svcWith({ SVC_SMTP_URL: 'smtp://x' }, 'up', '--json');
     expect(note).toBe(
-      'It runs with the settings it was started with. To take new ones: svc down && svc up\n',
+      "It's running with the settings it started with. To apply new ones: svc down && svc up\n",
     );
   });
 

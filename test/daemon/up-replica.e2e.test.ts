@@ -88,7 +88,7 @@ describe('svc up over a gateway', () => {
     expect(isAlive(first.pid)).toBe(false);
   });
 
-  it('says that the gateway cannot be reached, and runs all the same', async () => {
+  it("says that the gateway can't be reached, and runs all the same", async () => {
     await up();
     await svc('kv', 'set', 'color', '"blue"');
     await svc('kv', 'get', 'color');
@@ -97,12 +97,12 @@ describe('svc up over a gateway', () => {
     const { code, err } = await svc('up', '--port', '0', '--json');
     expect([code, err]).toEqual([
       0,
-      `${proxy.url} cannot be reached: ECONNREFUSED. Reads come from the replica for up to 24 h, writes are refused.\n`,
+      `${proxy.url} can't be reached: ECONNREFUSED. Reads come from the replica for up to 24 h; writes fail.\n`,
     ]);
     expect(JSON.parse((await svc('kv', 'get', 'color')).out)).toMatchObject({ value: 'blue' });
     const refused = await svc('kv', 'set', 'color', '"red"');
     expect(refused.code).toBe(7);
-    expect(refused.err).toContain(`The gateway ${proxy.url} cannot be reached`);
+    expect(refused.err).toContain(`The gateway ${proxy.url} can't be reached`);
     await proxy.up();
     await expect.poll(replica, { timeout: 30_000 }).toMatchObject({ state: 'live' });
   });
@@ -130,7 +130,7 @@ describe('svc up over a gateway', () => {
     const { code, out, err } = await svc('up', '--json');
     const team = JSON.parse(out) as Record<string, unknown>;
     expect([code, team['mode'], team['base_url']]).toEqual([0, 'replica', local['base_url']]);
-    expect(err).toBe(`Restarted the daemon: it ran for the project ${String(local['project'])}.\n`);
+    expect(err).toBe(`Restarted the daemon; it ran for the project ${String(local['project'])}.\n`);
     expect(isAlive(local.pid)).toBe(false);
     expect(team['project']).toBe(gateway.projectId);
   });
@@ -138,11 +138,11 @@ describe('svc up over a gateway', () => {
   it('refuses what cannot be: a profile that is not there, an owner of a project elsewhere', async () => {
     const unknown = await svc('up', '--profile', 'other');
     expect(unknown.code).toBe(7);
-    expect(unknown.err).toContain('START_FAILED: There is no profile "other".');
+    expect(unknown.err).toContain('START_FAILED: No profile "other".');
     await up();
     const owner = await svc('up', '--owner', 'ana@example.com');
     expect(owner.code).toBe(7);
-    expect(owner.err).toContain('The owner is not changed here: the project is at a gateway.');
+    expect(owner.err).toContain('The project is at a gateway: change its owner there.');
   });
 
   it('keeps the key out of its arguments and its log', async () => {

@@ -173,7 +173,7 @@ describe.skipIf(!ready)('a full disk', () => {
     const down = JSON.parse(await svc(home, ['down', '--json'])) as { stopped: boolean };
     expect(down.stopped).toBe(true);
     await expect.poll(() => runs(pid)).toBe(false);
-    expect(logged().map(({ msg }) => msg)).not.toContain('did not end cleanly');
+    expect(logged().map(({ msg }) => msg)).not.toContain("didn't shut down cleanly");
     rmSync(ballast);
     const up = await svcUp(home);
     ({ base_url: base, pid } = up);

@@ -6,7 +6,7 @@ import type { Asked } from '../../approvals/decision.ts';
 import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
 
 export const declaration: Additions = {
-  description: `Waits for a person, unless the policy decides at once. Approved, as asked or with one of the options: exit code 0, so that \`&&\` goes on. Denied, expired or more context needed: 5. ${ENDS}`,
+  description: `Waits for a person, unless the policy decides right away. Exit code 0 means go ahead: a person approved, or picked one of your options (status modified, choice in \`decision\`). Exit code 5: denied, expired or more context needed. ${ENDS}`,
   moreOptions: [UNTIL_DECIDED],
   seeAlso: ['request status', 'request watch', 'policy test', 'help exit-codes'],
 };

@@ -6,7 +6,7 @@ import type { Asked } from '../../approvals/decision.ts';
 import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
 
 export const declaration: Additions = {
-  description: `Waits for an answer: exit code 0, and the answer is \`decision\` in the JSON. Expired or more context needed: 5. ${ENDS}`,
+  description: `Waits for an answer. Exit code 0: answered, with the answer in \`decision\` of the JSON. Exit code 5: expired or more context needed. ${ENDS}`,
   moreOptions: [UNTIL_DECIDED],
   seeAlso: ['request status', 'request watch', 'help exit-codes'],
 };

@@ -7,7 +7,7 @@ import { storedProfiles } from '../../signin/profiles.ts';
 export const declaration: Declaration = {
   summary: 'Print the API key that commands send.',
   description:
-    'It comes from SVC_API_KEY, or else from the stored profile. Give it to a program of yours as its bearer token.',
+    'Reads SVC_API_KEY, or else the stored profile. Your own programs can send it as a bearer token.',
   args: [],
   options: [],
   examples: ['auth token', 'auth token --profile work'],
@@ -32,10 +32,10 @@ function noKey({ client, home }: CommandContext): CliError {
   return new CliError({
     code: 'UNAUTHENTICATED',
     message: isElsewhere
-      ? `The stored key belongs to another address than ${gateway.origin}, which SVC_GATEWAY names.`
-      : 'There is no API key on this machine.',
+      ? `SVC_GATEWAY is ${gateway.origin}, but the stored key is for another address.`
+      : 'No API key is stored on this machine.',
     hint: isElsewhere
-      ? 'Unset SVC_GATEWAY, name a profile of that address with --profile, or get a key there: svc login'
+      ? 'Unset SVC_GATEWAY, choose a profile for that address with --profile, or get a key there: svc login'
       : `${NO_KEY_HINT}. Or set SVC_API_KEY.`,
     exit: EXIT.signedOut,
   });

@@ -26,7 +26,7 @@ export async function run(context: CommandContext, shape: OperationShape): Promi
 
 const BOT_HINTS: Readonly<Record<string, string>> = {
   CHANNEL_KIND_UNAVAILABLE:
-    'Make a bot with @BotFather, then: svc down && SVC_TELEGRAM_TOKEN=… svc up. Or use email.',
+    'Create a bot with @BotFather, then: svc down && SVC_TELEGRAM_TOKEN=… svc up. Or use email.',
   UNAVAILABLE: "The Telegram bot isn't connected yet. See why with: svc status",
 };
 
@@ -46,23 +46,24 @@ function channelAddedView(answer: unknown): View {
   const { id, label } = channel;
   return {
     lines: (look) => {
-      const ends = typeof expires === 'string' ? ` It ends ${age(expires, look.now)}.` : '';
+      const ends =
+        typeof expires === 'string' ? ` The link expires ${age(expires, look.now)}.` : '';
       const first =
         url === undefined
           ? [
-              `1. A mail with a link is on its way to ${plainText(address)}: open it and confirm.${ends}`,
+              `1. svc sent a confirmation link to ${plainText(address)}. Open it and confirm.${ends}`,
             ]
           : [
-              `1. Open this link on the telephone of the person, and tap Start.${ends}`,
+              `1. Open this link on the person's phone and tap Start.${ends}`,
               '',
               `   ${plainText(url)}`,
               '',
             ];
       return [
-        look.bold(safeLine(`${plainText(label)} is added, and not asked yet:`)),
+        look.bold(safeLine(`Added ${plainText(label)}. Before agents can ask them:`)),
         ...first.map(safeLine),
-        '2. The owner is asked to let the channel in.',
-        '3. Then it is active. See how far it is with: svc channel list',
+        '2. The owner approves the channel.',
+        '3. The channel becomes active. Check with: svc channel list',
         look.faint(`   ${safeLine(plainText(id))}`),
       ];
     },

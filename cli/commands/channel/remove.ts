@@ -13,7 +13,7 @@ function channelRemovedView(answer: unknown): View {
   return {
     lines: () => [
       safeLine(
-        `Removed ${id}. Its links and buttons no longer work; what waited for it alone is the owner's.`,
+        `Removed ${id}. Its links and buttons no longer work. Requests only it could decide go to the owner.`,
       ),
     ],
   };

@@ -11,7 +11,7 @@ import { tellOutbox } from '../../approvals/outbox-hint.ts';
 import { emailView } from '../../view/email.ts';
 
 export const declaration: Additions = {
-  description: `Each recipient gets a message of its own. The policy may ask a person first; what waits goes out on its own once approved, and the same call again waits for the same decision meanwhile. Sent or queued: exit code 0. Denied or expired: 5. ${ENDS} Replies come into the inbox as email.received with reply_to set, failures as email.failed and email.bounced.`,
+  description: `Each recipient gets a separate message. The policy may ask a person first: once they approve, the messages go out without another call; repeating the call until then waits for the same decision. Exit code 0: sent or queued. Exit code 5: denied or expired. ${ENDS} Replies arrive in the inbox as email.received with reply_to set, failures as email.failed and email.bounced.`,
   moreOptions: [UNTIL_DECIDED],
   seeAlso: ['email status', 'outbox show', 'policy test'],
 };
@@ -62,6 +62,6 @@ function withSource(error: unknown): unknown {
   if (!(error instanceof CallError) || error.code !== 'EMAIL_SOURCE_REQUIRED') return error;
   const { code, message, details, exit } = error;
   const hint =
-    'Add one, so that replies come into the inbox: svc source add mail --type email. Or do without replies: --reply-to-inbox false';
+    'Add one to receive replies in the inbox: svc source add mail --type email. Or send without replies: --reply-to-inbox false';
   return new CliError({ code, message, hint, details, exit });
 }

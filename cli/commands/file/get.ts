@@ -16,24 +16,25 @@ import { EXIT } from '../../exit.ts';
 import { switchOption, textArgument } from '../../input/option-values.ts';
 
 export const declaration: Declaration = {
-  summary: 'Fetch a file from the disk.',
+  summary: 'Download a file from the disk.',
   description:
-    'Checks size and SHA-256 before the file gets its name, so a broken download leaves nothing behind. In a pipe the answer says where the file is; with - you get its bytes instead.',
+    'Checks the size and SHA-256 before saving, so a broken download leaves nothing behind. In a pipe, prints where the file is; with -, prints its bytes instead.',
   args: [
     {
       name: 'path',
       required: true,
-      summary: 'The stored file, as a path or `disk://` reference.',
+      summary: 'The stored file: a path or a `disk://` reference.',
       stored: 'files',
     },
     {
       name: 'file',
       required: false,
-      summary: 'Where to: a file, a folder, or - for standard output (its own name, here).',
+      summary:
+        'Where to save it: a file, a folder, or - for standard output (default: same name, current folder).',
       stored: 'paths',
     },
   ],
-  options: [{ flag: 'force', summary: 'Replace a file that is there.' }],
+  options: [{ flag: 'force', summary: 'Overwrite an existing file.' }],
   examples: [
     'file get reports/may.pdf',
     'file get reports/may.pdf /tmp/ --force',
@@ -63,8 +64,8 @@ async function fetched(disk: RemoteDisk, path: string): Promise<FetchedFile> {
     return await disk.get(path);
   } catch (error) {
     if (!(error instanceof CallError) || error.code !== 'NOT_FOUND') throw error;
-    const hint = 'See what is there: svc file list';
-    const message = `There is no file "${path}".`;
+    const hint = 'List the files: svc file list';
+    const message = `No file "${path}" on the disk.`;
     throw new CliError({ code: 'NOT_FOUND', message, hint, exit: error.exit });
   }
 }

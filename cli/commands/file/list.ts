@@ -12,17 +12,17 @@ import { plainText } from '../../view/terminal-text.ts';
 
 export const declaration: Declaration = {
   summary: 'List stored files in byte order of their paths.',
-  description: 'The cursor holds its place while files come and go.',
+  description: 'The cursor keeps its place while files are added and removed.',
   args: [
     {
       name: 'prefix',
       required: false,
-      summary: 'Only paths that begin so; it may end within a name.',
+      summary: 'Only paths that start with this; it may end mid-name.',
     },
   ],
   options: [
-    { flag: 'cursor', value: 'VALUE', summary: 'The next_cursor of the page before.' },
-    { flag: 'limit', value: 'N', summary: 'How many (1 to 100, default 20).' },
+    { flag: 'cursor', value: 'VALUE', summary: 'The next_cursor from the previous page.' },
+    { flag: 'limit', value: 'N', summary: 'How many to list (1 to 100, default 20).' },
   ],
   examples: [
     'file list',

@@ -17,27 +17,27 @@ import { isSendable } from '../../header.ts';
 import { textArgument, textOption } from '../../input/option-values.ts';
 
 export const declaration: Declaration = {
-  summary: 'Save a file of this machine on the disk.',
+  summary: 'Upload a file to the disk.',
   description:
-    'Sends up to 100 MB and compares the SHA-256 of the saved file with the original. It replaces a file with the same path and ends its links. If the file changes while svc reads it, nothing is saved.',
+    'Uploads up to 100 MB and checks the SHA-256 of the saved file. Replaces any file at the same path and ends its links. If the file changes while svc reads it, svc saves nothing.',
   args: [
     {
       name: 'file',
       required: true,
-      summary: 'The file to send, or - for standard input.',
+      summary: 'The file to upload, or - for standard input.',
       stored: 'paths',
     },
     {
       name: 'path',
       required: false,
-      summary: 'Where it is kept (the name of the file); required with -.',
+      summary: 'Where to store it (default: the file name); required with -.',
     },
   ],
   options: [
     {
       flag: 'content-type',
       value: 'TYPE',
-      summary: 'What it is, such as text/csv (told from the extension of the path).',
+      summary: "The media type, such as text/csv (default: from the path's extension).",
     },
   ],
   writes: true,
@@ -65,7 +65,10 @@ export async function putFile(context: CommandContext, stdin: () => Stream): Pro
   const path = pathFor(file, textArgument(context, 'path'));
   const contentType = (textOption(context, 'content-type') ?? contentTypeOf(path)).trim();
   if (!isSendable('content-type', contentType) || contentType === '') {
-    throw usageError('--content-type cannot be sent.', 'For example: --content-type text/csv');
+    throw usageError(
+      "--content-type isn't a valid header value.",
+      'For example: --content-type text/csv',
+    );
   }
   const disk = new RemoteDisk(context.client(), signal);
   const source = await sourceOf(context, file, stdin);
@@ -94,7 +97,7 @@ function pathFor(file: string, given: string | undefined): string {
   if (given !== undefined && !given.endsWith('/')) return typedPath(given);
   if (file !== '-') return typedPath((given ?? '') + basename(file));
   throw usageError(
-    'What comes from standard input needs a path.',
+    'Uploads from standard input need a path.',
     'For example: svc file put - notes/today.md',
   );
 }
@@ -107,7 +110,7 @@ async function sourceOf(
   if (file === '-') return spooled(context, STANDARD_INPUT, stdin());
   const kind = await named(file, stat(file));
   if (kind.isDirectory()) {
-    throw usageError(`"${file}" is a folder.`, `Send what is in it: svc file sync ${file} PREFIX`);
+    throw usageError(`"${file}" is a folder.`, `Upload its files: svc file sync ${file} PREFIX`);
   }
   // Told before it is opened, and before anything is asked of the other side.
   if (kind.size > FILE_MAX_BYTES) throw tooLarge(`"${file}"`, kind.size);

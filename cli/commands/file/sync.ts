@@ -21,17 +21,17 @@ import { switchOption, textArgument } from '../../input/option-values.ts';
 import { pluralize } from '../../../shared/lib/pluralize.ts';
 
 export const declaration: Declaration = {
-  summary: 'Make the disk like a folder, or the folder like the disk.',
+  summary: 'Sync a local folder to the disk, or the disk to a folder.',
   description:
-    'Compares by size and SHA-256 and sends only what differs, four files at a time. Symbolic links and special files are skipped, with a line each. If one file fails, the others still go on; the exit code is then 1, and the same command continues where it stopped.',
+    'Compares size and SHA-256 and transfers only files that differ, four at a time. Skips symbolic links and special files, and lists each one. If a file fails, the rest still sync and the exit code is 1; run the same command again to continue.',
   args: [
-    { name: 'dir', required: true, summary: 'The folder on this machine.', stored: 'paths' },
-    { name: 'prefix', required: true, summary: 'The folder on the disk; / is the whole disk.' },
+    { name: 'dir', required: true, summary: 'The local folder.', stored: 'paths' },
+    { name: 'prefix', required: true, summary: 'The folder on the disk; / means the whole disk.' },
   ],
   options: [
-    { flag: 'down', summary: 'From the disk to this machine.' },
-    { flag: 'delete', summary: 'Also remove what is not at the source.' },
-    { flag: 'dry-run', summary: 'Only show what would be done.' },
+    { flag: 'down', summary: 'Sync from the disk to this machine.' },
+    { flag: 'delete', summary: 'Also delete files missing from the source.' },
+    { flag: 'dry-run', summary: 'Show the changes without making them.' },
   ],
   writes: true,
   examples: [
@@ -110,16 +110,16 @@ async function transfer(
   }
 }
 
-/** False when there is none yet, which is for the way down to make. */
+/** False when not found yet, which is for the way down to make. */
 async function checkFolder(folder: string, direction: 'up' | 'down'): Promise<boolean> {
   try {
     if ((await stat(folder)).isDirectory()) return true;
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw unreadable(error, folder);
     if (direction === 'down') return false;
-    throw usageError(`There is no folder "${folder}".`);
+    throw usageError(`No folder "${folder}" here.`);
   }
-  throw usageError(`"${folder}" is no folder.`, `Send a single file: svc file put ${folder}`);
+  throw usageError(`"${folder}" isn't a folder.`, `Upload a single file: svc file put ${folder}`);
 }
 
 function tell({ output }: CommandContext, { items }: Plan, { scan, withDelete }: Told): void {
@@ -127,7 +127,7 @@ function tell({ output }: CommandContext, { items }: Plan, { scan, withDelete }:
     if (outcome === 'skipped') output.note(`Skipped: ${file} (${reason})`);
   }
   if (withDelete && !scan.isComplete) {
-    output.note('Nothing is deleted, as not all folders could be read.');
+    output.note("svc deleted nothing because it couldn't read every folder.");
   }
 }
 
@@ -141,7 +141,7 @@ function refuseEmptySource({ items, unchanged }: Plan, source: string): void {
   const deletions = items.filter(({ action }) => action === 'delete').length;
   if (deletions === 0 || deletions < items.length + unchanged) return;
   throw usageError(
-    `Nothing is in ${source}, so --delete would remove all that the other side has: ${pluralize(deletions, 'file')}.`,
-    'Check both names; --dry-run shows what would go. One by one: svc file delete PATH',
+    `${source} is empty, so --delete would remove everything on the other side: ${pluralize(deletions, 'file')}.`,
+    'Check both names; --dry-run lists the deletions. To delete files one at a time: svc file delete PATH',
   );
 }

@@ -8,7 +8,7 @@ import type { Asked } from '../../approvals/decision.ts';
 import { ENDS } from '../../approvals/options.ts';
 
 export const declaration: Additions = {
-  description: `Whoever has the link can read the file without a key until it expires; replacing or deleting the file ends it. A person may have to allow it. Denied, expired or more context needed: exit code 5. ${ENDS}`,
+  description: `Anyone with the link can download the file without a key until the link expires. Replacing or deleting the file ends the link. A person may have to approve it first. Exit code 5: denied, expired or more context needed. ${ENDS}`,
 };
 
 /** `svc file url`: a person may have to allow it. */

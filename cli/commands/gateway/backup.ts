@@ -5,20 +5,20 @@ import { switchOption } from '../../input/option-values.ts';
 
 export const declaration: Declaration = {
   order: 1,
-  summary: 'Copy all data of a gateway to a new folder, also while it runs.',
+  summary: "Back up a gateway's data to a new folder, even while it runs.",
   description:
-    'Each project is as it stood at one moment, with everything that was answered before the backup began. Files in an S3 bucket are named, not copied. The master key is left out unless it is asked for: keep a copy of it somewhere else, since without it no stored secret can be opened again. The folder appears once all of it is on the disk.',
+    'Each project is copied as of one moment, with every write confirmed before the backup began. Files in an S3 bucket are listed, not copied. The master key is left out unless you ask for it: keep a copy elsewhere, because nothing can decrypt the stored secrets without it. The folder appears only when the backup is complete.',
   args: [
     {
       name: 'dir',
       required: true,
-      summary: 'The folder to make; must not be there',
+      summary: 'The folder to create; it must not exist',
       stored: 'paths',
     },
   ],
   options: [
     ...DATA_OPTIONS,
-    { flag: 'include-key', summary: 'Put the master key into the backup as well' },
+    { flag: 'include-key', summary: 'Include the master key in the backup' },
   ],
   examples: [
     'gateway backup /backup/2026-01-02',

@@ -5,22 +5,19 @@ import { switchOption, textArgument } from '../../input/option-values.ts';
 
 export const declaration: Declaration = {
   order: 4,
-  summary: 'Copy one project to a new folder, to move it to another gateway.',
+  summary: 'Export one project to a folder, to move it to another gateway.',
   description:
-    'Works beside a running gateway or without one. The folder holds the database, all files, those of an S3 bucket too, and the owner; secrets stay sealed, so the other gateway must have the same master key. With --hold nothing can be written to the project from then on: callers are told to come again, what is being sent may end, and the copy has everything that was answered. It stays held until it is released. What replicas follow is not part of it: they copy the project afresh where it is imported.',
+    'Works whether or not the gateway runs. The folder holds the database, all files (including those in an S3 bucket) and the owner. Secrets stay encrypted, so the other gateway needs the same master key. With --hold the project becomes read-only first: callers are told to retry, sends in progress finish, and the export has every confirmed write. The project stays on hold until you release it. Replicas copy the project again from the new gateway.',
   args: [
     PROJECT_ARGUMENT,
     {
       name: 'dir',
       required: true,
-      summary: 'The folder to make; must not be there',
+      summary: 'The folder to create; it must not exist',
       stored: 'paths',
     },
   ],
-  options: [
-    ...DATA_OPTIONS,
-    { flag: 'hold', summary: 'Let nothing be written to the project from now on' },
-  ],
+  options: [...DATA_OPTIONS, { flag: 'hold', summary: 'Make the project read-only from now on' }],
   examples: ['gateway export shop /moves/shop --hold', 'gateway export shop ./shop'],
 };
 

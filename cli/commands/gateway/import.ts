@@ -5,19 +5,19 @@ import { textOption } from '../../input/option-values.ts';
 
 export const declaration: Declaration = {
   order: 5,
-  summary: 'Take in a project that another gateway has exported, after checking all of it.',
+  summary: 'Import a project exported by another gateway, after checking all of it.',
   description:
-    'Checks every file against the digests of the export, the structure of the database, its ledger up to the head it had, and that this gateway has the master key of its secrets. The project is active at once, also in a gateway that runs: its keys, hooks and links work here. An import that was cut short may be repeated. With --slug it gets another slug, and other mail addresses with it.',
+    "Checks every file against the export's digests, the database structure, the ledger up to its recorded head, and that this gateway's master key opens the secrets. The project is active right away, even in a running gateway: its keys, hooks and links work here. If an import is interrupted, run it again. With --slug the project gets a new slug, and new mail addresses with it.",
   args: [
     {
       name: 'dir',
       required: true,
-      summary: 'The folder that `svc gateway export` made',
+      summary: 'A folder created by `svc gateway export`',
       stored: 'paths',
     },
   ],
   options: [
-    { flag: 'slug', value: 'SLUG', summary: 'Where another project has its slug' },
+    { flag: 'slug', value: 'SLUG', summary: 'A new slug, if another project already has this one' },
     ...DATA_OPTIONS,
   ],
   examples: [

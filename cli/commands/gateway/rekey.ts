@@ -5,15 +5,15 @@ import { requiredText } from '../../input/option-values.ts';
 
 export const declaration: Declaration = {
   order: 3,
-  summary: 'Change the master key: seal every secret with another one.',
+  summary: 'Replace the master key and re-encrypt every secret.',
   description:
-    'End the gateway first, or the daemon of local mode (`svc down`), and make a backup. Each secret is opened and sealed anew, and what finds people by their addresses is made anew, one transaction a database, after all of it was checked. Until the end both keys are there, the new one in the data folder too, and nothing starts on the data; when it is cut short, run it again. A key in the data folder (master.key) is replaced, and kept beside it under another name; a key that SVC_MASTER_KEY_FILE names stays, and the new one has to be named there before the next start. Backups and exports made before need the key of before. Links to payloads, mails and downloads end, which hold for an hour at most; sign-ins, sessions, links that decide or share, hooks and API keys go on. Not for databases on a server.',
+    "First stop the gateway, or the daemon in local mode (`svc down`), and make a backup. svc checks everything, then re-encrypts each secret and rebuilds the address index, in one transaction per database. Until it finishes, both keys exist (the new one also in the data folder) and nothing can start on the data; if it's interrupted, run it again. svc replaces a key in the data folder (master.key) and keeps the old one there under another name. If SVC_MASTER_KEY_FILE names the key, that file stays: point the setting at the new one before the next start. Older backups and exports still need the old key. Links to payloads, mails and downloads, which last an hour at most, stop working; sign-ins, sessions, decision and share links, hooks and API keys keep working. Doesn't work with databases on a server.",
   args: [],
   options: [
     {
       flag: 'new-key',
       value: 'FILE',
-      summary: 'File of the new key; made where it is not there',
+      summary: "File of the new key; created if it doesn't exist",
       stored: 'paths',
     },
     ...DATA_OPTIONS,
@@ -30,7 +30,7 @@ export function run(context: CommandContext): Promise<never> {
   const file = requiredText(
     context,
     'new-key',
-    'Name a file for the new key; it is made where it is not there.',
+    "Name a file for the new key; svc creates it if it doesn't exist.",
   );
   const options = ['rekey', `--new-key=${file}`, ...dataOptions(context)];
   return becomeGateway('gateway/admin', options);

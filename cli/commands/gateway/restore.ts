@@ -4,14 +4,14 @@ import { becomeGateway } from '../../gateway-process.ts';
 
 export const declaration: Declaration = {
   order: 2,
-  summary: 'Put a backup into an empty data folder, after checking all of it.',
+  summary: 'Restore a backup into an empty data folder, after checking all of it.',
   description:
-    'Checks every file against the digests of the backup, the structure of each database, its ledger up to the head it had, and that the master key opens its secrets. The key is looked for at SVC_MASTER_KEY_FILE, in the data folder as master.key, and in the backup. Replicas of the projects are copied afresh when their daemons call again.',
+    "Checks every file against the backup's digests, each database's structure, each ledger up to its recorded head, and that the master key opens the secrets. Looks for the key at SVC_MASTER_KEY_FILE, as master.key in the data folder, and in the backup. Daemons copy their replicas again when they reconnect.",
   args: [
     {
       name: 'dir',
       required: true,
-      summary: 'The folder that `svc gateway backup` made',
+      summary: 'A folder created by `svc gateway backup`',
       stored: 'paths',
     },
   ],

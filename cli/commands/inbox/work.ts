@@ -20,25 +20,25 @@ import { WorkView } from '../../work/work-view.ts';
 export const declaration: Declaration = {
   summary: 'Run a command for each event.',
   description:
-    'Claims events one after another and runs the command with the whole event as JSON on standard input and SVC_EVENT_ID, SVC_EVENT_TYPE, SVC_EVENT_SOURCE and SVC_LEASE_ID in its environment. The lease is extended while it runs. Exit 0 acks the event with standard output as its result; 75 gives it back to be tried again; 65 gives it up at once; any other end gives it back too, and the fifth failure is the last. Ctrl-C waits for what runs; a second one gives it back.',
+    'Claims events in turn and runs your command with the event as JSON on standard input, plus SVC_EVENT_ID, SVC_EVENT_TYPE, SVC_EVENT_SOURCE and SVC_LEASE_ID in the environment. svc extends the lease while the command runs. Exit 0 acks the event, with standard output as its result; 75 returns it to be retried; 65 makes it dead at once; anything else returns it too, and the fifth failure makes it dead. Ctrl-C waits for running commands; a second Ctrl-C stops them and returns their events.',
   args: [],
   options: [
-    { flag: 'exec', value: 'CMD', summary: 'The command, for `sh -c`. Needed.' },
+    { flag: 'exec', value: 'CMD', summary: 'The command, run with `sh -c` (required).' },
     SOURCE,
     TYPE,
     {
       flag: 'concurrency',
       value: 'N',
-      summary: 'How many commands run side by side (1 to 64, default 1).',
+      summary: 'How many commands run at once (1 to 64, default 1).',
     },
     {
       flag: 'lease-seconds',
       value: 'N',
-      summary: 'How long a claim holds unless extended (30 to 3600, default 300).',
+      summary: 'How long each claim lasts, in seconds (30 to 3600, default 300).',
     },
-    { flag: 'once', summary: 'End after one event; exit 1 when its command failed.' },
-    { flag: 'max', value: 'N', summary: 'End after this many events.' },
-    { flag: 'drain', summary: 'End when nothing is pending.' },
+    { flag: 'once', summary: 'Stop after one event; exit 1 if its command failed.' },
+    { flag: 'max', value: 'N', summary: 'Stop after this many events.' },
+    { flag: 'drain', summary: 'Stop when no events are pending.' },
   ],
   examples: [
     "inbox work --exec './handle.sh'",
@@ -115,7 +115,9 @@ export async function work(options: Work): Promise<void> {
   const seconds = options.drain ? DRAIN_WAIT_SECONDS : WAIT_SECONDS;
   const interrupted = (): void => {
     if (running.size > 0) {
-      note(`Waiting for ${running.size} running. Press Ctrl-C again to give them back.`);
+      note(
+        `Waiting for ${running.size} running. Press Ctrl-C again to stop them and return their events.`,
+      );
     }
   };
   signal.addEventListener('abort', interrupted, { once: true });
@@ -154,7 +156,7 @@ async function refuseMissingProgram(command: string, env: NodeJS.ProcessEnv): Pr
   const check = spawn('sh', ['-c', 'command -v -- "$1"', 'sh', program], { env, stdio: 'ignore' });
   await once(check, 'close');
   if (check.exitCode === 0) return;
-  throw usageError(`The command \`${program}\` is not found or may not be executed.`);
+  throw usageError(`The command \`${program}\` doesn't exist or isn't executable.`);
 }
 
 /** Aborted by the Ctrl-C or SIGTERM after the one that ended the work. */

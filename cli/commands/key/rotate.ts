@@ -23,9 +23,9 @@ function store({ home, output }: CommandContext, oldKey: string, newKey: string)
   const { credentialsFile } = home;
   try {
     const stored = replaceStoredKey(credentialsFile, oldKey, newKey);
-    if (stored) output.note(`The new secret is stored in ${credentialsFile}.`);
+    if (stored) output.note(`Stored the new secret in ${credentialsFile}.`);
   } catch (error) {
-    const message = `The new secret could not be stored in ${credentialsFile}: keep the one shown above.`;
+    const message = `svc couldn't store the new secret in ${credentialsFile}. Keep the one shown above.`;
     const hint = error instanceof Error ? error.message : null;
     throw new CliError({ code: 'NOT_STORED', message, hint, exit: EXIT.refused });
   }

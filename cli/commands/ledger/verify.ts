@@ -25,11 +25,11 @@ import { plainText, safeLine } from '../../view/terminal-text.ts';
 
 export const declaration: Additions = {
   description:
-    'Names the first entry that does not fit, and compares with the newest entry this machine has seen: a ledger that was cut off or rewritten whole shows too. Exit code 1 when something is wrong.',
+    'Reports the first bad entry. Also compares the ledger with the newest entry this machine has seen, which reveals one that was cut off or rewritten. Exit code 1: something is wrong.',
   moreOptions: [
     {
       flag: 'accept',
-      summary: 'Remember the history at hand from now on, if it is sound in itself',
+      summary: 'Trust the current history from now on, if its chain is intact',
     },
   ],
   moreExamples: ['ledger verify --accept'],
@@ -67,13 +67,13 @@ async function verify(shape: OperationShape, context: CommandContext): Promise<n
 async function accept(shape: OperationShape, context: CommandContext): Promise<number> {
   const { home, output, options } = context;
   if (shape.fields.some(({ name }) => options[name.replaceAll('_', '-')] !== undefined)) {
-    throw usageError('--accept is for the whole ledger: leave out --from-seq and --to-seq.');
+    throw usageError('--accept covers the whole ledger: leave out --from-seq and --to-seq.');
   }
   const answer = await callOperation(shape, context);
   const project = parseApiKey(context.client().apiKey)?.projectId;
   if (!isObject(answer) || project === undefined || answer['ok'] !== true) {
     output.answer(answer, verdictView(answer, null));
-    output.note('Nothing was accepted: the chain of this ledger is broken.');
+    output.note("Not accepted: this ledger's chain is broken.");
     return EXIT.refused;
   }
   const now = isHead(answer['head']) ? answer['head'] : null;
@@ -95,7 +95,7 @@ async function acceptInReplica({ home }: CommandContext, project: string): Promi
   if (await askAcceptLedger(home.socketPath)) return;
   throw new CliError({
     code: 'NOT_ACCEPTED',
-    message: 'The daemon does not accept the ledger now. Nothing was changed.',
+    message: "The daemon can't accept the ledger right now. Nothing changed.",
     hint: 'Stop it and try again: svc down && svc ledger verify --accept && svc up',
     exit: EXIT.refused,
   });
@@ -124,7 +124,7 @@ function acceptedView(
   answer: Answer,
   { before, now }: { readonly before: LedgerHead | null; readonly now: LedgerHead | null },
 ): View {
-  const text = `Accepted: remembered was ${endText(before)}, now it is ${endText(now)}.`;
+  const text = `Accepted. This machine remembered ${endText(before)}; now it remembers ${endText(now)}.`;
   return { lines: (look) => [...verdictLines(answer, null, look), safeLine(text)] };
 }
 
@@ -141,11 +141,11 @@ function verdictLines(answer: Answer, history: HistoryCheck | null, look: Look):
   const word = history?.ok === false ? history.reason.toUpperCase() : 'OK';
   const more: string[] = [];
   if (answer['anchored'] === false) {
-    more.push(`What stands before ${place(answer['from_seq'])} was taken as it is.`);
+    more.push(`Entries before ${place(answer['from_seq'])} weren't checked.`);
   }
   if (history?.ok === true && history.remembered) {
     const { seq, at } = history.remembered;
-    more.push(`${place(seq)}, which this machine remembers from ${at}, is still as it was.`);
+    more.push(`${place(seq)}, which this machine saw on ${at}, is unchanged.`);
   }
   return [
     `${look.bold(word)}  ${checkedText(answer)}, ${headText(answer['head'], look.now)}`,

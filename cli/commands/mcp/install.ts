@@ -19,9 +19,9 @@ import { replaceFile } from '../../mcp/replace-file.ts';
 export const MCP_CLIENT_NAMES = ['claude-code', 'codex', 'cursor'] as const;
 
 export const declaration: Declaration = {
-  summary: 'Set an MCP client up to use this server.',
+  summary: 'Set up an MCP client to use svc.',
   description:
-    'Adds the server to the configuration of the client and leaves the rest of the file as it is. Repeating it changes nothing.',
+    "Adds the server to the client's configuration file and leaves the rest alone. Running it again changes nothing.",
   args: [
     {
       name: 'client',
@@ -35,11 +35,11 @@ export const declaration: Declaration = {
       flag: 'scope',
       value: 'SCOPE',
       summary:
-        'For this user or for the project in this folder (project for claude-code, else user).',
+        'For this user, or for the project in this folder (default: project for claude-code, else user).',
       choices: ['user', 'project'],
     },
-    { flag: 'name', value: 'NAME', summary: 'The name of the server in the client (svc).' },
-    { flag: 'print', summary: 'Show the entry and write nothing.' },
+    { flag: 'name', value: 'NAME', summary: "The server's name in the client (default svc)." },
+    { flag: 'print', summary: 'Print the entry without writing it.' },
   ],
   examples: [
     'mcp install claude-code',
@@ -78,7 +78,7 @@ const CLIENTS: Readonly<Record<(typeof MCP_CLIENT_NAMES)[number], McpClient>> = 
       project: ({ project }) => join(project, '.mcp.json'),
     },
     next: {
-      user: 'Start Claude Code anew; /mcp shows the server.',
+      user: 'Restart Claude Code; /mcp shows the server.',
       project: 'Start Claude Code in this folder and approve the server; /mcp shows it.',
     },
   },
@@ -90,8 +90,8 @@ const CLIENTS: Readonly<Record<(typeof MCP_CLIENT_NAMES)[number], McpClient>> = 
       project: ({ project }) => join(project, '.codex', 'config.toml'),
     },
     next: {
-      user: 'Start Codex anew; /mcp shows the server.',
-      project: 'Codex reads this file in folders that it trusts; /mcp shows the server.',
+      user: 'Restart Codex; /mcp shows the server.',
+      project: 'Codex reads this file in folders it trusts; /mcp shows the server.',
     },
   },
   cursor: {
@@ -102,8 +102,8 @@ const CLIENTS: Readonly<Record<(typeof MCP_CLIENT_NAMES)[number], McpClient>> = 
       project: ({ project }) => join(project, '.cursor', 'mcp.json'),
     },
     next: {
-      user: 'Start Cursor anew and turn the server on in its settings.',
-      project: 'Start Cursor anew and turn the server on in its settings.',
+      user: 'Restart Cursor and turn the server on in its settings.',
+      project: 'Restart Cursor and turn the server on in its settings.',
     },
   },
 };
@@ -113,7 +113,7 @@ export async function run(context: CommandContext): Promise<number> {
   const { env, output } = context;
   const client = chosenClient(textArgument(context, 'client'));
   const name = textOption(context, 'name') ?? 'svc';
-  if (!NAME.test(name)) throw usageError('--name may hold 1 to 64 of a-z, A-Z, 0-9, _ and -.');
+  if (!NAME.test(name)) throw usageError('--name takes 1 to 64 of a-z, A-Z, 0-9, _ and -.');
   const given = textOption(context, 'scope');
   const scope: Scope = given === 'user' || given === 'project' ? given : client.scope;
   const paths = { home: env['HOME'] || homedir(), project: process.cwd(), env };
@@ -128,7 +128,7 @@ export async function run(context: CommandContext): Promise<number> {
   }
   if (!print) output.note(changed ? `Written to ${file}:` : `Already in ${file}:`);
   output.line(shown);
-  if (print) output.note(`Put it into ${file}`);
+  if (print) output.note(`Add it to ${file}`);
   else explain(context, { next: client.next[scope], scope, entry });
   return EXIT.done;
 }
@@ -137,7 +137,7 @@ function chosenClient(name: string | undefined): McpClient {
   const known = MCP_CLIENT_NAMES.find((one) => one === name);
   if (known) return CLIENTS[known];
   throw usageError(
-    name === undefined ? 'Name the client.' : `The client \`${name}\` is not known.`,
+    name === undefined ? '<client> is missing.' : `Unknown client \`${name}\`.`,
     `One of: ${MCP_CLIENT_NAMES.join(', ')}. For others: svc mcp install cursor --print`,
   );
 }
@@ -163,8 +163,8 @@ async function install(
     if (!(error instanceof EntryRefused)) throw error;
     throw new CliError({
       code: 'CONFIG_REFUSED',
-      message: `${file} was not changed. ${error.message}`,
-      hint: 'Repair it, or add the entry by hand: the same command with --print shows it.',
+      message: `svc didn't change ${file}. ${error.message}`,
+      hint: 'Fix the file, or add the entry by hand: --print shows it.',
       exit: EXIT.refused,
     });
   }
@@ -179,7 +179,7 @@ function explain(
 ): void {
   const isLocal = entry.command !== 'svc' || Object.keys(entry.env).length > 0;
   if (scope === 'project' && isLocal) {
-    output.note('It names paths of this machine: keep the file out of version control.');
+    output.note('The entry has paths of this machine, so keep the file out of version control.');
   }
   output.note(next);
 }

@@ -7,11 +7,11 @@ import { emptyView, WHY_HERE } from '../../view/outbox.ts';
 
 export const declaration: Declaration = {
   order: 1,
-  summary: 'List mail that was kept here instead of being sent, newest first.',
+  summary: 'List mail saved on this machine instead of sent, newest first.',
   description:
-    'While the daemon runs without SVC_SMTP_URL, its mail is kept here: messages to people with questions, approvals and addresses to confirm, and what svc email send sends. The oldest beyond 1,000 are removed.',
+    'Without SVC_SMTP_URL the daemon sends no mail: it saves questions, approvals, address confirmations and svc email send messages here. It keeps the newest 1,000.',
   args: [],
-  options: [{ flag: 'limit', value: 'N', summary: 'How many at most (20)' }],
+  options: [{ flag: 'limit', value: 'N', summary: 'How many to list (default 20)' }],
   examples: ['outbox list', "outbox list --json | jq -r '.items[].id'"],
 };
 
@@ -31,7 +31,7 @@ export async function run(context: CommandContext): Promise<number> {
     items.length === 0 ? emptyView(whyEmpty(context)) : { columns: COLUMNS },
   );
   const more = entries.length - items.length;
-  if (more > 0) output.note(`${more} older. See them with: --limit ${entries.length}`);
+  if (more > 0) output.note(`${more} older. To see them: --limit ${entries.length}`);
   if (items.length > 0 && !output.json) output.note(WHY_HERE);
   return EXIT.done;
 }

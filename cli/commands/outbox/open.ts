@@ -9,11 +9,11 @@ import { chosenMessage, MESSAGE } from '../../outbox/message.ts';
 
 export const declaration: Declaration = {
   order: 3,
-  summary: 'Open the page behind the link of a message to a person.',
+  summary: 'Open the decision page linked in a message to a person.',
   description:
-    'Opening the page decides nothing, and no link is opened that an agent wrote. Without a desktop the link is printed. Exit code 3 when there is no such message.',
+    "Opening the page doesn't decide anything. svc never opens a link an agent wrote. Without a desktop, svc prints the link. Exit code 3: no such message.",
   args: [MESSAGE],
-  options: [{ flag: 'print', summary: 'Print the link and open nothing' }],
+  options: [{ flag: 'print', summary: 'Print the link instead of opening it' }],
   examples: ['outbox open', 'outbox open latest --print'],
 };
 
@@ -27,8 +27,8 @@ export async function run(context: CommandContext): Promise<number> {
     throw new CliError({
       code: 'NO_LINK',
       message: isNotification(message)
-        ? 'There is nothing to open: the message only tells something.'
-        : 'There is nothing to open: an agent sent this mail, and its links are not ours.',
+        ? 'This message has no link to open.'
+        : "svc doesn't open this mail's links because an agent wrote it.",
       hint: `Read it with: svc outbox show ${id}`,
       exit: EXIT.refused,
     });
@@ -37,8 +37,8 @@ export async function run(context: CommandContext): Promise<number> {
   const isWanted = !switchOption(context, 'print');
   const opened = isWanted && (await openInBrowser(link, env));
   if (output.json) output.answer({ id, url: link, opened });
-  else output.line(opened ? `Opened in the browser: ${subject}` : link);
-  if (isWanted && !opened) output.note('No browser could be opened here: open the link yourself.');
+  else output.line(opened ? `Opened in your browser: ${subject}` : link);
+  if (isWanted && !opened) output.note("svc couldn't open a browser here: open the link yourself.");
   return EXIT.done;
 }
 

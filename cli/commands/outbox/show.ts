@@ -5,9 +5,9 @@ import { chosenMessage, MESSAGE } from '../../outbox/message.ts';
 
 export const declaration: Declaration = {
   order: 2,
-  summary: 'Show a message or a mail as its reader would see it.',
+  summary: 'Show a saved message as its reader would see it.',
   description:
-    'In a message to a person, lines marked with ">" were written by an agent. Exit code 3 when there is none.',
+    'In messages to people, an agent wrote the lines marked with ">". Exit code 3: no such message.',
   args: [MESSAGE],
   options: [],
   examples: ['outbox show', 'outbox show latest --json | jq -r .text'],

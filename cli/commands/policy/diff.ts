@@ -16,7 +16,7 @@ export function diffView(answer: unknown): View {
     lines: (look) => [
       changed === true
         ? look.bold(`Against version ${plainText(version)}`)
-        : `Nothing would change: it is version ${plainText(version)}.`,
+        : `No changes: this is version ${plainText(version)}.`,
       ...lines.map((line) => diffLine(line, look)),
     ],
   };

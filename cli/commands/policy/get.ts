@@ -23,7 +23,7 @@ export function policyView(answer: unknown): View {
 function headLines({ version, note, approved_at: at }: Asked, look: Look): string[] {
   if (version === 0) {
     return [
-      'There is no policy: every request goes to a person.',
+      'No policy yet: every request goes to a person.',
       look.faint('Propose one: svc policy set @policy.json'),
     ];
   }
@@ -52,7 +52,7 @@ function ruleLines(rules: readonly PolicyRule[], look: Look): string[] {
     '',
     ...lines,
     '',
-    look.faint('The first that matches decides; without one, a person does.'),
+    look.faint('The first matching rule decides; if none matches, a person does.'),
   ];
 }
 

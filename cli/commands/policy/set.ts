@@ -8,7 +8,7 @@ import type { View } from '../../view/output.ts';
 import { warn } from '../../view/warnings.ts';
 
 export const declaration: Additions = {
-  description: `Shows what would change and what can never decide, then waits for a person; once approved, the document replaces the one that holds: exit code 0. What \`policy get\` prints can be changed and given back whole. Denied, expired or more context needed: 5. ${ENDS}`,
+  description: `Shows the changes and any rules that can never match, then waits for a person to approve. Exit code 0: approved, and the new policy is in force. You can edit the output of \`policy get\` and pass it back whole. Exit code 5: denied, expired or more context needed. ${ENDS}`,
   moreOptions: [UNTIL_DECIDED],
   seeAlso: ['policy diff', 'policy test', 'policy get'],
 };
@@ -25,7 +25,7 @@ export async function run(context: CommandContext, shape: OperationShape): Promi
   }
   return ask(shape, context, call, {
     isAsked: (record) => record['kind'] === 'policy',
-    approved: 'The policy holds from now on. See it with: svc policy get',
+    approved: 'The new policy is in force. See it with: svc policy get',
   });
 }
 

@@ -9,10 +9,10 @@ import { signIn } from '../../signin/sign-in.ts';
 
 export const declaration: Declaration = {
   order: 3,
-  summary: 'Make a new project at a gateway.',
+  summary: 'Create a project at a gateway.',
   description:
-    'You confirm it by a mailed link, as a sign-in. This machine gets a key of it, and a profile that becomes the current one.',
-  args: [{ name: 'name', required: true, summary: 'What people read' }],
+    'Confirm with an emailed link, as when signing in. This machine gets a key for the project, stored as the current profile.',
+  args: [{ name: 'name', required: true, summary: 'The name people see' }],
   options: signInOptions,
   examples: [
     'project create "Web shop"',
@@ -40,7 +40,7 @@ function gatewayOf(context: CommandContext): string | null {
   const profile = name === undefined ? profileOf(stored, stored.current) : existing(name, stored);
   if (profile?.gateway) return profile.gateway;
   throw usageError(
-    'The daemon of this machine has one project; more of them live at a gateway.',
-    'Name one: svc project create NAME --gateway URL. To run one yourself: svc gateway --help',
+    "This machine's daemon has only one project; a gateway can have more.",
+    'Name a gateway: svc project create NAME --gateway URL. To run your own: svc gateway --help',
   );
 }

@@ -6,11 +6,10 @@ import { table } from '../../view/table.ts';
 
 export const declaration: Declaration = {
   order: 1,
-  summary: 'List the projects this machine has a key of.',
-  description:
-    'Each under the name of its profile; * marks the current one. Exit code 3 when there is none.',
+  summary: 'List the projects this machine has keys for.',
+  description: 'Lists them by profile; * marks the current one. Exit code 3: no projects.',
   args: [],
-  options: [{ flag: 'names', summary: 'Print the names of the profiles alone, one a line' }],
+  options: [{ flag: 'names', summary: 'Print profile names only, one per line' }],
   examples: ['project list', "project list --json | jq -r '.items[].project.id'"],
 };
 
@@ -37,7 +36,7 @@ export function run(context: CommandContext): Promise<number> {
       slug: project.slug ?? project.id,
       gateway: gateway ?? 'this machine',
     }));
-    const none = 'Nothing yet. Start with: svc up, or svc login --gateway URL';
+    const none = 'No projects yet. Start with: svc up, or svc login --gateway URL';
     output.answer(
       { items, next_cursor: null },
       { lines: (look) => (rows.length > 0 ? table(rows, COLUMNS, look) : [none]) },

@@ -6,10 +6,10 @@ import { useProfile } from '../../signin/profiles.ts';
 
 export const declaration: Declaration = {
   order: 2,
-  summary: 'Make a profile the current one.',
+  summary: 'Switch to another profile.',
   description:
-    'Commands use its key from then on, and svc up starts the daemon for its project. For a single command there is --profile.',
-  args: [{ name: 'name', required: true, summary: 'Which profile', stored: 'profiles' }],
+    'Commands use its key from then on, and svc up starts the daemon for its project. For a single command, use --profile.',
+  args: [{ name: 'name', required: true, summary: "The profile's name", stored: 'profiles' }],
   options: [],
   examples: ['project use shop', 'project use default'],
 };
@@ -28,10 +28,9 @@ export function run(context: CommandContext): Promise<void> {
       gateway,
       daemon_runs_for: running,
     });
-  } else
-    output.line(`Commands use the profile ${name} from now on (${gateway ?? 'this machine'}).`);
+  } else output.line(`Commands now use the profile ${name} (${gateway ?? 'this machine'}).`);
   if (running !== null && running !== project) {
-    output.note('The daemon runs for another project. To restart it for this one: svc up');
+    output.note('The daemon runs for another project. To switch it to this one: svc up');
   }
   return Promise.resolve();
 }

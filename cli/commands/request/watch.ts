@@ -20,14 +20,14 @@ import { sleep } from '../../work/backoff.ts';
 import type { RetryingCalls } from '../../work/retrying-calls.ts';
 
 export const declaration: Declaration = {
-  summary: 'Watch what waits for people, or wait for one request.',
+  summary: 'Watch pending requests, or wait for one.',
   description:
-    'Without an id: the pending requests, live on a terminal, and how each was decided; in a pipe a line of JSON for each that was asked or decided. With an id: waits until that one is decided, then exit code 0 when the work may go on and 5 when not. It looks every two seconds, and sits out a daemon that is away.',
+    "Without an id: shows pending requests and decisions live; in a pipe, prints a JSON line for each request asked or decided. With an id: waits for that decision; exit code 0 means go ahead, 5 means don't. Checks every two seconds and survives a daemon restart.",
   args: [
     {
       name: 'request_id',
       required: false,
-      summary: 'Wait for this request alone, `req_…`.',
+      summary: 'Wait for this request only, `req_…`.',
       stored: 'requests',
     },
   ],
@@ -35,10 +35,10 @@ export const declaration: Declaration = {
     {
       flag: 'status',
       value: 'STATUS',
-      summary: 'Only requests that stand so (pending).',
+      summary: 'Only requests with this status (default pending).',
       choices: REQUEST_STATUSES,
     },
-    { flag: 'once', summary: 'Show what there is now, and end.' },
+    { flag: 'once', summary: 'Show the current requests and exit.' },
   ],
   examples: [
     'request watch',
@@ -150,7 +150,7 @@ const COLUMNS = ['asked_at', 'kind', 'risk', 'what', 'expires_at', 'request_id']
 /** What waits for a person now, the oldest first. */
 function waitingLines(requests: readonly Asked[], look: Look): string[] {
   const { length } = requests;
-  if (length === 0) return [look.faint('Nothing waits for a person.')];
+  if (length === 0) return [look.faint('No requests are waiting.')];
   const rows = requests.map((request) => ({
     ...request,
     asked_at: request['created_at'],

@@ -30,8 +30,8 @@ function routeAddedView(answer: unknown): View {
         '  ',
       ),
       '',
-      look.yellow('The secret is shown this once: store it where the receiver checks signatures.'),
-      `Try it with: svc route test ${safeLine(plainText(id))}`,
+      look.yellow("You won't see the secret again: store it where the receiver checks signatures."),
+      `Test it with: svc route test ${safeLine(plainText(id))}`,
     ],
   };
 }

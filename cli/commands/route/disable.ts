@@ -12,8 +12,8 @@ function routeDisabledView(answer: unknown): View {
   const { id } = answer;
   return {
     lines: () => [
-      safeLine(`Disabled ${id}. What it had not delivered is pending in the inbox again.`),
-      safeLine(`Enable it with: svc route enable ${id}`),
+      safeLine(`Disabled ${id}. Undelivered events are pending in the inbox again.`),
+      safeLine(`To enable it: svc route enable ${id}`),
     ],
   };
 }

@@ -12,13 +12,13 @@ export const run = showing(routeEnabledView);
 function routeEnabledView(answer: unknown): View {
   if (!isObject(answer) || typeof answer['resumed'] !== 'number') return {};
   const { id, callback_url: url, resumed, more } = answer;
-  const count = pluralize(resumed, 'event that it gave back is', 'events that it gave back are');
+  const count = pluralize(resumed, 'returned event is', 'returned events are');
   return {
     lines: (look) => [
       look.bold(safeLine(`${matchText(answer)} go to ${plainText(url)} again`)),
-      ...(resumed === 0 ? [] : [`${count} delivered now.`]),
-      ...(more === true ? ['There are more: run it again.'] : []),
-      safeLine(`See how they fare with: svc route attempts ${plainText(id)}`),
+      ...(resumed === 0 ? [] : [`${count} being delivered now.`]),
+      ...(more === true ? ['There are more: run the command again.'] : []),
+      safeLine(`Check progress with: svc route attempts ${plainText(id)}`),
     ],
   };
 }

@@ -45,6 +45,6 @@ function disabledLines({ id, enabled, disabled_reason: reason }: Fields, look: L
   if (enabled !== false) return [];
   return [
     look.red(safeLine(`${plainText(id)} is disabled: ${plainText(reason ?? '')}`)),
-    safeLine(`Enable it with: svc route enable ${plainText(id)}`),
+    safeLine(`To enable it: svc route enable ${plainText(id)}`),
   ];
 }

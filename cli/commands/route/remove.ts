@@ -11,8 +11,6 @@ function routeRemovedView(answer: unknown): View {
   if (!isObject(answer) || typeof answer['id'] !== 'string') return {};
   const { id } = answer;
   return {
-    lines: () => [
-      safeLine(`Removed ${id}. What it had not delivered is pending in the inbox again.`),
-    ],
+    lines: () => [safeLine(`Removed ${id}. Undelivered events are pending in the inbox again.`)],
   };
 }

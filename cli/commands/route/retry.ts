@@ -7,16 +7,16 @@ import { plainText, safeLine } from '../../view/terminal-text.ts';
 /** `svc route retry` */
 export const run = showing(routeRetriedView);
 
-/** What is tried again. */
+/** What svc retries. */
 function routeRetriedView(answer: unknown): View {
   if (!isObject(answer) || typeof answer['retried'] !== 'number') return {};
   const { retried, more, route_id: id } = answer;
   const count = pluralize(retried, 'delivery is', 'deliveries are');
   return {
     lines: () => [
-      retried === 0 ? 'There is nothing to try again.' : `${count} tried again now.`,
-      ...(more === true ? ['There are more: run it again.'] : []),
-      safeLine(`See how they fare with: svc route attempts ${plainText(id)}`),
+      retried === 0 ? 'Nothing to retry.' : `${count} being retried now.`,
+      ...(more === true ? ['There are more: run the command again.'] : []),
+      safeLine(`Check progress with: svc route attempts ${plainText(id)}`),
     ],
   };
 }

@@ -55,5 +55,5 @@ function changingOver(source: Readonly<Record<string, unknown>>, now: number): s
   const { name, previous_secret_valid_until: until } = source;
   if (typeof until !== 'string') return [];
   const time = safeLine(timeText(until, now));
-  return [`${plainText(name)} takes its secret before as well until ${time}.`];
+  return [`${plainText(name)} also accepts its previous secret until ${time}.`];
 }

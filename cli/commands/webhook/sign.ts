@@ -18,9 +18,9 @@ export const declaration: Declaration = {
     {
       flag: 'id',
       value: 'ID',
-      summary: 'Only for standard_webhooks: the message id (a fresh one).',
+      summary: 'Only for standard_webhooks: the message id (default: a new one).',
     },
-    { flag: 'lines', summary: '`Name: value` lines also where standard output is no terminal.' },
+    { flag: 'lines', summary: 'Print `Name: value` lines even in a pipe.' },
   ],
   examples: [
     'webhook sign --scheme github --secret @secret.txt --body @push.json',
@@ -37,7 +37,7 @@ export async function run(context: CommandContext): Promise<void> {
   const problem = checkSecret(verification, secret);
   if (problem !== null) throw usageError(problem);
   const id = textOption(context, 'id') ?? `msg_${randomUUID().replaceAll('-', '')}`;
-  if (id === '' || id.includes('.')) throw usageError('--id must not be empty or hold a dot.');
+  if (id === '' || id.includes('.')) throw usageError('--id must not be empty or contain a dot.');
   const headers = signWebhook({
     verification,
     secret,
@@ -60,11 +60,11 @@ export async function secretAndBody(
   const stdin = new StandardInput(context.signal);
   const bodyText = textOption(context, 'body') ?? '-';
   if (bodyText === '-' && process.stdin.isTTY) {
-    throw usageError('The body is missing.', 'Give --body @file, or send it to standard input.');
+    throw usageError('The body is missing.', 'Pass --body @file, or pipe it to standard input.');
   }
   const secret = await secretInput(context, stdin);
   if (secret === null) {
-    throw usageError('The secret is missing.', 'Give --secret @file, or set SVC_WEBHOOK_SECRET.');
+    throw usageError('The secret is missing.', 'Pass --secret @file, or set SVC_WEBHOOK_SECRET.');
   }
   return { secret, body: await bytesOf(bodyText, '--body', stdin) };
 }

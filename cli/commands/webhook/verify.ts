@@ -13,9 +13,9 @@ import {
 } from '../../../shared/rules/signature.ts';
 
 export const declaration: Declaration = {
-  summary: 'Check the signature of a webhook.',
+  summary: 'Verify a webhook signature.',
   description:
-    'Exit 0 when the signature is valid, 1 with the reason when it is not: a missing header, a time more than 300 s away, or another secret or body.',
+    'Exit code 0: valid. Exit code 1: invalid, with the reason: a missing header, a time more than 300 s off, or a different secret or body.',
   args: [],
   options: [
     SCHEME,
@@ -25,7 +25,7 @@ export const declaration: Declaration = {
       flag: 'header',
       short: 'H',
       value: "'NAME: VALUE'",
-      summary: 'A header of the delivery.',
+      summary: 'A header from the delivery; repeatable.',
       repeatable: true,
     },
     SIGNATURE_HEADER,
@@ -60,7 +60,7 @@ export async function run(context: CommandContext): Promise<number> {
   const reason = valid ? null : whyNot(check);
   const { output } = context;
   if (output.json) output.answer({ valid, reason });
-  else output.line(valid ? 'The signature is valid.' : `The signature is not valid: ${reason}`);
+  else output.line(valid ? 'The signature is valid.' : `The signature isn't valid: ${reason}`);
   return valid ? EXIT.done : EXIT.refused;
 }
 
@@ -69,11 +69,11 @@ function headerInput(lines: readonly string[]): HeaderRecord {
   for (const line of lines) {
     const at = line.indexOf(':');
     if (at <= 0)
-      throw usageError(`\`${line}\` is no header.`, "Write it as --header 'Name: value'.");
+      throw usageError(`\`${line}\` isn't a header.`, "Write it as --header 'Name: value'.");
     headers[line.slice(0, at).trim().toLowerCase()] = line.slice(at + 1).trim();
   }
   if (lines.length > 0) return headers;
-  throw usageError('No header is given.', "Give each as --header 'Name: value'.");
+  throw usageError('No headers given.', "Pass each one as --header 'Name: value'.");
 }
 
 /** A captured webhook fails by its age more often than by its signature, so the two are told apart. */
@@ -83,9 +83,9 @@ function whyNot(check: Check): string {
   const seconds = signedAt(check);
   if (seconds !== null && verifySignature({ ...check, nowMs: seconds * 1000 })) {
     const age = Math.round(Date.now() / 1000 - seconds);
-    return `it fits, but its time is ${Math.abs(age)} s ${age < 0 ? 'ahead' : 'ago'} and at most ${TOLERANCE_SECONDS} s are allowed.`;
+    return `it matches, but its time is ${Math.abs(age)} s ${age < 0 ? 'ahead' : 'ago'} and the limit is ${TOLERANCE_SECONDS} s.`;
   }
-  return 'this secret did not sign this body with these headers.';
+  return "it doesn't match this secret, body and headers.";
 }
 
 function neededHeaders({ verification, signatureHeader, headers }: Check): readonly string[] {

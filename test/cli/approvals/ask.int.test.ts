@@ -17,7 +17,7 @@ import {
 
 const ASK = ['ask', 'approval', 'deploy', 'Deploy v2'];
 const BY_OWNER = { decided_by: `channel:${OWNER}` };
-const IN_OUTBOX = 'is in the outbox of this machine. See it with: svc outbox open\n';
+const IN_OUTBOX = 'is saved here, not mailed: no mail server is set. To read it: svc outbox open\n';
 
 let daemon: FakeDaemon | undefined;
 afterEach(() => daemon?.close());
@@ -67,12 +67,12 @@ describe('a decision', () => {
     [
       { status: 'modified', decision: 'at night', ...BY_OWNER },
       0,
-      '✓ Approved by owner with a choice: "at night".',
+      '✓ Approved by owner, choosing "at night".',
     ],
     [{ status: 'answered', decision: 'eu-west', ...BY_OWNER }, 0, '✓ Answered by owner: eu-west'],
     [{ status: 'denied', comment: 'no', ...BY_OWNER }, 5, '✗ Denied by owner: no'],
     [{ status: 'denied', decided_by: 'channel:chn_gone' }, 5, '✗ Denied by chn_gone.'],
-    [{ status: 'expired' }, 5, '✗ Expired: nobody decided in time, so it is not approved.'],
+    [{ status: 'expired' }, 5, "✗ Expired: nobody decided in time, so it isn\'t approved."],
     [
       { status: 'needs_context', comment: 'which one?', ...BY_OWNER },
       5,
@@ -99,7 +99,7 @@ describe('a decision', () => {
     const person = await svc([...ASK, '--wait-seconds', '0'], fake, { terminal: true });
     expect(person.code).toBe(6);
     expect(person.stdout).toMatch(
-      /^… Not decided yet\. This is not a denial\. It expires in \d+d\.\n/,
+      /^… Not decided yet\. This isn't a denial\. It expires in \d+d\.\n/,
     );
     expect(person.stdout).toContain(`  Request  ${ID}\n  Next     svc request watch ${ID}\n`);
     expect(person.stderr).toBe(`The question ${IN_OUTBOX}`);
@@ -148,7 +148,7 @@ describe('the call', () => {
   it('fails at once where there is no daemon', async () => {
     const { code, stderr } = await svc(ASK, { env: { SVC_HOME: '/nonexistent' } });
     expect(code).toBe(7);
-    expect(stderr).toContain('The daemon is not running, and no key is stored here.');
+    expect(stderr).toContain("The daemon isn't running, and no key is stored here.");
   });
 });
 
@@ -158,7 +158,7 @@ describe('while it waits', () => {
     expect([code, stdout]).toEqual([130, '']);
     const key = String(fake.seen[0]?.headers['idempotency-key']);
     expect(stderr).toBe(
-      `The question ${IN_OUTBOX}The request stays open. Wait for it again with: svc request watch ${ID}\n` +
+      `The question ${IN_OUTBOX}The request stays open. To resume waiting: svc request watch ${ID}\n` +
         `Or repeat the command with: --idempotency-key=${key}\n`,
     );
     expect(fake.seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
@@ -174,7 +174,7 @@ describe('while it waits', () => {
   ])('names no request that may be another: %s', async (_, items) => {
     const { stderr } = await interrupted(holding(items));
     expect(stderr).toContain(
-      'What was asked so far stays open. See: svc request list --status pending\n',
+      'Requests you already made stay open. See: svc request list --status pending\n',
     );
     expect(stderr).not.toContain('req_');
   });
@@ -265,7 +265,7 @@ describe('policy set', () => {
     expect(code).toBe(0);
     expect(stdout).toBe(
       'Against version 3\n  a: deny everything\n+ b: allow everything\n\n' +
-        `✓ Approved by owner.\n  The policy holds from now on. See it with: svc policy get\n  ${ID}\n`,
+        `✓ Approved by owner.\n  The new policy is in force. See it with: svc policy get\n  ${ID}\n`,
     );
     expect(stderr).toBe('Warning: b never decides.\n');
     expect(fake.seen.map(({ url }) => url)).toEqual([

@@ -54,7 +54,7 @@ describe('source', () => {
     ];
     const routes = { 'GET /v1/sources': { items, next_cursor: null } };
     expect((await shown(['source', 'list'], routes)).split('\n').slice(3)).toEqual([
-      `shop takes its secret before as well until ${until} (in 24h).`,
+      `shop also accepts its previous secret until ${until} (in 24h).`,
       '',
     ]);
   });
@@ -71,7 +71,7 @@ describe('route', () => {
     created_at: '2026-01-02T00:00:00.000Z',
   };
   const ADD = ['route', 'add', 'https://example.com/hooks', '--match-source', 'shop'];
-  const NOTE = 'The secret is shown this once: store it where the receiver checks signatures.\n';
+  const NOTE = "You won't see the secret again: store it where the receiver checks signatures.\n";
 
   it('add shows the secret once, and says so wherever it is read', async () => {
     const added = { ...route, secret: 'whsec_c2VjcmV0' };
@@ -111,7 +111,7 @@ describe('route', () => {
       `${ROUTE}  shop *        2     0  https://example.com/hooks`,
       'rte_2                           * *           2     0  https://example.com/hooks',
       'rte_2 is disabled: 410',
-      'Enable it with: svc route enable rte_2',
+      'To enable it: svc route enable rte_2',
       '',
     ]);
   });
@@ -120,15 +120,15 @@ describe('route', () => {
     const off = { ...route, enabled: false, disabled_reason: 'Disabled by hand.' };
     const disabled = { [`POST /v1/routes/${ROUTE}/disable`]: off };
     expect((await shown(['route', 'disable', ROUTE], disabled)).split('\n')).toEqual([
-      `Disabled ${ROUTE}. What it had not delivered is pending in the inbox again.`,
-      `Enable it with: svc route enable ${ROUTE}`,
+      `Disabled ${ROUTE}. Undelivered events are pending in the inbox again.`,
+      `To enable it: svc route enable ${ROUTE}`,
       '',
     ]);
     const enabled = { [`POST /v1/routes/${ROUTE}/enable`]: { ...route, resumed: 2, more: false } };
     expect((await shown(['route', 'enable', ROUTE], enabled)).split('\n')).toEqual([
       'Events of shop go to https://example.com/hooks again',
-      '2 events that it gave back are delivered now.',
-      `See how they fare with: svc route attempts ${ROUTE}`,
+      '2 returned events are being delivered now.',
+      `Check progress with: svc route attempts ${ROUTE}`,
       '',
     ]);
     await piped(['route', 'enable', ROUTE], { ...route, resumed: 2, more: false });
@@ -203,17 +203,17 @@ describe('route', () => {
   });
 
   it.each([
-    [{ retried: 0, more: false }, 'There is nothing to try again.\n'],
-    [{ retried: 1, more: false }, '1 delivery is tried again now.\n'],
+    [{ retried: 0, more: false }, 'Nothing to retry.\n'],
+    [{ retried: 1, more: false }, '1 delivery is being retried now.\n'],
     [
       { retried: 500, more: true },
-      '500 deliveries are tried again now.\nThere are more: run it again.\n',
+      '500 deliveries are being retried now.\nThere are more: run the command again.\n',
     ],
   ])('retry %j', async (fields, text) => {
     const path = `POST /v1/routes/${ROUTE}/retry`;
     const answer = { route_id: ROUTE, ...fields };
     expect(await shown(['route', 'retry', ROUTE], { [path]: answer })).toBe(
-      `${text}See how they fare with: svc route attempts ${ROUTE}\n`,
+      `${text}Check progress with: svc route attempts ${ROUTE}\n`,
     );
   });
 
@@ -222,9 +222,7 @@ describe('route', () => {
     const text = await shown(['route', 'remove', ROUTE], {
       [`DELETE /v1/routes/${ROUTE}`]: answer,
     });
-    expect(text).toBe(
-      `Removed ${ROUTE}. What it had not delivered is pending in the inbox again.\n`,
-    );
+    expect(text).toBe(`Removed ${ROUTE}. Undelivered events are pending in the inbox again.\n`);
   });
 });
 
@@ -235,7 +233,7 @@ describe('request callback secret', () => {
     const line = ['request', 'callback', 'secret'];
     const text = await shown(line, { 'POST /v1/request-callback-secret': answer });
     expect(text).toMatch(
-      /^whsec_c2VjcmV0\n\nIt is shown this once: .+\nThe one before signs as well until 2026-01-02T12:00:00\.000Z \(/,
+      /^whsec_c2VjcmV0\n\nYou won't see it again: .+\nThe previous secret also signs until 2026-01-02T12:00:00\.000Z \(/,
     );
     await piped(line, answer);
   });

@@ -57,7 +57,7 @@ describe('request status', () => {
       'Policy    rule big of version 3',
       'State     task-7',
       '',
-      'Details, as the agent wrote them',
+      'Details (written by the agent)',
       '  Line one',
       '  line two',
     ]);
@@ -86,7 +86,7 @@ describe('request status', () => {
     const vague = { status: 'needs_context', hint: 'Ask anew.', requested_by: by };
     const text = await shown(STATUS, { [route]: record(vague) });
     expect(text).toContain('… More context is needed.\n  Ask anew.\n');
-    expect(text).toContain('Asked by  an agent without a name, ');
+    expect(text).toContain('Asked by  an unnamed agent, ');
     expect(text).not.toContain('Expires');
   });
 
@@ -123,7 +123,7 @@ describe('policy', () => {
       `                          ${OWNER}`,
       '  2  rest   deny          everything; described as "No\\u001b[2J!"',
       '',
-      'The first that matches decides; without one, a person does.',
+      'The first matching rule decides; if none matches, a person does.',
       '',
     ]);
     await piped(['policy', 'get'], policy);
@@ -132,7 +132,7 @@ describe('policy', () => {
   it('get: none', async () => {
     const none = { version: 0, rules: [], note: null, approved_by: null, approved_at: null };
     expect(await shown(['policy', 'get'], { 'GET /v1/policy': none })).toBe(
-      'There is no policy: every request goes to a person.\nPropose one: svc policy set @policy.json\n',
+      'No policy yet: every request goes to a person.\nPropose one: svc policy set @policy.json\n',
     );
   });
 
@@ -182,7 +182,7 @@ describe('policy', () => {
     const same = {
       'POST /v1/policy/diff': { version: 1, changed: false, lines: [], warnings: [] },
     };
-    expect(await shown(line, same)).toBe('Nothing would change: it is version 1.\n');
+    expect(await shown(line, same)).toBe('No changes: this is version 1.\n');
   });
 });
 
@@ -196,11 +196,11 @@ describe('channel', () => {
     const fake = await given({ 'POST /v1/channels': added });
     const { stdout, stderr } = await svc(MAIL, fake, { terminal: true });
     expect(stdout).toMatch(
-      /^ana is added, and not asked yet:\n1\. A mail with a link is on its way to a\*\*\*@example\.com: /,
+      /^Added ana\. Before agents can ask them:\n1\. svc sent a confirmation link to a\*\*\*@example\.com\. /,
     );
-    expect(stdout).toContain('\n2. The owner is asked to let the channel in.\n');
+    expect(stdout).toContain('\n2. The owner approves the channel.\n');
     expect(stderr).toBe(
-      'The mail is in the outbox of this machine. See it with: svc outbox open\n',
+      'The mail is saved here, not mailed: no mail server is set. To read it: svc outbox open\n',
     );
     const asJson = await svc([...MAIL, '--json'], fake);
     expect([JSON.parse(asJson.stdout), asJson.stderr]).toEqual([added, '']);

@@ -101,7 +101,7 @@ describe('request watch', () => {
     });
     daemon?.close();
     const none = await svc(['request', 'watch', '--once'], await paging([[]]), { terminal: true });
-    expect(none).toEqual({ code: 0, stdout: 'Nothing waits for a person.\n', stderr: '' });
+    expect(none).toEqual({ code: 0, stdout: 'No requests are waiting.\n', stderr: '' });
   });
 
   it('--status shows those that stand so', async () => {

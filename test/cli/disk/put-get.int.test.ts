@@ -146,7 +146,7 @@ describe('svc file put', () => {
     truncateSync(file, 100 * MB + 1);
     const { code, err } = await disk.svc(['file', 'put', file]);
     expect(code).toBe(1);
-    expect(err).toContain('104,857,601 bytes; a file may have up to 100 MB (104,857,600 bytes).');
+    expect(err).toContain('104,857,601 bytes; the limit for a file is 100 MB (104,857,600 bytes).');
     expect(disk.seen).toEqual([]);
   });
 
@@ -157,7 +157,9 @@ describe('svc file put', () => {
     disk.digest = () => sha256('other');
     const { code, err } = await disk.svc(['file', 'put', local('a.bin', noise(size))]);
     expect(code).toBe(1);
-    expect(err).toContain('DIGEST_MISMATCH: What was saved as "a.bin" is not what was sent.');
+    expect(err).toContain(
+      'DIGEST_MISMATCH: The file saved as "a.bin" doesn\'t match the original.',
+    );
     expect(err).toContain(sha256('other'));
   });
 
@@ -172,18 +174,18 @@ describe('svc file put', () => {
     disk.onUpload = () => change(file);
     const { code, err } = await disk.svc(['file', 'put', file]);
     expect(code).toBe(1);
-    expect(err).toContain(`FILE_CHANGED: "${file}" changed while it was read`);
+    expect(err).toContain(`FILE_CHANGED: "${file}" changed while svc read it`);
     expect(disk.files.size).toBe(0);
     // Never completed.
     expect(disk.calls('PUT')).toEqual(['log.bin']);
   });
 
   it.each([
-    [['missing.txt'], 'missing.txt" cannot be read (it does not exist, ENOENT)', 2],
+    [['missing.txt'], "missing.txt\" can\'t be read (it doesn\'t exist, ENOENT)", 2],
     [['.'], 'is a folder', 2],
-    [['a.txt', '../a'], 'is no path of a file', 2],
+    [['a.txt', '../a'], "isn\'t a valid file path", 2],
     [['a.txt', 'a//b'], 'without empty segments', 2],
-    [['a.txt', 'x', '--content-type', 'a\nb'], '--content-type cannot be sent', 2],
+    [['a.txt', 'x', '--content-type', 'a\nb'], "--content-type isn\'t a valid header value", 2],
   ])('refuses %j', async (args, message, wanted) => {
     local('a.txt', 'x');
     const [file = '', ...rest] = args;
@@ -250,7 +252,7 @@ describe('svc file get', () => {
     await disk.svc(['file', 'get', 'a.txt', join(work, 'link'), '--force']);
     expect(readFileSync(real, 'utf8')).toBe('new');
     const { code, err } = await disk.svc(['file', 'get', 'a.txt', join(work, 'null'), '--force']);
-    expect([code, err]).toEqual([1, expect.stringContaining('is no regular file')]);
+    expect([code, err]).toEqual([1, expect.stringContaining("isn't a regular file")]);
   });
 
   it('leaves nothing of a download that breaks off', async () => {
@@ -258,7 +260,7 @@ describe('svc file get', () => {
     disk.cutAfter = MB;
     const { code, err } = await disk.svc(['file', 'get', 'a.bin', join(work, 'a.bin')]);
     expect(code).toBe(7);
-    expect(err).toMatch(/^TRANSFER_BROKEN: The download broke off: .*\nNothing half-done was left/);
+    expect(err).toMatch(/^TRANSFER_BROKEN: The download broke off: .*\nNo partial file was left/);
     expect(readdirSync(work)).toEqual([]);
     const printed = await disk.svc(['file', 'get', 'a.bin', '-']);
     expect([printed.code, printed.out]).toEqual([7, '']);
@@ -289,10 +291,10 @@ describe('svc file get', () => {
     const { code, err } = await disk.svc(['file', 'get', 'nowhere', join(work, 'a')]);
     expect([code, err]).toEqual([
       3,
-      'NOT_FOUND: There is no file "nowhere".\nSee what is there: svc file list\n',
+      'NOT_FOUND: No file "nowhere" on the disk.\nList the files: svc file list\n',
     ]);
     disk.put('a.txt', 'x');
     const folder = await disk.svc(['file', 'get', 'a.txt', join(work, 'no/a.txt')]);
-    expect([folder.code, folder.err]).toEqual([1, expect.stringContaining('There is no folder')]);
+    expect([folder.code, folder.err]).toEqual([1, expect.stringContaining('No folder')]);
   });
 });

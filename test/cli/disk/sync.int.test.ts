@@ -119,7 +119,7 @@ describe('svc file sync, up', () => {
     const { code, err } = await sync('--delete');
     expect([code, err]).toEqual([
       2,
-      expect.stringContaining('would remove all that the other side has: 1 file.'),
+      expect.stringContaining('would remove everything on the other side: 1 file.'),
     ]);
     expect(disk.files.size).toBe(1);
   });
@@ -194,7 +194,7 @@ describe('svc file sync, up', () => {
     expect(code).toBe(1);
     expect(sums).toMatchObject({ sent: 1, failed: 3 });
     expect(by('failed')).toEqual(['caf\\xe9', 'ctl\u0001.txt', 'huge.bin']);
-    expect(items[0]?.['error']).toBe('Its name is not valid UTF-8.');
+    expect(items[0]?.['error']).toBe("Its name isn\'t valid UTF-8.");
     expect(disk.calls('PUT')).toEqual(['site/good.txt']);
   });
 
@@ -207,18 +207,21 @@ describe('svc file sync, up', () => {
     const { code, err } = await asNobody([disk.folder, dir], () => sync('--delete'));
     chmodSync(join(dir, 'closed'), 0o700);
     expect(code).toBe(1);
-    expect(err).toContain('Nothing is deleted');
+    expect(err).toContain('svc deleted nothing');
     expect(disk.files.size).toBe(3);
   });
 
   it('needs a folder', async () => {
     const missing = await disk.svc(['file', 'sync', join(dir, 'no'), 'site']);
-    expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('There is no folder')]);
+    expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('No folder')]);
     local('a.txt', 'x');
     const file = await disk.svc(['file', 'sync', join(dir, 'a.txt'), 'site']);
-    expect([file.code, file.err]).toEqual([2, expect.stringContaining('is no folder')]);
+    expect([file.code, file.err]).toEqual([2, expect.stringContaining("isn't a folder")]);
     const prefix = await disk.svc(['file', 'sync', dir, '../site']);
-    expect([prefix.code, prefix.err]).toEqual([2, expect.stringContaining('is no path')]);
+    expect([prefix.code, prefix.err]).toEqual([
+      2,
+      expect.stringContaining("isn't a valid file path"),
+    ]);
   });
 });
 
@@ -271,7 +274,7 @@ describe('svc file sync, down', () => {
   it('does not empty the folder for a prefix with nothing below it', async () => {
     local('a.txt', 'a');
     const { code, err } = await sync('--down', '--delete');
-    expect([code, err]).toEqual([2, expect.stringContaining('Nothing is in site/ on the disk')]);
+    expect([code, err]).toEqual([2, expect.stringContaining('site/ on the disk is empty')]);
     expect(localTexts()).toEqual({ 'a.txt': 'a' });
   });
 
@@ -306,7 +309,7 @@ describe('svc file sync, down', () => {
     const { code, sums, items } = await sync('--down');
     expect(code).toBe(1);
     expect(sums).toMatchObject({ received: 1, failed: 1 });
-    expect(items.find(({ file }) => file === path)?.['error']).toMatch(/^It names no place/);
+    expect(items.find(({ file }) => file === path)?.['error']).toMatch(/^The path doesn\'t fit/);
     expect(filesUnder(disk.folder)).toHaveLength(before + 1);
     expect(disk.calls('GET')).toEqual(['site/good.txt']);
   });

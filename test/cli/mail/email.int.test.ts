@@ -34,10 +34,10 @@ describe('svc email send', () => {
     [
       'pending',
       6,
-      '… Waits for a person. Once approved it goes out on its own.',
+      '… Waiting for a person. Once approved, svc sends it automatically.',
       [`Next  svc request watch ${ID}`, `Then  svc email status ${BATCH}`],
     ],
-    ['cancelled', 5, '✗ Cancelled: it was not approved, so nothing was sent.', [BATCH]],
+    ['cancelled', 5, "✗ Cancelled: it wasn\'t approved, so nothing was sent.", [BATCH]],
   ])('%s ends with %i', async (status, code, sentence, next) => {
     const fake = await given({ 'POST /v1/emails': batch(status) }, 'smtp');
     const line = [...SEND, '--wait-seconds', '0'];
@@ -78,13 +78,13 @@ describe('svc email send', () => {
   it('says where the mail or the question is while nothing is sent from this machine', async () => {
     const queued = await given({ 'POST /v1/emails': batch('queued') });
     expect((await svc(SEND, queued)).stderr).toBe(
-      'The mail is in the outbox of this machine. See it with: svc outbox show\n',
+      'The mail is saved here, not mailed: no mail server is set. To read it: svc outbox show\n',
     );
     expect((await svc([...SEND, '--json'], queued)).stderr).toBe('');
     queued.close();
     const pending = await given({ 'POST /v1/emails': batch('pending') });
     expect((await svc([...SEND, '--wait-seconds', '0'], pending)).stderr).toBe(
-      `Still pending. Next: svc request watch ${ID}\nThe question is in the outbox of this machine. See it with: svc outbox open\n`,
+      `Still pending. Next: svc request watch ${ID}\nThe question is saved here, not mailed: no mail server is set. To read it: svc outbox open\n`,
     );
     pending.close();
     const cancelled = await given({ 'POST /v1/emails': batch('cancelled') });
@@ -139,7 +139,7 @@ describe('svc email send', () => {
     abort.abort();
     const { code, stderr } = await ended;
     expect(code).toBe(130);
-    expect(stderr).toContain(`Wait for it again with: svc request watch ${ID}\n`);
+    expect(stderr).toContain(`To resume waiting: svc request watch ${ID}\n`);
   });
 
   it('says how to add the source that replies need', async () => {
@@ -239,7 +239,10 @@ describe('svc email status', () => {
   });
 
   it.each([
-    ['outbox', 'The mail is in the outbox of this machine. See it with: svc outbox list\n'],
+    [
+      'outbox',
+      'The mail is saved here, not mailed: no mail server is set. To read it: svc outbox list\n',
+    ],
     ['smtp', ''],
   ] as const)('of one that was sent where mail goes to %s says %j', async (mail, note) => {
     const fake = await given({ [`GET /v1/emails/${BATCH}`]: { ...batch('sent'), ...about } }, mail);

@@ -65,7 +65,7 @@ describe('the flags of a write', () => {
       const { code, err } = await svc([...SET, `--retry-for=${time}`], fake);
       expect([code, fake.seen.length]).toEqual([2, 0]);
       expect(err).toBe(
-        `USAGE: --retry-for cannot be "${time}".\nIt is a number with s, m or h, up to 24h: 60s, 5m, 1h\n`,
+        `USAGE: --retry-for can't be "${time}".\nUse a number with s, m or h, up to 24h: 60s, 5m, 1h\n`,
       );
     },
   );
@@ -89,7 +89,7 @@ describe('the flags of a write', () => {
     );
     expect([code, err]).toEqual([
       2,
-      'USAGE: --retry-for is for commands that write.\nSee: svc kv get --help\n',
+      'USAGE: --retry-for only works with commands that write.\nSee: svc kv get --help\n',
     ]);
   });
 
@@ -150,7 +150,7 @@ describe('a write with --retry-for', () => {
     const line = [...SET, '--retry-for', '60s', '--idempotency-key', "ana's"];
     const { code, err } = await svc(line, fake);
     expect([code, fake.seen.length]).toEqual([1, 1]);
-    expect(err).toContain(`Repeat it with: --idempotency-key='ana'\\''s'\n`);
+    expect(err).toContain(`To repeat it safely, add: --idempotency-key='ana'\\''s'\n`);
   });
 
   it('ends with 7 when its time is over, and names the key', async () => {
@@ -164,7 +164,7 @@ describe('a write with --retry-for', () => {
       'UNAVAILABLE: UNAVAILABLE.',
       `  gateway: ${gateway}`,
       '  retry_after: 5',
-      `Repeat it with: --idempotency-key=${String(key)}`,
+      `To repeat it safely, add: --idempotency-key=${String(key)}`,
       '',
     ]);
     expect(fake.seen).toHaveLength(2);
@@ -176,7 +176,7 @@ describe('a write with --retry-for', () => {
     expect(JSON.parse(err)).toMatchObject({
       error: {
         code: 'UNAVAILABLE',
-        hint: `Repeat it with: --idempotency-key=${String(keysOf(fake)[0])}`,
+        hint: `To repeat it safely, add: --idempotency-key=${String(keysOf(fake)[0])}`,
       },
     });
   });
@@ -210,7 +210,7 @@ describe('a write with --retry-for', () => {
     Object.assign(fake.env, { SVC_GATEWAY: `https://127.0.0.1:${fake.port}`, SVC_API_KEY: 'a' });
     const { code, err } = await svc(argv, fake);
     expect(code).toBe(7);
-    expect(err).toContain('No secure connection');
+    expect(err).toContain("Can't make a secure connection");
     expect(err).toContain('NODE_EXTRA_CA_CERTS=FILE');
   });
 });
@@ -223,7 +223,9 @@ describe('Ctrl-C', () => {
     abort.abort();
     expect(await ended).toBe(130);
     const key = String(keysOf(fake)[0]);
-    expect(stderr.text).toContain(`\nNothing was done. Repeat it with: --idempotency-key=${key}\n`);
+    expect(stderr.text).toContain(
+      `\nNothing changed. To repeat it safely, add: --idempotency-key=${key}\n`,
+    );
   });
 
   it('says of a question that asked nobody that nothing was done', async () => {
@@ -234,7 +236,7 @@ describe('Ctrl-C', () => {
     abort.abort();
     expect(await ended).toBe(130);
     expect(stderr.text).toMatch(
-      /^The daemon can't be reached; trying again for 60 min …\nNothing was done\. Repeat it with: --idempotency-key=\S+\n$/,
+      /^The daemon can't be reached; trying again for 60 min …\nNothing changed\. To repeat it safely, add: --idempotency-key=\S+\n$/,
     );
   });
 
@@ -245,7 +247,9 @@ describe('Ctrl-C', () => {
     abort.abort();
     expect(await ended).toBe(130);
     const key = String(keysOf(fake)[0]);
-    expect(stderr.text).toBe(`It may have been done. Repeat it with: --idempotency-key=${key}\n`);
+    expect(stderr.text).toBe(
+      `It may have worked. To repeat it safely, add: --idempotency-key=${key}\n`,
+    );
   });
 });
 
@@ -255,17 +259,17 @@ describe('a write that fails without --retry-for', () => {
     const { code, err } = await svc(SET, fake);
     expect([code, fake.seen.length]).toEqual([7, 2]);
     expect(err).toBe(
-      `UNREACHABLE: The connection broke (ECONNRESET).\nRepeat it with: --idempotency-key=${String(keysOf(fake)[0])}\n`,
+      `UNREACHABLE: The connection broke (ECONNRESET).\nTo repeat it safely, add: --idempotency-key=${String(keysOf(fake)[0])}\n`,
     );
   });
 
   it('is told in the words of the command line what it is to repeat', async () => {
-    const hint = 'It may have been done: repeat it with the same idempotency key.';
+    const hint = 'It may have worked: repeat it with the same idempotency key.';
     const error = { code: 'UNAVAILABLE', message: 'No.', hint };
     const fake = await answering((_, response) => json(response, { error }, 503));
     const { err } = await svc(SET, fake);
     expect(err).toBe(
-      `UNAVAILABLE: No.\nIt may have been done. Repeat it with:\n--idempotency-key=${String(keysOf(fake)[0])}\n`,
+      `UNAVAILABLE: No.\nIt may have worked. To repeat it safely, add:\n--idempotency-key=${String(keysOf(fake)[0])}\n`,
     );
   });
 
@@ -275,7 +279,7 @@ describe('a write that fails without --retry-for', () => {
     const { code, err } = await svc(SET, fake);
     expect([code, err]).toEqual([
       7,
-      'UNREACHABLE: The daemon is not running. Start it with: svc up\n',
+      "UNREACHABLE: The daemon isn't running. Start it with: svc up\n",
     ]);
   });
 });
@@ -300,14 +304,16 @@ describe('svc api', () => {
     const { code, out, err } = await svc([...POST, '1s'], fake);
     expect([code, JSON.parse(out)]).toMatchObject([7, { error: { code: 'UNAVAILABLE' } }]);
     expect(err).toContain(
-      `HTTP 503\nRepeat it with: --idempotency-key=${String(keysOf(fake)[0])}\n`,
+      `HTTP 503\nTo repeat it safely, add: --idempotency-key=${String(keysOf(fake)[0])}\n`,
     );
   });
 
   it('names the key that was given as a header, which no flag may contradict', async () => {
     const fake = await answering(refusing(503, 'UNAVAILABLE'));
     const named = [...POST, '1s', '-H', 'Idempotency-Key: mine'];
-    expect((await svc(named, fake)).err).toContain('Repeat it with: --idempotency-key=mine\n');
+    expect((await svc(named, fake)).err).toContain(
+      'To repeat it safely, add: --idempotency-key=mine\n',
+    );
     expect(new Set(keysOf(fake))).toEqual(new Set(['mine']));
     const both = await svc([...named, '--idempotency-key', 'other'], fake);
     expect([both.code, both.err]).toEqual([

@@ -40,19 +40,19 @@ describe('an address that is no gateway', () => {
       'a site',
       (_, response) => void response.end('<html>'),
       1,
-      'NOT_A_GATEWAY: http://127.0.0.1:PORT answers, but it is no svc gateway.\nCheck --gateway.',
+      "NOT_A_GATEWAY: http://127.0.0.1:PORT answers, but it isn't an svc gateway.\nCheck --gateway.",
     ],
     [
       'a site that has moved',
       (_, response) => void response.writeHead(308, { location: 'https://new.example/v1' }).end(),
       1,
-      'It points to another place: --gateway https://new.example',
+      'It redirects elsewhere: --gateway https://new.example',
     ],
     [
       'a proxy without its gateway',
       (_, response) => void response.writeHead(502).end(),
       7,
-      'UNREACHABLE: http://127.0.0.1:PORT answers 502: the gateway behind it is away.',
+      'UNREACHABLE: http://127.0.0.1:PORT answers HTTP 502: the gateway behind it is down.',
     ],
     [
       'the daemon of a machine',
@@ -61,7 +61,7 @@ describe('an address that is no gateway', () => {
           .writeHead(404, { 'x-service-version': '0.1.0' })
           .end('{"error":{"code":"NOT_FOUND"}}'),
       1,
-      'NOT_A_GATEWAY: There is no sign-in at this address',
+      "NOT_A_GATEWAY: You can't sign in at this address",
     ],
     [
       'nobody who speaks HTTP',
@@ -87,15 +87,15 @@ describe('an address that is no gateway', () => {
     gateway.close();
     const { code, stderr } = await machine.svc(['login', '--gateway', url, '--email', EMAIL]);
     expect(code).toBe(7);
-    expect(stderr).toContain(`${url} cannot be reached (ECONNREFUSED).`);
-    expect(stderr).toContain('Is the address right, and are you online?');
+    expect(stderr).toContain(`Can't reach ${url} (ECONNREFUSED).`);
+    expect(stderr).toContain('Check the address and your connection.');
   });
 
   it('https where only http is spoken', async () => {
     const url = gateway.url.replace('http:', 'https:');
     const { code, stderr } = await machine.svc(['login', '--gateway', url, '--email', EMAIL]);
     expect(code).toBe(7);
-    expect(stderr).toContain(`No secure connection to ${url} is possible`);
+    expect(stderr).toContain(`Can't make a secure connection to ${url} (`);
   });
 });
 
@@ -103,19 +103,35 @@ describe('a command line of svc login that cannot work', () => {
   it.each([
     ['without a gateway', ['--email', EMAIL], '--gateway is missing.'],
     ['without an email', ['--gateway', 'GATEWAY'], '--email is missing.'],
-    ['with no address', ['--gateway', 'ftp://x', '--email', EMAIL], 'is no address of a gateway'],
-    ['over the network in clear', ['--gateway', 'http://gw.example'], 'cross the network in clear'],
-    ['with no email', ['--gateway', 'GATEWAY', '--email', 'ana'], '--email is no email address'],
-    ['with a key as an argument', ['--with-key', 'svc_live_x'], '--with-key takes no key itself'],
-    ['with a key and mail', ['--with-key', '-', '--email', EMAIL], '--email exclude each other'],
+    ['with no address', ['--gateway', 'ftp://x', '--email', EMAIL], "isn\'t a gateway address"],
+    [
+      'over the network in clear',
+      ['--gateway', 'http://gw.example'],
+      'cross the network unencrypted',
+    ],
+    [
+      'with no email',
+      ['--gateway', 'GATEWAY', '--email', 'ana'],
+      "--email isn\'t an email address",
+    ],
+    [
+      'with a key as an argument',
+      ['--with-key', 'svc_live_x'],
+      "--with-key doesn't take the key itself",
+    ],
+    [
+      'with a key and mail',
+      ['--with-key', '-', '--email', EMAIL],
+      'Use either --with-key or --email',
+    ],
     ['with a key for nowhere', ['--with-key', '-'], '--gateway is missing.'],
-    ['with both', ['--project', 'a', '--create', 'b'], '--project and --create exclude each other'],
+    ['with both', ['--project', 'a', '--create', 'b'], 'Use either --project or --create'],
     ['without a name', ['--create', ' '], '--create needs a name'],
-    ['with a profile', ['--profile', 'x'], 'Its name is given with: --name NAME'],
+    ['with a profile', ['--profile', 'x'], 'Name it with: --name NAME'],
     [
       'with a bad name',
       ['--gateway', 'GATEWAY', '--email', EMAIL, '--name', 'a b'],
-      '--name may hold',
+      '--name takes',
     ],
     [
       "with this machine's own name",
@@ -133,7 +149,10 @@ describe('a command line of svc login that cannot work', () => {
     const acme = { gateway: 'https://elsewhere.example', api_key: 'svc_live_1', project: 'prj_1' };
     machine.store({ profiles: { acme }, current: 'acme' });
     const { code, stderr } = await login('--name', 'acme');
-    expect([code, stderr]).toEqual([2, expect.stringContaining('a profile "acme" for another')]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('The profile "acme" already exists for another'),
+    ]);
     expect(gateway.seen).toEqual([]);
   });
 

@@ -41,7 +41,7 @@ describe('svc login', () => {
       gateway: gateway.url,
     });
     expect(stderr).toBe(
-      'Mail sent to a***@example.com. Open the link, check that the code is the same, confirm.\n' +
+      'Sent mail to a***@example.com. Open the link, check that the code matches, and confirm.\n' +
         '\n    ENJOY-RIVER-42\n\n',
     );
     const [apiKey = ''] = gateway.keys;
@@ -68,7 +68,7 @@ describe('svc login', () => {
     const { code, stderr } = await login('--create', 'Shop', '--quiet');
     expect([code, stderr]).toEqual([
       0,
-      'Mail sent to a***@example.com. Open the link, check that the code is the same, confirm.\n' +
+      'Sent mail to a***@example.com. Open the link, check that the code matches, and confirm.\n' +
         '\n    ENJOY-RIVER-42\n\n',
     ]);
   });
@@ -172,7 +172,7 @@ describe('svc login', () => {
     const [first] = gateway.keys;
     const { stdout, stderr } = await login();
     expect(JSON.parse(stdout)).toMatchObject({ profile: 'acme' });
-    expect(stderr).toContain('The key stored before still works.');
+    expect(stderr).toContain('The old key still works.');
     const { profiles } = machine.credentials;
     expect(Object.keys(profiles)).toEqual(['acme']);
     expect(profiles['acme']?.api_key).not.toBe(first);
@@ -197,7 +197,7 @@ describe('svc login', () => {
     const env = { SVC_GATEWAY: gateway.url, SVC_API_KEY: 'svc_live_x' };
     const { code, stderr } = await machine.svc(['login', '--email', EMAIL], { env });
     expect(code).toBe(0);
-    expect(stderr).toContain('Stronger than any profile, and set here: SVC_API_KEY, SVC_GATEWAY.');
+    expect(stderr).toContain('These variables override every profile: SVC_API_KEY, SVC_GATEWAY.');
   });
 });
 
@@ -208,7 +208,7 @@ describe('a sign-in that was interrupted', () => {
     const { code, stdout, stderr } = await machine.svc(argv, { signal });
     expect([code, stdout]).toEqual([130, '']);
     expect(stderr).toContain(
-      'The sign-in stays open for 15 min: the same command goes on with it.',
+      'The sign-in stays open for 15 min. Run the same command again to continue.',
     );
     const [file = ''] = machine.pending;
     expect(file).toMatch(/^[0-9a-f]{32}\.json$/);
@@ -217,7 +217,7 @@ describe('a sign-in that was interrupted', () => {
     gateway.onPoll = (one) => void (one.state = 'confirmed');
     const again = await login('--create', 'Shop');
     expect(again.code).toBe(0);
-    expect(again.stderr).toContain('Going on with the sign-in begun before, good for 15 min more.');
+    expect(again.stderr).toContain('Continuing the earlier sign-in, open for 15 min more.');
     expect(gateway.count('POST /v1/auth/start')).toBe(1);
     expect(machine.pending).toEqual([]);
   });
@@ -233,7 +233,7 @@ describe('a sign-in that was interrupted', () => {
     };
     const { stderr } = await login();
     expect(stderr).toContain(
-      'Open the link in the mail to a***@example.com, check that the code is the same, confirm.\n' +
+      'Open the link mailed to a***@example.com, check that the code matches, and confirm.\n' +
         '\n    ENJOY-RIVER-42\n\n',
     );
     expect(stderr).not.toContain('Mail sent');
@@ -259,7 +259,7 @@ describe('a sign-in that was interrupted', () => {
     expect(code).toBe(1);
     expect(stderr.replaceAll(/\s+/g, ' ')).toBe(
       works
-        ? 'RATE_LIMITED: Too many. The mail sent before still works for 15 min: the same command without --resend goes on with it. '
+        ? 'RATE_LIMITED: Too many. The earlier mail still works for 15 min. To continue with it, run the command without --resend. '
         : 'RATE_LIMITED: Too many. Wait. ',
     );
   });
@@ -286,7 +286,7 @@ describe('a sign-in that was interrupted', () => {
     gateway.confirmsAtOnce = true;
     const { code, stderr } = await login();
     expect(code).toBe(0);
-    expect(stderr).toContain('The sign-in that was begun before is over.');
+    expect(stderr).toContain('The earlier sign-in has expired.');
     expect(stderr).toContain('ENJOY-RIVER-43');
   });
 
@@ -332,7 +332,7 @@ describe('a sign-in that was interrupted', () => {
 
 describe('a sign-in that ends', () => {
   it.each([
-    ['expired', 5, 'LOGIN_EXPIRED: The sign-in was not confirmed in time.\n'],
+    ['expired', 5, 'LOGIN_EXPIRED: Nobody confirmed the sign-in in time.\n'],
     ['used', 1, 'LOGIN_CONSUMED: This sign-in was already used'],
   ] as const)('%s says how to start again, and is forgotten', async (state, exit, text) => {
     gateway.confirmsAtOnce = false;
@@ -340,7 +340,7 @@ describe('a sign-in that ends', () => {
     const { code, stdout, stderr } = await login();
     expect([code, stdout]).toEqual([exit, '']);
     expect(stderr).toContain(text);
-    expect(stderr).toContain('Start again with the same command');
+    expect(stderr).toContain('Run the same command again');
     expect(machine.pending).toEqual([]);
   });
 

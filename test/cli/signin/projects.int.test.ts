@@ -109,15 +109,13 @@ describe('svc project use', () => {
     machine.runsFor('prj_local');
     const { stdout, stderr } = await machine.svc(['project', 'use', 'acme']);
     expect(JSON.parse(stdout)).toMatchObject({ daemon_runs_for: 'prj_local' });
-    expect(stderr).toBe(
-      'The daemon runs for another project. To restart it for this one: svc up\n',
-    );
+    expect(stderr).toBe('The daemon runs for another project. To switch it to this one: svc up\n');
     expect((await machine.svc(['project', 'use', 'default'])).stderr).toBe('');
   });
 
   it.each([
-    ['acne', 'There is no profile "acne". Did you mean "acme"?'],
-    ['constructor', 'There is no profile "constructor".'],
+    ['acne', 'No profile "acne". Did you mean "acme"?'],
+    ['constructor', 'No profile "constructor".'],
   ])('of %s says which there are', async (name, text) => {
     machine.store({ profiles: { default: LOCAL, acme: signedIn() }, current: 'default' });
     const { code, stderr } = await machine.svc(['project', 'use', name]);
@@ -147,7 +145,7 @@ describe('svc project create', () => {
     machine.store({ profiles: { default: LOCAL }, current: 'default' });
     const { code, stderr } = await machine.svc(['project', 'create', 'Shop']);
     expect(code).toBe(2);
-    expect(stderr).toContain('The daemon of this machine has one project');
+    expect(stderr).toContain("This machine's daemon has only one project");
     expect(stderr).toContain('svc project create NAME --gateway URL');
   });
 
@@ -225,7 +223,7 @@ describe('svc logout', () => {
     };
     const { code, stdout, stderr } = await machine.svc(['logout']);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toContain('LAST_ADMIN_KEY: This is the last admin key of the project');
+    expect(stderr).toContain("LAST_ADMIN_KEY: This is the project's last admin key");
     expect(stderr).toContain('svc logout acme --keep-key');
     expect(machine.credentials.profiles).toEqual({ acme });
 
@@ -240,7 +238,7 @@ describe('svc logout', () => {
     machine.store({ profiles: { default: LOCAL, acme }, current: 'acme' });
     machine.runsFor(acme.project);
     expect((await machine.svc(['logout'])).stderr).toContain(
-      'The daemon still runs for it. To end it: svc down. To restart it for default, which removes the copy: svc up',
+      'The daemon still runs for it. To stop it: svc down. To restart it for default, which removes the replica: svc up',
     );
   });
 
@@ -272,7 +270,7 @@ describe('svc logout', () => {
 
   it('says that nobody is signed in', async () => {
     const { code, stderr } = await machine.svc(['logout']);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('None is stored yet.')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('No profiles yet.')]);
   });
 });
 
@@ -294,7 +292,7 @@ describe('a command with the profile of a gateway', () => {
     machine.store({ profiles: { acme }, current: 'acme' });
     machine.runsFor(acme.project);
     const { code, stderr } = await call();
-    expect([code, stderr]).toEqual([7, expect.stringContaining('The daemon is not running.')]);
+    expect([code, stderr]).toEqual([7, expect.stringContaining("The daemon isn't running.")]);
     expect(gateway.seen).toEqual([]);
   });
 
@@ -316,7 +314,7 @@ describe('a command with the profile of a gateway', () => {
     machine.store({ profiles: { acme: signedIn() }, current: 'acme' });
     gateway.close();
     const { code, stderr } = await call();
-    expect([code, stderr]).toEqual([7, expect.stringContaining('see: svc project list')]);
+    expect([code, stderr]).toEqual([7, expect.stringContaining('See: svc project list')]);
   });
 });
 

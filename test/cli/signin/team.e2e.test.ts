@@ -125,7 +125,7 @@ describe('signing in to a real gateway', () => {
     await press('This was not me', 1, () => signing.stderr);
     expect(await ended).toBe(5);
     expect(signing.stderr).toContain(
-      'LOGIN_EXPIRED: The sign-in was refused on the page behind the link.\n',
+      'LOGIN_EXPIRED: Someone refused this sign-in on the linked page.\n',
     );
     expect(first.pending).toEqual([]);
   });

@@ -34,11 +34,11 @@ describe.runIf(SHOWS_TERMINALS)('svc login on a terminal', () => {
     gateway.addProject('books');
     gateway.confirmsAtOnce = false;
     terminal = new Terminal(machine.home, ['login']);
-    await terminal.shows('Address of the gateway:');
+    await terminal.shows('Gateway address:');
     terminal.type(`${gateway.url}\n`);
     await terminal.shows('Your email address:');
     terminal.type('ana\n');
-    await terminal.shows('"ana" is no email address.');
+    await terminal.shows('"ana" isn\'t an email address.');
     terminal.type('ana@example.com\n');
     await terminal.shows('    ENJOY-RIVER-42');
     await terminal.shows('Waiting for you to confirm ENJOY-RIVER-42');

@@ -69,7 +69,10 @@ describe('svc login --with-key', () => {
   it('refuses a name of another project of this gateway', async () => {
     await login(keyOf('acme').key);
     const { code, stderr } = await login(keyOf('books').key, '--name', 'acme');
-    expect([code, stderr]).toEqual([2, expect.stringContaining('a profile "acme" for another')]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('The profile "acme" already exists for another'),
+    ]);
     expect(Object.keys(machine.credentials.profiles)).toEqual(['acme']);
   });
 
@@ -79,7 +82,7 @@ describe('svc login --with-key', () => {
     expect((await login(key)).stderr).toBe('');
     const next = newApiKey(project.id);
     gateway.keys.add(next);
-    expect((await login(next)).stderr).toContain('The key stored before still works.');
+    expect((await login(next)).stderr).toContain('The old key still works.');
     expect(machine.credentials.profiles['acme']?.api_key).toBe(next);
   });
 
@@ -87,7 +90,7 @@ describe('svc login --with-key', () => {
     const key = newApiKey(newProjectId());
     const { code, stdout, stderr } = await login(key);
     expect([code, stdout]).toEqual([4, '']);
-    expect(stderr).toContain('UNAUTHENTICATED: This gateway does not know the key.\n');
+    expect(stderr).toContain("UNAUTHENTICATED: This gateway doesn't know the key.\n");
     expect(stderr.replaceAll('\n', ' ')).toContain('svc key create --name NAME');
     expect(stderr).not.toContain(key);
     expect(() => machine.credentials).toThrow('ENOENT');
@@ -109,7 +112,7 @@ describe('svc login --with-key', () => {
     const { code, stderr } = await login(content);
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining('USAGE: What --with-key reads is no API key.\n'),
+      expect.stringContaining("USAGE: --with-key didn't read an API key.\n"),
     ]);
     expect(gateway.seen).toEqual([]);
   });
@@ -132,7 +135,7 @@ describe('svc auth token', () => {
     const { code, stdout, stderr } = await machine.svc(['auth', 'token'], { env });
     expect([code, stdout]).toEqual([4, '']);
     expect(stderr).toContain(
-      'UNAUTHENTICATED: The stored key belongs to another address than https://elsewhere.example, which SVC_GATEWAY names.\n',
+      'UNAUTHENTICATED: SVC_GATEWAY is https://elsewhere.example, but the stored key is for another address.\n',
     );
   });
 
@@ -140,7 +143,7 @@ describe('svc auth token', () => {
     const { code, stderr } = await machine.svc(['auth', 'token'], { env: set });
     expect([code, stderr.replaceAll('\n', ' ')]).toEqual([
       4,
-      'UNAUTHENTICATED: There is no API key on this machine. For a project of this machine: svc up. For that of a team: svc login --gateway URL. Or set SVC_API_KEY. ',
+      "UNAUTHENTICATED: No API key is stored on this machine. To use a project on this machine: svc up. To use a team's: svc login --gateway URL. Or set SVC_API_KEY. ",
     ]);
   });
 });

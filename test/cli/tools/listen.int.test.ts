@@ -94,8 +94,8 @@ describe('svc listen', () => {
       { after: 'evt_1' },
       { since: expect.stringMatching(/Z$/), after: undefined },
     ]);
-    expect(notes.filter((note) => note.includes('another history'))).toEqual([
-      'The gateway has another history now, as after a restore (evt_1 is not in it). Going on with what comes from now on.',
+    expect(notes.filter((note) => note.includes('history changed'))).toEqual([
+      "The gateway's history changed, as after a restore (it has no evt_1). Continuing with new events.",
     ]);
   });
 

@@ -131,7 +131,9 @@ describe('subscriptions over standard input and output', () => {
     const short = startBridge(proxy.url, String(created.body['api_key']));
     await short.ask('resources/subscribe', { uri: 'kv://a' });
     await gateway.call('DELETE', `/v1/keys/${String(created.body['id'])}`);
-    await expect.poll(() => short.notes.join()).toContain('Changes are told no more: KEY_REVOKED');
+    await expect
+      .poll(() => short.notes.join())
+      .toContain('The client no longer hears about changes: KEY_REVOKED');
     expect(await short.ask('resources/subscribe', { uri: 'kv://b' })).toMatchObject({
       error: { code: 401, message: expect.stringContaining('KEY_REVOKED') },
     });

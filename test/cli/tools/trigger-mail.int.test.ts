@@ -107,10 +107,10 @@ describe('svc trigger email', () => {
   });
 
   it.each([
-    ['foo=1', 'Of email it sets: subject, from, text.'],
-    ['payload.subject=1', 'Of email it sets: subject, from, text.'],
-    ['subject', 'Of email it sets: subject, from, text.'],
-    ['in_reply_to=x', 'Of email it sets: subject, from, text.'],
+    ['foo=1', 'For email, --set takes: subject, from, text.'],
+    ['payload.subject=1', 'For email, --set takes: subject, from, text.'],
+    ['subject', 'For email, --set takes: subject, from, text.'],
+    ['in_reply_to=x', 'For email, --set takes: subject, from, text.'],
     ['subject=', '`subject` must be one line of text.'],
     ['subject=a\r\nBcc: x@y.test', '`subject` must be one line of text.'],
     ['from=a\nb@example.com', '`from` must be one line of text.'],
@@ -134,8 +134,8 @@ describe('svc trigger email', () => {
     const options = { source: 'gh' };
     const { context } = fakeContext({ client, args: { kind: 'email' }, options });
     await expect(run(context)).rejects.toMatchObject({
-      message: 'There is no email source `gh`.',
-      hint: 'The one for mail is: mail',
+      message: 'No email source named `gh`.',
+      hint: 'The email source is: mail',
     });
     await expect(sent('email', { source: 'mail' })).resolves.toBeDefined();
   });
@@ -155,12 +155,12 @@ describe('svc trigger email.reply', () => {
   });
 
   it.each([
-    [[], 'email.reply is about a message that was sent: say which.'],
+    [[], 'email.reply refers to a sent message: name it.'],
     [['subject=x'], 'svc trigger email.reply --set in_reply_to=msg_…'],
-    [['in_reply_to='], '`in_reply_to` must be the id of a message, or a Message-ID.'],
-    [['in_reply_to=msg_1'], 'must be the id of a message'],
-    [['in_reply_to=a@b\r\nBcc: c@d'], 'must be the id of a message'],
-    [['message_id=x'], 'Of email.reply it sets: in_reply_to, subject, from, text.'],
+    [['in_reply_to='], '`in_reply_to` must be a message id or a Message-ID.'],
+    [['in_reply_to=msg_1'], 'must be a message id'],
+    [['in_reply_to=a@b\r\nBcc: c@d'], 'must be a message id'],
+    [['message_id=x'], 'For email.reply, --set takes: in_reply_to, subject, from, text.'],
   ])('with %j says what it needs', async (set, reason) => {
     expect((await failure('email.reply', { set })).text).toContain(reason);
   });
@@ -196,7 +196,7 @@ describe('svc trigger email.bounce', () => {
     [
       'evt_1',
       [
-        'The project has sent no such message, so the report came in as a mail.',
+        'The project sent no such message, so the report arrived as ordinary mail.',
         'Next: svc inbox list --source mail',
       ],
     ],
@@ -212,7 +212,7 @@ describe('svc trigger email.bounce', () => {
 
   it('takes nothing but the message', async () => {
     const { text } = await failure('email.bounce', { set: ['subject=x'] });
-    expect(text).toContain('Of email.bounce it sets: message_id.');
+    expect(text).toContain('For email.bounce, --set takes: message_id.');
   });
 });
 

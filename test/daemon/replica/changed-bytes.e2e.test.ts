@@ -84,7 +84,7 @@ describe('a copy whose bytes were changed while the daemon was down', () => {
     expect(stage.copies).toBe(2);
     const warnings = lines.filter(({ level }) => Number(level) >= 40);
     expect(warnings).toHaveLength(1);
-    expect(warnings[0]?.['msg']).toBe('replica: the copy is damaged and will be made anew');
+    expect(warnings[0]?.['msg']).toBe('replica: the replica is damaged; copying it again');
   });
 
   it('is not served while the gateway is away either', async () => {

@@ -180,7 +180,7 @@ describe('a gateway with another history', () => {
     folder.writeRecord({ ...record, position: record.position + 10 });
     const { log, lines } = collectingLog();
     await untilState(stage.replica({ log }), 'live');
-    expect(lines[0]).toMatchObject({ reason: 'It has lost commits.' });
+    expect(lines[0]).toMatchObject({ reason: 'It lost commits.' });
     expect(stage.copies).toBe(2);
   });
 });
@@ -260,7 +260,7 @@ describe('a copy that another process has', () => {
     const { log, lines } = collectingLog();
     const second = stage.replica({ log });
     await until(
-      () => lines.some(({ msg }) => msg === 'replica: the copy is not open yet'),
+      () => lines.some(({ msg }) => msg === "replica: can't open the replica yet"),
       (isThere) => isThere,
     );
     expect(second.store).toBeNull();

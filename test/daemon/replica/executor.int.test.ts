@@ -100,7 +100,7 @@ describe('a read', () => {
     await expect(stage.run('kv_get', { key: 'color' }, caller)).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       status: 503,
-      hint: 'The gateway https://gateway.example cannot be reached (x). Wait.',
+      hint: "The gateway https://gateway.example can't be reached (x). Wait.",
       details: { gateway: 'https://gateway.example', retry_after: 5 },
     });
   });

@@ -158,8 +158,8 @@ describe('a copy whose last process was ended', () => {
 });
 
 describe('a copy that somebody changed', () => {
-  const lost = 'The log of the copy has lost frames.';
-  const unknown = 'The checksums of the copy are missing or damaged.';
+  const lost = "The replica's log lost frames.";
+  const unknown = "The replica's checksums are missing or damaged.";
   const cases: readonly (readonly [string, () => void, string | RegExp])[] = [
     [
       'a byte of a page',

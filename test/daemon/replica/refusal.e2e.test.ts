@@ -78,7 +78,7 @@ describe('a gateway that is gone', () => {
     // One line each, however often it was tried.
     const contact = lines.filter(({ msg }) => String(msg).includes('the gateway is'));
     expect(contact).toMatchObject([
-      { level: 40, msg: 'replica: the gateway is lost', gateway: stage.door.url },
+      { level: 40, msg: 'replica: lost the gateway', gateway: stage.door.url },
       { level: 30, msg: 'replica: the gateway is back', gateway: stage.door.url },
     ]);
   }, 60_000);
@@ -122,7 +122,7 @@ describe('a gateway that is gone', () => {
     await untilState(second, 'offline');
     expect(second.store).toBeNull();
     expect(existsSync(stage.databasePath)).toBe(false);
-    expect(lines[0]).toMatchObject({ reason: 'It was not brought up to date for a week.' });
+    expect(lines[0]).toMatchObject({ reason: "It hasn't been updated for a week." });
   });
 
   it('is told from one that does not want to', async () => {

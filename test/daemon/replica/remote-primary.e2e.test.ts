@@ -10,7 +10,7 @@ import { caughtUp, openReplica, until, untilState } from './open-replica.ts';
 import { valueOf } from './stage.ts';
 
 const NEEDED = ['inbox:read', 'approvals', 'disk', 'ledger:read'];
-const NO_REPLICAS = "This gateway's store offers no replicas.";
+const NO_REPLICAS = "This gateway's store doesn't support replicas.";
 
 let stage: RemoteStage;
 let door: Door;

@@ -43,7 +43,7 @@ describe('an answer without end', () => {
     };
     await expect(source.position(NEVER)).rejects.toMatchObject({
       fault: 'unknown',
-      message: 'The gateway answers more than 1 MB where it should not.',
+      message: "The gateway's answer is unexpectedly over 1 MB.",
     });
     // What lies in the buffers of two sockets comes on top.
     expect(sent).toBeLessThan(64 * 1024 * 1024);
@@ -52,7 +52,7 @@ describe('an answer without end', () => {
   it('of a megabyte is read', async () => {
     answer = (_, response) => response.end(' '.repeat(1024 * 1024));
     await expect(source.position(NEVER)).rejects.toMatchObject({
-      message: 'The gateway does not say where it stands.',
+      message: "The gateway didn't give its position.",
     });
   });
 });
@@ -70,7 +70,7 @@ describe('a database that the disk has no room for', () => {
       name: 'SyncError',
       failure: 'full',
       message: expect.stringMatching(
-        /^The disk has no room for the copy: it takes 1,073,741,924 MB, [\d,]+ MB are free at .*prj_1\. Make room there\.$/,
+        /^Not enough disk space for the replica: it needs 1,073,741,924 MB, and .*prj_1 has [\d,]+ MB free\. Free some space there\.$/,
       ),
     });
     expect(readdirSync(copy.path)).toEqual([]);

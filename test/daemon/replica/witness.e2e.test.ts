@@ -69,7 +69,7 @@ describe('the witness', () => {
     expect(alarm).toEqual({ ok: false, seq, reason: 'truncated', file: expect.any(String) });
     const errors = lines.filter(({ level }) => level === 50);
     expect(errors).toEqual([expect.objectContaining({ seq, reason: 'truncated' })]);
-    expect(errors[0]?.['msg']).toContain('Once that is explained: svc ledger verify --accept');
+    expect(errors[0]?.['msg']).toContain('Once you know why: svc ledger verify --accept');
     await stage.close(replica);
     const second = stage.replica();
     expect(second.status.witness).toEqual(alarm);

@@ -213,7 +213,7 @@ describe('a refusal', () => {
     const other = new Upstream(new URL(urlOf(server)));
     expect(await refusal(call('kv_list', {}, { upstream: other }))).toMatchObject({
       code: 'UNAVAILABLE',
-      hint: `The gateway ${urlOf(server)} gave no answer (something before it answered ${status}). Repeat it when the gateway is back; see \`svc status\`.`,
+      hint: `The gateway ${urlOf(server)} didn't answer (something in front of it answered ${status}). Repeat it when the gateway is back; see \`svc status\`.`,
     });
     await other.close();
     server.close();
@@ -241,7 +241,7 @@ describe('a connection that breaks', () => {
     expect(await refusal(call('kv_set', { key: 'twice', value: 1 }))).toMatchObject({
       code: 'UNAVAILABLE',
       status: 503,
-      hint: `The gateway ${proxy.url} gave no answer (the connection broke). It may have been done: look before you repeat it.`,
+      hint: `The gateway ${proxy.url} didn't answer (the connection broke). It may have worked: check before you repeat it.`,
       details: { gateway: proxy.url, retry_after: 5 },
       headers: { 'Retry-After': '5' },
     });
@@ -277,7 +277,7 @@ describe('a connection that breaks', () => {
     await proxy.down();
     expect(await refusal(call('kv_set', { key: 'a', value: 1 }))).toMatchObject({
       code: 'UNAVAILABLE',
-      hint: `The gateway ${proxy.url} cannot be reached (nobody listens there). Nothing was changed: repeat it when the gateway is back; see \`svc status\`.`,
+      hint: `The gateway ${proxy.url} can't be reached (nothing is listening there). Nothing changed: repeat it when the gateway is back; see \`svc status\`.`,
     });
   });
 
@@ -285,7 +285,7 @@ describe('a connection that breaks', () => {
     await proxy.down();
     const told = JSON.stringify(await refusal(call('kv_list', {})));
     expect(told).not.toContain(gateway.apiKey);
-    expect(told).toContain('cannot be reached');
+    expect(told).toContain("can't be reached");
   });
 });
 
@@ -298,7 +298,7 @@ describe('a gateway whose certificate is not trusted', () => {
     const write = call('kv_set', { key: 'a', value: 1 }, { upstream: behindTls });
     const { hint } = await refusal(write);
     expect(hint).toBe(
-      `The gateway ${url} cannot be reached (no secure connection: DEPTH_ZERO_SELF_SIGNED_CERT; to trust an authority of your own, start the daemon with NODE_EXTRA_CA_CERTS=FILE). Nothing was changed: repeat it when the gateway is back; see \`svc status\`.`,
+      `The gateway ${url} can't be reached (no secure connection: DEPTH_ZERO_SELF_SIGNED_CERT; to trust your own certificate authority, start the daemon with NODE_EXTRA_CA_CERTS=FILE). Nothing changed: repeat it when the gateway is back; see \`svc status\`.`,
     );
     await behindTls.close();
     await new Promise((resolve) => server.close(resolve));

@@ -101,7 +101,7 @@ describe('svc gateway', () => {
     const running = svc(['gateway'], { SVC_LISTEN: 'nowhere' });
     expect(await running.exited).toBe(1);
     expect(running.out).toBe('');
-    expect(running.err).toContain('svc: The settings are wrong.\n  SVC_LISTEN ');
+    expect(running.err).toContain('svc: Some settings are invalid.\n  SVC_LISTEN ');
   });
 
   it('leaves the data of the daemon alone, also while that does not run', async () => {

@@ -62,7 +62,7 @@ describe('a gateway that cannot start', () => {
     expect(code).toBe(1);
     expect(out).toBe('');
     const lines = err.trim().split('\n');
-    expect(lines[0]).toBe('svc: The settings are wrong.');
+    expect(lines[0]).toBe('svc: Some settings are invalid.');
     expect(lines.slice(1).map((line) => /^ {2}(SVC_[A-Z_]+)/.exec(line)?.[1])).toEqual([
       'SVC_LISTEN',
       'SVC_PUBLIC_URL',
@@ -119,7 +119,7 @@ describe('a gateway that cannot start', () => {
     const { code, err } = await Hosted.refused(env);
     expect(code).toBe(1);
     expect(err.trim().split('\n')).toEqual([
-      'svc: The settings are wrong.',
+      'svc: Some settings are invalid.',
       expect.stringMatching(/^ {2}SVC_LISTEN /),
       expect.stringMatching(/^ {2}SVC_DATA: \/proc\/nope\/data cannot be written \(E\w+\)\./),
     ]);

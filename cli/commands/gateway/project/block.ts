@@ -6,18 +6,18 @@ import { orderPath, tellOrder } from '../../../gateway/order.ts';
 
 export const declaration: Declaration = {
   order: 7,
-  summary: 'Let a project send no mail.',
+  summary: 'Stop a project from sending mail.',
   description:
-    'Its calls to send are refused with SEND_BLOCKED and the reason, and what waits to be sent fails. A project is blocked by itself when too many of its messages bounce or are complained about.',
+    'Calls to send fail with SEND_BLOCKED and your reason, and queued messages fail. The gateway also blocks a project automatically after too many bounces or complaints.',
   args: [PROJECT_ARGUMENT],
   options: [
-    { flag: 'reason', value: 'TEXT', summary: 'Why; the project is told (up to 200 characters)' },
+    { flag: 'reason', value: 'TEXT', summary: 'Why; shown to the project (up to 200 characters)' },
     ...DATA_OPTIONS,
   ],
-  examples: ['gateway project block shop --reason "Complaints of customers"'],
+  examples: ['gateway project block shop --reason "Customer complaints"'],
 };
 
-const EXAMPLE = 'For example: svc gateway project block shop --reason "Complaints of customers"';
+const EXAMPLE = 'For example: svc gateway project block shop --reason "Customer complaints"';
 
 /** `svc gateway project block NAME` */
 export async function run(context: CommandContext): Promise<void> {
@@ -26,7 +26,7 @@ export async function run(context: CommandContext): Promise<void> {
   const answer = await callOperator(context, { method: 'POST', path, body: { reason } });
   tellOrder(context, answer, {
     changed: (slug) =>
-      `${slug} is blocked: it sends nothing, and what waits to be sent fails. To lift it: svc gateway project unblock ${slug}`,
-    same: (slug) => `${slug} was blocked for this reason before.`,
+      `Blocked ${slug}: it can't send mail, and queued messages fail. To unblock: svc gateway project unblock ${slug}`,
+    same: (slug) => `${slug} was already blocked for this reason.`,
   });
 }

@@ -5,9 +5,9 @@ import { orderPath, tellOrder } from '../../../gateway/order.ts';
 
 export const declaration: Declaration = {
   order: 9,
-  summary: 'Let nothing be written to a project, to move it.',
+  summary: 'Put a project on hold (read-only) before moving it.',
   description:
-    'It can be read, waits go on, and every write is refused with UNAVAILABLE and Retry-After, so that senders keep what they have and come again. Nothing is sent for it, and nothing expires. Returns when what was being sent is done, and holds after a restart. With several gateways over one store, end all but this one first.',
+    'Reads and waits still work. Writes fail with UNAVAILABLE and Retry-After, so senders keep their data and retry. The project sends nothing, and nothing expires. The command returns when sends in progress are done. The hold survives a restart. If several gateways share one store, stop all but this one first.',
   args: [PROJECT_ARGUMENT],
   options: DATA_OPTIONS,
   examples: ['gateway project hold shop'],
@@ -17,12 +17,12 @@ export const declaration: Declaration = {
 export async function run(context: CommandContext): Promise<void> {
   const path = orderPath(context, 'hold');
   const answer = context.output.spin(
-    () => 'Waiting until what is being sent is done',
+    () => 'Waiting for sends in progress',
     callOperator(context, { method: 'POST', path }),
   );
   tellOrder(context, await answer, {
     changed: (slug) =>
-      `${slug} is held: it can be read, and nothing can be written. To end that: svc gateway project release ${slug}`,
-    same: (slug) => `${slug} was held before.`,
+      `${slug} is on hold: read-only. To end the hold: svc gateway project release ${slug}`,
+    same: (slug) => `${slug} was already on hold.`,
   });
 }

@@ -9,9 +9,9 @@ import { callOperator } from '../../../gateway/call.ts';
 
 export const declaration: Declaration = {
   order: 6,
-  summary: 'List the projects of the gateway that runs here.',
+  summary: 'List the projects of the gateway running here.',
   description:
-    'Which there are, who owns them, what they sent in this calendar month (UTC), which must not send, and which are being moved. Asks the running gateway by the socket in its data folder, so run it as the user that the gateway runs as. It looks into each project in turn; with thousands of them that takes a while.',
+    "Shows each project's owner, the mail it sent this calendar month (UTC), and whether it's blocked or being moved. Connects to the gateway's socket in its data folder, so run it as the gateway's user. It opens each project in turn, so thousands of projects take a while.",
   args: [],
   options: DATA_OPTIONS,
   examples: ['gateway project list', 'gateway project list --data /var/lib/svc-gateway --json'],
@@ -24,7 +24,7 @@ const COLUMNS = ['slug', 'name', 'sending', 'this_month', 'owner', 'created_at',
 /** `svc gateway project list`: all of them. Exit code 3 when there are none. */
 export async function run(context: CommandContext): Promise<number> {
   const items: Item[] = [];
-  const text = () => `Reading the projects: ${items.length} so far`;
+  const text = () => `Reading projects: ${items.length} so far`;
   await context.output.spin(text, readAll(context, items));
   context.output.answer({ items, next_cursor: null }, { lines: (look) => linesOf(items, look) });
   return items.length > 0 ? EXIT.done : EXIT.nothing;
@@ -35,14 +35,15 @@ async function readAll(context: CommandContext, items: Item[]): Promise<void> {
     const query: string = cursor === '' ? '' : `?cursor=${encodeURIComponent(cursor)}`;
     const page = await callOperator(context, { method: 'GET', path: `/projects${query}` });
     const list: unknown = isObject(page) ? page['items'] : null;
-    if (!isObject(page) || !Array.isArray(list)) throw badAnswer('The answer is no list.');
+    if (!isObject(page) || !Array.isArray(list)) throw badAnswer("The answer isn't a list.");
     items.push(...list.filter(isObject));
     cursor = typeof page['next_cursor'] === 'string' ? page['next_cursor'] : null;
   }
 }
 
 function linesOf(items: readonly Item[], look: Look): string[] {
-  if (items.length === 0) return ['No projects yet. The first comes with: svc login --gateway URL'];
+  if (items.length === 0)
+    return ['No projects yet. Create the first with: svc login --gateway URL'];
   const rows = items.map((item) => ({ ...item, ...sending(item) }));
   const notes = items.flatMap((item) => [...blockLine(item, look.now), ...moveLine(item)]);
   return [...table(rows, COLUMNS, look), ...(notes.length > 0 ? ['', ...notes] : [])];
@@ -66,7 +67,7 @@ function blockLine({ slug, emails }: Item, now: number): string[] {
 }
 
 function moveLine({ slug, state, moved_to }: Item): string[] {
-  if (state === 'held') return [safeLine(`${plainText(slug)}: held, to be moved`)];
+  if (state === 'held') return [safeLine(`${plainText(slug)}: on hold, to be moved`)];
   if (state !== 'moved') return [];
   const where = typeof moved_to === 'string' ? ` to ${moved_to}` : '';
   return [safeLine(`${plainText(slug)}: moved${where}`)];

@@ -6,12 +6,12 @@ import { orderPath, tellOrder } from '../../../gateway/order.ts';
 
 export const declaration: Declaration = {
   order: 11,
-  summary: 'Close a held project for good, after another gateway has taken it in.',
+  summary: 'Close a project on hold for good, once another gateway has imported it.',
   description:
-    'Whoever still calls it here is answered UNAVAILABLE with the address to use, so that nothing is lost while names lead here. Its data stay in projects/ID below the data folder or in its database on the server, and its files in the bucket where there is one: remove them by hand, unless the other gateway has the same bucket.',
+    'Callers that still reach this gateway get UNAVAILABLE with the new address, so nothing is lost while DNS points here. The data stays in projects/ID in the data folder, or in its database on the server, and files stay in the bucket if there is one. Delete them by hand, unless the other gateway uses the same bucket.',
   args: [PROJECT_ARGUMENT],
   options: [
-    { flag: 'to', value: 'URL', summary: 'Base address of the other gateway; callers are told' },
+    { flag: 'to', value: 'URL', summary: 'Base address of the other gateway; shown to callers' },
     ...DATA_OPTIONS,
   ],
   examples: ['gateway project moved shop --to https://svc.example.com'],
@@ -24,7 +24,7 @@ export async function run(context: CommandContext): Promise<void> {
   const where = to ?? 'another gateway';
   tellOrder(context, await callOperator(context, { method: 'POST', path, body: { to } }), {
     changed: (slug, id) =>
-      `${slug} is closed here: callers are told that it has moved to ${where}. Its data stay until you remove them: projects/${id} below the data folder, or its database on the server.`,
-    same: (slug) => `${slug} was closed before.`,
+      `Closed ${slug} here: callers are told it moved to ${where}. Its data stays until you delete it: projects/${id} in the data folder, or its database on the server.`,
+    same: (slug) => `${slug} was already closed.`,
   });
 }

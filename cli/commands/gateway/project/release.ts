@@ -5,8 +5,8 @@ import { orderPath, tellOrder } from '../../../gateway/order.ts';
 
 export const declaration: Declaration = {
   order: 10,
-  summary: 'End the hold of a project: it stays here.',
-  description: 'Writes are taken again at once, and what fell due meanwhile is done.',
+  summary: 'End a hold and keep the project here.',
+  description: 'Writes work again right away, and overdue work runs.',
   args: [PROJECT_ARGUMENT],
   options: DATA_OPTIONS,
   examples: ['gateway project release shop'],
@@ -17,6 +17,6 @@ export async function run(context: CommandContext): Promise<void> {
   const path = orderPath(context, 'release');
   tellOrder(context, await callOperator(context, { method: 'POST', path }), {
     changed: (slug) => `${slug} is active again.`,
-    same: (slug) => `${slug} was not held.`,
+    same: (slug) => `${slug} wasn't on hold.`,
   });
 }

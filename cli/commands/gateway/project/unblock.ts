@@ -5,9 +5,9 @@ import { orderPath, tellOrder } from '../../../gateway/order.ts';
 
 export const declaration: Declaration = {
   order: 8,
-  summary: 'Let a blocked project send again.',
+  summary: 'Let a blocked project send mail again.',
   description:
-    'Lifts a block, whoever set it. Bounces and complaints up to now count no longer, so that the next one does not block it at once.',
+    "Lifts any block, manual or automatic. Earlier bounces and complaints no longer count, so the next one doesn't block the project again.",
   args: [PROJECT_ARGUMENT],
   options: DATA_OPTIONS,
   examples: ['gateway project unblock shop'],
@@ -17,7 +17,7 @@ export const declaration: Declaration = {
 export async function run(context: CommandContext): Promise<void> {
   const path = orderPath(context, 'unblock');
   tellOrder(context, await callOperator(context, { method: 'POST', path }), {
-    changed: (slug) => `${slug} may send again. Bounces and complaints up to now count no longer.`,
-    same: (slug) => `${slug} was not blocked.`,
+    changed: (slug) => `${slug} can send again. Earlier bounces and complaints no longer count.`,
+    same: (slug) => `${slug} wasn't blocked.`,
   });
 }

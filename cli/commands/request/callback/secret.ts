@@ -15,9 +15,9 @@ function callbackSecretView(answer: unknown): View {
     lines: (look) => [
       safeLine(secret),
       '',
-      look.yellow('It is shown this once: store it where the receiver checks signatures.'),
+      look.yellow("You won't see it again: store it where the receiver checks signatures."),
       ...(typeof until === 'string'
-        ? [`The one before signs as well until ${safeLine(timeText(until, look.now))}.`]
+        ? [`The previous secret also signs until ${safeLine(timeText(until, look.now))}.`]
         : []),
     ],
   };
