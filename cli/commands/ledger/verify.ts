@@ -52,7 +52,7 @@ async function verify(shape: OperationShape, context: CommandContext): Promise<n
   const head = isHead(answer['head']) ? answer['head'] : null;
   const before = rememberedHead(file, project);
   const history = await compareWithRemembered(context.client(), before, head);
-  output.answer({ ...answer, history }, verdictView(answer, history));
+  output.answer({ ...answer, witness: history }, verdictView(answer, history));
   if (!history.ok) throw ledgerAlarm(history);
   if (answer['ok'] !== true) {
     // The lines for a person say it already.

@@ -59,8 +59,8 @@ describe('a reader of a copy', () => {
     await expect(value()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     await expect(reader.position()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(damage.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/^It has "(other|meta)", which is no plain table and no index\.$/),
-      expect.stringMatching(/^It has "(other|meta)", which is no plain table and no index\.$/),
+      expect.stringMatching(/^It has "(other|meta)", which isn't a plain table or index\.$/),
+      expect.stringMatching(/^It has "(other|meta)", which isn't a plain table or index\.$/),
     ]);
   });
 
