@@ -208,7 +208,7 @@ describe('svc gateway project hold, release and moved', () => {
     ['hold shop', true, 'shop is on hold: read-only. To end the hold: '],
     ['hold shop', false, 'shop was already on hold.\n'],
     ['release shop', true, 'shop is active again.\n'],
-    ['release shop', false, "shop wasn\'t on hold.\n"],
+    ['release shop', false, "shop wasn't on hold.\n"],
     [`moved shop --to ${TO}`, true, `callers are told it moved to ${TO}. Its data stays`],
     ['moved shop', true, 'callers are told it moved to another gateway. Its data stays'],
     [

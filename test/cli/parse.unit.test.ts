@@ -95,8 +95,8 @@ describe('reading a command line', () => {
       ['--idempotency-key', 'x'],
       '--idempotency-key only works with commands that write.',
     ],
-    ['inbox claim', ['--event-id', EVENT], "--event-id isn\'t a flag."],
-    ['inbox nack', [EVENT, '--no-retry'], "--no-retry isn\'t a flag."],
+    ['inbox claim', ['--event-id', EVENT], "--event-id isn't a flag."],
+    ['inbox nack', [EVENT, '--no-retry'], "--no-retry isn't a flag."],
     ['key create', ['--scopes', 'admin,dsk'], '--scopes can\'t be "dsk". Did you mean "disk"?'],
   ])('refuses %s %j', (line, rest, message) => {
     const error = refusal(line, rest);

@@ -146,7 +146,7 @@ describe('svc status over a gateway', () => {
       `${GATEWAY} refuses the stored key (KEY_REVOKED). Sign in again: svc login`,
     ],
     [
-      { state: 'none', detail: "This gateway\'s store doesn\'t support replicas." },
+      { state: 'none', detail: "This gateway's store doesn't support replicas." },
       "  Replica   none: the gateway doesn't offer one",
       "This gateway's store doesn't support replicas. All calls go to the gateway.",
     ],

@@ -52,7 +52,7 @@ describe('the value of a flag', () => {
     [field('integer'), '9007199254740993', 'whole number'],
     [field('number'), 'NaN', 'a number'],
     [field('number'), '9007199254740993', 'a number up to 9007199254740991, not'],
-    [field('json'), 'done', "--some-field isn\'t JSON."],
+    [field('json'), 'done', "--some-field isn't JSON."],
     [TEXT, '@/nowhere/at-all', '(ENOENT)'],
   ])('refuses %j %j', async (shape, given, message) => {
     const value = fieldValue(shape, given, stdin());
@@ -81,7 +81,7 @@ describe('the value of a flag', () => {
   it('comes from standard input, once', async () => {
     const input = stdin('from outside\n');
     expect(await fieldValue(TEXT, '-', input)).toBe('from outside');
-    await expect(fieldValue(TEXT, '-', input)).rejects.toThrow("can\'t both read");
+    await expect(fieldValue(TEXT, '-', input)).rejects.toThrow("can't both read");
   });
 
   it('is bytes as they are where bytes are wanted', async () => {

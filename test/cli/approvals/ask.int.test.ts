@@ -72,7 +72,7 @@ describe('a decision', () => {
     [{ status: 'answered', decision: 'eu-west', ...BY_OWNER }, 0, '✓ Answered by owner: eu-west'],
     [{ status: 'denied', comment: 'no', ...BY_OWNER }, 5, '✗ Denied by owner: no'],
     [{ status: 'denied', decided_by: 'channel:chn_gone' }, 5, '✗ Denied by chn_gone.'],
-    [{ status: 'expired' }, 5, "✗ Expired: nobody decided in time, so it isn\'t approved."],
+    [{ status: 'expired' }, 5, "✗ Expired: nobody decided in time, so it isn't approved."],
     [
       { status: 'needs_context', comment: 'which one?', ...BY_OWNER },
       5,

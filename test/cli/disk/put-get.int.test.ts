@@ -181,11 +181,11 @@ describe('svc file put', () => {
   });
 
   it.each([
-    [['missing.txt'], "missing.txt\" can\'t be read (it doesn\'t exist, ENOENT)", 2],
+    [['missing.txt'], "missing.txt\" can't be read (it doesn't exist, ENOENT)", 2],
     [['.'], 'is a folder', 2],
-    [['a.txt', '../a'], "isn\'t a valid file path", 2],
+    [['a.txt', '../a'], "isn't a valid file path", 2],
     [['a.txt', 'a//b'], 'without empty segments', 2],
-    [['a.txt', 'x', '--content-type', 'a\nb'], "--content-type isn\'t a valid header value", 2],
+    [['a.txt', 'x', '--content-type', 'a\nb'], "--content-type isn't a valid header value", 2],
   ])('refuses %j', async (args, message, wanted) => {
     local('a.txt', 'x');
     const [file = '', ...rest] = args;

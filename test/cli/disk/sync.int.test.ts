@@ -194,7 +194,7 @@ describe('svc file sync, up', () => {
     expect(code).toBe(1);
     expect(sums).toMatchObject({ sent: 1, failed: 3 });
     expect(by('failed')).toEqual(['caf\\xe9', 'ctl\u0001.txt', 'huge.bin']);
-    expect(items[0]?.['error']).toBe("Its name isn\'t valid UTF-8.");
+    expect(items[0]?.['error']).toBe("Its name isn't valid UTF-8.");
     expect(disk.calls('PUT')).toEqual(['site/good.txt']);
   });
 
@@ -309,7 +309,7 @@ describe('svc file sync, down', () => {
     const { code, sums, items } = await sync('--down');
     expect(code).toBe(1);
     expect(sums).toMatchObject({ received: 1, failed: 1 });
-    expect(items.find(({ file }) => file === path)?.['error']).toMatch(/^The path doesn\'t fit/);
+    expect(items.find(({ file }) => file === path)?.['error']).toMatch(/^The path doesn't fit/);
     expect(filesUnder(disk.folder)).toHaveLength(before + 1);
     expect(disk.calls('GET')).toEqual(['site/good.txt']);
   });

@@ -37,7 +37,7 @@ describe('svc email send', () => {
       '… Waiting for a person. Once approved, svc sends it automatically.',
       [`Next  svc request watch ${ID}`, `Then  svc email status ${BATCH}`],
     ],
-    ['cancelled', 5, "✗ Cancelled: it wasn\'t approved, so nothing was sent.", [BATCH]],
+    ['cancelled', 5, "✗ Cancelled: it wasn't approved, so nothing was sent.", [BATCH]],
   ])('%s ends with %i', async (status, code, sentence, next) => {
     const fake = await given({ 'POST /v1/emails': batch(status) }, 'smtp');
     const line = [...SEND, '--wait-seconds', '0'];

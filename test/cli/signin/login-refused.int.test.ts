@@ -103,17 +103,13 @@ describe('a command line of svc login that cannot work', () => {
   it.each([
     ['without a gateway', ['--email', EMAIL], '--gateway is missing.'],
     ['without an email', ['--gateway', 'GATEWAY'], '--email is missing.'],
-    ['with no address', ['--gateway', 'ftp://x', '--email', EMAIL], "isn\'t a gateway address"],
+    ['with no address', ['--gateway', 'ftp://x', '--email', EMAIL], "isn't a gateway address"],
     [
       'over the network in clear',
       ['--gateway', 'http://gw.example'],
       'cross the network unencrypted',
     ],
-    [
-      'with no email',
-      ['--gateway', 'GATEWAY', '--email', 'ana'],
-      "--email isn\'t an email address",
-    ],
+    ['with no email', ['--gateway', 'GATEWAY', '--email', 'ana'], "--email isn't an email address"],
     [
       'with a key as an argument',
       ['--with-key', 'svc_live_x'],
