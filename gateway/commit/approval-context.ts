@@ -20,15 +20,12 @@ export function approvalContext(job: Job, now: number): DecidingContext {
       const inputDigest = about === undefined ? undefined : ledgerWriter.digest(about);
       return ledgerWriter.record(store, { op, subject, ...(inputDigest && { inputDigest }) }, now);
     },
-    emit: (event) => emitEvent(job, event, now),
-    dueAt: (at) => emit({ kind: 'due', at }),
-    noticesDue: () => emit({ kind: 'notices_due' }),
-    mailsDue: () => emit({ kind: 'mails_due' }),
-    requestEnded: (id) => emit({ kind: 'request_ended', id }),
+    writeEvent: (event) => writeEvent(job, event, now),
+    emit,
   };
 }
 
-async function emitEvent(
+async function writeEvent(
   job: Job,
   { type, payload, callback, exceptTo }: ServiceEvent,
   now: number,

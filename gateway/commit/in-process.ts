@@ -125,7 +125,11 @@ export class InProcessWrites implements OpenWrites {
     const job = (store: Repositories): Job => {
       // A job may run twice: what it told the first time was undone.
       effects = [];
-      return { store, emit: (effect) => effects.push(effect), ...parts };
+      const emit = (effect: Effect): void => {
+        if (effect.kind === 'callbacks_changed') parts.routing.changed(store);
+        effects.push(effect);
+      };
+      return { store, emit, ...parts };
     };
     busy.started(projectId);
     try {

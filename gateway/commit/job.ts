@@ -1,4 +1,4 @@
-import type { EventReady, ProjectInfo, ServerInfo, Vault } from '../../shared/kernel/context.ts';
+import type { ProjectInfo, ServerInfo, Vault, WriteEffect } from '../../shared/kernel/context.ts';
 import type { QuotaContext } from '../../shared/operations/file/quota.ts';
 import type { Query, ReplicationPosition } from '../../shared/store/driver.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
@@ -12,26 +12,7 @@ export type Effect =
   | { readonly kind: 'committed'; readonly replication: ReplicationPosition }
   /** Another gateway has written to the project: what was read before may be out of date. */
   | { readonly kind: 'foreign' }
-  | ({ readonly kind: 'event_ready' } & EventReady)
-  /** A request was decided, or has expired. */
-  | { readonly kind: 'request_ended'; readonly id: string }
-  /** Something was written to the disk, or went from it. */
-  | { readonly kind: 'disk_changed' }
-  /** Events of the inbox were claimed, finished or put back. */
-  | { readonly kind: 'inbox_changed' }
-  /** There is something to tell people. */
-  | { readonly kind: 'notices_due' }
-  /** There is mail to send. */
-  | { readonly kind: 'mails_due' }
-  /** Something falls due at this time. */
-  | { readonly kind: 'due'; readonly at: number }
-  | { readonly kind: 'sources_changed' }
-  | { readonly kind: 'callbacks_changed' }
-  /** Something is to be pushed to this destination. */
-  | { readonly kind: 'delivery_due'; readonly destination: string }
-  | { readonly kind: 'blob_dropped'; readonly digest: string }
-  | { readonly kind: 'keys_changed' }
-  | { readonly kind: 'key_ended'; readonly keyId: string };
+  | WriteEffect;
 
 /** What a command works with: the open transaction of one project, and what it takes to fill it. */
 export interface Job {
@@ -77,6 +58,6 @@ export function quotaContext({ store, ledgerWriter, emit }: Job, now: number): Q
     store,
     now,
     recordService: (op, subject) => ledgerWriter.record(store, { op, subject }, now),
-    blobDropped: (digest) => emit({ kind: 'blob_dropped', digest }),
+    emit,
   };
 }

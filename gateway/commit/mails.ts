@@ -138,7 +138,7 @@ interface Told extends Reply {
 
 async function announce(job: Job, message: EmailMessageRow, told: Told, now: number) {
   const batch = await job.store.emails.findBatch(message.batch_id);
-  await approvalContext(job, now).emit({
+  await approvalContext(job, now).writeEvent({
     type: told.type,
     payload: {
       message_id: message.id,

@@ -250,7 +250,7 @@ async function askOwner(
   );
   await context.store.requests.insert(row);
   await notify(context, { kind: 'ask', channelId: owner.id, requestId: row.id });
-  context.dueAt(row.expires_at);
+  context.emit({ kind: 'due', at: row.expires_at });
 }
 
 const NAME_CHARS_MAX = 200;

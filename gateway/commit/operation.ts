@@ -80,19 +80,9 @@ function find(name: string): WriteOperation {
 }
 
 function writeContext(job: Job, { caller, now }: OperationCall): WriteContext {
-  const { server, emit, routing, store } = job;
   return {
     caller,
-    server,
-    keysChanged: () => emit({ kind: 'keys_changed' }),
-    keyEnded: (keyId) => emit({ kind: 'key_ended', keyId }),
-    sourcesChanged: () => emit({ kind: 'sources_changed' }),
-    callbacksChanged: () => {
-      routing.changed(store);
-      emit({ kind: 'callbacks_changed' });
-    },
-    deliveriesDue: (destination) => emit({ kind: 'delivery_due', destination }),
-    eventReady: ({ source, type }) => emit({ kind: 'event_ready', source, type }),
+    server: job.server,
     // Last, here and wherever each call makes an object: on Node 20 a field that follows a spread takes ten times as long.
     ...quotaContext(job, now),
     ...approvalContext(job, now),

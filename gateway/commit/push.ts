@@ -1,5 +1,5 @@
 import { isoTime } from '../../shared/lib/clock.ts';
-import { disableRoute, type ClosingContext } from '../../shared/operations/route/close.ts';
+import { disableRoute } from '../../shared/operations/route/close.ts';
 import {
   RELEASE_PORTION,
   releaseDeliveries,
@@ -115,7 +115,7 @@ async function giveUp(job: Job, row: DeliveryRow, { endedAt: now, outcome }: Att
   await ledgerWriter.record(store, action, now);
   // What tells of a failure and fails as well is told of no more: two dead receivers would have no end of it.
   if (!event || (event.source === SERVICE_SOURCE && event.type === EXHAUSTED)) return;
-  await approvalContext(job, now).emit({
+  await approvalContext(job, now).writeEvent({
     type: EXHAUSTED,
     payload: {
       delivery_id: id,
@@ -139,7 +139,7 @@ async function closeRoute(job: Job, row: DeliveryRow, attempt: Attempt): Promise
   const { endedAt: now } = attempt;
   if (row.route_id === null) return giveUp(job, row, attempt);
   await store.deliveries.retryAt(row.id, row.attempts, now);
-  const context = closingContext(job, now);
+  const context = approvalContext(job, now);
   const route = await store.routes.find(row.route_id);
   if (!route) {
     // It was removed meanwhile.
@@ -153,25 +153,13 @@ async function closeRoute(job: Job, row: DeliveryRow, attempt: Attempt): Promise
   }
 }
 
-function closingContext(job: Job, now: number): ClosingContext {
-  const { store, routing, emit } = job;
-  return {
-    eventReady: ({ source, type }) => emit({ kind: 'event_ready', source, type }),
-    callbacksChanged: () => {
-      routing.changed(store);
-      emit({ kind: 'callbacks_changed' });
-    },
-    ...approvalContext(job, now),
-  };
-}
-
 /** Gives back what closed routes still have under way; answers how many were given back, 0 when that was all. */
 export const releaseRoutes: Command<{ readonly now: number }, number> = {
   async run(job, { now }) {
     const routeId = await job.store.routes.closedWithPending();
     return routeId === null
       ? 0
-      : releaseDeliveries(closingContext(job, now), routeId, RELEASE_PORTION);
+      : releaseDeliveries(approvalContext(job, now), routeId, RELEASE_PORTION);
   },
 };
 

@@ -164,7 +164,7 @@ export interface ServiceEvent {
   readonly exceptTo?: string;
 }
 
-/** What requests, and the people who decide them, need of an open transaction. Await nothing but `store` and `emit`. */
+/** What requests, and the people who decide them, need of an open transaction. Await nothing but `store` and `writeEvent`. */
 export interface ApprovalContext {
   readonly store: Repositories;
   readonly project: ProjectInfo;
@@ -175,40 +175,43 @@ export interface ApprovalContext {
   /** Records what the service itself did on the way, such as a lease that had run out. */
   readonly recordService: (op: string, subject: string) => Promise<void>;
   /** Writes an event of the service into the inbox, or hands it to the routes that match. */
-  readonly emit: (event: ServiceEvent) => Promise<void>;
-  /** Something in this transaction falls due at this time. */
-  readonly dueAt: (ms: number) => void;
-  /** After the commit is durable: there is something to tell people. */
-  readonly noticesDue: () => void;
-  /** After the commit is durable: there is mail to send. */
-  readonly mailsDue: () => void;
-  /** After the commit is durable: a request is decided, or expired. */
-  readonly requestEnded: (requestId: string) => void;
+  readonly writeEvent: (event: ServiceEvent) => Promise<void>;
+  /** Tells the rest of the gateway once the commit is durable; forgotten when it fails. */
+  readonly emit: (effect: WriteEffect) => void;
 }
 
 type NewIdPrefix = 'key' | 'lse' | 'upl' | 'lnk' | 'req' | 'rte' | 'chn' | 'ntc' | 'msg' | 'bat';
 
-/** A write: the open transaction. Await nothing but `store` and `emit`. */
+/** A write: the open transaction. Await nothing but `store` and `writeEvent`. */
 export interface WriteContext extends BaseContext, ApprovalContext {
   readonly project: ProjectInfo;
   readonly vault: Vault;
   readonly now: number;
   readonly store: Repositories;
-  /** A source was removed, or its secret changed: what is remembered of sources is read again. */
-  readonly sourcesChanged: () => void;
-  /** A key or its session was changed: what is remembered of keys is read again. */
-  readonly keysChanged: () => void;
-  /** A route, or the secret of callbacks, was changed: what is remembered of them is read again. */
-  readonly callbacksChanged: () => void;
-  /** After the commit is durable: something is due to this destination. */
-  readonly deliveriesDue: (destination: string) => void;
-  /** A key was revoked: after the commit is durable, its running waits end. */
-  readonly keyEnded: (keyId: string) => void;
-  /** After the commit is durable: the last row that named this blob is gone. */
-  readonly blobDropped: (digest: string) => void;
-  /** After the commit is durable: tells waits that an event became claimable. */
-  readonly eventReady: (event: EventReady) => void;
 }
+
+/** What a write changes for the rest of the gateway. Plain data: it may cross to another thread. */
+export type WriteEffect =
+  | ({ readonly kind: 'event_ready' } & EventReady)
+  /** A request was decided, or has expired. */
+  | { readonly kind: 'request_ended'; readonly id: string }
+  /** Something was written to the disk, or went from it. */
+  | { readonly kind: 'disk_changed' }
+  /** Events of the inbox were claimed, finished or put back. */
+  | { readonly kind: 'inbox_changed' }
+  /** There is something to tell people. */
+  | { readonly kind: 'notices_due' }
+  /** There is mail to send. */
+  | { readonly kind: 'mails_due' }
+  /** Something falls due at this time. */
+  | { readonly kind: 'due'; readonly at: number }
+  | { readonly kind: 'sources_changed' }
+  | { readonly kind: 'callbacks_changed' }
+  /** Something is to be pushed to this destination. */
+  | { readonly kind: 'delivery_due'; readonly destination: string }
+  | { readonly kind: 'blob_dropped'; readonly digest: string }
+  | { readonly kind: 'keys_changed' }
+  | { readonly kind: 'key_ended'; readonly keyId: string };
 
 /** What waits wait for. */
 export type Change =

@@ -174,14 +174,14 @@ async function refuseTooMany({ channels }: WriteContext['store'], now: number): 
 
 /** Replaces the links that were sent before. */
 async function newLink(
-  { store, project, now, dueAt }: WriteContext,
+  { store, project, now, emit }: WriteContext,
   channelId: string,
   validMs: number,
 ): Promise<{ token: string; expiresAt: number }> {
   const token = newToken(project.id);
   const expiresAt = now + validMs;
   await store.channels.setToken(channelId, { hash: hash('sha256', token), expiresAt, now });
-  dueAt(expiresAt);
+  emit({ kind: 'due', at: expiresAt });
   return { token, expiresAt };
 }
 

@@ -236,7 +236,7 @@ async function ask(
 }
 
 async function insert(
-  { store, caller, vault, project, now, newId, mailsDue, dueAt }: WriteContext,
+  { store, caller, vault, project, now, newId, emit }: WriteContext,
   { sender, to, subject, text, html, attachments }: ProposedMail,
   batch: Pick<EmailBatchRow, 'id' | 'request_id' | 'reply_to_inbox'>,
   status: 'pending' | 'queued',
@@ -267,6 +267,6 @@ async function insert(
       due_at: status === 'queued' ? now : null,
     });
   }
-  dueAt(forgetAt);
-  if (status === 'queued') mailsDue();
+  emit({ kind: 'due', at: forgetAt });
+  if (status === 'queued') emit({ kind: 'mails_due' });
 }

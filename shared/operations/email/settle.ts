@@ -3,14 +3,14 @@ import { returnSendQuota } from './quota.ts';
 
 /** What a decision does to the mail that waited for it: it goes out, or it never will. */
 export async function settleMail(
-  { store, now, mailsDue, recordService }: ApprovalContext,
+  { store, now, emit, recordService }: ApprovalContext,
   request: { readonly id: string; readonly status: string },
 ): Promise<void> {
   const batch = await store.emails.findByRequest(request.id);
   if (!batch) return;
   if (request.status === 'approved') {
     await store.emails.decide(batch.id, 'queued', now);
-    mailsDue();
+    emit({ kind: 'mails_due' });
     return;
   }
   const cancelled = await store.emails.decide(batch.id, 'cancelled', null);

@@ -7,7 +7,7 @@ import type { UploadRow } from '../../store/uploads.ts';
 const PORTION = 500;
 
 /** What it takes to give room back: an operation has it, and so has maintenance. */
-export type QuotaContext = Pick<WriteContext, 'store' | 'now' | 'recordService' | 'blobDropped'>;
+export type QuotaContext = Pick<WriteContext, 'store' | 'now' | 'recordService' | 'emit'>;
 
 /** What a write adds to the disk; below 0 it takes away. */
 interface Change {
@@ -47,10 +47,10 @@ export async function dropUpload(context: QuotaContext, upload: UploadRow): Prom
 
 /** A row that named this blob is gone. */
 export async function dropReference(
-  { store, blobDropped }: Pick<QuotaContext, 'store' | 'blobDropped'>,
+  { store, emit }: Pick<QuotaContext, 'store' | 'emit'>,
   digest: string,
 ): Promise<void> {
-  if (await store.blobs.dropReference(digest)) blobDropped(digest);
+  if (await store.blobs.dropReference(digest)) emit({ kind: 'blob_dropped', digest });
 }
 
 /** Deletes keys whose time is over, at most `limit` and never `except`; answers how many. */

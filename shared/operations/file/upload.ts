@@ -44,7 +44,7 @@ export async function openUpload(
   const row = { id, path, size_bytes: size, content_type, digest: null, expires_at: expiresAt };
   await store.uploads.insert(row, hash('sha256', token));
   await store.disk.add('upload_bytes', size);
-  context.dueAt(expiresAt);
+  context.emit({ kind: 'due', at: expiresAt });
   return {
     status: 'uploading',
     upload_id: id,

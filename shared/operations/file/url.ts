@@ -172,7 +172,7 @@ async function redeem(context: WriteContext, request: RequestRow, wanted: Wanted
 }
 
 async function makeLink(
-  { store, project, server, caller, now, newId, dueAt }: WriteContext,
+  { store, project, server, caller, now, newId, emit }: WriteContext,
   requestId: string | null,
   { file, expiresIn }: Wanted,
 ): Promise<Answer> {
@@ -187,7 +187,7 @@ async function makeLink(
     expires_at: expiresAt,
   };
   await store.fileLinks.insert(link, hash('sha256', token));
-  dueAt(expiresAt);
+  emit({ kind: 'due', at: expiresAt });
   return {
     url: `${contentBase(server)}/f/${token}`,
     expires_at: isoTime(expiresAt),

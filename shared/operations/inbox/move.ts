@@ -24,7 +24,7 @@ export async function moveEvent<V>(
     await context.recordService('lease.expired', row.id);
   }
   const { status, due_at } = verdict.next;
-  if (due_at !== null) context.dueAt(due_at);
+  if (due_at !== null) context.emit({ kind: 'due', at: due_at });
   const closed = status === 'done' || status === 'dead';
   const finishedAt = closed ? (row.finished_at ?? isoTime(now)) : null;
   await store.events.setQueue(row.seq, verdict.next, finishedAt);

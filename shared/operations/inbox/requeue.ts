@@ -27,7 +27,7 @@ export const inboxRequeue = defineOperation({
     const { row } = await moveEvent(context, event_id, (queued) =>
       requeue(effective(queued, context.now)),
     );
-    context.eventReady({ source: row.source, type: row.type });
+    context.emit({ kind: 'event_ready', source: row.source, type: row.type });
     return { event_id, status: 'pending' as const };
   },
 });

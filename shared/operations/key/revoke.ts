@@ -22,7 +22,7 @@ export const keyRevoke = defineOperation({
   subject: (input) => input.key_id,
   example: { key_id: 'key_01j9z3k4m5n6p7q8r9s0t1v2w3' },
 }).write({
-  commit: async ({ caller, store, now, keyEnded }, { key_id }) => {
+  commit: async ({ caller, store, now, emit }, { key_id }) => {
     if (key_id !== caller.keyId && !caller.scopes.includes('admin')) {
       throw new ServiceError('SCOPE_MISSING', { details: { scope: 'admin' } });
     }
@@ -33,7 +33,7 @@ export const keyRevoke = defineOperation({
     if (isLastAdmin(key, await store.keys.active(nowIso))) throw new ServiceError('LAST_ADMIN_KEY');
     await store.keys.revoke(key_id, nowIso);
     await store.fileLinks.revokeKey(key_id);
-    keyEnded(key_id);
+    emit({ kind: 'key_ended', keyId: key_id });
     return { id: key_id, revoked_at: nowIso };
   },
 });

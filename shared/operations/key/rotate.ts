@@ -41,7 +41,7 @@ export const keyRotate = defineOperation({
   subject: (input) => input.key_id,
   example: { key_id: 'key_01j9z3k4m5n6p7q8r9s0t1v2w3', grace_seconds: 3600 },
 }).write({
-  commit: async ({ caller, project, store, now, keysChanged }, { key_id, grace_seconds }) => {
+  commit: async ({ caller, project, store, now, emit }, { key_id, grace_seconds }) => {
     if (key_id !== caller.keyId && !caller.scopes.includes('admin')) {
       throw new ServiceError('SCOPE_MISSING', { details: { scope: 'admin' } });
     }
@@ -59,7 +59,7 @@ export const keyRotate = defineOperation({
       last4: last4(apiKey),
       previousUntil: isoTime(now + graceSeconds * 1000),
     });
-    keysChanged();
+    emit({ kind: 'keys_changed' });
     return { ...key, last4: last4(apiKey), api_key: apiKey };
   },
 });

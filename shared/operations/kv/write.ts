@@ -45,7 +45,7 @@ export async function writeKey(context: WriteContext, entry: Entry): Promise<Wri
   await store.kv.put(row);
   await store.disk.add('keys', change.keys);
   await store.disk.add('key_bytes', change.bytes);
-  if (expiresAt !== null) context.dueAt(expiresAt);
+  if (expiresAt !== null) context.emit({ kind: 'due', at: expiresAt });
   const expires_at = expiresAt === null ? null : isoTime(expiresAt);
   return { key, size_bytes: size, version, expires_at, updated_at: row.updated_at };
 }

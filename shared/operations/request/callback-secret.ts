@@ -33,7 +33,7 @@ export const requestCallbackSecret = defineOperation({
   example: {},
 }).write({
   prepare: async ({ callbacks }) => callbacks.newSecret(),
-  commit: async ({ store, vault, project, now, callbacksChanged }, _input, secret) => {
+  commit: async ({ store, vault, project, now, emit }, _input, secret) => {
     const before = await store.callbackSecret.get();
     const created_at = isoTime(now);
     const until = before ? now + CALLBACK_SECRET_GRACE_MS : null;
@@ -43,7 +43,7 @@ export const requestCallbackSecret = defineOperation({
       previous: before?.secret ?? null,
       previous_valid_until: until,
     });
-    callbacksChanged();
+    emit({ kind: 'callbacks_changed' });
     const previous_valid_until = until === null ? null : isoTime(until);
     return { secret, created_at, previous_valid_until };
   },

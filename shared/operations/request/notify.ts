@@ -4,10 +4,7 @@ import type { ApprovalContext } from '../../kernel/context.ts';
 import { newToken } from '../../lib/ids.ts';
 import type { NoticeKind } from '../../store/notices.ts';
 
-type Notifying = Pick<
-  ApprovalContext,
-  'store' | 'project' | 'vault' | 'now' | 'newId' | 'noticesDue'
->;
+type Notifying = Pick<ApprovalContext, 'store' | 'project' | 'vault' | 'now' | 'newId' | 'emit'>;
 
 /** Where the token of a link is sealed for. */
 export function noticeAad(projectId: string, noticeId: string): string {
@@ -23,7 +20,7 @@ export async function notify(
     readonly requestId: string;
   },
 ): Promise<void> {
-  const { store, project, vault, now, newId, noticesDue } = context;
+  const { store, project, vault, now, newId, emit } = context;
   const { kind, channelId, requestId } = notification;
   const id = newId('ntc');
   const token = kind === 'ask' ? newToken(project.id) : null;
@@ -39,7 +36,7 @@ export async function notify(
     due_at: now,
     created_at: isoTime(now),
   });
-  noticesDue();
+  emit({ kind: 'notices_due' });
 }
 
 /** Takes the buttons off a message that asked. A mail has none: the page behind its link tells how it ended. */
@@ -58,7 +55,7 @@ export async function notifyVerify(
   channelId: string,
   token: string,
 ): Promise<void> {
-  const { store, project, vault, now, newId, noticesDue } = context;
+  const { store, project, vault, now, newId, emit } = context;
   const id = newId('ntc');
   await store.notices.endVerifying(channelId);
   await store.notices.insert({
@@ -74,5 +71,5 @@ export async function notifyVerify(
     due_at: now,
     created_at: isoTime(now),
   });
-  noticesDue();
+  emit({ kind: 'notices_due' });
 }

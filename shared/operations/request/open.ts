@@ -94,7 +94,7 @@ async function ask(
   draft: RequestDraft,
   judgement: Judgement,
 ): Promise<RequestRow> {
-  const { store, now, dueAt } = context;
+  const { store, now, emit } = context;
   const used = await store.requests.countPending(now);
   if (used >= PENDING_REQUESTS_MAX) {
     const details = { limit: PENDING_REQUESTS_MAX, used };
@@ -106,7 +106,7 @@ async function ask(
   for (const channelId of approvers) {
     await notify(context, { kind: 'ask', channelId, requestId: row.id });
   }
-  dueAt(row.expires_at);
+  emit({ kind: 'due', at: row.expires_at });
   return row;
 }
 

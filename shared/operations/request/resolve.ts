@@ -35,7 +35,7 @@ export async function resolveRequest(
   request: RequestRow,
   how: Ending,
 ): Promise<boolean> {
-  const { store, now, recordService, requestEnded } = context;
+  const { store, now, recordService, emit } = context;
   const late = request.kind === 'policy' && how.status === 'approved';
   const end = late && (await isSuperseded(context, request)) ? { ...how, ...SUPERSEDED } : how;
   const { status, decision, comment, decidedBy, hint = null } = end;
@@ -51,14 +51,14 @@ export async function resolveRequest(
   await applyDecision(context, ended);
   await closeNotices(context, ended);
   await announceEnd(context, ended);
-  requestEnded(request.id);
+  emit({ kind: 'request_ended', id: request.id });
   return true;
 }
 
 /** Tells the inbox, and the callback of the request, how it ended. */
 export async function announceEnd(context: ApprovalContext, request: RequestRow): Promise<void> {
   const { callback_url: url, id: requestId } = request;
-  await context.emit({
+  await context.writeEvent({
     type: 'request.resolved',
     payload: await toRecord(context.store, request, context.now),
     callback: url === null ? null : { url, requestId },

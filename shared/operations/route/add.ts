@@ -54,7 +54,7 @@ export const routeAdd = defineOperation({
     secret: callbacks.newSecret(),
   }),
   commit: async (context, wanted, { destination, secret }) => {
-    const { caller, store, vault, project, now, newId, callbacksChanged } = context;
+    const { caller, store, vault, project, now, newId, emit } = context;
     if ((await store.routes.count()) >= ROUTES_MAX) {
       const message = `The project has ${ROUTES_MAX} routes, and may have no more: remove one first.`;
       throw invalid({ path: 'callback_url', message });
@@ -73,7 +73,7 @@ export const routeAdd = defineOperation({
       created_by: caller.keyId,
     };
     await store.routes.insert(row);
-    callbacksChanged();
+    emit({ kind: 'callbacks_changed' });
     const warnings = await sourceWarnings(store, wanted.match_source);
     return { ...toRouteView(row), secret, warnings };
   },

@@ -32,17 +32,17 @@ export const routeEnable = defineOperation({
   example: { route_id: 'rte_01j9z3k4m5n6p7q8r9s0t1v2w3' },
 }).write({
   commit: async (context, { route_id }) => {
-    const { store, now, callbacksChanged, deliveriesDue } = context;
+    const { store, now, emit } = context;
     const route = await store.routes.find(route_id);
     if (!route) throw notFound(`route ${route_id}`);
     await store.routes.enable(route_id);
-    callbacksChanged();
+    emit({ kind: 'callbacks_changed' });
     const resumed = await store.deliveries.resumable(route_id, now, RESUME_MAX);
     for (const { id, event_seq } of resumed) {
       await store.deliveries.revive(id, now);
       await settleEvent(store, event_seq, isoTime(now));
     }
-    if (resumed.length > 0) deliveriesDue(route.destination);
+    if (resumed.length > 0) emit({ kind: 'delivery_due', destination: route.destination });
     return {
       ...toRouteView({ ...route, enabled: 1, disabled_reason: null }),
       resumed: resumed.length,

@@ -1,16 +1,12 @@
 import { isoTime } from '../../lib/clock.ts';
-import type { EventReady } from '../../kernel/context.ts';
+import type { WriteContext } from '../../kernel/context.ts';
 import { routedEvent } from '../../rules/delivery-state.ts';
 import type { Repositories } from '../../store/repositories.ts';
 
 /** So many deliveries of a closed route are cancelled in one transaction. */
 export const RELEASE_PORTION = 200;
 
-interface ReleaseContext {
-  readonly store: Repositories;
-  readonly now: number;
-  readonly eventReady: (event: EventReady) => void;
-}
+type ReleaseContext = Pick<WriteContext, 'store' | 'now' | 'emit'>;
 
 /**
  * Cancels what a closed route has under way, at most `limit`; returns how many. An event that no other route holds is
@@ -21,14 +17,14 @@ export async function releaseDeliveries(
   routeId: string,
   limit: number,
 ): Promise<number> {
-  const { store, now, eventReady } = context;
+  const { store, now, emit } = context;
   const nowIso = isoTime(now);
   const rows = await store.deliveries.pendingOf(routeId, limit);
   for (const { id, attempts, event_seq } of rows) {
     await store.deliveries.finish(id, { status: 'cancelled', attempts, nowIso });
     const { status, routed } = await settleEvent(store, event_seq, nowIso);
     const event = status === 'pending' && !routed && (await store.deliveries.eventOf(event_seq));
-    if (event) eventReady({ source: event.source, type: event.type });
+    if (event) emit({ kind: 'event_ready', source: event.source, type: event.type });
   }
   return rows.length;
 }

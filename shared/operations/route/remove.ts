@@ -26,14 +26,14 @@ export const routeRemove = defineOperation({
   example: { route_id: 'rte_01j9z3k4m5n6p7q8r9s0t1v2w3' },
 }).write({
   commit: async (context, { route_id }) => {
-    const { store, now, callbacksChanged, dueAt } = context;
+    const { store, now, emit } = context;
     if (!(await store.routes.find(route_id))) throw notFound(`route ${route_id}`);
     const removedAt = isoTime(now);
     await store.routes.remove(route_id, removedAt);
-    callbacksChanged();
+    emit({ kind: 'callbacks_changed' });
     const released = await releaseDeliveries(context, route_id, RELEASE_PORTION);
     // A long queue is given back in portions, so that nobody waits for all of it.
-    if (released === RELEASE_PORTION) dueAt(now);
+    if (released === RELEASE_PORTION) emit({ kind: 'due', at: now });
     return { id: route_id, removed_at: removedAt };
   },
 });

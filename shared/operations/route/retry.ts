@@ -42,7 +42,7 @@ export const routeRetry = defineOperation({
   example: { route_id: 'rte_01j9z3k4m5n6p7q8r9s0t1v2w3' },
 }).write({
   commit: async (context, { route_id, delivery_id }) => {
-    const { store, deliveriesDue } = context;
+    const { store, emit } = context;
     const route = await store.routes.find(route_id);
     if (!route) throw notFound(`route ${route_id}`);
     if (route.enabled === 0) {
@@ -53,7 +53,7 @@ export const routeRetry = defineOperation({
       delivery_id === undefined
         ? await retryAll(context, route_id)
         : await retryOne(context, route_id, delivery_id);
-    if (retried > 0) deliveriesDue(route.destination);
+    if (retried > 0) emit({ kind: 'delivery_due', destination: route.destination });
     return { route_id, retried, more };
   },
 });

@@ -33,11 +33,11 @@ export const sessionHello = defineOperation({
   agent: ({ agent, platform }) => ({ agent, platform }),
   example: { agent: 'billing-bot', platform: 'claude-code' },
 }).write({
-  commit: async ({ caller, store, now, keysChanged }, input) => {
+  commit: async ({ caller, store, now, emit }, input) => {
     const { agent, platform } = input;
     const started_at = isoTime(now);
     await store.keys.hello(caller.keyId, { agent, platform, at: started_at });
-    keysChanged();
+    emit({ kind: 'keys_changed' });
     return { agent, platform, started_at };
   },
 });

@@ -20,12 +20,12 @@ export const sourceRemove = defineOperation({
   subject: (input) => input.name,
   example: { name: 'github' },
 }).write({
-  commit: async ({ store, now, sourcesChanged }, { name }) => {
+  commit: async ({ store, now, emit }, { name }) => {
     const source = await store.sources.findByName(name);
     if (!source) throw notFound(`source ${name}`);
     const removedAt = isoTime(now);
     await store.sources.remove(source.id, removedAt);
-    sourcesChanged();
+    emit({ kind: 'sources_changed' });
     return { name, removed_at: removedAt };
   },
 });

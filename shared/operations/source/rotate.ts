@@ -53,7 +53,7 @@ export const sourceRotate = defineOperation({
   example: { name: 'github', secret: 'another-shared-secret', previous_valid_seconds: 3600 },
 }).write({
   commit: async (context, { name, secret, previous_valid_seconds }) => {
-    const { store, vault, project, now, sourcesChanged, dueAt } = context;
+    const { store, vault, project, now, emit } = context;
     const source = await store.sources.findByName(name);
     if (!source) throw notFound(`source ${name}`);
     if (source.type !== 'webhook')
@@ -70,8 +70,8 @@ export const sourceRotate = defineOperation({
       previous_secret: before === null ? null : seal('previous_secret', before),
       previous_valid_until: until,
     });
-    sourcesChanged();
-    if (until !== null) dueAt(until);
+    emit({ kind: 'sources_changed' });
+    if (until !== null) emit({ kind: 'due', at: until });
     return {
       name,
       verification,
