@@ -145,7 +145,7 @@ export class SharedGateway {
     const output = await this.#writer.write((store) => {
       effects = [];
       return run(
-        { store, tell: (effect: Effect) => effects.push(effect) } as unknown as Job,
+        { store, emit: (effect: Effect) => effects.push(effect) } as unknown as Job,
         input,
       );
     });
