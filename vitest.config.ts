@@ -14,7 +14,7 @@ const ALONE = [
 /**
  * Those that run a second time with every gateway over a libSQL server, as many callers meet in one transaction or
  * soon after each other there. What a driver does is pinned by `store/conformance*.int.test.ts`, over every driver;
- * that each operation works over a server, by `surface/road-gateway.e2e.test.ts`.
+ * that each operation works over a server, by `surface/parity-gateway.e2e.test.ts`.
  */
 const REMOTE = ['idempotency', 'leases', 'people-races'];
 
@@ -95,7 +95,7 @@ export default defineConfig({
         {
           include: [
             ...REMOTE.map((name) => `test/gateway/${name}.int.test.ts`),
-            'test/surface/road-gateway.e2e.test.ts',
+            'test/surface/parity-gateway.e2e.test.ts',
           ],
           env: { SVC_TEST_STORE: 'remote' },
         },

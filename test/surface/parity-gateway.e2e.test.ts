@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
-import { describeRoads } from './roads.ts';
+import { describeParity } from './parity.ts';
 import { Stand } from './stand.ts';
 
 describe('a gateway', () => {
-  describeRoads((agent) => Stand.gateway(agent));
+  describeParity((agent) => Stand.gateway(agent));
 });

@@ -18,7 +18,7 @@ import { World } from './scenario.ts';
 import type { Stand } from './stand.ts';
 import { unmarked } from './unmarked.ts';
 
-const AGENT = 'road-test';
+const AGENT = 'parity-test';
 
 type Json = Record<string, unknown>;
 
@@ -29,7 +29,7 @@ let http: Client;
 let stdio: Client;
 
 /** The same answers, whichever way a call takes to what answers here. */
-export function describeRoads(start: (agent: string) => Promise<Stand>): void {
+export function describeParity(start: (agent: string) => Promise<Stand>): void {
   beforeAll(async () => {
     stand = await start(AGENT);
     receiver = await startReceiver();
@@ -63,7 +63,7 @@ export function describeRoads(start: (agent: string) => Promise<Stand>): void {
 }
 
 async function connected(transport: unknown): Promise<Client> {
-  const client = new Client({ name: 'road-test', version: '1.0.0' });
+  const client = new Client({ name: 'parity-test', version: '1.0.0' });
   // The classes of the SDK do not say `undefined` where its interface does.
   await client.connect(transport as Transport);
   return client;
@@ -177,7 +177,7 @@ function settled(operation: Operation, answer: Json): unknown {
 
 function sameAnswers(): void {
   describe.each(operations.map((operation) => [operation.name, operation] as const))(
-    'the roads to %s',
+    'parity of %s',
     (name, operation) => {
       it('lead to the same answer', async () => {
         const rest = settled(operation, await overRest(name, await prepared(operation, world)));
@@ -194,7 +194,7 @@ function sameAnswers(): void {
 }
 
 function nothingThere(): void {
-  describe('nothing there on the roads', () => {
+  describe('parity where nothing is there', () => {
     it.each([
       ['kv_get', { key: 'nobody/wrote/this' }],
       ['state_load', { task_id: 'nobody-saved-this' }],
@@ -227,7 +227,7 @@ function noTools(): void {
 }
 
 function sameRefusals(): void {
-  describe('refusals on the roads', () => {
+  describe('parity of refusals', () => {
     const input = { type: 'webhook', name: 'open' };
 
     it('say the same', async () => {
@@ -319,8 +319,8 @@ function stdioServer(): void {
     });
 
     it('has the same resources, and tells of those subscribed to', async () => {
-      const uri = 'kv://roads/watched';
-      await world.get('kv_set', { key: 'roads/watched', value: 1 });
+      const uri = 'kv://parity/watched';
+      await world.get('kv_set', { key: 'parity/watched', value: 1 });
       const [over, through] = await Promise.all([http.listResources(), stdio.listResources()]);
       expect(through.resources).toEqual(over.resources);
       expect(through.resources.map((one) => one.uri)).toContain(uri);
@@ -329,7 +329,7 @@ function stdioServer(): void {
         heard.push(params.uri);
       });
       await stdio.subscribeResource({ uri });
-      await world.get('kv_set', { key: 'roads/watched', value: 2 });
+      await world.get('kv_set', { key: 'parity/watched', value: 2 });
       await expect.poll(() => heard, { timeout: 15_000 }).toContain(uri);
       for (const client of [http, stdio]) {
         const { contents } = await client.readResource({ uri });

@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
-import { describeRoads } from './roads.ts';
+import { describeParity } from './parity.ts';
 import { Stand } from './stand.ts';
 
 describe('a daemon that has the project', () => {
-  describeRoads((agent) => Stand.local(agent));
+  describeParity((agent) => Stand.local(agent));
 });
