@@ -21,7 +21,7 @@ const NOT_HERE = [
 ];
 
 /** Run one after another: what makes something before what needs it. */
-const STORY = [
+const SCENARIO = [
   'whoami',
   'whoami --json',
   'status',
@@ -173,12 +173,12 @@ it.runIf(onTerminal)('what svc up proposes to try can be sent', () => {
 
 it('every example is run here or known not to be', () => {
   const others = examples.filter((one) => !NOT_HERE.some((pattern) => pattern.test(one)));
-  expect(STORY.toSorted()).toEqual(others.toSorted());
+  expect(SCENARIO.toSorted()).toEqual(others.toSorted());
 });
 
 it
   .runIf(required('the examples of help', findProgram('jq') !== null, 'jq is not installed'))
-  .each(STORY)('svc %s', (example) => {
+  .each(SCENARIO)('svc %s', (example) => {
   const real = example.replace(/evt_01j9\w+/, () => eventFor(example));
   // Workers go on for ever: so many events as there are.
   const line = real === "inbox work --exec './handle.sh'" ? `${real} --drain` : real;

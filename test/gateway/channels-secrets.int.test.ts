@@ -29,7 +29,7 @@ function bytes(): Buffer {
 }
 
 /** Everything that people and their requests go through. */
-async function story(): Promise<string> {
+async function scenario(): Promise<string> {
   const ana = await people.activeChannel(ADDRESS, 'ana');
   await people.addChannel(ADDRESS);
   await people.setPolicy({ effect: 'auto_approve_notify', amount_lte: 5, approvers: [ana] });
@@ -43,7 +43,7 @@ async function story(): Promise<string> {
 
 describe('an address', () => {
   it('and the token of a link stand nowhere in the file, while there and after', async () => {
-    const ana = await story();
+    const ana = await scenario();
     const secrets = [...tokensOf(test.folder, 'a'), ...tokensOf(test.folder, 'c')];
     expect(secrets.length).toBeGreaterThan(5);
     const absent = (): string[] => {
@@ -59,7 +59,7 @@ describe('an address', () => {
   });
 
   it('stands in no answer that a key can get', async () => {
-    await story();
+    await scenario();
     const { body: list } = await test.call<{ items: { request_id: string }[] }>(
       'GET',
       '/v1/requests?limit=100',

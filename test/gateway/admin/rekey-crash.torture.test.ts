@@ -14,19 +14,19 @@ import {
   signed,
   startWith,
   type Outside,
-  type Story,
-} from './sealed-story.ts';
+  type Scenario,
+} from './sealed-scenario.ts';
 
 const KEPT = /^master\.key\.[0-9a-f]{8}$/;
 
 const root = temporaryFolder();
 const before = join(root.path, 'before');
 let outside: Outside;
-let story: Story;
+let scenario: Scenario;
 
 beforeAll(async () => {
   outside = { telegram: await FakeTelegram.start(), receiver: await Receiver.start() };
-  story = await live(before, outside);
+  scenario = await live(before, outside);
 }, 120_000);
 afterAll(async () => {
   await outside.telegram.stop();
@@ -65,10 +65,10 @@ function replication(data: string, newKey: string): { old: string[]; fresh: stri
 }
 
 async function expectAlive(data: string, more: { masterKeyFile?: string } = {}): Promise<void> {
-  const gateway = await startWith(data, outside, { projectOf: story, ...more });
+  const gateway = await startWith(data, outside, { projectOf: scenario, ...more });
   try {
     const body = '{"action":"opened"}';
-    const hook = gateway.url + new URL(story.hook).pathname;
+    const hook = gateway.url + new URL(scenario.hook).pathname;
     expect((await gateway.deliver(hook, body, signed(body, 'delivery-1'))).status).toBe(200);
     const verified = await gateway.call('POST', '/v1/ledger/verify', { body: {} });
     expect(verified.body).toMatchObject({ ok: true });

@@ -24,8 +24,8 @@ import {
   startWith,
   statusOf,
   type Outside,
-  type Story,
-} from './sealed-story.ts';
+  type Scenario,
+} from './sealed-scenario.ts';
 
 const SEALED = [
   'control account.address',
@@ -52,12 +52,12 @@ const data = join(root.path, 'data');
 const before = join(root.path, 'before');
 const newKey = join(root.path, 'new.key');
 let outside: Outside;
-let story: Story;
+let scenario: Scenario;
 let oldKey: Uint8Array;
 
 beforeAll(async () => {
   outside = { telegram: await FakeTelegram.start(), receiver: await Receiver.start() };
-  story = await live(before, outside);
+  scenario = await live(before, outside);
   oldKey = loadMasterKey(join(before, 'master.key'));
   cpSync(before, data, { recursive: true });
 }, 120_000);
@@ -108,9 +108,9 @@ describe('another master key', () => {
   }, 60_000);
 
   it('opens what senders and receivers know', async () => {
-    gateway = await startWith(data, outside, { projectOf: story });
+    gateway = await startWith(data, outside, { projectOf: scenario });
     const body = '{"action":"opened"}';
-    const hook = gateway.url + new URL(story.hook).pathname;
+    const hook = gateway.url + new URL(scenario.hook).pathname;
     const taken = await gateway.deliver(hook, body, signed(body, 'delivery-1'));
     expect([taken.status, taken.body]).toMatchObject([200, { event_id: expect.any(String) }]);
     const rotated = '{"action":"closed"}';
@@ -120,7 +120,7 @@ describe('another master key', () => {
     expect((await gateway.deliver(hook, body, forged)).status).toBe(401);
     const [pushed] = await outside.receiver.came(1);
     const { 'webhook-id': id, 'webhook-timestamp': at } = pushed?.headers ?? {};
-    const secret = Buffer.from(story.routeSecret.replace('whsec_', ''), 'base64');
+    const secret = Buffer.from(scenario.routeSecret.replace('whsec_', ''), 'base64');
     const wanted = createHmac('sha256', secret).update(`${id}.${at}.${pushed?.text}`);
     expect(pushed?.headers['webhook-signature']).toBe(`v1,${wanted.digest('base64')}`);
   }, 60_000);
@@ -129,14 +129,14 @@ describe('another master key', () => {
     const ana = new Person(gateway, ANA);
     const projects = await ana.projects(await ana.confirmed());
     expect(projects.map(({ slug }) => slug)).toEqual(['acme-shop']);
-    const repeated = await ana.create(story.login.id, {}, { headers: ONCE });
-    expect([repeated.status, repeated.body]).toEqual([201, story.login.made]);
+    const repeated = await ana.create(scenario.login.id, {}, { headers: ONCE });
+    expect([repeated.status, repeated.body]).toEqual([201, scenario.login.made]);
     const twice = await gateway.call('POST', '/v1/channels', {
       body: { kind: 'email', address: BO, label: 'again' },
     });
     expect(twice).toMatchObject({ status: 409, body: { error: { code: 'CHANNEL_EXISTS' } } });
     const visitor = new WebVisitor(gateway);
-    visitor.cookie = story.cookie;
+    visitor.cookie = scenario.cookie;
     expect((await visitor.get('/ui')).status).toBe(303);
     expect((await visitor.get('/ui')).location).not.toContain('sign-in');
     const [, unused] = tokensOf(data, 'ui/sign-in');
@@ -144,16 +144,16 @@ describe('another master key', () => {
   });
 
   it('decides by links that were sent before, and by the chat of a person', async () => {
-    const decided = await gateway.gateway.approvals.decide(story.request.token, {
+    const decided = await gateway.gateway.approvals.decide(scenario.request.token, {
       verb: 'approve',
     });
     expect(decided?.opened.request.status).toBe('approved');
-    expect(await statusOf(gateway, story.channels.telegram)).toBe('verified');
-    const project = await gateway.gateway.projects.find(story.projectId);
+    expect(await statusOf(gateway, scenario.channels.telegram)).toBe('verified');
+    const project = await gateway.gateway.projects.find(scenario.projectId);
     const vault = createVault(loadMasterKey(newKey));
-    const text = `channel|address|1|${story.projectId}|telegram|4711|4711`;
+    const text = `channel|address|1|${scenario.projectId}|telegram|4711|4711`;
     const found = await project?.store.read((s) => s.channels.findByAddress(vault.sign(text)));
-    expect(found?.id).toBe(story.channels.telegram);
+    expect(found?.id).toBe(scenario.channels.telegram);
   });
 
   it('repeats an answer under its Idempotency-Key, and goes on with the ledger', async () => {
@@ -161,22 +161,22 @@ describe('another master key', () => {
       body: { name: 'kept', scopes: ['disk'] },
       headers: ONCE,
     });
-    expect(repeated.body).toEqual(story.kept);
+    expect(repeated.body).toEqual(scenario.kept);
     const verified = await gateway.call('POST', '/v1/ledger/verify', { body: {} });
     expect(verified.body).toMatchObject({ ok: true });
   });
 
   it('takes replies to mails of before and after', async () => {
-    const project = await gateway.gateway.projects.find(story.projectId);
-    const { unsent, sent } = story.mails;
+    const project = await gateway.gateway.projects.find(scenario.projectId);
+    const { unsent, sent } = scenario.mails;
     const rowOf = (id: string) => project?.store.read((store) => store.emails.find(id));
     const [now, then] = [createVault(loadMasterKey(newKey)), createVault(oldKey)];
-    expect((await rowOf(unsent))?.token_hash).toBe(messageHash(now, story.projectId, unsent));
-    expect((await rowOf(sent))?.token_hash).toBe(messageHash(then, story.projectId, sent));
+    expect((await rowOf(unsent))?.token_hash).toBe(messageHash(now, scenario.projectId, unsent));
+    expect((await rowOf(sent))?.token_hash).toBe(messageHash(then, scenario.projectId, sent));
   });
 
   it('ends the links that the key of before has signed, and signs others', async () => {
-    expect((await fetch(gateway.url + story.payloadLink)).status).toBe(404);
+    expect((await fetch(gateway.url + scenario.payloadLink)).status).toBe(404);
     expect(await payloadLink(gateway)).toContain('/l/');
   });
 
@@ -187,6 +187,6 @@ describe('another master key', () => {
     await expect(startWith(data, outside, { masterKeyFile: kept })).rejects.toThrow(
       'the secrets in this folder were sealed with another key',
     );
-    gateway = await startWith(data, outside, { projectOf: story });
+    gateway = await startWith(data, outside, { projectOf: scenario });
   });
 });

@@ -1,38 +1,38 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Notification, Sent } from '../../../gateway/lib/approvals.ts';
-import { SOON, Story, type Asked } from './story.ts';
+import { SOON, Scenario, type Asked } from './scenario.ts';
 
 const CALL_MAX_MS = 300;
 
-let story: Story;
+let scenario: Scenario;
 let anna: Asked;
 
 async function begin(options: { callMaxMs?: number } = {}): Promise<void> {
-  story = await Story.start(options);
-  anna = await story.connect(7001, 'Anna');
+  scenario = await Scenario.start(options);
+  anna = await scenario.connect(7001, 'Anna');
 }
 
 beforeEach(async () => {
   await begin();
 });
-afterEach(() => story.stop());
+afterEach(() => scenario.stop());
 
 function notification(kind: 'ask' | 'tell' | 'over' = 'ask', messageId = '1'): Notification {
-  const { requestId, token } = story.approvals.ask(anna.channelId);
-  const opened = story.approvals.openedBy(requestId, anna.channelId);
+  const { requestId, token } = scenario.approvals.ask(anna.channelId);
+  const opened = scenario.approvals.openedBy(requestId, anna.channelId);
   if (kind === 'ask') return { kind, opened, token };
   return kind === 'tell' ? { kind, opened } : { kind, opened, messageId };
 }
 
 const send = (one = notification(), address = '7001'): Promise<Sent> =>
-  story.bot.carrier.send(one, { address, id: 'ntc_1' });
+  scenario.bot.carrier.send(one, { address, id: 'ntc_1' });
 
 const error = (code: number, description: string, retryAfter?: number) =>
   ({ kind: 'error', code, description, ...(retryAfter !== undefined && { retryAfter }) }) as const;
 
 describe('what Telegram does not take now is sent later', () => {
   it('after as long as a 429 asks for', async () => {
-    story.telegram.fail('sendMessage', error(429, 'Too Many Requests: retry after 17', 17));
+    scenario.telegram.fail('sendMessage', error(429, 'Too Many Requests: retry after 17', 17));
     expect(await send()).toEqual({
       outcome: 'later',
       retryAfterSeconds: 17,
@@ -42,12 +42,12 @@ describe('what Telegram does not take now is sent later', () => {
   });
 
   it.each([500, 502, 503, 409])('after a %i', async (code) => {
-    story.telegram.fail('sendMessage', error(code, 'Internal Server Error'));
+    scenario.telegram.fail('sendMessage', error(code, 'Internal Server Error'));
     expect(await send()).toMatchObject({ outcome: 'later', retryAfterSeconds: null });
   });
 
   it('after a 401: the token can be mended', async () => {
-    story.telegram.fail('sendMessage', error(401, 'Unauthorized'));
+    scenario.telegram.fail('sendMessage', error(401, 'Unauthorized'));
     expect((await send()).outcome).toBe('later');
   });
 
@@ -60,15 +60,15 @@ describe('what Telegram does not take now is sent later', () => {
     { kind: 'body', status: 200, body: '{"ok":true}' },
     { kind: 'body', status: 200, body: '{"ok":true,"result":{}}' },
   ] as const)('after %j', async (fault) => {
-    story.telegram.fail('sendMessage', fault);
+    scenario.telegram.fail('sendMessage', fault);
     expect((await send()).outcome).toBe('later');
   });
 
   it('within the deadline when nothing comes back', async () => {
-    await story.stop();
+    await scenario.stop();
     // So short for this test alone: where the machine stands still for a moment it ends any call.
     await begin({ callMaxMs: CALL_MAX_MS });
-    story.telegram.fail('sendMessage', { kind: 'hang' });
+    scenario.telegram.fail('sendMessage', { kind: 'hang' });
     const startedAt = performance.now();
     expect((await send()).outcome).toBe('later');
     const took = performance.now() - startedAt;
@@ -77,7 +77,7 @@ describe('what Telegram does not take now is sent later', () => {
   });
 
   it('when the bot has been stopped', async () => {
-    await story.bot.stop();
+    await scenario.bot.stop();
     expect((await send()).outcome).toBe('later');
   });
 });
@@ -92,7 +92,7 @@ describe('what Telegram will never take is refused', () => {
   });
 
   it('by a person who is gone', async () => {
-    story.telegram.fail('sendMessage', error(403, 'Forbidden: user is deactivated'));
+    scenario.telegram.fail('sendMessage', error(403, 'Forbidden: user is deactivated'));
     expect((await send()).outcome).toBe('refused');
   });
 
@@ -106,9 +106,9 @@ describe('what Telegram will never take is refused', () => {
   it.each(['', 'anna', '7001 ', '1e3', '0', '12345678901234567', '@channel'])(
     'for an address that is no chat: "%s"',
     async (address) => {
-      const before = story.telegram.count('sendMessage');
+      const before = scenario.telegram.count('sendMessage');
       expect((await send(notification(), address)).outcome).toBe('refused');
-      expect(story.telegram.count('sendMessage')).toBe(before);
+      expect(scenario.telegram.count('sendMessage')).toBe(before);
     },
   );
 
@@ -121,14 +121,14 @@ describe('what Telegram will never take is refused', () => {
 
 describe('a message that is over', () => {
   it('counts as edited when it says so already', async () => {
-    const { message, requestId } = await story.ask(anna);
-    story.approvals.decideElsewhere(requestId, 'approved', 'Boss');
+    const { message, requestId } = await scenario.ask(anna);
+    scenario.approvals.decideElsewhere(requestId, 'approved', 'Boss');
     await expect.poll(() => message.buttons, SOON).toEqual([]);
-    const opened = story.approvals.openedBy(requestId, anna.channelId);
+    const opened = scenario.approvals.openedBy(requestId, anna.channelId);
     const messageId = String(message.message_id);
-    const before = story.telegram.count('editMessageText');
+    const before = scenario.telegram.count('editMessageText');
     expect(await send({ kind: 'over', opened, messageId })).toEqual({ outcome: 'sent', messageId });
-    expect(story.telegram.count('editMessageText')).toBe(before + 1);
+    expect(scenario.telegram.count('editMessageText')).toBe(before + 1);
     expect(message.edits).toBe(1);
   });
 
@@ -142,12 +142,12 @@ describe('a message that is over', () => {
   });
 
   it('is tried again after a 429 or when the network is down', async () => {
-    story.telegram.fail('editMessageText', error(429, 'Too Many Requests', 3));
+    scenario.telegram.fail('editMessageText', error(429, 'Too Many Requests', 3));
     expect(await send(notification('over'))).toMatchObject({
       outcome: 'later',
       retryAfterSeconds: 3,
     });
-    story.telegram.fail('editMessageText', { kind: 'close' });
+    scenario.telegram.fail('editMessageText', { kind: 'close' });
     expect((await send(notification('over'))).outcome).toBe('later');
   });
 
@@ -159,7 +159,7 @@ describe('a message that is over', () => {
 it('previews no links of an agent', async () => {
   await send();
   await send(notification('over', '1'));
-  const sending = story.telegram.calls.filter(({ method }) =>
+  const sending = scenario.telegram.calls.filter(({ method }) =>
     ['sendMessage', 'editMessageText'].includes(method),
   );
   expect(sending.length).toBeGreaterThan(1);

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SOON, Story, type Asked } from './story.ts';
+import { SOON, Scenario, type Asked } from './scenario.ts';
 
-let story: Story;
+let scenario: Scenario;
 let anna: Asked;
 beforeEach(async () => {
-  story = await Story.start();
-  anna = await story.connect(7001, 'Anna');
+  scenario = await Scenario.start();
+  anna = await scenario.connect(7001, 'Anna');
 });
-afterEach(() => story.stop());
+afterEach(() => scenario.stop());
 
 const NOT_YOURS = 'This button does not work any more, or it is not yours to use.';
 
@@ -22,70 +22,72 @@ async function dealtWith(): Promise<void> {
 
 describe('somebody else', () => {
   it('decides nothing with a button of another person', async () => {
-    const { message, requestId, token } = await story.ask(anna);
-    const ben = await story.connect(7002, 'Ben');
+    const { message, requestId, token } = await scenario.ask(anna);
+    const ben = await scenario.connect(7002, 'Ben');
     ben.person.sends(message, `a:${token}`);
     await expect.poll(() => ben.person.toasts, SOON).toEqual([{ text: NOT_YOURS, isAlert: true }]);
-    expect(story.status(requestId)).toBe('pending');
+    expect(scenario.status(requestId)).toBe('pending');
     expect(message.edits).toBe(0);
   });
 
   it('decides nothing in a chat of which another person is the channel', async () => {
-    const { message, requestId, token } = await story.ask(anna);
-    const intruder = story.telegram.person(6666, 'Eve', 7001, 'private');
+    const { message, requestId, token } = await scenario.ask(anna);
+    const intruder = scenario.telegram.person(6666, 'Eve', 7001, 'private');
     intruder.sends(message, `a:${token}`);
     await expect.poll(() => intruder.toasts, SOON).toEqual([{ text: NOT_YOURS, isAlert: true }]);
     intruder.says('yes', message);
     await expect
       .poll(() => intruder.received.at(-1)?.shown.text, SOON)
       .toContain('not yours to decide');
-    expect(story.status(requestId)).toBe('pending');
+    expect(scenario.status(requestId)).toBe('pending');
   });
 
   it('decides nothing with a message that the person forwarded', async () => {
-    const { message, requestId, token } = await story.ask(anna);
-    const forwarded = story.telegram.person(7001, 'Anna', -100500, 'group');
+    const { message, requestId, token } = await scenario.ask(anna);
+    const forwarded = scenario.telegram.person(7001, 'Anna', -100500, 'group');
     forwarded.sends(message, `a:${token}`);
     await expect.poll(() => forwarded.toasts, SOON).toEqual([{ text: NOT_YOURS, isAlert: true }]);
     forwarded.says('yes', message);
     await dealtWith();
-    expect(story.status(requestId)).toBe('pending');
+    expect(scenario.status(requestId)).toBe('pending');
   });
 
   it('decides nothing by a prompt that another person got', async () => {
-    const { message, requestId } = await story.ask(anna);
+    const { message, requestId } = await scenario.ask(anna);
     anna.person.taps(message, 'Needs context');
     await expect.poll(() => anna.person.received.at(-1)?.isForceReply, SOON).toBe(true);
     const prompt = anna.person.received.at(-1);
-    const intruder = story.telegram.person(6666, 'Eve', 7001, 'private');
+    const intruder = scenario.telegram.person(6666, 'Eve', 7001, 'private');
     intruder.says('Stop it', prompt);
     await expect
       .poll(() => intruder.received.at(-1)?.shown.text, SOON)
       .toContain('not yours to decide');
-    expect(story.status(requestId)).toBe('pending');
+    expect(scenario.status(requestId)).toBe('pending');
   });
 
   it('and the buttons of a removed channel decide nothing', async () => {
-    const { message, requestId } = await story.ask(anna);
-    story.channel(anna.channelId).isRemoved = true;
+    const { message, requestId } = await scenario.ask(anna);
+    scenario.channel(anna.channelId).isRemoved = true;
     anna.person.taps(message, 'Approve');
     await expect.poll(() => anna.person.toasts, SOON).toEqual([{ text: NOT_YOURS, isAlert: true }]);
-    expect(story.status(requestId)).toBe('pending');
+    expect(scenario.status(requestId)).toBe('pending');
   });
 });
 
 describe('updates', () => {
   it('that come again decide once and say it once', async () => {
-    const { message, requestId, token } = await story.ask(anna);
+    const { message, requestId, token } = await scenario.ask(anna);
     const place = { message_id: message.message_id, chat: { id: 7001, type: 'private' } };
     const from = { id: 7001, is_bot: false, first_name: 'Anna' };
     const approve = { id: 'q1', from, message: place, data: `a:${token}` };
     for (let time = 0; time < 3; time += 1) {
-      story.telegram.pushRaw({ update_id: 5000, callback_query: approve } as { update_id: number });
+      scenario.telegram.pushRaw({ update_id: 5000, callback_query: approve } as {
+        update_id: number;
+      });
     }
-    await expect.poll(() => story.status(requestId), SOON).toBe('approved');
+    await expect.poll(() => scenario.status(requestId), SOON).toBe('approved');
     await dealtWith();
-    const toasts = story.telegram.calls.filter(
+    const toasts = scenario.telegram.calls.filter(
       ({ method, payload }) =>
         method === 'answerCallbackQuery' && payload['callback_query_id'] === 'q1',
     );
@@ -93,7 +95,7 @@ describe('updates', () => {
   });
 
   it('that are malformed are passed over', async () => {
-    const { message, requestId, token } = await story.ask(anna);
+    const { message, requestId, token } = await scenario.ask(anna);
     const user = { id: 7001, first_name: 'Anna' };
     const chat = { id: 7001, type: 'private' };
     const pieces: unknown[] = [
@@ -122,49 +124,49 @@ describe('updates', () => {
       { channel_post: { message_id: 1, chat, text: 'x' } },
       { __proto__: { message: 1 }, poll: {} },
     ];
-    for (const piece of pieces) story.telegram.push(piece as Record<string, unknown>);
+    for (const piece of pieces) scenario.telegram.push(piece as Record<string, unknown>);
     for (const update_id of [-1, 1.5, 'x', null, 2 ** 60]) {
-      story.telegram.pushRaw({ update_id } as { update_id: number });
+      scenario.telegram.pushRaw({ update_id } as { update_id: number });
     }
     anna.person.taps(message, 'Approve');
-    await expect.poll(() => story.status(requestId), SOON).toBe('approved');
-    expect(story.troubles).toEqual([]);
+    await expect.poll(() => scenario.status(requestId), SOON).toBe('approved');
+    expect(scenario.troubles).toEqual([]);
   });
 
   it.each(['', 'a', 'a:', ':x', 'o9', 'z:token', `a:${'x'.repeat(62)}`, 'O:x', 'oo:x', 'a:ü'])(
     'with a button of data "%s" decide nothing',
     async (data) => {
-      const { message, requestId } = await story.ask(anna);
+      const { message, requestId } = await scenario.ask(anna);
       anna.person.sends(message, data);
       await expect.poll(() => anna.person.toasts.length, SOON).toBe(1);
       expect(anna.person.toasts[0]?.text).toBe('This button is not known here.');
-      expect(story.status(requestId)).toBe('pending');
+      expect(scenario.status(requestId)).toBe('pending');
     },
   );
 
   it('with an option that is not there decide nothing', async () => {
-    const { message, requestId, token } = await story.ask(anna, { options: ['One'] });
+    const { message, requestId, token } = await scenario.ask(anna, { options: ['One'] });
     anna.person.sends(message, `o7:${token}`);
     await expect
       .poll(() => anna.person.toasts, SOON)
       .toEqual([{ text: 'There is no such option.', isAlert: true }]);
-    expect(story.status(requestId)).toBe('pending');
+    expect(scenario.status(requestId)).toBe('pending');
   });
 });
 
 describe('a desk that cannot work', () => {
   it('lets the person know, and the next tap decides', async () => {
-    const { message, requestId } = await story.ask(anna);
-    story.approvals.isDown = true;
+    const { message, requestId } = await scenario.ask(anna);
+    scenario.approvals.isDown = true;
     anna.person.taps(message, 'Approve');
     await expect.poll(() => anna.person.toasts.at(-1)?.text, SOON).toContain('Please tap again');
-    expect(story.troubles).toMatchObject([{ kind: 'failed' }]);
+    expect(scenario.troubles).toMatchObject([{ kind: 'failed' }]);
     anna.person.says('a question', message);
     await expect
       .poll(() => anna.person.received.at(-1)?.shown.text, SOON)
       .toContain('Please send it again');
-    story.approvals.isDown = false;
+    scenario.approvals.isDown = false;
     anna.person.taps(message, 'Approve');
-    await expect.poll(() => story.status(requestId), SOON).toBe('approved');
+    await expect.poll(() => scenario.status(requestId), SOON).toBe('approved');
   });
 });

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SOON, Story, type Asked } from './story.ts';
+import { SOON, Scenario, type Asked } from './scenario.ts';
 
-let story: Story;
+let scenario: Scenario;
 let anna: Asked;
 beforeEach(async () => {
-  story = await Story.start();
-  anna = await story.connect(7001, 'Anna');
+  scenario = await Scenario.start();
+  anna = await scenario.connect(7001, 'Anna');
 });
-afterEach(() => story.stop());
+afterEach(() => scenario.stop());
 
 const last = () => {
   const message = anna.person.received.at(-1);
@@ -24,7 +24,7 @@ async function answerTo(cause: () => void): Promise<string> {
 }
 
 const askQuestion = () =>
-  story.ask(anna, { kind: 'question', action: null, risk: null, summary: 'Which region?' });
+  scenario.ask(anna, { kind: 'question', action: null, risk: null, summary: 'Which region?' });
 
 describe('a question', () => {
   it('is answered by a reply', async () => {
@@ -32,7 +32,7 @@ describe('a question', () => {
     const text = await answerTo(() => anna.person.says('Europe, <b>but not</b> France', message));
     expect(text).toBe('💬 Answered. The agent will see it.');
     expect(last().replyTo).not.toBeNull();
-    const { status, decision } = story.approvals.request(requestId);
+    const { status, decision } = scenario.approvals.request(requestId);
     expect([status, decision]).toEqual(['answered', 'Europe, <b>but not</b> France']);
     await expect.poll(() => message.shown.text, SOON).toMatch(/^💬 Answered\nBy: Anna/);
     expect(message.shown.text).toContain('Europe, <b>but not</b> France');
@@ -46,7 +46,7 @@ describe('a question', () => {
     expect(prompt.isForceReply).toBe(true);
     expect(prompt.replyTo).toBe(message.message_id);
     anna.person.says('Asia', prompt);
-    await expect.poll(() => story.approvals.request(requestId).decision, SOON).toBe('Asia');
+    await expect.poll(() => scenario.approvals.request(requestId).decision, SOON).toBe('Asia');
     await expect.poll(() => message.buttons, SOON).toEqual([]);
   });
 
@@ -54,8 +54,8 @@ describe('a question', () => {
     const { message, requestId } = await askQuestion();
     await answerTo(() => anna.person.taps(message, 'Needs context'));
     anna.person.says('For which customer?', last());
-    await expect.poll(() => story.status(requestId), SOON).toBe('needs_context');
-    expect(story.approvals.request(requestId).comment).toBe('For which customer?');
+    await expect.poll(() => scenario.status(requestId), SOON).toBe('needs_context');
+    expect(scenario.approvals.request(requestId).comment).toBe('For which customer?');
   });
 
   it('has no buttons to approve or deny, and is not approved by a forged one', async () => {
@@ -65,12 +65,12 @@ describe('a question', () => {
     anna.person.sends(message, `a:${token}`);
     await expect.poll(() => anna.person.toasts.length, SOON).toBe(1);
     expect(anna.person.toasts[0]).toEqual({ text: 'A question is answered.', isAlert: true });
-    expect(story.status(requestId)).toBe('pending');
+    expect(scenario.status(requestId)).toBe('pending');
   });
 
   it('that is over tells so to who replies', async () => {
     const { message, requestId } = await askQuestion();
-    story.approvals.decideElsewhere(requestId, 'expired', 'nobody');
+    scenario.approvals.decideElsewhere(requestId, 'expired', 'nobody');
     const text = await answerTo(() => anna.person.says('Europe', message));
     expect(text).toMatch(/^Nothing changed\. Expired/);
   });
@@ -79,29 +79,29 @@ describe('a question', () => {
     const { message, requestId } = await askQuestion();
     const text = await answerTo(() => anna.person.says(null, message));
     expect(text).toContain('Only text');
-    expect(story.status(requestId)).toBe('pending');
+    expect(scenario.status(requestId)).toBe('pending');
   });
 });
 
 describe('an approval', () => {
   it('is not decided by a reply, and the person is told how to decide', async () => {
-    const { message, requestId } = await story.ask(anna);
+    const { message, requestId } = await scenario.ask(anna);
     const text = await answerTo(() => anna.person.says('yes, go on', message));
     expect(text).toContain('Nothing was decided');
     expect(text).toContain('Needs context');
-    expect(story.status(requestId)).toBe('pending');
+    expect(scenario.status(requestId)).toBe('pending');
     expect(message.buttons).not.toEqual([]);
   });
 
   it('is sent back with words by "Needs context" and a reply to the prompt', async () => {
-    const { message, requestId } = await story.ask(anna);
+    const { message, requestId } = await scenario.ask(anna);
     const text = await answerTo(() => anna.person.taps(message, 'Needs context'));
     expect(text).toContain('Reply to this message');
     expect(last().isForceReply).toBe(true);
-    expect(story.status(requestId)).toBe('pending');
+    expect(scenario.status(requestId)).toBe('pending');
     anna.person.says('Which backups, exactly?', last());
-    await expect.poll(() => story.status(requestId), SOON).toBe('needs_context');
-    expect(story.approvals.request(requestId).comment).toBe('Which backups, exactly?');
+    await expect.poll(() => scenario.status(requestId), SOON).toBe('needs_context');
+    expect(scenario.approvals.request(requestId).comment).toBe('Which backups, exactly?');
     await expect
       .poll(() => message.shown.text, SOON)
       .toMatch(/^❓ Sent back: needs context\nBy: Anna/);
@@ -109,30 +109,30 @@ describe('an approval', () => {
   });
 
   it('is sent back as well by a reply to the request itself after "Needs context"', async () => {
-    const { message, requestId } = await story.ask(anna);
+    const { message, requestId } = await scenario.ask(anna);
     await answerTo(() => anna.person.taps(message, 'Needs context'));
     anna.person.says('Why now?', message);
-    await expect.poll(() => story.approvals.request(requestId).comment, SOON).toBe('Why now?');
+    await expect.poll(() => scenario.approvals.request(requestId).comment, SOON).toBe('Why now?');
   });
 
   it('may still be approved after "Needs context", and the prompt then changes nothing', async () => {
-    const { message, requestId } = await story.ask(anna);
+    const { message, requestId } = await scenario.ask(anna);
     await answerTo(() => anna.person.taps(message, 'Needs context'));
     const prompt = last();
     anna.person.taps(message, 'Approve');
-    await expect.poll(() => story.status(requestId), SOON).toBe('approved');
+    await expect.poll(() => scenario.status(requestId), SOON).toBe('approved');
     const text = await answerTo(() => anna.person.says('Why now?', prompt));
     expect(text).toMatch(/^Nothing changed\. Approved by Anna/);
-    expect(story.status(requestId)).toBe('approved');
+    expect(scenario.status(requestId)).toBe('approved');
   });
 
   it('forgets after an hour that words were asked for', async () => {
-    const { message, requestId } = await story.ask(anna);
+    const { message, requestId } = await scenario.ask(anna);
     await answerTo(() => anna.person.taps(message, 'Needs context'));
-    story.clock.advance(3_600_000);
+    scenario.clock.advance(3_600_000);
     const text = await answerTo(() => anna.person.says('Why now?', message));
     expect(text).toContain('Nothing was decided');
-    expect(story.status(requestId)).toBe('pending');
+    expect(scenario.status(requestId)).toBe('pending');
   });
 });
 
@@ -150,32 +150,32 @@ describe('other messages', () => {
   });
 
   it('a start link works once', async () => {
-    const { startToken, channelId } = story.approvals.addChannel('Second');
+    const { startToken, channelId } = scenario.approvals.addChannel('Second');
     await answerTo(() => anna.person.says(`/start ${startToken}`));
-    const carl = story.telegram.person(7009, 'Carl');
+    const carl = scenario.telegram.person(7009, 'Carl');
     carl.says(`/start ${startToken}`);
     await expect.poll(() => carl.received.length, SOON).toBe(1);
     expect(carl.received[0]?.shown.text).toContain('does not work any more');
-    expect(story.channel(channelId).chat?.userId).toBe(7001);
+    expect(scenario.channel(channelId).chat?.userId).toBe(7001);
   });
 
   it('a stranger who writes a lot is answered once in ten seconds', async () => {
-    const eve = story.telegram.person(6666, 'Eve');
+    const eve = scenario.telegram.person(6666, 'Eve');
     for (let turn = 0; turn < 30; turn += 1) eve.says('hello?');
     await answerTo(() => anna.person.says('hello'));
     expect(eve.received).toHaveLength(1);
-    story.clock.advance(10_000);
+    scenario.clock.advance(10_000);
     eve.says('hello?');
     await expect.poll(() => eve.received.length, SOON).toBe(2);
   });
 
   it('a group is not answered, and cannot be connected', async () => {
-    const { startToken, channelId } = story.approvals.addChannel('Group');
-    const inGroup = story.telegram.person(7001, 'Anna', -100500, 'supergroup');
+    const { startToken, channelId } = scenario.approvals.addChannel('Group');
+    const inGroup = scenario.telegram.person(7001, 'Anna', -100500, 'supergroup');
     inGroup.says(`/start@svc_test_bot ${startToken}`);
     inGroup.says('hello');
     await answerTo(() => anna.person.says('hello'));
     expect(inGroup.received).toEqual([]);
-    expect(story.channel(channelId).status).toBe('added');
+    expect(scenario.channel(channelId).status).toBe('added');
   });
 });

@@ -1,20 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FakeMessage } from '../../helpers/telegram-person.ts';
-import { SOON, Story, type Asked } from './story.ts';
+import { SOON, Scenario, type Asked } from './scenario.ts';
 
-let story: Story;
+let scenario: Scenario;
 let anna: Asked;
 beforeEach(async () => {
-  story = await Story.start();
-  anna = await story.connect(7001, 'Anna');
+  scenario = await Scenario.start();
+  anna = await scenario.connect(7001, 'Anna');
 });
-afterEach(() => story.stop());
+afterEach(() => scenario.stop());
 
 const labels = (message: FakeMessage): string[][] =>
   message.buttons.map((row) => row.map(({ text }) => text));
 
 const askHigh = (options: readonly string[] = []) =>
-  story.ask(anna, { risk: 'high', details: 'All of it.', options });
+  scenario.ask(anna, { risk: 'high', details: 'All of it.', options });
 
 describe('a request of high risk', () => {
   it('says so first', async () => {
@@ -27,9 +27,9 @@ describe('a request of high risk', () => {
     anna.person.taps(message, 'Approve');
     await expect.poll(() => labels(message).flat(), SOON).toContain('⚠️ Really approve?');
     expect(anna.person.toasts[0]?.text).toContain('High risk');
-    expect(story.status(requestId)).toBe('pending');
+    expect(scenario.status(requestId)).toBe('pending');
     anna.person.taps(message, 'Really approve?');
-    await expect.poll(() => story.status(requestId), SOON).toBe('approved');
+    await expect.poll(() => scenario.status(requestId), SOON).toBe('approved');
     await expect.poll(() => message.buttons, SOON).toEqual([]);
   });
 
@@ -38,8 +38,8 @@ describe('a request of high risk', () => {
     const data = message.buttons[0]?.[0]?.callback_data ?? '';
     for (let tap = 0; tap < 5; tap += 1) anna.person.sends(message, data);
     await expect.poll(() => anna.person.toasts.length, SOON).toBe(5);
-    expect(story.status(requestId)).toBe('pending');
-    expect(story.troubles).toEqual([]);
+    expect(scenario.status(requestId)).toBe('pending');
+    expect(scenario.troubles).toEqual([]);
   });
 
   it('keeps every button where it was when it asks again, so that haste hits the same one', async () => {
@@ -60,9 +60,9 @@ describe('a request of high risk', () => {
     await expect
       .poll(() => labels(message).flat().join(), SOON)
       .toContain('Really approve as 1: Half of it?');
-    expect(story.status(requestId)).toBe('pending');
+    expect(scenario.status(requestId)).toBe('pending');
     anna.person.taps(message, 'Really approve as 1');
-    await expect.poll(() => story.status(requestId), SOON).toBe('modified');
+    await expect.poll(() => scenario.status(requestId), SOON).toBe('modified');
   });
 
   it('goes back to its first buttons', async () => {
@@ -72,31 +72,31 @@ describe('a request of high risk', () => {
     await expect.poll(() => message.edits, SOON).toBe(1);
     anna.person.taps(message, 'Back');
     await expect.poll(() => message.buttons, SOON).toEqual(before);
-    expect(story.status(requestId)).toBe('pending');
+    expect(scenario.status(requestId)).toBe('pending');
   });
 
   it('is denied by one tap', async () => {
     const { message, requestId } = await askHigh();
     anna.person.taps(message, 'Deny');
-    await expect.poll(() => story.status(requestId), SOON).toBe('denied');
+    await expect.poll(() => scenario.status(requestId), SOON).toBe('denied');
   });
 
   it('that was decided between the two taps stays as it is', async () => {
     const { message, requestId } = await askHigh();
-    story.isOutboxStopped = true;
+    scenario.isOutboxStopped = true;
     anna.person.taps(message, 'Approve');
     await expect.poll(() => message.edits, SOON).toBe(1);
-    story.approvals.decideElsewhere(requestId, 'denied', 'Boss');
+    scenario.approvals.decideElsewhere(requestId, 'denied', 'Boss');
     anna.person.taps(message, 'Really approve?');
     await expect.poll(() => message.shown.text, SOON).toMatch(/^⛔ Denied\nBy: Boss/);
-    expect(story.status(requestId)).toBe('denied');
+    expect(scenario.status(requestId)).toBe('denied');
   });
 });
 
 describe('a request without high risk', () => {
   it.each(['low', 'medium', null] as const)('takes one tap: %s', async (risk) => {
-    const { message, requestId } = await story.ask(anna, { risk });
+    const { message, requestId } = await scenario.ask(anna, { risk });
     anna.person.taps(message, 'Approve');
-    await expect.poll(() => story.status(requestId), SOON).toBe('approved');
+    await expect.poll(() => scenario.status(requestId), SOON).toBe('approved');
   });
 });

@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SOON, Story, type Asked } from './story.ts';
+import { SOON, Scenario, type Asked } from './scenario.ts';
 
 const SECRET = 'x-telegram-bot-api-secret-token';
 
-let story: Story;
+let scenario: Scenario;
 let anna: Asked;
 beforeEach(async () => {
-  story = await Story.start({ mode: 'webhook' });
-  anna = await story.connect(7001, 'Anna');
+  scenario = await Scenario.start({ mode: 'webhook' });
+  anna = await scenario.connect(7001, 'Anna');
 });
-afterEach(() => story.stop());
+afterEach(() => scenario.stop());
 
 function hook(): { url: string; secret: string } {
-  const { webhook } = story.telegram;
+  const { webhook } = scenario.telegram;
   if (!webhook?.secret) throw new Error('no webhook, or none with a secret');
   return { url: webhook.url, secret: webhook.secret };
 }
@@ -22,7 +22,7 @@ const post = (body: RequestInit['body'], headers: Record<string, string> = {}) =
 
 /** The tap that approves a request, as Telegram would bring it. */
 async function approval(updateId = 9000) {
-  const { message, requestId, token } = await story.ask(anna);
+  const { message, requestId, token } = await scenario.ask(anna);
   const update = {
     update_id: updateId,
     callback_query: {
@@ -37,14 +37,14 @@ async function approval(updateId = 9000) {
 
 describe('the webhook', () => {
   it('is set with a secret, for taps and messages alone', () => {
-    const [call] = story.telegram.calls.filter(({ method }) => method === 'setWebhook');
+    const [call] = scenario.telegram.calls.filter(({ method }) => method === 'setWebhook');
     expect(call?.payload['allowed_updates']).toEqual(['message', 'callback_query']);
     expect(hook().secret).toMatch(/^[\w-]{43}$/);
-    expect(story.telegram.count('getUpdates')).toBe(0);
+    expect(scenario.telegram.count('getUpdates')).toBe(0);
   });
 
   it('has no token in its address, and its secret is not the token', () => {
-    const [id = '', key = ''] = story.telegram.token.split(':');
+    const [id = '', key = ''] = scenario.telegram.token.split(':');
     expect(hook().url).toBe(`${new URL(hook().url).origin}/telegram/updates`);
     for (const part of [id, key]) {
       expect(hook().url).not.toContain(part);
@@ -54,10 +54,10 @@ describe('the webhook', () => {
 
   it('has the same secret after a restart, so that nothing on its way is refused', async () => {
     const { secret } = hook();
-    const again = await Story.start({ mode: 'webhook' });
+    const again = await Scenario.start({ mode: 'webhook' });
     expect(again.telegram.webhook?.secret).toBe(secret);
     await again.stop();
-    const other = await Story.start({ mode: 'webhook', token: '1:another' });
+    const other = await Scenario.start({ mode: 'webhook', token: '1:another' });
     expect(other.telegram.webhook?.secret).not.toBe(secret);
     await other.stop();
   });
@@ -67,7 +67,7 @@ describe('the webhook', () => {
     const answer = await post(body, { [SECRET]: hook().secret });
     expect(answer.status).toBe(200);
     // It has been decided when the answer comes.
-    expect(story.status(requestId)).toBe('approved');
+    expect(scenario.status(requestId)).toBe('approved');
   });
 
   it.each([
@@ -80,11 +80,11 @@ describe('the webhook', () => {
     const answer = await post(body, headers);
     expect(answer.status).toBe(401);
     expect(await answer.text()).toBe('');
-    expect(story.status(requestId)).toBe('pending');
+    expect(scenario.status(requestId)).toBe('pending');
     // And it was not taken for seen.
     const right = await post(body, { [SECRET]: hook().secret });
     expect(right.status).toBe(200);
-    expect(story.status(requestId)).toBe('approved');
+    expect(scenario.status(requestId)).toBe('approved');
   });
 
   it('refuses the secret cut short, and in other messages', async () => {
@@ -93,7 +93,7 @@ describe('the webhook', () => {
     for (const wrong of [secret.slice(0, -1), secret.toLowerCase(), `${secret}x`]) {
       expect((await post(body, { [SECRET]: wrong })).status).toBe(401);
     }
-    expect(story.status(requestId)).toBe('pending');
+    expect(scenario.status(requestId)).toBe('pending');
   });
 
   it('refuses other methods', async () => {
@@ -107,8 +107,8 @@ describe('the webhook', () => {
     const headers = { [SECRET]: hook().secret };
     const answers = await Promise.all(Array.from({ length: 8 }, () => post(body, headers)));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
-    await expect.poll(() => story.telegram.count('answerCallbackQuery'), SOON).toBe(1);
-    expect(story.status(requestId)).toBe('approved');
+    await expect.poll(() => scenario.telegram.count('answerCallbackQuery'), SOON).toBe(1);
+    expect(scenario.status(requestId)).toBe('approved');
   });
 
   it('takes what it does not understand, so that it does not come again', async () => {
@@ -116,7 +116,7 @@ describe('the webhook', () => {
     for (const body of ['{}', '[]', 'null', '7', '{"update_id":1}', '{"update_id":"x"}']) {
       expect((await post(body, headers)).status).toBe(200);
     }
-    expect(story.troubles).toEqual([]);
+    expect(scenario.troubles).toEqual([]);
   });
 
   it('refuses what is no JSON, and what is too long', async () => {
@@ -137,20 +137,20 @@ describe('the webhook', () => {
 
   it('answers while the desk is down, and the person is told to tap again', async () => {
     const { requestId, body } = await approval();
-    story.approvals.isDown = true;
+    scenario.approvals.isDown = true;
     expect((await post(body, { [SECRET]: hook().secret })).status).toBe(200);
-    expect(story.status(requestId)).toBe('pending');
-    expect(story.troubles).toMatchObject([{ kind: 'failed' }]);
+    expect(scenario.status(requestId)).toBe('pending');
+    expect(scenario.troubles).toMatchObject([{ kind: 'failed' }]);
   });
 
   it('stays set when the bot stops: Telegram keeps what comes meanwhile', async () => {
-    await story.bot.stop();
-    expect(story.telegram.webhook).not.toBeNull();
+    await scenario.bot.stop();
+    expect(scenario.telegram.webhook).not.toBeNull();
   });
 });
 
 it('a webhook that Telegram refuses fails the start', async () => {
-  const broken = await Story.prepare({ mode: 'webhook' });
+  const broken = await Scenario.prepare({ mode: 'webhook' });
   const description = 'Bad Request: bad webhook: An HTTPS URL must be provided for webhook';
   broken.telegram.fail('setWebhook', { kind: 'error', code: 400, description });
   await expect(broken.bot.start()).rejects.toThrow('An HTTPS URL must be provided');
@@ -158,7 +158,7 @@ it('a webhook that Telegram refuses fails the start', async () => {
 });
 
 it('polling takes a webhook away that was left behind', async () => {
-  const polling = await Story.prepare();
+  const polling = await Scenario.prepare();
   polling.telegram.webhook = { url: 'https://old.example.com/hook', secret: null };
   await polling.bot.start();
   expect(polling.bot.webhook).toBeNull();

@@ -9,7 +9,7 @@ import { FakeClock } from '../../helpers/gateway.ts';
 import type { FakeMessage, FakePerson } from '../../helpers/telegram-person.ts';
 import { MemoryApprovals } from './memory-approvals.ts';
 
-interface StoryOptions {
+interface ScenarioOptions {
   readonly mode?: 'poll' | 'webhook';
   readonly publicUrl?: string;
   readonly callMaxMs?: number;
@@ -32,7 +32,7 @@ interface Ask {
 }
 
 /** A bot, the Telegram it talks to and the desk it works for, with an outbox that sends what is over. */
-export class Story {
+export class Scenario {
   readonly telegram: FakeTelegram;
   readonly approvals: MemoryApprovals;
   readonly bot: TelegramBot;
@@ -44,7 +44,7 @@ export class Story {
   /** While true, nothing is sent to say that a request is over. */
   isOutboxStopped = false;
 
-  private constructor(telegram: FakeTelegram, door: Server, options: StoryOptions) {
+  private constructor(telegram: FakeTelegram, door: Server, options: ScenarioOptions) {
     const { mode = 'poll', callMaxMs } = options;
     this.telegram = telegram;
     this.clock = new FakeClock();
@@ -68,17 +68,17 @@ export class Story {
   }
 
   /** Not started yet. */
-  static async prepare(options: StoryOptions = {}): Promise<Story> {
+  static async prepare(options: ScenarioOptions = {}): Promise<Scenario> {
     const telegram = await FakeTelegram.start(options.token);
     const door = createServer();
     await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
-    return new Story(telegram, door, options);
+    return new Scenario(telegram, door, options);
   }
 
-  static async start(options: StoryOptions = {}): Promise<Story> {
-    const story = await Story.prepare(options);
-    await story.bot.start();
-    return story;
+  static async start(options: ScenarioOptions = {}): Promise<Scenario> {
+    const scenario = await Scenario.prepare(options);
+    await scenario.bot.start();
+    return scenario;
   }
 
   async stop(): Promise<void> {

@@ -1,24 +1,24 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SOON, Story, type Asked } from './story.ts';
+import { SOON, Scenario, type Asked } from './scenario.ts';
 
 describe.each(['poll', 'webhook'] as const)(
   'a person is asked by Telegram, updates by %s',
   (mode) => {
-    let story: Story;
+    let scenario: Scenario;
     let anna: Asked;
     beforeEach(async () => {
-      story = await Story.start({ mode });
-      anna = await story.connect(7001, 'Anna');
+      scenario = await Scenario.start({ mode });
+      anna = await scenario.connect(7001, 'Anna');
     });
-    afterEach(() => story.stop());
+    afterEach(() => scenario.stop());
 
     it('knows its name and makes links with it', () => {
-      expect(story.bot.username).toBe('svc_test_bot');
-      expect(story.bot.startUrl('abc')).toBe('https://t.me/svc_test_bot?start=abc');
+      expect(scenario.bot.username).toBe('svc_test_bot');
+      expect(scenario.bot.startUrl('abc')).toBe('https://t.me/svc_test_bot?start=abc');
     });
 
     it('connects a chat by its start link and says what comes next', () => {
-      const { chat } = story.channel(anna.channelId);
+      const { chat } = scenario.channel(anna.channelId);
       expect(chat).toEqual({ chatId: 7001, userId: 7001, name: 'Anna' });
       const [welcome] = anna.person.received;
       expect(welcome?.shown.text).toContain('Connected');
@@ -26,7 +26,7 @@ describe.each(['poll', 'webhook'] as const)(
     });
 
     it('shows everything a person needs and the buttons', async () => {
-      const { message, token } = await story.ask(anna, {
+      const { message, token } = await scenario.ask(anna, {
         amount: 1250000.5,
         details: 'They are from 2024.',
         options: ['Only the oldest'],
@@ -59,37 +59,37 @@ describe.each(['poll', 'webhook'] as const)(
     });
 
     it('approves by a tap, and the message says so without buttons', async () => {
-      const { message, requestId } = await story.ask(anna);
+      const { message, requestId } = await scenario.ask(anna);
       anna.person.taps(message, 'Approve');
-      await expect.poll(() => story.status(requestId), SOON).toBe('approved');
+      await expect.poll(() => scenario.status(requestId), SOON).toBe('approved');
       await expect
         .poll(() => anna.person.toasts, SOON)
         .toEqual([{ text: '✅ Approved', isAlert: false }]);
       await expect.poll(() => message.buttons, SOON).toEqual([]);
       expect(message.shown.text).toMatch(/^✅ Approved\nBy: Anna\nAt: 2026-01-02 03:04 UTC/);
       expect(message.shown.text).toContain('Delete three old backups');
-      expect(story.troubles).toEqual([]);
+      expect(scenario.troubles).toEqual([]);
     });
 
     it('denies by a tap', async () => {
-      const { message, requestId } = await story.ask(anna);
+      const { message, requestId } = await scenario.ask(anna);
       anna.person.taps(message, 'Deny');
-      await expect.poll(() => story.status(requestId), SOON).toBe('denied');
+      await expect.poll(() => scenario.status(requestId), SOON).toBe('denied');
       await expect.poll(() => message.shown.text, SOON).toMatch(/^⛔ Denied\nBy: Anna/);
       expect(message.buttons).toEqual([]);
     });
 
     it('approves with a change by an option', async () => {
-      const { message, requestId } = await story.ask(anna, { options: ['Half', 'A third'] });
+      const { message, requestId } = await scenario.ask(anna, { options: ['Half', 'A third'] });
       anna.person.taps(message, 'A third');
-      await expect.poll(() => story.status(requestId), SOON).toBe('modified');
-      expect(story.approvals.request(requestId).decision).toBe('A third');
+      await expect.poll(() => scenario.status(requestId), SOON).toBe('modified');
+      expect(scenario.approvals.request(requestId).decision).toBe('A third');
       await expect.poll(() => message.shown.text, SOON).toMatch(/^✅ Approved with a change/);
       expect(message.shown.entities).toContainEqual({ tag: 'pre', text: 'A third', href: null });
     });
 
     it('answers a question by an option', async () => {
-      const { message, requestId } = await story.ask(anna, {
+      const { message, requestId } = await scenario.ask(anna, {
         kind: 'question',
         action: null,
         risk: null,
@@ -97,28 +97,28 @@ describe.each(['poll', 'webhook'] as const)(
         options: ['Europe', 'Asia'],
       });
       anna.person.taps(message, 'Europe');
-      await expect.poll(() => story.status(requestId), SOON).toBe('answered');
-      expect(story.approvals.request(requestId).decision).toBe('Europe');
+      await expect.poll(() => scenario.status(requestId), SOON).toBe('answered');
+      expect(scenario.approvals.request(requestId).decision).toBe('Europe');
     });
 
     it('shows what was decided elsewhere, and refuses a tap that comes later', async () => {
-      const { message, requestId, token } = await story.ask(anna);
-      story.isOutboxStopped = true;
-      story.approvals.decideElsewhere(requestId, 'denied', 'Boss (email)');
+      const { message, requestId, token } = await scenario.ask(anna);
+      scenario.isOutboxStopped = true;
+      scenario.approvals.decideElsewhere(requestId, 'denied', 'Boss (email)');
       anna.person.taps(message, 'Approve');
       const words = 'Nothing changed. Denied by Boss (email), 2026-01-02 03:04 UTC';
       await expect.poll(() => anna.person.toasts, SOON).toEqual([{ text: words, isAlert: true }]);
       await expect.poll(() => message.shown.text, SOON).toMatch(/^⛔ Denied\nBy: Boss \(email\)/);
       expect(message.buttons).toEqual([]);
-      expect(story.status(requestId)).toBe('denied');
+      expect(scenario.status(requestId)).toBe('denied');
       expect(token).toHaveLength(40);
     });
 
     it('edits every message of a request when it is over', async () => {
-      const ben = await story.connect(7002, 'Ben');
-      const first = await story.ask(anna);
-      const token = story.approvals.tokenFor(first.requestId, ben.channelId);
-      const second = await story.send(ben, first.requestId, token);
+      const ben = await scenario.connect(7002, 'Ben');
+      const first = await scenario.ask(anna);
+      const token = scenario.approvals.tokenFor(first.requestId, ben.channelId);
+      const second = await scenario.send(ben, first.requestId, token);
       ben.person.taps(second, 'Approve');
       await expect.poll(() => first.message.shown.text, SOON).toMatch(/^✅ Approved\nBy: Ben/);
       await expect.poll(() => second.shown.text, SOON).toMatch(/^✅ Approved\nBy: Ben/);
@@ -127,35 +127,35 @@ describe.each(['poll', 'webhook'] as const)(
     });
 
     it('ends the message that was tapped, even a twin that nobody remembers', async () => {
-      const { message, requestId, token } = await story.ask(anna);
-      const twin = await story.send(anna, requestId, token);
-      story.isOutboxStopped = true;
+      const { message, requestId, token } = await scenario.ask(anna);
+      const twin = await scenario.send(anna, requestId, token);
+      scenario.isOutboxStopped = true;
       anna.person.taps(twin, 'Approve');
       await expect.poll(() => twin.buttons, SOON).toEqual([]);
       expect(message.buttons).not.toEqual([]);
       anna.person.taps(message, 'Deny');
       await expect.poll(() => message.buttons, SOON).toEqual([]);
-      expect(story.status(requestId)).toBe('approved');
+      expect(scenario.status(requestId)).toBe('approved');
       expect(message.shown.text).toMatch(/^✅ Approved/);
     });
 
     it('does not decide what has expired', async () => {
-      const { message, requestId } = await story.ask(anna);
-      story.clock.advance(25 * 3_600_000);
+      const { message, requestId } = await scenario.ask(anna);
+      scenario.clock.advance(25 * 3_600_000);
       anna.person.taps(message, 'Approve');
-      await expect.poll(() => story.status(requestId), SOON).toBe('expired');
+      await expect.poll(() => scenario.status(requestId), SOON).toBe('expired');
       await expect.poll(() => message.shown.text, SOON).toMatch(/^⌛ Expired/);
       await expect.poll(() => anna.person.toasts[0]?.text ?? '', SOON).toContain('Expired');
     });
 
     it('tells of what a rule approved, without buttons', async () => {
-      const { requestId } = story.approvals.ask(anna.channelId, {
+      const { requestId } = scenario.approvals.ask(anna.channelId, {
         status: 'approved',
         decidedBy: 'small-refunds',
-        decidedAt: story.clock.now(),
+        decidedAt: scenario.clock.now(),
       });
-      const opened = story.approvals.openedBy(requestId, anna.channelId);
-      const sent = await story.deliver(anna.person, { kind: 'tell', opened });
+      const opened = scenario.approvals.openedBy(requestId, anna.channelId);
+      const sent = await scenario.deliver(anna.person, { kind: 'tell', opened });
       expect(sent.outcome).toBe('sent');
       const notice = anna.person.received.at(-1);
       expect(notice?.shown.text).toContain('Approved without asking');

@@ -24,7 +24,7 @@ const USER = 4711;
 const LARGE = JSON.stringify({ text: 'x'.repeat(300_000) });
 
 /** What is kept of a gateway's life, to look for it in the next one. */
-export interface Story {
+export interface Scenario {
   readonly projectId: string;
   readonly apiKey: string;
   /** The address of a source that checks signatures. */
@@ -54,7 +54,7 @@ export interface Outside {
 export function startWith(
   folder: string,
   { telegram }: Outside,
-  more: { masterKeyFile?: string; projectOf?: Story } = {},
+  more: { masterKeyFile?: string; projectOf?: Scenario } = {},
 ): Promise<TestGateway> {
   const { token, url: apiRoot } = telegram;
   return TestGateway.start({
@@ -76,7 +76,7 @@ export function signed(body: string, id: string, secret = SECRET): Record<string
 }
 
 /** Has a gateway seal something in every column where something is sealed, and ends it. */
-export async function live(folder: string, outside: Outside): Promise<Story> {
+export async function live(folder: string, outside: Outside): Promise<Scenario> {
   const gateway = await startWith(folder, outside);
   const { projectId, apiKey } = gateway;
   await gateway.gateway.setOwner(projectId, ANA);
@@ -101,7 +101,7 @@ export async function live(folder: string, outside: Outside): Promise<Story> {
   await people.addChannel('never@example.com', 'never');
   const telegram = await telegramChannel(gateway, outside.telegram);
   const asked = await people.asked({ approvers: [bo] });
-  const story = {
+  const scenario = {
     projectId,
     apiKey,
     hook,
@@ -115,11 +115,11 @@ export async function live(folder: string, outside: Outside): Promise<Story> {
     channels: { bo, telegram },
   };
   await gateway.stop({ keepFolder: true });
-  return story;
+  return scenario;
 }
 
 /** Ana makes a project, and has begun another sign-in. */
-async function signInBefore(gateway: TestGateway): Promise<Story['login']> {
+async function signInBefore(gateway: TestGateway): Promise<Scenario['login']> {
   const ana = new Person(gateway, ANA);
   const id = await ana.confirmed();
   const made = await ana.create(id, {}, { headers: ONCE });
@@ -177,7 +177,7 @@ export async function payloadLink(gateway: TestGateway): Promise<string> {
 }
 
 /** A mail that went out, and one that a person has to approve. */
-async function sendBefore(gateway: TestGateway, people: TestPeople): Promise<Story['mails']> {
+async function sendBefore(gateway: TestGateway, people: TestPeople): Promise<Scenario['mails']> {
   interface Sent {
     readonly request_id: string;
     readonly messages: readonly { readonly message_id: string }[];
