@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 import { describeParity } from './parity.ts';
-import { Stand } from './stand.ts';
+import { Harness } from './harness.ts';
 
 describe('a gateway', () => {
-  describeParity((agent) => Stand.gateway(agent));
+  describeParity((agent) => Harness.gateway(agent));
 });

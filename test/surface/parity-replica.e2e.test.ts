@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 import { describeParity } from './parity.ts';
-import { Stand } from './stand.ts';
+import { Harness } from './harness.ts';
 
 describe("a daemon over a copy of a gateway's project", () => {
-  describeParity((agent) => Stand.replica(agent));
+  describeParity((agent) => Harness.replica(agent));
 });

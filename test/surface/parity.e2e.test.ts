@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 import { describeParity } from './parity.ts';
-import { Stand } from './stand.ts';
+import { Harness } from './harness.ts';
 
 describe('a daemon that has the project', () => {
-  describeParity((agent) => Stand.local(agent));
+  describeParity((agent) => Harness.local(agent));
 });

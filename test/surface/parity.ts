@@ -15,43 +15,45 @@ import type { Receiver } from '../gateway/callback-receiver.ts';
 import { prepared } from './preparations.ts';
 import { startReceiver } from './receiver.ts';
 import { World } from './scenario.ts';
-import type { Stand } from './stand.ts';
+import type { Harness } from './harness.ts';
 import { unmarked } from './unmarked.ts';
 
 const AGENT = 'parity-test';
 
 type Json = Record<string, unknown>;
 
-let stand: Stand;
+let harness: Harness;
 let receiver: Receiver;
 let world: World;
 let http: Client;
 let stdio: Client;
 
 /** The same answers, whichever way a call takes to what answers here. */
-export function describeParity(start: (agent: string) => Promise<Stand>): void {
+export function describeParity(start: (agent: string) => Promise<Harness>): void {
   beforeAll(async () => {
-    stand = await start(AGENT);
+    harness = await start(AGENT);
     receiver = await startReceiver();
-    world = new World(stand, receiver.url());
+    world = new World(harness, receiver.url());
     // Something to list, to wait for and to read.
     await world.event();
-    const headers = { authorization: `Bearer ${stand.apiKey}`, 'x-service-agent': AGENT };
+    const headers = { authorization: `Bearer ${harness.apiKey}`, 'x-service-agent': AGENT };
     http = await connected(
-      new StreamableHTTPClientTransport(new URL(`${stand.url}/mcp`), { requestInit: { headers } }),
+      new StreamableHTTPClientTransport(new URL(`${harness.url}/mcp`), {
+        requestInit: { headers },
+      }),
     );
     stdio = await connected(
       new StdioClientTransport({
         command: process.execPath,
-        args: [stand.bundle, 'mcp'],
-        env: stand.env,
+        args: [harness.bundle, 'mcp'],
+        env: harness.env,
         stderr: 'pipe',
       }),
     );
   });
   afterAll(async () => {
     await Promise.all([http.close(), stdio.close()]);
-    await stand.stop();
+    await harness.stop();
     await receiver.stop();
   });
   sameAnswers();
@@ -92,7 +94,7 @@ const UNDECIDED: ReadonlySet<string> = new Set([
 
 /** The answer of a command line that has to succeed. */
 async function answered(name: string, ...args: readonly string[]): Promise<Json> {
-  const { code, out, err } = await stand.svc(...args);
+  const { code, out, err } = await harness.svc(...args);
   expect({ code, err }).toEqual({ code: UNDECIDED.has(name) ? 6 : 0, err: '' });
   expect(out.trim().split('\n')).toHaveLength(1);
   return JSON.parse(out) as Json;
@@ -111,13 +113,13 @@ async function overCli(name: string, input: Json): Promise<Json> {
 /** On the command line the bytes of a file stand in a file of this machine. */
 const OWN_COMMANDS: Readonly<Record<string, (input: Json) => Promise<Json>>> = {
   file_put: async ({ path, content_base64, content_type }) => {
-    const file = stand.placeFor('sent');
+    const file = harness.placeFor('sent');
     writeFileSync(file, Buffer.from(String(content_base64), 'base64'));
     const named = [file, String(path), '--content-type', String(content_type)];
     return answered('file_put', 'file', 'put', ...named, '--json');
   },
   file_get: async ({ path }) => {
-    const place = stand.placeFor('received');
+    const place = harness.placeFor('received');
     const got = await answered('file_get', 'file', 'get', String(path), place, '--json');
     const { file, ...rest } = got;
     expect(file).toBe(place);
@@ -200,7 +202,7 @@ function nothingThere(): void {
       ['state_load', { task_id: 'nobody-saved-this' }],
     ])('%s says so', async (name, input) => {
       expect(await overRest(name, input)).toBeNull();
-      const cli = await stand.svc(...commandLine(name, input));
+      const cli = await harness.svc(...commandLine(name, input));
       expect(cli).toEqual({ code: 3, out: 'null\n', err: '' });
       for (const client of [http, stdio]) {
         // A copy says beside its answer how old it is.
@@ -239,7 +241,7 @@ function sameRefusals(): void {
       };
       expect([rest.status, rest.body]).toEqual([409, { error }]);
 
-      const cli = await stand.svc(...commandLine('source_add', input));
+      const cli = await harness.svc(...commandLine('source_add', input));
       expect(cli.code).toBe(1);
       expect(cli.out).toBe('');
       expect(JSON.parse(cli.err)).toEqual({ error });
@@ -257,9 +259,9 @@ function sameRefusals(): void {
     it('tell the limit of waits, what is used of it, and when to come back', async () => {
       const controller = new AbortController();
       const wait = '/v1/inbox/wait?type=never&timeout_seconds=60';
-      const headers = { authorization: `Bearer ${stand.apiKey}` };
+      const headers = { authorization: `Bearer ${harness.apiKey}` };
       const waits = Array.from({ length: 11 }, () =>
-        fetch(stand.url + wait, { signal: controller.signal, headers }),
+        fetch(harness.url + wait, { signal: controller.signal, headers }),
       );
       try {
         // Ten are held; the one that's left is refused at once.
@@ -270,7 +272,7 @@ function sameRefusals(): void {
         expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
         const error = { code: 'TOO_MANY_WAITS', hint, details: told };
         expect(await refused.json()).toMatchObject({ error });
-        const cli = await stand.svc('inbox', 'wait', '--type', 'never', '--json');
+        const cli = await harness.svc('inbox', 'wait', '--type', 'never', '--json');
         expect(JSON.parse(cli.err)).toMatchObject({ error });
         for (const client of [http, stdio]) {
           const wanted = { name: 'inbox_wait', arguments: { type: 'never' } };
@@ -346,7 +348,7 @@ function stdioServer(): void {
 
 /** By Node's own client, which sends a path as it is. */
 async function get(path: string): Promise<[number, string, unknown]> {
-  const sent = request(stand.url, { path }).end();
+  const sent = request(harness.url, { path }).end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   const id = response.headers['x-request-id'];
   return [response.statusCode ?? 0, String(id), await json(response)];

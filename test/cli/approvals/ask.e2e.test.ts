@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { visit } from '../../helpers/page-visitor.ts';
-import { Stand } from '../../surface/stand.ts';
+import { Harness } from '../../surface/harness.ts';
 import { fieldsOf, parsedLine } from '../tools/fakes.ts';
 
 const PATIENCE = { timeout: 20_000 };
 
-let daemon: Stand;
+let daemon: Harness;
 beforeAll(async () => {
-  daemon = await Stand.local('ask-test');
+  daemon = await Harness.local('ask-test');
 });
 afterAll(() => daemon.stop());
 

@@ -12,17 +12,17 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Stand } from '../../surface/stand.ts';
+import { Harness } from '../../surface/harness.ts';
 import { filesUnder } from '../../helpers/files.ts';
 import { fieldsOf, listenHttp, parsedLine } from '../tools/fakes.ts';
 import { noise, sha256 } from './fake-disk.ts';
 
 const MB = 1024 * 1024;
 
-let daemon: Stand;
+let daemon: Harness;
 let work: string;
 beforeAll(async () => {
-  daemon = await Stand.local('disk-test');
+  daemon = await Harness.local('disk-test');
   work = mkdtempSync(join(tmpdir(), 'svc-disk-e2e-'));
 });
 afterAll(async () => {

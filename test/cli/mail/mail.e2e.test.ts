@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { visit } from '../../helpers/page-visitor.ts';
-import { Stand } from '../../surface/stand.ts';
+import { Harness } from '../../surface/harness.ts';
 import { fieldsOf, parsedLine } from '../tools/fakes.ts';
 
 // Mail in and out on one machine, without a mail server: the executable and its daemon, step after step.
 
-let daemon: Stand;
+let daemon: Harness;
 beforeAll(async () => {
-  daemon = await Stand.local('mail-test');
+  daemon = await Harness.local('mail-test');
 });
 afterAll(() => daemon.stop());
 

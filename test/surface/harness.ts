@@ -11,7 +11,7 @@ interface Ran {
 }
 
 /** Something that answers, and the executable as it is shipped, which calls it. */
-export class Stand {
+export class Harness {
   readonly bundle = resolve('dist/svc.cjs');
   readonly env: Record<string, string>;
   readonly #folder = temporaryFolder();
@@ -28,33 +28,33 @@ export class Stand {
   }
 
   /** A daemon that has the project itself. */
-  static async local(agent: string): Promise<Stand> {
-    const stand = new Stand(agent);
-    stand.env['SVC_CALLBACK_ALLOW'] = '127.0.0.0/8';
-    await stand.#up();
-    stand.#apiKey = (await stand.svc('auth', 'token')).out.trim();
-    return stand;
+  static async local(agent: string): Promise<Harness> {
+    const harness = new Harness(agent);
+    harness.env['SVC_CALLBACK_ALLOW'] = '127.0.0.0/8';
+    await harness.#up();
+    harness.#apiKey = (await harness.svc('auth', 'token')).out.trim();
+    return harness;
   }
 
   /** A gateway, and no daemon. */
-  static async gateway(agent: string): Promise<Stand> {
-    const stand = new Stand(agent);
-    const { url, apiKey } = await stand.#open();
-    Object.assign(stand.env, { SVC_GATEWAY: url, SVC_API_KEY: apiKey });
-    stand.#url = url;
-    return stand;
+  static async gateway(agent: string): Promise<Harness> {
+    const harness = new Harness(agent);
+    const { url, apiKey } = await harness.#open();
+    Object.assign(harness.env, { SVC_GATEWAY: url, SVC_API_KEY: apiKey });
+    harness.#url = url;
+    return harness;
   }
 
   /** A daemon over a copy of a gateway's project. */
-  static async replica(agent: string): Promise<Stand> {
-    const stand = new Stand(agent);
-    const { url: gateway, apiKey: api_key, projectId: project } = await stand.#open();
-    const home = stand.env['SVC_HOME'] ?? '';
+  static async replica(agent: string): Promise<Harness> {
+    const harness = new Harness(agent);
+    const { url: gateway, apiKey: api_key, projectId: project } = await harness.#open();
+    const home = harness.env['SVC_HOME'] ?? '';
     mkdirSync(home, { mode: 0o700 });
     const credentials = { profiles: { team: { gateway, api_key, project } }, current: 'team' };
     writeFileSync(join(home, 'credentials.json'), JSON.stringify(credentials), { mode: 0o600 });
-    await stand.#up();
-    return stand;
+    await harness.#up();
+    return harness;
   }
 
   get url(): string {
