@@ -93,7 +93,7 @@ export const keyAnswer = z.strictObject({
     scopes: z.array(z.enum(SCOPES)),
     created_at: z.string(),
   }),
-  api_key: z.string().describe('The secret, shown this once.'),
+  api_key: z.string().describe('The secret, shown only once.'),
   urls: z.strictObject({ api: z.string(), mcp: z.string(), hooks: z.string() }),
 });
 

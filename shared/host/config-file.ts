@@ -12,7 +12,7 @@ export function readConfigFile(path: string, complain: Complain): Record<string,
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    complain(`The settings file ${path} cannot be read (${errorCode(error) ?? 'unknown'}).`);
+    complain(`The settings file ${path} can't be read (${errorCode(error) ?? 'unknown'}).`);
     return {};
   }
   const settings: Record<string, string> = Object.create(null);
@@ -20,8 +20,8 @@ export function readConfigFile(path: string, complain: Complain): Record<string,
     if (/^\s*(?:#|$)/.test(line)) continue;
     const [, name = '', value = ''] = /^\s*([A-Za-z_][A-Za-z0-9_]*)=(.*)$/.exec(line) ?? [];
     const where = `${path}, line ${index + 1}`;
-    if (name === '') complain(`${where}: not of the form NAME=value.`);
-    else if (name in settings) complain(`${where}: ${name} stands there twice.`);
+    if (name === '') complain(`${where}: not in the form NAME=value.`);
+    else if (name in settings) complain(`${where}: ${name} is set twice.`);
     else settings[name] = withoutQuotes(value.trim());
   }
   return settings;

@@ -134,18 +134,18 @@ const SPECIFIED = {
 const ADDED = {
   UNAVAILABLE: [
     503,
-    'The service cannot take this now.',
+    "The service can't take this right now.",
     'Repeat it after details.retry_after seconds.',
   ],
   METHOD_NOT_ALLOWED: [405, 'This method is not allowed here.', 'See the Allow header.'],
   PRECONDITION_FAILED: [
     412,
-    'The stored version is another one.',
-    'Read it again, then decide whether your change still holds.',
+    'The stored version is different.',
+    'Read it again, then check whether your change still applies.',
   ],
   UNSUPPORTED_MEDIA_TYPE: [
     415,
-    'This content encoding is not supported.',
+    "This content encoding isn't supported.",
     'Send the body without Content-Encoding.',
   ],
   IDEMPOTENCY_IN_PROGRESS: [

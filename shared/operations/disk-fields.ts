@@ -30,7 +30,9 @@ export const filePath = named(FILE_PATH_MAX_BYTES + 'disk://'.length, (text) =>
 
 /** The beginning of keys or paths: it may end within a segment. */
 export function prefixField(what: string) {
-  return named(KV_KEY_MAX_BYTES, prefixProblem).default('').describe(`Only ${what} that begin so.`);
+  return named(KV_KEY_MAX_BYTES, prefixProblem)
+    .default('')
+    .describe(`Only ${what} that start with this.`);
 }
 
 export const ifVersion = z
@@ -38,18 +40,18 @@ export const ifVersion = z
   .min(0)
   .max(Number.MAX_SAFE_INTEGER)
   .optional()
-  .describe('Write only over this version; 0: only where nothing is.');
+  .describe('Write only if this is the current version; 0: only if nothing exists.');
 
 export const deleteVersion = z
   .int()
   .min(1)
   .max(Number.MAX_SAFE_INTEGER)
   .optional()
-  .describe('Delete only this version.');
+  .describe('Delete only if this is the current version.');
 
 /** Any JSON, parsed to its text. PAYLOAD_TOO_LARGE over 256 KB. */
 export const jsonText = z
-  .custom<unknown>((value) => value !== undefined, 'Give any JSON value.')
+  .custom<unknown>((value) => value !== undefined, 'Expected a JSON value.')
   .transform((value) => textOf(value))
   .describe('Any JSON, up to 256 KB.');
 
@@ -76,6 +78,6 @@ export function refuseOtherVersion(
     ? { version: stored.version, size_bytes: stored.size_bytes, updated_at: stored.updated_at }
     : { version: 0 };
   // Over MCP the hint is all that an agent sees of the details.
-  const hint = `${there} now: decide whether your change still holds.`;
+  const hint = `${there} now: check whether your change still applies.`;
   throw new ServiceError('PRECONDITION_FAILED', { details, hint });
 }

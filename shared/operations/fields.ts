@@ -14,7 +14,7 @@ export function label(maxChars: number) {
     .min(1)
     .max(maxChars)
     .refine((text) => !hasControl(text), 'Control characters are not allowed.')
-    .refine((text) => text.isWellFormed(), 'The text is not valid Unicode.');
+    .refine((text) => text.isWellFormed(), "The text isn't valid Unicode.");
 }
 
 export const eventId = z
@@ -26,7 +26,7 @@ export const leaseId = z
   .string()
   .max(64)
   .optional()
-  .describe('The lease_id of your claim; another lease is refused.');
+  .describe('The lease_id of your claim; any other is refused.');
 
 /** ISO 8601 with a zone; normalised to UTC with milliseconds, so that texts compare as times do. */
 export const isoInstant = z
@@ -48,13 +48,13 @@ export const sourceName = label(63).describe('The name of a source.');
 /** A source to filter by: a name that none can have would never match. */
 export const sourceFilter = sourceName.refine(
   (name) => SOURCE_NAME.test(name),
-  'No source can have this name: use a-z, 0-9, _ and -.',
+  'Not a valid source name: use a-z, 0-9, _ and -.',
 );
 
 export const typePattern = label(255)
   .refine(
     isPattern,
-    'Write `*` at the end only: `invoice.*` matches all that begins with `invoice.`.',
+    'Use `*` only at the end: `invoice.*` matches types that start with `invoice.`.',
   )
   .describe('An event type, or a prefix: `invoice.*`.');
 
@@ -63,10 +63,10 @@ export const listLimit = z
   .min(1)
   .max(LIST_MAX)
   .default(LIST_DEFAULT)
-  .describe('How many at most.');
+  .describe('How many to return.');
 
 export const listCursor = z
   .string()
   .max(2048)
   .optional()
-  .describe('The next_cursor of the page before.');
+  .describe('The next_cursor from the previous page.');

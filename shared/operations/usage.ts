@@ -14,9 +14,9 @@ import { sendBlocked, sendUse } from './email/quota.ts';
 
 export const usage = defineOperation({
   name: 'usage',
-  summary: 'What the project uses of its limits.',
+  summary: "Show the project's usage and limits.",
   description:
-    'Bytes on the disk, keys, the transfer of the calendar month (UTC), and the messages asked to be sent in this day and month.',
+    "Covers disk bytes, keys, this calendar month's link downloads (UTC), and messages requested today and this month.",
   scope: 'any',
   input: z.strictObject({}),
   output: z.object({
@@ -39,7 +39,7 @@ export const usage = defineOperation({
       day_limit: z.int(),
       this_month: z.int(),
       month_limit: z.int(),
-      blocked: z.string().nullable().describe('Why nothing may be sent; null when it may.'),
+      blocked: z.string().nullable().describe('Why sending is blocked, or null.'),
     }),
   }),
   errors: [],

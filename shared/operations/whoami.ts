@@ -4,8 +4,8 @@ import { SCOPES } from '../lib/scopes.ts';
 
 export const whoami = defineOperation({
   name: 'whoami',
-  summary: 'Show the project, the key and the agent of this call.',
-  description: 'With the scopes of the key and the public addresses.',
+  summary: "Show this call's project, key and agent.",
+  description: "Includes the key's scopes and the public addresses.",
   scope: 'any',
   input: z.strictObject({}),
   output: z.object({

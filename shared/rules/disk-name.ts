@@ -46,7 +46,7 @@ export function isStateKey(key: string): boolean {
 }
 
 function nameProblem(name: string, maxBytes: number): string | null {
-  if (name === '') return 'It must not be empty.';
+  if (name === '') return 'Must not be empty.';
   const problem = textProblem(name, maxBytes);
   if (problem !== null) return problem;
   // Whatever reads a URL takes these segments out, so such a name could not be asked for.
@@ -57,8 +57,8 @@ function nameProblem(name: string, maxBytes: number): string | null {
 }
 
 function textProblem(text: string, maxBytes: number): string | null {
-  if (!text.isWellFormed()) return 'It is not valid Unicode.';
+  if (!text.isWellFormed()) return 'Not valid Unicode.';
   if (hasControl(text)) return 'Control characters are not allowed.';
-  if (Buffer.byteLength(text) > maxBytes) return `It has more than ${maxBytes} bytes in UTF-8.`;
+  if (Buffer.byteLength(text) > maxBytes) return `Longer than ${maxBytes} bytes in UTF-8.`;
   return null;
 }

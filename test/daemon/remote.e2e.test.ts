@@ -184,7 +184,7 @@ describe('without the gateway', () => {
       {
         error: {
           code: 'UNAVAILABLE',
-          message: 'The service cannot take this now.',
+          message: "The service can't take this right now.",
           hint: `The gateway ${proxy.url} can't be reached (nothing is listening there). Nothing changed: repeat it when the gateway is back; see \`svc status\`.`,
           details: { gateway: proxy.url, retry_after: 5 },
         },
@@ -325,7 +325,7 @@ describe('the tools', () => {
       text: string;
     }[];
     expect(content?.text).toContain(
-      `UNAVAILABLE: The service cannot take this now. The gateway ${proxy.url}`,
+      `UNAVAILABLE: The service can't take this right now. The gateway ${proxy.url}`,
     );
   });
 });

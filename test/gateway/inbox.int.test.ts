@@ -107,9 +107,9 @@ describe('the inbox, from a webhook to the ledger', () => {
   });
 
   it.each([
-    ['type=*a', 'type', 'Write `*` at the end only'],
-    ['type=a*b', 'type', 'Write `*` at the end only'],
-    ['source=No+Such+Name', 'source', 'No source can have this name'],
+    ['type=*a', 'type', 'Use `*` only at the end'],
+    ['type=a*b', 'type', 'Use `*` only at the end'],
+    ['source=No+Such+Name', 'source', 'Not a valid source name'],
   ])('refuses a filter that can never match: %s', async (query, path, message) => {
     const problem = { path, message: expect.stringContaining(message) };
     const refused = { code: 'VALIDATION_FAILED', details: { fields: [problem] } };
@@ -122,7 +122,7 @@ describe('the inbox, from a webhook to the ledger', () => {
   it('warns of a filter by a source that is not there', async () => {
     const list = '/v1/inbox?limit=1&source=';
     const wait = '/v1/inbox/wait?type=never&timeout_seconds=1&source=';
-    const warnings = ['There is no source `nope` now: its events only come once it is added.'];
+    const warnings = ["There's no source `nope` yet: its events arrive only once you add it."];
     expect((await gateway.call('GET', `${list}nope`)).body).toEqual({
       items: [],
       next_cursor: null,

@@ -82,7 +82,7 @@ async function left(
 describe('a wait for a decision', () => {
   it('takes as long as it was asked to, and then the request is pending', async () => {
     const { answer, took } = await timed(people.ask({ wait_seconds: 1 }));
-    const hint = expect.stringContaining('not a denial');
+    const hint = expect.stringContaining("isn't a denial");
     expect(answer.body).toMatchObject({ status: 'pending', hint, poll_after_seconds: 30 });
     expect(took).toBeGreaterThan(950);
     expect(took).toBeLessThan(4000);
@@ -203,7 +203,7 @@ describe('a wait that is longer than its request', () => {
     clock.advance(60 * SECOND);
     await people.maintenance();
     const { answer, took } = await asking;
-    const hint = 'Nobody decided in time: it is not approved.';
+    const hint = "Nobody decided in time, so it isn't approved.";
     expect(answer.body).toMatchObject({ status: 'expired', hint, poll_after_seconds: null });
     expect(took).toBeLessThan(5000);
   });

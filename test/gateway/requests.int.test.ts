@@ -6,7 +6,7 @@ import { TestPeople, refused, type Asked } from './people.ts';
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 const ID = expect.stringMatching(/^req_[0-9a-z]{26}$/);
-const OPEN_ANEW: unknown = expect.stringContaining('Open a new request');
+const OPEN_ANEW: unknown = expect.stringContaining('open a new one');
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 let test: TestGateway;
@@ -31,7 +31,7 @@ describe('ask_approval', () => {
       status: 'pending',
       decision: null,
       comment: null,
-      hint: expect.stringMatching(/This is not a denial.*state_save.*request_status/),
+      hint: expect.stringMatching(/This isn't a denial.*state_save.*request_status/),
       decided_by: null,
       state_ref: 'task-7',
       expires_at: iso(clock.now() + DAY),
@@ -186,7 +186,7 @@ describe('time', () => {
       comment: null,
       decided_by: null,
       decided_at: iso(end),
-      hint: 'Nobody decided in time: it is not approved.',
+      hint: "Nobody decided in time, so it isn't approved.",
     };
     expect(seen).toMatchObject(expired);
     clock.advance(MINUTE);

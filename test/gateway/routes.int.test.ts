@@ -36,7 +36,7 @@ describe('route_add', () => {
       disabled_reason: null,
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
-      warnings: ['There is no source `stripe` now: its events only come once it is added.'],
+      warnings: ["There's no source `stripe` yet: its events arrive only once you add it."],
     });
     const { secret: _secret, warnings: _warnings, ...shown } = added;
     expect(await routes.list()).toEqual([{ ...shown, pending: 0, dead: 0 }]);
@@ -45,9 +45,9 @@ describe('route_add', () => {
   });
 
   it.each([
-    [{ match_type: '*a' }, 'match_type', 'Write `*` at the end only'],
-    [{ match_type: 'a*b' }, 'match_type', 'Write `*` at the end only'],
-    [{ match_source: 'No Such Name' }, 'match_source', 'No source can have this name'],
+    [{ match_type: '*a' }, 'match_type', 'Use `*` only at the end'],
+    [{ match_type: 'a*b' }, 'match_type', 'Use `*` only at the end'],
+    [{ match_source: 'No Such Name' }, 'match_source', 'Not a valid source name'],
   ])('refuses a route that could never match: %j', async (match, path, message) => {
     const body = { callback_url: receiver.url(), ...match };
     const answer = await gateway.call('POST', '/v1/routes', { body });

@@ -130,7 +130,7 @@ describe('what a refusal of the disk tells', () => {
     const { updated_at } = await stage.get('kv_get', { key: 'v' });
     const refused = await stage.run('kv_set', { key: 'v', value: 1, if_version: 0 });
     expect(detailsOf(refused)).toEqual({ version, size_bytes: 6, updated_at });
-    const hint = `Version ${String(version)} is there now: decide whether your change still holds.`;
+    const hint = `Version ${String(version)} is there now: check whether your change still applies.`;
     expect(refused.body).toMatchObject({ error: { hint } });
   });
 });

@@ -13,19 +13,19 @@ export const askApproval = defineOperation({
   name: 'ask_approval',
   summary: 'Ask people to approve an action.',
   description:
-    'Go on only with approved or modified (decision is then the chosen option). The policy may decide at once. pending is not a denial: save your state and call request_status later. On needs_context ask anew with fuller details. Keep wait_seconds at 45 or below unless your client allows longer calls.',
+    "Go ahead only on approved or modified (decision has the option they chose). The policy may decide at once. pending isn't a denial: save your state and call request_status later. On needs_context, ask again with fuller details. Keep wait_seconds at 45 or below unless your client allows longer calls.",
   scope: 'approvals',
   input: z.strictObject({
     action: label(ACTION_MAX_CHARS).describe(
       'What you want to do, such as `payment.refund`; policies match on it.',
     ),
-    summary: label(SUMMARY_MAX_CHARS).describe('One line, read first.'),
+    summary: label(SUMMARY_MAX_CHARS).describe('One line, shown first.'),
     details: optionalProse(DETAILS_MAX_CHARS).describe(
-      'What a person needs to decide; required when risk is high.',
+      'What a person needs to know to decide; required if risk is high.',
     ),
     risk: z.enum(['low', 'medium', 'high']).default('medium').describe('Policies match on it.'),
     amount: z.number().optional().describe('Policies match on it.'),
-    options: options.describe('Choices beside approve and deny, up to 5.'),
+    options: options.describe('Choices besides approve and deny, up to 5.'),
     ...askingFields,
   }),
   output: requestAnswer,

@@ -11,10 +11,10 @@ export const askHuman = defineOperation({
   name: 'ask_human',
   summary: 'Ask people a question.',
   description:
-    'The answer is in decision, with status answered. pending is no answer yet: save your state and call request_status later. On needs_context ask anew with more.',
+    'The answer is in decision, with status answered. pending means no answer yet: save your state and call request_status later. On needs_context, ask again with more detail.',
   scope: 'approvals',
   input: z.strictObject({
-    question: prose(QUESTION_MAX_CHARS).describe('What people read; several lines are fine.'),
+    question: prose(QUESTION_MAX_CHARS).describe('The question; several lines are fine.'),
     options: options.describe('Answers to choose from, up to 5.'),
     ...askingFields,
   }),

@@ -28,22 +28,22 @@ const ADDED_WITHIN_MS = 3_600_000;
 
 export const channelAdd = defineOperation({
   name: 'channel_add',
-  summary: 'Add a person to ask, by email or Telegram.',
+  summary: 'Add a person agents can ask, by email or Telegram.',
   description:
-    'Email sends a link that confirms the address; Telegram answers a t.me link that the person opens. It is active once the owner has approved it. Another call for an unconfirmed address sends another link, once a minute.',
+    'Email sends a confirmation link; Telegram returns a t.me link for the person to open. The channel is active once the owner approves. Calling again for an unconfirmed address sends a new link, once a minute.',
   scope: 'approvals',
   input: z.strictObject({
-    kind: z.enum(['email', 'telegram']).describe('How the person is reached.'),
+    kind: z.enum(['email', 'telegram']).describe('How to reach the person.'),
     address: z.string().max(320).optional().describe('Email only: `local@domain`.'),
     label: label(CHANNEL_LABEL_MAX_CHARS)
       .optional()
-      .describe('A short name that people and agents know it by; the kind, unless given.'),
+      .describe('A short name for people and agents (default: the kind).'),
   }),
   output: z.object({
     channel: channelView,
     verification_sent_to: z.string().optional().describe('Email: the masked address.'),
     start_url: z.string().optional().describe('Telegram: the person opens it and taps Start.'),
-    expires_at: z.string().describe('When the link ends.'),
+    expires_at: z.string().describe('When the link expires.'),
   }),
   errors: [
     'CHANNEL_KIND_UNAVAILABLE',

@@ -4,8 +4,8 @@ import { channelView, toChannelView } from './view.ts';
 
 export const channelList = defineOperation({
   name: 'channel_list',
-  summary: 'List the people who can be asked.',
-  description: 'The owner first. Only active channels are asked; addresses are masked.',
+  summary: 'List the people agents can ask.',
+  description: 'Lists the owner first. Agents can ask only active channels. Addresses are masked.',
   scope: 'approvals',
   input: z.strictObject({}),
   output: z.object({ items: z.array(channelView), next_cursor: z.null() }),

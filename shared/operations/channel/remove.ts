@@ -7,9 +7,9 @@ import { withdrawChannel } from './withdrawal.ts';
 
 export const channelRemove = defineOperation({
   name: 'channel_remove',
-  summary: 'Remove a person to ask.',
+  summary: 'Remove a person agents can ask.',
   description:
-    'Its links and buttons stop working at once, and what waited for it moves to the owner. The channel of the owner cannot be removed.',
+    "Its links and buttons stop working at once, and its pending requests go to the owner. You can't remove the owner's channel.",
   scope: 'approvals',
   input: z.strictObject({ channel_id: channelId }),
   output: z.object({ id: z.string(), status: z.literal('removed'), removed_at: z.string() }),

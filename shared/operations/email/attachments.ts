@@ -45,10 +45,10 @@ export async function findAttachments(
 /** A path on the machine of the caller is what is given by mistake most often. */
 function missing(path: string): string {
   return path.startsWith('evt_')
-    ? 'No such file came with this mail, or it was not kept.'
-    : 'There is no such file on the disk of the project. file_put puts it there.';
+    ? "This mail has no such attachment, or the service didn't keep it."
+    : "The project's disk has no such file. Save it first with file_put.";
 }
 
 function tooLarge(total: number): string {
-  return `Together they have ${total} bytes, and at most ${EMAIL_ATTACHMENTS_MAX_BYTES} (10 MB) go with a mail.`;
+  return `The attachments total ${total} bytes; the limit is ${EMAIL_ATTACHMENTS_MAX_BYTES} (10 MB) per mail.`;
 }

@@ -38,7 +38,7 @@ const recipient = z
   .refine(isMailAddress, 'Expected a plain ASCII address `local@domain`, without a name.')
   .refine(
     (address) => !isRouted(address),
-    'With a `%` or `!` in it, a mail server may take it for an address elsewhere.',
+    'Mail servers may redirect an address with `%` or `!` in it.',
   );
 
 function bodyText() {
@@ -56,7 +56,7 @@ const input = z.strictObject({
     .min(1, 'Name at least one address.')
     .max(EMAIL_RECIPIENTS_MAX, { abort: true, error: `At most ${EMAIL_RECIPIENTS_MAX} a call.` })
     .superRefine(refuseTwice)
-    .describe('Addresses; each gets a message of its own.'),
+    .describe('Addresses; each gets a separate message.'),
   subject: label(EMAIL_SUBJECT_MAX_CHARS).describe('One line.'),
   text: bodyText().describe('Plain text.'),
   html: bodyText().optional().describe('Sent as given.'),
@@ -79,9 +79,9 @@ const KIND = 'email_send';
 
 export const emailSend = defineOperation({
   name: 'email_send',
-  summary: 'Send an email from the address of the project.',
+  summary: "Send an email from the project's address.",
   description:
-    'A person may have to approve: pending messages then go out on their own. Replies arrive as email.received with reply_to set, failures as email.failed or email.bounced. Calling again sends again.',
+    'If a person must approve, pending messages go out once approved. Replies arrive as email.received with reply_to set, failures as email.failed or email.bounced. Calling again sends again.',
   scope: 'send',
   input,
   output: sendAnswer,
@@ -146,7 +146,7 @@ function refuseTwice(addresses: readonly string[], context: z.core.$RefinementCt
 }
 
 const NO_WAY_BACK =
-  'This server sends from one address for all, which takes no replies. Call again with reply_to_inbox false.';
+  'This server sends from one shared address that takes no replies. Call again with reply_to_inbox false.';
 
 /** Whom it is from. EMAIL_SOURCE_REQUIRED where replies are wanted and could not come in; SEND_BLOCKED. */
 async function senderOf({ store, server, project }: WriteContext, wanted: Input): Promise<string> {
@@ -164,7 +164,7 @@ async function senderOf({ store, server, project }: WriteContext, wanted: Input)
     (address) => readProjectAddress(address, domain ?? '')?.slug === project.slug,
   );
   if (own < 0) return sender;
-  throw invalid({ path: `to[${own}]`, message: 'This is the address of the project itself.' });
+  throw invalid({ path: `to[${own}]`, message: "This is the project's own address." });
 }
 
 /** What the policy says: it goes out, or waits for a person. POLICY_DENIED names the rule. */
@@ -187,7 +187,7 @@ async function sendOrAsk(
   });
   if (judgement.effect === 'deny') {
     throw new ServiceError('POLICY_DENIED', {
-      hint: 'policy_get shows the rule: it may be about a single one of the recipients.',
+      hint: 'See the rule with policy_get: it may concern only one recipient.',
       details: { rule: judgement.rule?.id ?? null },
     });
   }

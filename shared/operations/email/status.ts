@@ -5,15 +5,15 @@ import { batchView, toBatchView } from './view.ts';
 
 export const emailStatus = defineOperation({
   name: 'email_status',
-  summary: 'What became of the messages of one email_send call.',
+  summary: 'Check the messages of one email_send call.',
   description:
-    'Once no message is left to be tried the status is `sent`, or `failed` where none went out; each message says for itself whether it was sent, failed or bounced. One that is tried again says why.',
+    "When no message is left to try, the status is `sent`, or `failed` if none went out. Each message shows if it was sent, failed or bounced, or why it's being retried.",
   scope: 'send',
   input: z.strictObject({
     batch_id: z
       .string()
       .regex(/^bat_[0-9a-z]{26}$/, 'Expected a batch id such as `bat_01j…`.')
-      .describe('The batch_id that email_send gave.'),
+      .describe('The batch_id from email_send.'),
   }),
   output: batchView.extend({ subject: z.string(), from: z.string(), created_at: z.string() }),
   errors: ['NOT_FOUND'],
@@ -30,7 +30,7 @@ export const emailStatus = defineOperation({
   const batch = await store.emails.findBatch(batch_id);
   if (!batch) {
     throw new ServiceError('NOT_FOUND', {
-      hint: `No batch ${batch_id} in this project. The batch_id is in the answer of email_send, and in what email.failed and email.bounced tell.`,
+      hint: `No batch ${batch_id} in this project. Find the batch_id in the answer of email_send, or in an email.failed or email.bounced event.`,
     });
   }
   const { subject, sender, created_at } = batch;

@@ -14,7 +14,7 @@ export const fileGet = defineOperation({
   name: 'file_get',
   summary: 'Read a file, or get a link to a large one.',
   description:
-    'Up to 1 MB comes in content_base64; above that, download_url is a link that needs no key and holds for 5 minutes.',
+    'Files up to 1 MB come in content_base64. For larger files, download_url is a link that works without a key for 5 minutes.',
   scope: 'disk',
   input: z.strictObject({ path: filePath }),
   output: fileView.extend({

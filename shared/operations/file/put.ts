@@ -20,19 +20,19 @@ const input = z
     content_base64: fileContent.optional(),
     content_type: contentType
       .optional()
-      .describe('Of `content_base64`; `application/octet-stream` unless given.'),
+      .describe('Of `content_base64` (default `application/octet-stream`).'),
     upload: z
       .strictObject({
-        size: z.int().min(0).max(FILE_MAX_BYTES).describe('In bytes, exactly.'),
+        size: z.int().min(0).max(FILE_MAX_BYTES).describe('Exact size in bytes.'),
         content_type: contentType.default(TYPE_DEFAULT),
       })
       .optional()
-      .describe('Asks for an address to PUT up to 100 MB to.'),
+      .describe('Get a URL to PUT up to 100 MB to.'),
     complete: z
       .string()
       .regex(/^upl_[0-9a-z]{26}$/, 'Expected an upload id such as `upl_01j…`.')
       .optional()
-      .describe('The upload_id, once the bytes are there.'),
+      .describe("The upload_id, once you've sent the bytes."),
     if_version: ifVersion,
   })
   .superRefine((value, context) => {
@@ -44,10 +44,10 @@ const input = z
       complain(given[1] ?? 'content_base64', `Give exactly one of ${WAYS.join(', ')}.`);
     }
     if (value.content_type !== undefined && value.content_base64 === undefined) {
-      complain('content_type', 'It goes with content_base64; an upload names its own.');
+      complain('content_type', 'Use it only with content_base64; an upload has its own.');
     }
     if (value.if_version !== undefined && value.upload !== undefined) {
-      complain('if_version', 'An upload saves nothing yet: give it with `complete`.');
+      complain('if_version', 'Opening an upload saves nothing: pass it with `complete`.');
     }
   });
 
@@ -63,7 +63,7 @@ export const filePut = defineOperation({
   name: 'file_put',
   summary: 'Save a file, or open or complete an upload.',
   description:
-    'Up to 1 MB in `content_base64`. For up to 100 MB: call with `upload`, PUT the bytes to upload_url with exactly upload_headers within 15 minutes, then call with `complete`. Saving replaces the file and ends its links; until then the old one stays.',
+    'Up to 1 MB: pass `content_base64`. Up to 100 MB: call with `upload`, PUT the bytes to upload_url with exactly upload_headers within 15 minutes, then call with `complete`. Saving replaces any file at the path and ends its links; until then the old file stays.',
   scope: 'disk',
   input,
   output,

@@ -31,12 +31,12 @@ const input = z.strictObject({
     .min(FILE_URL_MIN_SECONDS)
     .max(FILE_URL_MAX_SECONDS)
     .default(FILE_URL_DEFAULT_SECONDS)
-    .describe('Seconds that the link holds.'),
+    .describe('How long the link works, in seconds.'),
   approval: z
     .string()
     .regex(/^req_[0-9a-z]{26}$/, 'Expected a request id such as `req_01j…`.')
     .optional()
-    .describe('The request_id of the answer before.'),
+    .describe('The request_id from the earlier answer.'),
   wait_seconds: z
     .int()
     .min(0)
@@ -58,9 +58,9 @@ const KIND = 'file_url';
 
 export const fileUrl = defineOperation({
   name: 'file_url',
-  summary: 'Make a public download link, when it is allowed.',
+  summary: 'Create a public download link.',
   description:
-    'Whoever has the link can read the file without a key until it expires. A person may have to allow it: while the status is pending, call again with the same path and expires_in and with approval set to request_id. Replacing or deleting the file ends the link.',
+    'Anyone with the link can download the file without a key until the link expires. A person may have to approve it: while the status is pending, call again with the same path and expires_in, and approval set to request_id. Replacing or deleting the file ends the link.',
   scope: 'disk',
   input,
   output,

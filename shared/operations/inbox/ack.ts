@@ -11,7 +11,7 @@ export const inboxAck = defineOperation({
   name: 'inbox_ack',
   summary: 'Finish a claimed event.',
   description:
-    'The event is done. An optional result of at most 4 KB is kept with it. Repeating the ack is safe and changes nothing.',
+    'Marks the event done and stores an optional result of up to 4 KB. Acking again is safe and changes nothing.',
   scope: 'inbox:write',
   input: z.strictObject({
     event_id: eventId,
@@ -24,7 +24,7 @@ export const inboxAck = defineOperation({
         error: 'At most 4 KB serialized.',
       })
       .optional()
-      .describe('Any JSON, at most 4 KB serialized.'),
+      .describe('Any JSON, up to 4 KB serialized.'),
   }),
   output: z.object({
     event_id: z.string(),

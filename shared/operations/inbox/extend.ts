@@ -9,7 +9,7 @@ import { moveEvent } from './move.ts';
 export const inboxExtend = defineOperation({
   name: 'inbox_extend',
   summary: 'Extend the lease on a claimed event.',
-  description: 'Sets the end of a live lease to lease_seconds from now.',
+  description: 'Makes an active lease end lease_seconds from now.',
   scope: 'inbox:write',
   input: z.strictObject({ event_id: eventId, lease_id: leaseId, lease_seconds: leaseSeconds }),
   output: z.object({ event_id: z.string(), lease_id: z.string(), lease_expires_at: z.string() }),

@@ -9,15 +9,15 @@ import { moveEvent } from './move.ts';
 
 export const inboxNack = defineOperation({
   name: 'inbox_nack',
-  summary: 'Give a claimed event back.',
+  summary: 'Return a claimed event to the queue.',
   description:
-    'The event returns to the queue after 30 s, 1, 2, then 4 minutes; the fifth failure makes it dead. With retry false it is dead at once.',
+    "The event returns to the queue after 30 s, 1, 2, then 4 minutes; the fifth failure makes it dead. With retry false it's dead at once.",
   scope: 'inbox:write',
   input: z.strictObject({
     event_id: eventId,
     lease_id: leaseId,
-    reason: z.string().min(1).describe('Why; stored cut to 1 KB.'),
-    retry: z.boolean().default(true).describe('False gives up at once.'),
+    reason: z.string().min(1).describe('Why; cut to 1 KB when stored.'),
+    retry: z.boolean().default(true).describe('False: give up now.'),
   }),
   output: z.object({
     event_id: z.string(),

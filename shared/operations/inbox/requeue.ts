@@ -6,8 +6,8 @@ import { moveEvent } from './move.ts';
 
 export const inboxRequeue = defineOperation({
   name: 'inbox_requeue',
-  summary: 'Put a dead event back into the queue.',
-  description: 'The event is pending again at once, with its attempts counted from zero.',
+  summary: 'Put a dead event back in the queue.',
+  description: 'The event is pending again at once, with its attempts reset to zero.',
   scope: 'inbox:write',
   input: z.strictObject({ event_id: eventId }),
   output: z.object({ event_id: z.string(), status: z.literal('pending') }),

@@ -10,9 +10,9 @@ import { newKeyView } from './view.ts';
 
 export const keyCreate = defineOperation({
   name: 'key_create',
-  summary: 'Create a key with the scopes you name.',
+  summary: 'Create an API key.',
   description:
-    'The answer holds the secret in `api_key`, this once. A key cannot be given more scopes than the key that creates it.',
+    "The secret is in `api_key`; you won't see it again. A key can't grant scopes it doesn't have.",
   scope: 'admin',
   input: z.strictObject({
     name: label(100).describe('What the key is for.'),
@@ -23,7 +23,7 @@ export const keyCreate = defineOperation({
       .describe(`What the key may do: ${SCOPES.join(', ')}.`),
     expires_at: isoInstant
       .optional()
-      .describe('When it stops working, ISO 8601; without it the key lives until revoked.'),
+      .describe('When the key stops working, ISO 8601 (default: never).'),
   }),
   output: newKeyView,
   errors: ['KEY_LIMIT_REACHED'],
@@ -47,11 +47,11 @@ export const keyCreate = defineOperation({
     if (missing.length > 0) {
       throw invalid({
         path: 'scopes',
-        message: `Your key does not hold ${missing.join(', ')}, so it cannot give it on.`,
+        message: `Your key doesn't have ${missing.join(', ')}, so it can't grant it.`,
       });
     }
     if (expires_at !== undefined && expires_at <= nowIso) {
-      throw invalid({ path: 'expires_at', message: 'This time is past.' });
+      throw invalid({ path: 'expires_at', message: 'This time has passed.' });
     }
     if ((await store.keys.active(nowIso)).length >= ACTIVE_KEYS_MAX) {
       throw new ServiceError('KEY_LIMIT_REACHED');

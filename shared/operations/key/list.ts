@@ -6,9 +6,9 @@ import { keyView } from './view.ts';
 
 export const keyList = defineOperation({
   name: 'key_list',
-  summary: 'List the keys of the project.',
+  summary: "List the project's keys.",
   description:
-    'An admin key sees every key, with the last four characters of its secret; any other key sees itself.',
+    'An admin key sees every key, with the last four characters of each secret. Other keys see only themselves.',
   scope: 'any',
   input: z.strictObject({ cursor: listCursor, limit: listLimit }),
   output: z.object({ items: z.array(keyView), next_cursor: z.string().nullable() }),

@@ -7,9 +7,9 @@ import { keyId } from './view.ts';
 
 export const keyRevoke = defineOperation({
   name: 'key_revoke',
-  summary: 'Revoke a key at once.',
+  summary: 'Revoke a key.',
   description:
-    'The key stops working with the next call. Any key may revoke itself; revoking another needs `admin`. The last active admin key stays.',
+    "The key stops working at once. Any key can revoke itself; revoking another needs `admin`. You can't revoke the last active admin key.",
   scope: 'any',
   input: z.strictObject({ key_id: keyId }),
   output: z.object({ id: z.string(), revoked_at: z.string() }),

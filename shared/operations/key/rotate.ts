@@ -12,7 +12,7 @@ export const keyRotate = defineOperation({
   name: 'key_rotate',
   summary: 'Give a key a new secret.',
   description:
-    'The key keeps its id, name, scopes and leases. The secret before goes on for grace_seconds, by default not at all, and at least a minute when a key rotates itself, so that a lost answer can be asked for again. Any key may rotate itself; rotating another needs `admin` and every scope of that key.',
+    'The key keeps its id, name, scopes and leases. The old secret works for grace_seconds more (default 0). If a key rotates itself, the old secret works for at least a minute, so you can repeat the call if you lose the answer. Any key can rotate itself; rotating another needs `admin` and every scope of that key.',
   scope: 'any',
   input: z.strictObject({
     key_id: keyId,
@@ -21,7 +21,7 @@ export const keyRotate = defineOperation({
       .min(0)
       .max(86_400)
       .default(0)
-      .describe('How long the secret before still works.'),
+      .describe('How long the old secret keeps working.'),
   }),
   output: newKeyView,
   errors: ['NOT_FOUND', 'SCOPE_MISSING', 'KEY_REVOKED'],

@@ -16,7 +16,7 @@ export const keyView = z.object({
 
 /** The answer that carries a secret: it is shown this once. */
 export const newKeyView = keyView.extend({
-  api_key: z.string().describe('The secret, shown this once.'),
+  api_key: z.string().describe('The secret, shown only once.'),
 });
 
 export const keyId = z

@@ -6,7 +6,7 @@ import { deleteKey } from './write.ts';
 export const kvDelete = defineOperation({
   name: 'kv_delete',
   summary: 'Delete a key.',
-  description: 'Says whether it was there. Works on `state/{task_id}`, too.',
+  description: 'Says whether the key existed. Also works on `state/{task_id}`.',
   scope: 'disk',
   input: z.strictObject({ key: kvKey, if_version: deleteVersion }),
   output: z.object({ deleted: z.boolean() }),

@@ -6,8 +6,8 @@ import { kvKey } from '../disk-fields.ts';
 
 export const kvGet = defineOperation({
   name: 'kv_get',
-  summary: 'Read the value of a key.',
-  description: 'Answers null for a key that is missing or has expired. Reads `state/…` keys, too.',
+  summary: "Read a key's value.",
+  description: 'Returns null if the key is missing or expired. Also reads `state/…` keys.',
   scope: 'disk',
   input: z.strictObject({ key: kvKey }),
   output: z

@@ -9,7 +9,7 @@ import { listCursor, listLimit } from '../fields.ts';
 export const kvList = defineOperation({
   name: 'kv_list',
   summary: 'List keys in byte order, without their values.',
-  description: 'Expired keys are left out.',
+  description: 'Leaves out expired keys.',
   scope: 'disk',
   input: z.strictObject({ prefix: prefixField('keys'), cursor: listCursor, limit: listLimit }),
   output: z.object({

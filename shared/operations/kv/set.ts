@@ -10,7 +10,7 @@ export const kvSet = defineOperation({
   name: 'kv_set',
   summary: 'Store a JSON value under a key.',
   description:
-    'Replaces what is there. Without ttl_seconds the key lives until it is deleted. With if_version two agents never overwrite each other.',
+    "Replaces any existing value. Without ttl_seconds the key never expires. With if_version, two agents can't overwrite each other.",
   scope: 'disk',
   input: z.strictObject({
     key: kvKey,
@@ -20,7 +20,7 @@ export const kvSet = defineOperation({
       .min(1)
       .max(KV_TTL_MAX_SECONDS)
       .optional()
-      .describe('How long the key lives.'),
+      .describe('How long the key lasts.'),
     if_version: ifVersion,
   }),
   output: z.object({

@@ -9,13 +9,13 @@ export const ledgerQuery = defineOperation({
   name: 'ledger_query',
   summary: 'Read the ledger, newest first.',
   description:
-    'Each entry says what was done when, by which key and agent, and on what, with keyed digests of input and result, never their content.',
+    'Each entry has the operation, time, key, agent and object, with keyed digests of the input and result, never their content.',
   scope: 'ledger:read',
   input: z.strictObject({
     op: exact.describe('The exact operation, such as `inbox_ack` or `event.received`.'),
     agent: exact.describe('The exact agent label.'),
     platform: exact.describe('The exact platform.'),
-    subject: exact.describe('The id of the touched object.'),
+    subject: exact.describe('The id of the affected object.'),
     since: isoInstant.optional().describe('At or after this time, ISO 8601.'),
     until: isoInstant.optional().describe('Before this time, ISO 8601.'),
     limit: z
@@ -23,8 +23,8 @@ export const ledgerQuery = defineOperation({
       .min(1)
       .max(LEDGER_LIST_MAX)
       .default(LEDGER_LIST_DEFAULT)
-      .describe('How many at most.'),
-    cursor: z.int().min(1).optional().describe('The next_cursor of the page before.'),
+      .describe('How many to return.'),
+    cursor: z.int().min(1).optional().describe('The next_cursor from the previous page.'),
   }),
   output: z.object({
     items: z.array(

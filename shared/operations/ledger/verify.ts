@@ -18,11 +18,11 @@ export const ledgerVerify = defineOperation({
   name: 'ledger_verify',
   summary: 'Recompute the hash chain of the ledger.',
   description:
-    'Answers ok with the head, or the first seq that does not fit and why. Starting after seq 1 links to the stored hash before it, said by anchored false. Compare the head with one you kept to see a cut-off tail.',
+    'Returns ok with the head, or the first bad seq and why. Starting after seq 1 trusts the stored hash before it (anchored is false). Compare the head with a saved one to detect a cut-off tail.',
   scope: 'ledger:read',
   input: z.strictObject({
     from_seq: z.int().min(1).default(1).describe('The first entry.'),
-    to_seq: z.int().min(1).optional().describe('The last entry; without it the newest.'),
+    to_seq: z.int().min(1).optional().describe('The last entry (default: the newest).'),
   }),
   output: z.object({
     ok: z.boolean(),
@@ -76,6 +76,7 @@ export const ledgerVerify = defineOperation({
 async function startState(context: LongContext, fromSeq: number): Promise<ChainState> {
   if (fromSeq === 1) return CHAIN_START;
   const [before] = await context.read((store) => store.ledger.range(fromSeq - 1, fromSeq - 1, 1));
-  if (!before) throw invalid({ path: 'from_seq', message: 'The ledger has no entry before it.' });
+  if (!before)
+    throw invalid({ path: 'from_seq', message: 'The ledger has no entry before this one.' });
   return { expectedSeq: fromSeq, prevHash: before.hash, anchored: false };
 }

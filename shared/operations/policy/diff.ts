@@ -8,15 +8,15 @@ import { policyInput } from './view.ts';
 
 export const policyDiff = defineOperation({
   name: 'policy_diff',
-  summary: 'See what a policy would change, before it is proposed.',
+  summary: 'Preview what a policy would change.',
   description:
-    'Checks a document and compares it with the policy that holds: the lines that people are shown, and the rules that can never decide.',
+    'Checks a document and compares it with the current policy. Returns the diff people see and the rules that can never match.',
   scope: 'approvals',
   input: z.strictObject({ policy: policyInput }),
   output: z.object({
-    version: z.int().describe('The version it was compared with.'),
+    version: z.int().describe('The version compared with.'),
     changed: z.boolean(),
-    lines: z.array(z.string()).describe('`+ …` is new, `- …` goes, `  …` stays.'),
+    lines: z.array(z.string()).describe('`+ …` added, `- …` removed, `  …` unchanged.'),
     warnings: z.array(z.object({ rule: z.string(), message: z.string() })),
   }),
   errors: ['POLICY_INVALID'],

@@ -4,9 +4,9 @@ import { policyView, toPolicyView } from './view.ts';
 
 export const policyGet = defineOperation({
   name: 'policy_get',
-  summary: 'Read the policy that holds.',
+  summary: 'Read the current policy.',
   description:
-    'Rules are tried in order and the first that matches decides. Version 0 means no policy: every request goes to a person. Start from this document to propose another with policy_set.',
+    'The first matching rule decides. Version 0 means no policy: every request goes to a person. To change the policy, edit this document and propose it with policy_set.',
   scope: 'approvals',
   input: z.strictObject({}),
   output: policyView,

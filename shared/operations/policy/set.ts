@@ -17,13 +17,13 @@ const ACTION = 'policy_set';
 
 export const policySet = defineOperation({
   name: 'policy_set',
-  summary: 'Propose another policy for people to approve.',
+  summary: 'Propose a new policy for people to approve.',
   description:
-    'Replaces the whole document: send all rules, starting from policy_get. warnings names rules that can never decide. On needs_context nothing is applied: propose a revised one. pending is not a denial: call request_status later.',
+    "Replaces the whole document: send all rules, starting from policy_get. warnings lists rules that can never match. On needs_context nothing changes: propose a revised policy. pending isn't a denial: call request_status later.",
   scope: 'approvals',
   input: z.strictObject({
     policy: policyInput,
-    note: optionalProse(POLICY_NOTE_MAX_CHARS).describe('Shown to people before the rules.'),
+    note: optionalProse(POLICY_NOTE_MAX_CHARS).describe('Shown to people above the rules.'),
     wait_seconds: waitSeconds,
   }),
   output: requestAnswer.extend({

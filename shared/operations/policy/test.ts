@@ -9,27 +9,23 @@ import { policyInput } from './view.ts';
 
 export const policyTest = defineOperation({
   name: 'policy_test',
-  summary: 'See what the policy would decide, and why.',
+  summary: 'See what the policy would decide and why.',
   description:
-    'Tries every rule against a call that is not made, and names the rule that decides. With policy it tries that document instead of the one that holds.',
+    'Tests every rule against a sample call and names the rule that decides. Pass policy to test that document instead of the current one.',
   scope: 'approvals',
   input: z.strictObject({
     tool: z
       .enum(['ask_approval', 'file_url', 'email_send'])
       .default('ask_approval')
-      .describe('The call to try.'),
+      .describe('The sample call.'),
     action: label(ACTION_MAX_CHARS).optional().describe('Its action, such as `payment.refund`.'),
     amount: z.number().optional().describe('Its amount.'),
     risk: z.enum(['low', 'medium', 'high']).default('medium').describe('Its risk.'),
-    recipient_domains: z
-      .array(label(255))
-      .max(50)
-      .optional()
-      .describe('The domains an email would go to.'),
+    recipient_domains: z.array(label(255)).max(50).optional().describe("The recipients' domains."),
     policy: policyInput.optional(),
   }),
   output: z.object({
-    version: z.int().nullable().describe('Null for a document that was sent along.'),
+    version: z.int().nullable().describe('Null if you passed a document.'),
     effect: z.enum(POLICY_EFFECTS),
     rule: z.string().nullable(),
     sentence: z.string(),

@@ -55,13 +55,13 @@ function oneOrMore<T extends z.ZodType>(item: T) {
 const ruleInput = z.strictObject({
   id: z.string().optional(),
   effect: z.enum(POLICY_EFFECTS),
-  action: oneOrMore(z.string()).optional().describe('Exact, or a beginning and `*`.'),
+  action: oneOrMore(z.string()).optional().describe('Exact, or a prefix and `*`.'),
   tool: oneOrMore(z.enum(POLICY_TOOLS)).optional(),
   amount_gt: z.number().optional(),
   amount_lte: z.number().optional(),
   risk: oneOrMore(z.enum(POLICY_RISKS)).optional(),
   recipient_domains: z.array(z.string()).optional().describe('`example.com`, `*.example.com`.'),
-  approvers: z.array(z.string()).optional().describe('Channel ids: who is asked.'),
+  approvers: z.array(z.string()).optional().describe('Channel ids of the people to ask.'),
   description: z.string().optional(),
 });
 
@@ -70,7 +70,9 @@ const { $schema: _dialect, ...DOCUMENT_SCHEMA } = z.toJSONSchema(
   z.strictObject({
     rules: z
       .array(ruleInput)
-      .describe('The first whose conditions all hold decides; without any it matches everything.'),
+      .describe(
+        'The first rule whose conditions all match decides; a rule without conditions matches everything.',
+      ),
   }),
 );
 

@@ -10,18 +10,15 @@ export function callbackSecretAad(projectId: string): string {
 
 export const requestCallbackSecret = defineOperation({
   name: 'request_callback_secret',
-  summary: 'Create or rotate the secret that signs callbacks of requests.',
+  summary: 'Create or rotate the secret that signs request callbacks.',
   description:
-    'Requests with a callback_url need it. The answer holds the secret, this once. When there was one already, callbacks carry the signatures of both for 24 hours, so that receivers can change over.',
+    "Requests with a callback_url need it. The answer has the secret; you won't see it again. If you rotate it, callbacks carry both signatures for 24 hours so receivers can switch.",
   scope: 'admin',
   input: z.strictObject({}),
   output: z.object({
-    secret: z.string().describe('Receivers check signatures with it; shown this once.'),
+    secret: z.string().describe('Receivers check signatures with it; shown only once.'),
     created_at: z.string(),
-    previous_valid_until: z
-      .string()
-      .nullable()
-      .describe('Until when the secret before signs as well.'),
+    previous_valid_until: z.string().nullable().describe('When the old secret stops signing.'),
   }),
   errors: [],
   effect: 'write',

@@ -33,7 +33,7 @@ function linesOf(maxChars: number) {
       (text) => !hasControl(text.replaceAll(/[\t\n\r]/g, '')),
       'Control characters are not allowed.',
     )
-    .refine((text) => text.isWellFormed(), 'The text is not valid Unicode.');
+    .refine((text) => text.isWellFormed(), "The text isn't valid Unicode.");
 }
 
 /** Text of several lines. */
@@ -65,16 +65,16 @@ const expiresIn = z
     const unit = text.slice(-1) as keyof typeof UNITS_MS;
     const ms = Number(text.slice(0, -1)) * UNITS_MS[unit];
     if (ms >= REQUEST_MIN_MS && ms <= REQUEST_MAX_MS) return ms;
-    context.issues.push({ code: 'custom', input: text, message: 'Expected from 1m to 7d.' });
+    context.issues.push({ code: 'custom', input: text, message: 'Expected 1m to 7d.' });
     return z.NEVER;
   })
   .optional()
-  .describe('When it expires, from 1m to 7d; default 24h.');
+  .describe('When the request expires, 1m–7d (default 24h).');
 
 export const options = z
   .array(label(OPTION_MAX_CHARS))
   .max(OPTIONS_MAX)
-  .refine((given) => new Set(given).size === given.length, 'Each option may be there once.')
+  .refine((given) => new Set(given).size === given.length, 'Options must be unique.')
   .optional();
 
 const approvers = z
@@ -82,11 +82,11 @@ const approvers = z
   .min(1)
   .max(CHANNELS_MAX)
   .optional()
-  .describe('Active channels to ask; all of them by default.');
+  .describe('Active channels to ask (default: all).');
 
 const stateRef = prose(STATE_REF_MAX_CHARS)
   .optional()
-  .describe('Returned as given with the answer.');
+  .describe('Returned unchanged with the answer.');
 
 const callbackUrl = z
   .string()

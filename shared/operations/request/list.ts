@@ -8,10 +8,10 @@ import { requestRecord, toRecord } from './record.ts';
 export const requestList = defineOperation({
   name: 'request_list',
   summary: 'List requests to people, newest first.',
-  description: 'What was asked of people and how each request stands.',
+  description: 'Lists requests to people with their status.',
   scope: 'approvals',
   input: z.strictObject({
-    status: z.enum(REQUEST_STATUSES).optional().describe('Only requests that stand so.'),
+    status: z.enum(REQUEST_STATUSES).optional().describe('Only requests with this status.'),
     cursor: listCursor,
     limit: listLimit,
   }),

@@ -54,11 +54,10 @@ export const requestRecord = z.object({
 export type RequestRecord = z.output<typeof requestRecord>;
 
 const PENDING_HINT =
-  'Not decided yet. This is not a denial. Save your state with state_save, then call request_status with this request_id.';
+  "Not decided yet. This isn't a denial. Save your state with state_save, then call request_status with this request_id.";
 const HINTS: Readonly<Record<string, string>> = {
-  expired: 'Nobody decided in time: it is not approved.',
-  needs_context:
-    'Open a new request with fuller details that answer the comment; do not repeat this one.',
+  expired: "Nobody decided in time, so it isn't approved.",
+  needs_context: "Don't repeat this request: open a new one with details that answer the comment.",
 };
 
 /** The record of a request at a time. */

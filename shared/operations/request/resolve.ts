@@ -22,7 +22,7 @@ export interface Ending extends Resolution {
 const SUPERSEDED: Pick<Ending, 'status' | 'decision' | 'hint'> = {
   status: 'denied',
   decision: null,
-  hint: 'superseded: another policy was approved meanwhile. Read it with policy_get and propose yours anew.',
+  hint: 'superseded: another policy was approved first. Read it with policy_get, then propose yours again.',
 };
 
 /**

@@ -6,9 +6,9 @@ import { requestRecord, toRecord } from './record.ts';
 
 export const requestStatus = defineOperation({
   name: 'request_status',
-  summary: 'See how a request stands.',
+  summary: "Check a request's status.",
   description:
-    'The whole record of a request, without waiting. Go on only with approved, modified or answered; pending is not a denial.',
+    "Returns the whole request without waiting. Go ahead only on approved, modified (a person picked an option) or answered; pending isn't a denial.",
   scope: 'approvals',
   input: z.strictObject({ request_id: requestId }),
   output: requestRecord,

@@ -9,26 +9,26 @@ import { routeAad, routeView, toRouteView } from './view.ts';
 
 export const routeAdd = defineOperation({
   name: 'route_add',
-  summary: 'Push matching events to a URL instead of leaving them to pull.',
+  summary: 'Push matching events to a URL.',
   description:
-    'Events that arrive from now on and match are POSTed, signed as Standard Webhooks, to callback_url; any 2xx within 15 seconds counts as delivered. Failures are tried again after 1 min, 5 min, 30 min, 2 h and 12 h. Without match_source and match_type every event matches. The secret is shown this once.',
+    "The service POSTs new matching events to callback_url, signed as Standard Webhooks; they're no longer left to pull. Any 2xx within 15 seconds counts as delivered. It retries failures after 1 min, 5 min, 30 min, 2 h and 12 h. Without match_source and match_type every event matches. The secret is shown only once.",
   scope: 'admin',
   input: z.strictObject({
     callback_url: z
       .string()
       .min(1)
       .max(CALLBACK_URL_MAX_CHARS)
-      .describe('Where events are sent: https, on a public address.'),
+      .describe('The https URL to send events to, on a public address.'),
     match_source: sourceFilter
       .optional()
-      .describe('Only events of this source; `service` for those the service writes.'),
+      .describe("Only events of this source; `service` means the service's own."),
     match_type: typePattern
       .optional()
-      .describe('Only events of this type, or of types with a prefix: `invoice.*`.'),
+      .describe('Only events of this type, or with a prefix: `invoice.*`.'),
   }),
   output: routeView.extend({
-    secret: z.string().describe('Receivers check signatures with it; shown this once.'),
-    warnings: z.array(z.string()).describe('What may keep the route from ever matching.'),
+    secret: z.string().describe('Receivers check signatures with it; shown only once.'),
+    warnings: z.array(z.string()).describe('Why the route might never match.'),
   }),
   errors: ['CALLBACK_URL_REJECTED'],
   effect: 'write',
@@ -56,7 +56,7 @@ export const routeAdd = defineOperation({
   commit: async (context, wanted, { destination, secret }) => {
     const { caller, store, vault, project, now, newId, emit } = context;
     if ((await store.routes.count()) >= ROUTES_MAX) {
-      const message = `The project has ${ROUTES_MAX} routes, and may have no more: remove one first.`;
+      const message = `The project has reached the limit of ${ROUTES_MAX} routes: remove one first.`;
       throw invalid({ path: 'callback_url', message });
     }
     const id = newId('rte');

@@ -13,7 +13,7 @@ const LOG_MAX = 12;
 const attemptView = z.object({
   attempt: z.int(),
   at: z.string(),
-  status_code: z.int().nullable().describe('Null when no answer came.'),
+  status_code: z.int().nullable().describe('Null if no answer came.'),
   duration_ms: z.int(),
   error: z.string().nullable(),
   response: z.string().nullable().describe('The first 1 KB of the answer.'),
@@ -21,9 +21,9 @@ const attemptView = z.object({
 
 export const routeAttempts = defineOperation({
   name: 'route_attempts',
-  summary: 'Show what a route delivered, attempt by attempt.',
+  summary: "Show a route's deliveries and attempts.",
   description:
-    'Deliveries of the last 30 days, newest first, each with its latest attempts: status, duration, error and the beginning of what the receiver answered, which is text from outside.',
+    "Lists deliveries of the last 30 days, newest first. Each has its latest attempts: status, duration, error and the start of the receiver's response, which is untrusted text.",
   scope: 'inbox:read',
   input: z.strictObject({
     route_id: routeId,
@@ -41,7 +41,7 @@ export const routeAttempts = defineOperation({
         event_id: z.string(),
         event_type: z.string(),
         status: z.enum(['pending', 'delivered', 'dead', 'cancelled']),
-        attempts: z.int().describe('How many were made.'),
+        attempts: z.int().describe('How many attempts so far.'),
         next_attempt_at: z.string().nullable(),
         created_at: z.string(),
         finished_at: z.string().nullable(),

@@ -6,9 +6,9 @@ import { routeId, routeView, toRouteView } from './view.ts';
 
 export const routeDisable = defineOperation({
   name: 'route_disable',
-  summary: 'Disable a route: it takes no events until it is enabled again.',
+  summary: 'Disable a route until you enable it again.',
   description:
-    'Events it had not delivered yet are pending in the inbox again, unless another route delivers them. The inbox is told with the event route.disabled, as it is when a receiver answers 410 Gone. A route that is disabled already stays as it is.',
+    'Undelivered events are pending in the inbox again, unless another route delivers them. The inbox gets a route.disabled event, as it does if a receiver answers 410 Gone. Disabling a disabled route changes nothing.',
   scope: 'admin',
   input: z.strictObject({ route_id: routeId }),
   output: routeView,

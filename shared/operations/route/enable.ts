@@ -10,14 +10,14 @@ const RESUME_MAX = 500;
 
 export const routeEnable = defineOperation({
   name: 'route_enable',
-  summary: 'Enable a disabled route again.',
+  summary: 'Enable a disabled route.',
   description:
-    'It takes events that arrive from now on. Events of the last 30 days that it gave back when it was disabled, and that are still pending, are delivered after all, each with a whole new round of attempts: up to 500 a call (`more` says when to call again). An event that somebody claimed meanwhile is left alone. A route that is enabled already stays so.',
+    'The route takes new events again. It also delivers events from the last 30 days that it returned when disabled and that are still pending, each with a new round of attempts: up to 500 a call (if `more` is true, call again). It leaves claimed events alone. Enabling an enabled route changes nothing.',
   scope: 'admin',
   input: z.strictObject({ route_id: routeId }),
   output: routeView.extend({
-    resumed: z.int().describe('Deliveries that are due now.'),
-    more: z.boolean().describe('True when there are more: call again.'),
+    resumed: z.int().describe('Deliveries due now.'),
+    more: z.boolean().describe('True if there are more: call again.'),
   }),
   errors: ['NOT_FOUND'],
   effect: 'write',

@@ -4,16 +4,16 @@ import { routeView, toRouteView } from './view.ts';
 
 export const routeList = defineOperation({
   name: 'route_list',
-  summary: 'List the routes that push events to URLs.',
+  summary: 'List routes that push events to URLs.',
   description:
-    'Each route comes with how many deliveries are under way and how many were given up. A route whose receiver answered 410 Gone is disabled, and says so; see route_enable.',
+    'Each route has its count of pending and dead deliveries. The service disables a route if its receiver answers 410 Gone; see route_enable.',
   scope: 'inbox:read',
   input: z.strictObject({}),
   output: z.object({
     items: z.array(
       routeView.extend({
-        pending: z.int().describe('Deliveries that wait for an attempt.'),
-        dead: z.int().describe('Deliveries that were given up; see route_retry.'),
+        pending: z.int().describe('Deliveries waiting for an attempt.'),
+        dead: z.int().describe('Deliveries given up; see route_retry.'),
       }),
     ),
     next_cursor: z.null(),

@@ -7,9 +7,9 @@ import { routeId } from './view.ts';
 
 export const routeRemove = defineOperation({
   name: 'route_remove',
-  summary: 'Remove a route; nothing is sent to its URL any more.',
+  summary: 'Remove a route and stop sending to its URL.',
   description:
-    'Events it had not delivered yet are pending in the inbox again, unless another route delivers them. What it had given up stays dead; inbox_requeue puts such an event back into the queue.',
+    'Undelivered events are pending in the inbox again, unless another route delivers them. Dead events stay dead; put one back in the queue with inbox_requeue.',
   scope: 'admin',
   input: z.strictObject({ route_id: routeId }),
   output: z.object({ id: z.string(), removed_at: z.string() }),

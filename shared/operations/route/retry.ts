@@ -13,9 +13,9 @@ const RETRY_MAX = 500;
 
 export const routeRetry = defineOperation({
   name: 'route_retry',
-  summary: 'Try deliveries of a route again now.',
+  summary: "Retry a route's deliveries now.",
   description:
-    'Without delivery_id: all that were given up, and all that wait for their next attempt, up to 500 a call (`more` says when to call again). What was given up gets a whole new round of attempts; its event is pending until it arrives. An event that somebody took back into the inbox meanwhile is left alone.',
+    'Without delivery_id, retries all dead deliveries and all that wait for their next attempt, up to 500 a call (if `more` is true, call again). A dead delivery gets a new round of attempts, and its event is pending until delivered. Events that went back to the inbox are left alone.',
   scope: 'admin',
   input: z.strictObject({
     route_id: routeId,
@@ -23,8 +23,8 @@ export const routeRetry = defineOperation({
   }),
   output: z.object({
     route_id: z.string(),
-    retried: z.int().describe('Deliveries that are due now.'),
-    more: z.boolean().describe('True when there are more: call again.'),
+    retried: z.int().describe('Deliveries due now.'),
+    more: z.boolean().describe('True if there are more: call again.'),
   }),
   errors: ['NOT_FOUND', 'EVENT_NOT_CLAIMABLE'],
   effect: 'write',

@@ -11,14 +11,14 @@ import { routeId, routeAad } from './view.ts';
 
 export const routeTest = defineOperation({
   name: 'route_test',
-  summary: 'Send a signed sample event to a route now.',
+  summary: 'Send a signed test event to a route.',
   description:
-    'One attempt with an event of type `route.test`, signed with the secret of the route; answers how it went. It does not come into the inbox and is not repeated.',
+    "Makes one attempt with an event of type `route.test`, signed with the route's secret, and returns the result. The event doesn't enter the inbox and isn't retried.",
   scope: 'admin',
   input: z.strictObject({ route_id: routeId }),
   output: z.object({
-    event_id: z.string().describe('The `webhook-id` it was sent with.'),
-    delivered: z.boolean().describe('True for an answer of 2xx.'),
+    event_id: z.string().describe('The `webhook-id` sent.'),
+    delivered: z.boolean().describe('True for a 2xx answer.'),
     status_code: z.int().nullable(),
     duration_ms: z.int(),
     error: z.string().nullable(),

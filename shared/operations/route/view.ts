@@ -7,9 +7,7 @@ export const routeView = z.object({
   callback_url: z.string(),
   match_source: z.string().nullable(),
   match_type: z.string().nullable(),
-  enabled: z
-    .boolean()
-    .describe('False once the receiver answered 410 Gone, and after route_disable.'),
+  enabled: z.boolean().describe('False after a 410 Gone answer or route_disable.'),
   disabled_reason: z.string().nullable(),
   created_at: z.string(),
 });

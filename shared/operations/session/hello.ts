@@ -7,12 +7,12 @@ const PLATFORMS = ['claude-code', 'codex', 'agentforce', 'polyant', 'custom', 'u
 
 export const sessionHello = defineOperation({
   name: 'session_hello',
-  summary: 'Say which agent is working with this key.',
+  summary: 'Name the agent using this key.',
   description:
-    'Records the session in the ledger and, for 12 hours, names the agent of calls that name none. Call it once when a session starts; it is unnecessary when the client already sends the header X-Service-Agent or its name over MCP.',
+    "Records the session in the ledger. For 12 hours, calls that don't name an agent count as this one's. Call it once per session, unless your client already sends the X-Service-Agent header or its name over MCP.",
   scope: 'any',
   input: z.strictObject({
-    agent: label(100).describe('The label of the agent, such as `billing-bot`.'),
+    agent: label(100).describe("The agent's label, such as `billing-bot`."),
     platform: z
       .string()
       .transform((name) => (PLATFORMS.includes(name) ? name : 'custom'))

@@ -9,29 +9,29 @@ import { secretProblem, sourceSecret } from './secret.ts';
 import { sourceAad, sourceView, toSourceView, VERIFICATIONS } from './view.ts';
 
 const input = z.strictObject({
-  type: z.enum(['webhook', 'email']).describe('What arrives there.'),
+  type: z.enum(['webhook', 'email']).describe('What the source receives.'),
   name: z
     .string()
-    .regex(SOURCE_NAME, 'Use 1 to 63 of a-z, 0-9, _ and -, beginning with a letter or digit.')
+    .regex(SOURCE_NAME, 'Use 1 to 63 of a-z, 0-9, _ and -, starting with a letter or digit.')
     .refine((name) => name !== SERVICE_SOURCE, 'The name `service` is reserved.')
     .describe('Unique in the project.'),
   verification: z
     .enum(VERIFICATIONS)
     .default('none')
-    .describe('How deliveries are signed; `none` accepts anybody who knows the URL.'),
+    .describe('How deliveries are signed; `none` accepts anyone with the URL.'),
   secret: sourceSecret.optional(),
   signature_header: z
     .string()
     .regex(/^[A-Za-z0-9-]{1,64}$/, 'Expected a header name.')
     .optional()
-    .describe('Only for `hmac_sha256`: the header with the signature (default `x-signature`).'),
+    .describe("Only for `hmac_sha256`: the signature's header (default `x-signature`)."),
 });
 
 export const sourceAdd = defineOperation({
   name: 'source_add',
-  summary: 'Add a source and get the address to send to.',
+  summary: 'Add a source and get its address.',
   description:
-    'A webhook source answers with a URL to give to the sender; name how deliveries are signed, and the secret. An email source answers with the address of the project; there is at most one.',
+    "A webhook source returns a URL to give to the sender; pass the verification scheme and secret. An email source returns the project's mail address; a project has at most one.",
   scope: 'admin',
   input,
   output: sourceView,
@@ -104,7 +104,7 @@ function mailProblems(
   takesMail: boolean,
 ): FieldProblem[] {
   if (!takesMail) {
-    return [{ path: 'type', message: 'This server takes no mail; use `webhook`.' }];
+    return [{ path: 'type', message: "This server doesn't receive mail; use `webhook`." }];
   }
   if (verification === 'none') return [];
   return [{ path: 'verification', message: 'Mail is verified by DKIM; leave this out.' }];

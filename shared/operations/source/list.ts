@@ -4,9 +4,9 @@ import { sourceView, toSourceView } from './view.ts';
 
 export const sourceList = defineOperation({
   name: 'source_list',
-  summary: 'List the active sources with their addresses.',
+  summary: 'List active sources and their addresses.',
   description:
-    'Each comes with its URL, when it last received something, and how many deliveries it took and refused in 24 hours.',
+    'Each source has its URL, the time of its last delivery, and the deliveries accepted and refused in the last 24 hours.',
   scope: 'admin',
   input: z.strictObject({}),
   output: z.object({

@@ -7,7 +7,8 @@ import { sourceName } from '../fields.ts';
 export const sourceRemove = defineOperation({
   name: 'source_remove',
   summary: 'Remove a source; its URL stops at once.',
-  description: 'Received events stay in the inbox. The name may be used again, with another URL.',
+  description:
+    'Received events stay in the inbox. You can reuse the name; the new source gets another URL.',
   scope: 'admin',
   input: z.strictObject({ name: sourceName }),
   output: z.object({ name: z.string(), removed_at: z.string() }),

@@ -16,7 +16,7 @@ export const sourceRotate = defineOperation({
   name: 'source_rotate',
   summary: 'Give a source a new secret; its URL stays.',
   description:
-    'Deliveries signed with the secret before are taken as well for previous_valid_seconds, so that the sender can change over; 0 ends it at once, as for one that has leaked. Of several rotations the newest two secrets are kept. The secret that the source has already stays as it is, and previous_valid_seconds then counts anew for the one before, where that still holds.',
+    "The source also accepts the old secret for previous_valid_seconds, so the sender can switch; use 0 if the old secret leaked. Only the newest two secrets are kept. Passing the current secret changes nothing but restarts previous_valid_seconds for the old one, if that's still valid.",
   scope: 'admin',
   input: z.strictObject({
     name: sourceName,
@@ -26,16 +26,13 @@ export const sourceRotate = defineOperation({
       .min(0)
       .max(SOURCE_SECRET_GRACE_MAX_SECONDS)
       .default(SOURCE_SECRET_GRACE_DEFAULT_SECONDS)
-      .describe('How long the secret before is taken as well.'),
+      .describe('How long the old secret also works.'),
   }),
   output: z.object({
     name: z.string(),
     verification: z.enum(VERIFICATIONS),
     rotated_at: z.string(),
-    previous_valid_until: z
-      .string()
-      .nullable()
-      .describe('Until when the secret before is taken as well.'),
+    previous_valid_until: z.string().nullable().describe('When the old secret stops working.'),
   }),
   errors: ['NOT_FOUND'],
   effect: 'write',

@@ -13,7 +13,7 @@ export function secretProblem(
   secret: string | undefined,
 ): string | null {
   if (verification === 'none') {
-    return secret === undefined ? null : 'A secret needs a verification that uses it.';
+    return secret === undefined ? null : "This verification doesn't use a secret.";
   }
   return secret === undefined
     ? 'Required for this verification.'

@@ -9,9 +9,9 @@ import { openSecret, toSourceView } from './view.ts';
 
 export const sourceSign = defineOperation({
   name: 'source_sign',
-  summary: 'Sign a body as the sender of a source would.',
+  summary: "Sign a body as the source's sender would.",
   description:
-    'For trying a source out: returns the URL and the signature headers for a body, so that the secret stays where it is. The delivery itself is yours to make.',
+    'For testing a source: returns its URL and the signature headers for a body, without revealing the secret. You send the delivery yourself.',
   scope: 'admin',
   input: z.strictObject({
     name: sourceName,

@@ -7,5 +7,5 @@ export async function sourceWarnings(
   name: string | undefined,
 ): Promise<string[]> {
   if (name === undefined || name === SERVICE_SOURCE || (await sources.findByName(name))) return [];
-  return [`There is no source \`${name}\` now: its events only come once it is added.`];
+  return [`There's no source \`${name}\` yet: its events arrive only once you add it.`];
 }

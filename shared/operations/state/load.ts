@@ -5,8 +5,8 @@ import { stateKey, taskId } from './task.ts';
 
 export const stateLoad = defineOperation({
   name: 'state_load',
-  summary: 'Load where a task stood.',
-  description: 'Answers null for a task that was never saved.',
+  summary: "Load a task's saved state.",
+  description: 'Returns null if the task was never saved.',
   scope: 'disk',
   input: z.strictObject({ task_id: taskId }),
   output: z

@@ -7,9 +7,9 @@ import { stateKey, taskId } from './task.ts';
 
 export const stateSave = defineOperation({
   name: 'state_save',
-  summary: 'Save where a task stands.',
+  summary: "Save a task's state.",
   description:
-    'Call it before you stop or wait for a person; state_load brings it back in another run. Replaces the state saved before and never expires.',
+    "Call it before you stop or wait for a person; load it in a later run with state_load. Replaces the task's earlier state and never expires.",
   scope: 'disk',
   input: z.strictObject({
     task_id: taskId,
@@ -17,10 +17,10 @@ export const stateSave = defineOperation({
     note: z
       .string()
       .max(STATE_NOTE_MAX_CHARS)
-      .refine((text) => text.isWellFormed(), 'The text is not valid Unicode.')
+      .refine((text) => text.isWellFormed(), "The text isn't valid Unicode.")
       .refine((text) => !text.includes('\0'), 'NUL is not allowed.')
       .optional()
-      .describe('For whoever reads it next.'),
+      .describe('A note for the next reader.'),
     if_version: ifVersion,
   }),
   output: z.object({

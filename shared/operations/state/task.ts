@@ -7,10 +7,10 @@ export const taskId = z
   .string()
   .max(KV_KEY_MAX_BYTES, { abort: true })
   .superRefine((text, context) => {
-    const message = text === '' ? 'It must not be empty.' : keyProblem(STATE_PREFIX + text);
+    const message = text === '' ? 'Must not be empty.' : keyProblem(STATE_PREFIX + text);
     if (message !== null) context.issues.push({ code: 'custom', input: text, message });
   })
-  .describe('The task; with `state/` before it at most 512 bytes.');
+  .describe('The task; up to 512 bytes including the prefix `state/`.');
 
 export function stateKey(id: string): string {
   return STATE_PREFIX + id;

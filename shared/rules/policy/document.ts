@@ -82,7 +82,7 @@ export function parsePolicy(value: unknown): PolicyDocument {
     if (name !== 'rules') throw bad(member('', name), 'A policy has `rules` and nothing else.');
     rules = readRules(value['rules']);
   }
-  if (rules === null) throw bad('rules', 'Give the list of rules; it may be empty.');
+  if (rules === null) throw bad('rules', 'Pass the list of rules; it may be empty.');
   return { rules };
 }
 
@@ -130,7 +130,7 @@ function readRule(value: unknown, index: number, idsTaken: Set<string>): PolicyR
 
 function takeId(id: string, path: string, idsTaken: Set<string>): void {
   if (idsTaken.has(id)) {
-    throw bad(path, `Another rule before it is called \`${id}\`; give this one an id of its own.`);
+    throw bad(path, `An earlier rule already has the id \`${id}\`; use another.`);
   }
   idsTaken.add(id);
 }
@@ -141,13 +141,13 @@ function isField(name: string): name is keyof PolicyRule {
 
 function readId(value: unknown, path: string): string {
   if (typeof value === 'string' && /^[a-z0-9][a-z0-9_-]{0,62}$/.test(value)) return value;
-  throw bad(path, 'Use 1 to 63 of a-z, 0-9, _ and -, beginning with a letter or digit.');
+  throw bad(path, 'Use 1 to 63 of a-z, 0-9, _ and -, starting with a letter or digit.');
 }
 
 function readAction(value: unknown, path: string): string {
   const action = readText(value, path, POLICY_ACTION_MAX_CHARS);
   if (/[\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(action)) {
-    throw bad(path, 'Leave out invisible characters: nobody who approves the rule sees them.');
+    throw bad(path, "Remove invisible characters: people approving the rule can't see them.");
   }
   if (isPattern(action)) return action;
   throw bad(path, 'Write `*` at the end only: `pay.*` matches all that begins with `pay.`.');
@@ -159,7 +159,7 @@ function readDescription(value: unknown, path: string): string {
 
 /** One line of text that shows its characters in the order in which they are compared. */
 function readText(value: unknown, path: string, maxChars: number): string {
-  if (typeof value !== 'string' || value === '') throw bad(path, 'Write a text that is not empty.');
+  if (typeof value !== 'string' || value === '') throw bad(path, 'Write a non-empty text.');
   if (value.length > maxChars) throw bad(path, `Use at most ${maxChars} characters.`);
   if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(value)) {
     throw bad(path, 'Write one line without control characters.');

@@ -40,7 +40,7 @@ export function shadowedRules({ rules }: PolicyDocument): IdleRule[] {
 function shadow(rule: PolicyRule, by: PolicyRule): IdleRule {
   const otherwise = rule.effect === by.effect ? '' : `, so the answer is ${by.effect}`;
   const message =
-    `${rule.id} (${rule.effect}) never decides: ${by.id} stands before it and matches everything it matches${otherwise}. ` +
+    `${rule.id} (${rule.effect}) never decides: ${by.id} comes first and matches everything it matches${otherwise}. ` +
     `Move ${rule.id} before ${by.id}, or remove it.`;
   return { rule: rule.id, by: by.id, message };
 }
@@ -56,7 +56,7 @@ function contradictionOf({ rule, tools }: Reach): string | null {
     .filter((condition) => condition.field !== 'risk')
     .map(({ field }) => field);
   return (
-    `${id} never matches: no call has what ${fields.join(', ')} ask for together. ` +
+    `${id} never matches: no call can meet ${fields.join(', ')} together. ` +
     'Only ask_approval has an action and an amount, only email_send has recipients, and tool is for file_url and email_send.'
   );
 }

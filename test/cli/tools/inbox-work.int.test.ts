@@ -205,7 +205,7 @@ describe('the queue', () => {
     const { options, finished, notes } = workOf(client, 'exit 0');
     await work(options);
     expect(finished).toMatchObject([{ outcome: 'acked' }]);
-    expect(notes).toContain('The service cannot take this now. Trying again.');
+    expect(notes).toContain("The service can't take this right now. Trying again.");
   });
 
   it('stops at an answer that no repeat can change', async () => {

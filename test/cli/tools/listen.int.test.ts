@@ -82,7 +82,7 @@ describe('svc listen', () => {
       'GET /v1/inbox/wait': ({ query }) => {
         asked.push(query);
         const next = later[asked.length - 1];
-        const fields = [{ path: 'after', message: 'There is no such event.' }];
+        const fields = [{ path: 'after', message: 'No such event.' }];
         if (next === 'lost') throw refusal('VALIDATION_FAILED', { fields });
         return { event: next ?? null };
       },

@@ -235,16 +235,16 @@ describe('a file of settings', () => {
 
   it('has its wrong lines told, by number and without what stands there', () => {
     expect(problemsOf({}, 'nonsense s3cret\nSVC_DATA=/a\n=x\nSVC_DATA=/b\n')).toEqual([
-      `${file}, line 1: not of the form NAME=value.`,
-      `${file}, line 3: not of the form NAME=value.`,
-      `${file}, line 4: SVC_DATA stands there twice.`,
+      `${file}, line 1: not in the form NAME=value.`,
+      `${file}, line 3: not in the form NAME=value.`,
+      `${file}, line 4: SVC_DATA is set twice.`,
     ]);
   });
 
   it('has to be there', () => {
     expect(() => readServerConfig({}, join(folder.path, 'none'))).toThrow(StartRefused);
     expect(problemsOf({ SVC_CONFIG: '/nonexistent/file' })).toEqual([
-      'The settings file /nonexistent/file cannot be read (ENOENT).',
+      "The settings file /nonexistent/file can't be read (ENOENT).",
     ]);
   });
 

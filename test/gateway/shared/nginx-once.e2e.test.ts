@@ -102,7 +102,7 @@ describe.runIf(required('nginx', nginx !== null, 'apt-get install -y nginx-light
       expect(await answer.json()).toMatchObject({
         error: {
           code: 'UNAVAILABLE',
-          message: 'The service cannot take this now.',
+          message: "The service can't take this right now.",
           details: { retry_after: 1 },
         },
       });

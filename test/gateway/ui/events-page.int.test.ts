@@ -103,11 +103,11 @@ describe('the list', () => {
 
   it('says why a filter finds nothing: no such source, or a pattern that no type can match', async () => {
     const { html: unknown } = await owner.get(`${await at()}?source=other`);
-    expect(unknown).toContain('There is no source `other` now');
+    expect(unknown).toContain('There&#39;s no source `other` yet');
     const { status, html } = await owner.get(`${await at()}?source=No+Name&type=a*b`);
     expect(status).toBe(200);
-    expect(html).toContain('Write `*` at the end only');
-    expect(html).toContain('No source can have this name');
+    expect(html).toContain('Use `*` only at the end');
+    expect(html).toContain('Not a valid source name');
     expect(html).toContain('value="a*b"');
   });
 

@@ -10,10 +10,10 @@ import {
   referenceTo,
 } from '../../../shared/rules/disk-name.ts';
 
-const EMPTY = 'It must not be empty.';
-const UNICODE = 'It is not valid Unicode.';
+const EMPTY = 'Must not be empty.';
+const UNICODE = 'Not valid Unicode.';
 const CONTROL = 'Control characters are not allowed.';
-const LONG = 'It has more than 512 bytes in UTF-8.';
+const LONG = 'Longer than 512 bytes in UTF-8.';
 const DOTS = 'The segments `.` and `..` are not allowed.';
 const SEGMENTS = 'Write a path without empty segments: `a/b.txt`.';
 

@@ -124,7 +124,7 @@ describe('the attachments of a mail', () => {
           {
             path: 'attachments',
             message:
-              'Together they have 10485761 bytes, and at most 10485760 (10 MB) go with a mail.',
+              'The attachments total 10485761 bytes; the limit is 10485760 (10 MB) per mail.',
           },
         ],
       }),
@@ -143,12 +143,12 @@ describe('a bad field', () => {
     ['attachments', 'At most 10 files.', Array<string>(11).fill('a.txt')],
     [
       'attachments[0]',
-      'There is no such file on the disk of the project. file_put puts it there.',
+      "The project's disk has no such file. Save it first with file_put.",
       ['here.txt'],
     ],
     [
       'attachments[0]',
-      'No such file came with this mail, or it was not kept.',
+      "This mail has no such attachment, or the service didn't keep it.",
       [`disk://${event}/run.exe`],
     ],
   ])('%s says what would do: %s', async (path, message, value) => {

@@ -99,10 +99,10 @@ describe('shadowedRules', () => {
       { id: 'odd', effect: 'deny', risk: 'low', tool: 'file_url', action: 'drop' },
     ];
     expect(shadowedRules(parsePolicy({ rules })).map(({ message }) => message)).toEqual([
-      'never (deny) never decides: all stands before it and matches everything it matches, so the answer is allow. Move never before all, or remove it.',
-      'same (allow) never decides: all stands before it and matches everything it matches. Move same before all, or remove it.',
+      'never (deny) never decides: all comes first and matches everything it matches, so the answer is allow. Move never before all, or remove it.',
+      'same (allow) never decides: all comes first and matches everything it matches. Move same before all, or remove it.',
       'empty never matches: no amount is both > 10 and <= 5.',
-      'odd never matches: no call has what tool, action ask for together. Only ask_approval has an action and an amount, only email_send has recipients, and tool is for file_url and email_send.',
+      'odd never matches: no call can meet tool, action together. Only ask_approval has an action and an amount, only email_send has recipients, and tool is for file_url and email_send.',
     ]);
   });
 
