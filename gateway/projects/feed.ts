@@ -6,37 +6,37 @@ import type { LogPosition } from '../../shared/store/driver.ts';
 import type { Effect } from '../commit/job.ts';
 
 /**
- * However much happens, followers are told this seldom, and the more there are the seldomer: to tell them takes time that
- * the gateway needs for what happens. What comes alone is told at once.
+ * Updates are batched, and the more followers there are the longer the pause: telling them takes time from the
+ * gateway's other work. A single change is sent at once.
  */
 const PAUSE_MS = 5;
 const PAUSE_MS_A_FOLLOWER = 1;
-/** A change of more than this many kinds is told as one of everything. */
+/** A batch with more kinds of change than this is sent as "everything changed". */
 const CHANGES_MAX = 50;
-/** Followers who hear nothing for longer than this may take it that the connection is dead. */
+/** A follower that hears nothing for longer than this may assume the connection is dead. */
 const SILENCE_MS = 15_000;
 
 /** How far a project has come. */
 interface ReplicationPosition {
   readonly position: number;
-  /** Null while no log is kept. */
+  /** Null while the database keeps no log. */
   readonly log: Pick<LogPosition, 'epoch' | 'generation'> | null;
 }
 
-/** Somebody who is told of every commit, as text of an event stream. Its methods never throw. */
+/** Gets every commit as event-stream text. Its methods never throw. */
 export interface Follower {
-  /** From this time on its key is none; null is never. */
+  /** When its key expires; null if it never does. */
   readonly expiresAt: string | null;
-  /** Why it may listen no more; null while it may. */
+  /** Resolves to the reason it may no longer listen; null while it may. */
   readonly refusal: () => Promise<ErrorCode | null>;
   readonly send: (text: string) => void;
-  /** The last that it is sent. */
+  /** Sends the last text and ends the stream. */
   readonly end: (text: string) => void;
 }
 
 /**
- * Tells the followers of a project how far it has come, after each commit. Nobody is told anything once their key is
- * none any more. Costs nothing while nobody listens.
+ * Tells a project's followers its position after each commit, and stops as soon as a follower's key ends. Costs
+ * nothing while nobody listens.
  */
 export class Feed {
   readonly #replication: () => ReplicationPosition;
@@ -44,32 +44,32 @@ export class Feed {
   readonly #onJoin: () => void;
   readonly #followers = new Set<Follower>();
   #news = new Map<string, Change>();
-  /** What everybody has been told, or begins with. */
+  /** The position that every follower has been told or started with. */
   #told: { epoch: string; position: number } = { epoch: '', position: 0 };
-  /** Something happened that nobody knows here. */
+  /** Something changed, but we don't know what. */
   #isUnclear = false;
   #isDue = false;
   #toldAt = 0;
-  /** Changes of keys that are being looked into: until it is known whose hold, nobody is told anything. */
+  /** Key changes still being looked up: until we know whose key changed, nobody is told anything. */
   #holds = 0;
   #ticker: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** `onJoin` is told of each follower that comes. */
+  /** `onJoin` is called for each new follower. */
   constructor(replication: () => ReplicationPosition, clock: Clock, onJoin: () => void) {
     this.#replication = replication;
     this.#clock = clock;
     this.#onJoin = onJoin;
   }
 
-  /** How many listen. */
+  /** The number of followers. */
   get size(): number {
     return this.#followers.size;
   }
 
   /**
-   * Adds a follower and sends it the place. Returns what takes it away again, which may be called more than once.
-   * TOO_MANY_WAITS; UNAVAILABLE when the project is being closed or its log is not kept.
+   * Adds a follower and sends it the position. Returns a function that removes it and may be called more than once.
+   * Throws TOO_MANY_WAITS, or UNAVAILABLE if the project is closing or keeps no log.
    */
   join(follower: Follower): () => void {
     const { position, log } = this.#replication();
@@ -87,12 +87,12 @@ export class Feed {
     this.#followers.add(follower);
     this.#onJoin();
     follower.send(this.#place());
-    // Its key may have ended after it was checked, and before there was a follower to be told.
+    // Its key may have ended between the check and the join.
     void this.#look([follower]);
     return () => this.#leave(follower);
   }
 
-  /** Takes in what came of a commit. */
+  /** Records an effect of a commit. */
   note(effect: Effect): void {
     if (this.size === 0) return;
     switch (effect.kind) {
@@ -123,7 +123,7 @@ export class Feed {
     }
   }
 
-  /** Ends all streams, and lets none begin. */
+  /** Ends all streams and accepts no new ones. */
   close(): void {
     this.#isClosed = true;
     for (const follower of this.#followers) this.#end(follower, 'UNAVAILABLE');
@@ -146,7 +146,7 @@ export class Feed {
     this.#tellSoon();
   }
 
-  /** After the effects that are told in this turn. */
+  /** Runs after the effects that arrive in this turn of the event loop. */
   #tellSoon(): void {
     if (this.#isDue) return;
     this.#isDue = true;

@@ -27,79 +27,79 @@ import { Watchers } from './watchers.ts';
 import type { Effect } from '../commit/job.ts';
 import type { ProjectWrites, Writers } from '../commit/writers.ts';
 
-/** Longer than a receiver of callbacks has to answer. */
+/** Longer than a callback receiver has to answer. */
 const DRAIN_MS = 20_000;
 const DRAIN_POLL_MS = 10;
 
-/** What a project needs of the gateway it is open in. */
+/** What a project needs from its gateway. */
 export interface ProjectDeps extends Senders {
   readonly dataFolder: string;
   readonly databases: Databases;
   readonly clock: Clock;
   readonly writers: Writers;
-  /** Where blobs are kept; null keeps them in a folder. */
+  /** The bucket for blobs; null keeps them in a folder. */
   readonly bucket: S3Client | null;
-  /** That folder: the data folder, or one that other gateways see. */
+  /** The blob folder: in the data folder, or one shared with other gateways. */
   readonly blobsFolder: string;
   readonly pool: DatabasePool;
-  /** Other gateways may write to its database at this moment. */
+  /** Whether other gateways may be writing to its database right now. */
   mayBeForeign(): boolean;
-  /** The other gateways may have taken this one for dead. */
+  /** Whether the other gateways may have declared this one dead. */
   isUnsure(): boolean;
-  /** Before the first write after a rest: see `ProjectDatabaseDeps`. */
+  /** Called before the first write after an idle period: see `ProjectDatabaseDeps`. */
   beginWork(projectId: string): Promise<void>;
-  /** Before the files are closed: see `ProjectDatabaseDeps`. */
+  /** Called before the files are closed: see `ProjectDatabaseDeps`. */
   beforeIdle(projectId: string, store: ProjectReader): Promise<(() => void) | null>;
-  /** Work that nobody waits for; its errors are logged. */
+  /** Runs work that nobody waits for; logs its errors. */
   inBackground(projectId: string, work: () => Promise<void>): void;
-  /** Asks for maintenance of the project at this time or before. */
+  /** Asks for maintenance of the project by this time. */
   atLatest(projectId: string, dueAt: number): void;
   readonly metrics?: Metrics | undefined;
 }
 
-/** How a project is found when it is first asked for. */
+/** What is known of a project when it's first asked for. */
 interface ProjectStart {
-  /** An earlier run has left it with nothing under way. */
+  /** An earlier run left no work under way. */
   readonly isIdle: boolean;
-  /** Its making is done. */
+  /** Its database has been created. */
   readonly isMade: boolean;
   readonly migrationState: MigrationState;
 }
 
 /**
- * A project: its two sides, its blobs, its waits and its voice in the ledger. Its database is opened by the first call that
- * needs it, and may be closed between any two.
+ * A project: its reads and writes, its blobs, its waits and its ledger writer. The first call that needs the database
+ * opens it, and it may be closed between any two calls.
  */
 export class Project {
   readonly info: ProjectInfo;
   readonly store: ProjectReader;
   readonly writes: ProjectWrites;
   readonly blobs: FileBlobStore | S3BlobStore;
-  /** Null where uploads come through the gateway. */
+  /** Null if uploads go through the gateway. */
   readonly directUploads: BucketUploads | null;
-  /** What is pushed to callbacks. */
+  /** Pushes events to callbacks. */
   readonly deliveries: PushSender;
   readonly callbacks: Callbacks;
   readonly transfer: Transfer;
-  /** What people are sent. */
+  /** Sends notifications to people. */
   readonly notifications: Sender;
-  /** What agents send. */
+  /** Sends agents' mail. */
   readonly mails: Sender;
   readonly waits: Waits;
-  /** Those who are told of every commit. */
+  /** Followers who are told of every commit. */
   readonly feed: Feed;
-  /** Pages that people look at. */
+  /** Open pages that want to know what changed. */
   readonly watchers: Watchers;
-  /** The database file; its log stands beside it. */
+  /** The database file; its log is in the same folder. */
   readonly databasePath: string;
   readonly sourceCache: SourceCache;
-  /** Keys by the hash of their secret, read once; emptied whenever a key changes. */
+  /** Keys by the hash of their secret, read once; cleared whenever a key changes. */
   readonly keyCache: KeyCache;
-  /** Other gateways write to its database, too: nothing that was read before is to be relied on. */
+  /** Other gateways write to its database too, so never rely on earlier reads. */
   readonly shared: boolean;
-  /** How far the database has come: the newest commit this process knows of. */
+  /** The newest commit this process knows of. */
   #replication: ReplicationPosition = { position: 0, log: null };
-  /** Where the log of a database on a server stands, as that told last. */
+  /** The log position that the database server reported last. */
   #primaryLog: Pick<LogPosition, 'epoch' | 'generation'> | null = null;
   #ledgerWriter: LedgerWriter | null = null;
   readonly #gate: WriteGate;
@@ -139,7 +139,7 @@ export class Project {
     this.deliveries = deps.callbacks.deliveriesOf(this);
     this.notifications = deps.messaging.notificationsOf(this);
     this.transfer = new Transfer(this.writes, (work) => this.inBackground(work));
-    // A write that was refused has left its bytes; a deletion may have met a pin.
+    // A refused write leaves its bytes behind, and a deletion may have met a pin.
     const onFree = (digest: string): void => this.inBackground(() => this.removeBlob(digest));
     const shared =
       pinHolder === null ? null : new SharedPins(this.writes, deps.clock, { holder: pinHolder });
@@ -152,7 +152,7 @@ export class Project {
     if (migrationState.kind !== 'active') this.#stopSending();
   }
 
-  /** Its voice in the ledger. The key of that is in the database, so the first call opens it. */
+  /** Its ledger writer. The signing key is in the database, so the first call opens it. */
   async ledgerWriter(): Promise<LedgerWriter> {
     return (this.#ledgerWriter ??= new LedgerWriter(await this.#database.ledgerKey()));
   }
@@ -183,17 +183,17 @@ export class Project {
     };
   }
 
-  /** Other gateways may write to its database at this moment. */
+  /** Whether other gateways may be writing to its database right now. */
   mayBeForeign(): boolean {
     return this.shared && this.#deps.mayBeForeign();
   }
 
-  /** Somebody waits for what happens in it. */
+  /** Whether anyone waits for changes in it. */
   get isAwaited(): boolean {
     return this.waits.size > 0 || this.feed.size > 0 || this.watchers.size > 0;
   }
 
-  /** Another gateway has brought it to this position: what that was is not known. */
+  /** Another gateway has committed up to this position; we don't know what changed. */
   foreignCommit(position: number): void {
     this.#onCommitted([
       { kind: 'committed', replication: { ...this.#replication, position } },
@@ -201,7 +201,7 @@ export class Project {
     ]);
   }
 
-  /** What the server of its database told: how far that has come, and where its log stands. */
+  /** Takes in the commit and log position that the database server reported. */
   primaryStands({
     epoch,
     generation,
@@ -211,18 +211,18 @@ export class Project {
     if (position > this.position) this.foreignCommit(position);
   }
 
-  /** What an earlier run of a gateway has left under way: there is something to write down when it comes to rest. */
+  /** Takes over work that an earlier gateway run left: the idle marker must be written again when it goes idle. */
   takeOver(): void {
     this.#database.wake();
     this.atLatest(this.#deps.clock.now());
   }
 
-  /** What is left to do in it others look after; a write that comes is noted as after a rest. */
+  /** Others look after its remaining work; the next write counts as the first after an idle period. */
   markIdle(): void {
     this.#database.markIdle();
   }
 
-  /** Deletes a blob that no row names any more. */
+  /** Deletes a blob that no row refers to. */
   removeBlob(digest: string): Promise<void> {
     return this.blobs.remove(digest, (one) =>
       this.store.read((store) => store.blobs.isReferenced(one)),
@@ -234,7 +234,7 @@ export class Project {
     return this.#replication.position;
   }
 
-  /** The newest commit, and where it stands in the log that replicas follow. */
+  /** The newest commit and its position in the log that replicas follow. */
   get replication(): ReplicationPosition {
     return this.#replication;
   }
@@ -243,31 +243,31 @@ export class Project {
     this.#deps.atLatest(this.info.id, dueAt);
   }
 
-  /** Runs what nobody waits for; closing does, and its errors are logged. */
+  /** Runs work that nobody waits for except `close`; logs its errors. */
   inBackground(work: () => Promise<void>): void {
     this.#deps.inBackground(this.info.id, work);
   }
 
-  /** Anything may be written: it is neither read-only nor moved. */
+  /** Whether it takes writes: it's neither read-only nor moved. */
   get isWritable(): boolean {
     return this.#gate.isOpen;
   }
 
   /**
-   * Lets nothing more be written. Resolves once what was begun before is done: what is being sent may end within a time, and
-   * what does not is found by its rows.
+   * Stops new writes. Resolves once writes already under way are done: sends get a time limit, and unfinished ones
+   * are found again by their rows.
    */
   async makeReadonly(): Promise<void> {
     this.#gate.transitionTo({ kind: 'draining' });
     this.#stopSending();
     const until = performance.now() + DRAIN_MS;
     while (this.#isSending && performance.now() < until) await sleep(DRAIN_POLL_MS);
-    // It may have been released meanwhile.
+    // It may have been released in the meantime.
     if (this.#gate.isDraining) this.#gate.transitionTo({ kind: 'readonly' });
     await this.#gate.drained();
   }
 
-  /** Goes on where `makeReadonly` made it stop. */
+  /** Undoes `makeReadonly`. */
   resume(): void {
     this.#gate.transitionTo({ kind: 'active' });
     this.notifications.resume();
@@ -276,13 +276,13 @@ export class Project {
     this.atLatest(this.#deps.clock.now());
   }
 
-  /** Answers nothing any more. */
+  /** Stops answering anything. */
   moveAway(to: string | null): void {
     this.#gate.transitionTo({ kind: 'moved', to });
     this.endWaits();
   }
 
-  /** Others have said where it is while this gateway did not notice. */
+  /** The state was changed elsewhere while this gateway didn't notice. */
   async transitionTo(to: MigrationState): Promise<void> {
     if (to.kind === 'moved') this.moveAway(to.to);
     else if (to.kind === 'readonly') await this.makeReadonly();
@@ -299,7 +299,7 @@ export class Project {
     this.mails.close();
   }
 
-  /** Ends all waits as at their timeouts, and all streams. */
+  /** Ends all waits as if they timed out, and all streams. */
   endWaits(): void {
     this.#foreign.close();
     this.waits.close();
@@ -314,7 +314,7 @@ export class Project {
     await this.#database.close();
   }
 
-  /** What would open the files again at once if they were closed, or must not wait until they are open. */
+  /** Whether its files must stay open: closing them would only reopen them, or something can't wait for that. */
   get #isPinned(): boolean {
     const { deliveries, notifications, mails, transfer } = this;
     return (
@@ -322,14 +322,14 @@ export class Project {
     );
   }
 
-  /** What is read again when the files are opened the next time. */
+  /** Drops what is read again when the files are next opened. */
   #forget(): void {
     this.#replication = { position: this.#replication.position, log: null };
     this.sourceCache.clear();
     this.keyCache.clear();
   }
 
-  /** What was committed changes what is held in memory, and wakes who waits for it. */
+  /** Updates what is held in memory after a commit and wakes those waiting for it. */
   #onCommitted(effects: readonly Effect[]): void {
     for (const effect of effects) {
       if (effect.kind === 'committed') this.#replication = effect.replication;

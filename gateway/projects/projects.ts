@@ -19,25 +19,25 @@ type ProjectsDeps = Omit<
   ProjectDeps,
   'atLatest' | 'inBackground' | 'pool' | 'beginWork' | 'beforeIdle'
 > & {
-  /** Of what this gateway looks after. */
+  /** Idle markers of the projects this gateway looks after. */
   readonly idleMarkers: IdleMarkers;
-  /** Its name among those that share a store; null where none can. */
+  /** Its id among the gateways that share a store; null if the store can't be shared. */
   readonly gatewayId: string | null;
   readonly deletionClock: DeletionClock;
-  /** A disk has failed, or a writer: what the databases have will be known when they are read anew. */
+  /** A disk or a writer has failed: what the databases contain is known only after they are read again. */
   isInDoubt(): boolean;
-  /** How many databases may be open at a time, and for how long one that nobody uses. */
+  /** How many databases may be open at once, and how long an unused one stays open. */
   readonly poolOptions: DatabasePoolOptions;
 };
 
-/** Whoever reserved a project has made it within this time, or has died. */
+/** A gateway that reserved a project has created it within this time, or has died. */
 const FINISHED_WITHIN_MS = 60_000;
 const LOOK_AGAIN_MS = 1000;
 const NEVER = Number.NEGATIVE_INFINITY;
-/** So many have their maintenance at once: opening databases for it must not keep others waiting. */
+/** At most this many run maintenance at once, so that opening databases for it doesn't delay calls. */
 const MAINTENANCE_MAX = 4;
 
-/** The projects of a gateway: made on first use, their files open while they are used, their maintenance run when it is due. */
+/** A gateway's projects: created on first use, open while in use, maintained when due. */
 export class Projects {
   readonly #control: ControlStore;
   readonly #deps: ProjectDeps;
@@ -50,14 +50,17 @@ export class Projects {
   readonly #onMaintenanceError: (projectId: string, error: unknown) => void;
   readonly #known = new Map<string, Project>();
   readonly #finding = new Map<string, Promise<Project | null>>();
-  /** Projects that were left with something under way, until they are made. */
+  /** Projects that were left with work under way, until they are loaded. */
   readonly #working = new Set<string>();
-  /** Projects whose files may hold orphans, of an earlier run or of work that failed, and as of when they were swept. */
+  /**
+   * Projects whose files may contain orphans from an earlier run or failed work, with the cutoff time for sweeping
+   * them.
+   */
   readonly #unswept = new Map<string, number>();
-  /** Whose maintenance is due and waits for its turn, and how many have theirs. */
+  /** Projects whose maintenance is due and queued, and how many are running it. */
   readonly #due: string[] = [];
   #maintaining = 0;
-  /** Maintenance and sweeps that run just now; none of them rejects. */
+  /** Maintenance and sweeps running now; none of them rejects. */
   readonly #background = new Set<Promise<void>>();
   readonly #closing = new AbortController();
 
@@ -87,7 +90,7 @@ export class Projects {
     };
   }
 
-  /** The project, or null when there is none with this id. */
+  /** Returns the project, or null if no project has this id. */
   async find(projectId: string): Promise<Project | null> {
     const known = this.#known.get(projectId);
     if (known || this.#closing.signal.aborted) return known ?? null;
@@ -96,23 +99,23 @@ export class Projects {
     return finding;
   }
 
-  /** The project with this slug, or null. */
+  /** Returns the project with this slug, or null. */
   async findBySlug(slug: string): Promise<Project | null> {
     const record = await this.#control.findProjectBySlug(slug);
     return record && record.state !== 'reserved' ? this.find(record.id) : null;
   }
 
-  /** Of where the databases are: see `Databases`. */
+  /** Identifies where the databases are: see `Databases`. */
   get storeFingerprint(): string {
     return this.#deps.databases.fingerprint;
   }
 
-  /** How many databases are open. */
+  /** The number of open databases. */
   get openCount(): number {
     return this.#pool.size;
   }
 
-  /** What all of them hold at this moment. */
+  /** Totals over all projects. */
   get gauges(): Pick<Gauges, 'openProjects' | 'waits' | 'streams'> {
     const known = [...this.#known.values()];
     return {
@@ -122,15 +125,15 @@ export class Projects {
     };
   }
 
-  /** Without those that have moved elsewhere. */
+  /** Lists projects, without those that have moved elsewhere. */
   async list(): Promise<ProjectInfo[]> {
     const records = (await this.#control.projects()).filter(({ state }) => state !== 'moved');
     return records.map(({ id, slug, name }) => ({ id, slug, name }));
   }
 
   /**
-   * Reserves the project (`reserved`), makes its database, then confirms it (`active`). A crash between leaves a
-   * reservation, which holds its slug and is finished by the next start.
+   * Reserves the project (`reserved`), creates its database, then confirms it (`active`). After a crash in between,
+   * the reservation keeps its slug and the next start finishes it.
    */
   async create(wanted: { readonly name: string; readonly slug: string }): Promise<Project> {
     const id = newProjectId();
@@ -140,13 +143,14 @@ export class Projects {
   }
 
   /**
-   * Finishes reservations, and learns what falls due in each project: of those that were left with nothing under way from
-   * the note of that, of others by their maintenance, in the background. Rows are judged by the time, not as last written.
+   * Finishes reservations and learns when each project is next due: from its idle marker if it was left idle,
+   * otherwise by running its maintenance in the background. Rows are judged by the current time, not by the state
+   * last written.
    */
   async start(): Promise<void> {
     const { clock } = this.#deps;
     for (const { id, state, created_at } of await this.#control.projects()) {
-      // Another gateway may be about to finish a fresh one.
+      // Another gateway may be about to finish a recent one.
       const isFresh =
         this.#deps.databases.shared && Date.parse(created_at) > clock.now() - FINISHED_WITHIN_MS;
       if (state === 'reserved' && !isFresh) await this.#finish(id);
@@ -154,7 +158,7 @@ export class Projects {
     this.takeOn(await this.#idleMarkers.all());
   }
 
-  /** Looks after projects from here on that an earlier run, or another gateway, has left. */
+  /** Takes over projects that an earlier run or another gateway left. */
   takeOn(work: readonly ProjectIdleState[]): void {
     const now = this.#deps.clock.now();
     for (const { id, isIdle, nextDueAt } of work) {
@@ -170,8 +174,8 @@ export class Projects {
   }
 
   /**
-   * Others look after all that this gateway did: what it writes from here on it looks after anew. While it was not counted
-   * any of them may have become read-only or moved.
+   * Other gateways now look after everything this one did; it looks after only what it writes from here on. While it
+   * was counted as dead, any project may have become read-only or moved.
    */
   loseAll(): void {
     this.#working.clear();
@@ -183,8 +187,8 @@ export class Projects {
   }
 
   /**
-   * Lets nothing of it be written, also after a restart. Resolves when what was begun before is done. Refused while other
-   * gateways share the store: they ask where a project is only once, and would go on writing.
+   * Makes the project read-only, also across restarts. Resolves when writes already under way are done. Refused while
+   * other gateways share the store: they look up where a project is only once and would go on writing.
    */
   async hold(projectId: string): Promise<Transition> {
     const transitioned = await this.#control.moves.hold(projectId, this.#sole);
@@ -192,38 +196,38 @@ export class Projects {
     return transitioned;
   }
 
-  /** Ends a hold; refused as `hold` is. */
+  /** Makes it writable again; refused like `hold`. */
   async release(projectId: string): Promise<Transition> {
     const transitioned = await this.#control.moves.release(projectId, this.#sole);
     if ('changed' in transitioned && transitioned.changed) (await this.find(projectId))?.resume();
     return transitioned;
   }
 
-  /** Closes one that is held for good, or is refused as `hold`: callers are told to go to this address, where one is known. */
+  /** Closes a read-only project for good; refused like `hold`. Callers are sent to this address if it's known. */
   async moveAway(projectId: string, to: string | null): Promise<Transition> {
     const transitioned = await this.#control.moves.move(projectId, to, this.#sole);
     if ('changed' in transitioned) (await this.find(projectId))?.moveAway(to);
     return transitioned;
   }
 
-  /** Takes in a project whose database is in place. Its maintenance begins at once. */
+  /** Adds a project whose database is in place and starts its maintenance at once. */
   async adopt(moving: MovingProject): Promise<Adopted> {
     const adopted = await this.#control.moves.adopt(moving);
     const { id } = moving.project;
     if (adopted !== 'adopted') return adopted;
-    // Should this gateway die, another one takes it over.
+    // If this gateway dies, another one takes the project over.
     await this.#idleMarkers.end(id);
     this.takeOn([{ id, isIdle: false, nextDueAt: null }]);
     await this.find(id);
     return adopted;
   }
 
-  /** Who it is that wants to be the only one. */
+  /** Identifies the gateway that wants to be the only one. */
   get #sole(): Sole {
     return { id: this.#gatewayId, dead: [] };
   }
 
-  /** Ends all waits as at their timeouts; reads and writes go on. */
+  /** Ends all waits as if they timed out; reads and writes go on. */
   async endWaits(): Promise<void> {
     this.#scheduler.close();
     for (const project of this.#known.values()) project.endWaits();
@@ -245,7 +249,7 @@ export class Projects {
     while (this.#background.size > 0) await Promise.all(this.#background);
   }
 
-  /** Opening makes the database, which is all that a reservation is missing. */
+  /** Opening creates the database, which is all a reservation lacks. */
   async #finish(projectId: string): Promise<Project> {
     const project = await this.find(projectId);
     if (!project) throw new Error('The project just made is not there.');
@@ -259,7 +263,7 @@ export class Projects {
       const record = await this.#control.findProject(projectId);
       if (!record) return null;
       const { id, slug, name, state } = record;
-      // Only then: one that is lost must not be replaced by an empty one.
+      // Only for reservations: a lost database must not be replaced by an empty one.
       if (state === 'reserved') await this.#deps.databases.makeProject(id);
       const migrationState = await this.#migrationState(record);
       const isIdle = !this.#working.delete(id);
@@ -272,7 +276,7 @@ export class Projects {
       if (!isIdle) project.atLatest(this.#deps.clock.now());
       return project;
     } finally {
-      // Ids that lead nowhere must not fill the memory.
+      // Unknown ids must not fill the memory.
       this.#finding.delete(projectId);
     }
   }
@@ -282,7 +286,7 @@ export class Projects {
     for (const project of projects) await this.#askAgain(project);
   }
 
-  /** Until it is told: one that has moved must not be written here. */
+  /** Until we know: a project that has moved must not be written here. */
   async #askAgain(project: Project): Promise<void> {
     const { id } = project.info;
     while (!this.#closing.signal.aborted) {
@@ -306,14 +310,14 @@ export class Projects {
       : { kind: 'active' };
   }
 
-  /** A write that keeps its answer does not ask for maintenance, and has its time for so long. */
+  /** A write that stores its answer doesn't ask for maintenance; its answer expires after this long. */
   async #beginWork(projectId: string): Promise<void> {
     await this.#idleMarkers.end(projectId);
     this.#scheduler.atLatest(projectId, this.#deps.clock.now() + IDEMPOTENCY_MS);
   }
 
   async #beforeIdle(projectId: string, store: ProjectReader): Promise<(() => void) | null> {
-    // What failed to be synced is not seen now, and may be there after a restart.
+    // Data that failed to sync is invisible now but may be there after a restart.
     if (this.#unswept.has(projectId) || this.#isInDoubt()) return null;
     const now = this.#deps.clock.now();
     const nextDueAt = await store.read((repositories) => firstDue(repositories, now));
@@ -337,21 +341,21 @@ export class Projects {
   async #maintain(projectId: string): Promise<void> {
     try {
       const project = await this.find(projectId);
-      // A read-only one asks again when it is resumed.
+      // A read-only project asks again when it's resumed.
       if (!project?.isWritable) return;
       const { signal } = this.#closing;
       await maintain(project, this.#deps.clock, { deletionClock: this.#deletionClock, signal });
       this.#sweepOnce(project);
     } catch (error) {
-      // It became read-only meanwhile.
+      // It became read-only in the meantime.
       if (this.#known.get(projectId)?.isWritable === false) return;
-      // A full disk passes: try again soon, without spinning.
+      // A full disk is temporary: retry soon, without spinning.
       this.#scheduler.atLatest(projectId, this.#deps.clock.now() + 5_000);
       throw error;
     }
   }
 
-  /** Apart from maintenance, which must not wait until all files are read. */
+  /** Separate from maintenance, which must not wait until all files are read. */
   #sweepOnce(project: Project): void {
     const { id } = project.info;
     const sweptAsOf = this.#unswept.get(id);
