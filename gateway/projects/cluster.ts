@@ -6,12 +6,15 @@ import { LEFT, type GatewayRow, type GatewayStore } from '../store/control/gatew
 import type { ProjectIdleState } from '../store/control/idle-markers.ts';
 
 const HEARTBEAT_MS = 2_000;
-/** A gateway whose heartbeat stands still for so long is taken for dead. */
+/** A gateway whose heartbeat hasn't changed for this long is considered dead. */
 export const DEAD_AFTER_MS = 15_000;
-/** One that could give no heartbeat for so long does no tasks and writes nothing: another may have taken them on. */
+/**
+ * A gateway that couldn't send a heartbeat for this long stops its tasks and writes: another may have taken them
+ * over.
+ */
 const UNSURE_AFTER_MS = 10_000;
 
-/** What only one gateway does at a time, such as reading a mailbox. */
+/** A task that only one gateway runs at a time, such as reading a mailbox. */
 export interface LeaderTask {
   readonly name: string;
   start(): Promise<void>;
@@ -20,12 +23,12 @@ export interface LeaderTask {
 
 interface ClusterOptions {
   readonly store: Pick<GatewayStore, 'beat' | 'leave' | 'markersOf' | 'takeTask' | 'takeOver'>;
-  /** Of this gateway: `gatewayIdIn` its data folder. */
+  /** This gateway's id: `gatewayIdIn` its data folder. */
   readonly id: string;
   readonly clock: Clock;
-  /** Gets what a gateway looked after that has died or left: from now on this one does. */
+  /** Receives the work of a gateway that died or left; this gateway now looks after it. */
   readonly onFailover: (work: readonly ProjectIdleState[]) => void;
-  /** The others took this one for dead: what it looked after they do, and it begins anew. */
+  /** The other gateways declared this one dead and took over its work; it starts again with none. */
   readonly onLost: () => void;
   readonly onError: (error: unknown) => void;
   /** For tests. */
@@ -43,13 +46,13 @@ interface Moment {
 
 interface Seen {
   beat: number;
-  /** When it was first seen with this heartbeat, in milliseconds of a steady clock. */
+  /** When this heartbeat was first seen, in milliseconds of a monotonic clock. */
   at: number;
 }
 
 /**
- * The gateways that share a store. Each gives a heartbeat every two seconds; what a dead one looked after is taken over by whoever
- * notices first, in one transaction. Nobody's clock is compared with another's.
+ * The gateways that share a store. Each sends a heartbeat every two seconds; the first to notice a dead one takes
+ * over its work in one transaction. The clocks of two gateways are never compared.
  */
 export class Cluster {
   readonly #options: ClusterOptions;
@@ -59,20 +62,20 @@ export class Cluster {
   readonly #seen = new Map<string, Seen>();
   readonly #tasks: LeaderTask[] = [];
   readonly #running = new Set<LeaderTask>();
-  /** When another was last there; a while before all time when none ever was. */
+  /** When another gateway was last seen; minus infinity if none ever was. */
   #othersAt = Number.NEGATIVE_INFINITY;
-  /** When the newest heartbeat was asked for, by a steady clock and by that of the wall. */
+  /** When the newest heartbeat was requested, by the monotonic and the wall clock. */
   #lastHeartbeat: Moment;
-  /** The newest that this one gave; null when that is not known. */
+  /** The newest heartbeat this gateway sent; null if that isn't known. */
   #given: number | null = null;
   #hasReportedDuplicate = false;
   #timer: NodeJS.Timeout | null = null;
-  /** Fires when no heartbeat could be given for so long that the tasks may be another's. */
+  /** Fires when heartbeats have failed for so long that another gateway may run the tasks. */
   #doubt: NodeJS.Timeout | null = null;
   #heartbeat: Promise<void> = Promise.resolve();
   #isClosed = false;
   #hasBegun = false;
-  /** Something may have been taken over of which the answer was lost. */
+  /** It may have taken over work without seeing the answer. */
   #mayHaveMore = false;
 
   constructor(options: ClusterOptions) {
@@ -84,8 +87,8 @@ export class Cluster {
   }
 
   /**
-   * The others may have taken this one for dead, and have moved a project away: nothing is to be written until the next
-   * heartbeat tells. A machine that was suspended shows by the clock on the wall alone.
+   * The others may have declared this gateway dead and moved a project away, so nothing may be written until the next
+   * heartbeat succeeds. Only the wall clock shows that a machine was suspended.
    */
   get isUnsure(): boolean {
     const { steady, wall } = this.#moment();
@@ -93,36 +96,39 @@ export class Cluster {
     return silentMs > this.#unsureAfterMs;
   }
 
-  /** Whether others are there, or were until a moment ago: one that was taken for dead may still end what it had begun. */
+  /**
+   * Whether other gateways are there or were until a moment ago: one that was declared dead may still finish what it
+   * had begun.
+   */
   get hasOthers(): boolean {
     return performance.now() - this.#othersAt <= this.#deadAfterMs;
   }
 
-  /** To be done by one of them; begun by the next heartbeat that finds it free. */
+  /** Adds a task that one gateway runs; the next heartbeat that finds it free starts it. */
   add(leaderTask: LeaderTask): void {
     this.#tasks.push(leaderTask);
   }
 
-  /** Resolves when the first heartbeat is given. Throws when it cannot be. */
+  /** Resolves after the first heartbeat; throws if that fails. */
   async start(): Promise<void> {
     await this.#sendHeartbeat();
     this.#again();
   }
 
-  /** Ends its tasks, and takes on none: for when it is about to close. */
+  /** Ends its tasks and takes on no more, before closing. */
   async endTasks(): Promise<void> {
     this.#tasks.length = 0;
     await this.#stopTasks();
   }
 
-  /** Leaves what it looks after to the others. */
+  /** Hands its work over to the others. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#timer) clearTimeout(this.#timer);
     await this.#heartbeat;
     if (this.#doubt) clearTimeout(this.#doubt);
     await this.#stopTasks();
-    // The others notice in time when this fails.
+    // If this fails, the others notice in time.
     if (this.#hasBegun)
       await this.#options.store.leave(this.#options.id).catch(this.#options.onError);
   }
@@ -144,7 +150,7 @@ export class Cluster {
     const { wasGone, before, others } = await store.beat(id, clock.now());
     this.#given = Math.max(before ?? 0, 0) + 1;
     if (given !== null && before !== null && before > given) this.#noteDuplicate();
-    // The answer of one that told so may have been lost, and this be the next.
+    // The answer that told us we were declared dead may have been lost, and this may be the next one.
     const wasSilent = asked.steady - this.#lastHeartbeat.steady > this.#deadAfterMs;
     this.#lastHeartbeat = asked;
     this.#doubtLater(asked.steady);
@@ -158,7 +164,7 @@ export class Cluster {
     await this.#takeTasks();
   }
 
-  /** By a timer of its own: while the store holds a heartbeat back, no other is begun. */
+  /** Uses a timer of its own: while the store delays one heartbeat, no other starts. */
   #doubtLater(askedAt: number): void {
     if (this.#doubt) clearTimeout(this.#doubt);
     const inMs = askedAt + this.#unsureAfterMs - performance.now();
@@ -166,12 +172,12 @@ export class Cluster {
     this.#doubt.unref();
   }
 
-  /** Those that have left, or have been seen with the same heartbeat for too long. */
+  /** Returns gateways that left or whose heartbeat hasn't changed for too long. */
   #dead(others: readonly GatewayRow[]): GatewayRow[] {
     const now = performance.now();
     const ids = new Set(others.map(({ id }) => id));
     for (const id of this.#seen.keys()) if (!ids.has(id)) this.#seen.delete(id);
-    // One that has left since it was looked for may have written before.
+    // A gateway that has left since the last look may have written before.
     if (others.length > 0) this.#othersAt = now;
     return others.filter(({ id, beat }) => {
       if (beat === LEFT) return true;
@@ -181,7 +187,10 @@ export class Cluster {
     });
   }
 
-  /** Somebody else gives heartbeats under this id. The lock of a data folder says nothing of its copy. */
+  /**
+   * Another process sends heartbeats under this id. The data folder's lock doesn't protect against a copy of the
+   * folder.
+   */
   #noteDuplicate(): void {
     this.#othersAt = performance.now();
     if (this.#hasReportedDuplicate) return;
@@ -203,7 +212,7 @@ export class Cluster {
     onFailover(work);
   }
 
-  /** What was taken over without an answer is among what this one looks after. */
+  /** Work taken over without an answer is listed under this gateway. */
   async #lookAgain(): Promise<void> {
     if (!this.#mayHaveMore) return;
     const { store, id, onFailover } = this.#options;
@@ -221,7 +230,7 @@ export class Cluster {
         !(await store.takeTask(id, leaderTask.name))
       )
         continue;
-      // It may have been called to end meanwhile, or have waited for long.
+      // It may have been told to end in the meantime, or have waited for long.
       if (!this.#tasks.includes(leaderTask) || this.isUnsure) continue;
       this.#running.add(leaderTask);
       await leaderTask.start().catch((error: unknown) => {
@@ -244,7 +253,10 @@ export class Cluster {
   }
 }
 
-/** The id of the gateway that has this data folder for itself: the same after a restart, which so goes on where it stopped. */
+/**
+ * Returns the id of the gateway that owns this data folder. It survives restarts, so the gateway continues where it
+ * stopped.
+ */
 export function gatewayIdIn(dataFolder: string): string {
   const file = join(dataFolder, 'gateway-id');
   if (existsSync(file)) {

@@ -3,28 +3,28 @@ const SHARE_FOR_CALLS = 1 / 8;
 
 /** A database that the pool opens and closes. */
 export interface PooledDatabase {
-  /** Its files are open: not about to be opened, nor about to be closed. */
+  /** Its files are open: neither opening nor closing. */
   readonly isOpen: boolean;
-  /** Calls are under way, which are soon over. */
+  /** Short calls are under way. */
   readonly isInUse: boolean;
-  /** Somebody waits on it for longer: its files stay open. */
+  /** A longer wait needs it, so its files stay open. */
   readonly isPinned: boolean;
-  /** When its last call ended, in milliseconds of a steady clock. */
+  /** When its last call ended, in milliseconds of a monotonic clock. */
   readonly usedAt: number;
-  /** Closes the files once the calls under way are over, then says so by `left`. Never rejects. */
+  /** Closes the files once the calls under way are over, then calls `release`. Never rejects. */
   evict(): Promise<void>;
 }
 
 export interface DatabasePoolOptions {
-  /** How many may be open at a time. Those that are pinned come on top when they are more. */
+  /** How many may be open at once. If more than this are pinned, they may exceed it. */
   readonly max: number;
-  /** What was not used for so long is closed; null keeps it open, and no timer runs. */
+  /** A database unused for this long is closed; null keeps it open and runs no timer. */
   readonly idleMs: number | null;
 }
 
 /**
- * Limits how many databases are open. When the pool is full, the next one waits until the least recently used one is evicted:
- * first an idle one, then one whose calls are nearly over. They enter in the order in which they asked.
+ * Limits how many databases are open. When the pool is full, the next one waits until the least recently used one is
+ * evicted: first an idle one, then one whose calls are nearly over. Databases enter in the order they asked.
  */
 export class DatabasePool {
   readonly #max: number;
@@ -40,12 +40,12 @@ export class DatabasePool {
     this.#idleMs = idleMs;
   }
 
-  /** How many are open, about to be, or not closed yet. */
+  /** The number that are opening, open or not closed yet. */
   get size(): number {
     return this.#present.size;
   }
 
-  /** Resolves when its files may be opened. It leaves by `left`, also when they could not be. */
+  /** Resolves when its files may be opened. Call `release` afterwards even if opening fails. */
   enter(database: PooledDatabase): Promise<void> {
     return new Promise((admit) => {
       this.#queue.push({ database, admit });
@@ -53,14 +53,14 @@ export class DatabasePool {
     });
   }
 
-  /** Its files are closed. */
+  /** Call when its files are closed. */
   release(database: PooledDatabase): void {
     this.#present.delete(database);
     this.#evicting.delete(database);
     this.settle();
   }
 
-  /** To be called when a database has opened, or its last call is over. */
+  /** Call when a database has opened or its last call is over. */
   settle(): void {
     while (this.#queue.length > 0 && this.#present.size < this.#max) this.#admitNext();
     if (this.#present.size + this.#queue.length - this.#evicting.size > this.#max)
@@ -82,7 +82,7 @@ export class DatabasePool {
     }
   }
 
-  /** No timer runs any more; whoever is open stays until it leaves by itself. */
+  /** Stops the timer; open databases stay open until they are released. */
   close(): void {
     this.#isClosed = true;
     if (this.#timer) clearTimeout(this.#timer);
@@ -109,7 +109,7 @@ export class DatabasePool {
     }, inMs);
   }
 
-  /** Looks again when the next one may have been idle for long enough. */
+  /** Checks again when the next database may have been idle for long enough. */
   #dismissIdle(): void {
     const idleMs = this.#idleMs ?? 0;
     const now = performance.now();

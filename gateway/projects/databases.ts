@@ -3,31 +3,34 @@ import { join } from 'node:path';
 import { unavailable } from '../../shared/lib/errors.ts';
 import type { DatabaseLocation } from '../../shared/store/location.ts';
 
-/** What stands for the name of a database in an address. */
+/** The placeholder for a database's name in a URL. */
 export const NAME_PLACE = '{project}';
-/** The name of the control database, among those of projects. */
+/** The control database's name; it shares a namespace with project databases. */
 const CONTROL_NAME = 'svc-control';
 const MAKE_DEADLINE_MS = 30_000;
 
-/** Where a server makes databases. */
+/** The API through which a server creates databases. */
 export interface DatabaseMaker {
-  /** May hold `{project}`. */
+  /** May contain `{project}`. */
   readonly url: string;
-  /** A secret; null where the server asks for none. */
+  /** A secret; null if the server needs none. */
   readonly token: string | null;
 }
 
-/** A libSQL server that keeps all databases. */
+/** A libSQL server that holds all databases. */
 export interface RemoteStore {
-  /** With `{project}` where the name of a database stands. */
+  /** Has `{project}` in place of the database's name. */
   readonly url: string;
-  /** A secret; null where the server asks for none. */
+  /** A secret; null if the server needs none. */
   readonly token: string | null;
-  /** Null where databases come to be by their first use. */
+  /** Null if the server creates a database on first use. */
   readonly maker: DatabaseMaker | null;
 }
 
-/** Where the databases of a gateway are: files in its data folder, or on a libSQL server that other gateways use as well. */
+/**
+ * Locates a gateway's databases: files in its data folder, or databases on a libSQL server that other gateways use
+ * too.
+ */
 export class Databases {
   readonly #dataFolder: string;
   readonly #remote: RemoteStore | null;
@@ -37,12 +40,12 @@ export class Databases {
     this.#remote = remote;
   }
 
-  /** Others may read and write them at any time, so what was read before says nothing of now. */
+  /** Other gateways may read and write them at any time, so earlier reads may be stale. */
   get shared(): boolean {
     return this.#remote !== null;
   }
 
-  /** Tells whether two have the same databases, and not where: an address may hold a secret. */
+  /** Shows whether two gateways have the same databases without revealing the URL, which may contain a secret. */
   get fingerprint(): string {
     const at = this.#remote ? `server ${this.#remote.url}` : 'folder';
     return createHash('sha256').update(at).digest('hex').slice(0, 16);
@@ -60,12 +63,14 @@ export class Databases {
       : { kind: 'file', path: join(this.#dataFolder, 'projects', projectId, 'project.db') };
   }
 
-  /** Has the control database made, where the server makes none by itself. */
+  /** Creates the control database if the server doesn't create it on first use. */
   async makeControl(): Promise<void> {
     await this.#make(CONTROL_NAME);
   }
 
-  /** Has the database of a new project made, where the server makes none by itself. UNAVAILABLE when that fails. */
+  /**
+   * Creates a new project's database if the server doesn't create it on first use. Throws UNAVAILABLE if that fails.
+   */
   async makeProject(projectId: string): Promise<void> {
     await this.#make(databaseName(projectId));
   }
@@ -84,7 +89,7 @@ export class Databases {
   }
 }
 
-/** In the words of sqld's admin API and of Turso's platform API: what one of them does not know it leaves alone. */
+/** The request fits both sqld's admin API and Turso's platform API: each ignores the fields of the other. */
 async function ask({ url, token }: DatabaseMaker, name: string): Promise<Response> {
   try {
     return await fetch(url.replaceAll(NAME_PLACE, name), {
@@ -102,7 +107,7 @@ async function ask({ url, token }: DatabaseMaker, name: string): Promise<Respons
   }
 }
 
-/** A name that may be part of a host name: `prj-0123456789abcdef`. */
+/** Returns a name that can be part of a host name: `prj-0123456789abcdef`. */
 function databaseName(projectId: string): string {
   return projectId.replace('_', '-');
 }

@@ -1,15 +1,15 @@
 import type { ProjectReader } from '../../shared/store/project-store.ts';
 
-/** How often a project is looked at while somebody waits in it. */
+/** How often a project is checked while someone waits in it. */
 const LOOK_MS = 250;
-/** After a look that failed: the store is away, and those who wait ask nothing of it. */
+/** Pause after a failed check: the store is down, and waiting costs it nothing. */
 const FAILED_MS = 5_000;
 
 interface WatchedProject {
   readonly store: ProjectReader;
   /** The newest commit this process knows of. */
   readonly position: number;
-  /** Somebody waits for what happens in it. */
+  /** Whether anyone waits for changes in it. */
   readonly isAwaited: boolean;
   mayBeForeign(): boolean;
   foreignCommit(position: number): void;
@@ -17,8 +17,8 @@ interface WatchedProject {
 }
 
 /**
- * Notices commits of other gateways while somebody waits in a project, by its position: one row, four times a second. What
- * this process commits itself wakes without it, and a project in which nobody waits is not looked at.
+ * Notices other gateways' commits by a project's position while someone waits in it: one row, four times a second.
+ * This process's own commits wake waiters directly, and projects without waiters aren't checked.
  */
 export class ForeignChanges {
   readonly #project: WatchedProject;
@@ -30,7 +30,7 @@ export class ForeignChanges {
     this.#project = project;
   }
 
-  /** Somebody has begun to wait. */
+  /** Call when someone starts to wait. */
   watch(): void {
     if (this.#timer || this.#isClosed) return;
     const inMs = this.#isFailing ? FAILED_MS : LOOK_MS;
@@ -48,12 +48,12 @@ export class ForeignChanges {
       if (project.mayBeForeign()) {
         const before = project.position;
         const position = Number(await project.store.read(({ meta }) => meta.get('commit_seq')));
-        // What this process commits meanwhile is told by itself.
+        // This process's own commits are announced separately.
         if (position > before && position > project.position) project.foreignCommit(position);
       }
       this.#isFailing = false;
     } catch (error) {
-      // Told once, until a look goes well.
+      // Logged once, until a check succeeds.
       const isNew = !this.#isFailing;
       this.#isFailing = true;
       if (isNew) throw error;

@@ -1,9 +1,9 @@
 import type { Clock } from '../../shared/lib/clock.ts';
 
-/** Longer than this the timer sleeps in steps, which also notices a clock that was set. */
+/** Longer sleeps are split into steps of this length, so that a changed system clock is noticed. */
 const STEP_MAX_MS = 6 * 3_600_000;
 
-/** So many entries that were overtaken are kept, and as many as there are projects. */
+/** At most this many overtaken entries are kept, plus one per project. */
 const OVERTAKEN_MAX = 64;
 
 interface Entry {
@@ -12,8 +12,8 @@ interface Entry {
 }
 
 /**
- * One timer for all projects. Each has at most one next due time, kept in a heap, so an idle project costs next to nothing. An
- * entry that was overtaken by an earlier one stays in the heap until it comes up or they have become too many.
+ * One timer for all projects. Each has at most one next due time, kept in a heap, so an idle project costs next to
+ * nothing. An overtaken entry stays in the heap until it comes up or there are too many.
  */
 export class Scheduler {
   readonly #clock: Clock;
@@ -28,7 +28,7 @@ export class Scheduler {
     this.#run = run;
   }
 
-  /** The project wants to run at this time, unless it is to run earlier anyway. */
+  /** Schedules the project at this time, unless it's already due earlier. */
   atLatest(projectId: string, dueAt: number): void {
     const known = this.#due.get(projectId);
     if (this.#closed || (known !== undefined && known <= dueAt)) return;
@@ -38,7 +38,7 @@ export class Scheduler {
     this.#arm();
   }
 
-  /** Entries in the heap, with those that were overtaken. */
+  /** The number of heap entries, including overtaken ones. */
   get size(): number {
     return this.#heap.length;
   }

@@ -1,9 +1,9 @@
 import type { Callbacks } from '../../shared/kernel/context.ts';
 import type { Project } from './project.ts';
 
-/** Sends what the rows of a project ask for: notifications to people, or mails of agents. */
+/** Sends what a project's rows ask for: notifications to people, or agents' mail. */
 export interface Sender {
-  /** Something is being sent at this moment. */
+  /** Something is being sent right now. */
   readonly isBusy: boolean;
   /** Something may be due. */
   wake(): void;
@@ -17,14 +17,14 @@ export interface PushSender {
   /** A push to this destination is due. */
   wake(destination: string): void;
   wakeDue(): Promise<void>;
-  /** Routes have changed: what is remembered of them is read again. */
+  /** Routes have changed: cached ones are read again. */
   forget(): void;
   stop(): void;
   resume(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What sends for a project: given by what opens it, so that a project knows nothing of mail or callbacks. */
+/** A project's senders, passed in so that a project knows nothing of mail or callbacks. */
 export interface Senders {
   readonly callbacks: Callbacks & { deliveriesOf(project: Project): PushSender };
   readonly messaging: {

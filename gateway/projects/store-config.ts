@@ -6,9 +6,9 @@ type Complain = (problem: string) => void;
 const SCHEMES = ['libsql:', 'https:', 'http:'];
 
 /**
- * Reads SVC_DATABASE_URL and SVC_DATABASE_TOKEN: the libSQL server that keeps the databases, each under a name that stands
- * for `{project}`; and SVC_DATABASE_CREATE_URL with its token, where the server has to be asked for each. Null keeps them as
- * files. No problem shows a value: an address may hold a secret.
+ * Reads SVC_DATABASE_URL and SVC_DATABASE_TOKEN, the libSQL server that holds the databases, with `{project}` in
+ * place of a name; and SVC_DATABASE_CREATE_URL with its token, if the server must be asked to create each. Returns
+ * null for files. Problems never show a value: a URL may contain a secret.
  */
 export function readStoreConfig(env: Env, complain: Complain): RemoteStore | null {
   const url = env['SVC_DATABASE_URL'] ?? '';
@@ -47,7 +47,7 @@ function readMaker(env: Env, complain: Complain): DatabaseMaker | null {
   return { url, token };
 }
 
-/** A header carries it as it is. */
+/** It's sent in a header as it is. */
 function readToken(name: string, env: Env, complain: Complain): string | null {
   const token = env[name] ?? '';
   if (token === '') return null;
@@ -62,13 +62,13 @@ function isAddress(text: string, schemes: readonly string[]): boolean {
   return schemes.includes(protocol) && hostname !== '' && !username && !password && !hash;
 }
 
-/** As the client of libSQL reads it: anything else it would not know, such as a token. */
+/** Allows only what the libSQL client understands; it wouldn't know any other parameter, such as a token. */
 function hasKnownParameters(text: string): boolean {
   const { protocol, search } = new URL(text.replaceAll(NAME_PLACE, 'prj'));
   return search === '' || (protocol === 'libsql:' && search === '?tls=0');
 }
 
-/** Whether what is asked and answered can be read on the way. */
+/** Whether traffic to the server is unencrypted. */
 export function isInClear({ url }: RemoteStore): boolean {
   return /^http:/i.test(url) || url.endsWith('?tls=0');
 }

@@ -2,24 +2,24 @@ import type { ProjectWrites } from '../commit/writers.ts';
 
 const MIB = 1024 * 1024;
 
-/** Reserved besides what is asked for, so that few downloads wait for the disk. */
+/** Reserved on top of what is asked for, so that few downloads wait for the disk. */
 const AHEAD_BYTES = 16 * MIB;
-/** How long unspent bytes stay reserved: a crash loses no more than those of this time. */
+/** How long unspent bytes stay reserved; a crash loses at most the bytes reserved in this time. */
 const GIVE_BACK_AFTER_MS = 1000;
 
 type InBackground = (work: () => Promise<void>) => void;
 
 /**
- * What links may send in a calendar month. The rows count what is reserved, which is never less than what is sent; the
- * part of it that is not spent is known here only. So a crash counts the unspent as sent, and never the other way round.
+ * Counts what links may send in a calendar month. The rows count reserved bytes, never less than what is sent; only
+ * this object knows the unspent part. A crash therefore counts unspent bytes as sent, never the reverse.
  */
 export class Transfer {
   readonly #writes: ProjectWrites;
   readonly #inBackground: InBackground;
   #month = '';
-  /** Reserved in this month, and not spent. Less than nothing while what was sent could not be counted yet. */
+  /** Bytes reserved this month but not spent. Negative while sent bytes couldn't be counted yet. */
   #left = 0;
-  /** Reservations one after another: what is left is spent by one of them at a time. */
+  /** Reservations run one at a time, since each spends what is left. */
   #turn: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -30,24 +30,24 @@ export class Transfer {
     this.#inBackground = inBackground;
   }
 
-  /** Something is reserved, or about to be, that goes back to the rows soon. */
+  /** Whether reserved bytes will go back to the rows soon. */
   get isBusy(): boolean {
     return this.#left > 0 || this.#waiting > 0;
   }
 
-  /** Bytes that the row of a month counts, and nobody has sent. */
+  /** Returns the bytes that the month's row counts but nobody has sent. */
   unspent(month: string): number {
     return month === this.#month ? this.#left : 0;
   }
 
-  /** Counts bytes that are about to be sent. QUOTA_EXCEEDED when the month has no room for all of them. */
+  /** Counts bytes about to be sent. Throws QUOTA_EXCEEDED if the month has no room for all of them. */
   async take(month: string, bytes: number): Promise<void> {
     if (this.#waiting === 0 && this.unspent(month) >= bytes) this.#left -= bytes;
     else await this.#inTurn(() => this.#reserve(month, bytes));
     this.#giveBackSoon();
   }
 
-  /** Takes back what was counted and not sent. */
+  /** Returns bytes that were counted but not sent. */
   giveBack(month: string, bytes: number): void {
     if (bytes === 0 || this.#closed) return;
     if (month === this.#month) {
@@ -58,7 +58,7 @@ export class Transfer {
     }
   }
 
-  /** Everything unspent goes back to the rows. What comes back later was cut off, and counts as sent. */
+  /** Returns all unspent bytes to the rows. Bytes returned after this count as sent. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -67,7 +67,7 @@ export class Transfer {
 
   async #reserve(month: string, bytes: number): Promise<void> {
     if (month !== this.#month) await this.#begin(month);
-    // Others may add to it meanwhile, and nobody takes from it.
+    // Others may add to it in the meantime, but nobody takes from it.
     const unspent = this.#left;
     if (unspent < bytes) {
       const wanted = { month, bytes: bytes - unspent, ahead: AHEAD_BYTES, unspent };
@@ -85,7 +85,7 @@ export class Transfer {
     }, GIVE_BACK_AFTER_MS).unref();
   }
 
-  /** What comes back to another month meanwhile is none of what is left here. */
+  /** Bytes returned to another month in the meantime don't count towards what is left here. */
   async #begin(month: string): Promise<void> {
     const emptied = this.#empty();
     this.#month = month;

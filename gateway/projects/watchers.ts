@@ -1,16 +1,16 @@
 import type { Effect } from '../commit/job.ts';
 
-/** What has changed in a project, as far as pages tell it apart. `any` comes with every commit. */
+/** The kinds of change that pages tell apart. `any` comes with every commit. */
 export type Topic = 'any' | 'requests' | 'events' | 'routes' | 'sources' | 'channels' | 'keys';
 
 export interface Watcher {
-  /** Called a moment after commits, with what they were about. Never throws. */
+  /** Called shortly after commits with the topics that changed. Never throws. */
   readonly changed: (topics: readonly Topic[]) => void;
-  /** Nothing more is told. */
+  /** Called when no more changes will be reported. */
   readonly ended: () => void;
 }
 
-/** Pages need not be quicker than eyes: what happens within this time is told at once. */
+/** Pages needn't be faster than the eye: changes within this time are reported together. */
 const PAUSE_MS = 200;
 
 export const ALL_TOPICS: readonly Topic[] = [
@@ -25,7 +25,7 @@ export const ALL_TOPICS: readonly Topic[] = [
 
 const TOPICS: Readonly<Partial<Record<Effect['kind'], readonly Topic[]>>> = {
   committed: ['any'],
-  // What it was is known elsewhere.
+  // Another gateway's commit: what changed isn't known here.
   foreign: ALL_TOPICS,
   event_ready: ['events'],
   request_ended: ['requests', 'channels'],
@@ -37,7 +37,7 @@ const TOPICS: Readonly<Partial<Record<Effect['kind'], readonly Topic[]>>> = {
   key_ended: ['keys'],
 };
 
-/** Tells pages that somebody looks at what kind of thing has changed. Costs nothing while nobody looks. */
+/** Tells open pages what kind of thing has changed. Costs nothing while no page is open. */
 export class Watchers {
   readonly #watchers = new Set<Watcher>();
   readonly #topics = new Set<Topic>();
@@ -45,7 +45,7 @@ export class Watchers {
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
 
-  /** `onJoin` is told of each that comes. */
+  /** `onJoin` is called for each new watcher. */
   constructor(onJoin: () => void) {
     this.#onJoin = onJoin;
   }
@@ -54,7 +54,7 @@ export class Watchers {
     return this.#watchers.size;
   }
 
-  /** Returns what takes it away again. One that comes after the close is ended at once. */
+  /** Adds a watcher and returns a function that removes it. After `close`, a new watcher is ended at once. */
   add(watcher: Watcher): () => void {
     if (this.#isClosed) {
       watcher.ended();
@@ -65,7 +65,7 @@ export class Watchers {
     return () => this.#watchers.delete(watcher);
   }
 
-  /** Takes in what came of a commit. */
+  /** Records an effect of a commit. */
   note({ kind }: Effect): void {
     const topics = TOPICS[kind];
     if (this.size === 0 || topics === undefined) return;

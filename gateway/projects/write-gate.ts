@@ -1,17 +1,17 @@
 import { ServiceError, unavailable } from '../../shared/lib/errors.ts';
 import type { CommandName } from '../commit/commands.ts';
 
-/** Where a project is on its way to another gateway. */
+/** How far a project's move to another gateway has come. */
 export type MigrationState =
   | { readonly kind: 'active' }
-  /** It is about to be read-only: work under way is written down, and nothing new begins. */
+  /** About to become read-only: results of work under way are written, and no new work starts. */
   | { readonly kind: 'draining' }
-  /** It is read and not written. */
+  /** Reads only. */
   | { readonly kind: 'readonly' }
-  /** It lives at another gateway: nothing of it is answered here. */
+  /** It lives at another gateway; this one answers nothing for it. */
   | { readonly kind: 'moved'; readonly to: string | null };
 
-/** Results of work that began before: without them it would be done twice. */
+/** Results of work that began earlier; without them it would be done twice. */
 const WHILE_DRAINING: ReadonlySet<CommandName> = new Set([
   'handMail',
   'recordAttempts',
@@ -20,8 +20,8 @@ const WHILE_DRAINING: ReadonlySet<CommandName> = new Set([
 ]);
 
 /**
- * Bookkeeping of reads, by what it answers when it is left out while nothing may be written. What links send meanwhile is
- * owed by whoever counts it, and reserved with the next that is sent.
+ * Bookkeeping of reads, with the answer given when it's skipped because writes are closed. Bytes that links send
+ * meanwhile are owed by their counter and reserved with the next ones sent.
  */
 const FORGONE: ReadonlyMap<CommandName, null | 0> = new Map<CommandName, null | 0>([
   ['noteUse', null],
@@ -34,8 +34,9 @@ const UNSURE_RETRY_SECONDS = 2;
 const MOVED_RETRY_SECONDS = 60;
 
 /**
- * The one way to the writes and reads of a project. While the project is read-only all writes are refused, whichever route they
- * came by; once it has moved, all reads as well. UNAVAILABLE, so that senders keep what they have and come again.
+ * All reads and writes of a project pass here. While the project is read-only, every write is refused, whichever
+ * route it came by; once it has moved, every read too. The error is UNAVAILABLE, so senders keep their data and
+ * retry.
  */
 export class WriteGate {
   #migrationState: MigrationState;
@@ -43,13 +44,13 @@ export class WriteGate {
   #atHand = 0;
   #whenNone: (() => void) | null = null;
 
-  /** `isUnsure`: it may be elsewhere by now, which will be known in a moment. */
+  /** `isUnsure`: the project may have moved; the next heartbeat will tell. */
   constructor(migrationState: MigrationState, isUnsure: () => boolean) {
     this.#migrationState = migrationState;
     this.#isUnsure = isUnsure;
   }
 
-  /** Anything may be written. */
+  /** Whether all writes are allowed. */
   get isOpen(): boolean {
     return this.#migrationState.kind === 'active';
   }
@@ -66,7 +67,7 @@ export class WriteGate {
     this.#migrationState = migrationState;
   }
 
-  /** Resolves when no write is at hand that was let in before. */
+  /** Resolves when all writes let in earlier are done. */
   async drained(): Promise<void> {
     if (this.#atHand > 0) await new Promise<void>((resolve) => (this.#whenNone = resolve));
   }
