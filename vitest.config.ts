@@ -12,11 +12,11 @@ const ALONE = [
 ];
 
 /**
- * Those that run a second time with every gateway over a libSQL server, as many callers meet in one transaction or
- * soon after each other there. What a driver does is pinned by `store/conformance*.int.test.ts`, over every driver;
+ * Those that run a second time with every gateway over a libSQL server: many callers meet in one transaction there, or
+ * read pages of what others write. What a driver does is pinned by `store/conformance*.int.test.ts`, over every driver;
  * that each operation works over a server, by `surface/parity-gateway.e2e.test.ts`.
  */
-const REMOTE = ['idempotency', 'leases', 'people-races'];
+const REMOTE = ['idempotency', 'inbox', 'kv', 'leases', 'people-races'];
 
 interface Kind {
   readonly suffix: string;

@@ -66,6 +66,14 @@ describe('route_add', () => {
     }
   });
 
+  it('refuses an address of this machine unless it is allowed', async () => {
+    const strict = await TestGateway.start();
+    const body = { callback_url: receiver.url() };
+    const answer = await strict.call('POST', '/v1/routes', { body });
+    await strict.stop();
+    expect(answer.body).toMatchObject({ error: { code: 'CALLBACK_URL_REJECTED' } });
+  });
+
   it('takes 50 routes, and another one when one was removed', async () => {
     const added = [];
     for (let n = 0; n < 50; n += 1) added.push(await routes.add(receiver.url(`/${n}`)));
