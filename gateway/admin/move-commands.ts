@@ -37,7 +37,7 @@ export async function runExport({
     signal,
     onHeld: (slug) =>
       process.stderr.write(
-        `${slug} is held: it can be read, and nothing can be written. To end that: svc gateway project release ${slug}\n`,
+        `${slug} is on hold: read-only. To end the hold: svc gateway project release ${slug}\n`,
       ),
     onProgress: progressOn(process.stderr, 'Exporting', 'blob'),
     onRows: progressOn(process.stderr, 'Exporting', 'row'),

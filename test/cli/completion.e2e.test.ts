@@ -202,7 +202,7 @@ describe('the names that are asked for', () => {
     const { code, err } = await valuesOf('secrets', { SVC_HOME: '/nonexistent' });
     expect({ code, err }).toEqual({
       code: 2,
-      err: expect.stringContaining('--values cannot be "secrets"'),
+      err: expect.stringContaining(`--values can't be "secrets"`),
     });
   });
 });

@@ -59,7 +59,7 @@ const LIST = ['inbox', 'list'];
 const UNREACHABLE = {
   code: 7,
   signal: null,
-  err: expect.stringContaining('UNREACHABLE: The daemon is not running'),
+  err: expect.stringContaining("UNREACHABLE: The daemon isn't running"),
 };
 
 function caches(folder = join(place.path, 'dist')): string[] {

@@ -57,7 +57,7 @@ describe('the lock of the credentials file', () => {
   it('is not taken from one that runs, and who waits in vain learns which', async () => {
     symlinkSync(String(process.pid), `${path}.lock`);
     const waiting = elsewhere(`storeLocalKey(path, { apiKey: 'k', project: 'p' });`);
-    await expect(waiting).rejects.toThrow(`is being changed by process ${process.pid}`);
+    await expect(waiting).rejects.toThrow(`is in use by process ${process.pid}`);
     expect(existsSync(path)).toBe(false);
   });
 });

@@ -340,7 +340,7 @@ describe('an address', () => {
         {
           error: {
             code: 'NOT_FOUND',
-            hint: `Webhooks, links, pages and sign-in are at the gateway: ${proxy.url}`,
+            hint: `Use the gateway for webhooks, links, pages and sign-in: ${proxy.url}`,
           },
         },
       ]);

@@ -241,7 +241,7 @@ describe('svc up and svc down', () => {
     const old = await pretendOldDaemon();
     const { code, err } = await svc('up', '--port', '0', '--json');
     expect(code).toBe(0);
-    expect(err).toContain('Replaced the daemon of release 0.0.1');
+    expect(err).toContain('Replaced daemon 0.0.1');
     expect(old.exitCode).toBe(0);
   });
 });

@@ -145,7 +145,7 @@ describe('while the gateway is away', () => {
       isDated: Date.parse(String(offline_since)) > 0,
       detail,
     }));
-    const detail = 'The gateway cannot be reached: ECONNREFUSED.';
+    const detail = "The gateway can't be reached: ECONNREFUSED.";
     expect(seen).toEqual(of(LONG, { state: 'offline', reads: 'stale', isDated: true, detail }));
   });
 

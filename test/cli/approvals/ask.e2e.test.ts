@@ -131,7 +131,9 @@ describe('svc ask approval', () => {
     const { code, out, err } = await ended;
     expect(code).toBe(0);
     expect(parsedLine(out)).toMatchObject({ status: 'approved' });
-    expect(err).toContain('The daemon is away. The request stays open, and this waits on.');
+    expect(err).toContain(
+      "The daemon isn't running. The request stays open, and svc keeps waiting.",
+    );
     // Asked once, whatever was repeated.
     const items: unknown = parsedLine((await daemon.svc('request', 'list')).out)['items'];
     const same = (Array.isArray(items) ? items : []).map(fieldsOf);

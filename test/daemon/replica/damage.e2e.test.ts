@@ -195,7 +195,7 @@ describe('a gateway whose database has more than tables', () => {
       () => replica.status,
       (status) => status.detail !== null,
     );
-    expect(detail).toBe('It has "endless", which is no plain table and no index.');
+    expect(detail).toBe(`It has "endless", which isn't a plain table or index.`);
     expect(replica.store).toBeNull();
   });
 });
@@ -244,7 +244,7 @@ describe('a copy that is in order', () => {
       () => replica.status,
       (status) => status.detail !== null,
     );
-    expect(detail).toBe('What is new cannot be fetched: The gateway answered 503: Trouble.');
+    expect(detail).toBe("svc can't fetch new data: The gateway answered 503: Trouble.");
     stage.door.trouble = () => null;
     await caughtUp(replica, position);
     expect(stage.copies).toBe(1);

@@ -176,9 +176,7 @@ describe('a schema', () => {
     stage.door.rewrite = later;
     const replica = stage.replica();
     const { detail } = await untilState(replica, 'unsupported');
-    expect(detail).toMatch(
-      /^The gateway has schema 99, this release knows \d+: update svc here\.$/,
-    );
+    expect(detail).toMatch(/^The gateway uses schema 99, this release \d+: update svc here\.$/);
     expect(stage.copies).toBe(0);
     stage.door.rewrite = (body) => body;
     await untilState(replica, 'live');

@@ -97,7 +97,7 @@ describe('an export without a gateway', () => {
 
   it('holds the project where it is to, and leaves it held', async () => {
     const ran = await exported(SLUG, folder, '--hold');
-    expect(ran.err).toContain(`${SLUG} is held: it can be read, and nothing can be written.`);
+    expect(ran.err).toContain(`${SLUG} is on hold: read-only.`);
     expect(readFileSync(join(folder, 'manifest.json'), 'utf8')).toContain('"held": true');
     const gateway = await TestGateway.start({ folder: data });
     const { apiKey: key } = project;
