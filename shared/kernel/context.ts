@@ -224,7 +224,7 @@ export type Change =
   | { readonly kind: 'inbox' };
 
 /** An event that became claimable, as waits see it. */
-export interface EventReady {
+interface EventReady {
   readonly source: string;
   readonly type: string;
 }
