@@ -123,7 +123,7 @@ describe('svc ask approval', () => {
     if (how === 'down') await daemon.svc('down');
     else process.kill(Number(parsedLine((await daemon.svc('status')).out)['pid']), 'SIGKILL');
     // One that is back too soon is not missed.
-    await expect.poll(said, PATIENCE).toContain('The daemon is away.');
+    await expect.poll(said, PATIENCE).toContain("The daemon isn't running.");
     const { port } = new URL(daemon.url);
     const up = async () => (await daemon.svc('up', '--port', port, '--json')).code;
     await expect.poll(up, PATIENCE).toBe(0);

@@ -76,7 +76,7 @@ describe('a gateway that is gone', () => {
     await caughtUp(replica, await stage.write('b'));
     expect(replica.status.offlineSince).toBeNull();
     // One line each, however often it was tried.
-    const contact = lines.filter(({ msg }) => String(msg).includes('the gateway is'));
+    const contact = lines.filter(({ msg }) => String(msg).includes('the gateway'));
     expect(contact).toMatchObject([
       { level: 40, msg: 'replica: lost the gateway', gateway: stage.door.url },
       { level: 30, msg: 'replica: the gateway is back', gateway: stage.door.url },
