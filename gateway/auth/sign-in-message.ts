@@ -25,11 +25,11 @@ export function signInMessage(login: LoginView, url: string): MessageText {
     ...(client.userAgent === null
       ? []
       : [['Browser', unlinked(client.userAgent, AGENT_CHARS_MAX)]]),
-    ['Begun', `${isoTime(createdAt).slice(0, 16).replace('T', ' ')} UTC`],
+    ['Started', `${isoTime(createdAt).slice(0, 16).replace('T', ' ')} UTC`],
   ];
   return {
     subject: `svc: confirm sign-in ${userCode}`,
-    text: `Somebody wants to sign in to svc with this address.
+    text: `Someone wants to sign in to svc with this address.
 
 ${facts.map(([name = '', value = '']) => `${`${name}:`.padEnd(COLUMN)}${value}`).join('\n')}
 
@@ -38,9 +38,9 @@ Confirm on this page, and only if your terminal shows the same code:
 ${url}
 
 Opening the page confirms nothing; its button does. The link works for 15
-minutes. Whoever has it can sign in as you: do not pass this mail on.
+minutes. Anyone with it can sign in as you, so don't forward this email.
 
-It was not you? Then say so on the page, or do nothing. Replies are not read.
+Wasn't you? Say so on the page, or do nothing. We don't read replies.
 `,
   };
 }

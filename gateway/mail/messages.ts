@@ -25,10 +25,10 @@ type Field = readonly [name: string, value: string];
 const ASKS: Readonly<Record<RequestKind, readonly [subject: string, line: string]>> = {
   approval: ['approve?', 'An agent asks you to approve an action.'],
   question: ['question:', 'An agent asks you a question.'],
-  policy: ['approve policy?', 'An agent asks you to approve a change of the policy.'],
+  policy: ['approve policy?', 'An agent asks you to approve a policy change.'],
   file_url: ['approve link?', 'An agent asks you to approve a public link to a file.'],
-  email_send: ['approve mail?', 'An agent asks you to approve mail that it wants to send.'],
-  channel: ['approve channel?', 'An agent asks you to approve one more person to ask.'],
+  email_send: ['approve mail?', 'An agent asks you to approve an email it wants to send.'],
+  channel: ['approve channel?', 'An agent asks you to approve a new approver.'],
 };
 
 /** A person is asked. Nothing in the message decides: its one link leads to the page that does. */
@@ -48,8 +48,8 @@ export function askMessage({ request, channel }: Opened, url: string): MessageTe
       [`${words.next} on this page. It shows the same fingerprint:`],
       [url],
       [
-        'Opening the page decides nothing; its buttons do. Whoever has the link can',
-        'use them in your name: do not pass this mail on. Replies are not read.',
+        'Opening the page decides nothing; its buttons do. Anyone with the link can',
+        "decide in your name, so don't forward this email. We don't read replies.",
       ],
       [...words.unexpected, `To stop the agent, revoke its key ${nameText(request.keyName)}.`],
       [reachedBy(channel.label, request.project)],
@@ -59,18 +59,18 @@ export function askMessage({ request, channel }: Opened, url: string): MessageTe
 }
 
 const APPROVAL_WORDS = {
-  expiry: '; after that it counts as not approved',
+  expiry: '; after that it is not approved',
   next: 'Read all of it and decide',
   unexpected: [
-    'You did not expect this? Then deny it on the page, or do nothing: without',
-    'your approval it counts as not approved.',
+    "Didn't expect this? Deny it on the page, or do nothing: without",
+    'your approval the agent may not go on.',
   ],
 };
 
 const QUESTION_WORDS = {
   expiry: '',
   next: 'Answer',
-  unexpected: ['You did not expect this? Then do not answer.'],
+  unexpected: ["Didn't expect this? Don't answer."],
 };
 
 /** A person is told what a policy rule approved. Nothing is asked, so there is no link. */
@@ -79,7 +79,7 @@ export function tellMessage({ request, channel }: Opened): MessageText {
   return {
     subject: subjectOf(request.project, `approved by policy: ${request.summary}`),
     text: messageBody([
-      ['Your policy approved what an agent asked for. Nothing is left to do. In its words:'],
+      ["Your policy approved an agent's request. You don't need to do anything. The agent wrote:"],
       summaryLines(request),
       fieldLines([
         ...whoAndWhat(request),
@@ -87,8 +87,8 @@ export function tellMessage({ request, channel }: Opened): MessageText {
         ['Approved', timeText(decidedAt ?? createdAt)],
       ]),
       [
-        'You would not have approved this? Then change the rule. To stop the agent,',
-        `revoke its key ${nameText(request.keyName)}. Replies are not read.`,
+        "Wouldn't have approved this? Change the rule. To stop the agent,",
+        `revoke its key ${nameText(request.keyName)}. We don't read replies.`,
       ],
       [reachedBy(channel.label, request.project)],
       ...agentsWords(request),
@@ -101,7 +101,7 @@ export function verifyMessage({ label, project, address }: ChannelView, url: str
   return {
     subject: subjectOf(project, 'confirm this address'),
     text: messageBody([
-      ['You are to be asked here when agents of a project need approval.'],
+      ["Someone wants to ask you here when a project's agents need approval."],
       fieldLines([
         ['Project', projectText(project)],
         field('Channel', label),
@@ -111,9 +111,9 @@ export function verifyMessage({ label, project, address }: ChannelView, url: str
       [url],
       [
         'Opening the page confirms nothing; its button does. The link works for a day.',
-        'The owner of the project has to agree as well before you are asked anything.',
+        'The project owner has to agree too before anyone asks you anything.',
       ],
-      ['You did not expect this? Then do nothing. Replies are not read.'],
+      ["Didn't expect this? Do nothing. We don't read replies."],
     ]),
   };
 }
@@ -137,7 +137,7 @@ function whoAndWhat(request: RequestView): Field[] {
   const label = agent.label === null ? 'unnamed' : nameText(agent.label);
   return [
     ['Project', projectText(project)],
-    ['Agent', `${label} on ${oneLine(agent.platform, NAME_CHARS_MAX)}, as it says of itself`],
+    ['Agent', `${label} on ${oneLine(agent.platform, NAME_CHARS_MAX)}, by its own account`],
     field('Key', keyName),
     ...(action === null ? [] : [field('Action', action)]),
     ...(amount === null ? [] : [['Amount', String(amount)] as const]),
@@ -170,7 +170,7 @@ function reachedBy(label: string, project: RequestView['project']): string {
 /** What our own look at it found is ours, but it may name rules, or addresses. */
 function remarkLines({ kind, warnings }: RequestView): string[] {
   if (warnings.length === 0) return [];
-  const what = kind === 'policy' ? 'Mind in this policy:' : 'Mind:';
+  const what = kind === 'policy' ? 'Check in this policy:' : 'Check:';
   return [what, ...warnings.map((one) => `- ${oneLine(one, REMARK_CHARS_MAX)}`)];
 }
 
@@ -185,8 +185,8 @@ function agentsWords({ details, diff, note, options }: RequestView): string[][] 
   ].flat();
   if (pieces.length === 0) return [];
   const warning = [
-    'What follows was written by the agent, each line marked with ">".',
-    'Nothing behind such a mark is from us, whatever it says.',
+    'The agent wrote the rest. Each of its lines starts with ">".',
+    'Nothing after that mark is from us, whatever it says.',
   ];
   return [warning, ...pieces];
 }

@@ -39,7 +39,7 @@ const KINDS: Readonly<Record<RequestKind, KindWords>> = {
   },
   file_url: {
     title: 'Public link to a file asked',
-    meaning: 'An agent wants a link to a file. Whoever has the link can download the file.',
+    meaning: 'An agent wants a link to a file. Anyone with the link can download the file.',
     summary: 'What it wants to share',
   },
   email_send: {

@@ -12,7 +12,7 @@ const HELP =
   'I bring you what software agents ask, and carry back what you decide.\n\n' +
   'Decide with the buttons under a request. Answer a question by replying to it.\n' +
   'To be asked here, open the link that your project made for you when it added this channel.';
-const LINK_DEAD = 'This link does not work any more. Ask for a new one.';
+const LINK_DEAD = "This link doesn't work any more. Ask for a new one.";
 const NOT_YOURS = 'This request does not take replies any more, or it is not yours to decide.';
 const WORDS_ONLY = 'Only text can be passed on. Please reply again, in words.';
 const USE_BUTTONS =

@@ -35,7 +35,7 @@ export function confirm(
         </button>
       </Form>
       <a class="btn small" href={back} data-up>
-        No, go back
+        Cancel
       </a>
     </section>
   );

@@ -24,7 +24,7 @@ export function SignInPage({ frame, csrf, problem, email, isOut }: SignInProps):
       </div>
       <Problem text={problem} />
       <section class="card stack" aria-labelledby="by-mail">
-        <h2 id="by-mail">As the owner</h2>
+        <h2 id="by-mail">Sign in as the owner</h2>
         <form method="post" action={`${frame.root}/sign-in`} class="stack">
           <input type="hidden" name="csrf" value={csrf} />
           <div>
@@ -39,11 +39,11 @@ export function SignInPage({ frame, csrf, problem, email, isOut }: SignInProps):
               value={email}
             />
           </div>
-          <button class="btn yes">Mail me a link</button>
+          <button class="btn yes">Email me a link</button>
         </form>
       </section>
       <section class="card stack" aria-labelledby="by-key">
-        <h2 id="by-key">With the key of a machine</h2>
+        <h2 id="by-key">Sign in with a machine’s key</h2>
         <p>
           Run <code class="mono">svc open</code> on a machine that is signed in. You see what its
           key may see; a key decides nothing.
@@ -56,11 +56,11 @@ export function SignInPage({ frame, csrf, problem, email, isOut }: SignInProps):
 /** The same for every address. */
 export function MailedPage({ frame }: { readonly frame: PageFrame }): JSX.Element {
   return (
-    <PlainPage frame={frame} title="Look at your mail">
+    <PlainPage frame={frame} title="Check your email">
       <div class="end good">
         <Icon name="yes" />
         <div>
-          <h1>Look at your mail</h1>
+          <h1>Check your email</h1>
           <p>
             A link is on its way to this address. It works for 15 minutes, once. On a machine
             without a mail server the letter is in its outbox:{' '}
@@ -95,8 +95,8 @@ export function EnterPage(shown: EnterProps): JSX.Element {
         <h1>Open the inbox?</h1>
         <p class="lead">
           {kind === 'key'
-            ? 'You see what the key of the machine that asked for this link may see, for 12 hours.'
-            : 'You are signed in as the owner in this browser, for 12 hours.'}
+            ? 'You see what that machine’s key may see, for 12 hours.'
+            : 'This signs you in as the owner in this browser for 12 hours.'}
           {isOther && ' What is open in this browser as somebody else ends.'}
         </p>
       </div>
@@ -126,9 +126,9 @@ export function ProjectsPage({
 }: Pick<EnterProps, 'frame' | 'csrf' | 'projects'>): JSX.Element {
   return (
     <PlainPage frame={frame} title="Projects">
-      <h1>{projects.length === 0 ? 'There is no project for you' : 'Which project?'}</h1>
+      <h1>{projects.length === 0 ? 'No projects' : 'Which project?'}</h1>
       {projects.length === 0 ? (
-        <p>No project here has your address as its owner’s.</p>
+        <p>You don’t own a project here.</p>
       ) : (
         <ul class="rows">
           {projects.map(({ name, slug }) => (

@@ -130,7 +130,7 @@ async function useLink(ui: Ui, c: Ctx, kind: Link['holder']['kind']): Promise<Re
 function deadLink(ui: Ui, c: Ctx): Promise<Response> {
   return message(ui, c, {
     status: 404,
-    heading: 'This link does not work',
+    heading: 'This link doesn’t work',
     text: 'It was used, or its time is over. Ask for another one: run svc open again, or have a new link mailed.',
   });
 }

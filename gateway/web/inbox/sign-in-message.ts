@@ -7,7 +7,7 @@ const ADDRESS_CHARS_MAX = 80;
 export function inboxSignInMessage(url: string, from: string): MessageText {
   return {
     subject: 'svc: open your inbox',
-    text: `Somebody wants to open the inbox of svc with this address.
+    text: `Someone wants to open the svc inbox with this address.
 
 Address:  ${oneLine(from, ADDRESS_CHARS_MAX)}
 
@@ -16,9 +16,9 @@ Open it with the button on this page, in the browser that you want to use:
 ${url}
 
 Opening the page signs nobody in; its button does. The link works for 15
-minutes, once. Whoever has it can decide as you: do not pass this mail on.
+minutes, once. Anyone with it can decide as you, so don't forward this email.
 
-It was not you? Then do nothing. Replies are not read.
+Wasn't you? Do nothing. We don't read replies.
 `,
   };
 }

@@ -18,7 +18,7 @@ export function ChannelPage({ channel, csrf, problem }: PageResult): JSX.Element
       <div>
         <h1>Confirm your address?</h1>
         <p class="lead">
-          Somebody wants to ask you by email when agents of this project need a person.
+          Someone wants to ask you by email when this project’s agents need a person.
         </p>
       </div>
       {problem !== null && (
@@ -54,8 +54,8 @@ function Confirmed({ channel }: Pick<PageResult, 'channel'>): JSX.Element {
           <h1>Address confirmed</h1>
           <p>
             {active
-              ? 'You are asked at this address when a decision is needed.'
-              : 'The owner of the project is asked to approve you next. After that you are asked at this address.'}
+              ? 'We ask you at this address when a decision is needed.'
+              : 'Next, the project owner approves you. Then we ask you at this address.'}
           </p>
         </div>
       </div>

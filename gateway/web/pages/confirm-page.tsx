@@ -35,7 +35,7 @@ export function ConfirmProps({ opened, choice, csrf, step }: Confirmed): JSX.Ele
           <strong>High risk.</strong> Nothing has been decided yet.
         </p>
       </div>
-      <h1>Really approve this?</h1>
+      <h1>Approve this high-risk action?</h1>
       <CautionNote
         texts={[
           [request.action ?? '', 'exact'],
@@ -51,7 +51,7 @@ export function ConfirmProps({ opened, choice, csrf, step }: Confirmed): JSX.Ele
         <Facts request={request} />
         {option !== null && (
           <div class="text">
-            <h2>Only in this way</h2>
+            <h2>Only like this</h2>
             <p class="summary">
               <AgentText text={option} reading="line" />
             </p>
@@ -68,7 +68,7 @@ export function ConfirmProps({ opened, choice, csrf, step }: Confirmed): JSX.Ele
         )}
         <Confirmation action={request.action} csrf={csrf} step={step} />
         <a class="btn" href="?">
-          No, go back
+          Cancel
         </a>
       </section>
     </>

@@ -13,7 +13,7 @@ export const KINDS: Readonly<Record<RequestKind, KindWords>> = {
   approval: {
     noun: 'Approval',
     heading: 'Approve this action?',
-    lead: 'An agent waits for your decision.',
+    lead: 'An agent is waiting for your decision.',
   },
   question: {
     noun: 'Question',
@@ -27,18 +27,18 @@ export const KINDS: Readonly<Record<RequestKind, KindWords>> = {
   },
   file_url: {
     noun: 'Public link',
-    heading: 'Make a public link to a file?',
-    lead: 'Whoever has the link can download the file until the link expires.',
+    heading: 'Create a public link to a file?',
+    lead: 'Anyone with the link can download the file until it expires.',
   },
   email_send: {
     noun: 'Email',
     heading: 'Send this email?',
-    lead: 'It is sent as soon as you approve, and cannot be called back.',
+    lead: 'It’s sent as soon as you approve. You can’t take it back.',
   },
   channel: {
     noun: 'New approver',
-    heading: 'Let somebody else decide, too?',
-    lead: 'Once approved, whoever is behind this channel approves and denies in this project, as you do.',
+    heading: 'Add an approver?',
+    lead: 'Once you approve, this person approves and denies in this project, just as you do.',
   },
 };
 
@@ -66,7 +66,7 @@ const ENDS: Readonly<Record<Ended, EndWords>> = {
     heading: 'Approved with a change',
     tone: 'good',
     icon: 'yes',
-    meaning: 'The agent may go on, but only in this way:',
+    meaning: 'The agent may go on, but only like this:',
     participle: 'approved with a change',
   },
   denied: {
@@ -77,17 +77,17 @@ const ENDS: Readonly<Record<Ended, EndWords>> = {
     participle: 'denied',
   },
   needs_context: {
-    heading: 'More context asked for',
+    heading: 'More context requested',
     tone: 'calm',
     icon: 'ask',
-    meaning: 'Nothing is approved. The agent has to ask again, and say more.',
+    meaning: 'Nothing is approved. The agent has to ask again with more context.',
     participle: 'sent back for more context',
   },
   answered: {
     heading: 'Answered',
     tone: 'good',
     icon: 'yes',
-    meaning: 'The agent was given this answer:',
+    meaning: 'The agent got this answer:',
     participle: 'answered',
   },
   expired: {
@@ -95,35 +95,35 @@ const ENDS: Readonly<Record<Ended, EndWords>> = {
     tone: 'calm',
     icon: 'time',
     meaning:
-      'Nobody decided in time, so it is not approved. If it still matters, the agent can ask again.',
+      'Nobody decided in time, so it isn’t approved. If it still matters, the agent can ask again.',
     participle: 'expired',
   },
 };
 
 const MEANINGS: Readonly<Partial<Record<RequestKind, Partial<Record<Ended, string>>>>> = {
   policy: {
-    approved: 'The new rules hold from now on.',
+    approved: 'The new rules are in force.',
     denied: 'The rules stay as they were.',
     needs_context:
-      'The rules stay as they were. Whoever proposed them has to ask again, and say more.',
+      'The rules stay as they were. The agent has to propose them again with more context.',
     expired: 'Nobody decided in time. The rules stay as they were.',
   },
   file_url: {
-    approved: 'The agent can now make this link, once.',
-    denied: 'No link is made.',
+    approved: 'The agent can now create this link, once.',
+    denied: 'No link is created.',
   },
   email_send: {
     approved: 'The email is on its way.',
-    denied: 'The email is not sent.',
-    expired: 'Nobody decided in time. The email is not sent.',
+    denied: 'The email isn’t sent.',
+    expired: 'Nobody decided in time. The email isn’t sent.',
   },
   channel: {
-    approved: 'This channel can decide from now on.',
-    denied: 'This channel cannot decide anything.',
-    expired: 'Nobody decided in time. This channel cannot decide anything.',
+    approved: 'This channel can now decide.',
+    denied: 'This channel can’t decide anything.',
+    expired: 'Nobody decided in time. This channel can’t decide anything.',
   },
   question: {
-    needs_context: 'The question is not answered. The agent has to ask again, and say more.',
+    needs_context: 'The question isn’t answered. The agent has to ask again with more context.',
     denied: 'The question is closed without an answer.',
     expired: 'Nobody answered in time. If it still matters, the agent can ask again.',
   },
@@ -163,7 +163,7 @@ export function lateSentence(verb: Choice['verb'], status: Ended): string {
   const same = ENDS_IN[verb].includes(status) && (verb === 'approve' || verb === 'deny');
   const { participle } = ENDS[status];
   if (same)
-    return `It was already ${participle} when your ${VERBS[verb]} arrived: nothing changed.`;
+    return `It was already ${participle} when your ${VERBS[verb]} arrived, so nothing changed.`;
   const already = status === 'expired' ? 'had expired' : `was already ${participle}`;
   return `Your ${VERBS[verb]} came too late and changed nothing: the request ${already}.`;
 }

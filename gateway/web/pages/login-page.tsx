@@ -21,9 +21,9 @@ export function LoginPage({ login, csrf, problem }: PageResult): JSX.Element {
   return (
     <Document title="Confirm sign-in" project={null}>
       <div>
-        <h1>Is it you who signs in?</h1>
+        <h1>Are you signing in?</h1>
         <p class="lead">
-          Somebody wants to sign in as <AgentText text={email} reading="exact" />.
+          Someone wants to sign in as <AgentText text={email} reading="exact" />.
         </p>
       </div>
       {problem !== null && (
@@ -37,7 +37,7 @@ export function LoginPage({ login, csrf, problem }: PageResult): JSX.Element {
       <section class="card stack" aria-label="The sign-in">
         <p class="usercode exact">{userCode}</p>
         <p>
-          <strong>Confirm only if the code on your terminal is the same.</strong> Otherwise somebody
+          <strong>Confirm only if your terminal shows the same code.</strong> Otherwise somebody
           else would be signed in as you.
         </p>
         <form method="post" class="stack">
@@ -69,7 +69,7 @@ function Begun({ login }: Pick<PageResult, 'login'>): JSX.Element {
         <Fact name="Computer" text={client.host} />
         <Fact name="Address" text={client.address} reading="exact" />
         <Fact name="Browser" text={client.userAgent} />
-        <dt>Begun</dt>
+        <dt>Started</dt>
         <dd>
           <Ago at={createdAt} now={now} />
         </dd>
@@ -78,7 +78,7 @@ function Begun({ login }: Pick<PageResult, 'login'>): JSX.Element {
           in {lengthOfTime(expiresAt - now)}, at <Time at={expiresAt} now={now} />
         </dd>
       </dl>
-      <p class="soft">Program, computer and browser are what it says of itself.</p>
+      <p class="soft">The program reported its own name, computer and browser.</p>
     </>
   );
 }
@@ -118,27 +118,27 @@ const ENDS: Readonly<Record<Exclude<LoginState, 'waiting'>, EndWords>> = {
     heading: 'Signed in',
     tone: ' good',
     icon: 'yes',
-    meaning: 'Your terminal goes on by itself. You can close this page.',
+    meaning: 'Your terminal continues. You can close this page.',
   },
   used: {
     heading: 'Signed in',
     tone: ' good',
     icon: 'yes',
-    meaning: 'This link was used, and does nothing more. You can close this page.',
+    meaning: 'This link has been used and no longer works. You can close this page.',
   },
   denied: {
-    heading: 'Nobody was signed in',
+    heading: 'No one was signed in',
     tone: '',
     icon: 'no',
     meaning:
-      'This sign-in was refused and cannot be confirmed any more. Whoever typed your address has learned nothing from it.',
+      'You refused this sign-in, so nobody can confirm it any more. The person who typed your address learned nothing from it.',
   },
   expired: {
     heading: 'This sign-in has expired',
     tone: '',
     icon: 'time',
     meaning:
-      'Nobody was signed in. Start again in your terminal, and use the link in the new mail.',
+      'Nobody was signed in. Start again in your terminal and use the link in the new email.',
   },
 };
 
@@ -167,9 +167,9 @@ function LoginEndPage({
 /** For a link that was never given out and for one that is forgotten: which of the two is nobody's business. */
 export function DeadLoginPage(): JSX.Element {
   return (
-    <MessagePage heading="This link does not work" icon="broken">
-      <p>It may be incomplete, or no longer in use. Opening it changed nothing.</p>
-      <p>Start again in your terminal, and use the link in the new mail.</p>
+    <MessagePage heading="This link doesn’t work" icon="broken">
+      <p>It may be incomplete or no longer valid. Opening it changed nothing.</p>
+      <p>Start again in your terminal and use the link in the new email.</p>
     </MessagePage>
   );
 }

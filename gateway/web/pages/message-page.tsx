@@ -27,8 +27,8 @@ export function MessagePage({ heading, icon = 'warn', children }: Message): JSX.
 /** For a link that was never given out and for one that is dead: which of the two is nobody's business. */
 export function DeadLinkPage(): JSX.Element {
   return (
-    <MessagePage heading="This link does not work" icon="broken">
-      <p>It may be incomplete, or no longer in use. Opening it changed nothing.</p>
+    <MessagePage heading="This link doesn’t work" icon="broken">
+      <p>It may be incomplete or no longer valid. Opening it changed nothing.</p>
       <p>
         Open the newest message that you were sent, and use the link in it. If that does not work
         either, tell whoever runs the agent: it can ask you again.

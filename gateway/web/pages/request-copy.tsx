@@ -70,7 +70,7 @@ export function LongText({
       {folded !== '' && (
         <details>
           <summary>
-            Read on: {digitsOf(foldedChars)} {nounFor(foldedChars, 'character')}
+            Show {digitsOf(foldedChars)} {nounFor(foldedChars, 'character')}
             {lines > 1 && ` on ${lines} lines`} more
           </summary>
           <div class={names} dir="auto" translate="no">
@@ -92,10 +92,10 @@ export function CautionNote({
 }): JSX.Element | null {
   const { hidden, lookalike, directions } = cautionsOf(texts);
   const sentences = [
-    hidden && 'It has hidden characters. Each is shown as a small box with its number.',
+    hidden && 'It has hidden characters, each shown as a small box with its number.',
     lookalike &&
-      'Marked characters are not plain Latin letters, digits or signs, and can look like others.',
-    directions && 'It mixes writing from left to right and from right to left: read with care.',
+      'Marked characters aren’t plain Latin letters, digits or signs and can look like others.',
+    directions && 'It mixes left-to-right and right-to-left text, so read with care.',
   ].filter((sentence) => sentence !== false);
   if (sentences.length === 0) return null;
   return (
@@ -103,7 +103,7 @@ export function CautionNote({
       <Icon name="warn" />
       <div>
         <p>
-          <strong>Look twice at what {writer} wrote.</strong>
+          <strong>Look closely at what {writer} wrote.</strong>
         </p>
         {sentences.map((sentence) => (
           <p>{sentence}</p>

@@ -89,7 +89,7 @@ function Decisions({ opened, csrf, form }: Asked): JSX.Element {
       </div>
       {options.length > 0 && (
         <fieldset>
-          <legend>Or approve in one of these ways only</legend>
+          <legend>Or approve only one of these</legend>
           {options.map((option, index) => (
             <Option says="Approve, but only:" option={option} index={index} />
           ))}
@@ -118,7 +118,7 @@ function Answers({ opened, csrf, form }: Asked): JSX.Element {
         <input type="hidden" name="csrf" value={csrf} />
         <div>
           <label for="text">
-            {options.length > 0 ? 'Or answer in your words' : 'In your words'}
+            {options.length > 0 ? 'Or answer in your own words' : 'In your own words'}
           </label>
           <Area id="text" name="text" value={form.text} required />
         </div>

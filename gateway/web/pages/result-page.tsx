@@ -56,7 +56,7 @@ export function ResultProps({ opened, status, late }: Ended): JSX.Element {
           )}
         </div>
       </div>
-      <p class="soft">This is final; you can close this page. Below is what was asked.</p>
+      <p class="soft">This is final. You can close this page. Here is the request.</p>
       <Subject request={request} />
       <About opened={opened} />
     </>

@@ -123,7 +123,7 @@ function Warnings({ warnings, kind }: WarningsProps): JSX.Element | null {
       <div>
         <p>
           <strong>
-            {kind === 'policy' ? 'Found when the rules were checked' : 'Mind before it is sent'}
+            {kind === 'policy' ? 'Found when the rules were checked' : 'Check before sending'}
           </strong>
         </p>
         <ul>
@@ -145,11 +145,11 @@ function Diff({ lines }: { readonly lines: readonly string[] }): JSX.Element | n
   const folded = lines.slice(DIFF_OPEN_LINES);
   return (
     <div class="text">
-      <h2>Change, line by line: + comes, - goes</h2>
+      <h2>Changes: + added, - removed</h2>
       <DiffLines lines={lines.slice(0, DIFF_OPEN_LINES)} />
       {folded.length > 0 && (
         <details>
-          <summary>Read on: {pluralize(folded.length, 'more line')}</summary>
+          <summary>Show {pluralize(folded.length, 'more line')}</summary>
           <DiffLines lines={folded} />
         </details>
       )}
@@ -190,7 +190,7 @@ export function About({ opened }: { readonly opened: Opened }): JSX.Element {
         <dt>By</dt>
         <dd>
           {agent.label === null ? (
-            'an agent without a name'
+            'an unnamed agent'
           ) : (
             <>
               calls itself <AgentText text={agent.label} reading="line" />
@@ -210,7 +210,7 @@ export function About({ opened }: { readonly opened: Opened }): JSX.Element {
         <dd>
           <span class="exact mono">{request.fingerprint.replaceAll(/(.{4})(?=.)/g, '$1 ')}</span>
           <br />
-          <span class="soft">the same in every message about it</span>
+          <span class="soft">the same in every message about this request</span>
         </dd>
         <dt>To</dt>
         <dd>

@@ -22,29 +22,29 @@ describe('a message that asks', () => {
 > Deploy version 1.2.3
 
 Project:     "Web Shop" (web-shop)
-Agent:       "deploy-bot" on claude-code, as it says of itself
+Agent:       "deploy-bot" on claude-code, by its own account
 Key:         "ci"
 Action:      "deploy.production"
 Amount:      1200.5
 Risk:        high
 Fingerprint: 0123456789ab
-Expires:     2026-01-03 12:00 UTC; after that it counts as not approved
+Expires:     2026-01-03 12:00 UTC; after that it is not approved
 
 Read all of it and decide on this page. It shows the same fingerprint:
 
 https://svc.example.com/a/t0ken
 
-Opening the page decides nothing; its buttons do. Whoever has the link can
-use them in your name: do not pass this mail on. Replies are not read.
+Opening the page decides nothing; its buttons do. Anyone with the link can
+decide in your name, so don't forward this email. We don't read replies.
 
-You did not expect this? Then deny it on the page, or do nothing: without
-your approval it counts as not approved.
+Didn't expect this? Deny it on the page, or do nothing: without
+your approval the agent may not go on.
 To stop the agent, revoke its key "ci".
 
 You are the channel "ops" of the project "Web Shop" (web-shop).
 
-What follows was written by the agent, each line marked with ">".
-Nothing behind such a mark is from us, whatever it says.
+The agent wrote the rest. Each of its lines starts with ">".
+Nothing after that mark is from us, whatever it says.
 
 Options:
 
@@ -84,7 +84,7 @@ Details:
       URL,
     );
     expect(subject).toBe('[web-shop] approve policy? Policy version 2');
-    expect(text).toContain('\nMind in this policy:\n- Rule 2 is never reached. > not a quote\n');
+    expect(text).toContain('\nCheck in this policy:\n- Rule 2 is never reached. > not a quote\n');
     expect(text).toContain('\nChange:\n\n>   {\n> +   "effect": "allow"\n> -   "effect": "deny"\n');
     expect(text).toContain('\nNote:\n\n> Less asking.\n');
   });
@@ -136,7 +136,7 @@ describe('a message that confirms an address', () => {
   it('says for what, and that nothing happens by itself', () => {
     const { subject, text } = verifyMessage(channel, 'https://svc.example.com/c/t0ken');
     expect(subject).toBe('[web-shop] confirm this address');
-    expect(text).toBe(`You are to be asked here when agents of a project need approval.
+    expect(text).toBe(`Someone wants to ask you here when a project's agents need approval.
 
 Project: "Web Shop" (web-shop)
 Channel: "ops"
@@ -147,9 +147,9 @@ If you agree, confirm it on this page:
 https://svc.example.com/c/t0ken
 
 Opening the page confirms nothing; its button does. The link works for a day.
-The owner of the project has to agree as well before you are asked anything.
+The project owner has to agree too before anyone asks you anything.
 
-You did not expect this? Then do nothing. Replies are not read.
+Didn't expect this? Do nothing. We don't read replies.
 `);
   });
 });

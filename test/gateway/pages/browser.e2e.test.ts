@@ -118,7 +118,7 @@ describe.skipIf(!hasChromium())('in a browser', () => {
     expect(last()).toEqual({ verb: 'option', index: 1 });
     await page.getByLabel('What is missing?').fill('Which customer?');
     await button('Ask for more context');
-    await shows('More context asked for');
+    await shows('More context requested');
     expect(last()).toEqual({ verb: 'needs_context', comment: 'Which customer?' });
 
     await open(
@@ -129,15 +129,15 @@ describe.skipIf(!hasChromium())('in a browser', () => {
     expect(last()).toEqual({ verb: 'option', index: 0 });
 
     await open(ask({ kind: 'question', action: null, risk: null, amount: null }));
-    await page.getByLabel('In your words').fill('Wait for Monday.');
+    await page.getByLabel('In your own words').fill('Wait for Monday.');
     await button('Send this answer');
     await shows('Answered');
     expect(last()).toEqual({ verb: 'answer', text: 'Wait for Monday.' });
 
     await open(ask({ risk: 'high', action: 'database.drop' }));
     await button(/^Approve/);
-    await shows('Really approve this?');
-    await page.getByRole('link', { name: 'No, go back' }).click();
+    await shows('Approve this high-risk action?');
+    await page.getByRole('link', { name: 'Cancel' }).click();
     await shows('Approve this action?');
     await button(/^Approve/);
     expect(approvals.taken).toHaveLength(6);
@@ -174,7 +174,7 @@ describe.skipIf(!hasChromium())('in a browser', () => {
     const tab = await Tab.open(browser);
     await tab.page.goto(server.url + ask({ ...HOSTILE, risk: 'high' }));
     await tab.page.getByRole('button', { name: /^Approve asks/ }).click();
-    await headed(tab.page, 'Really approve this?');
+    await headed(tab.page, 'Approve this high-risk action?');
     expect(await tab.violations()).toEqual([]);
     expect(await tab.smallTargets()).toEqual([]);
     expect(await tab.isTooWide()).toBe(false);

@@ -40,7 +40,7 @@ describe('deciding', () => {
     [
       { verb: 'needs_context', comment: 'Who?' },
       { verb: 'needs_context', comment: 'Who?' },
-      'More context asked for',
+      'More context requested',
     ],
   ])('%j', async (fields, choice, heading) => {
     ask({ options: ['Half', 'Credit'] });
@@ -60,7 +60,7 @@ describe('deciding', () => {
     await server.decide('/a/owner', { verb: 'answer', text: 'Neither, wait for Monday.' });
     expect(approvals.taken).toEqual([{ verb: 'answer', text: 'Neither, wait for Monday.' }]);
     const words = wordsOf((await server.get('/a/owner')).html);
-    expect(words).toContain('The agent was given this answer: Neither, wait for Monday.');
+    expect(words).toContain('The agent got this answer: Neither, wait for Monday.');
   });
 
   it.each([
@@ -127,7 +127,9 @@ describe('too late', () => {
     expect(approvals.taken).toHaveLength(1);
     expect(second.headers.get('location')).toBe('owner?late=approve');
     const words = wordsOf((await server.get('/a/owner?late=approve')).html);
-    expect(words).toContain('It was already approved when your Approve arrived: nothing changed.');
+    expect(words).toContain(
+      'It was already approved when your Approve arrived, so nothing changed.',
+    );
   });
 
   it('tells who was quicker, and that the other choice does not stand', async () => {

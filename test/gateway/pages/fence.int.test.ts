@@ -150,7 +150,7 @@ describe('a high risk', () => {
     ask({ risk: 'high', options: ['Half', 'Credit'] });
     const path = await firstStep('/a/owner', { index: '1' });
     const { html, csrf } = await server.get(path);
-    expect(wordsOf(html)).toContain('Only in this way Credit');
+    expect(wordsOf(html)).toContain('Only like this Credit');
     const confirm = fieldOf(html, 'confirm');
     await server.post(path, { csrf, confirm, verb: 'option', index: '0', comment: 'Other' });
     expect(approvals.taken).toEqual([{ verb: 'option', index: 1 }]);

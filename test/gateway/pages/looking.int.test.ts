@@ -119,9 +119,9 @@ describe('looking at a request', () => {
   it.each([
     ['question', 'An agent asks you', 'Your answer goes back to the agent.'],
     ['policy', 'Change the rules?', 'decide what agents may do without asking a person'],
-    ['file_url', 'Make a public link to a file?', 'Whoever has the link can download the file'],
-    ['email_send', 'Send this email?', 'cannot be called back'],
-    ['channel', 'Let somebody else decide, too?', 'approves and denies in this project'],
+    ['file_url', 'Create a public link to a file?', 'Anyone with the link can download the file'],
+    ['email_send', 'Send this email?', 'can’t take it back'],
+    ['channel', 'Add an approver?', 'approves and denies in this project'],
   ] as const)('says what a yes to a request of kind %s means', async (kind, heading, meaning) => {
     ask({ kind });
     const words = wordsOf((await server.get('/a/owner')).html);
@@ -133,7 +133,7 @@ describe('looking at a request', () => {
     ask({ kind: 'question', summary: `First line\nSecond line\n${'word '.repeat(390)}` });
     const { html } = await server.get('/a/owner');
     expect(html).toContain('First line\nSecond line\n');
-    expect(wordsOf(html)).toMatch(/Read on: 1.\d{3} characters more/);
+    expect(wordsOf(html)).toMatch(/Show 1.\d{3} characters more/);
   });
 
   it('shows a policy with its note, its change and what is wrong with it', async () => {
@@ -149,7 +149,7 @@ describe('looking at a request', () => {
     expect(wordsOf(html)).toContain('For refunds.');
     expect(html).toContain('<li class="cut">- old</li>');
     expect(html).toContain('<li class="add">+ amount_lte: 59</li>');
-    expect(wordsOf(html)).toContain('Read on: 21 more lines');
+    expect(wordsOf(html)).toContain('Show 21 more lines');
   });
 });
 
@@ -157,14 +157,14 @@ describe('how a request ended', () => {
   it.each([
     ['approval', 'approved', 'Approved', 'The agent may go on.'],
     ['approval', 'denied', 'Denied', 'The agent may not do this.'],
-    ['approval', 'needs_context', 'More context asked for', 'Nothing is approved.'],
+    ['approval', 'needs_context', 'More context requested', 'Nothing is approved.'],
     ['approval', 'expired', 'Expired, not approved', 'Nobody decided in time'],
     ['question', 'expired', 'Expired, not answered', 'Nobody answered in time.'],
-    ['policy', 'approved', 'Approved', 'The new rules hold from now on.'],
+    ['policy', 'approved', 'Approved', 'The new rules are in force.'],
     ['policy', 'denied', 'Denied', 'The rules stay as they were.'],
-    ['file_url', 'approved', 'Approved', 'The agent can now make this link, once.'],
-    ['email_send', 'expired', 'Expired, not approved', 'The email is not sent.'],
-    ['channel', 'approved', 'Approved', 'This channel can decide from now on.'],
+    ['file_url', 'approved', 'Approved', 'The agent can now create this link, once.'],
+    ['email_send', 'expired', 'Expired, not approved', 'The email isn’t sent.'],
+    ['channel', 'approved', 'Approved', 'This channel can now decide.'],
   ] as const)('%s, %s', async (kind, status, heading, meaning) => {
     ask({ kind, status, decidedBy: 'small-refunds', decidedAt: clock.now() });
     const { response, html } = await server.get('/a/owner');
@@ -195,7 +195,7 @@ describe('an address that is to be confirmed', () => {
     const response = await server.post('/c/token', { csrf });
     expect([response.status, response.headers.get('location')]).toEqual([303, 'token']);
     const after = await server.get('/c/token');
-    expect(wordsOf(after.html)).toContain('The owner of the project is asked to approve you next.');
+    expect(wordsOf(after.html)).toContain('Next, the project owner approves you.');
     expect(after.html).not.toContain('<form');
   });
 
@@ -214,7 +214,7 @@ describe('an address that is to be confirmed', () => {
   it('that is in use says so', async () => {
     approvals.addChannel('token', { ...channel, status: 'active' });
     const { html } = await server.get('/c/token');
-    expect(wordsOf(html)).toContain('You are asked at this address when a decision is needed.');
+    expect(wordsOf(html)).toContain('We ask you at this address when a decision is needed.');
   });
 });
 

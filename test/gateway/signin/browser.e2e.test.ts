@@ -50,7 +50,7 @@ describe.skipIf(!hasChromium())('the page of a sign-in, in a browser', () => {
     };
     const first = await ana.start(CLIENT);
     await page.goto(first.link);
-    expect(await heading()).toBe('Is it you who signs in?');
+    expect(await heading()).toBe('Are you signing in?');
     expect(await page.locator('.usercode').textContent()).toBe(first.user_code);
     await page.reload();
     expect(await code()).toBe('LOGIN_NOT_VERIFIED');
@@ -64,7 +64,7 @@ describe.skipIf(!hasChromium())('the page of a sign-in, in a browser', () => {
     const second = await ana.start(CLIENT);
     await page.goto(second.link);
     await page.getByRole('button', { name: 'This was not me' }).click();
-    expect(await heading()).toBe('Nobody was signed in');
+    expect(await heading()).toBe('No one was signed in');
     expect((await ana.poll(second.login_id)).code).toBe('LOGIN_EXPIRED');
     expect(tab.complaints).toEqual([]);
     expect(tab.asked.every((url) => url.startsWith(gateway.url))).toBe(true);
@@ -96,14 +96,14 @@ describe.skipIf(!hasChromium())('the page of a sign-in, in a browser', () => {
       expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
       expect(await page.locator('a, script, img, iframe').count()).toBe(0);
       await page.getByRole('button', { name: 'This was not me' }).click();
-      await fits('Nobody was signed in');
+      await fits('No one was signed in');
       const late = await ana.start();
       clock.advance(HOUR_MS);
       await page.goto(late.link);
       await fits('This sign-in has expired');
       expect(tab.complaints).toEqual([]);
       await page.goto(`${gateway.url}/s/unknown`);
-      await fits('This link does not work');
+      await fits('This link doesn’t work');
       await tab.close();
     },
   );

@@ -38,7 +38,7 @@ describe('signing in', () => {
 
     clock.advance(60_000);
     const page = await visit(started.link, { button: 'Confirm' });
-    expect(page).toContain('Signed in Your terminal goes on by itself.');
+    expect(page).toContain('Signed in Your terminal continues.');
     const confirmed = await ana.poll(started.login_id);
     expect([confirmed.status, confirmed.body]).toEqual([
       200,

@@ -126,7 +126,7 @@ describe('the link', () => {
   it('can deny, and then nothing confirms it any more', async () => {
     const { login_id, link } = await ana.start();
     const csrf = await csrfOf(link);
-    expect(await visit(link, { button: 'This was not me' })).toContain('Nobody was signed in');
+    expect(await visit(link, { button: 'This was not me' })).toContain('No one was signed in');
     const denied = await ana.poll(login_id);
     expect([denied.status, denied.code]).toEqual([410, 'LOGIN_EXPIRED']);
     expect(denied.text).toContain('It was denied on its page.');
@@ -136,7 +136,7 @@ describe('the link', () => {
       body: new URLSearchParams({ csrf, verb: 'confirm' }),
     });
     expect(late.status).toBe(303);
-    expect(await (await fetch(link)).text()).toContain('Nobody was signed in');
+    expect(await (await fetch(link)).text()).toContain('No one was signed in');
     expect((await poll(login_id)).code).toBe('LOGIN_EXPIRED');
   });
 

@@ -142,23 +142,23 @@ describe('the letter', () => {
       'https://a.example/s/t',
     );
     expect(letter.subject).toBe('svc: confirm sign-in ENJOY-RIVER-42');
-    expect(letter.text).toBe(`Somebody wants to sign in to svc with this address.
+    expect(letter.text).toBe(`Someone wants to sign in to svc with this address.
 
 Code:     ENJOY-RIVER-42
 Program:  "svc 0.1.0"
 Computer: "laptop"
 Address:  192.0.2.7
 Browser:  "svc/0.1.0"
-Begun:    2026-01-02 12:30 UTC
+Started:  2026-01-02 12:30 UTC
 
 Confirm on this page, and only if your terminal shows the same code:
 
 https://a.example/s/t
 
 Opening the page confirms nothing; its button does. The link works for 15
-minutes. Whoever has it can sign in as you: do not pass this mail on.
+minutes. Anyone with it can sign in as you, so don't forward this email.
 
-It was not you? Then say so on the page, or do nothing. Replies are not read.
+Wasn't you? Say so on the page, or do nothing. We don't read replies.
 `);
   });
 

@@ -27,7 +27,7 @@ describe('a message that asks', () => {
     ['approval', 'Approval asked', 'asks before it acts'],
     ['question', 'Question', 'Reply to this message with your answer'],
     ['policy', 'New policy proposed', 'rules that will decide in your place'],
-    ['file_url', 'Public link to a file', 'Whoever has the link can download the file'],
+    ['file_url', 'Public link to a file', 'Anyone with the link can download the file'],
     ['email_send', 'Email to be sent', 'send email from the address of the project'],
     ['channel', 'New channel to be added', 'will be asked too, and can decide as you do'],
   ])('says what it is about: %s', (kind, title, meaning) => {

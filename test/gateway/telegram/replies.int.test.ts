@@ -146,7 +146,7 @@ describe('other messages', () => {
 
   it('a dead start link is said to be dead', async () => {
     const text = await answerTo(() => anna.person.says('/start nosuchtoken'));
-    expect(text).toContain('does not work any more');
+    expect(text).toContain("doesn't work any more");
   });
 
   it('a start link works once', async () => {
@@ -155,7 +155,7 @@ describe('other messages', () => {
     const carl = scenario.telegram.person(7009, 'Carl');
     carl.says(`/start ${startToken}`);
     await expect.poll(() => carl.received.length, SOON).toBe(1);
-    expect(carl.received[0]?.shown.text).toContain('does not work any more');
+    expect(carl.received[0]?.shown.text).toContain("doesn't work any more");
     expect(scenario.channel(channelId).chat?.userId).toBe(7001);
   });
 

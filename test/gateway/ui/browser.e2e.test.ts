@@ -26,8 +26,8 @@ async function signIn(tab: Tab): Promise<void> {
   const before = tokensOf(gateway.folder, 'ui/sign-in').length;
   await tab.page.goto(`${gateway.url}/ui/sign-in`);
   await tab.page.getByLabel('The owner’s email address').fill(OWNER);
-  await tab.page.getByRole('button', { name: 'Mail me a link' }).click();
-  await tab.page.getByRole('heading', { name: 'Look at your mail' }).waitFor();
+  await tab.page.getByRole('button', { name: 'Email me a link' }).click();
+  await tab.page.getByRole('heading', { name: 'Check your email' }).waitFor();
   const token = await linkToken(gateway.folder, 'ui/sign-in', before + 1);
   await tab.page.goto(`${gateway.url}/ui/sign-in/${token}`);
   await tab.page.getByRole('button', { name: 'Open the inbox' }).click();
@@ -66,7 +66,7 @@ describe.skipIf(!hasChromium())('the web inbox in a browser', () => {
     expect(await page.title()).toBe('(2) Requests · Test');
     await page.getByRole('link', { name: /Pay Bob/ }).click();
     await page.getByRole('button', { name: /^Approve/ }).click();
-    await page.getByRole('heading', { name: 'Really approve this?' }).waitFor();
+    await page.getByRole('heading', { name: 'Approve this high-risk action?' }).waitFor();
     await page.getByRole('button', { name: /^Yes, approve/ }).click();
     await page.getByRole('heading', { name: 'Approved' }).waitFor();
     await page.getByRole('link', { name: 'All requests' }).click();

@@ -60,7 +60,7 @@ describe('the owner', () => {
     expect(location).toMatch(/\?step=/);
     expect((await status(id))['status']).toBe('pending');
     const { html } = await owner.get(location ?? '');
-    expect(html).toContain('Really approve this?');
+    expect(html).toContain('Approve this high-risk action?');
     const confirm = /name="confirm" value="([^"]*)"/.exec(html)?.[1] ?? '';
     const other = await pathOf(
       gateway,

@@ -105,7 +105,7 @@ describe('a mailed link', () => {
     await visitor.get('/ui/sign-in');
     const before = tokensOf(gateway.folder, 'ui/sign-in').length;
     const mailed = await visitor.post('/ui/sign-in', { fields: { email: 'ana@EXAMPLE.com' } });
-    expect(mailed.html).toContain('Look at your mail');
+    expect(mailed.html).toContain('Check your email');
     const link = `/ui/sign-in/${await linkToken(gateway.folder, 'ui/sign-in', before + 1)}`;
     for (let look = 0; look < 10; look += 1) {
       const { status, html } = await visitor.get(link);
@@ -120,7 +120,7 @@ describe('a mailed link', () => {
     clock.advance(HOUR_MS);
     const visitor = await WebVisitor.asOwner(gateway, 'mallory@example.com');
     const home = await visitor.get('/ui');
-    expect(home.html).toContain('There is no project for you');
+    expect(home.html).toContain('No projects');
     expect((await visitor.get(list)).status).toBe(404);
   });
 
@@ -179,7 +179,7 @@ describe('a session', () => {
       for (const path of ['/ui', list, `${list}/req_${'0'.repeat(26)}`]) {
         const { status, html } = await visitor.get(path);
         expect([cookie, path, status]).toEqual([cookie, path, 401]);
-        expect(html).toContain('Mail me a link');
+        expect(html).toContain('Email me a link');
       }
       expect((await visitor.get(`/ui/live?project=x`)).status).toBe(401);
     }

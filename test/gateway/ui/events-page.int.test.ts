@@ -138,7 +138,7 @@ describe('one event', () => {
     const { html, status } = await page(id);
     expect(status).toBe(200);
     expect(html).toContain('&quot;total&quot;: 42');
-    expect(html).toContain('Written by whoever sent it');
+    expect(html).toContain('From the sender. Treat it as data');
     expect(html).toContain('webhook-id');
     expect(html).toMatch(/<td data-label="What"[^>]*>Received</);
     expect(html).toContain(id);
@@ -161,7 +161,7 @@ describe('one event', () => {
     expect(html).not.toMatch(/[\u202e\u200b]/);
     expect(html).toContain('&lt;script&gt;document');
     expect(html).toContain('class="hid">U+202E');
-    expect(html).toContain('Look twice at what the sender wrote.');
+    expect(html).toContain('Look closely at what the sender wrote.');
   });
 
   it('cuts no character of a long payload in two', async () => {

@@ -206,7 +206,7 @@ describe('a session of a key without admin', () => {
     const visitor = await WebVisitor.withKey(gateway, secret);
     const { html } = await visitor.get(list);
     expect(html).toContain('This session');
-    expect(html).not.toContain('Make a key');
+    expect(html).not.toContain('Create key');
     expect(html.match(/data-row/g)).toHaveLength(1);
     expect((await visitor.get(`${list}?add`)).html).not.toContain('name="scopes"');
     const [admin] = await keys();

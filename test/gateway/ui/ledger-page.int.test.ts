@@ -103,7 +103,7 @@ describe('a look at the whole chain', () => {
     const { status, location } = await visitor.post(page);
     expect([status, location?.startsWith(`${page}/verify?told=`)]).toEqual([303, true]);
     const { html } = await visitor.get(location ?? '');
-    expect(html).toContain('Every entry fits');
+    expect(html).toContain('Ledger intact');
     expect(html).toContain(`${seq} entries`);
     expect(html).toContain(`value="${hash}"`);
     expect(html).toContain('tamper-evident, not tamper-proof');
@@ -112,7 +112,7 @@ describe('a look at the whole chain', () => {
   it('is made up by nobody', async () => {
     const { html } = await visitor.get(`${page}/verify?told=bm9uc2Vuc2U`);
     expect(html).toContain('Verify all of it');
-    expect(html).not.toContain('Every entry fits');
+    expect(html).not.toContain('Ledger intact');
   });
 
   const edit = "UPDATE ledger SET subject = 'k0' WHERE seq = 20";
@@ -141,7 +141,7 @@ describe('a look at the whole chain', () => {
     expect(html).toContain('Entry 20 does not fit.');
     expect(html).toContain(reason);
     expect(html.includes(`${path}/20"`)).toBe(isThere);
-    expect(html).not.toContain('Every entry fits');
+    expect(html).not.toContain('Ledger intact');
     await spoilt.stop();
     original.remove();
     folder.remove();
@@ -167,7 +167,7 @@ describe('a look at the whole chain', () => {
     expect(html).toContain('data-send');
     expect(html).toMatch(/20\u202f000 of 21\u202f\d{3} entries hold so far/);
     const on = await looking.post(location ?? '');
-    expect((await looking.get(on.location ?? '')).html).toContain('Every entry fits');
+    expect((await looking.get(on.location ?? '')).html).toContain('Ledger intact');
     await long.stop();
   });
 });

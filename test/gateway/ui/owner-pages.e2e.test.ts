@@ -120,16 +120,16 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
     const name = scripts ? 'robot' : 'robot-2';
     const list = await placeOf(gateway, 'keys');
     await page.goto(gateway.url + list);
-    await page.getByRole('link', { name: 'Make a key' }).click();
+    await page.getByRole('link', { name: 'Create key' }).click();
     await page.getByLabel('approvals').check();
-    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByText('Say what it is for.').waitFor();
     // The checker is a script itself.
     expect(scripts ? await tab.violations() : []).toEqual([]);
     expect(await page.getByLabel('approvals').isChecked()).toBe(true);
     await page.getByLabel('What it is for').fill(name);
     // With scripts a second click makes no second key.
-    await page.getByRole('button', { name: 'Make the key' }).click({ clickCount: scripts ? 2 : 1 });
+    await page.getByRole('button', { name: 'Create key' }).click({ clickCount: scripts ? 2 : 1 });
     await page.getByText('Copy it now').waitFor();
     expect(await page.getByLabel('Key', { exact: true }).inputValue()).toMatch(SECRET);
     expect(scripts ? await tab.violations() : []).toEqual([]);
@@ -168,7 +168,7 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
       await tab.page.getByRole('button', { name: 'Yes, end them' }).click();
       await tab.page.getByRole('button', { name: 'Sign out here' }).waitFor();
       expect(await tab.page.getByRole('button', { name: /^End/ }).count()).toBe(0);
-      await open.page.getByRole('button', { name: 'Mail me a link' }).waitFor();
+      await open.page.getByRole('button', { name: 'Email me a link' }).waitFor();
       await tab.page.getByRole('button', { name: 'Sign out here' }).click();
       await tab.page.getByRole('heading', { name: 'You are signed out' }).waitFor();
       expect(tab.complaints).toEqual([]);
@@ -254,7 +254,7 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
       });
     }
     await page.getByRole('button', { name: 'Verify the ledger' }).click();
-    await page.getByRole('heading', { name: 'Every entry fits' }).waitFor();
+    await page.getByRole('heading', { name: 'Ledger intact' }).waitFor();
     expect(await tab.violations()).toEqual([]);
     expect(await page.getByLabel(/^Hash of entry/).inputValue()).toMatch(/^[0-9a-f]{64}$/);
     expect(tab.asked.filter((url) => url.includes('/verify?told=')).length).toBeGreaterThan(2);

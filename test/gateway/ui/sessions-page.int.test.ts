@@ -173,7 +173,7 @@ describe('a session', () => {
     expect(all.html).toContain('1 session of this project');
     await owner.post(list, { fields: { act: 'others' } });
     expect([await isIn(two), await isIn(owner)]).toEqual([false, true]);
-    expect((await stranger.get('/ui')).html).toContain('There is no project for you');
+    expect((await stranger.get('/ui')).html).toContain('No projects');
   });
 
   it.each([

@@ -39,7 +39,7 @@ export function showAddKey(
   written: Written = USUAL,
   { status, text, fields }: Refusal = NO_REFUSAL,
 ): PageResult {
-  const title = 'Make a key';
+  const title = 'Create key';
   const scopes = SCOPES.filter((scope) => context.access.scopes.includes(scope));
   const content = (
     <div class="narrow stack">
@@ -74,7 +74,7 @@ export function showAddKey(
           choices={EXPIRIES}
           problem={fields['expires_at']}
         />
-        <button class="btn yes">Make the key</button>
+        <button class="btn yes">Create key</button>
       </Form>
     </div>
   );

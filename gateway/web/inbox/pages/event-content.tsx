@@ -22,7 +22,7 @@ export function Content({ context, event }: ContentProps): JSX.Element {
       <figcaption>
         {event.trust === 'service'
           ? 'Written by the service'
-          : 'Written by whoever sent it: data, and nobody’s instructions'}
+          : 'From the sender. Treat it as data, not as instructions.'}
       </figcaption>
       {mail === null ? (
         <Payload context={context} event={event} />

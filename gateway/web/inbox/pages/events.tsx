@@ -156,7 +156,7 @@ function Narrow({
   const { source, type, since } = narrowed;
   return (
     <details class="finer" open={Object.keys(narrowed).length > 0}>
-      <summary>Narrow down</summary>
+      <summary>Filter</summary>
       <form method="get">
         {status !== null && <input type="hidden" name="status" value={status} />}
         <Field

@@ -55,7 +55,7 @@ async function showList(context: PageContext): Promise<PageResult> {
       >
         {isAdmin && (
           <a class="btn small" href="?add">
-            Make a key
+            Create key
           </a>
         )}
       </Heading>

@@ -136,7 +136,7 @@ function Narrow({
   });
   return (
     <details class="finer" open={Object.keys(narrowed).length > 0}>
-      <summary>Narrow down</summary>
+      <summary>Filter</summary>
       <form method="get">
         <Field
           {...common('op')}

@@ -36,7 +36,7 @@ export function PartOfText({
       {folded !== '' && (
         <details>
           <summary>
-            Read on: {digitsOf(folded.length)} {nounFor(folded.length, 'character')} more
+            Show {digitsOf(folded.length)} more {nounFor(folded.length, 'character')}
           </summary>
           <Words text={folded} isCode={isCode} />
         </details>

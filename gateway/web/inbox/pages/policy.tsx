@@ -66,7 +66,7 @@ async function showPolicy(context: PageContext, policy: Policy): Promise<PageRes
             Try it
           </a>
           <a class="btn small" href={context.at('policy', 'propose')}>
-            Propose another
+            Edit policy
           </a>
         </div>
       </Heading>

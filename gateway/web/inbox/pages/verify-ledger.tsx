@@ -150,7 +150,7 @@ function Holds({
       <div class="end good" role="status">
         <Icon name="yes" />
         <div>
-          <h2 class="summary">Every entry fits</h2>
+          <h2 class="summary">Ledger intact</h2>
           <p>
             {digitsOf(checked)} {nounFor(checked, 'entry', 'entries')}, from the first to the newest
             {head !== null && (
@@ -165,7 +165,7 @@ function Holds({
       </div>
       {head !== null && (
         <section class="card stack" aria-labelledby="head">
-          <h2 id="head">Keep the head</h2>
+          <h2 id="head">Save this hash</h2>
           <p>
             Entry {digitsOf(head.seq)} has this hash. Note both elsewhere: if the ledger is shorter
             later, or this entry has another hash, its past was changed.
