@@ -15,6 +15,6 @@ it('a gateway behind TLS is called by the executable, too', async () => {
   // Another test could take a port that was free a moment ago.
   const gateway = 'https://127.0.0.1:1';
   const [code, err] = await svc({ SVC_GATEWAY: gateway, SVC_API_KEY: 'svc_live_none' });
-  expect(err).toContain(`Can't reach UNREACHABLE: ${gateway} (ECONNREFUSED).`);
+  expect(err).toContain(`UNREACHABLE: Can't reach ${gateway} (ECONNREFUSED).`);
   expect(code).toBe(7);
 });

@@ -116,7 +116,7 @@ describe('while the gateway is away', () => {
   it('a write is refused: the refusal names the gateway, and says that nothing was changed', () => {
     const seen = away(({ write: { status, body } }, lineUrl) => {
       const { code, hint } = body['error'] as { code: string; hint: string };
-      return [status, code, hint.includes(lineUrl), hint.includes('Nothing was changed')];
+      return [status, code, hint.includes(lineUrl), hint.includes('Nothing changed')];
     });
     expect(seen).toEqual(of(BROKEN, [503, 'UNAVAILABLE', true, true]));
     const words = said(({ writeTool: [text = ''], writeCommand: { err } }, lineUrl) =>

@@ -288,7 +288,7 @@ describe('a crash while somebody else reads the file', () => {
       await again.put(['g'], 5000);
       expect(await syncFrom(again)).toEqual(await again.content());
       // What is in the file by now is of no use as a beginning.
-      await expect(again.copyBase()).rejects.toThrow(/cannot take this now/);
+      await expect(again.copyBase()).rejects.toThrow(/can't take this right now/);
       leave();
       await again.kill();
       expect(await goneOn([...NAMES, 'g'])).toMatchObject({ epoch, generation: 3 });

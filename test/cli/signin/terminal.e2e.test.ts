@@ -49,7 +49,7 @@ describe.runIf(SHOWS_TERMINALS)('svc login on a terminal', () => {
     expect(terminal.text).toContain(
       `Signed in to The books (books) at ${gateway.url} as a***@example.com.`,
     );
-    expect(terminal.text).toContain('  svc up      keep a copy of the project on this machine');
+    expect(terminal.text).toContain('  svc up      keep a replica of the project on this machine');
     const { current, profiles } = machine.credentials;
     expect(current).toBe('books');
     expect(terminal.text).not.toContain(profiles['books']?.api_key);

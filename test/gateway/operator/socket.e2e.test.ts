@@ -89,7 +89,7 @@ describe('the socket of the operator', () => {
     expect(existsSync(join(deep, 'operator.sock'))).toBe(false);
     const ran = await svc([...ORDER, 'list'], { SVC_DATA: deep });
     expect(ran.code).toBe(7);
-    expect(ran.err).toMatch(/^UNREACHABLE: The path of \S+ is too long for a socket \(/);
+    expect(ran.err).toMatch(/^UNREACHABLE: The path \S+ is too long for a socket \(/);
     expect(ran.err).toContain('shorter SVC_DATA');
 
     await hosted.end();
