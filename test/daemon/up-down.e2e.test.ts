@@ -182,7 +182,7 @@ describe('svc up and svc down', () => {
     expect([code, out]).toEqual([7, '']);
     expect(err).toContain(`Port ${port} is taken by`);
     expect(err).toContain(`(pid ${process.pid})`);
-    expect(err).toContain('It was chosen earlier, and addresses that were given out have it');
+    expect(err).toContain('svc remembered this port because URLs you gave out contain it');
     expect((await svc('status')).code).toBe(3);
     // What failed is not remembered, and a port that is chosen anew is.
     const other = await up();
@@ -217,7 +217,7 @@ describe('svc up and svc down', () => {
     expect(await people()).toMatchObject({ owner: 'b***@example.org' });
     const wrong = await svc('up', '--owner', 'Ana <ana@example.com>');
     expect(wrong.code).toBe(2);
-    expect(wrong.err).toContain('--owner is no email address');
+    expect(wrong.err).toContain("--owner isn't an email address");
   });
 
   it('say everything that is wrong with the settings, and start nothing', async () => {

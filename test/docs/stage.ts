@@ -31,7 +31,7 @@ const COLUMNS = 100;
 const PATIENCE_MS = 20_000;
 
 /** What a command says when it begins to wait for a person. */
-const ASKED = /is in the outbox of this machine|Mail sent to/;
+const ASKED = /saved here, not mailed|Sent mail to|Open the link mailed to/;
 
 const SCRIPT = findProgram('script') ?? '';
 
