@@ -13,7 +13,7 @@ const PAGE_LOW = 32;
 
 interface Waiting {
   readonly id: string;
-  /** Semaphore it takes. */
+  /** Slots it takes. */
   readonly weight: number;
 }
 

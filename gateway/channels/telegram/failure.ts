@@ -21,13 +21,13 @@ export class TelegramFailure extends Error {
   readonly retryAfterSeconds: number | null;
   readonly isOurs: boolean;
 
-  constructor(method: string, deps: FailureDetails) {
-    const code = deps.code === null ? '' : `${deps.code} `;
-    super(`Telegram, ${method}: ${code}${deps.description}`);
-    this.code = deps.code;
-    this.description = deps.description;
-    this.retryAfterSeconds = deps.retryAfterSeconds;
-    this.isOurs = deps.isOurs ?? false;
+  constructor(method: string, details: FailureDetails) {
+    const code = details.code === null ? '' : `${details.code} `;
+    super(`Telegram, ${method}: ${code}${details.description}`);
+    this.code = details.code;
+    this.description = details.description;
+    this.retryAfterSeconds = details.retryAfterSeconds;
+    this.isOurs = details.isOurs ?? false;
   }
 
   /** Telegram will not answer otherwise until somebody changes the token or the address of the API. */

@@ -59,9 +59,9 @@ export class MessageHtml {
 
   #add(before: string, text: string, after: string, maxChars = Number.POSITIVE_INFINITY): void {
     const left = this.#maxChars - this.#html.length - before.length - after.length;
-    const chat = Math.min(left, maxChars);
-    const { html, isCut } = fitHtml(text, Math.max(0, chat));
-    if (left < 0 || (isCut && chat < ROOM_MIN_CHARS)) {
+    const width = Math.min(left, maxChars);
+    const { html, isCut } = fitHtml(text, Math.max(0, width));
+    if (left < 0 || (isCut && width < ROOM_MIN_CHARS)) {
       this.#isCut = true;
       return;
     }

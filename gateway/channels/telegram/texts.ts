@@ -136,7 +136,7 @@ function shown(name: string): string {
 }
 
 function nameOf({ from }: Message): string {
-  const deps = [from.first_name, from.last_name ?? ''].filter((part) => part !== '');
-  const name = deps.length > 0 ? deps.join(' ') : (from.username ?? String(from.id));
+  const names = [from.first_name, from.last_name ?? ''].filter((part) => part !== '');
+  const name = names.length > 0 ? names.join(' ') : (from.username ?? String(from.id));
   return fitText(shownLine(name), NAME_MAX_CHARS);
 }

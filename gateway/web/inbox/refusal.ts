@@ -10,18 +10,18 @@ export interface Refusal {
 }
 
 /**
- * Reads what an operation threw. `places` names the field that a code is about; whatever is about no field of the form, one
+ * Reads what an operation threw. `fieldOf` names the field that a code is about; what is about no field of the form, one
  * of `shown`, is said above it. Throws on what no form can help: that is a page of its own.
  */
 export function refusalOf(
   error: unknown,
   shown: readonly string[],
-  places: Readonly<Partial<Record<ErrorCode, string>>> = {},
+  fieldOf: Readonly<Partial<Record<ErrorCode, string>>> = {},
 ): Refusal {
   if (!(error instanceof ServiceError) || !isAnswered(error)) throw error;
   const { status } = error;
-  const frame = places[error.code];
-  if (frame !== undefined) return { status, text: null, fields: { [frame]: sentences(error) } };
+  const field = fieldOf[error.code];
+  if (field !== undefined) return { status, text: null, fields: { [field]: sentences(error) } };
   const problems = (error.details?.['fields'] ?? []) as readonly FieldProblem[];
   const fields: Record<string, string> = {};
   const rest: string[] = [];

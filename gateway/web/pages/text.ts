@@ -49,7 +49,7 @@ const LATIN = /\p{Script=Latin}/u;
 const NEAR_LATIN =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/u;
 const LETTER_OR_DIGIT = /[\p{L}\p{Nd}]/u;
-/** NotificationQueue that Unicode itself takes for the sign of an ordinal. */
+/** Letters that Unicode itself takes for the sign of an ordinal. */
 const ORDINAL = /[\u00aa\u00ba]/;
 const RIGHT_TO_LEFT =
   /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;

@@ -122,7 +122,7 @@ export async function addChannel(
       to: `${context.at('channels', channel.id)}?told=${sealFlash(context, channel.id, added)}`,
     };
   } catch (error) {
-    const places = { CHANNEL_ADDRESS_REJECTED: 'address', CHANNEL_EXISTS: 'address' } as const;
-    return showAddChannel(context, kind, written, refusalOf(error, FIELDS, places));
+    const fieldOf = { CHANNEL_ADDRESS_REJECTED: 'address', CHANNEL_EXISTS: 'address' } as const;
+    return showAddChannel(context, kind, written, refusalOf(error, FIELDS, fieldOf));
   }
 }

@@ -121,7 +121,7 @@ export async function addSource(
     const { name } = (await context.call(sourceAdd, { name: '', ...written, type })) as Source;
     return { to: `${context.at('sources', name)}?added` };
   } catch (error) {
-    const places = { SOURCE_NAME_TAKEN: 'name' } as const;
-    return showAddSource(context, type, written, refusalOf(error, FIELDS, places));
+    const fieldOf = { SOURCE_NAME_TAKEN: 'name' } as const;
+    return showAddSource(context, type, written, refusalOf(error, FIELDS, fieldOf));
   }
 }

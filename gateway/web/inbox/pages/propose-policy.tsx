@@ -141,8 +141,8 @@ export async function proposePolicy(context: PageContext, body: string): Promise
     const { request_id: id } = (await context.call(policySet, input)) as { request_id: string };
     return { to: context.at('requests', id) };
   } catch (error) {
-    const places = { POLICY_INVALID: 'policy', CHANNEL_NOT_VERIFIED: 'policy' } as const;
-    return showProposePolicy(context, form, refusalOf(withPath(error), FIELDS, places));
+    const fieldOf = { POLICY_INVALID: 'policy', CHANNEL_NOT_VERIFIED: 'policy' } as const;
+    return showProposePolicy(context, form, refusalOf(withPath(error), FIELDS, fieldOf));
   }
 }
 
