@@ -259,6 +259,16 @@ describe('channel_add', () => {
     expect(named.body).toMatchObject({ channel: { label: 'email' } });
   });
 
+  it('under an Idempotency-Key adds one channel and sends one mail', async () => {
+    const body = { kind: 'email', address: ANA };
+    const once = () =>
+      test.call('POST', '/v1/channels', { body, headers: { 'idempotency-key': 'one' } });
+    const first = await once();
+    expect((await once()).body).toEqual(first.body);
+    await people.confirmLink();
+    expect(mailsOf(test.folder)).toHaveLength(1);
+  });
+
   it('cannot be made to mail the world: 50 addresses an hour, also when they are removed', async () => {
     for (let n = 0; n < 49; n += 1) {
       const { body } = await people.addChannel(`n${n}@example.com`);

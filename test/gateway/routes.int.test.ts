@@ -66,6 +66,15 @@ describe('route_add', () => {
     }
   });
 
+  it('answers a repeat with the same Idempotency-Key as the first call', async () => {
+    const headers = { 'idempotency-key': 'once' };
+    const wanted = { body: { callback_url: receiver.url() }, headers };
+    const first = await gateway.call('POST', '/v1/routes', wanted);
+    const again = await gateway.call('POST', '/v1/routes', wanted);
+    expect(again).toMatchObject({ status: 201, body: first.body });
+    expect(await routes.list()).toHaveLength(1);
+  });
+
   it('refuses an address of this machine unless it is allowed', async () => {
     const strict = await TestGateway.start();
     const body = { callback_url: receiver.url() };

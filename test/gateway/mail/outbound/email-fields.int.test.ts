@@ -23,6 +23,36 @@ async function complaintOf(body: Record<string, unknown>): Promise<string[]> {
 }
 
 describe('the recipients of a mail', () => {
+  it.each([
+    'ana',
+    'ana@',
+    '@example.com',
+    'Ana <ana@example.com>',
+    '<ana@example.com>',
+    'ana@example.com, bo@example.com',
+    'ana@example.com;bo@example.com',
+    'ana@example.com\r\nBcc: bo@example.com',
+    'ana@example.com\n',
+    'ana@example.com\0',
+    'ana@@example.com',
+    '"ana b"@example.com',
+    'ana(comment)@example.com',
+    'änä@example.com',
+    'ana@exämple.com',
+    'аna@example.com',
+    ' ana@example.com',
+    'ana@example..com',
+    '.ana@example.com',
+    'ana@[127.0.0.1]',
+    `${'a'.repeat(65)}@example.com`,
+    `ana@${'a'.repeat(260)}.com`,
+    '',
+    7,
+    null,
+  ])('are plain addresses: not %j', async (bad) => {
+    expect(await complaintOf({ to: ['bo@example.com', bad, 'cy@example.com'] })).toEqual(['to[1]']);
+  });
+
   it('are named wherever they are wrong, all at once', async () => {
     const to = ['ana@example.com', 'x', 'ANA@Example.com', 'y z@example.com'];
     expect(await complaintOf({ to })).toEqual(['to[1]', 'to[3]', 'to[2]']);
