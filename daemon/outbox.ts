@@ -45,7 +45,7 @@ export function outboxEntries(folder: string): OutboxEntry[] {
     .map(({ message: { id, sentAt, to, subject } }) => ({ id, sentAt, to, subject }));
 }
 
-/** One message whole, or null when there is none with this id. */
+/** The whole message with this id, or null if the outbox doesn't have it. */
 export function outboxMessage(folder: string, id: string): OutboxMessage | null {
   if (!FILE.test(`${id}.eml`)) return null;
   return read(folder, id, WHOLE_BYTES_MAX)?.message ?? null;

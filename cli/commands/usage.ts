@@ -48,13 +48,13 @@ function usagePairs(disk: Fields, keys: Fields, transfer: Fields, { now }: Look)
     ['keys', disk['key_bytes']],
     ['open uploads', disk['upload_bytes']],
   ] as const;
-  const anew = typeof resets === 'string' ? `, resets ${timeText(resets, now)}` : '';
+  const reset = typeof resets === 'string' ? `, resets ${timeText(resets, now)}` : '';
   return [
     ['Disk', share(disk['used_bytes'], disk['limit_bytes'], sizeText)],
     ...parts.map(([name, bytes]): Pair => [`  ${name}`, sizeText(numberOf(bytes))]),
     ['Keys', share(keys['used'], keys['limit'], countText)],
     ['Downloads', share(transfer['used_bytes'], transfer['limit_bytes'], sizeText)],
-    ['  month', `${plainText(month ?? '–')}${anew}`],
+    ['  month', `${plainText(month ?? '–')}${reset}`],
   ];
 }
 

@@ -72,7 +72,8 @@ function behindText(ageMs: number | null): string {
 }
 
 function ledgerPairs({ witness: history }: ReplicaReport): Pair[] {
-  if (!history.ok) return [['Ledger', `NOT what was seen before, from entry ${history.seq} on`]];
+  if (!history.ok)
+    return [['Ledger', `differs from what this machine saw before, from entry ${history.seq} on`]];
   return history.seq === 0 ? [] : [['Ledger', `checked up to entry ${countText(history.seq)}`]];
 }
 

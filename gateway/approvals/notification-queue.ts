@@ -19,7 +19,7 @@ export interface NotificationQueueDeps {
   readonly carriers: Partial<Readonly<Record<ChannelKind, Carrier>>>;
 }
 
-/** A notification made up from its row, or why there is none to send, now or ever. */
+/** The notification that a row asks for, or why we can't send it, now or ever. */
 type Made =
   | { readonly notification: Notification; readonly to: string; readonly carrier: Carrier }
   | { readonly void: string }

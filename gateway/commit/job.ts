@@ -1,5 +1,4 @@
 import type { ProjectInfo, ServerInfo, Vault, WriteEffect } from '../../shared/kernel/context.ts';
-import type { QuotaContext } from '../../shared/operations/file/quota.ts';
 import type { Query, ReplicationPosition } from '../../shared/store/driver.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { LedgerWriter } from './ledger-writer.ts';
@@ -50,14 +49,4 @@ export interface Portion {
 /** A step that deletes rows past their time, as of a time that can be trusted: `now`, or an earlier one. */
 export interface Deletion extends Portion {
   readonly asOf: number;
-}
-
-/** What a job has for whoever gives room of the disk back, at a time. */
-export function quotaContext({ store, ledgerWriter, emit }: Job, now: number): QuotaContext {
-  return {
-    store,
-    now,
-    recordService: (op, subject) => ledgerWriter.record(store, { op, subject }, now),
-    emit,
-  };
 }

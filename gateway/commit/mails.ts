@@ -7,7 +7,7 @@ import { isPassing, isUnknownAddress } from './mail-status.ts';
 import { noticePause } from './notice-pause.ts';
 import { dayOf } from '../../shared/rules/send-limit.ts';
 import type { EmailMessageRow } from '../../shared/store/emails.ts';
-import { quotaContext, type Deletion, type Job, type Command } from './job.ts';
+import { type Deletion, type Job, type Command } from './job.ts';
 import { approvalContext } from './approval-context.ts';
 
 /** How long a message is left alone whose bytes are leaving: far longer than its server may take. */
@@ -239,7 +239,7 @@ export const forgetMails: Command<Deletion, number> = {
     for (const batch of batches) {
       await store.emails.forget(batch.id);
       for (const { digest } of attachmentsOf(batch)) {
-        await dropReference(quotaContext(job, now), digest);
+        await dropReference(approvalContext(job, now), digest);
       }
     }
     return batches.length;

@@ -1,10 +1,11 @@
 import { isoTime } from '../../shared/lib/clock.ts';
+import { approvalContext } from './approval-context.ts';
 import { dropExpiredKeys, dropExpiredUploads } from '../../shared/operations/file/quota.ts';
 import { effective } from '../../shared/rules/event-state.ts';
 import { queueRow } from '../../shared/kernel/queue-row.ts';
 import { keptSince } from '../../shared/rules/retention.ts';
 import type { EventRow } from '../../shared/store/events.ts';
-import { quotaContext, type Deletion, type Job, type Portion, type Command } from './job.ts';
+import { type Deletion, type Job, type Portion, type Command } from './job.ts';
 
 /** Writes down which leases and backoffs have ended; answers how many. */
 export const moveOverdue: Command<Portion, number> = {
@@ -68,7 +69,7 @@ export const dropKeys: Command<Deletion, number> = {
 
 /** Drops uploads that nobody completed in time, with their room and their bytes; answers how many. */
 export const dropUploads: Command<Deletion, number> = {
-  run: (job, { now, asOf, limit }) => dropExpiredUploads(quotaContext(job, now), limit, asOf),
+  run: (job, { now, asOf, limit }) => dropExpiredUploads(approvalContext(job, now), limit, asOf),
 };
 
 /** Deletes links to files whose time is over; answers how many. */

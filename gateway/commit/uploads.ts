@@ -1,6 +1,7 @@
 import { ServiceError } from '../../shared/lib/errors.ts';
+import { approvalContext } from './approval-context.ts';
 import { dropReference } from '../../shared/operations/file/quota.ts';
-import { quotaContext, type Command } from './job.ts';
+import { type Command } from './job.ts';
 
 /** The bytes of an upload are stored. */
 interface UploadReceived {
@@ -18,7 +19,7 @@ export const uploadReceived: Command<UploadReceived, null> = {
     if (upload.digest === digest) return null;
     await store.blobs.addReference(digest, upload.size_bytes);
     await store.uploads.setDigest(uploadId, digest);
-    if (upload.digest !== null) await dropReference(quotaContext(job, now), upload.digest);
+    if (upload.digest !== null) await dropReference(approvalContext(job, now), upload.digest);
     return null;
   },
 };

@@ -128,7 +128,9 @@ describe('svc status over a gateway', () => {
     const file = '/home/ana/replicas/prj_1/witness.json';
     const witness = { ok: false, seq: 77, reason: 'rewritten', file } as const;
     const shown = await lines({ witness });
-    expect(shown).toContain('  Ledger    NOT what was seen before, from entry 77 on');
+    expect(shown).toContain(
+      '  Ledger    differs from what this machine saw before, from entry 77 on',
+    );
     expect(shown.slice(5).join(' ')).toBe(
       `${GATEWAY} shows a different ledger than before (entries were rewritten at entry 77). Ask the gateway's operator. Once you know why: svc ledger verify --accept`,
     );

@@ -32,7 +32,7 @@ interface ChatDeps {
   readonly publicUrl: string;
 }
 
-/** What taps and texts have in common: the approval service, the way back to a person, and what is expected of replies. */
+/** What button taps and text messages share: the approval service, the way to answer a person, and the replies we expect. */
 export class Chat {
   readonly api: BotApi;
   readonly approvals: ApprovalService;
