@@ -83,6 +83,8 @@ const built = { globalSetup: ['test/helpers/build.ts', 'test/helpers/reaper.ts']
 export default defineConfig({
   test: {
     exclude: ['dist/**', 'node_modules/**'],
+    // A shared CI machine can stand still for a second. The report names each test that needed its second try.
+    retry: process.env['CI'] ? 1 : 0,
     // What is waited for comes over HTTP, from other processes and from disks that are slow at times.
     expect: { poll: { timeout: 10_000 } },
     projects: [

@@ -70,7 +70,7 @@ class ReconnectingCall {
       const until = AbortSignal.any([signal, enough]);
       return await client.call(method, path, { ...options, headers, signal: until });
     } catch (error) {
-      if (signal.aborted) throw error;
+      if (signal.aborted) throw new Error('Interrupted.', { cause: error });
       if (!enough.aborted) this.#sitOut(error, tries);
       return null;
     }
