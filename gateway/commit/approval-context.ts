@@ -7,7 +7,7 @@ import { SERVICE_SOURCE } from '../../shared/rules/source-name.ts';
 import type { Job } from './job.ts';
 import { announce, queueCallback } from './routing.ts';
 
-/** What a job gives to the rules and operations that write: for requests, mails and the disk, at one time. */
+/** Builds the context that rules and operations write through: requests, mails and files share one time, `now`. */
 export function approvalContext(job: Job, now: number): DecidingContext {
   const { store, project, vault, ledgerWriter, emit } = job;
   return {

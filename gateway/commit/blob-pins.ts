@@ -2,27 +2,28 @@ import { unavailable } from '../../shared/lib/errors.ts';
 import type { Deletion, Job, Command } from './job.ts';
 
 /**
- * A pin holds for this long after it was set. Bytes come in before they are pinned, so what is done under a pin is a write
- * of bytes at hand and a transaction. Whoever needs longer all the same is refused: see `BlobRepository.addReference`.
+ * A pin lasts this long. A gateway receives the bytes before it pins them, so only a write of those bytes and a
+ * transaction happen under a pin. If that takes longer, `BlobRepository.addReference` refuses it.
  */
 const PIN_MS = 3_600_000;
 /**
- * An erasure is over after this long, done or not. A bucket refuses it a minute after it was signed. Whoever finds it
- * lapsed may have a clock that is ahead, but by less than the 15 minutes within which a bucket takes his signatures.
+ * An erasure ends after this long, finished or not. A bucket rejects the delete request one minute after it was
+ * signed. A gateway that finds the erasure lapsed may have a fast clock, but by less than the 15 minutes that a
+ * bucket accepts in its signatures.
  */
 const ERASURE_MS = 1_200_000;
 
 interface Pin {
   readonly digest: string;
   readonly holder: string;
-  /** Somebody else in the same process relies on its pin. */
+  /** Another caller in the same process relies on its pin. */
   readonly isHeld: boolean;
   readonly now: number;
 }
 
 /**
- * Pins a blob before its bytes are stored; false while it is being erased. UNAVAILABLE when somebody relies on a pin that
- * has lapsed: a new one would let him name bytes that are gone.
+ * Pins a blob before its bytes are stored; false while the blob is being erased. UNAVAILABLE if a caller relies on a
+ * lapsed pin: a new pin would let that caller name bytes that may be gone.
  */
 export const pinBlob: Command<Pin, boolean> = {
   async run({ store }, { digest, holder, isHeld, now }) {
@@ -35,13 +36,13 @@ export const pinBlob: Command<Pin, boolean> = {
 
 interface Claim {
   readonly digest: string;
-  /** Lets go of its own pin with it. */
+  /** The same transaction removes this holder's own pin. */
   readonly holder: string;
   readonly claim: string;
   readonly now: number;
 }
 
-/** Begins to erase a blob; false when a row names it, somebody has pinned it, or somebody erases it. */
+/** Starts to erase a blob; false if a row names it, a pin protects it, or another erasure is under way. */
 export const claimErasure: Command<Claim, boolean> = {
   async run({ store }, { digest, holder, claim, now }) {
     await store.blobPins.unpin(digest, holder);
@@ -49,12 +50,12 @@ export const claimErasure: Command<Claim, boolean> = {
   },
 };
 
-/** The bytes are gone. False when the claim was not there any more by then. */
+/** Ends an erasure after the bytes are gone; false if the claim had already lapsed and been removed. */
 export const endErasure: Command<Pick<Claim, 'digest' | 'claim'>, boolean> = {
   run: ({ store }, { digest, claim }) => store.blobPins.endErasure(digest, claim),
 };
 
-/** Deletes pins and erasures whose process has died; answers how many. What they were about is erased. */
+/** Deletes lapsed pins and erasures, which dead processes left; returns how many. Their blobs are erased next. */
 export const dropPins: Command<Deletion, number> = {
   async run({ store, emit }: Job, { asOf, limit }) {
     const { count, digests } = await store.blobPins.deleteLapsed(asOf, limit);

@@ -3,8 +3,8 @@ import type { NoticeRow } from '../../shared/store/notices.ts';
 import type { Job, Command } from './job.ts';
 
 /**
- * What goes out is claimed first where another gateway could send it as well: its row is due again only at `until`. Whoever
- * has claimed it writes down how it fared before that; when it dies, the row falls due by itself.
+ * A claim defers a row to `until`, so that two gateways don't send the same row. The gateway records the result
+ * before `until`; if it dies, the row falls due again.
  */
 interface Claim {
   readonly now: number;
@@ -12,7 +12,7 @@ interface Claim {
   readonly until: number;
 }
 
-/** Answers the ids of what was claimed, the longest waiting first. */
+/** Claims due deliveries to one destination; returns their ids, the longest waiting first. */
 export const claimDeliveries: Command<Claim & { readonly destination: string }, string[]> = {
   async run(job, { destination, now, limit, until }) {
     const ids = await job.store.deliveries.dueIds(destination, now, limit);
@@ -23,7 +23,7 @@ export const claimDeliveries: Command<Claim & { readonly destination: string }, 
   },
 };
 
-/** Makes due again what was claimed, as far as nobody else has claimed it since. */
+/** Makes claimed deliveries due at once, except those that another gateway has claimed since. */
 export const giveBackDeliveries: Command<
   { readonly ids: readonly string[]; readonly claimedUntil: number; readonly now: number },
   null
@@ -56,7 +56,7 @@ export const claimMails: Command<Claim, EmailMessageRow[]> = {
   },
 };
 
-/** For when whoever claimed it does not come back. */
+/** Wakes the project when the claim lapses, in case its gateway has died. */
 function lapseAt({ emit }: Job, until: number): void {
   emit({ kind: 'due', at: until });
 }

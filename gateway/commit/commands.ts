@@ -29,7 +29,7 @@ import {
 } from './maintenance.ts';
 import { uploadReceived } from './uploads.ts';
 
-/** Everything that may be done to a project, by name. */
+/** Every command that writes to a project, by name. */
 export const commands = {
   adminKey,
   claimDeliveries,

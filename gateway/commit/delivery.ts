@@ -7,14 +7,14 @@ import type { PayloadKind } from '../../shared/rules/payload.ts';
 import type { Job, Command } from './job.ts';
 import { announce } from './routing.ts';
 
-/** A delivery whose signature is checked and whose body is understood. */
+/** A delivery after the signature check and the parser. */
 export interface Delivery {
   readonly sourceId: string;
   readonly source: string;
   readonly verified: boolean;
   readonly now: number;
   readonly sizeBytes: number;
-  /** The bytes, or null when `blob` names them. */
+  /** The bytes; null if `blob` names them. */
   readonly body: Uint8Array | null;
   readonly blob: string | null;
   readonly hash: Uint8Array;
@@ -22,19 +22,21 @@ export interface Delivery {
   readonly type: string;
   readonly providerId: string | null;
   readonly contentType: string | null;
-  /** JSON text of the headers that are stored. */
+  /** The stored headers, as JSON. */
   readonly headers: string;
-  /** Keyed digest of what came, for the ledger. */
+  /** Keyed digest of the delivery, for the ledger. */
   readonly digest: string;
 }
 
-/** What the sender of a webhook is told. */
+/** The answer to the sender of a webhook. */
 export interface DeliveryAnswer {
   readonly status: 'accepted' | 'duplicate';
   readonly event_id: string;
 }
 
-/** Stores a delivery unless it is known: the same provider id, or without one the same bytes. */
+/**
+ * Stores a delivery unless it's a duplicate: one with the same provider id or, if it has no id, with the same bytes.
+ */
 export const delivery: Command<Delivery, DeliveryAnswer> = {
   run: insertOnce,
   ahead: ({ sourceId, providerId, now }) => [
@@ -45,7 +47,7 @@ export const delivery: Command<Delivery, DeliveryAnswer> = {
   sizeBytes: ({ body }) => body?.length ?? 0,
 };
 
-/** One that came by the same id after this time is the same. */
+/** A delivery with the same id after this time is a duplicate. */
 function sinceOf(now: number): string {
   return isoTime(now - DEDUP_ID_MS);
 }
@@ -54,7 +56,7 @@ async function insertOnce(job: Job, came: Delivery): Promise<DeliveryAnswer> {
   const { store, ledgerWriter, bodies } = job;
   const { sourceId, source, now, hash, providerId, type, digest } = came;
   const sinceIso = isoTime(now - DEDUP_BODY_MS);
-  // Of another id, or of none.
+  // An event with the same bytes, under any id or none.
   const sameBody = await bodies.find(store, { sourceId, hash, sinceIso });
   const seen =
     providerId === null

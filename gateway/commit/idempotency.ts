@@ -3,7 +3,7 @@ import { invalid } from '../../shared/lib/errors.ts';
 import { IDEMPOTENCY_MS } from '../../shared/lib/limits.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 
-/** A write, as its Idempotency-Key stands for it. */
+/** A write with an Idempotency-Key. */
 interface KeyedCall {
   readonly name: string;
   readonly caller: Caller;
@@ -12,14 +12,14 @@ interface KeyedCall {
   readonly inputDigest: string;
 }
 
-/** Where answers are kept. */
+/** Where this file keeps the answers, and what seals them. */
 interface Keeping {
   readonly store: Repositories;
   readonly project: ProjectInfo;
   readonly vault: Vault;
 }
 
-/** What the first call committed, or null; VALIDATION_FAILED when that was another call. */
+/** Returns what the first call committed, or null; VALIDATION_FAILED if the key belongs to another call. */
 export async function findAnswer(
   keeping: Keeping,
   call: KeyedCall,
@@ -37,7 +37,9 @@ export async function findAnswer(
   return { committed: JSON.parse(Buffer.from(text).toString('utf8')) };
 }
 
-/** Keeps what a call committed, in its transaction, for repeats within 24 hours. */
+/**
+ * Stores what a call committed, in the call's own transaction, so that a repeat within 24 hours gets the same answer.
+ */
 export async function keepAnswer(
   { store, project, vault }: Keeping,
   call: KeyedCall,
@@ -58,7 +60,7 @@ function aadOf(project: ProjectInfo, { caller, idempotencyKey }: KeyedCall): str
   return idempotencyAad(project.id, caller.keyId, idempotencyKey);
 }
 
-/** Where an answer is sealed for. */
+/** The additional data that seals an answer. */
 export function idempotencyAad(projectId: string, keyId: string, idempotencyKey: string): string {
   return `idempotency|${projectId}|${keyId} ${idempotencyKey}|committed`;
 }

@@ -21,7 +21,7 @@ export class InProcessWriters implements Writers {
   readonly #busy = new Busy();
   readonly #clock = systemClock();
 
-  /** `ownsThread`: the thread does nothing else, so one project alone may hold it while the disk works. */
+  /** `ownsThread`: the thread does nothing else, so a single busy project may block it while the disk works. */
   constructor(options: WritersOptions, ownsThread = false) {
     this.#options = options;
     this.#vault = createVault(options.masterKey);
@@ -46,7 +46,7 @@ export class InProcessWriters implements Writers {
         onCommitted([{ kind: 'foreign' }]);
       },
       onUndone: () => bodies.undo(),
-      // What may have been committed is found from the rows: who waits for it looks, and what it made due is done.
+      // The commit may have happened: waiting callers read the rows again, and due work runs.
       onUncertain: () => onCommitted([{ kind: 'foreign' }, { kind: 'due', at: 0 }]),
       mayBlock: () => this.#ownsThread && this.#busy.projects <= 1,
       replication: {
@@ -71,11 +71,11 @@ export class InProcessWriters implements Writers {
   }
 
   async close(): Promise<void> {
-    // Each project is closed by whoever opened it.
+    // Callers close each project that they opened.
   }
 }
 
-/** Which projects have work at hand. */
+/** Counts the running jobs of each project. */
 class Busy {
   readonly #jobs = new Map<string, number>();
 
@@ -98,11 +98,11 @@ interface WritesDeps {
   readonly parts: Omit<Job, 'store' | 'emit'>;
   readonly onCommitted: (effects: readonly Effect[]) => void;
   readonly busy: Busy;
-  /** The database is on a server. */
+  /** The database is on a server, so round trips are slow. */
   readonly isFar: boolean;
 }
 
-/** The writing side of a project that is open in this thread. */
+/** The write side of a project that is open in this thread. */
 export class InProcessWrites implements OpenWrites {
   readonly writer: ProjectWriter;
   readonly ledgerKey: Uint8Array;
@@ -123,7 +123,7 @@ export class InProcessWrites implements OpenWrites {
     const projectId = parts.project.id;
     let effects: Effect[] = [];
     const job = (store: Repositories): Job => {
-      // A job may run twice: what it told the first time was undone.
+      // A job may run twice: its first run was rolled back, and so were that run's effects.
       effects = [];
       const emit = (effect: Effect): void => {
         if (effect.kind === 'callbacks_changed') parts.routing.changed(store);
@@ -176,7 +176,7 @@ async function loadLedgerKey(
   if (stored instanceof Uint8Array) return vault.open(aad, stored);
   const fresh = vault.seal(aad, randomBytes(32));
   const sealed = await writer.write(async ({ meta }) => {
-    // Another gateway may have been here since.
+    // Another gateway may have created the key since the read.
     const known = await meta.get('ledger_key');
     if (known instanceof Uint8Array) return known;
     await meta.set('ledger_key', fresh);

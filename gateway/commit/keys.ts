@@ -9,7 +9,7 @@ interface NewAdminKey {
   readonly now: number;
 }
 
-/** A key with every scope, for the owner of the machine. */
+/** Adds a key with every scope, for the owner of the machine. */
 export const adminKey: Command<NewAdminKey, null> = {
   async run({ store, ledgerWriter }, { id, hash, last4, now }) {
     await store.keys.insert({
@@ -37,7 +37,7 @@ interface Use {
   readonly now: number;
 }
 
-/** Writes down what was noted in memory: no entry in the ledger. */
+/** Saves key uses and rejected deliveries that the gateway counted in memory, without a ledger entry. */
 export const noteUse: Command<Use, null> = {
   async run({ store }, { keys, rejected, now }) {
     for (const [id, usedAt] of keys) await store.keys.touch(id, isoTime(usedAt));

@@ -2,19 +2,19 @@ import type { LedgerEntry } from '../../shared/rules/ledger-chain.ts';
 import { keyedDigest } from '../../shared/rules/ledger-chain.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 
-/** Something the service did by itself, as the ledger records it. */
+/** An action of the service, without a caller. */
 interface ServiceAction {
   readonly op: string;
   readonly subject: string | null;
   readonly inputDigest?: string;
 }
 
-/** Where the key of a project's digests is sealed. */
+/** The additional data that seals a project's digest key. */
 export function ledgerKeyAad(projectId: string): string {
   return `meta|${projectId}|ledger_key|value`;
 }
 
-/** Speaks to the ledger for a project: it has the key of the project's digests. */
+/** Writes to a project's ledger; it holds the project's digest key. */
 export class LedgerWriter {
   readonly #key: Uint8Array;
 
@@ -22,12 +22,12 @@ export class LedgerWriter {
     this.#key = key;
   }
 
-  /** HMAC under a key of this project: low-entropy content cannot be guessed from its digest. */
+  /** HMAC under this project's key, so that nobody can guess low-entropy content from its digest. */
   digest(value: unknown): string {
     return keyedDigest(this.#key, value);
   }
 
-  /** Appends what the service did by itself to the ledger, in the transaction that did it. */
+  /** Appends an action of the service to the ledger, in the transaction of that action. */
   async record(store: Repositories, action: ServiceAction, now: number): Promise<void> {
     const note: Omit<LedgerEntry, 'seq' | 'at' | 'prev_hash' | 'hash'> = {
       op: action.op,

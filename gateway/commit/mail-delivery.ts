@@ -10,42 +10,43 @@ import { applyReport, type ReportOnMessage } from './mails.ts';
 import { announce } from './routing.ts';
 
 /**
- * What a mail is known by: its Message-ID, or what stands for one, and the same with the domain it is from. A verified mail
- * is known by the second alone: who knows a Message-ID beforehand must not keep the genuine mail out with one of his own.
+ * The ids that detect a duplicate mail: `plain` is the Message-ID or a substitute; `ofDomain` adds the sender's
+ * domain. A verified mail matches by `ofDomain` only, because a stranger who guesses a Message-ID could otherwise
+ * keep the real mail out.
  */
 interface MailIds {
   readonly plain: string;
   readonly ofDomain: string;
 }
 
-/** A mail that was checked and understood, its files stored. */
+/** A mail after verification and parsing; its files are stored. */
 export interface MailDelivery {
   readonly sourceId: string;
   readonly source: string;
   readonly verified: boolean;
   readonly now: number;
-  /** The payload as JSON, or null when `blob` names it. */
+  /** The payload as JSON; null if `blob` names it. */
   readonly body: Uint8Array | null;
   readonly blob: string | null;
   readonly sizeBytes: number;
-  /** SHA-256 of the mail as it came. */
+  /** SHA-256 of the mail as received. */
   readonly hash: Uint8Array;
   readonly ids: MailIds;
-  /** Another one that came with that before (ISO) makes it no copy. */
+  /** Only mails received since this time (ISO) count as duplicates. */
   readonly knownSince: string;
-  /** The message of ours that it answers. */
+  /** The id of our message that this mail answers. */
   readonly replyTo: string | null;
-  /** Whom it is from; null when that is not known for sure. */
+  /** The sender's address; null if no check proves it. */
   readonly sender: string | null;
   readonly parts: MailParts;
   readonly files: readonly EventFileRow[];
-  /** Keyed digest of what came, for the ledger. */
+  /** Keyed digest of the mail, for the ledger. */
   readonly digest: string;
 }
 
 const TYPE = 'email.received';
 
-/** Stores a mail unless it is known by its Message-ID. */
+/** Stores a mail unless its Message-ID makes it a duplicate. */
 export const mailDelivery: Command<MailDelivery, DeliveryAnswer> = {
   run: insertOnce,
   sizeBytes: ({ body }) => body?.length ?? 0,
@@ -93,7 +94,7 @@ async function insertOnce(job: Job, came: MailDelivery): Promise<DeliveryAnswer>
   return { status: 'accepted', event_id: event.id };
 }
 
-/** The event that a mail became before. */
+/** Returns the earlier event of the same mail; `isSame` says that the bytes are equal. */
 export async function knownAs(
   { events }: Pick<Repositories, 'events'>,
   came: Pick<MailDelivery, 'sourceId' | 'ids' | 'knownSince' | 'verified' | 'hash'>,
@@ -117,7 +118,7 @@ interface ReportsOnMessages {
   readonly now: number;
 }
 
-/** Writes down what a report says of messages that were sent; answers how many it changed. */
+/** Applies reports about sent messages; returns how many messages changed. */
 export const mailReports: Command<ReportsOnMessages, number> = {
   async run(job, { reports, now }) {
     let changed = 0;

@@ -10,12 +10,12 @@ import type { EmailMessageRow } from '../../shared/store/emails.ts';
 import { type Deletion, type Job, type Command } from './job.ts';
 import { approvalContext } from './approval-context.ts';
 
-/** How long a message is left alone whose bytes are leaving: far longer than its server may take. */
+/** For this long nobody retries a message that is being sent; a server answers far sooner. */
 const HANDED_MS = 600_000;
 
-/** Whoever sends for a project that others send for as well has claimed the message, until the time at which it is due. */
+/** If several gateways send for a project, the sender has claimed the message until its due time. */
 interface Claimed {
-  /** Null where nobody else sends. */
+  /** Null if only one gateway sends. */
   readonly claimedUntil: number | null;
 }
 
@@ -25,8 +25,8 @@ interface Handing extends Claimed {
 }
 
 /**
- * Notes that the bytes of a message are about to leave, and answers until when nobody else touches it. Null when it is not to
- * be sent any more, because it may have waited long for its server since it was looked at, and when its claim has lapsed.
+ * Marks a message as leaving; returns the time until which no gateway touches it. Null if the message must not leave
+ * any more (it may have waited long for its server since the last check), or if the claim has lapsed.
  */
 export const handMail: Command<Handing, number | null> = {
   async run({ store, emit }, { messageId, claimedUntil, now }) {
@@ -44,12 +44,12 @@ export const handMail: Command<Handing, number | null> = {
   },
 };
 
-/** Somebody else has it in hand. */
+/** Another gateway has claimed the message. */
 function isLost({ due_at }: EmailMessageRow, { claimedUntil }: Claimed): boolean {
   return claimedUntil !== null && due_at !== claimedUntil;
 }
 
-/** What a server said, where one did. */
+/** The reply of a mail server. */
 interface Reply {
   readonly reason: string;
   readonly smtpCode: number | null;
@@ -57,7 +57,7 @@ interface Reply {
   readonly enhancedCode: string | null;
 }
 
-/** How the sending of a message fared. */
+/** The result of sending a message. */
 export type MailResult =
   | { readonly outcome: 'sent' }
   | { readonly outcome: 'void' }
@@ -80,7 +80,7 @@ interface SentMail extends Claimed {
   readonly now: number;
 }
 
-/** Writes down how sending fared; what failed for good becomes the event `email.failed`. */
+/** Records the result of sending; a final failure becomes the event `email.failed`. */
 export const recordMail: Command<SentMail, null> = {
   async run(job, { messageId, result, claimedUntil, now }) {
     const message = await job.store.emails.find(messageId);
@@ -129,7 +129,7 @@ async function recordFailed(
 }
 
 interface Told extends Reply {
-  /** The same as in the error of the message. */
+  /** The same as the message's own error code. */
   readonly code: string;
   readonly type: 'email.failed' | 'email.bounced';
   readonly stage: 'smtp' | 'dsn' | 'complaint';
@@ -157,7 +157,7 @@ async function announce(job: Job, message: EmailMessageRow, told: Told, now: num
   });
 }
 
-/** Adds a report to its day, and ends all sending when there are too many of them. */
+/** Counts a report for its day, and blocks all sending if there are too many. */
 async function countReport(job: Job, what: 'bounced' | 'complained', now: number): Promise<void> {
   const { store, ledgerWriter, project } = job;
   await store.emailAddresses.count(dayOf(now), what, 1);
@@ -167,20 +167,22 @@ async function countReport(job: Job, what: 'bounced' | 'complained', now: number
   await ledgerWriter.record(store, { op: 'send.blocked', subject: project.id }, now);
 }
 
-/** A report about one message of ours: which, and what it says. */
+/** A report about one message that we sent. */
 export interface ReportOnMessage {
   readonly messageId: string;
   readonly recipient: MailReport['recipients'][number];
-  /** Whoever answered to the return path of the message, where servers report; or somebody who knows its Message-ID. */
+  /**
+   * Who sent the report: a server that answered to the message's return path, or a sender (verified or not) who knows
+   * the Message-ID.
+   */
   readonly by: 'return_path' | 'somebody_verified' | 'somebody';
 }
 
-/** A message after which a report may still come. One that has bounced bounces once. */
+/** The states in which a message still accepts a report: it bounces only once. */
 const REPORTABLE: readonly string[] = ['queued', 'sent', 'failed'];
 
 /**
- * What a report makes of a message: it has bounced, for good or for now, or its reader complained.
- * False when it changes nothing.
+ * Applies a report to a message: it bounced, for good or for now, or its reader complained. False if nothing changes.
  */
 export async function applyReport(
   job: Job,
@@ -205,8 +207,8 @@ export async function applyReport(
 }
 
 /**
- * Whether a report ends more than the message it is about. Everybody who was sent a copy of an answer knows a Message-ID, and
- * could have an address suppressed, or all sending blocked. Feedback loops report by it, and sign what they write.
+ * Whether a report may suppress an address or block all sending. Anyone who got a copy of an answer knows the
+ * Message-ID and could misuse it. Only feedback loops identify mails by it, and they sign their reports.
  */
 function isBelieved(code: Meaning['code'], by: ReportOnMessage['by']): boolean {
   return by === 'return_path' || (code === 'complained' && by === 'somebody_verified');
@@ -215,11 +217,11 @@ function isBelieved(code: Meaning['code'], by: ReportOnMessage['by']): boolean {
 type Recipient = ReportOnMessage['recipient'];
 
 interface Meaning extends Pick<Told, 'reason' | 'stage' | 'bounceType'> {
-  /** Also what is counted. */
+  /** Also the name of the counter. */
   readonly code: 'bounced' | 'complained';
 }
 
-/** Null for what is no end, such as a delay. */
+/** Null for a report that isn't final, such as a delay. */
 function meaningOf({ action, status, diagnostic }: Recipient): Meaning | null {
   if (action === 'complaint') {
     const reason = diagnostic ?? 'The reader reported it.';
@@ -231,7 +233,7 @@ function meaningOf({ action, status, diagnostic }: Recipient): Meaning | null {
   return { code: 'bounced', reason, stage: 'dsn', bounceType };
 }
 
-/** Deletes what was in mails past their time; answers how many. */
+/** Deletes the content of expired mails; returns how many. */
 export const forgetMails: Command<Deletion, number> = {
   async run(job, { now, asOf, limit }) {
     const { store } = job;

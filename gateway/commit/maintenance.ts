@@ -7,7 +7,7 @@ import { keptSince } from '../../shared/rules/retention.ts';
 import type { EventRow } from '../../shared/store/events.ts';
 import { type Deletion, type Job, type Portion, type Command } from './job.ts';
 
-/** Writes down which leases and backoffs have ended; answers how many. */
+/** Records leases and backoffs that have ended; returns how many. */
 export const moveOverdue: Command<Portion, number> = {
   async run(job, { now, limit }) {
     const rows = await job.store.events.overdue(now, limit);
@@ -33,11 +33,10 @@ async function moveOne(
 
 interface Purged {
   readonly count: number;
-  /** Blobs that no row names any more. */
   readonly orphans: readonly string[];
 }
 
-/** Deletes payloads past their time. */
+/** Deletes expired payloads; `orphans` lists blobs that no row names any more. */
 export const purgePayloads: Command<Deletion, Purged> = {
   async run({ store, ledgerWriter }, { now, asOf, limit }) {
     const before = keptSince(asOf);
@@ -53,12 +52,12 @@ export const purgePayloads: Command<Deletion, Purged> = {
   },
 };
 
-/** Deletes answers kept for an Idempotency-Key whose day is over; answers how many. */
+/** Deletes expired answers of Idempotency-Keys; returns how many. */
 export const forgetAnswers: Command<Deletion, number> = {
   run: ({ store }, { asOf, limit }) => store.idempotency.deleteExpired(asOf, limit),
 };
 
-/** Deletes keys of the disk whose time is over; answers how many. */
+/** Deletes expired keys of the disk; returns how many. */
 export const dropKeys: Command<Deletion, number> = {
   async run({ store, emit }, { asOf, limit }) {
     const count = await dropExpiredKeys({ store, now: asOf }, limit);
@@ -67,17 +66,17 @@ export const dropKeys: Command<Deletion, number> = {
   },
 };
 
-/** Drops uploads that nobody completed in time, with their room and their bytes; answers how many. */
+/** Drops expired incomplete uploads, and frees their quota and bytes; returns how many. */
 export const dropUploads: Command<Deletion, number> = {
   run: (job, { now, asOf, limit }) => dropExpiredUploads(approvalContext(job, now), limit, asOf),
 };
 
-/** Deletes links to files whose time is over; answers how many. */
+/** Deletes expired links to files; returns how many. */
 export const dropLinks: Command<Deletion, number> = {
   run: ({ store }, { asOf, limit }) => store.fileLinks.deleteExpired(asOf, limit),
 };
 
-/** Deletes secrets of sources that were replaced and whose time is over; answers how many. */
+/** Deletes expired previous secrets of sources; returns how many. */
 export const dropPreviousSecrets: Command<Deletion, number> = {
   async run({ store, emit }, { asOf, limit }) {
     const count = await store.sources.dropPreviousSecrets(asOf, limit);

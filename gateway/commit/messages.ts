@@ -4,13 +4,13 @@ import type { PlainError } from './plain-error.ts';
 import type { CommandName } from './commands.ts';
 import type { WritableProject } from './writers.ts';
 
-/** What the writer's thread is started with. */
+/** The start data of the writer thread. */
 export interface ThreadData {
   readonly masterKey: Uint8Array;
   readonly server: ServerInfo;
 }
 
-/** One thing asked of the writer's thread. They travel in batches, and each gets a reply. */
+/** A request to the writer thread. Requests travel in batches, and each gets a reply. */
 export type Request =
   | { readonly id: number; readonly kind: 'open'; readonly project: WritableProject }
   | {
@@ -26,12 +26,12 @@ export type Request =
       readonly projectId: string;
     };
 
-/** What came of requests since the last batch. Pairs, because names would travel with each object. */
+/** The results since the last batch. They are pairs, because objects would send their property names each time. */
 export interface Batch {
-  /** By project. They come before the answers to what had them. */
+  /** By project. The receiver applies them before it settles the requests that caused them. */
   readonly effects: [projectId: string, effect: Effect][];
   readonly done: [id: number, value: unknown][];
   readonly failed: [id: number, error: PlainError][];
-  /** Set when nothing more can be written. */
+  /** Set if the thread can't write any more. */
   fatal: PlainError | null;
 }

@@ -1,11 +1,11 @@
 const FIRST_MS = 15_000;
 const LONGEST_MS = 3_600_000;
-/** With pauses that double up to an hour these are about a day. */
+/** With pauses that double up to an hour, this covers about a day. */
 const ATTEMPTS_MAX = 32;
 
 /**
- * How long to wait before a notification to a person is tried again after so many attempts: longer each time, and as long as the
- * other side asked for, up to an hour. Null when it has been tried often enough.
+ * Returns how many milliseconds to wait before the next try of a notification to a person, after `attempts` tries.
+ * The pause doubles, respects the other side's request, and never exceeds an hour. Null after the last try.
  */
 export function noticePause(attempts: number, retryAfterSeconds: number | null): number | null {
   if (attempts >= ATTEMPTS_MAX) return null;

@@ -21,7 +21,7 @@ import type { Sent } from '../lib/approvals.ts';
 import type { Deletion, Job, Portion, Command } from './job.ts';
 
 interface Decision {
-  /** Of the link or button that it came by: looked up here, because it may just have been killed. */
+  /** Hash of the link's or button's token. The transaction looks it up, because the link may just have been revoked. */
   readonly tokenHash: string;
   readonly choice: Choice;
   readonly now: number;
@@ -31,7 +31,7 @@ export type DecisionOutcome =
   | { readonly outcome: 'taken' | 'late' | 'gone' }
   | { readonly outcome: 'refused'; readonly problem: string };
 
-/** A person decides, by a channel that was asked. The first decision stands. */
+/** A person decides through a channel that got the request. The first decision wins. */
 export const decide: Command<Decision, DecisionOutcome> = {
   async run(job, { tokenHash, choice, now }) {
     const { store } = job;
@@ -50,7 +50,7 @@ export const decide: Command<Decision, DecisionOutcome> = {
   },
 };
 
-/** Writes down which requests nobody decided in time; answers how many. */
+/** Records requests that expired without a decision; returns how many. */
 export const expireRequests: Command<Portion, number> = {
   async run(job, { now, limit }) {
     const rows = await job.store.requests.overdue(now, limit);
@@ -63,8 +63,8 @@ export const expireRequests: Command<Portion, number> = {
 };
 
 /**
- * Deletes links that confirm an address and are past their time, with the channels that nobody confirmed: an address is
- * not kept whose owner never agreed to it. Answers how many links went.
+ * Deletes expired confirmation links and their unconfirmed channels, because we don't keep an address whose owner
+ * never agreed. Returns how many links it deleted.
  */
 export const dropChannelLinks: Command<Deletion, number> = {
   async run(job, { now, asOf, limit }) {
@@ -79,7 +79,7 @@ export const dropChannelLinks: Command<Deletion, number> = {
   },
 };
 
-/** How a notification fared. */
+/** The result of sending a notification. */
 export type DeliveryResult = Sent | { readonly outcome: 'void'; readonly reason: string };
 
 interface NotificationOutcome {
@@ -88,7 +88,7 @@ interface NotificationOutcome {
   readonly now: number;
 }
 
-/** Writes down how notifications to people fared. Many at once share a transaction. */
+/** Records the results of notifications to people. Many share one transaction. */
 export const recordNotifications: Command<readonly NotificationOutcome[], null> = {
   async run(job, outcomes) {
     for (const result of outcomes) await recordNotification(job, result);
@@ -106,7 +106,7 @@ async function recordNotification(
   if (notice.status !== 'queued') {
     if (result.outcome !== 'sent') return;
     await store.notices.sent(noticeId, result.messageId, isoTime(now));
-    // Decided while it was on its way: its buttons come off.
+    // A person decided while the notification was on its way, so remove its buttons.
     const { kind, channel_id, request_id } = notice;
     if (kind === 'ask') await notifyOver(approvalContext(job, now), channel_id, request_id ?? '');
     return;
@@ -130,15 +130,15 @@ async function recordNotification(
 }
 
 interface Owner {
-  /** A fresh id, for when there is no owner yet. */
+  /** A fresh id, used if the project has no owner yet. */
   readonly channelId: string;
   readonly address: string;
   readonly now: number;
 }
 
 /**
- * Makes an email address the owner's: whoever runs the machine, or signed in, is not asked to confirm it. What was sent to
- * the address before decides nothing any more; what waits is sent to the new one.
+ * Makes an email address the owner's. It needs no confirmation: the person runs the machine, or has signed in. Links
+ * sent to the old address stop working, and pending requests go to the new address.
  */
 export const setOwner: Command<Owner, null> = {
   async run(job, { channelId, address, now }) {
@@ -191,14 +191,14 @@ async function askAnew(context: DecidingContext, channelId: string): Promise<voi
 
 interface Confirmation {
   readonly tokenHash: string;
-  /** Who is there; null for an email channel, which has its address. */
+  /** The chat that opened the link; null for an email channel, which already has its address. */
   readonly telegram: TelegramChat | null;
   readonly now: number;
 }
 
 /**
- * A person has confirmed an address or started a chat: the owner is asked to let the channel in. Answers its id, or null
- * when the link is none or the chat is a channel already.
+ * A person confirmed an address or started a chat, so ask the owner to accept the channel. Returns the channel's id;
+ * null if the link is invalid or another channel already has this chat.
  */
 export const confirmChannel: Command<Confirmation, string | null> = {
   async run(job, { tokenHash, telegram, now }) {
@@ -240,7 +240,7 @@ async function askOwner(
       subject: channel.id,
       action: 'channel_add',
       summary: `Let ${channel.label} decide, by ${reach}`,
-      // Whoever opens the link first is the channel: the owner should see who that was.
+      // The first person who opens the link gets the channel, so show the owner who that was.
       details: name === null ? null : `The name that Telegram shows: ${plainName(name)}`,
       risk: 'high',
       approvers: JSON.stringify([owner.id]),
@@ -255,7 +255,7 @@ async function askOwner(
 
 const NAME_CHARS_MAX = 200;
 
-/** A name that somebody gave themselves, as a row can hold it. */
+/** A name that a person chose, in a form that a row can hold. */
 function plainName(name: string): string {
   const clean = name.toWellFormed().replaceAll('\0', '');
   return Array.from(clean).slice(0, NAME_CHARS_MAX).join('');

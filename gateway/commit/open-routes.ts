@@ -2,20 +2,21 @@ import type { Repositories } from '../../shared/store/repositories.ts';
 import type { OpenRoute } from '../../shared/store/routes.ts';
 
 /**
- * The open routes of a project, as the transaction at hand must see them. They are remembered from one transaction to the
- * next, because every event asks for them; not while a transaction has changed them, because it may yet be undone.
+ * The open routes of a project, as the current transaction must see them. They are cached across transactions,
+ * because every event needs them. After a transaction changes them, the cache stays empty until that transaction
+ * ends, because it may roll back.
  */
 export class Routing {
   #known: readonly OpenRoute[] | null = null;
   #changedIn: object | null = null;
 
-  /** A route was changed in this transaction. */
+  /** The current transaction changed a route. */
   changed(store: Repositories): void {
     this.#known = null;
     this.#changedIn = store.routes.transaction;
   }
 
-  /** Another gateway may have changed them. */
+  /** Drops the cache, because another gateway may have changed the routes. */
   forget(): void {
     this.#known = null;
   }

@@ -7,31 +7,34 @@ import { type Effect, type Job, type Command } from './job.ts';
 import { approvalContext } from './approval-context.ts';
 import { toPlain, type PlainError } from './plain-error.ts';
 
-/** The call of an operation that writes, checked and prepared. */
+/** A validated and prepared call of a write operation. */
 export interface OperationCall {
   readonly name: string;
   readonly input: unknown;
   readonly prepared: unknown;
   readonly caller: Caller;
   readonly now: number;
-  /** Keyed digest of the input: made before the transaction, which should be short. */
+  /** Keyed digest of the input. The caller computes it first, to keep the transaction short. */
   readonly inputDigest: string;
-  /** Another gateway may have committed the same call since it was looked for: then its answer is this one's. */
+  /**
+   * Another gateway may have committed the same call since the last lookup; that answer then counts for this call
+   * too.
+   */
   readonly mayBeRepeat: boolean;
 }
 
 export type OperationOutcome = { readonly committed: unknown } | { readonly refused: PlainError };
 
-/** Runs the `commit` of an operation, with its ledger entry last. A refusal is an entry of its own. */
+/** Runs the `commit` of an operation and appends its ledger entry last. A refusal gets its own entry. */
 export const operation: Command<OperationCall, OperationOutcome> = {
   run: commit,
   onError: recordRefusal,
 };
 
-/** Refusals that say nothing about the state of the project leave no entry in the ledger. */
+/** Refusals that don't depend on the project's state get no ledger entry. */
 const UNRECORDED: ReadonlySet<ErrorCode> = new Set(['VALIDATION_FAILED', 'SCOPE_MISSING']);
 
-/** What those who follow a project are told of a write, by the scope it needs. */
+/** The effect that a write emits to followers of the project, by the scope of its operation. */
 const CHANGED_BY_SCOPE: ReadonlyMap<string, Effect> = new Map([
   ['disk', { kind: 'disk_changed' }],
   ['inbox:write', { kind: 'inbox_changed' }],
@@ -83,7 +86,8 @@ function writeContext(job: Job, { caller, now }: OperationCall): WriteContext {
   return {
     caller,
     server: job.server,
-    // Last, here and wherever each call makes an object: on Node 20 a field that follows a spread takes ten times as long.
+    // The spread comes last, here and in every object made per call: on Node 20 a field after a spread takes ten
+    // times as long.
     ...approvalContext(job, now),
   };
 }

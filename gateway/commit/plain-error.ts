@@ -1,6 +1,6 @@
 import { ServiceError, type ErrorCode } from '../../shared/lib/errors.ts';
 
-/** An error as plain data, for the way between threads: class and properties do not survive it. */
+/** An error as plain data, because class and properties don't survive the way between threads. */
 export interface PlainError {
   /** Set for a ServiceError. */
   readonly service: {

@@ -12,21 +12,21 @@ import type { AttemptRow, DeliveryRow } from '../../shared/store/deliveries.ts';
 import type { Deletion, Job, Command } from './job.ts';
 import { approvalContext } from './approval-context.ts';
 
-/** One attempt to deliver, and how it went. */
+/** One delivery attempt and its result. */
 export interface Attempt {
   readonly deliveryId: string;
-  /** When it began and when it was over. */
+  /** When the attempt started and ended. */
   readonly startedAt: number;
   readonly endedAt: number;
   readonly outcome: AttemptOutcome;
-  /** Random, from 0 to 1: spreads what failed together. */
+  /** Random, from 0 to 1: spreads the retries of deliveries that failed together. */
   readonly jitter: number;
 }
 
 const GONE_REASON = 'The receiver answered 410 Gone.';
 const EXHAUSTED = 'delivery.exhausted';
 
-/** Writes down how attempts went, and what follows from it. Many at once share a transaction. */
+/** Records attempts and applies their consequences. Many share one transaction. */
 export const recordAttempts: Command<readonly Attempt[], null> = {
   async run(job, attempts) {
     const dueTimes = new Set<number>();
@@ -44,14 +44,14 @@ function sizeOf(outcome: AttemptOutcome): number {
   return outcome.kind === 'answered' ? outcome.response.length : outcome.reason.length;
 }
 
-/** Answers when the next attempt is due, if there is to be one. */
+/** Returns when the next attempt is due; null if there won't be one. */
 async function recordOne(job: Job, attempt: Attempt): Promise<number | null> {
   const { store } = job;
   const row = await store.deliveries.find(attempt.deliveryId);
   if (!row) return null;
   const attempts = row.attempts + 1;
   await store.deliveries.addAttempt(row.id, logEntry(attempts, attempt));
-  // Its route was removed or disabled while it was under way: that stands.
+  // Its route was removed or disabled during the attempt, and that change stands.
   if (row.status !== 'pending') return null;
   const { outcome, endedAt: now, jitter } = attempt;
   const verdict = judge(outcome, { nth: attempts - row.attempts_before, now, jitter });
@@ -83,7 +83,7 @@ function logEntry(attempt: number, { startedAt, outcome }: Attempt): AttemptRow 
     status_code: answered ? outcome.status : null,
     duration_ms: outcome.durationMs,
     error: answered ? problemOf(outcome.status) : outcome.reason,
-    // A row cannot hold the first of all characters in a text.
+    // A text column can't hold U+0000.
     response: answered ? outcome.response.replaceAll('\0', '\u{FFFD}') : null,
   };
 }
@@ -92,7 +92,9 @@ function problemOf(status: number): string | null {
   return isSuccess(status) ? null : `The receiver answered ${status}.`;
 }
 
-/** A good end has no entry in the ledger: it stands in the log of the route, and an entry would cost as much as all the rest. */
+/**
+ * A success gets no ledger entry: the route's log shows it, and an entry would cost as much as everything else here.
+ */
 async function finish(
   { store }: Job,
   { id, event_seq, attempts, route_id }: DeliveryRow,
@@ -104,7 +106,7 @@ async function finish(
   if (route_id !== null) await settleEvent(store, event_seq, nowIso);
 }
 
-/** Nobody tries it again by itself: the inbox is told, and other routes, but not those to the same destination. */
+/** Gives up: the inbox and other routes get an event, except routes to the same destination. */
 async function giveUp(job: Job, row: DeliveryRow, { endedAt: now, outcome }: Attempt) {
   const { store, ledgerWriter } = job;
   await finish(job, row, 'dead', now);
@@ -113,7 +115,7 @@ async function giveUp(job: Job, row: DeliveryRow, { endedAt: now, outcome }: Att
   const inputDigest = ledgerWriter.digest({ delivery: id, route_id, request_id, url, attempts });
   const action = { op: 'delivery.dead', subject: event?.id ?? null, inputDigest };
   await ledgerWriter.record(store, action, now);
-  // What tells of a failure and fails as well is told of no more: two dead receivers would have no end of it.
+  // A failed `delivery.exhausted` event produces no other one, or two dead receivers would never stop.
   if (!event || (event.source === SERVICE_SOURCE && event.type === EXHAUSTED)) return;
   await approvalContext(job, now).writeEvent({
     type: EXHAUSTED,
@@ -133,7 +135,10 @@ async function giveUp(job: Job, row: DeliveryRow, { endedAt: now, outcome }: Att
   });
 }
 
-/** The receiver wants nothing more: the route ends, and what it had under way goes back for agents to claim. */
+/**
+ * The receiver wants no more events: disables the route and returns its pending events to the inbox for agents to
+ * claim.
+ */
 async function closeRoute(job: Job, row: DeliveryRow, attempt: Attempt): Promise<void> {
   const { store, ledgerWriter } = job;
   const { endedAt: now } = attempt;
@@ -142,7 +147,7 @@ async function closeRoute(job: Job, row: DeliveryRow, attempt: Attempt): Promise
   const context = approvalContext(job, now);
   const route = await store.routes.find(row.route_id);
   if (!route) {
-    // It was removed meanwhile.
+    // Somebody removed the route during the attempt.
     await releaseDeliveries(context, row.route_id, RELEASE_PORTION);
     return;
   }
@@ -153,7 +158,7 @@ async function closeRoute(job: Job, row: DeliveryRow, attempt: Attempt): Promise
   }
 }
 
-/** Gives back what closed routes still have under way; answers how many were given back, 0 when that was all. */
+/** Returns pending events of closed routes to the inbox; answers how many, and 0 once all are back. */
 export const releaseRoutes: Command<{ readonly now: number }, number> = {
   async run(job, { now }) {
     const routeId = await job.store.routes.closedWithPending();
@@ -163,7 +168,7 @@ export const releaseRoutes: Command<{ readonly now: number }, number> = {
   },
 };
 
-/** Deletes the log of old deliveries, which holds what receivers answered; answers how many went. */
+/** Deletes the log of old deliveries, which holds receivers' answers; returns how many. */
 export const dropDeliveries: Command<Deletion, number> = {
   run: ({ store }, { asOf, limit }) => store.deliveries.deleteFinished(keptSince(asOf), limit),
 };

@@ -1,32 +1,35 @@
 import type { Repositories } from '../../shared/store/repositories.ts';
 
-/** So many bodies of each source are remembered. */
+/** How many bodies of each source this process remembers. */
 export const BODIES_MAX = 50_000;
-/** Where they are read over a network. */
+/** The same, if the rows come over a network. */
 export const BODIES_MAX_SHARED = 2_000;
 const KEY_BYTES = 6;
 
 /**
- * The bodies a source brought lately, by the beginning of their hash: so that one that comes again under another id is
- * noticed. An index in the database would cost a delivery as much as all the rest of it, because hashes fall all over
- * it, and this is a hint, not a promise: beyond BODIES_MAX the oldest are forgotten. Filled from the rows at first use;
- * what is found is believed only when the row says the same, so what an undone transaction left here does no harm.
+ * Recent bodies of each source, by the start of their hash, to notice a body that arrives again under another id. A
+ * database index would double the cost of a delivery, because hashes are spread all over it. This is a hint, not a
+ * promise: beyond BODIES_MAX it forgets the oldest. It reads the rows at first use, and checks every match against
+ * its row, so leftovers of a rolled-back transaction do no harm.
  */
 export class RecentBodies {
   readonly #max: number;
   #ofSources = new Map<string, SourceBodies>();
-  /** Of the newest that was read from the rows: what was added since may have been undone, and its place taken by others. */
+  /**
+   * The newest row that was read. Bodies added later may have been rolled back, and other events may have taken their
+   * seq.
+   */
   #readSeq = 0;
   #isComplete = false;
-  /** What was known of a body before it came once more, in the transaction at hand. */
+  /** The earlier seqs of bodies that the current transaction overwrote. */
   #overwritten: Body[] = [];
 
-  /** `max`: so many of each source. */
+  /** `max`: how many bodies of each source to remember. */
   constructor(max: number) {
     this.#max = max;
   }
 
-  /** The event of a source that brought the same bytes since a time, or null. */
+  /** Returns the id of the source's event that had the same bytes since `sinceIso`, or null. */
   async find(
     store: Repositories,
     body: { readonly sourceId: string; readonly hash: Uint8Array; readonly sinceIso: string },
@@ -44,18 +47,18 @@ export class RecentBodies {
     this.#remember({ sourceId, hash, seq });
   }
 
-  /** The transaction at hand is durable. */
+  /** The current transaction is durable. */
   keep(): void {
     this.#overwritten = [];
   }
 
-  /** It came to nothing: what was known before holds. A body that was new in it does no harm. */
+  /** The current transaction rolled back: restores the earlier seqs. Bodies that were new in it do no harm. */
   undo(): void {
     for (const body of this.#overwritten.toReversed()) this.#remember(body);
     this.#overwritten = [];
   }
 
-  /** Others may have added rows: those are read before the next answer. */
+  /** Other gateways may have added rows: the next lookup reads them first. */
   readOn(): void {
     this.#isComplete = false;
   }
@@ -86,7 +89,10 @@ interface Body {
 class SourceBodies {
   readonly #max: number;
   readonly #seqs = new Map<number, number>();
-  /** Their keys in a ring, oldest at `#next` once it is full: a map walks over what was deleted to find its first. */
+  /**
+   * Keys in a ring; once it is full, the oldest is at `#next`. A Map would step over deleted entries to find its
+   * first.
+   */
   readonly #keys: number[] = [];
   #next = 0;
 

@@ -1,13 +1,16 @@
 import type { Command } from './job.ts';
 
 interface Wanted {
-  /** What a new history is called. */
+  /** The name for a new history. */
   readonly fresh: string;
-  /** A history that has ended; null while nothing is known against the one there is. */
+  /** The name of a history that has ended; null if the current one is still good. */
   readonly ended: string | null;
 }
 
-/** Answers what the history of the database is called, for its replicas. Of several gateways that want a new one, the first one names it. */
+/**
+ * Returns the name of the database's history, for replicas. If several gateways want a new one, the first one names
+ * it.
+ */
 export const replicaHistory: Command<Wanted, string> = {
   async run({ store: { meta } }, { fresh, ended }) {
     const known = await meta.get(HISTORY_NAME);
@@ -17,5 +20,5 @@ export const replicaHistory: Command<Wanted, string> = {
   },
 };
 
-/** Where the database keeps it. Whatever puts other content under the same address has to take it away, or write another. */
+/** The meta row that holds the name. Code that puts other content at the same address must delete or change it. */
 export const HISTORY_NAME = 'replica_epoch';

@@ -4,20 +4,19 @@ import { matchingRoutes } from './route-match.ts';
 import { destinationOf } from '../lib/destination.ts';
 import type { Job } from './job.ts';
 
-/** A stored event, as routes and waits see it. */
 interface NewArrival {
   readonly seq: number;
   readonly source: string;
   readonly type: string;
-  /** A destination that no route takes it to. */
+  /** Routes to this destination don't get the event. */
   readonly exceptTo?: string | undefined;
 }
 
 type Announcing = Pick<Job, 'store' | 'routing' | 'emit'>;
 
 /**
- * Hands a stored event on, in the transaction that stores it: to every route that matches, or, when none does, to whoever
- * waits for it.
+ * Hands on a stored event in the transaction that stores it: to every matching route or, without one, to the callers
+ * that wait.
  */
 export async function announce(job: Announcing, event: NewArrival, now: number): Promise<void> {
   const { store, routing, emit } = job;
@@ -35,8 +34,8 @@ export async function announce(job: Announcing, event: NewArrival, now: number):
 }
 
 /**
- * Sends an event to the callback_url of a request, signed with the secret of the project. The event stays in the inbox
- * for whoever claims it.
+ * Sends an event to a request's callback_url, signed with the project's secret. Agents can still claim the event in
+ * the inbox.
  */
 export async function queueCallback(
   job: Announcing,

@@ -8,18 +8,21 @@ import {
 import type { Command } from './job.ts';
 
 interface Order {
-  /** Why nothing may be sent, as callers are told; null lets the project send again. */
+  /** The reason that callers see; null lifts the block. */
   readonly reason: string | null;
   readonly now: number;
 }
 
 interface SendBlock {
   readonly blocked: Blocked | null;
-  /** False where it was so before. */
+  /** False if nothing changed. */
   readonly changed: boolean;
 }
 
-/** The operator blocks sending, or lifts a block, whoever set it. Another reason replaces the one that stands. */
+/**
+ * The operator blocks sending, or lifts any block, including one that the service set. A new reason replaces the old
+ * one.
+ */
 export const setSendBlock: Command<Order, SendBlock> = {
   async run({ store, project, ledgerWriter }, { reason, now }) {
     const before = await sendBlocked(store);

@@ -4,7 +4,7 @@ import type { Scope } from '../../shared/lib/scopes.ts';
 import { setOwner } from './notifications.ts';
 import type { Job, Command } from './job.ts';
 
-/** A key for whoever signed in; the secret itself stays outside. */
+/** A key for a person who signed in. Only its hash comes here, never the secret. */
 interface SignInKey {
   readonly id: string;
   readonly name: string;
@@ -15,18 +15,18 @@ interface SignInKey {
 }
 
 interface Founding {
-  /** A fresh id for the channel of the owner. */
+  /** A fresh id for the owner's channel. */
   readonly channelId: string;
-  /** Where the owner signed in from. */
+  /** The owner's email address. */
   readonly address: string;
-  /** Null when nobody is there any more to be given one. */
+  /** Null if no caller waits for a key any more. */
   readonly key: SignInKey | null;
   readonly now: number;
 }
 
 /**
- * What a project begins with: its owner, and a key. Where it has begun, because a reservation was finished by somebody else,
- * the key alone is added.
+ * Sets up a project's owner and first key. If another process has already finished the reservation, it only adds the
+ * key.
  */
 export const foundProject: Command<Founding, null> = {
   async run(job, { channelId, address, key, now }) {
@@ -42,7 +42,7 @@ export const foundProject: Command<Founding, null> = {
   },
 };
 
-/** A further key for the owner of a project; `full` where it has as many as it may. */
+/** Adds a key for the owner of a project; `full` if the project has the maximum number of keys. */
 export const signInKey: Command<SignInKey & { readonly now: number }, 'made' | 'full'> = {
   async run(job, { now, ...key }) {
     const { store } = job;

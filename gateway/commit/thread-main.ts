@@ -7,8 +7,8 @@ import { toPlain } from './plain-error.ts';
 import type { InputOf } from './commands.ts';
 
 /**
- * The thread that writes: batches of requests come in, replies go out in batches. Group commit makes the batches: what is
- * answered by one commit is settled in one go, and sent as one message.
+ * The writer thread: batches of requests come in, batches of replies go out. Group commit forms the batches: all
+ * replies of one commit leave in one message.
  */
 if (!parentPort) throw new Error('This file runs as a worker thread.');
 const port = parentPort;
@@ -75,7 +75,7 @@ function found(projectId: string): InProcessWrites {
   return writes;
 }
 
-/** Waits need to be told once that there is something new of a kind, not for each delivery of a burst. */
+/** Merges equal effects: a waiting caller needs one signal per kind, not one for each delivery of a burst. */
 function addEffects(projectId: string, effects: readonly Effect[]): void {
   const all = outgoing().effects;
   for (const effect of effects) {
@@ -90,7 +90,7 @@ function sayTheSame(one: Effect, other: Effect): boolean {
   return one.source === other.source && one.type === other.type;
 }
 
-/** The batch that leaves at the end of this turn: the jobs of one commit settle one after another. */
+/** The batch that leaves at the end of this event-loop turn, because all jobs of a commit settle in the same turn. */
 function outgoing(): Batch {
   if (batch) return batch;
   const begun: Batch = { effects: [], done: [], failed: [], fatal: null };

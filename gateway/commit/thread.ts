@@ -7,15 +7,15 @@ import { fromPlain } from './plain-error.ts';
 import type { InputOf, OutputOf, CommandName } from './commands.ts';
 import type { OpenWrites, WritableProject, Writers, WritersOptions } from './writers.ts';
 
-/** Beside the bundle when this is one; from source, in development, beside this file. */
+/** In the bundle, the thread's file is next to this one; from source, in development, tsx loads it. */
 const ENTRY = new URL(
   import.meta.url.endsWith('.ts') ? './thread-source.mjs' : './writer.js',
   import.meta.url,
 );
-/** What a batch brings is garbage after its commit. V8 takes as much only under load. */
+/** A batch becomes garbage after its commit. By default V8 grows the young generation this far only under load. */
 const YOUNG_GENERATION_MB = 48;
 
-/** A batch leaves when it is this long, or at the end of the turn: the writer works while more requests are taken. */
+/** A batch leaves at this length or at the end of the turn, so the writer already works while more requests arrive. */
 const BATCH_MAX = 8;
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
@@ -26,8 +26,8 @@ interface Pending {
 }
 
 /**
- * Runs the transactions in a thread of their own, so that this one is free to take requests while SQLite works. What is
- * asked within a turn of the event loop goes over as one message.
+ * Runs the transactions in a separate thread, so that this one can take requests while SQLite works. Requests of the
+ * same event-loop turn travel together.
  */
 export class ThreadWriters implements Writers {
   readonly #worker: Worker;
@@ -39,7 +39,7 @@ export class ThreadWriters implements Writers {
   #lastId = 0;
   #closing = false;
 
-  /** `entry` is there for tests. */
+  /** Tests pass `entry`. */
   constructor({ masterKey, server, onFatal }: WritersOptions, entry = ENTRY) {
     const data: ThreadData = { masterKey, server };
     this.#onFatal = onFatal;
@@ -108,7 +108,7 @@ export class ThreadWriters implements Writers {
     this.#worker.postMessage(batch);
   }
 
-  /** First the effects of all that was committed, then the answers. */
+  /** Applies all effects before it settles the requests. */
   #take({ effects, done, failed, fatal }: Batch): void {
     for (const [projectId, effect] of effects) this.#onCommitted.get(projectId)?.([effect]);
     for (const [id, value] of done) this.#pendingOf(id)?.resolve(value);
@@ -128,7 +128,7 @@ export class ThreadWriters implements Writers {
     this.#onFatal(error);
   }
 
-  /** Nobody knows what became of the transactions at hand: they are not answered as done. */
+  /** Rejects the pending calls with UNAVAILABLE, because nobody knows whether their transactions committed. */
   #refusePending(error: unknown): void {
     for (const { reject } of this.#pending.values()) reject(unavailable(5, error));
     this.#pending.clear();

@@ -2,20 +2,20 @@ import { ServiceError } from '../../shared/lib/errors.ts';
 import { TRANSFER_MONTH_MAX_BYTES } from '../../shared/lib/limits.ts';
 import type { Command } from './job.ts';
 
-/** Bytes that links send in a calendar month (UTC), written `2026-01`. */
+/** Bytes that links send in a calendar month (UTC); `month` looks like `2026-01`. */
 interface Transfer {
   readonly month: string;
   readonly bytes: number;
 }
 
 interface Reservation extends Transfer {
-  /** So many more are taken where the month has room for them. */
+  /** How many more bytes to reserve if the month has room. */
   readonly ahead: number;
-  /** Of what was reserved before: nobody has sent it. */
+  /** The part of earlier reservations that is still unsent. */
   readonly unspent: number;
 }
 
-/** Counts bytes before they are sent, and answers how many. QUOTA_EXCEEDED when the month has no room for those that are needed. */
+/** Reserves bytes before they are sent; returns how many. QUOTA_EXCEEDED if the month has no room for `bytes`. */
 export const reserveTransfer: Command<Reservation, number> = {
   async run({ store }, { month, bytes, ahead, unspent }) {
     const reserved = await store.disk.transferred(month);
@@ -33,7 +33,7 @@ export const reserveTransfer: Command<Reservation, number> = {
   },
 };
 
-/** Gives back what was reserved and not sent. */
+/** Returns reserved bytes that were not sent. */
 export const refundTransfer: Command<Transfer, null> = {
   async run({ store }, { month, bytes }) {
     await store.disk.addTransfer(month, -bytes);

@@ -3,14 +3,14 @@ import { approvalContext } from './approval-context.ts';
 import { dropReference } from '../../shared/operations/file/quota.ts';
 import { type Command } from './job.ts';
 
-/** The bytes of an upload are stored. */
+/** An upload whose bytes are stored. */
 interface UploadReceived {
   readonly uploadId: string;
   readonly digest: string;
   readonly now: number;
 }
 
-/** Lets an upload name its bytes, in place of those it had. NOT_FOUND when it was dropped or has expired meanwhile. */
+/** Points an upload to its new bytes instead of the old ones. NOT_FOUND if the upload was dropped or has expired. */
 export const uploadReceived: Command<UploadReceived, null> = {
   async run(job, { uploadId, digest, now }) {
     const { store } = job;

@@ -4,54 +4,57 @@ import type { DatabaseLocation } from '../../shared/store/location.ts';
 import type { Effect } from './job.ts';
 import type { InputOf, OutputOf, CommandName } from './commands.ts';
 
-/** What the writing side of a gateway needs to know. Plain data, but for the last. */
+/** What the write side of a gateway needs. Plain data, except `onFatal`. */
 export interface WritersOptions {
   readonly masterKey: Uint8Array;
   readonly server: ServerInfo;
-  /** The disk failed a write, or the thread that writes has ended: this process must not go on. */
+  /** The disk failed a write, or the writer thread ended: this process must stop. */
   readonly onFatal: (error: unknown) => void;
 }
 
 export interface WritableProject {
   readonly info: ProjectInfo;
-  /** Of its database, which is made when it is not there. */
+  /** The location of its database, created on first use. */
   readonly location: DatabaseLocation;
-  /** The name under which this process pins blobs; none where it has the database for itself. */
+  /** The name under which this process pins blobs; null if no other process uses the database. */
   readonly pinHolder?: string | null;
-  /** Its database was made before: one that is lost is not made anew. */
+  /** The database existed before, so a missing one is an error and isn't created again. */
   readonly isMade?: boolean;
 }
 
-/** The writing side of a project. */
+/** The write side of a project. */
 export interface ProjectWrites {
-  /** Runs a command in a transaction; its answer comes when that is durable, after its effects were applied. */
+  /** Runs a command in a transaction; resolves after the transaction is durable and its effects are applied. */
   run<N extends CommandName>(name: N, input: InputOf<N>): Promise<OutputOf<N>>;
   /**
-   * Keeps the log for replicas from here on, for a day after the last call: its generations are archived before they are
-   * begun anew. Answers where the log stands; once a replica follows, ask again every hour.
+   * Keeps the log for replicas, until a day after the last call: each generation is archived before the next one
+   * starts. Returns the log's position; while a replica follows, call this every hour.
    */
   follow(): Promise<ReplicationPosition>;
-  /** Makes a copy of the file as it stood when the generation at hand began, unless there is one. It stays for a while. */
+  /**
+   * Copies the file as it was at the start of the current generation, unless a copy exists. The copy stays for a
+   * while.
+   */
   copyBase(): Promise<BaseCopy>;
-  /** Takes what was deleted out of the write-ahead log as well. */
+  /** Removes deleted data from the write-ahead log as well. */
   rotate(): Promise<void>;
 }
 
-/** The same while its database is open. */
+/** The write side of an open project. */
 export interface OpenWrites extends ProjectWrites {
-  /** The key of the digests in the project's ledger. */
+  /** The key for digests in the project's ledger. */
   readonly ledgerKey: Uint8Array;
   close(): Promise<void>;
 }
 
-/** Where the transactions of all projects run. */
+/** Runs the transactions of all projects. */
 export interface Writers {
-  /** Opens a project for writing, which brings its tables up to date. `apply` gets the effects of what was committed. */
+  /** Opens a project for writing and migrates its tables. `onCommitted` gets the effects of each commit. */
   open(
     project: WritableProject,
     onCommitted: (effects: readonly Effect[]) => void,
   ): Promise<OpenWrites>;
-  /** How many calls are not answered yet, where they run in another thread. */
+  /** How many calls are pending, if they run in another thread. */
   readonly waiting?: number;
   close(): Promise<void>;
 }
