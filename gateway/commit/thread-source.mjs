@@ -1,4 +1,4 @@
-// The writer's thread from source, in development: a thread does not take over the loader of TypeScript.
+// Starts the writer thread from source in development, because a thread doesn't inherit the TypeScript loader.
 import { register } from 'tsx/esm/api';
 
 register();

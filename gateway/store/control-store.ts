@@ -12,7 +12,7 @@ import { MetaRepository } from '../../shared/store/meta.ts';
 import { openReader, openWriter } from '../../shared/store/open.ts';
 import { EmbeddedReader } from '../../shared/store/reader.ts';
 
-/** A project as the gateway knows it before its database is opened. */
+/** What the gateway knows about a project before it opens the project's database. */
 export interface ProjectRecord extends Row {
   id: string;
   slug: string;
@@ -25,8 +25,8 @@ const COLUMNS = 'id, slug, name, state, created_at';
 const ALL = `SELECT ${COLUMNS} FROM project ORDER BY created_at, id`;
 
 /**
- * The control database. It cannot commit together with a project's: a project is reserved here, made there, confirmed
- * here, and each step may be repeated.
+ * The control database. It can't commit together with a project's database, so a project is reserved here, created
+ * there and confirmed here, and each step can be repeated.
  */
 export class ControlStore {
   readonly accounts: AccountStore;
@@ -51,7 +51,7 @@ export class ControlStore {
     this.uiSessions = new UiSessionStore(this.#reader, this.#writer);
   }
 
-  /** Makes the database where it is not there. */
+  /** Opens the database and creates it if it's missing. */
   static async open(
     location: DatabaseLocation,
     onFatal: (error: unknown) => void,
@@ -98,7 +98,7 @@ export class ControlStore {
     );
   }
 
-  /** The sample that was sealed with the master key of whoever came first: `fresh` when that is this one. */
+  /** Returns the sample sealed with the master key of the first gateway; stores `fresh` if there is none yet. */
   keySample(fresh: Uint8Array): Promise<Uint8Array> {
     return this.#writer.write(async (tx) => {
       const row = await tx.get("SELECT value FROM meta WHERE name = 'key_sample'");
@@ -108,7 +108,7 @@ export class ControlStore {
     });
   }
 
-  /** That sample, if there is one. */
+  /** Returns the stored sample, or null. */
   storedSample(): Promise<Uint8Array | null> {
     return sampleOf(this.#reader);
   }
@@ -119,7 +119,7 @@ export class ControlStore {
   }
 }
 
-/** The projects in a copy of the control database in which nobody writes. */
+/** Lists the projects in a copy of the control database that no process writes to. */
 export async function projectsIn(path: string): Promise<ProjectRecord[]> {
   const reader = new EmbeddedReader(path, { readOnly: true });
   try {
@@ -129,7 +129,10 @@ export async function projectsIn(path: string): Promise<ProjectRecord[]> {
   }
 }
 
-/** The sample that tells which master key the secrets have, beside whoever has the database open; null when it has none. */
+/**
+ * Returns the sample that identifies the master key of the secrets, even while another process has the database open;
+ * null if there is none.
+ */
 export async function keySampleIn(path: string): Promise<Uint8Array | null> {
   const reader = new EmbeddedReader(path, { readOnly: true });
   try {

@@ -5,8 +5,8 @@ import { snapshot } from './snapshot.ts';
 import { copyTables, type CopyOptions } from './table-copy.ts';
 
 /**
- * Writes a copy of a project's database as it stands at one moment to a new file, also while others write to it, and says
- * nothing to them. The log that replicas follow is not copied: it begins anew. Throws a `CopyRefused` where it cannot be made.
+ * Copies a project's database, as of one moment, to a new file, without any change to the original, even while others
+ * write to it. The copy starts a new log for replicas. Throws a `CopyRefused` if it can't make the copy.
  */
 export function copyDatabase(
   from: DatabaseLocation,
@@ -16,7 +16,7 @@ export function copyDatabase(
   return from.kind === 'file' ? snapshot(from.path, path) : copyRows(from, path, options);
 }
 
-/** For a test, which takes this way between files as well. */
+/** Exported for a test that copies rows between files. */
 export async function copyRows(
   from: DatabaseLocation,
   path: string,
@@ -41,7 +41,7 @@ export async function copyRows(
   }
 }
 
-/** Brings the tables of a file up to date that nobody else has open. */
+/** Migrates the tables of a file that no other process has open. */
 export async function migrateFile(path: string): Promise<void> {
   const options = { onFatal: () => undefined };
   await (await openWriter({ kind: 'file', path }, 'project', options)).close();

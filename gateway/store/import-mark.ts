@@ -2,13 +2,13 @@ import type { Reader, Tx } from '../../shared/store/driver.ts';
 import { CopyRefused } from './table-copy.ts';
 import { POSITION_QUERY } from '../../shared/store/meta.ts';
 
-/** What is in a database that a project is to be brought into. */
+/** The content of an import's target database. */
 export type Found =
-  /** Nothing that anybody wrote. */
+  /** No data. */
   | { readonly kind: 'empty' }
-  /** Part of a project: an import was cut short, or is at work. */
+  /** Part of a project: an import is running or was interrupted. */
   | { readonly kind: 'part' }
-  /** All of a project, checked, and the control database has perhaps not heard of it. */
+  /** A complete, checked project that the control database may not know yet. */
   | { readonly kind: 'whole'; readonly origin: string }
   | { readonly kind: 'used' };
 
@@ -17,12 +17,12 @@ const SET_MARK =
   "INSERT INTO meta (name, value) VALUES ('import', ?) ON CONFLICT DO UPDATE SET value = excluded.value";
 const NOBODY = "name NOT GLOB 'sqlite_*' AND name NOT GLOB 'libsql_*'";
 
-/** Without a change, so that the database of somebody else stays as it is. */
+/** Inspects the database without a change, because it may belong to somebody else. */
 export function findImport(reader: Reader): Promise<Found> {
   return reader.read(async (tx): Promise<Found> => {
     const anything = await tx.get(`SELECT 1 AS found FROM sqlite_schema WHERE ${NOBODY} LIMIT 1`);
     if (!anything) return { kind: 'empty' };
-    // Tables, and none of our migrations has made them.
+    // Our migrations didn't create these tables.
     const version = await tx.get('PRAGMA user_version');
     if (Number(version?.['user_version']) === 0) return { kind: 'used' };
     const [kind, value = ''] = (await markOf(tx)).split(' ');
@@ -34,13 +34,13 @@ export function findImport(reader: Reader): Promise<Found> {
 }
 
 /**
- * In the database that a project is brought into, for as long as the control database does not know the project: it tells
- * what an import has left from what is in use, and lets only the newest of several imports go on.
+ * A mark in the target database until the control database knows the project. It distinguishes leftovers of an import
+ * from data in use, and stops all but the newest of several imports.
  */
 export class ImportMark {
   readonly #part: string;
 
-  /** `token`: a random name of this import. */
+  /** `token`: a random name for this import. */
   constructor(token: string) {
     this.#part = `part ${token}`;
   }
@@ -49,22 +49,22 @@ export class ImportMark {
     await tx.put(SET_MARK, [this.#part]);
   }
 
-  /** Throws a `CopyRefused` when another import has begun since. */
+  /** Throws a `CopyRefused` if another import has started since. */
   async check(tx: Tx): Promise<void> {
     if ((await markOf(tx)) === this.#part) return;
     throw new CopyRefused('Another import of this project has begun since. This one ends.');
   }
 
-  /** From here on nothing of it is deleted any more. `origin` names what was brought in, in one word. */
+  /** Marks the import as complete: nothing deletes it from now on. `origin` names the imported data in one word. */
   async finish(tx: Tx, origin: string): Promise<void> {
     await this.check(tx);
     await tx.put(SET_MARK, [`whole ${origin}`]);
-    // The position of the original stands: this commit counts it up again.
+    // Keep the original's position: this commit increments it again.
     await tx.put("UPDATE meta SET value = value - 1 WHERE name = 'commit_seq'");
   }
 }
 
-/** The control database knows the project. */
+/** Removes the mark after the control database knows the project. */
 export async function endImport(tx: Tx): Promise<void> {
   await tx.put("DELETE FROM meta WHERE name = 'import'");
 }

@@ -6,7 +6,7 @@ import { errorCode } from '../../shared/lib/guards.ts';
 const WAIT_MS = 30_000;
 const AGAIN_MS = 500;
 
-/** Tries again while a transaction of somebody else is in the way, perhaps of one that was killed. */
+/** Retries while another client's transaction, perhaps a killed one's, locks the database. */
 export async function onceFree<T>(work: () => Promise<T>): Promise<T> {
   const until = performance.now() + WAIT_MS;
   for (;;) {

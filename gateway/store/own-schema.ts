@@ -1,19 +1,21 @@
 import { Connection, readOnlyAddress } from '../../shared/store/connection.ts';
 import { firstMigrations } from '../../shared/store/migrate.ts';
 
-/** The tables, indexes and columns of a database. What is not stored as rows (views, triggers, virtual tables) has no page. */
+/**
+ * Lists tables, indexes and columns. Entries that store no rows (views, triggers, virtual tables) have no root page.
+ */
 const PARTS = `SELECT type, name, tbl_name, coalesce(rootpage, 0) > 0 AS stored, '' AS columns FROM sqlite_schema
    WHERE type <> 'table'
    UNION ALL
    SELECT type, name, tbl_name, coalesce(rootpage, 0) > 0,
      (SELECT group_concat(quote(x.name) || ' ' || x.type || ' ' || x.hidden, ', ') FROM pragma_table_xinfo(t.name) AS x)
    FROM sqlite_schema AS t WHERE type = 'table'`;
-/** What SQLite counts for its planner. */
+/** SQLite's statistics tables for its planner. */
 const COUNTED = /^table sqlite_stat[14] sqlite_stat[14] 1 /;
 
 /**
- * What in the file of a project, of this release or an earlier one, is not as its migrations have made it, or is missing; null
- * when nothing is. A trigger that somebody has put there would run with every write.
+ * Returns the first entry of a project's schema that the migrations of its version didn't create, or that is missing;
+ * null if all match. An attacker's trigger, for example, would run with every write.
  */
 export function strangePart(path: string): string | null {
   const connection = new Connection(readOnlyAddress(path));
@@ -38,7 +40,7 @@ function ownParts(schema: number): Map<string, string> {
   }
 }
 
-/** By all there is to compare, what to call it. */
+/** Maps everything that is compared about an entry to its short name. */
 function partsOf(connection: Connection): Map<string, string> {
   const parts = new Map<string, string>();
   for (const { type, name, tbl_name, stored, columns } of connection.all(PARTS)) {

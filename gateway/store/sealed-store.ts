@@ -7,25 +7,25 @@ import { openReader, openWriter } from '../../shared/store/open.ts';
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
-  /** What names a row. */
+  /** The key columns of a row. */
   readonly key: readonly string[];
-  /** The one row that is meant, by its key, where others hold something else. */
+  /** Limits the column to the row with this key, if other rows hold unsealed values. */
   readonly only?: string;
-  /** Columns that are read beside it. */
+  /** Other columns to read from the same row. */
   readonly beside?: readonly string[];
 }
 
-/** A row with what it has sealed. */
+/** A row and its sealed value. */
 export interface SealedRow {
   readonly row: Row;
   readonly sealed: Uint8Array;
 }
 
-/** So many rows are held in memory. */
+/** Rows held in memory at a time. */
 const PORTION = 500;
 const VALUE = 'sealed_value';
 
-/** The sealed values of a database, of whichever tables, over one transaction or snapshot. */
+/** Reads and replaces sealed values of any table, in one transaction or snapshot. */
 export class SealedRows {
   readonly meta: MetaRepository;
   readonly emails: EmailRepository;
@@ -37,7 +37,7 @@ export class SealedRows {
     this.emails = new EmailRepository(tx);
   }
 
-  /** All that a column has. What was read may be replaced meanwhile. */
+  /** Yields every sealed value of a column; the caller may replace values that it has already read. */
   async *of(column: SealedColumn): AsyncGenerator<SealedRow> {
     let after: Row | null = null;
     for (;;) {
@@ -48,7 +48,7 @@ export class SealedRows {
     }
   }
 
-  /** Puts another value in the place of one, and texts in other columns of its row. */
+  /** Replaces a sealed value, and text columns of the same row. */
   async replace(
     { table, column, key }: SealedColumn,
     { row }: SealedRow,
@@ -84,7 +84,7 @@ function valuesOf(row: Row, names: readonly string[]): SqlValue[] {
   return names.map((name) => row[name] ?? null);
 }
 
-/** A database file that nobody else has open, seen as what is sealed in it. What is changed reaches replicas like any write. */
+/** The sealed values of a database file that no other process has open. Replicas get changes to it like any write. */
 export class SealedDatabase {
   readonly #reader: Reader;
   readonly #writer: Writer & FollowedLog;
@@ -94,7 +94,7 @@ export class SealedDatabase {
     this.#writer = writer;
   }
 
-  /** Brings its tables up to date. `now` answers milliseconds. */
+  /** Opens the file and migrates its tables. `now` returns milliseconds. */
   static async open(
     path: string,
     family: 'project' | 'control',
@@ -103,7 +103,7 @@ export class SealedDatabase {
     const location = { kind: 'file', path } as const;
     const writer = await openWriter(location, family, {
       isMade: true,
-      // The write that failed says so itself, and nothing else is written.
+      // The failed write throws, and nothing else writes.
       onFatal: () => undefined,
       ...(family === 'project' && { replication: { now, onReplication: () => undefined } }),
     });

@@ -8,18 +8,19 @@ import { openReadOnly } from './read-only.ts';
 import { CopyRefused, copyTables, emptyTables, type CopyOptions } from './table-copy.ts';
 
 interface ServerImport extends Omit<CopyOptions, 'guard'> {
-  /** Names what is brought in, in one word: a repeat with the same goes on where it was all there. */
+  /** Names the imported data in one word: a repeat with the same name continues after a complete copy. */
   readonly origin: string;
-  /** Throws when the copy is not what it should be. */
+  /** Throws if the copy is wrong. */
   readonly check: (copy: Reader) => Promise<void>;
 }
 
 const OPTIONS = { onFatal: () => undefined };
 
 /**
- * Brings the database of a project, a file of this release that nobody writes to, into one on a server, in many transactions.
- * It is not to be used before `endServerImport`, and only once the control database knows it. What an import left that was
- * cut short is replaced. Throws a `CopyRefused` when anything else is there; it is left alone.
+ * Copies a project's database from a file of this release, which no process writes to, to a server, in many
+ * transactions. Nobody may use the copy before the control database knows the project and `endServerImport` has run.
+ * Replaces leftovers of an interrupted import. Throws a `CopyRefused` if the target holds anything else, and leaves
+ * that alone.
  */
 export async function importToServer(
   path: string,
@@ -62,7 +63,7 @@ async function fill(
       await check(copy);
       watch.signal?.throwIfAborted();
     } catch (error) {
-      // What went wrong first is what to tell. The mark stays, and a repeat replaces what could not be deleted.
+      // Report the first error. The mark stays, so a repeat replaces rows that couldn't be deleted.
       await emptyTables(writer, { guard }).catch(() => undefined);
       throw error;
     }
@@ -72,7 +73,7 @@ async function fill(
   }
 }
 
-/** The control database knows the project now: its database is as any other. */
+/** Makes the copy a normal database, after the control database knows the project. */
 export async function endServerImport(to: RemoteLocation): Promise<void> {
   const writer = await openWriter(to, 'project', OPTIONS);
   try {

@@ -1,13 +1,13 @@
 import { Connection, readOnlyAddress } from '../../shared/store/connection.ts';
 
 /**
- * Writes a copy of a database as it stands now to a new file, also while another process writes to it: nothing of the
- * original or its log is changed. The copy is one file without a log. It is not synced.
+ * Copies a database as of now to a new file, even while another process writes to it, without any change to the
+ * original or its log. The copy is one file without a log, and isn't synced.
  */
 export async function snapshot(path: string, copy: string): Promise<void> {
   const connection = new Connection(readOnlyAddress(path));
   try {
-    // Not query_only, which forbids to write the copy as well: the connection cannot write to the original anyway.
+    // query_only would also forbid writing the copy, and this connection can't write to the original anyway.
     connection.exec('PRAGMA busy_timeout=5000');
     await connection.execOffLoop(`VACUUM INTO '${copy.replaceAll("'", "''")}'`);
   } finally {
@@ -15,7 +15,7 @@ export async function snapshot(path: string, copy: string): Promise<void> {
   }
 }
 
-/** What is wrong with the structure of a database that nobody has open, a line each; empty when nothing is. */
+/** Returns structural problems of a database that no process has open, one per line; empty if it is sound. */
 export function structureProblems(path: string): string[] {
   const connection = new Connection(readOnlyAddress(path));
   try {

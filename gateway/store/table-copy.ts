@@ -2,18 +2,18 @@ import type { Reader, Row, Tx, Writer } from '../../shared/store/driver.ts';
 import { POSITION_QUERY } from '../../shared/store/meta.ts';
 import { exact, portionsOf, quoted, type Table } from './table-portions.ts';
 
-/** Values bound by one statement: as many rows as have so many travel in it. */
+/** Values that one statement binds; this limits the rows it inserts. */
 const VALUES_MAX = 1000;
-/** Somebody may write to the original; so often it is begun anew. */
+/** A write to the original restarts the copy, up to this many attempts. */
 const ATTEMPTS_MAX = 3;
-/** What speaks of processes and of this very database, not of the project: each copy has its own. */
+/** Tables and meta rows about processes and about this database file, not the project: each copy has its own. */
 const OWN_TABLES: readonly string[] = ['blob_pin', 'blob_erasure'];
 const OWN_META = "('commit_seq', 'last_group', 'import')";
 
-/** Why a copy cannot be made, in words for the operator. */
+/** Says why a copy can't be made, in words for the operator. */
 export class CopyRefused extends Error {}
 
-/** The original was written to all the time. */
+/** Every attempt failed because the original kept changing. */
 export class RestlessError extends CopyRefused {
   constructor() {
     super('The database was written to while it was copied.');
@@ -22,10 +22,10 @@ export class RestlessError extends CopyRefused {
 }
 
 export interface CopyOptions {
-  /** Of the rows in all tables. */
+  /** Counts the rows of all tables. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Begins each transaction: throws when somebody else has come to fill the same place. */
+  /** Runs first in each transaction; throws if another process has started to fill the same database. */
   readonly guard?: (tx: Tx) => Promise<void>;
 }
 
@@ -33,15 +33,15 @@ interface Plan {
   readonly schema: number;
   readonly position: number;
   readonly tables: readonly Table[];
-  /** Of each table, how many. */
+  /** Rows of each table. */
   readonly counts: ReadonlyMap<string, number>;
 }
 
 /**
- * Makes a database that has the tables of this release the same as another that has them, row by row: for where a file
- * cannot be copied, because one of the two is on a server. What it held is deleted. Both are read and written in portions of
- * about 1 MB, each a transaction of its own, since a server ends those that last for seconds; all of them are of one
- * position. Throws a `RestlessError` where the original does not stand still for long enough.
+ * Copies all tables of a database into another one of this release, row by row, for databases on a server, where a
+ * file copy isn't possible. The old content of the target is deleted. Portions are about 1 MB, each in its own
+ * transaction, because a server ends transactions that last for seconds; all portions have the same position. Throws
+ * a `RestlessError` if the original doesn't stand still for long enough.
  */
 export async function copyTables(
   from: Reader,
@@ -59,13 +59,13 @@ export async function copyTables(
   }
 }
 
-/** Deletes the rows of all tables, each in a transaction of its own, but for what a database says of itself. */
+/** Deletes the rows of all tables, each in its own transaction, but keeps the database's own meta rows. */
 export async function emptyTables(
   to: Writer,
   { signal, guard }: Pick<CopyOptions, 'signal' | 'guard'> = {},
 ): Promise<void> {
   const names = await to.write(tableNames);
-  // Those that refer to others stand behind them.
+  // Tables come after the tables that they refer to, so delete in reverse.
   for (const name of names.toReversed()) {
     signal?.throwIfAborted();
     await to.write(async (tx) => {
@@ -75,7 +75,7 @@ export async function emptyTables(
   }
 }
 
-/** What is wrong with a copy: the first difference of tables, indexes or counts; null when there is none. */
+/** Returns the first missing table or index, or wrong count, of a copy; null if it matches. */
 function difference(original: Tally, made: Tally): string | null {
   const missing = original.names.find((name) => !made.names.includes(name));
   if (missing !== undefined) return `no ${missing}`;
@@ -108,7 +108,7 @@ async function copyOnce(from: Reader, to: Writer, options: CopyOptions): Promise
   }
   await to.write(async (tx) => {
     await guard?.(tx);
-    // The commit that this is part of counts it up by one.
+    // The commit of this transaction increments it by one.
     const position = BigInt(plan.position - 1);
     await tx.run("UPDATE meta SET value = ? WHERE name = 'commit_seq'", [position]);
   });
@@ -123,7 +123,7 @@ async function refuseOtherSchema(plan: Plan, to: Writer): Promise<void> {
   );
 }
 
-/** Throws unless both have the same position, tables, indexes, and as many rows. */
+/** Throws unless both have the same position, tables, indexes and row counts. */
 async function verify(from: Reader, copy: Reader): Promise<void> {
   const [original, made] = [await from.read(tallyOf), await copy.read(tallyOf)];
   if (original.position !== made.position) throw new RestlessError();
@@ -133,7 +133,7 @@ async function verify(from: Reader, copy: Reader): Promise<void> {
 
 interface Tally {
   readonly position: number;
-  /** Of the tables and indexes. */
+  /** Names of tables and indexes. */
   readonly names: readonly string[];
   readonly counts: ReadonlyMap<string, number>;
 }
@@ -181,7 +181,7 @@ async function tableOf(tx: Tx, name: string): Promise<Table> {
 
 const OURS = "name NOT GLOB 'sqlite_*' AND name NOT GLOB 'libsql_*'";
 
-/** In the order they were made: what refers to a table was made after it. */
+/** Returns the tables in order of creation: a table comes after the tables that it refers to. */
 async function tableNames(tx: Tx): Promise<string[]> {
   const rows = await tx.all(
     `SELECT name FROM sqlite_schema WHERE type = 'table' AND ${OURS} ORDER BY rowid`,
@@ -214,7 +214,7 @@ async function insert(tx: Tx, { name, columns }: Table, rows: readonly Row[]): P
   for (let from = 0; from < rows.length; from += atOnce) {
     const some = rows.slice(from, from + atOnce);
     const sql = `INSERT INTO ${name} (${columns.join(', ')}) VALUES ${some.map(() => places).join(', ')}`;
-    // In the order of the columns, as they were asked for.
+    // The values follow the order of the selected columns.
     await tx.put(
       sql,
       some.flatMap((row) => Object.values(row).map(exact)),

@@ -1,27 +1,30 @@
 import type { Row, SqlValue, Tx } from '../../shared/store/driver.ts';
 
-/** Bytes of rows that travel together, but for a single row that has more; and how many rows at most. */
+/** Limits of a portion, in bytes (a single larger row still travels) and in rows. */
 const PORTION_BYTES = 1024 * 1024;
 const PORTION_ROWS = 1000;
-/** Rows that are measured at a time. */
+/** Rows measured at a time. */
 const MEASURED_ROWS = 5000;
-/** What a value takes in a request beside its own bytes. */
+/** Overhead of a value in a request, in bytes. */
 const VALUE_BYTES = 24;
 
 /** A table as statements name it. */
 export interface Table {
-  /** Quoted, as the columns are. */
+  /** Quoted, like the columns. */
   readonly name: string;
   readonly columns: readonly string[];
   /** The plain names of the columns of its primary key. */
   readonly key: readonly string[];
-  /** A condition on the rows that are meant. */
+  /** An SQL condition that selects the rows. */
   readonly only: string;
 }
 
 type Key = readonly SqlValue[];
 
-/** The rows of a table in the order of its key, a portion at a time: first they are measured, since a server answers only so much. */
+/**
+ * Yields a table's rows in key order, in portions. It measures the rows first, because a server limits the size of an
+ * answer.
+ */
 export async function* portionsOf(
   table: Table,
   read: <T>(fn: (tx: Tx) => Promise<T>) => Promise<T>,
@@ -50,7 +53,7 @@ interface Range {
 
 async function measure(tx: Tx, table: Table, after: Key | null): Promise<Measured[]> {
   const { name, columns, key, only } = table;
-  // The length of a blob or text stands in its row, so that none is read for it.
+  // A row stores the length of each blob and text, so this reads no content.
   const size = columns.map((column) => `coalesce(octet_length(${column}), 0)`).join(' + ');
   const keys = key.map((column, index) => `${quoted(column)} AS k${index}`).join(', ');
   const behind = after ? `${tupleOf(key)} > ${placesOf(key)}` : '1';
@@ -64,7 +67,7 @@ async function measure(tx: Tx, table: Table, after: Key | null): Promise<Measure
   }));
 }
 
-/** The last key of each portion. */
+/** Returns the last key of each portion. */
 function cut(measured: readonly Measured[]): Key[] {
   const lasts: Key[] = [];
   let [bytes, rows] = [0, 0];
@@ -93,7 +96,7 @@ const tupleOf = (key: readonly string[]): string => `(${orderOf(key)})`;
 const placesOf = (key: readonly string[]): string => `(${key.map(() => '?').join(', ')})`;
 const orderOf = (key: readonly string[]): string => key.map(quoted).join(', ');
 
-/** Compared as a whole number in a column of any type. */
+/** Binds a safe integer as a BigInt, so that a column of any type compares it as an integer. */
 export function exact(value: SqlValue): SqlValue {
   return Number.isSafeInteger(value) ? BigInt(value as number) : value;
 }

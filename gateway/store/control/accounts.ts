@@ -4,17 +4,16 @@ import type { Reader, Row, Tx, Writer } from '../../../shared/store/driver.ts';
 import type { ProjectState } from './project-state.ts';
 import { byId, keepAnswer, markUsed, type LoginUse } from './login-rows.ts';
 
-/** A person, known by the address they sign in with. */
+/** A person, identified by the email address that they sign in with. */
 export interface AccountRow extends Row {
   id: string;
   /** Sealed. */
   address: Uint8Array;
-  /** Keyed: finds an address again without telling it. */
+  /** Keyed hash: finds an address without revealing it. */
   address_hash: string;
   created_at: string;
 }
 
-/** A project of an account. */
 export interface OwnedProject extends Row {
   id: string;
   slug: string;
@@ -22,15 +21,15 @@ export interface OwnedProject extends Row {
   created_at: string;
 }
 
-/** A project that is reserved and not confirmed, with its account. */
+/** An account's project that is reserved but not confirmed. */
 export interface UnfinishedProject extends Row {
   id: string;
   account_id: string;
-  /** Of the account, sealed. */
+  /** The account's address, sealed. */
   address: Uint8Array;
 }
 
-/** A project with the address of its account, sealed; null where it has none. */
+/** A project and its account's sealed address; null if no account owns it. */
 export interface ListedProject extends OwnedProject {
   state: Exclude<ProjectState, 'reserved'>;
   moved_to: string | null;
@@ -41,14 +40,14 @@ export interface ListedProject extends OwnedProject {
 interface Wanted {
   readonly id: string;
   readonly name: string;
-  /** The first that is free is taken. */
+  /** The project gets the first free one. */
   readonly slugs: readonly string[];
   readonly createdAt: string;
-  /** So many projects an account may have. */
+  /** The maximum number of projects per account. */
   readonly projectsMax: number;
 }
 
-/** What came of a wish for a project: the slug that is reserved for it, or why there is none. */
+/** The result of a reservation: the reserved slug, or the reason for the refusal. */
 type Reservation =
   | { readonly outcome: 'reserved'; readonly slug: string; readonly account: AccountRow }
   | { readonly outcome: 'limit_reached' | 'slug_taken' }
@@ -56,7 +55,6 @@ type Reservation =
 
 const ACCOUNT = 'id, address, address_hash, created_at';
 
-/** Accounts and their projects, in the control database. */
 export class AccountStore {
   readonly #reader: Reader;
   readonly #writer: Writer;
@@ -66,7 +64,7 @@ export class AccountStore {
     this.#writer = writer;
   }
 
-  /** The oldest first, without those that are still being made. */
+  /** Returns an account's projects, the oldest first, except reserved ones. */
   projectsOf(accountId: string): Promise<OwnedProject[]> {
     return this.#reader.read((tx) =>
       tx.all<OwnedProject>(
@@ -76,7 +74,7 @@ export class AccountStore {
     );
   }
 
-  /** All projects but those still being made, the oldest first: so many behind the one with this id, or from the start. */
+  /** Returns up to `limit` projects, except reserved ones: the oldest first, after `afterId` or from the start. */
   listProjects(limit: number, afterId: string | null): Promise<ListedProject[]> {
     return this.#reader.read((tx) =>
       tx.all<ListedProject>(
@@ -89,7 +87,10 @@ export class AccountStore {
     );
   }
 
-  /** Uses a confirmed sign-in up, and reserves a project for its account; in one transaction, so that it is one project. */
+  /**
+   * Uses up a confirmed sign-in and reserves a project for its account. One transaction, so that one sign-in makes
+   * one project.
+   */
   reserveProject(use: LoginUse, wanted: Wanted): Promise<Reservation> {
     return this.#writer.write(async (tx): Promise<Reservation> => {
       const login = await byId(tx, use.idHash);
@@ -112,7 +113,7 @@ export class AccountStore {
     });
   }
 
-  /** Confirms a project that is made, and keeps the answer about it for a repeat of the call. */
+  /** Confirms a finished project and stores the sealed answer for a repeat of the call. */
   async confirmProject(
     id: string,
     kept: { readonly idHash: string; readonly answer: Uint8Array } | null,
@@ -123,7 +124,7 @@ export class AccountStore {
     });
   }
 
-  /** Projects of accounts that were reserved and never confirmed; of one account, or of all. */
+  /** Returns reserved projects that nobody confirmed, of one account or of all. */
   unfinished(accountId: string | null = null): Promise<UnfinishedProject[]> {
     return this.#reader.read((tx) =>
       tx.all<UnfinishedProject>(
@@ -135,7 +136,7 @@ export class AccountStore {
   }
 }
 
-/** The id of the account with the address of a fresh one: that of the fresh one unless there was one before. */
+/** Returns the id of the account with the same address; adds `fresh` if there is no such account. */
 export async function addAccount(tx: Tx, fresh: AccountRow): Promise<string> {
   const known = await tx.get<{ id: string }>('SELECT id FROM account WHERE address_hash = ?', [
     fresh.address_hash,

@@ -1,15 +1,15 @@
 import type { Reader, Row, Writer, WriteTx } from '../../../shared/store/driver.ts';
 import type { ProjectIdleState, IdleMarkers } from './idle-markers.ts';
 
-/** The beat of a gateway that has left on its own. */
+/** The beat of a gateway that left on its own. */
 export const LEFT = -1;
-/** That of one that was taken over and has made notes since, with no beat yet. */
+/** The beat of a gateway that another one took over, and that has written notes but no beat since. */
 const TAKEN_OVER = 0;
 
-/** A gateway that has come, as others see it. */
+/** A gateway, as the others see it. */
 export interface GatewayRow extends Row {
   id: string;
-  /** Goes up while it lives; `LEFT` when it has left. */
+  /** Increases while the gateway lives; `LEFT` after it has left. */
   beat: number;
 }
 
@@ -19,11 +19,11 @@ interface WorkRow extends Row {
   next_due_at: number | null;
 }
 
-/** What came of a beat. */
+/** The result of a beat. */
 export interface Beat {
-  /** Others took this one for dead and have taken what it looked after. */
+  /** Another gateway took this one for dead and took over its projects. */
   readonly wasGone: boolean;
-  /** Its own, until then; null when it had none. */
+  /** Its previous beat; null for the first one. */
   readonly before: number | null;
   readonly others: readonly GatewayRow[];
 }
@@ -32,8 +32,9 @@ const WORK_OF =
   'SELECT project_id AS id, working, next_due_at FROM project_work WHERE gateway_id = ?';
 
 /**
- * The gateways over one store, in the control database: which of them live, what each looks after, and who does what only
- * one may do. Time is not compared between machines: whoever has seen the same beat for long takes its gateway for dead.
+ * The gateways that share one store, in the control database: which of them live, which projects each looks after,
+ * and which one runs each leader task. It never compares clocks of machines: a gateway whose beat stands still for
+ * long counts as dead.
  */
 export class GatewayStore {
   readonly #reader: Reader;
@@ -44,7 +45,7 @@ export class GatewayStore {
     this.#writer = writer;
   }
 
-  /** Says that a gateway lives, and answers who else has said so. */
+  /** Increments a gateway's beat; returns the rows of the others. */
   beat(id: string, now: number): Promise<Beat> {
     return this.#writer.write(async (tx) => {
       const all = await tx.all<GatewayRow>('SELECT id, beat FROM gateway');
@@ -60,7 +61,7 @@ export class GatewayStore {
     });
   }
 
-  /** Leaves what a gateway looks after to the others. */
+  /** Marks a gateway as gone, so that the others take over its projects and tasks. */
   async leave(id: string): Promise<void> {
     await this.#writer.write(async (tx) => {
       await tx.run('UPDATE gateway SET beat = ? WHERE id = ?', [LEFT, id]);
@@ -68,14 +69,17 @@ export class GatewayStore {
     });
   }
 
-  /** Others than this one that have not said that they left: each lives, or has died. */
+  /** Returns the other gateways that haven't left: each lives, or has died. */
   others(id: string): Promise<GatewayRow[]> {
     return this.#reader.read((tx) =>
       tx.all<GatewayRow>('SELECT id, beat FROM gateway WHERE id <> ? AND beat <> ?', [id, LEFT]),
     );
   }
 
-  /** Leaves a project to whoever takes over from a gateway that does not run: any other, or itself when it starts. */
+  /**
+   * Assigns a project to a gateway that doesn't run. Any gateway takes it over from there, or that one does at its
+   * start.
+   */
   async handOver(id: string, projectId: string, now: number): Promise<void> {
     await this.#writer.write(async (tx) => {
       await tx.run(
@@ -91,7 +95,10 @@ export class GatewayStore {
     });
   }
 
-  /** Takes over what a gateway looked after, unless it has given a beat since or somebody else has: then nothing. */
+  /**
+   * Takes over the projects of a dead gateway. Returns an empty list if it has beaten since, or another gateway was
+   * faster.
+   */
   takeOver(id: string, gone: GatewayRow): Promise<ProjectIdleState[]> {
     return this.#writer.write(async (tx) => {
       const isGone = await tx.run('DELETE FROM gateway WHERE id = ? AND beat = ?', [
@@ -106,7 +113,7 @@ export class GatewayStore {
     });
   }
 
-  /** Takes on a leader task that nobody has; answers whether this gateway has it. */
+  /** Takes a leader task if no gateway has it; returns whether this gateway has it now. */
   takeTask(id: string, name: string): Promise<boolean> {
     return this.#writer.write(async (tx) => {
       const held = await tx.get('SELECT gateway_id FROM duty WHERE name = ?', [name]);
@@ -116,11 +123,11 @@ export class GatewayStore {
     });
   }
 
-  /** What a gateway looks after. */
+  /** Returns the idle markers of a gateway's projects. */
   markersOf(id: string): IdleMarkers {
     const note = (projectId: string, working: 0 | 1, nextDueAt: number | null): Promise<void> =>
       this.#writer.write(async (tx) => {
-        // Notes of a gateway that has no row would be taken over by nobody.
+        // No gateway would take over notes of a gateway that has no row.
         await tx.put(
           'INSERT INTO gateway (id, beat, started_at) VALUES (?, ?, 0) ON CONFLICT DO NOTHING',
           [id, TAKEN_OVER],
@@ -138,7 +145,7 @@ export class GatewayStore {
     };
   }
 
-  /** With projects that nobody looks after, such as one that was just put in place. */
+  /** Includes projects without any gateway, such as one that was just imported. */
   async #allOf(id: string): Promise<ProjectIdleState[]> {
     const rows = await this.#reader.read((tx) =>
       tx.all<WorkRow>(
@@ -152,7 +159,7 @@ export class GatewayStore {
   }
 }
 
-/** Of two notes about one project the one that asks for more stands. */
+/** If both gateways have a note about a project, the one that demands more work wins. */
 async function inherit(tx: WriteTx, heir: string, gone: string): Promise<void> {
   await tx.run(
     `INSERT INTO project_work (gateway_id, project_id, working, next_due_at)

@@ -1,20 +1,20 @@
 import type { Reader, Row, Writer } from '../../../shared/store/driver.ts';
 
-/** A project, as whoever wrote to it last has left it. */
+/** A project's state after its last write. */
 export interface ProjectIdleState {
   readonly id: string;
-  /** Nothing was left under way. Others have to be opened to be known. */
+  /** The project has no open work. Without this mark, a gateway has to open the project to find out. */
   readonly isIdle: boolean;
-  /** When something falls due in one that rests, in milliseconds; null when nothing will. */
+  /** The next due time of an idle project, in milliseconds; null if nothing will fall due. */
   readonly nextDueAt: number | null;
 }
 
-/** Notes of which projects rest, so that a start need not open each to know what falls due in it. */
+/** Marks of idle projects, so that a gateway needn't open each project at its start to learn what falls due. */
 export interface IdleMarkers {
-  /** Those this gateway has to look after. */
+  /** Returns the projects that this gateway looks after. */
   all(): Promise<ProjectIdleState[]>;
   begin(projectId: string, nextDueAt: number | null): Promise<void>;
-  /** Durable before the first write after a rest. */
+  /** Removes the mark; durable before the project's next write. */
   end(projectId: string): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ interface RestRow extends Row {
   next_due_at: number | null;
 }
 
-/** The notes of a gateway that has its databases for itself: one that is not there has to be opened to be known. */
+/** Idle marks of a gateway that owns its databases alone. A project without a mark must be opened. */
 export class IdleMarkerStore implements IdleMarkers {
   readonly #reader: Reader;
   readonly #writer: Writer;
@@ -65,7 +65,7 @@ export class IdleMarkerStore implements IdleMarkers {
     );
   }
 
-  /** Every project has to be looked at: for a database that was put together from copies. */
+  /** Removes all marks, for a database that was assembled from copies. */
   async endAll(): Promise<void> {
     await this.#writer.write((tx) => tx.put('DELETE FROM project_rest'));
   }

@@ -1,7 +1,7 @@
 import type { LoginState } from './login-state.ts';
 import type { Row, Tx } from '../../../shared/store/driver.ts';
 
-/** A sign-in as it is stored; its secrets are there as hashes only. */
+/** A stored sign-in; it holds only hashes of its secrets. */
 export interface LoginRow extends Row {
   id_hash: string;
   link_hash: string;
@@ -15,7 +15,7 @@ export interface LoginRow extends Row {
   /** JSON. */
   client: string;
   state: Exclude<LoginState, 'expired'>;
-  /** Set when it was confirmed. */
+  /** Set by the confirmation. */
   account_id: string | null;
   repeat_hash: string | null;
   /** Sealed. */
@@ -24,10 +24,10 @@ export interface LoginRow extends Row {
   expires_at: number;
 }
 
-/** A use of a confirmed sign-in: the first one stands. */
+/** A use of a confirmed sign-in; only the first one counts. */
 export interface LoginUse {
   readonly idHash: string;
-  /** Tells a repeat of this use from another one. */
+  /** Distinguishes a repeat of this use from another use. */
   readonly repeatHash: string | null;
   readonly now: number;
 }
@@ -50,7 +50,7 @@ export async function markUsed(tx: Tx, { idHash, repeatHash }: LoginUse): Promis
   ]);
 }
 
-/** Keeps what was answered, for a repeat of the same call. */
+/** Stores the sealed answer for a repeat of the same call. */
 export async function keepAnswer(tx: Tx, idHash: string, answer: Uint8Array): Promise<void> {
   await tx.put('UPDATE login SET answer = ? WHERE id_hash = ?', [answer, idHash]);
 }

@@ -1,7 +1,7 @@
-/** Where a sign-in stands. `used` stays so when its time is up; what is denied never comes back. */
+/** The state of a sign-in. `used` and `denied` are final, even after the sign-in's time is up. */
 export type LoginState = 'waiting' | 'confirmed' | 'denied' | 'used' | 'expired';
 
-/** A sign-in as it stands at a time, whether that was written down or not. */
+/** Returns the state at `now`, even if no row records the expiry yet. */
 export function effectiveLoginState(
   login: { readonly state: Exclude<LoginState, 'expired'>; readonly expires_at: number },
   now: number,

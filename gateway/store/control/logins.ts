@@ -22,7 +22,7 @@ type Usage =
   | { readonly outcome: 'no_project' }
   | { readonly outcome: 'refused'; readonly state: Exclude<LoginState, 'confirmed'> };
 
-/** Sign-ins under way, in the control database. */
+/** Pending sign-ins, in the control database. */
 export class LoginStore {
   readonly #reader: Reader;
   readonly #writer: Writer;
@@ -33,9 +33,8 @@ export class LoginStore {
   }
 
   /**
-   * Stores a new one, unless so many were begun for its address since a time: answers when the one was begun that has to
-   * get old first, or null when it is stored. What its person has denied does not count: nobody else is to use up what
-   * they sign in by.
+   * Stores a new sign-in. At the limit per address, returns the start (ms) of the one that must age first; null if it
+   * is stored. Denied sign-ins don't count, so that a stranger can't use up a person's limit.
    */
   begin(
     login: NewLogin,
@@ -62,7 +61,7 @@ export class LoginStore {
     return this.#reader.read((tx) => byLink(tx, linkHash));
   }
 
-  /** Confirms one that waits, for the account of its address, which is `fresh` when there is none yet. */
+  /** Confirms a waiting sign-in for the account with its address, which becomes `fresh` if there is none yet. */
   async confirm(
     linkHash: string,
     fresh: AccountRow,
@@ -79,7 +78,7 @@ export class LoginStore {
     });
   }
 
-  /** Ends one that waits: it was somebody else. */
+  /** Denies a waiting sign-in, because somebody else started it. */
   async deny(linkHash: string): Promise<void> {
     await this.#writer.write((tx) =>
       tx.put("UPDATE login SET state = 'denied' WHERE link_hash = ? AND state = 'waiting'", [
@@ -88,7 +87,7 @@ export class LoginStore {
     );
   }
 
-  /** Uses a confirmed one up for something in a project of its account. */
+  /** Uses up a confirmed sign-in for an action in a project of its account. */
   useFor(use: LoginUse, projectId: string): Promise<Usage> {
     return this.#writer.write(async (tx): Promise<Usage> => {
       const login = await byId(tx, use.idHash);
@@ -105,7 +104,7 @@ export class LoginStore {
     });
   }
 
-  /** Gives one back that was used up for what then could not be done. */
+  /** Makes a used sign-in usable again after its action failed. */
   async giveBack(idHash: string): Promise<void> {
     await this.#writer.write((tx) =>
       tx.put(
@@ -115,17 +114,17 @@ export class LoginStore {
     );
   }
 
-  /** Keeps what was answered, for a repeat of the same call. */
+  /** Stores the sealed answer for a repeat of the same call. */
   async keepAnswer(idHash: string, answer: Uint8Array): Promise<void> {
     await this.#writer.write((tx) => keepAnswer(tx, idHash, answer));
   }
 
-  /** Forgets one whose mail did not go out. */
+  /** Deletes a sign-in whose mail didn't go out. */
   async drop(idHash: string): Promise<void> {
     await this.#writer.write((tx) => tx.put('DELETE FROM login WHERE id_hash = ?', [idHash]));
   }
 
-  /** Deletes what was begun before a time, and answers that nobody may ask for again. */
+  /** Deletes sign-ins that started before `keptSince`, and answers that have expired. */
   async tidy(keptSince: number, now: number): Promise<void> {
     await this.#writer.write((tx) => tidy(tx, keptSince, now));
   }

@@ -1,6 +1,6 @@
 import type { Reader, Row, Writer } from '../../../shared/store/driver.ts';
 
-/** A place in a mailbox: every mail up to it is taken in (RFC 3501 section 2.3.1.1). */
+/** A position in a mailbox: the gateway has processed every mail up to it (RFC 3501 section 2.3.1.1). */
 export interface MailboxCursor {
   readonly uidValidity: number;
   readonly uid: number;
@@ -11,7 +11,7 @@ interface CursorRow extends Row {
   uid: number;
 }
 
-/** How far mailboxes have been read, in the control database. */
+/** The read position of each mailbox, in the control database. */
 export class MailboxStore {
   readonly #reader: Reader;
   readonly #writer: Writer;
@@ -21,7 +21,7 @@ export class MailboxStore {
     this.#writer = writer;
   }
 
-  /** Undefined for a mailbox that was never read. */
+  /** Returns undefined for a mailbox that the gateway has never read. */
   async cursor(name: string): Promise<MailboxCursor | undefined> {
     const row = await this.#reader.read((tx) =>
       tx.get<CursorRow>('SELECT uid_validity, uid FROM mailbox WHERE name = ?', [name]),

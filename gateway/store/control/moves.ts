@@ -3,7 +3,7 @@ import type { ProjectState } from './project-state.ts';
 import { addAccount, type AccountRow } from './accounts.ts';
 import { LEFT, type GatewayRow } from './gateways.ts';
 
-/** What the control database knows of a project, and the gateway that it moves to has to know. */
+/** What a project's new gateway needs from the control database. */
 export interface MovingProject {
   readonly project: {
     readonly id: string;
@@ -11,21 +11,24 @@ export interface MovingProject {
     readonly name: string;
     readonly created_at: string;
   };
-  /** Null for a project of the machine that runs the gateway. */
+  /** Null if the project belongs to the machine that runs the gateway. */
   readonly account: AccountRow | null;
 }
 
-/** Where several gateways may share a store, only one that lives alone may say where a project is: the others remember it. */
+/**
+ * Gateways cache where a project is. So if several may share a store, a gateway may change that only while it is the
+ * only one.
+ */
 export interface Sole {
-  /** Null where there can be no other gateway. */
+  /** Null if no other gateway can exist. */
   readonly id: string | null;
-  /** Others that have been found dead, as they were then. */
+  /** Gateways that were found dead, with their beats at that time. */
   readonly dead: readonly GatewayRow[];
 }
 
 /**
- * `changed` is false where it was so before; `refused` says which state it has instead, `others` how many gateways live that
- * would not notice.
+ * `changed` is false if the project was already in that state; `refused` names its current state; `others` counts
+ * living gateways that wouldn't notice the change.
  */
 export type Transition =
   | { readonly changed: boolean }
@@ -48,7 +51,7 @@ interface ProjectRow extends Row {
   account_id: string | null;
 }
 
-/** Projects on their way from one gateway to another, in the control database. */
+/** Projects that move between gateways, in the control database. */
 export class MoveStore {
   readonly #reader: Reader;
   readonly #writer: Writer;
@@ -58,7 +61,7 @@ export class MoveStore {
     this.#writer = writer;
   }
 
-  /** Where a project went, as its operator said it. */
+  /** Returns the address that the operator gave for a moved project; null without one. */
   async movedTo(projectId: string): Promise<string | null> {
     return (await this.#reader.read((tx) => stateOf(tx, projectId)))?.moved_to ?? null;
   }
@@ -71,7 +74,7 @@ export class MoveStore {
     return this.#turn(projectId, { from: 'held', to: 'active', sole });
   }
 
-  /** For one that is held; of one that moved before, the address is set anew. */
+  /** Marks a held project as moved. If it has already moved, it only changes the address. */
   move(projectId: string, movedTo: string | null, sole: Sole): Promise<Transition> {
     return this.#writer.write(async (tx): Promise<Transition> => {
       const others = await othersOf(tx, sole);
@@ -88,7 +91,7 @@ export class MoveStore {
     });
   }
 
-  /** Takes a project in whose database is in place, ready to be used. */
+  /** Adds a project, ready for use, after its database is in place. */
   adopt({ project, account }: MovingProject): Promise<Adopted> {
     return this.#writer.write(async (tx): Promise<Adopted> => {
       const { id, slug, name, created_at } = project;
@@ -126,7 +129,7 @@ export class MoveStore {
   }
 }
 
-/** One that comes later gives its first beat before it asks where a project is: it is counted here, or sees what was said. */
+/** A gateway beats before it asks where a project is, so a new one is counted here or reads the new state. */
 async function othersOf(tx: Tx, { id, dead }: Sole): Promise<number> {
   if (id === null) return 0;
   const rows = await tx.all<GatewayRow>(
@@ -141,7 +144,7 @@ function stateOf(tx: Tx, projectId: string): Promise<StateRow | undefined> {
   return tx.get<StateRow>('SELECT state, moved_to FROM project WHERE id = ?', [projectId]);
 }
 
-/** The project with this slug or id, with its state; also in a database that no gateway of this release has opened. */
+/** Finds a project and its state by slug or id, also in a database of an older release. */
 export function findMoving(
   reader: Reader,
   name: string,

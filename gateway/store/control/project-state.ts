@@ -1,2 +1,5 @@
-/** `reserved` while its own database is being made; `held` while it is copied elsewhere; `moved` when it lives there. */
+/**
+ * `reserved` until its own database exists; `held` while it is copied elsewhere; `moved` after another gateway has
+ * it.
+ */
 export type ProjectState = 'reserved' | 'active' | 'held' | 'moved';

@@ -1,19 +1,19 @@
 import type { Reader, Row, Tx, Writer } from '../../../shared/store/driver.ts';
 
-/** Whom a link or a session of the web inbox stands for: a key of a project, or whoever has an address. */
+/** The holder of a link or session of the web inbox: a project's key, or a person with an email address. */
 interface HolderColumns extends Row {
   kind: 'key' | 'owner';
   project_id: string | null;
   key_id: string | null;
-  /** SHA-256 of the secret that the key had. */
+  /** SHA-256 of the key's secret at that time. */
   key_hash: string | null;
-  /** Of an owner, sealed. */
+  /** The owner's address, sealed. */
   address: Uint8Array | null;
 }
 
 export interface UiLinkRow extends HolderColumns {
   hash: string;
-  /** Counts the links that were mailed to a mailbox; null for one that was not mailed. */
+  /** Counts mailed links per mailbox; null for a link that wasn't mailed. */
   rate_hash: string | null;
   created_at: number;
   expires_at: number;
@@ -27,13 +27,13 @@ export interface UiSessionRow extends HolderColumns {
   used_at: number;
 }
 
-/** At what time sessions hold, and since when they have to have been used for that. */
+/** A session is valid if it expires after `now` and was last used after `usedAfter`. */
 interface Holding {
   readonly now: number;
   readonly usedAfter: number;
 }
 
-/** How many mails a mailbox may be sent, and since when they count. */
+/** At most `max` mails to a mailbox since `since`. */
 interface MailLimit {
   readonly since: number;
   readonly max: number;
@@ -43,10 +43,10 @@ const LINK =
   'hash, kind, project_id, key_id, key_hash, address, rate_hash, created_at, expires_at, used';
 const SESSION =
   'id_hash, kind, project_id, key_id, key_hash, address, created_at, expires_at, used_at';
-/** Of one key: an agent that asks for ever more of them fills no disk. */
+/** Maximum sessions per key, so that an agent that keeps asking can't fill the disk. */
 const SESSIONS_PER_KEY = 20;
 
-/** Links into the web inbox and its sessions, in the control database: several gateways share them. */
+/** Links and sessions of the web inbox, in the control database because several gateways share them. */
 export class UiSessionStore {
   readonly #reader: Reader;
   readonly #writer: Writer;
@@ -57,8 +57,8 @@ export class UiSessionStore {
   }
 
   /**
-   * Stores a link. With a limit, answers when the one was made that has to get old first, if so many were mailed already;
-   * null when it is stored.
+   * Stores a link. At the mail limit, returns the creation time (ms) of the link that must age first; null if it is
+   * stored.
    */
   addLink(link: Omit<UiLinkRow, 'used'>, limit: MailLimit | null): Promise<number | null> {
     return this.#writer.write(async (tx) => {
@@ -81,7 +81,7 @@ export class UiSessionStore {
     });
   }
 
-  /** Forgets a link whose mail did not go out. */
+  /** Deletes a link whose mail didn't go out. */
   async dropLink(hash: string): Promise<void> {
     await this.#writer.write((tx) => tx.put('DELETE FROM ui_link WHERE hash = ?', [hash]));
   }
@@ -92,7 +92,7 @@ export class UiSessionStore {
     );
   }
 
-  /** Uses a link up and begins its session, in one transaction. False when it was used before, or is too old. */
+  /** Uses up a link and starts its session, in one transaction. False if the link is used or expired. */
   useLink(hash: string, session: UiSessionRow): Promise<boolean> {
     return this.#writer.write(async (tx) => {
       const now = session.created_at;
@@ -107,7 +107,7 @@ export class UiSessionStore {
     });
   }
 
-  /** One that has not expired. */
+  /** Finds a session that hasn't expired. */
   find(idHash: string, now: number): Promise<UiSessionRow | undefined> {
     return this.#reader.read((tx) =>
       tx.get<UiSessionRow>(
@@ -117,7 +117,7 @@ export class UiSessionStore {
     );
   }
 
-  /** Those of the keys of a project, or of one of them, that hold; the last begun first. */
+  /** Returns the valid sessions of a project's keys, or of one key, the newest first. */
   ofKeys(
     projectId: string,
     keyId: string | null,
@@ -132,7 +132,7 @@ export class UiSessionStore {
     );
   }
 
-  /** Those of all owners here that hold: whose they are is sealed. */
+  /** Returns the valid sessions of all owners, the newest first. Each row's owner is sealed. */
   ofOwners({ now, usedAfter }: Holding): Promise<UiSessionRow[]> {
     return this.#reader.read((tx) =>
       tx.all<UiSessionRow>(
@@ -153,7 +153,7 @@ export class UiSessionStore {
     await this.#writer.write((tx) => tx.put('DELETE FROM ui_session WHERE id_hash = ?', [idHash]));
   }
 
-  /** The projects of the account with this address that can be used, the oldest first. */
+  /** Returns the usable projects of the account with this address, the oldest first. */
   async projectsOf(addressHash: string): Promise<string[]> {
     const rows = await this.#reader.read((tx) =>
       tx.all<{ id: string }>(
@@ -167,7 +167,7 @@ export class UiSessionStore {
 }
 
 async function tidy(tx: Tx, now: number, countedSince: number): Promise<void> {
-  // Those of mails count for longer than they hold, and no link by a key may end that.
+  // Mailed links count against the limit longer than they are valid, and a link made by a key must not shorten that.
   await tx.put(
     'DELETE FROM ui_link WHERE expires_at <= ? AND (rate_hash IS NULL OR created_at <= ?)',
     [now, countedSince],
