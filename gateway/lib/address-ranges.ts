@@ -4,7 +4,7 @@ import { parseAddress } from './address-classes.ts';
 
 type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** Ranges that are none: a sentence for each, which names the setting. */
+/** Invalid ranges; each problem is a sentence that names the setting. */
 export class AddressRangesError extends Error {
   readonly problems: readonly string[];
 
@@ -15,7 +15,6 @@ export class AddressRangesError extends Error {
   }
 }
 
-/** A set of addresses, written as CIDRs. */
 export class AddressRanges {
   readonly #ranges: readonly Range[];
 
@@ -23,7 +22,10 @@ export class AddressRanges {
     this.#ranges = ranges;
   }
 
-  /** Reads CIDRs separated by commas; none from empty text. Throws an `AddressRangesError` with all the wrong ones. */
+  /**
+   * Parses CIDRs separated by commas; empty text gives an empty set. Throws an `AddressRangesError` that lists all
+   * invalid ones.
+   */
   static parse(text: string, setting: string): AddressRanges {
     const ranges: Range[] = [];
     const problems: string[] = [];
@@ -40,7 +42,7 @@ export class AddressRanges {
     return this.#ranges.length === 0;
   }
 
-  /** False for text that is no address. */
+  /** False for text that isn't an address. */
   has(text: string): boolean {
     if (this.isEmpty) return false;
     const address = parseAddress(text);
@@ -51,18 +53,18 @@ export class AddressRanges {
   }
 }
 
-/** A range, or what is wrong with its text. */
+/** Returns the range, or the problem with its text. */
 function readRange(text: string): Range | string {
   const [, base = '', digits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
   const address = parseAddress(base);
   if (address === null) return 'is not a range of addresses such as `127.0.0.0/8` or `::1/128`';
-  // It would be read as IPv4, and its bits counted from another start.
+  // The parser would read it as IPv4, so its bits would count from another start.
   if (isIP(base) === 6 && address.kind() === 'ipv4') return 'wraps an IPv4 range: write that one';
   const bits = Number(digits);
   const bitsMax = address.kind() === 'ipv4' ? 32 : 128;
   if (bits > bitsMax) return `has more than ${bitsMax} bits`;
   const first = firstOf(address, bits);
-  // Whoever wrote it meant either one address or the whole range.
+  // The author meant either one address or the whole range.
   if (first !== address.toString())
     return `does not begin its range, which is \`${first}/${bits}\``;
   return [address, bits];

@@ -3,18 +3,18 @@ import type { Choice, RequestKind, RequestStatus } from '../../shared/rules/requ
 export type { Choice, RequestKind, RequestStatus };
 
 /**
- * A request as a person is shown it. Everything but ids, kinds, status, numbers and times was written by an agent: it is
- * text, shown as text, whatever it looks like.
+ * A request as a person sees it. An agent wrote everything but ids, kinds, status, numbers and times, so show that as
+ * plain text, whatever it looks like.
  */
 export interface RequestView {
   readonly id: string;
   readonly kind: RequestKind;
   readonly status: RequestStatus;
   readonly project: { readonly name: string; readonly slug: string };
-  /** Who the agent says it is. */
+  /** The agent's own claim. */
   readonly agent: { readonly label: string | null; readonly platform: string };
   readonly keyName: string;
-  /** What the agent wants to do; null for a question. */
+  /** The agent's intended action; null for a question. */
   readonly action: string | null;
   /** One line, read first; for a question, the question itself. */
   readonly summary: string;
@@ -22,13 +22,13 @@ export interface RequestView {
   readonly amount: number | null;
   readonly risk: 'low' | 'medium' | 'high' | null;
   readonly options: readonly string[];
-  /** For a policy: the note of whoever proposes it. */
+  /** For a policy: the proposer's note. */
   readonly note: string | null;
-  /** For a policy: its change line by line, as `+ …`, `- …` and `  …`. */
+  /** For a policy: a line diff with `+ …`, `- …` and `  …`. */
   readonly diff: readonly string[];
-  /** What our own look at it found: for a policy, and for a mail. */
+  /** Our own warnings about a policy or a mail. */
   readonly warnings: readonly string[];
-  /** The first 12 hex digits of what was asked: the same on every channel. */
+  /** The first 12 hex digits of a hash of the request, the same on every channel. */
   readonly fingerprint: string;
   readonly createdAt: number;
   readonly expiresAt: number;
@@ -47,11 +47,11 @@ export interface Opened {
   readonly now: number;
 }
 
-/** `taken`: the choice now stands. `late`: somebody, or time, was quicker, and `opened` tells who. */
+/** `taken`: the choice now stands. `late`: another decision or the deadline came first; `opened` shows which. */
 export type Decided =
   | { readonly outcome: 'taken'; readonly opened: Opened }
   | { readonly outcome: 'late'; readonly opened: Opened }
-  /** The choice does not fit the request, such as an option that is not there; `problem` says so in one sentence. */
+  /** The choice doesn't fit the request, for example a missing option; `problem` says so in one sentence. */
   | { readonly outcome: 'refused'; readonly opened: Opened; readonly problem: string };
 
 /** An email channel whose owner confirms the address. */
@@ -66,13 +66,13 @@ export interface ChannelView {
 export interface TelegramChat {
   readonly chatId: number;
   readonly userId: number;
-  /** The name that Telegram shows: the owner is told whom they let in. */
+  /** The name that Telegram shows, so that the owner sees whom they let in. */
   readonly name: string;
 }
 
 /**
- * Where decisions of people arrive, whichever channel they come by. Tokens are those of links and buttons; an unknown or
- * dead one is null. Looking never decides.
+ * Takes decisions of people from every channel. Tokens come from links and buttons; an unknown or dead token gives
+ * null. Opening never decides.
  */
 export interface ApprovalService {
   open(token: string): Promise<Opened | null>;
@@ -82,45 +82,45 @@ export interface ApprovalService {
   verifyEmail(token: string): Promise<ChannelView | null>;
   /** Confirms a Telegram channel by `/start <token>`. */
   startTelegram(token: string, chat: TelegramChat): Promise<ChannelView | null>;
-  /** Whether this user in this chat is the channel that a token belongs to. */
+  /** Whether a token belongs to this user in this chat. */
   isTelegram(token: string, chat: { chatId: number; userId: number }): Promise<boolean>;
-  /** The token of a message that was sent to a chat, for replies to it. */
+  /** The token of a message in a chat, for replies to it. */
   tokenOfMessage(chatId: number, messageId: number): Promise<string | null>;
 }
 
-/** What is to be sent to a person. */
+/** A message to a person. */
 export type Notification =
-  /** A person is asked: `token` opens and decides. */
+  /** Asks a person: `token` opens the request and decides it. */
   | { readonly kind: 'ask'; readonly opened: Opened; readonly token: string }
-  /** A person is told that a policy rule approved something. No buttons. */
+  /** Tells a person that a policy rule approved something. No buttons. */
   | { readonly kind: 'tell'; readonly opened: Opened }
-  /** A request that was sent before is over: a message with buttons loses them and says how it ended. */
+  /** An earlier request has ended: its message loses its buttons and shows the result. */
   | { readonly kind: 'over'; readonly opened: Opened; readonly messageId: string }
-  /** An address is to be confirmed. */
+  /** Asks a person to confirm an address. */
   | { readonly kind: 'verify'; readonly channel: ChannelView; readonly token: string };
 
-/** What a mail server answered that did not take a mail; missing where nothing was heard, or where it is not about the mail. */
+/** The reply of a mail server that refused a mail; missing if no server answered, or the reply isn't about the mail. */
 export interface SmtpReply {
   readonly smtpCode?: number | null;
-  /** `5.1.1` (RFC 3463); null when the server told none. */
+  /** Such as `5.1.1` (RFC 3463); null if the server sent none. */
   readonly enhancedCode?: string | null;
 }
 
-/** How a notification fared. `messageId` is what the channel calls the message, for `over`. */
+/** The result of a notification. `messageId` is the channel's own id of the message, for `over`. */
 export type Sent =
   | { readonly outcome: 'sent'; readonly messageId: string | null }
-  /** Not now: try again, at the earliest after so many seconds. */
+  /** Try again, but not before `retryAfterSeconds`. */
   | ({
       readonly outcome: 'later';
       readonly retryAfterSeconds: number | null;
       readonly reason: string;
     } & SmtpReply)
-  /** Never: the address or chat refuses us. */
+  /** Don't try again: the address or chat refuses us. */
   | ({ readonly outcome: 'refused'; readonly reason: string } & SmtpReply);
 
 /** A way to reach people, by its kind: email, Telegram. Never throws. */
 export interface Carrier {
-  /** `address` is the email address, or `chatId` of a Telegram chat as text. `id` is the same at every attempt. */
+  /** `address` is an email address, or a Telegram `chatId` as text. `id` is the same for every attempt. */
   send(
     notification: Notification,
     to: { readonly address: string; readonly id: string },

@@ -1,11 +1,11 @@
-/** What turns text around, and so one file name into another on a screen. */
+/** Characters that reverse text, and could disguise a file name on a screen. */
 const BIDI = /\p{Bidi_Control}/gu;
-/** Stands for itself in an extended parameter of RFC 8187. */
+/** A character that needs no encoding in an extended parameter of RFC 8187. */
 const PLAIN = /^[\w!#$&+\-.^`|~]$/;
 
 /**
- * The Content-Disposition (RFC 6266) of a file that is saved and never shown: the name in ASCII for old clients, and the
- * whole of it. The name is the last segment of the path.
+ * The Content-Disposition (RFC 6266) of a file that browsers save and never show: an ASCII name for old clients, and
+ * the full name. The name is the path's last segment.
  */
 export function attachment(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1).replace(BIDI, '_');
@@ -19,7 +19,7 @@ function extended(name: string): string {
   ).join('');
 }
 
-/** encodeURIComponent leaves `'()*` as they are. */
+/** We don't use encodeURIComponent, because it leaves `'()*` unencoded. */
 function percent(character: string): string {
   return Array.from(
     Buffer.from(character),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Tried again after about so long; there for tests. */
+/** The first and the longest pause between tries; tests pass their own. */
 export interface Pauses {
   readonly firstMs: number;
   readonly maxMs: number;
@@ -9,8 +9,8 @@ export interface Pauses {
 export const PAUSES: Pauses = { firstMs: 1000, maxMs: 60_000 };
 
 /**
- * How long to wait after so many failures in a row: doubled each time, with up to half of it left to chance, so that those who
- * failed together do not come back together.
+ * Returns the pause in milliseconds after that many failures in a row. It doubles each time, and up to half of it is
+ * random, so that clients that failed together don't return together.
  */
 export function backoffMs(
   failures: number,
@@ -21,7 +21,7 @@ export function backoffMs(
   return Math.round(whole * (0.5 + chance / 2));
 }
 
-/** Returns early, and without a fuss, when it is aborted. */
+/** Returns early, without an error, if `signal` aborts. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }

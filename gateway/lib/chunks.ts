@@ -1,19 +1,22 @@
 const KIB = 1024;
 
-/** A file of a few MB is read in one or two steps: each is a way to another thread and back. */
+/**
+ * Large enough to read a file of a few MB in one or two steps, because each step is a trip to another thread and
+ * back.
+ */
 const LARGE_BYTES = 2048 * KIB;
 const LARGE_MAX = 8;
 const SMALL_BYTES = 64 * KIB;
 
 /**
- * Memory for downloads. A few have large chunks, which are kept for the next; all others, be they thousands whose clients
- * take nothing, have small ones of their own.
+ * Memory for downloads. A few downloads get large chunks, which are reused. All others get small ones, so thousands
+ * of clients that read nothing cost little.
  */
 export class Chunks {
   readonly #spare: Buffer[] = [];
   #large = 0;
 
-  /** For so many bytes, a part at a time. */
+  /** Returns a chunk for a download of `sizeBytes`, read a part at a time. */
   take(sizeBytes: number): Buffer {
     if (sizeBytes > SMALL_BYTES) {
       const spare = this.#spare.pop();
@@ -26,7 +29,7 @@ export class Chunks {
     return Buffer.allocUnsafeSlow(Math.min(sizeBytes, SMALL_BYTES));
   }
 
-  /** `isFree`: nobody reads it any more. */
+  /** `isFree`: no write still uses the chunk. */
   release(chunk: Buffer, isFree: boolean): void {
     if (chunk.length !== LARGE_BYTES) return;
     if (isFree) this.#spare.push(chunk);

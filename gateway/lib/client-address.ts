@@ -4,11 +4,11 @@ import type { Context } from 'hono';
 import type { HttpEnv } from '../../shared/api/http.ts';
 import type { AddressRanges } from './address-ranges.ts';
 
-/** The peer of a unix socket, which has no address: a program of this machine. */
+/** The peer of a unix socket: a program on this machine, without an address. */
 const UNIX_PEER = 'unix';
 /** The peer of a connection that has ended. */
 const UNKNOWN_PEER = 'unknown';
-/** What proxies add to a request. */
+/** Headers that proxies add to a request. */
 const FORWARDING = [
   'forwarded',
   'via',
@@ -17,23 +17,23 @@ const FORWARDING = [
   'x-forwarded-proto',
   'x-real-ip',
 ];
-/** So many proxies are looked behind. */
+/** The maximum number of proxies in a chain. */
 const HOPS_MAX = 16;
 
-/** What a connection came in by. */
+/** The kind of socket of a connection. */
 type Kind = 'tcp' | 'unix';
 
 /**
- * The address of whoever sent a request: seen through the proxies that are trusted where the hosted process serves it, and
- * the other end of the connection otherwise.
+ * The client's address. In the hosted process it looks behind trusted proxies; otherwise it is the connection's peer.
  */
 export function clientAddress(c: Context<HttpEnv>): string {
   return c.env.visit?.clientAddress ?? peerAddress(c.env.incoming, 'tcp');
 }
 
 /**
- * The address behind trusted proxies. Each of them adds to X-Forwarded-For whom it was called by, so the list is read from
- * its end: the first address that is no trusted proxy is the client. What stands before it anybody may have written.
+ * The address behind trusted proxies. Each proxy appends its caller to X-Forwarded-For, so this reads the list from
+ * the end: the first address that isn't a trusted proxy is the client. Anyone could have written the entries before
+ * it.
  */
 export function addressBehind(
   request: IncomingMessage,
@@ -44,7 +44,7 @@ export function addressBehind(
   const forwarded = request.headers['x-forwarded-for'];
   if (forwarded === undefined) return peer;
   let nearest = peer;
-  // Repeated headers are joined by Node with commas.
+  // Node joins repeated headers with commas.
   for (const entry of String(forwarded).split(',').slice(-HOPS_MAX).toReversed()) {
     const address = withoutPort(entry.trim());
     if (address === null) return nearest;
@@ -54,14 +54,14 @@ export function addressBehind(
   return nearest;
 }
 
-/** True for a request that was made on this very machine, and that no proxy has passed on. */
+/** True for a request from this machine that came without a proxy. */
 export function isDirectFromHere(request: IncomingMessage, kind: Kind): boolean {
   if (FORWARDING.some((name) => name in request.headers)) return false;
   const peer = peerAddress(request, kind);
   return peer === UNIX_PEER || peer === '::1' || peer.startsWith('127.');
 }
 
-/** The other end of the connection, an IPv4 address in its own form also where the socket is an IPv6 one. */
+/** The connection's peer; an IPv4 peer of an IPv6 socket is written as IPv4. */
 function peerAddress({ socket }: IncomingMessage, kind: Kind): string {
   if (kind === 'unix') return UNIX_PEER;
   return plainAddress(socket.remoteAddress ?? UNKNOWN_PEER);
@@ -71,7 +71,10 @@ function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
-/** Some proxies write the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`. Null for what is no address. */
+/**
+ * Removes the port that some proxies write: `192.0.2.1:4711`, `[2001:db8::1]:4711`. Null for text that isn't an
+ * address.
+ */
 function withoutPort(text: string): string | null {
   const [, inBrackets, plain] =
     /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d{1,5})?$/.exec(text) ?? [];

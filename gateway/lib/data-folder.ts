@@ -7,13 +7,13 @@ import { takeLock, type Lock } from '../../shared/store/lock.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
 import { claimMode } from './data-mode.ts';
 
-/** Where a restore keeps everything until all of it is there. */
+/** A restore writes into this folder until it is complete. */
 export const RESTORE_STAGE = 'restoring';
 
 /**
- * Makes the data folder this process's own for as long as it runs. Throws a `StartRefused` when it cannot be made or
- * written, when another process has it, when a restore did not finish there, when it is a local daemon's, or when the key of
- * its secrets is missing.
+ * Locks the data folder of a gateway for this process. Throws a `StartRefused` if the process can't create or write
+ * the folder, if another process has it, if a restore didn't finish there, if it belongs to a local daemon, or if its
+ * master key is missing.
  */
 export function claimDataFolder(folder: string, masterKeyFile: string | null): Lock {
   const lock = lockFolder(folder);
@@ -29,8 +29,8 @@ export function claimDataFolder(folder: string, masterKeyFile: string | null): L
 }
 
 /**
- * Makes a data folder with data in it this process's own, a gateway's or a local daemon's. Throws a `StartRefused` when another
- * process has it, or a restore did not finish there.
+ * Locks an existing data folder, whether a gateway or a local daemon owns it. Throws a `StartRefused` if another
+ * process has it, or if a restore didn't finish there.
  */
 export function claimWhosever(folder: string): Lock {
   const lock = lockFolder(folder);
@@ -43,7 +43,7 @@ export function claimWhosever(folder: string): Lock {
   }
 }
 
-/** Throws a `StartRefused` when the folder cannot be made or written. Leaves nothing that was not there. */
+/** Throws a `StartRefused` if the process can't create or write the folder. Removes the folders that it made. */
 export function tryDataFolder(folder: string): void {
   try {
     const made = makeFolder(folder);
@@ -76,7 +76,7 @@ function lockFolder(folder: string): Lock {
   );
 }
 
-/** What is there of it looks like an empty gateway, and whoever waits for the data would find none. */
+/** A partial restore looks like an empty gateway, and its users would find no data. */
 function refuseHalfRestored(folder: string): void {
   const stage = join(folder, RESTORE_STAGE);
   if (!existsSync(stage)) return;
@@ -86,7 +86,7 @@ function refuseHalfRestored(folder: string): void {
   );
 }
 
-/** A new key would open nothing of what is stored, and every secret would be lost in silence. */
+/** A new key couldn't open the stored secrets, and all of them would be lost without an error. */
 function refuseWithoutKey(folder: string, keyFile: string): void {
   if (existsSync(keyFile) || !existsSync(join(folder, 'control.db'))) return;
   throw new StartRefused(

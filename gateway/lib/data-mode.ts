@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { StartRefused } from '../../shared/host/start-refused.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
 
-/** Who works with a data folder: the daemon of one machine, or a gateway that many call. */
+/** The owner of a data folder: the daemon of one machine, or a gateway with many clients. */
 export type DataMode = 'local' | 'hosted';
 
 const OWNERS: Readonly<Record<DataMode, string>> = {
@@ -12,8 +12,8 @@ const OWNERS: Readonly<Record<DataMode, string>> = {
 };
 
 /**
- * Notes in the folder whose it is. Throws a `StartRefused` when it is the other's: a daemon and a gateway give their
- * projects to different people. A folder without the note is taken over.
+ * Records the folder's owner. Throws a `StartRefused` if the other kind owns it, because a daemon and a gateway give
+ * their projects to different people. Takes over a folder without a record.
  */
 export function claimMode(folder: string, mode: DataMode): void {
   const file = join(folder, 'mode');
@@ -28,7 +28,7 @@ export function claimMode(folder: string, mode: DataMode): void {
   writeFileSync(file, `${mode}\n`, { mode: 0o600 });
 }
 
-/** Whose a folder is; null where nobody has said yet. */
+/** Returns the folder's owner; null without a record. */
 export function modeOf(folder: string): DataMode | null {
   try {
     const text = readFileSync(join(folder, 'mode'), 'utf8').trim();

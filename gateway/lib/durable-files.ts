@@ -10,7 +10,7 @@ const openFile = promisify(fs.open);
 const writePieces = promisify(fs.writev);
 const sync = promisify(fs.fsync);
 
-/** Bytes that came were more or fewer than were announced. */
+/** The received bytes were more or fewer than announced. */
 export class BlobSizeError extends Error {
   constructor(expectedBytes: number) {
     super(`These are not the ${expectedBytes} bytes that were announced.`);
@@ -19,9 +19,9 @@ export class BlobSizeError extends Error {
 }
 
 /**
- * Writes a file under a temporary name and moves it in place, then waits for the disk: for the file and its name together,
- * which is one wait where file by file it would be two. A power cut before the end may leave a file in place that is not
- * whole, never one that anybody was told of: see `isInPlace`.
+ * Writes a file under a temporary name, moves it into place, and syncs file and folder together, which saves one of
+ * two waits for the disk. A power cut before the end may leave a partial file in place, but only before any caller
+ * was told of it: see `isInPlace`.
  */
 export async function writeInPlace(temporary: string, path: string, bytes: Bytes): Promise<void> {
   const file = await openFile(temporary, 'wx', 0o600);
@@ -42,7 +42,7 @@ async function writeAll(file: number, bytes: Bytes): Promise<void> {
   let left = piecesOf(bytes);
   while (left.length > 0) {
     let { bytesWritten } = await writePieces(file, left as readonly NodeJS.ArrayBufferView[]);
-    // Seldom less than all.
+    // A write rarely takes fewer bytes than asked.
     left = left.flatMap((piece) => {
       const done = Math.min(bytesWritten, piece.length);
       bytesWritten -= done;
@@ -52,8 +52,9 @@ async function writeAll(file: number, bytes: Bytes): Promise<void> {
 }
 
 /**
- * Whether a file holds these bytes; durable then. Whoever put it there may have died, or lost power, before it was synced.
- * False when it cannot be synced: the system still shows what it could not write, and would call the next sync a success.
+ * Whether a file holds these bytes; if true, they are durable. The process that wrote the file may have died before
+ * the sync. False if the sync fails: the system still shows bytes that it failed to write, and would call the next
+ * sync a success.
  */
 export async function isInPlace(path: string, bytes: Bytes): Promise<boolean> {
   if (fs.statSync(path, { throwIfNoEntry: false })?.size !== lengthOf(bytes)) return false;
@@ -64,8 +65,8 @@ export async function isInPlace(path: string, bytes: Bytes): Promise<boolean> {
 }
 
 /**
- * The same where others may put the same bytes in place just then: a file that is not durable must not take the place of
- * theirs, nor may it be deleted.
+ * Like `writeInPlace`, but syncs before the move, for paths where another process may write the same bytes at that
+ * moment: a file that isn't durable must never replace that one, and no failure may delete it.
  */
 export async function writeThenMove(temporary: string, path: string, bytes: Bytes): Promise<void> {
   const file = await openFile(temporary, 'wx', 0o600);
@@ -78,7 +79,7 @@ export async function writeThenMove(temporary: string, path: string, bytes: Byte
   await moveInPlace(temporary, path);
 }
 
-/** Gives a file that was moved away its name back, unless there is another by now. */
+/** Moves a file back to its name, unless another file has that name by now. */
 export async function putBack(from: string, path: string): Promise<void> {
   await link(from, path).catch((error: unknown) => {
     if (!isFault(error, 'EEXIST')) throw error;
@@ -87,14 +88,14 @@ export async function putBack(from: string, path: string): Promise<void> {
   await rm(from, { force: true });
 }
 
-/** Moves a durable file to where it belongs. */
+/** Moves a durable file into place and syncs the folder. */
 export async function moveInPlace(temporary: string, path: string): Promise<void> {
   makeFolder(dirname(path));
   await rename(temporary, path);
   await syncFile(dirname(path));
 }
 
-/** Waits until a file, or a folder with the names in it, would survive a power cut. */
+/** Waits until a file, or a folder with its names, survives a power cut. */
 export async function syncFile(path: string): Promise<void> {
   const file = fs.openSync(path, 'r');
   try {
@@ -105,9 +106,9 @@ export async function syncFile(path: string): Promise<void> {
 }
 
 /**
- * Writes a new file of bytes that come in chunks, durable but for its name in the folder: each is written before the next
- * one is asked for. Returns their SHA-256 in hex.
- * Throws BlobSizeError, which leaves the file behind, at the first byte too many or when the last has come too early.
+ * Writes a new file from a stream of chunks; each chunk is written before the next is read. The content is durable,
+ * but not yet its name in the folder. Returns the SHA-256 in hex. Throws a `BlobSizeError`, and leaves the file
+ * behind, at the first byte too many or at a stream that is too short.
  */
 export async function writeStreamSynced(
   path: string,
@@ -135,7 +136,7 @@ export async function writeStreamSynced(
   return sum.digest('hex');
 }
 
-/** The names in a folder, none where there is no folder. */
+/** Returns the names in a folder; empty if there is no folder. */
 export async function listing(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
@@ -144,12 +145,12 @@ export async function listing(folder: string): Promise<string[]> {
   }
 }
 
-/** The disk is full or has failed. Every attempt begins with a new file, so the caller may try again. */
+/** Whether the disk is full or failed. Every attempt starts with a new file, so the caller may try again. */
 export function isDiskTrouble(error: unknown): boolean {
   return isFault(error, 'ENOSPC', 'EDQUOT', 'EIO');
 }
 
-/** Whether the system has answered with one of these codes. */
+/** Whether an error has one of these system codes. */
 export function isFault(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

@@ -2,7 +2,7 @@ import { closeSync, read } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Chunks } from './chunks.ts';
 
-/** Given to the system at a time: as much may be counted as sent to a client who left before it came. */
+/** Bytes per write. If a client leaves early, up to this much counts as sent although it never arrived. */
 const WRITE_BYTES = 256 * 1024;
 
 const chunks = new Chunks();
@@ -12,14 +12,14 @@ interface Exchange {
   readonly outgoing: ServerResponse;
 }
 
-/** A part of an open file that is sent once. */
+/** A part of an open file, for one response. */
 export class FileBody {
   readonly #file: number;
   readonly #start: number;
   readonly #sizeBytes: number;
   readonly #onEnd: (sentBytes: number) => void;
 
-  /** The file is closed in the end, and `onEnd` is told how many bytes went out. */
+  /** `send` closes the file and calls `onEnd` with the number of bytes sent. */
   constructor(
     file: number,
     part: { readonly start: number; readonly sizeBytes: number },
@@ -32,8 +32,8 @@ export class FileBody {
   }
 
   /**
-   * Answers with the part, from the headers to the end. A chunk is read when the one before has gone to the client, and none
-   * once the client has left. A file that is too short breaks the connection off, so that the client notices.
+   * Sends headers and the part. It reads a chunk after the client has taken the previous one, and stops if the client
+   * leaves. A file that is too short breaks the connection, so that the client notices.
    */
   async send(
     exchange: Exchange,
@@ -54,7 +54,7 @@ export class FileBody {
       exchange.outgoing.destroy();
       throw error;
     } finally {
-      // A connection that broke may have left bytes on their way.
+      // A broken connection may still use the chunk's bytes.
       chunks.release(chunk, !client.isGone);
       closeSync(this.#file);
       this.#onEnd(client.sentBytes);
@@ -73,7 +73,7 @@ export class FileBody {
   }
 }
 
-/** Whoever takes an answer, as long as the connection lasts. */
+/** The client of a response, for as long as the connection lasts. */
 class Client {
   readonly #outgoing: ServerResponse;
   #sentBytes = 0;
@@ -83,7 +83,7 @@ class Client {
   constructor({ incoming, outgoing }: Exchange) {
     this.#outgoing = outgoing;
     this.#gone = incoming.destroyed || outgoing.destroyed;
-    // An answer that waits for the one before it on its connection is not told of the end: its request is.
+    // A response queued behind another one on its connection has no socket and gets no `close`; its request does.
     (outgoing.socket ? outgoing : incoming).once('close', () => {
       this.#gone = true;
       this.#wake();
@@ -94,12 +94,12 @@ class Client {
     return this.#gone;
   }
 
-  /** What may have reached it. */
+  /** Bytes that may have reached the client. */
   get sentBytes(): number {
     return this.#sentBytes;
   }
 
-  /** Resolves when the system has taken the bytes, or the client has left. */
+  /** Resolves once the system has taken the bytes, or the client has left. */
   async write(bytes: Buffer): Promise<void> {
     for (let start = 0; start < bytes.length && !this.#gone; start += WRITE_BYTES) {
       const part = bytes.subarray(start, start + WRITE_BYTES);
@@ -107,7 +107,7 @@ class Client {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
         this.#outgoing.write(part, (error) => {
-          // The end of the connection is told later.
+          // The `close` event comes later.
           if (error) this.#gone = true;
           resolve();
         });

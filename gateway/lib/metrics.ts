@@ -2,13 +2,13 @@ import type { AttemptOutcome } from '../../shared/rules/retry-schedule.ts';
 import type { ChannelKind } from '../../shared/store/channels.ts';
 import type { Carrier, Sent } from './approvals.ts';
 
-/** What became of a mail that came in. */
+/** The result of an incoming mail. */
 export type MailOutcome = 'delivered' | 'duplicate' | 'unknown_recipient';
 
-/** How an attempt to send a mail ended; `void` where it was not wanted any more. */
+/** The result of an attempt to send a mail; `void` if nobody wants it any more. */
 type MailSending = 'sent' | 'void' | 'later' | 'failed';
 
-/** Is told of what happens, to count it. Called often: it is quick, and never throws. */
+/** Counts events of the gateway. The gateway calls it often, so it must be quick and never throw. */
 export interface Metrics {
   /** Events became claimable. */
   eventReady(): void;
@@ -22,24 +22,24 @@ export interface Metrics {
   mailSent(outcome: MailSending): void;
 }
 
-/** What a gateway holds at this moment. */
+/** The gateway's current counts. */
 export interface Gauges {
   /** Projects whose databases are open. */
   readonly openProjects: number;
   readonly waits: number;
-  /** Streams of changes that replicas follow. */
+  /** Open streams of changes to replicas. */
   readonly streams: number;
-  /** Writes that were asked for and are not answered. */
+  /** Writes without an answer yet. */
   readonly writes: number;
-  /** 1 while the mailbox can be reached; 0 without one, too. */
+  /** 1 while the gateway reaches the mailbox; 0 also if there is none. */
   readonly mailbox: number;
-  /** Mails that wait there, as of the last look. */
+  /** Mails waiting in the mailbox at the last check. */
   readonly mailboxBacklog: number;
-  /** 1 while the Telegram bot works; 0 without one, too. */
+  /** 1 while the Telegram bot works; 0 also if there is none. */
   readonly telegram: number;
 }
 
-/** The carrier, with how its notifications fare told. */
+/** Wraps a carrier so that `metrics` counts its results. */
 export function meteredCarrier(
   carrier: Carrier,
   kind: ChannelKind,

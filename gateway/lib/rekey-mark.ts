@@ -5,18 +5,18 @@ import { StartRefused } from '../../shared/host/start-refused.ts';
 import { errorCode, parseObject } from '../../shared/lib/guards.ts';
 import { syncFile, writeThenMove } from './durable-files.ts';
 
-/** In a data folder from before the first database has the new key until the key is in its place. */
+/** The data folder holds this file from before the first database gets the new key until the key file is replaced. */
 const FILE = 'rekeying';
 
-/** A change of the master key that has begun. Keys are named by their fingerprints. */
+/** A change of the master key in progress. Fingerprints name the keys. */
 export interface RekeyMark {
   readonly from: string;
   readonly to: string;
-  /** The file that the new key is in. */
+  /** The file with the new key. */
   readonly newKeyFile: string;
 }
 
-/** The change that has begun in a data folder and not ended; null when there is none. */
+/** Returns the unfinished key change in a data folder, or null. */
 export function readRekeyMark(dataFolder: string): RekeyMark | null {
   const path = join(dataFolder, FILE);
   let text: string;
@@ -39,7 +39,7 @@ export async function writeRekeyMark(
   { from, to, newKeyFile }: RekeyMark,
 ): Promise<void> {
   const path = join(dataFolder, FILE);
-  // The lock is held: what is there already was left by somebody who was killed.
+  // This process holds the lock, so an existing file comes from a killed process.
   const temporary = `${path}.tmp`;
   await rm(temporary, { force: true });
   const text = `${JSON.stringify({ from, to, new_key: newKeyFile })}\n`;
@@ -52,7 +52,7 @@ export async function removeRekeyMark(dataFolder: string): Promise<void> {
   await syncFile(dataFolder);
 }
 
-/** Throws a `StartRefused` where some of the secrets have one key, and some another: neither opens them all. */
+/** Throws a `StartRefused` if only some of the secrets have the new key, because then neither key opens them all. */
 export function refuseHalfRekeyed(dataFolder: string): void {
   const mark = readRekeyMark(dataFolder);
   if (!mark) return;

@@ -1,11 +1,11 @@
 /**
- * How much may be under way together, and who waits for a place. What a project has may be a share in that of all, so that
- * one of them cannot take everything.
+ * Limits concurrent work, and queues callers for a free slot. A project's semaphore can take its slots from a shared
+ * one, so that one project can't take everything.
  */
 export class Semaphore {
   readonly #max: number;
   readonly #ofAll: Semaphore | null;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #waiting = new Set<() => void>();
   #used = 0;
 
@@ -15,8 +15,8 @@ export class Semaphore {
   }
 
   /**
-   * Takes `weight` slots while there is one left: something heavy need not wait until there is room for all of it.
-   * Otherwise `again` is called when it may try again; each waits once, however often it asks.
+   * Takes `weight` slots if at least one is free, so that heavy work needn't wait until all of its slots are. If not,
+   * it calls `again` when the caller may try again; a caller waits once, however often it asks.
    */
   take(weight: number, again: () => void): boolean {
     if (this.#used >= this.#max) {
@@ -28,7 +28,7 @@ export class Semaphore {
     return true;
   }
 
-  /** Does some work while it holds so many slots, as soon as it has them. */
+  /** Waits for `weight` slots, runs `work`, and returns the slots. */
   async within<T>(weight: number, work: () => Promise<T>): Promise<T> {
     await new Promise<void>((resolve) => {
       const enter = (): void => {

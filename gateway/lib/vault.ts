@@ -25,7 +25,7 @@ const FORMAT = 1;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_ID_BYTES = 4;
-/** What is wrong with the folder of a key that cannot be made. */
+/** Describes why a folder can't hold a new key. */
 const PLACE_PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: 'is not there',
   ENOTDIR: 'is no folder',
@@ -34,15 +34,15 @@ const PLACE_PROBLEMS: Readonly<Record<string, string>> = {
 };
 const HEAD_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES + TAG_BYTES;
 
-/** A vault that tells what it has sealed itself from what was sealed with another master key. */
+/** A vault that recognizes values sealed with its own master key. */
 export interface OwnVault extends Vault {
-  /** By what the head of the value says. */
+  /** It checks the head of the value. */
   readonly hasSealed: (sealed: Uint8Array) => boolean;
 }
 
 /**
- * Seals secrets for rows with AES-256-GCM: format byte, key id, nonce, tag, ciphertext. The place (table, project, row,
- * column) is authenticated with them, so a sealed value copied to another row does not open.
+ * Seals secrets for rows with AES-256-GCM: format byte, key id, nonce, tag, ciphertext. It also authenticates the
+ * place (table, project, row, column), so a sealed value that is copied to another row doesn't open.
  */
 export function createVault(masterKey: Uint8Array): OwnVault {
   const sealKey = Buffer.from(hkdfSync('sha256', masterKey, '', 'svc sealed rows', 32));
@@ -74,8 +74,8 @@ export function createVault(masterKey: Uint8Array): OwnVault {
 }
 
 /**
- * Reads the master key, or makes one (mode 0600, synced) when the file is not there. Gateways that share the file and start
- * at once get the same key. `setting` is what names the file.
+ * Reads the master key, or creates it (mode 0600, synced) if the file is missing. Gateways that share the file and
+ * start at once get the same key. `setting` names the file in errors.
  */
 export function loadMasterKey(path: string, setting = 'SVC_MASTER_KEY_FILE'): Uint8Array {
   try {
@@ -83,8 +83,8 @@ export function loadMasterKey(path: string, setting = 'SVC_MASTER_KEY_FILE'): Ui
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error;
   }
-  // A key that is lost to a power cut would take every sealed row with it, and half a key would bar every later start:
-  // the file is whole before it has its name.
+  // A power cut that loses the key would lose every sealed row, and half a key would block every later start. So the
+  // file is complete before it gets its name.
   const temporary = `${path}.${randomBytes(8).toString('hex')}.tmp`;
   const file = openNew(temporary, path, setting);
   writeSync(file, keyText(randomBytes(32)));
@@ -110,18 +110,18 @@ function openNew(temporary: string, path: string, setting: string): number {
   }
 }
 
-/** A rename would replace the key that another gateway has made meanwhile, and may have sealed with. */
+/** A rename would replace a key that another gateway has just created and perhaps used. */
 function nameUnlessTaken(temporary: string, path: string): void {
   try {
     linkSync(temporary, path);
   } catch (error) {
-    // Where files cannot have two names, nobody else is there either: no such folder is shared.
+    // A file system without hard links isn't shared, so no other gateway is there.
     if (errorCode(error) !== 'EEXIST') return renameSync(temporary, path);
   }
   rmSync(temporary);
 }
 
-/** What the file of a master key holds. */
+/** The content of a master key file. */
 export function keyText(masterKey: Uint8Array): string {
   return `${Buffer.from(masterKey).toString('base64')}\n`;
 }
