@@ -1,2 +1,2 @@
-/** Where nobody said who the owner is, what is for them goes to the outbox. */
+/** The address of an unknown owner; its mail goes to the outbox. */
 export const NO_OWNER = 'owner@localhost';

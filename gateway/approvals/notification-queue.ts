@@ -15,7 +15,7 @@ import { channelViewFor, openedFor } from './view.ts';
 export interface NotificationQueueDeps {
   readonly clock: Clock;
   readonly vault: Vault;
-  /** Ways to reach people; a kind that is missing cannot be reached now. */
+  /** Ways to reach people; the queue retries kinds that are missing. */
   readonly carriers: Partial<Readonly<Record<ChannelKind, Carrier>>>;
 }
 
@@ -28,13 +28,13 @@ type Made =
 const TAKEN_BACK: Made = { void: 'It was taken back.' };
 
 /**
- * Sends what is queued for the people of one project. What is to be said is read when it is sent, so a request that was
- * decided meanwhile is not asked about. A crash between sending and writing it down sends again: under the same id.
+ * Sends the queued notifications of one project. It builds the text at the time of sending, so it doesn't ask about a
+ * request that was decided meanwhile. After a crash between sending and recording, it sends again under the same id.
  */
 export class NotificationQueue extends SendQueue<NoticeRow> {
   readonly #project: SendingProject;
   readonly #deps: NotificationQueueDeps;
-  /** Those that were sent where that could not be written down yet. */
+  /** Results of sent notifications that aren't recorded yet. */
   readonly #unwritten = new Map<string, DeliveryResult>();
 
   constructor(project: SendingProject, deps: NotificationQueueDeps) {
@@ -63,7 +63,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
     this.#unwritten.delete(noticeId);
   }
 
-  /** One that cannot be made, whyever, takes its turn as one that cannot be sent: it must not stand in the way of others. */
+  /** A notification that can't be built counts as one that can't be sent, so that it doesn't block others. */
   async #resultOf(notice: NoticeRow): Promise<DeliveryResult> {
     try {
       const result = await this.#send(notice);
@@ -71,7 +71,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
         ? result
         : { ...result, reason: withoutAddresses(result.reason) };
     } catch (error) {
-      // For the log.
+      // Logs the error.
       this.#project.inBackground(() => Promise.reject(error));
       const name = error instanceof Error ? error.name : 'unknown';
       return {
@@ -84,7 +84,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
 
   async #send(notice: NoticeRow): Promise<DeliveryResult> {
     const made = await this.#project.store.read(async (store) => {
-      // As it is by now: what was seen to be due may have been taken back, and its link be dead.
+      // Read it again: it may have been withdrawn since it was found due, and its link may be dead.
       const current = await store.notices.find(notice.id);
       return current?.status === 'queued' ? this.#make(store, current) : TAKEN_BACK;
     });
@@ -98,7 +98,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
     const channel = await store.channels.find(notice.channel_id);
     if (!channel?.address) return { void: 'The channel was removed.' };
     const carrier = this.#deps.carriers[channel.kind];
-    // The settings may name one again at the next start.
+    // The next start's settings may name one again.
     if (!carrier) return { later: 'There is no way to reach this kind of channel.' };
     const to = this.#addressOf(channel);
     if (notice.kind === 'verify') {
@@ -145,7 +145,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
     return Buffer.from(this.#deps.vault.open(place, token)).toString('utf8');
   }
 
-  /** The mail address, or the number of the chat. */
+  /** Returns the email address or the chat id. */
   #addressOf(channel: ChannelRow): string {
     const place = channelAad(this.#project.info.id, channel.id);
     const sealed = channel.address ?? new Uint8Array();
@@ -155,7 +155,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
   }
 }
 
-/** Rows travel to replicas; what a server says of a mail it does not take repeats whom it was for and what was in it. */
+/** Removes addresses and long tokens, because rows travel to replicas, and a mail server's reply may quote the mail. */
 function withoutAddresses(reason: string): string {
   return reason.replaceAll(/[^\s<>"'(),;:]+@[^\s<>"'(),;:]+|[0-9A-Za-z]{32,}/g, '…');
 }

@@ -13,15 +13,18 @@ interface OwnerApprovalsDeps {
   readonly clock: Clock;
 }
 
-/** A request as somebody sees it who came without a link of it. */
+/** A request as a person sees it who opened it without its link. */
 export interface Overseen {
-  /** `channel` names all who were asked. */
+  /** `channel` lists everyone who was asked. */
   readonly opened: Opened;
-  /** What decides as the owner's channel; null where that was not asked. A secret of this process. */
+  /** Decides as the owner's channel; null if that channel wasn't asked. The token never leaves this process. */
   readonly ownerToken: string | null;
 }
 
-/** Requests by their ids, for whoever may see all of a project. What decides is what the owner was mailed. */
+/**
+ * Opens requests by id, for people who may see the whole project. To decide, it uses the token that the owner was
+ * sent.
+ */
 export class OwnerApprovals {
   readonly #deps: OwnerApprovalsDeps;
 
@@ -29,7 +32,7 @@ export class OwnerApprovals {
     this.#deps = deps;
   }
 
-  /** Null when the project has no such request. */
+  /** Null if the project has no such request. */
   look(project: Project, requestId: string): Promise<Overseen | null> {
     const now = this.#deps.clock.now();
     return project.store.read(async (store) => {

@@ -25,14 +25,14 @@ interface ProjectApprovalsDeps {
   readonly clock: Clock;
 }
 
-/** A notification that asked, found by the token of its link, with the channel it was sent to. */
+/** A notification of a request, found by its link's token, and the channel that received it. */
 interface Held {
   readonly project: Project;
   readonly notice: NoticeRow;
   readonly channel: ChannelRow;
 }
 
-/** Where decisions of people arrive: links of mails, and buttons of Telegram. */
+/** Takes decisions of people: links in mails, and buttons in Telegram. */
 export class ProjectApprovals implements ApprovalService {
   readonly #deps: ProjectApprovalsDeps;
 

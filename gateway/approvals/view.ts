@@ -15,7 +15,7 @@ const FINGERPRINT_CHARS = 12;
 const TOO_LATE =
   'Another policy was approved since this one was proposed: this one cannot apply any more.';
 
-/** A request as the person behind a channel is shown it. */
+/** Builds a request as the person behind a channel sees it. */
 export async function openedFor(
   store: Repositories,
   project: ProjectInfo,
@@ -61,7 +61,7 @@ async function requestView(
   };
 }
 
-/** What our own look at it found. */
+/** Our own findings about a request. */
 function found(
   store: Repositories,
   row: RequestRow,
@@ -75,14 +75,14 @@ async function foundInMail(store: Repositories, { id, kind, status }: RequestRow
   return { note: null, diff: [], warnings: isOpen ? await warningsAbout(store, id) : [] };
 }
 
-/** What a proposed policy changes in the one it was proposed against, which need not hold any more. */
+/** Compares a proposed policy with its base version, which may no longer be current. */
 async function foundInPolicy(
   store: Repositories,
   row: RequestRow,
 ): Promise<Pick<RequestView, 'note' | 'diff' | 'warnings'>> {
   const { rules, note, baseVersion } = proposalOf(row);
   const warnings = shadowedRules({ rules }).map(({ message }) => message);
-  // A hint of a policy says that it could not be applied.
+  // A policy request has a hint only if the policy couldn't be applied.
   const isTooLate =
     row.hint !== null || (row.status === 'pending' && (await isSuperseded({ store }, row)));
   return {
@@ -92,12 +92,12 @@ async function foundInPolicy(
   };
 }
 
-/** The same on every channel, so that two people can see that they speak of the same. */
+/** The same on every channel, so that two people can check that they mean the same request. */
 function fingerprintOf({ id, kind, subject }: RequestRow): string {
   return hash('sha256', `${id}\n${kind}\n${subject}`).slice(0, FINGERPRINT_CHARS);
 }
 
-/** `owner` for `channel:chn_…`, and the name of a rule. */
+/** Names the channel or policy rule that decided, for example `owner` for `channel:chn_…`. */
 async function deciderOf(store: Repositories, decidedBy: string | null): Promise<string | null> {
   if (decidedBy === null) return null;
   const [by = '', name = ''] = decidedBy.split(/:(.*)/s);

@@ -17,11 +17,11 @@ export interface AuthorityDeps {
   readonly clock: Clock;
   readonly vault: Vault;
   readonly server: ServerInfo;
-  /** Checks every answer against its schema: on in tests. */
+  /** Validates every answer against its schema; tests turn it on. */
   readonly checkAnswers: boolean;
 }
 
-/** Runs operations where the data is. */
+/** Runs operations in the process that has the data. */
 export class Authority implements Executor {
   readonly #deps: AuthorityDeps;
 

@@ -13,14 +13,14 @@ interface Write {
   readonly input: unknown;
   readonly base: Omit<ReadContext, 'store'>;
   readonly project: Project;
-  /** For what waits after the commit. */
+  /** For handlers that wait after the commit. */
   readonly long: () => LongContext;
   readonly brief: unknown;
-  /** Keyed digest of the brief input: made before the transaction, which should be short. */
+  /** Keyed digest of the brief input, computed first to keep the transaction short. */
   readonly inputDigest: string;
 }
 
-/** Writes with an Idempotency-Key that are not committed yet, by project, key and Idempotency-Key. */
+/** Uncommitted writes with an Idempotency-Key, by project, key and Idempotency-Key. */
 const running = new WeakMap<Project, Set<string>>();
 
 /** The phases of a write: prepare, the transaction with its ledger entry last, then the answer. */
@@ -38,8 +38,8 @@ export async function runWrite(call: Omit<Write, 'brief' | 'inputDigest'>): Prom
 }
 
 /**
- * What the call commits, or has committed before under the same Idempotency-Key. Once that is durable a repeat may come,
- * also while the first call waits for somebody: whoever sent it may have lost the connection long ago.
+ * Returns what the call commits now, or committed earlier under the same Idempotency-Key. After the commit a repeat
+ * is allowed even while the first call waits, because its client may have lost the connection long ago.
  */
 async function commitOnce(write: Write, releases: (() => void)[]): Promise<unknown> {
   const { base, project } = write;
@@ -113,9 +113,9 @@ async function answer(write: Write, committed: unknown): Promise<unknown> {
 }
 
 /**
- * Commits once more after a wait, at the time that it is then, and under the same Idempotency-Key: a repeat is answered by
- * what came of it in the end. Of two that wait under one key, the second answers what the first was given. Nothing is
- * done for a caller who has gone: it would be used up and given to nobody.
+ * Commits again after a wait, at the current time and under the same Idempotency-Key, so that a repeat gets the final
+ * result. If two calls wait under one key, the second returns the first one's result. If the caller has gone, nothing
+ * is committed, because its result would reach nobody.
  */
 async function commitAgain(
   write: Write,
@@ -135,7 +135,7 @@ async function commitAgain(
   }
 }
 
-/** Looked at as waits look, so that a key that was revoked meanwhile is refused. */
+/** Reads the time through a wait, which rejects a key that was revoked meanwhile. */
 function timeNow(long: LongContext): Promise<number | null> {
   return long.waitFor({
     counted: false,
