@@ -7,15 +7,15 @@ import type { KeyUse } from './key-use.ts';
 import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
 
-/** Who calls, of which project, and until when the key holds. */
+/** The caller, its project, and when its key expires. */
 export interface KnownCaller {
   readonly caller: Caller;
   readonly project: Project;
-  /** An ISO time; null is for ever. */
+  /** An ISO time; null if the key never expires. */
   readonly expiresAt: string | null;
 }
 
-/** Checks keys: junk by its checksum, the rest by its hash in the project it names. */
+/** Checks keys: the checksum rejects junk, then the project that the key names looks up the hash. */
 export class Authenticator {
   readonly #projects: Projects;
   readonly #clock: Clock;
@@ -27,14 +27,17 @@ export class Authenticator {
     this.#keyUse = deps.keyUse;
   }
 
-  /** UNAUTHENTICATED or KEY_REVOKED, as `callerWith` says. */
+  /** UNAUTHENTICATED or KEY_REVOKED, see `callerWith`. */
   async check(credentials: Credentials): Promise<Caller> {
     const known = await this.look(credentials);
     this.note(known);
     return known.caller;
   }
 
-  /** The same without a note that the key was used: for those who ask after every commit, since a note makes one. */
+  /**
+   * Like `check`, but doesn't record the use of the key. For callers that check after every commit, because a record
+   * is a commit too.
+   */
   async look(credentials: Credentials): Promise<KnownCaller> {
     const { projectId, hash } = presentedKey(credentials);
     const project = await this.#projects.find(projectId);

@@ -24,38 +24,38 @@ export interface FoundingDeps {
   readonly clock: Clock;
   readonly vault: Vault;
   readonly server: ServerInfo;
-  /** Slugs that would be addresses of the service itself. */
+  /** Slugs that the service itself uses as addresses. */
   readonly ownNames: readonly string[];
-  /** What an earlier attempt left half made could not be finished now. */
+  /** Gets the error if an unfinished earlier attempt can't be finished now. */
   readonly onError: (error: unknown) => void;
 }
 
 type ProjectAnswer = z.output<typeof projectAnswer>;
 type KeyAnswer = z.output<typeof keyAnswer>;
 
-/** How long a call waits for the same call at another gateway, and how often it looks. */
+/** How long a call waits for the same call at another gateway, and how often it checks. */
 const OTHER_GATEWAY_MS = 3_000;
 const LOOK_AGAIN_MS = 100;
 
 /**
- * What confirmed sign-ins are used for: a project with its first key, or a key of a project. A project is reserved in
- * control in one transaction with the use of the sign-in, made, and confirmed in control; what a crash leaves between is
- * finished without a key, and whoever signs in again finds the project and takes one.
+ * Turns confirmed sign-ins into a project with its first key, or into a key of a project. One transaction in the
+ * control database uses the sign-in and reserves the project; then the project is created and confirmed there. After
+ * a crash, `finish` completes the project without a key; the person signs in again, finds the project and gets a key.
  */
 export class Founding {
   readonly #deps: FoundingDeps;
-  /** Projects being made just now. */
+  /** Projects that this process is creating. */
   readonly #making = new Set<string>();
-  /** Uses under way that may be repeated. */
+  /** Running uses with an Idempotency-Key. */
   readonly #running = new Set<string>();
 
   constructor(deps: FoundingDeps) {
     this.#deps = deps;
   }
 
-  /** The projects of an account; what an earlier attempt left half made is finished first. */
+  /** Returns the projects of an account, after it has finished any half-made one. */
   async projectsOf(accountId: string): Promise<OwnedProject[]> {
-    // One that cannot be finished must not keep anybody from the others.
+    // A failure here must not block the other projects.
     await this.finish(accountId).catch((error: unknown) => this.#deps.onError(error));
     return this.#deps.control.accounts.projectsOf(accountId);
   }
@@ -75,7 +75,7 @@ export class Founding {
     return this.#once(use, () => this.#createKey(use, input));
   }
 
-  /** Finishes what was reserved and not confirmed, by one account or by all. */
+  /** Finishes reserved projects that nobody confirmed, of one account or of all. */
   async finish(accountId: string | null = null): Promise<void> {
     const { control } = this.#deps;
     for (const { id, account_id, address } of await control.accounts.unfinished(accountId)) {
@@ -100,7 +100,7 @@ export class Founding {
       const reserved = await control.accounts.reserveProject(use, {
         id,
         name,
-        // What is in an id is random enough to be the end of a slug.
+        // The end of an id is random enough to end a slug.
         slugs:
           slug === undefined ? slugsFor(name, id.slice(-8)).filter((one) => !isOurs(one)) : [slug],
         createdAt,
@@ -126,7 +126,7 @@ export class Founding {
     }
   }
 
-  /** Opens a project, which makes its database, and lets it begin. Again is as good as once. */
+  /** Opens a project, which creates its database, and sets it up. Safe to repeat. */
   async #found(
     id: string,
     account: Pick<AccountRow, 'id' | 'address'>,
@@ -157,7 +157,7 @@ export class Founding {
       await logins.giveBack(use.idHash);
       throw new ServiceError('NOT_FOUND');
     }
-    // It is being moved: the write below says so.
+    // The project is being moved, so the write below will fail with the reason.
     if (!project.isWritable) await logins.giveBack(use.idHash);
     const wanted = { name: key_name, scopes: [...new Set(scopes)], accountId: taken.accountId };
     const made = newKey(project_id, wanted, use.now);
@@ -189,7 +189,7 @@ export class Founding {
     };
   }
 
-  /** A repeat under the same Idempotency-Key is given the same answer, while the sign-in would last. */
+  /** A repeat with the same Idempotency-Key gets the same answer until the sign-in expires. */
   async #once<T>(use: LoginUse, run: () => Promise<T>): Promise<T> {
     const { repeatHash } = use;
     if (repeatHash === null) return run();
@@ -208,7 +208,10 @@ export class Founding {
     }
   }
 
-  /** Another gateway may be at the same call: what it answers, unless that takes long or it has died. */
+  /**
+   * Another gateway may be running the same call: waits for its answer; null if that takes too long or the gateway
+   * has died.
+   */
   async #answerOfOther(use: LoginUse, repeatHash: string): Promise<string | null> {
     const { logins } = this.#deps.control;
     const endsAt = performance.now() + OTHER_GATEWAY_MS;
@@ -228,7 +231,7 @@ export class Founding {
     return Buffer.from(opened).toString('utf8');
   }
 
-  /** Sealed: it holds the secret of a key. */
+  /** Sealed, because the answer holds the secret of a key. */
   #sealed(
     { idHash, repeatHash }: LoginUse,
     answer: unknown,

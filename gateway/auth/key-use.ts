@@ -3,11 +3,11 @@ import type { Project } from '../projects/project.ts';
 
 const FLUSH_MS = 10_000;
 
-/** Deliveries a source refused since the last time they were told. */
+/** Deliveries that a source rejected since the last report. */
 interface Rejected {
   readonly source: string;
   readonly count: number;
-  /** Why the last of them was. */
+  /** The reason of the last rejection. */
   readonly reason: string;
 }
 
@@ -22,8 +22,9 @@ interface Listener {
 }
 
 /**
- * When keys were last used and how many deliveries sources refused: noted in memory and written at most every ten seconds,
- * because a read must not cost a sync, and a stranger's junk even less. Refusals are told as seldom. No timer runs while there is nothing to write.
+ * Tracks when keys were last used and how many deliveries sources rejected. It keeps them in memory and writes at
+ * most every ten seconds, because a read must not cost a sync, and a stranger's junk even less. It reports rejections
+ * at the same pace. Without anything to write, no timer runs.
  */
 export class KeyUse {
   readonly #noted = new Map<Project, Noted>();
@@ -50,7 +51,9 @@ export class KeyUse {
     rejected.set(source.id, { source: source.name, count, reason });
   }
 
-  /** Writes what is noted. A disk that is full must not keep the gateway from closing, so a failure is only told. */
+  /**
+   * Writes the tracked values. It only reports a failure, because a full disk must not keep the gateway from closing.
+   */
   async flush(now: number): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;

@@ -1,9 +1,9 @@
 import type { LoginState } from '../store/control/login-state.ts';
 
-/** A sign-in as the person is shown it who was mailed its link. */
+/** A sign-in as the person sees it who opens the mailed link. */
 export interface LoginView {
   readonly state: LoginState;
-  /** As `ENJOY-RIVER-42`: the same on the terminal. */
+  /** Such as `ENJOY-RIVER-42`: the terminal shows the same code. */
   readonly userCode: string;
   /** As `a***@example.com`. */
   readonly email: string;
@@ -14,21 +14,21 @@ export interface LoginView {
   readonly now: number;
 }
 
-/** Who began a sign-in. All but the address is what they say of themselves: it is text, shown as text. */
+/** The client that started a sign-in. Everything but the address is its own claim, so show it as plain text. */
 export interface LoginClient {
   readonly name: string | null;
   readonly version: string | null;
   readonly host: string | null;
   readonly userAgent: string | null;
-  /** The network address it came from, as far as that is known. */
+  /** Its network address, if known. */
   readonly address: string;
 }
 
-/** Where links of sign-ins lead. An unknown token is null; looking never confirms. */
+/** Serves the links of sign-ins. An unknown token gives null; opening never confirms. */
 export interface LoginService {
   open(token: string): Promise<LoginView | null>;
-  /** Confirms it if it waits: whoever began it is signed in. */
+  /** Confirms a waiting sign-in: the client that started it is signed in. */
   confirm(token: string): Promise<LoginView | null>;
-  /** Ends it if it waits. */
+  /** Denies a waiting sign-in. */
   deny(token: string): Promise<LoginView | null>;
 }

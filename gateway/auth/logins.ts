@@ -32,37 +32,37 @@ import { newUserCode } from './user-code.ts';
 import { within } from './within.ts';
 
 const MAIL_DEADLINE_MS = 10_000;
-/** Polls kept before those of old are dropped. */
+/** Above this many entries, old polls are dropped. */
 const POLLS_MAX = 10_000;
 
 export interface LoginDeps {
   readonly store: LoginStore;
   readonly clock: Clock;
   readonly vault: Vault;
-  /** Base of the links in mails. */
+  /** The base URL of links in mails. */
   readonly publicUrl: string;
-  /** Behind the `@` of the addresses of projects. */
+  /** The domain of projects' addresses. */
   readonly mailDomain: string | null;
   readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
-  /** The projects of an account that can be used. */
+  /** Returns the usable projects of an account. */
   readonly projectsOf: (accountId: string) => Promise<OwnedProject[]>;
-  /** Why a mail was not handed over. */
+  /** Gets the reason why a mail didn't go out. */
   readonly onTrouble: (reason: string) => void;
-  /** How long handing a mail over may take: 10 seconds, unless said otherwise by a test. */
+  /** How long the mail server may take (default 10 s); tests set it. */
   readonly mailDeadlineMs?: number;
 }
 
-/** Where a sign-in is begun from. */
+/** The client that starts a sign-in. */
 export interface Beginner {
   readonly address: string;
   readonly userAgent: string | null;
 }
 
-/** Sign-ins by a link that is mailed: begun by a client, confirmed by whoever reads the mail. */
+/** Sign-ins by a mailed link: a client starts one, and the reader of the mail confirms it. */
 export class Logins implements LoginService {
   readonly #deps: LoginDeps;
   readonly #starts = new StartLimit();
-  /** When each was last asked for. */
+  /** The time of the last poll of each sign-in. */
   readonly #polls = new Map<string, number>();
 
   constructor(deps: LoginDeps) {
@@ -70,7 +70,7 @@ export class Logins implements LoginService {
   }
 
   /**
-   * Begins a sign-in and mails its link. Does and answers the same whether the address is known. RATE_LIMITED,
+   * Starts a sign-in and mails its link. Acts and answers the same whether or not the address is known. RATE_LIMITED,
    * EMAIL_DELIVERY_FAILED.
    */
   async start(
@@ -79,7 +79,7 @@ export class Logins implements LoginService {
   ): Promise<z.output<typeof startAnswer>> {
     const { clock, mailDomain, store, vault } = this.#deps;
     if (domainOf(input.email) === mailDomain) {
-      // Agents read what comes to the addresses of projects.
+      // Agents read the mail to projects' addresses.
       throw invalid({ path: 'email', message: 'Addresses of this service cannot sign in.' });
     }
     const now = clock.now();
@@ -95,7 +95,7 @@ export class Logins implements LoginService {
       user_code: newUserCode(),
       address: vault.seal(loginAad(idHash, 'address'), email),
       address_hash: vault.sign(accountHashText(email)),
-      // Each spelling would get mail of its own otherwise.
+      // One count per mailbox, or each spelling of its address would have its own limit.
       rate_hash: vault.sign(loginRateText(email)),
       masked: maskedAddress(email),
       client: JSON.stringify(client),
@@ -117,7 +117,7 @@ export class Logins implements LoginService {
     };
   }
 
-  /** Answers a confirmed one. LOGIN_NOT_VERIFIED, LOGIN_EXPIRED, LOGIN_CONSUMED, RATE_LIMITED. */
+  /** Returns a confirmed sign-in. LOGIN_NOT_VERIFIED, LOGIN_EXPIRED, LOGIN_CONSUMED, RATE_LIMITED. */
   async poll({ login_id }: z.output<typeof pollInput>): Promise<z.output<typeof pollAnswer>> {
     const { clock, store } = this.#deps;
     const now = clock.now();
@@ -173,7 +173,7 @@ export class Logins implements LoginService {
     const handing = mail({ id: newId('msg', clock.now()), to: email, ...message });
     const sent = await within(mailDeadlineMs, handing);
     if (sent?.outcome === 'sent') return;
-    // What was not sent does not count. What is still on its way does: it may yet arrive.
+    // An unsent mail doesn't count against the limit. A mail that is still on its way does, because it may arrive.
     if (sent) await this.#deps.store.drop(login.idHash);
     this.#deps.onTrouble(sent?.reason ?? 'The mail server does not answer in time.');
     throw new ServiceError('EMAIL_DELIVERY_FAILED');
@@ -190,7 +190,7 @@ export class Logins implements LoginService {
   }
 }
 
-/** Why a sign-in that is not confirmed cannot be used. */
+/** Returns the error for a sign-in that isn't confirmed. */
 export function loginError(state: Exclude<LoginState, 'confirmed'>): ServiceError {
   switch (state) {
     case 'waiting':
@@ -208,27 +208,27 @@ export function loginError(state: Exclude<LoginState, 'confirmed'>): ServiceErro
   }
 }
 
-/** What the store knows of a secret. */
+/** The form in which the store knows a secret. */
 export function hashOf(secret: string): string {
   return hash('sha256', secret);
 }
 
-/** Where a secret of a sign-in is sealed for. */
+/** The additional data that seals a secret of a sign-in. */
 export function loginAad(idHash: string, column: 'address' | 'answer'): string {
   return `login|${idHash}|${column}`;
 }
 
-/** Where the address of an account is sealed for. */
+/** The additional data that seals the address of an account. */
 export function accountAad(accountId: string): string {
   return `account|${accountId}|address`;
 }
 
-/** What is signed to find an account by its address, spelled as `comparableAddress` does. */
+/** The text to sign to find an account by its address, as `comparableAddress` spells it. */
 export function accountHashText(address: string): string {
   return `account|address|1|${address}`;
 }
 
-/** What is signed to count the sign-ins of a mailbox. */
+/** The text to sign to count the sign-ins of a mailbox. */
 export function loginRateText(address: string): string {
   return `login|rate|1|${likelyMailbox(address)}`;
 }

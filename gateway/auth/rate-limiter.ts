@@ -3,10 +3,10 @@ import { RATE_BURST } from '../../shared/lib/limits.ts';
 import { rateLimitHeaders, takeToken, type BucketState } from './token-bucket.ts';
 import { pluralize } from '../../shared/lib/pluralize.ts';
 
-/** Buckets kept before those that are full again are dropped. */
+/** Above this many buckets, full ones are dropped. */
 const BUCKETS_MAX = 10_000;
 
-/** Calls a minute, by key. In memory: a restart forgives. */
+/** Limits calls per minute and key. It counts in memory, so a restart resets it. */
 export class RateLimiter {
   readonly #perMinute: number;
   readonly #buckets = new Map<string, BucketState>();
@@ -16,7 +16,7 @@ export class RateLimiter {
     this.#perMinute = perMinute;
   }
 
-  /** Takes one call and returns the headers that tell the rest; RATE_LIMITED when there is none. */
+  /** Counts one call and returns the RateLimit headers; RATE_LIMITED if no call is left. */
   take(keyId: string, now: number): Readonly<Record<string, string>> {
     if (this.#perMinute === 0) return {};
     const rule = { perMinute: this.#perMinute, burst: RATE_BURST };
@@ -33,7 +33,7 @@ export class RateLimiter {
     });
   }
 
-  /** Forgetting a bucket that is full by now changes nothing. */
+  /** A bucket that is full again equals a new one. */
   #forgetFull(now: number): void {
     for (const [keyId, { tokens, atMs }] of this.#buckets) {
       const fullAt = atMs + ((RATE_BURST - tokens) * 60_000) / this.#perMinute;

@@ -7,12 +7,12 @@ const NAME_CHARS_MAX = 80;
 const AGENT_CHARS_MAX = 160;
 const COLUMN = 10;
 
-/** What mail programs make a link of: an address of the web or of mail. Numbers of releases are none. */
+/** Text that mail programs turn into a link: web and mail addresses, but not version numbers. */
 const LINKED = /:\/\/|[.\u3002\uff0e\uff61](?=[\p{L}\p{M}])|@/gu;
 
 /**
- * Whoever reads mail at an address is asked whether it is they who sign in. What a stranger wrote is in quotes, and no mail
- * program makes a link of it: nobody is to be led anywhere by our mail but to our page.
+ * Asks the owner of a mailbox whether they are signing in. A stranger's text is in quotes, and no mail program turns
+ * it into a link, because our mail must lead only to our page.
  */
 export function signInMessage(login: LoginView, url: string): MessageText {
   const { client, userCode, createdAt } = login;
@@ -45,7 +45,7 @@ Wasn't you? Say so on the page, or do nothing. We don't read replies.
   };
 }
 
-/** In quotes, with brackets around what would begin or join the parts of a link. */
+/** Quotes text, and puts brackets around characters that start or join the parts of a link. */
 function unlinked(text: string, maxChars: number): string {
   return named(text, maxChars).replaceAll(LINKED, '[$&]');
 }

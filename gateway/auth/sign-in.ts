@@ -6,11 +6,11 @@ import { Logins } from './logins.ts';
 
 interface SignInDeps extends FoundingDeps {
   readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
-  /** Why a mail was not handed over. */
+  /** Gets the reason why a mail didn't go out. */
   readonly onTrouble: (reason: string) => void;
 }
 
-/** Signing in with an email address: how projects and their first keys come about on a hosted gateway. */
+/** Sign-in by email address, which creates projects and their first keys on a hosted gateway. */
 export class SignIn {
   readonly logins: Logins;
   readonly founding: Founding;
@@ -32,7 +32,7 @@ export class SignIn {
     });
   }
 
-  /** Finishes what an earlier run left half made, and forgets what is old. */
+  /** Finishes projects that an earlier run left half made, and deletes old sign-ins. */
   async start(): Promise<void> {
     const { clock, control } = this.#deps;
     await this.founding.finish();

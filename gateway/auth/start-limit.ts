@@ -4,14 +4,17 @@ import { ServiceError } from '../../shared/lib/errors.ts';
 import { LOGINS_PER_ADDRESS, LOGINS_WINDOW_MS } from '../../shared/lib/limits.ts';
 import { pluralize } from '../../shared/lib/pluralize.ts';
 
-/** Addresses kept before those are dropped that have begun nothing of late. */
+/** Above this many addresses, those without a recent sign-in are dropped. */
 const ADDRESSES_MAX = 10_000;
 
-/** Sign-ins begun from one network address. In memory: a restart forgives, and the limit of a mailbox stays. */
+/**
+ * Limits started sign-ins per network address. It counts in memory, so a restart resets it; the limit per mailbox
+ * stays.
+ */
 export class StartLimit {
   readonly #times = new Map<string, readonly number[]>();
 
-  /** Takes one; RATE_LIMITED when the address has none left. */
+  /** Counts one sign-in; RATE_LIMITED if the address has none left. */
   take(address: string, now: number): void {
     const network = networkOf(address);
     const recent = recentOf(this.#times.get(network), now);
@@ -28,7 +31,7 @@ export class StartLimit {
   }
 }
 
-/** RATE_LIMITED for so many milliseconds. */
+/** RATE_LIMITED for `ms` milliseconds. */
 export function rateLimited(ms: number): ServiceError {
   const seconds = Math.max(1, Math.ceil(ms / 1000));
   return new ServiceError('RATE_LIMITED', {
@@ -41,7 +44,7 @@ function recentOf(times: readonly number[] = [], now: number): readonly number[]
   return times.filter((at) => at > now - LOGINS_WINDOW_MS);
 }
 
-/** One subscriber has all of an IPv6 /64. */
+/** One subscriber owns a whole IPv6 /64, so it counts as one address. */
 function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   return ipaddr.IPv6.parse(address.replace(/%.*$/, ''))

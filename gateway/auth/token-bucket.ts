@@ -1,4 +1,4 @@
-/** Tokens left at a time in integer milliseconds. */
+/** The tokens left at a time in integer milliseconds. */
 export interface BucketState {
   tokens: number;
   atMs: number;
@@ -17,13 +17,13 @@ interface BucketResult {
   remaining: number;
   /** 0 when allowed, otherwise 1 or more. */
   retryAfterSeconds: number;
-  /** Until the bucket is full again. */
+  /** Seconds until the bucket is full again. */
   resetSeconds: number;
 }
 
 const MINUTE_MS = 60_000;
 
-/** Takes one token if there is one. An unknown caller (undefined) begins with a full bucket. */
+/** Takes one token if there is one. An unknown caller (undefined) starts with a full bucket. */
 export function takeToken(
   state: BucketState | undefined,
   rule: BucketRule,
@@ -43,7 +43,7 @@ export function takeToken(
 
 function refill(state: BucketState | undefined, rule: BucketRule, nowMs: number): number {
   if (state === undefined) return rule.burst;
-  // A clock that went back gives nothing, but the new time is kept, or refills would stop until then.
+  // A clock that went back refills nothing, but store its time, or refills would stop until it catches up.
   const elapsedMs = Math.max(0, nowMs - state.atMs);
   const tokens = Math.min(rule.burst, state.tokens + (elapsedMs * rule.perMinute) / MINUTE_MS);
   // Many small refills leave 0.9999999999 where a whole token is due.
@@ -55,7 +55,7 @@ function secondsFor(tokens: number, rule: BucketRule): number {
   return Math.ceil((tokens * 60) / rule.perMinute);
 }
 
-/** RateLimit headers (draft-ietf-httpapi-ratelimit-headers-11): the policy, and what is left of it. */
+/** RateLimit headers (draft-ietf-httpapi-ratelimit-headers-11): the policy, and the calls left. */
 export function rateLimitHeaders(
   rule: BucketRule,
   result: BucketResult,

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-// 128 words each, and 90 numbers: 1.4 million codes. A code is compared by a person and opens nothing by itself.
+// Twice 128 words and 90 numbers make 1.4 million codes. People compare codes; a code alone opens nothing.
 
 const FIRST = (
   'ADORE AGREE AIM AMUSE ASK BAKE BEAM BEND BLEND BLOOM BOOST BRAVE BREW BRING BUILD CALL CARRY CARVE CATCH ' +
@@ -26,7 +26,10 @@ const SECOND = (
 const NUMBER_FROM = 10;
 const NUMBER_BELOW = 100;
 
-/** Such as `ENJOY-RIVER-42`: the same on a terminal and on a page, so that a person knows that the two belong together. */
+/**
+ * Returns a code such as `ENJOY-RIVER-42`. Terminal and page show the same one, so a person sees that they belong
+ * together.
+ */
 export function newUserCode(): string {
   return `${oneOf(FIRST)}-${oneOf(SECOND)}-${randomInt(NUMBER_FROM, NUMBER_BELOW)}`;
 }

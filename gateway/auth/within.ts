@@ -1,4 +1,4 @@
-/** Null when nothing has come in time. */
+/** Resolves with null after `ms` milliseconds if `work` hasn't finished. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
