@@ -31,18 +31,21 @@ interface AppDeps {
   readonly uploads: Uploads;
   readonly downloads: Downloads;
   readonly approvals: ApprovalService;
-  /** Null where nobody signs in. */
+  /** Null if the gateway has no sign-in. */
   readonly signIn: SignIn | null;
   readonly inbox: WebInbox;
   readonly vault: Vault;
-  /** Null where Telegram's updates are fetched, or there is no bot. */
+  /** Null if the gateway polls Telegram, or has no bot. */
   readonly telegram: Webhook | null;
   readonly replicas: Pick<ReplicaDeps, 'authenticator' | 'source' | 'clock'>;
   readonly server: ServerInfo;
   readonly onInternal: OnInternalError;
 }
 
-/** Every address of the gateway: REST, MCP, webhook ingress, and the links to payloads, uploads and files. */
+/**
+ * Builds the app with every address of the gateway: REST, MCP, webhooks, replicas, sign-in, pages for people, and
+ * links to payloads, uploads and files.
+ */
 export function httpApp(deps: AppDeps): Hono<HttpEnv> {
   const { executor, server, onInternal } = deps;
   const app = emptyApp(onInternal);
@@ -63,7 +66,7 @@ export function httpApp(deps: AppDeps): Hono<HttpEnv> {
   return app;
 }
 
-/** The pages for people, loaded when the first of them is opened: a daemon that nobody asks anything spares the memory. */
+/** The pages for people. They load on first use, which saves memory in a daemon that asks nobody anything. */
 function pagesOnDemand({
   approvals,
   vault,
@@ -77,7 +80,7 @@ function pagesOnDemand({
   });
 }
 
-/** The web inbox, loaded when it is first opened. */
+/** Mounts the web inbox, which loads on first use. */
 function inboxRoutes(app: Hono<HttpEnv>, { inbox, onInternal }: AppDeps): void {
   app.route('/', linkRoutes(inbox, onInternal));
   const pages = once(async () => {

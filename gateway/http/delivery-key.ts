@@ -5,18 +5,17 @@ import {
   type Verification,
 } from '../../shared/rules/signature.ts';
 
-// What is longer, or not printable ASCII, is replaced by its hash: a cut id could equal another one.
+// A longer or non-ASCII id is replaced by its hash, because a truncated id could equal another one.
 const PLAIN_ID = /^[\x20-\x7e]{1,255}$/;
 
 /**
- * The provider's id of a delivery for deduplication (spec section 6, delivery rule 3), at most 255
- * characters, or null: then the hash of the body decides.
+ * Returns the provider's id of a delivery for deduplication (spec section 6, delivery rule 3), at most 255
+ * characters. Null if there is none: then the hash of the body decides.
  *
- * Each kind of source believes only the place its provider uses. Whoever repeats a captured, signed
- * delivery can change every header the signature leaves out, so a fresh `idempotency-key` must not
- * make a new event of an old Stripe body, nor `webhook-id` one of a message signed as `svix-*`.
- * GitHub does not sign its delivery id, and `hmac_sha256` no header at all: there, watch the body
- * hash for repeats under another id.
+ * For each kind of source, only the place that its provider uses counts. An attacker who repeats a captured, signed
+ * delivery can change every header that the signature doesn't cover. So a fresh `idempotency-key` must not turn an
+ * old Stripe body into a new event, nor a `webhook-id` a message signed as `svix-*`. GitHub doesn't sign its delivery
+ * id, and `hmac_sha256` signs no header: there, the body hash detects repeats under another id.
  */
 export function providerId(delivery: {
   verification: Verification;
@@ -55,7 +54,7 @@ function stripeId(payload: unknown): string | undefined {
   return typeof id === 'string' ? id : undefined;
 }
 
-/** SHA-256 of the raw body: the key of deliveries without an id, and the mark of repeated bodies. */
+/** SHA-256 of the raw body. It identifies deliveries without an id, and repeated bodies. */
 export function bodyHash(body: Uint8Array): Uint8Array {
   return hash('sha256', body, 'buffer');
 }

@@ -26,10 +26,10 @@ import type { Projects } from '../projects/projects.ts';
 import type { LedgerWriter } from '../commit/ledger-writer.ts';
 import type { Delivery, DeliveryAnswer } from '../commit/delivery.ts';
 
-/** A mail is in memory, more than once, until it is read and stored: a few of the largest at a time. */
+/** The parser holds several copies of a mail in memory, so this admits only a few of the largest at a time. */
 const MAILS_MAX_BYTES = 4 * MAIL_MAX_BYTES;
 
-/** A delivery as it came in. */
+/** A delivery as received. */
 interface Received {
   readonly request: IncomingMessage;
   readonly headers: HeaderRecord;
@@ -37,7 +37,7 @@ interface Received {
   readonly now: number;
 }
 
-/** What the sender is told; a report about a mail of ours makes no event of its own. */
+/** The answer to the sender. A report about one of our mails creates no event. */
 export type IngressAnswer =
   | DeliveryAnswer
   | { readonly status: 'accepted'; readonly event_id: null };
@@ -48,13 +48,13 @@ interface IngressDeps {
   readonly clock: Clock;
   readonly keyUse: KeyUse;
   readonly mailReader: MailReader;
-  /** Behind the `@` of the addresses of projects. */
+  /** The domain of projects' addresses. */
   readonly mailDomain: string | null;
 }
 
 /**
- * Takes webhooks: verify the raw bytes, understand, deduplicate and insert in one transaction, answer after it. A source of
- * mail takes whole mails (RFC 5322) in the same way, from mail servers that can post them.
+ * Receives webhooks: verifies the raw bytes, parses them, deduplicates and inserts in one transaction, and answers
+ * after it. An email source takes whole mails (RFC 5322) in the same way, from mail servers that can post them.
  */
 export class Ingress {
   readonly #deps: IngressDeps;
@@ -64,13 +64,13 @@ export class Ingress {
     this.#deps = deps;
   }
 
-  /** One POST to a hook URL. Unknown and removed tokens are NOT_FOUND, with nothing more said. */
+  /** Handles one POST to a hook URL. Unknown and removed tokens get NOT_FOUND without a reason. */
   async receive(token: string, request: IncomingMessage): Promise<IngressAnswer> {
     const isMail = (await this.#find(token)).source.row.type === 'email';
     refuseEncoded(request);
     if (isMail) return this.#receiveMail(token, request);
     const body = await readBody(request, WEBHOOK_BODY_MAX_BYTES);
-    // A body may take its time: what counts is the source that is there now.
+    // Look the source up again, because it may have changed while a slow body arrived.
     const { project, source } = await this.#find(token);
     const now = this.#deps.clock.now();
     const received = { request, headers: headerRecord(request.rawHeaders), body, now };

@@ -25,11 +25,11 @@ import type { Project } from '../projects/project.ts';
 import { EventStream, whenClosed } from '../replica/event-stream.ts';
 import type { ReplicaSource } from '../replica/source.ts';
 
-/** A replica is the whole project. */
+/** A replica holds the whole project, so its key needs all scopes that read. */
 const SCOPES: readonly Scope[] = ['inbox:read', 'approvals', 'disk', 'ledger:read'];
-/** How often an open stream counts as use of its key, and keeps the log though nothing is committed. */
+/** How often an open stream records the use of its key, and keeps the log for replicas even without commits. */
 const USE_MS = 3_600_000;
-/** Generations and frames count to this. */
+/** The largest generation or frame number. */
 const U32_MAX = 2 ** 32 - 1;
 const NO_STORE = { 'Cache-Control': 'no-store' };
 
@@ -44,9 +44,9 @@ export interface ReplicaDeps {
 type Answer = (c: Context<HttpEnv>, known: KnownCaller) => Promise<Response>;
 
 /**
- * What daemons keep their replicas by: libSQL's sync protocol under `/v1/replica/{epoch}`, where a project stands, and a
- * stream of its changes. Replicas are read only. The client of the protocol takes 500, and 400 with a `generation`, for
- * the end of a generation: so all trouble is 503, and what cannot be is 404.
+ * Serves replicas: libSQL's sync protocol under `/v1/replica/{epoch}`, the project's position, and a stream of its
+ * changes. Replicas are read only. The protocol's client reads a 500, or a 400 with a `generation`, as the end of a
+ * generation, so every failure is a 503, and an impossible request is a 404.
  */
 export function replicaRoutes(deps: ReplicaDeps): Hono<HttpEnv> {
   const { source } = deps;
@@ -89,7 +89,7 @@ async function respond(
   }
 }
 
-/** Nothing here writes, and a client of the protocol knows no refusal of an Idempotency-Key. */
+/** Drops the Idempotency-Key: nothing here writes, and a client of the protocol couldn't handle its refusal. */
 function readerOf(c: Context<HttpEnv>): Credentials {
   return { ...credentialsOf(c), idempotencyKey: undefined };
 }
@@ -166,7 +166,7 @@ async function frames(
   return reply(c, found.frames, 200, { ...type, ...NO_STORE });
 }
 
-/** Told as they come until the client leaves, or its key ends. */
+/** Streams changes until the client leaves or its key ends. */
 async function changes(
   deps: ReplicaDeps,
   c: Context<HttpEnv>,
@@ -192,7 +192,7 @@ async function changes(
   return RESPONSE_ALREADY_SENT;
 }
 
-/** Why a key may not listen any more; null while it may. */
+/** Returns a check that says why a key may no longer listen; null while it may. */
 function refusalOf(
   { authenticator, clock, source }: ReplicaDeps,
   credentials: Credentials,
@@ -217,7 +217,7 @@ function epochOf(c: Context<HttpEnv>): string {
   return c.req.param('epoch') ?? '';
 }
 
-/** A number from 1. What is none leads nowhere: a 400 would mean something else to the client. */
+/** Reads a number from 1. Anything else is a 404, because a 400 would mean something else to the client. */
 function pluralize(c: Context<HttpEnv>, name: string): number {
   const text = c.req.param(name) ?? '';
   const value = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0;

@@ -24,7 +24,7 @@ interface Answer {
 
 type Respond = (fields: unknown, c: Ctx) => Promise<Answer>;
 
-/** The routes of signing in, which need no key. */
+/** The sign-in routes, which need no key. */
 export function signInRoutes(signIn: SignIn, onInternal: OnInternalError): Hono<HttpEnv> {
   const { logins, founding } = signIn;
   const routes: Readonly<Record<string, Respond>> = {

@@ -4,7 +4,7 @@ import {
   type Verification,
 } from '../../shared/rules/signature.ts';
 
-/** Where each provider puts its signature, and the time it signed where it says so. */
+/** The headers in which each provider puts its signature, and its signing time if it sends one. */
 const HEADERS: Readonly<Record<Verification, readonly string[]>> = {
   none: [],
   stripe: ['stripe-signature'],
@@ -13,10 +13,7 @@ const HEADERS: Readonly<Record<Verification, readonly string[]>> = {
   standard_webhooks: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
 };
 
-/**
- * Why a delivery was refused, for the owner's log; its sender is told nothing of it. Called for deliveries whose signature
- * did not hold, and says what is the likeliest cause.
- */
+/** Guesses why a delivery's signature is invalid, for the owner's log; the sender never sees it. */
 export function signatureProblem(delivery: {
   readonly verification: Verification;
   readonly signatureHeader: string | null;

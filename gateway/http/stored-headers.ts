@@ -1,6 +1,6 @@
 import { SIGNATURE_HEADERS, type HeaderRecord } from '../../shared/rules/signature.ts';
 
-/** Names and values together. Node's own limit for a request is 16 KiB; this one does not rely on it. */
+/** The limit for names and values together. It doesn't rely on Node's own limit of 16 KiB per request. */
 const STORED_CHARS_MAX = 32_768;
 
 const CREDENTIAL_HEADERS: readonly string[] = [
@@ -36,7 +36,7 @@ const CREDENTIAL_HEADERS: readonly string[] = [
   'x-amzn-oidc-data',
 ];
 
-/** `x-gitlab-token`, `x-amz-security-token`, `x-telegram-bot-api-secret-token`, `x-hook-secret`, … */
+/** Such as `x-gitlab-token`, `x-amz-security-token`, `x-telegram-bot-api-secret-token` or `x-hook-secret`. */
 const CREDENTIAL_ENDINGS: readonly string[] = [
   '-token',
   '-secret',
@@ -49,7 +49,7 @@ const CREDENTIAL_ENDINGS: readonly string[] = [
 
 const DROPPED: ReadonlySet<string> = new Set([...CREDENTIAL_HEADERS, ...SIGNATURE_HEADERS]);
 
-/** All headers of a request from Node's `rawHeaders` (name, value, name, value, …), repeats joined. */
+/** Returns all headers from Node's `rawHeaders` (name, value, name, value, …), with repeats joined. */
 export function headerRecord(rawHeaders: readonly string[]): HeaderRecord {
   const record = emptyRecord();
   for (const [name, value] of pairs(rawHeaders)) append(record, name, value);
@@ -57,8 +57,8 @@ export function headerRecord(rawHeaders: readonly string[]): HeaderRecord {
 }
 
 /**
- * The headers kept with an event: without credentials, signatures and `extraDropped` (the header a
- * source is configured with). Beyond 32 K characters in all, further headers are left out.
+ * Returns the headers to store with an event, without credentials, signatures and `extraDropped` (the signature
+ * header that the source is configured with). It leaves out headers beyond 32 K characters in total.
  */
 export function storedHeaders(
   rawHeaders: readonly string[],

@@ -1,11 +1,11 @@
 import type { ByteRange } from '../../../shared/kernel/context.ts';
 
-/** Which part of `sizeBytes` a Range header asks for: a part, all of it, or a part that is not there. */
+/** The part of a file that a Range header asks for: a range, the whole file, or a range outside the file. */
 export type AskedRange = ByteRange | 'whole' | 'unsatisfiable';
 
 const SINGLE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
 
-/** Several ranges, other units and what is not understood are answered with the whole, as RFC 9110 allows. */
+/** Parses a Range header. Several ranges, other units and malformed headers give the whole file, as RFC 9110 allows. */
 export function askedRange(header: string | undefined, sizeBytes: number): AskedRange {
   const [, first = '', last = ''] = SINGLE.exec(header ?? '') ?? [];
   if (first === '') return last === '' ? 'whole' : suffix(Number(last), sizeBytes);
@@ -15,10 +15,10 @@ export function askedRange(header: string | undefined, sizeBytes: number): Asked
   return start < sizeBytes ? { start, end: Math.min(end, sizeBytes - 1) } : 'unsatisfiable';
 }
 
-/** The last so many bytes. */
+/** Returns the range of the last `length` bytes. */
 function suffix(length: number, sizeBytes: number): AskedRange {
   if (length === 0) return 'unsatisfiable';
-  // There is no way to write the range of nothing.
+  // An empty file has no valid range.
   if (sizeBytes === 0) return 'whole';
   return { start: Math.max(0, sizeBytes - length), end: sizeBytes - 1 };
 }

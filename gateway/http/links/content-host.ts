@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Whom a request asks. `both`: it names this host and another one, so that a proxy may have taken it for either. */
+/** The host that a request asks for. `both`: it names this host and another one, so a proxy may have read either. */
 type Asked = 'content' | 'both' | 'other';
 
-/** The host of `SVC_CONTENT_URL`: what strangers wrote is there, and nothing that it could reach. */
+/** The host of `SVC_CONTENT_URL`. It serves only strangers' content, and nothing that this content could attack. */
 export class ContentHost {
   readonly origin: string;
   readonly #name: string | null;
 
-  /** Takes an address without a slash at the end. */
+  /** `origin` has no slash at the end. */
   constructor(origin: string) {
     this.origin = origin;
     this.#name = nameOfHost(new URL(origin).host);
@@ -21,13 +21,13 @@ export class ContentHost {
   }
 }
 
-/** All that a request says of its host: a target may be a whole address, and the header may stand there twice. */
+/** Returns every host that a request names: its target may be a whole URL, and its Host header may occur twice. */
 function hostsOf({ url = '', headersDistinct }: IncomingMessage): string[] {
   const target = /^https?:\/\/([^/?#\\]*)/i.exec(url)?.[1];
   return [...(target === undefined ? [] : [target]), ...(headersDistinct['host'] ?? [])];
 }
 
-/** As a browser reads it, without the port, which proxies leave out, and the dot that ends a whole name. */
+/** Normalizes a host as a browser does, without the port, which proxies may omit, and without a final dot. */
 export function nameOfHost(host: string): string | null {
   const address = `http://${host}`;
   return URL.canParse(address) ? new URL(address).hostname.replace(/\.$/, '') : null;

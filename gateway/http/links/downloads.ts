@@ -18,9 +18,9 @@ import type { Project } from '../../projects/project.ts';
 import type { Projects } from '../../projects/projects.ts';
 import { pluralize } from '../../../shared/lib/pluralize.ts';
 
-/** What a request wants of a file, in the words of its headers. */
+/** The part of a file that a request wants, in its headers' words. */
 export interface Wanted {
-  /** The headers alone. */
+  /** Headers only. */
   readonly head: boolean;
   readonly range: string | undefined;
   readonly ifRange: string | undefined;
@@ -34,7 +34,7 @@ export interface FileAnswer {
 
 const REDIRECT_SECONDS = 60;
 
-/** Sends files to whoever has a link, as downloads that no browser will run, within what a project may send in a month. */
+/** Sends files to anyone with a link, as downloads that no browser runs, within the project's monthly limit. */
 export class Downloads {
   readonly #projects: Projects;
   readonly #vault: Vault;
@@ -47,8 +47,8 @@ export class Downloads {
   }
 
   /**
-   * By a public link. NOT_FOUND when it has expired, its key has expired or was revoked, or its file was replaced or
-   * deleted; QUOTA_EXCEEDED when this month has no room for the bytes.
+   * Opens a public link. NOT_FOUND if the link or its key has expired, the key was revoked, or the file was replaced
+   * or deleted; QUOTA_EXCEEDED if the month has no room for the bytes.
    */
   async byToken(token: string, wanted: Wanted): Promise<FileAnswer> {
     const parsed = parseToken(token);
@@ -61,7 +61,7 @@ export class Downloads {
     return this.#send(project, file, wanted);
   }
 
-  /** By a signed link: project, path, version, expiry and signature, as in its URL. The errors are the same. */
+  /** Opens a signed link: project, path, version, expiry and signature, as in its URL. Same errors. */
   async bySignature(parts: readonly string[], wanted: Wanted): Promise<FileAnswer> {
     const link = readLink(parts);
     const now = this.#clock.now();
@@ -104,7 +104,7 @@ export class Downloads {
     };
   }
 
-  /** To the bucket, by an address that holds for as long as it takes to follow it. It judges ranges by itself. */
+  /** Redirects to the bucket, with a URL that lives just long enough to follow it. The bucket handles ranges itself. */
   async #redirect(
     project: Project,
     blobs: S3BlobStore,
@@ -127,7 +127,7 @@ export class Downloads {
     return { status: 302, headers, body: null };
   }
 
-  /** A part of a file, counted against the month before the first byte of it is sent. */
+  /** Returns a part of a file, after it has counted the bytes against the month. */
   async #body(
     { transfer }: Project,
     file: number,
@@ -155,7 +155,7 @@ interface SignedLink {
 
 const NUMBER = /^[1-9]\d{0,14}$/;
 
-/** Null for what no link looks like. Each link has one spelling. */
+/** Null for a malformed link. Each link has exactly one spelling. */
 function readLink(parts: readonly string[]): SignedLink | null {
   const [body = '', encoded = '', version = '', expires = '', signature = ''] = parts;
   const path = Buffer.from(encoded, 'base64url').toString('utf8');
@@ -193,7 +193,7 @@ async function findVersion(
 
 async function found<T>(opening: Promise<T>): Promise<T> {
   return opening.catch((error: unknown) => {
-    // It was deleted between the row and the file.
+    // The file was deleted after the row was read.
     throw isMissing(error) ? new ServiceError('NOT_FOUND') : error;
   });
 }
@@ -221,7 +221,7 @@ function headersOf(file: FileRow): Record<string, string> {
   };
 }
 
-/** The table of errors has no code for it: the request is invalid, and 416 says in what. */
+/** No error code stands for 416: the error is a validation error, and the status is 416. */
 function notSatisfiable(headers: Record<string, string>, sizeBytes: number): FileAnswer {
   const message = `The file has ${pluralize(sizeBytes, 'byte')}.`;
   return {

@@ -14,7 +14,7 @@ interface LinkedPayload {
   readonly eventId: string;
 }
 
-/** Serves the bodies that were too large for an answer, and the HTML of mails, by signed links with an end. */
+/** Serves bodies that are too large for an answer, and the HTML of mails, by signed links that expire. */
 export class PayloadLinks {
   readonly #projects: Projects;
   readonly #vault: Vault;
@@ -26,7 +26,7 @@ export class PayloadLinks {
     this.#clock = parts.clock;
   }
 
-  /** NOT_FOUND for anything but a genuine link in its time to a payload that is still kept. */
+  /** NOT_FOUND unless the link is genuine and unexpired, and its payload still exists. */
   open(parts: readonly string[]): Promise<LinkedPayload> {
     return this.#open(parts, payloadLinkText, async (store, eventId, now) => {
       const row = await store.events.findWhole(eventId, now);
@@ -34,7 +34,7 @@ export class PayloadLinks {
     });
   }
 
-  /** The HTML of a mail, by the same rules. */
+  /** Like `open`, for the HTML of a mail. */
   openHtml(parts: readonly string[]): Promise<LinkedPayload> {
     return this.#open(parts, mailHtmlText, async (store, eventId, now) => {
       const file = await store.eventFiles.find(eventId, HTML_NAME, now);
@@ -59,7 +59,7 @@ export class PayloadLinks {
     const digest = await project?.store.read((store) => digestOf(store, eventId, now));
     if (!project || !digest) throw new ServiceError('NOT_FOUND');
     const bytes = await project.blobs.read(digest).catch((error: unknown) => {
-      // Its time was up between the row and the file.
+      // The payload expired after the row was read.
       throw isMissing(error) ? new ServiceError('NOT_FOUND') : error;
     });
     return { bytes, eventId };

@@ -27,7 +27,7 @@ const PATHS = {
   download: '/d/:project/:path/:version/:expires/:signature',
 } as const;
 
-/** What strangers wrote: payloads, the HTML of mails, and files. */
+/** Serves strangers' content: payloads, the HTML of mails, and files. */
 export function contentRoutes({ payloadLinks, downloads, onInternal }: ContentDeps): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.all(PATHS.payload, (c) => payload(payloadLinks, c));
@@ -44,8 +44,8 @@ export function contentRoutes({ payloadLinks, downloads, onInternal }: ContentDe
 }
 
 /**
- * The same on a host of its own: there is nothing else on that, and they are nowhere else. Links from before it had one lead
- * there. To be mounted first of all.
+ * Serves the content only on its own host, which serves nothing else. Older links on the main host redirect there.
+ * Mount it before all other routes.
  */
 export function contentElsewhere(
   app: Hono<HttpEnv>,
@@ -62,7 +62,7 @@ export function contentElsewhere(
   for (const path of Object.values(PATHS)) app.all(path, (c) => leadTo(host, c));
 }
 
-/** Kept by no browser: the setting may be taken back. */
+/** Browsers must not cache the redirect, because the operator may remove the setting. */
 function leadTo({ origin }: ContentHost, c: Context<HttpEnv>): Response {
   onlyReads(c);
   return reply(c, null, 308, {
@@ -76,14 +76,14 @@ function onlyReads({ req }: Context<HttpEnv>): void {
   if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD']);
 }
 
-/** The parts of a signed link to something of an event. */
+/** Returns the parts of a signed link to an event's content. */
 function linkParts(c: Context<HttpEnv>): string[] {
   onlyReads(c);
   const { project, event, expires, signature } = c.req.param() as Record<string, string>;
   return [project, event, expires, signature].map((part) => part ?? '');
 }
 
-/** A stranger's HTML: shown as it looks, without scripts, forms, frames or a single request to anywhere. */
+/** Shows a stranger's HTML without scripts, forms, frames or any request to the network. */
 const MAIL_HTML_CSP =
   "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -100,7 +100,7 @@ async function mailHtml(links: PayloadLinks, c: Context<HttpEnv>): Promise<Respo
   });
 }
 
-/** Sent as a download that no browser will run: the bytes are a stranger's. */
+/** Sends a stranger's bytes as a download that no browser runs. */
 async function payload(links: PayloadLinks, c: Context<HttpEnv>): Promise<Response> {
   const { bytes, eventId } = await links.open(linkParts(c));
   return reply(c, bytes as Uint8Array<ArrayBuffer>, 200, {
@@ -126,7 +126,7 @@ async function download(
     ifRange: c.req.header('if-range'),
   });
   if (!(body instanceof FileBody)) return reply(c, body, status, headers);
-  // Straight to the connection: a stream of the web between them takes longer than all the rest.
+  // Writes straight to the connection, because a web stream in between takes longer than everything else here.
   const sent = body.send(c.env, status, commonHeaders(c, headers));
   await sent.catch((error: unknown) => onInternal(error, c.get('requestId')));
   return RESPONSE_ALREADY_SENT;

@@ -8,17 +8,17 @@ import type { UploadRow } from '../../../shared/store/uploads.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Projects } from '../../projects/projects.ts';
 
-/** What the sender of the bytes is told. */
+/** The answer to an upload. */
 export interface UploadAnswer {
   readonly status: 'received';
   readonly size_bytes: number;
 }
 
-/** Takes the bytes of open uploads, by the tokens in their URLs: from the socket to the disk, never whole in memory. */
+/** Receives the bytes of open uploads by the tokens in their URLs, from socket to disk, never whole in memory. */
 export class Uploads {
   readonly #projects: Projects;
   readonly #clock: Clock;
-  /** The last PUT that began for an upload. */
+  /** The last PUT that started for each upload. */
   readonly #turns = new Map<string, Promise<UploadAnswer>>();
 
   constructor(parts: { projects: Projects; clock: Clock }) {
@@ -27,14 +27,15 @@ export class Uploads {
   }
 
   /**
-   * One PUT to an upload URL. NOT_FOUND for a token that is unknown, has expired or does so meanwhile; VALIDATION_FAILED
-   * for another length or type than was declared. What came before is replaced.
+   * Handles one PUT to an upload URL; a repeat replaces the earlier bytes. NOT_FOUND if the token is unknown or
+   * expires before the end; VALIDATION_FAILED if length or type differ from the declared ones.
    */
   async receive(token: string, request: IncomingMessage): Promise<UploadAnswer> {
     const { project, upload } = await this.#find(token);
     refuseEncoded(request);
     refuseUndeclared(request, upload);
-    // One after another, so that an upload never takes more room than was kept for it and for what it replaces.
+    // PUTs run one after another, so that an upload never takes more space than its reservation and the bytes that it
+    // replaces.
     const before = this.#turns.get(upload.id);
     const take = (): Promise<UploadAnswer> => this.#take(project, upload, request);
     const turn = before ? before.then(take, take) : take();
@@ -77,9 +78,9 @@ export class Uploads {
     return { status: 'received', size_bytes };
   }
 
-  /** The body, until the time of its upload is over: whoever sends it a byte at a time is told then. */
+  /** Yields the body until the upload expires, so that a slow sender learns of the expiry at once. */
   async *#whileOpen(upload: UploadRow, request: IncomingMessage): AsyncGenerator<Uint8Array> {
-    // Destroyed, the request could not be answered any more.
+    // If the iterator destroyed the request, the gateway couldn't answer it.
     const body: AsyncIterable<Uint8Array> = request.iterator({ destroyOnReturn: false });
     for await (const chunk of body) {
       if (upload.expires_at <= this.#clock.now()) throw new ServiceError('NOT_FOUND');
@@ -88,7 +89,7 @@ export class Uploads {
   }
 }
 
-/** VALIDATION_FAILED, naming each header that is not as the upload declared it. */
+/** VALIDATION_FAILED that names each header that differs from the upload's declaration. */
 function refuseUndeclared(request: IncomingMessage, upload: UploadRow): void {
   const { size_bytes, content_type } = upload;
   const declared = { 'Content-Length': String(size_bytes), 'Content-Type': content_type.trim() };
