@@ -4,9 +4,9 @@ import { stringifyExact } from '../lib/exact-json.ts';
 import { FILE_PATH_MAX_BYTES, KV_KEY_MAX_BYTES, KV_VALUE_MAX_BYTES } from '../lib/limits.ts';
 import { keyProblem, pathOf, pathProblem, prefixProblem } from '../rules/disk-name.ts';
 
-// Fields that the operations of the disk share.
+// Fields that several disk operations share.
 
-/** A text that a rule judges; its length in characters bounds the work of judging. */
+/** A text that a rule checks. The limit in characters bounds the cost of the check. */
 function named(maxBytes: number, problem: (text: string) => string | null) {
   return z
     .string()
@@ -21,14 +21,14 @@ export const kvKey = named(KV_KEY_MAX_BYTES, keyProblem).describe(
   'Up to 512 bytes, no control characters.',
 );
 
-/** A path, or a `disk://` reference to it; parsed to the path. */
+/** A path or a `disk://` reference to it; parsed to the path. */
 export const filePath = named(FILE_PATH_MAX_BYTES + 'disk://'.length, (text) =>
   pathProblem(pathOf(text)),
 )
   .transform(pathOf)
   .describe('Such as `a/b.pdf` or `disk://a/b.pdf`.');
 
-/** The beginning of keys or paths: it may end within a segment. */
+/** A prefix of keys or paths; it may end within a segment. */
 export function prefixField(what: string) {
   return named(KV_KEY_MAX_BYTES, prefixProblem)
     .default('')
@@ -63,7 +63,7 @@ function textOf(value: unknown): string {
   return text;
 }
 
-/** PRECONDITION_FAILED, telling what stands there, unless that is the version that was asked for. */
+/** Throws PRECONDITION_FAILED with the current version unless it is the one the caller wants. */
 export function refuseOtherVersion(
   wanted: number | undefined,
   stored: {
@@ -77,7 +77,7 @@ export function refuseOtherVersion(
   const details = stored
     ? { version: stored.version, size_bytes: stored.size_bytes, updated_at: stored.updated_at }
     : { version: 0 };
-  // Over MCP the hint is all that an agent sees of the details.
+  // Over MCP an agent sees only the hint, not the details.
   const hint = `${there} now: check whether your change still applies.`;
   throw new ServiceError('PRECONDITION_FAILED', { details, hint });
 }

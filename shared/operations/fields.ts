@@ -28,7 +28,7 @@ export const leaseId = z
   .optional()
   .describe('The lease_id of your claim; any other is refused.');
 
-/** ISO 8601 with a zone; normalised to UTC with milliseconds, so that texts compare as times do. */
+/** An ISO 8601 time with a zone, normalised to UTC with milliseconds so that string order is time order. */
 export const isoInstant = z
   .string()
   .max(40)
@@ -45,7 +45,7 @@ export const isoInstant = z
 
 export const sourceName = label(63).describe('The name of a source.');
 
-/** A source to filter by: a name that none can have would never match. */
+/** A source to filter by. Refuses names that no source can have, because they would never match. */
 export const sourceFilter = sourceName.refine(
   (name) => SOURCE_NAME.test(name),
   'Not a valid source name: use a-z, 0-9, _ and -.',

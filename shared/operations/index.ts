@@ -55,7 +55,7 @@ import { stateSave } from './state/save.ts';
 import { usage } from './usage.ts';
 import { whoami } from './whoami.ts';
 
-/** Every operation, in the order of the route table (spec section 4.1), each addition after its kin. */
+/** Every operation, in the order of the route table (spec section 4.1); later additions follow their group. */
 export const operations: readonly Operation[] = [
   whoami,
   sessionHello,

@@ -53,7 +53,7 @@ export const askHuman = defineOperation({
       expiresInMs: expires_in,
       ...rest,
     } as const;
-    // A question has nothing that a policy matches on.
+    // No policy condition applies to a question.
     const row = await openRequest(context, draft, await personDecides(context));
     return toAnswer(row, context.now);
   },

@@ -66,7 +66,7 @@ export const channelAdd = defineOperation({
     if (!server.channels.includes(kind)) throw new ServiceError('CHANNEL_KIND_UNAVAILABLE');
     if (kind === 'email') return checkedAddress(address, server.mail.domain);
     if (address !== undefined) throw invalid({ path: 'address', message: 'Only for kind email.' });
-    // Its name is part of the link; it is known once Telegram has answered.
+    // The link contains the bot's name, which we know only after Telegram has answered.
     if (server.telegramBot === null) throw notConnected();
     return null;
   },
@@ -87,7 +87,8 @@ function notConnected(): ServiceError {
 
 function checkedAddress(address: string | undefined, ownDomain: string | null): string {
   if (address === undefined) throw invalid({ path: 'address', message: 'Needed for kind email.' });
-  // Agents read the mail of projects: an agent must not decide about itself.
+  // Agents can read project mail, so an approver's address on our own domain would let an agent approve its own
+  // requests.
   const isOurs = domainOf(address) === ownDomain;
   if (!isMailAddress(address) || isRouted(address) || isOurs) {
     throw new ServiceError('CHANNEL_ADDRESS_REJECTED');
@@ -98,7 +99,7 @@ function checkedAddress(address: string | undefined, ownDomain: string | null): 
 interface Added {
   readonly channel: z.output<typeof channelView>;
   readonly verification_sent_to?: string;
-  /** Telegram: what its link carries. */
+  /** Telegram: the token in the channel's link. */
   readonly token?: string;
   readonly expires_at: string;
 }
@@ -163,8 +164,8 @@ async function insert(
 }
 
 /**
- * Each new address is sent a mail that nobody there asked for: a key that adds and removes must not go on for ever. A
- * project may add as many in an hour as it may have.
+ * Each new address gets a mail that its owner didn't ask for, so a key must not add and remove channels endlessly. A
+ * project may add at most CHANNELS_MAX channels in an hour.
  */
 async function refuseTooMany({ channels }: WriteContext['store'], now: number): Promise<void> {
   const before = await channels.addedBefore(CHANNELS_MAX);
@@ -172,7 +173,7 @@ async function refuseTooMany({ channels }: WriteContext['store'], now: number): 
   if (waitMs > 0) throw tooSoon(waitMs, 'Too many channels were added within an hour.');
 }
 
-/** Replaces the links that were sent before. */
+/** Replaces any earlier link of the channel. */
 async function newLink(
   { store, project, now, emit }: WriteContext,
   channelId: string,

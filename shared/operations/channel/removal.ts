@@ -4,8 +4,8 @@ import { notify } from '../request/notify.ts';
 import { texts } from '../request/record.ts';
 
 /**
- * Takes a channel away, with its links and buttons, and moves what waited for it to the owner: all in the transaction at
- * hand (spec section 3.3). Nothing happens to one that is gone.
+ * Removes a channel with its links and buttons, and moves its pending requests to the owner, all in the current
+ * transaction (spec section 3.3). Does nothing if the channel is already gone.
  */
 export async function removeChannel(context: ApprovalContext, channelId: string): Promise<void> {
   const { store, now, recordService } = context;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ChannelRow } from '../../store/channels.ts';
 
-/** A channel as callers see it (spec section 2.5): its address is masked. */
+/** A channel as callers see it (spec section 2.5), with its address masked. */
 export const channelView = z.object({
   id: z.string(),
   kind: z.enum(['email', 'telegram']),
@@ -30,12 +30,12 @@ export function toChannelView(row: ChannelRow): z.output<typeof channelView> {
   };
 }
 
-/** Where an address is sealed for. */
+/** The additional data that binds a sealed address to its channel. */
 export function channelAad(projectId: string, channelId: string): string {
   return `channel|${projectId}|${channelId}|address`;
 }
 
-/** A Telegram chat and user, as what finds their channel again is made of. */
+/** The text that we sign to find the channel of a Telegram chat and user. */
 export function telegramText({
   chatId,
   userId,
@@ -46,7 +46,7 @@ export function telegramText({
   return `telegram|${chatId}|${userId}`;
 }
 
-/** What finds an address again, and tells it to nobody: the text that is signed. */
+/** The text that we sign to look an address up. The signature reveals nothing about the address. */
 export function addressHashText(projectId: string, address: string): string {
   return `channel|address|1|${projectId}|${address}`;
 }

@@ -9,13 +9,13 @@ const WITHDRAWN: Ending = {
   hint: 'withdrawn: the channel was removed before the owner had decided.',
 };
 
-/** Takes a channel away. Where the owner is still asked to let it in, that is over too. */
+/** Removes a channel. If the owner hasn't approved it yet, withdraws that request too. */
 export async function withdrawChannel(context: DecidingContext, channelId: string): Promise<void> {
   const { store, now } = context;
   const asked = (await store.requests.pending(now)).find(
     ({ kind, subject }) => kind === 'channel' && subject === channelId,
   );
   if (asked) await resolveRequest(context, asked, WITHDRAWN);
-  // Not left to the request: time may have been quicker than its row says.
+  // Resolving fails if the request has expired but its row doesn't say so yet, so remove the channel here.
   await removeChannel(context, channelId);
 }

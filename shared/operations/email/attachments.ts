@@ -3,7 +3,7 @@ import { EMAIL_ATTACHMENTS_MAX_BYTES } from '../../lib/limits.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import { findFile } from '../file/find.ts';
 
-/** A file as it was when the mail was asked for: what a person approves is what is sent. */
+/** A file as it was when the agent asked to send the mail, so that we send exactly what the person approves. */
 export interface StoredAttachment {
   readonly path: string;
   readonly name: string;
@@ -18,7 +18,9 @@ export function attachmentsOf(batch: { readonly attachments: string }): StoredAt
   return JSON.parse(batch.attachments) as StoredAttachment[];
 }
 
-/** The files behind the paths. VALIDATION_FAILED names those that are not there, or says that it is all too much. */
+/**
+ * Finds the files at these paths. VALIDATION_FAILED names the missing ones, or says that they are too large together.
+ */
 export async function findAttachments(
   context: { readonly store: Repositories; readonly now: number },
   paths: readonly string[],
@@ -42,7 +44,7 @@ export async function findAttachments(
   return found;
 }
 
-/** A path on the machine of the caller is what is given by mistake most often. */
+/** The most common mistake is a path on the caller's own machine. */
 function missing(path: string): string {
   return path.startsWith('evt_')
     ? "This mail has no such attachment, or the service didn't keep it."

@@ -3,7 +3,7 @@ import type { EmailBatchRow } from '../../store/emails.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import type { StoredAttachment } from './attachments.ts';
 
-/** A mail that waits to be sent, as whoever decides about it must see it. */
+/** A mail that waits for approval, as the approver must see it. */
 export interface ProposedMail {
   readonly sender: string;
   readonly to: readonly string[];
@@ -20,21 +20,21 @@ const SUBJECT_SHOWN_CHARS = 120;
 const TEXT_SHOWN_CHARS = 1000;
 const HTML_SHOWN_CHARS = 500;
 const MORE = '…';
-/** Of this much HTML the words are looked for. */
+/** We look for words only in this much of the HTML. */
 const HTML_READ_CHARS = 20_000;
 
 /** `Send "Subject" to ana@example.com and 3 more`. */
 export function summaryOf({ subject, to }: Pick<ProposedMail, 'subject' | 'to'>): string {
   const named = to.slice(0, NAMED_MAX).join(', ');
   const others = to.length > NAMED_MAX ? ` and ${to.length - NAMED_MAX} more` : '';
-  // An address may be longer than anybody reads in one line; the details have them all.
+  // Addresses can be too long for one line; the details list them all.
   const whom = named.length > NAMES_MAX_CHARS ? `${to.length} long addresses` : named + others;
   return `Send "${beginning(subject, SUBJECT_SHOWN_CHARS)}" to ${whom}`;
 }
 
 /**
- * Recipients, subject, the beginning of the text and what goes with it. A recipient nobody here has written to is marked:
- * an agent that was talked into sending something writes to somebody new.
+ * Recipients, subject, attachments and the beginning of the text. Marks recipients that this project has never written
+ * to: an agent that was tricked into sending something writes to a stranger.
  */
 export async function detailsOf(store: Repositories, mail: ProposedMail): Promise<string> {
   const recipients: string[] = [];
@@ -54,8 +54,8 @@ export async function detailsOf(store: Repositories, mail: ProposedMail): Promis
 }
 
 /**
- * What whoever decides must mind, in our words: recipients nobody here has written to, HTML that says more, and that a mail
- * goes on behind its beginning. The mark of that stands among the words of the agent, who may have written it as well.
+ * Warnings in our own words: recipients that this project has never written to, HTML that says more, and text that
+ * continues past what we show. The approver can't rely on the `…` in the text, because the agent may have written it.
  */
 export async function warningsAbout(store: Repositories, requestId: string): Promise<string[]> {
   const batch = await store.emails.findByRequest(requestId);
@@ -75,7 +75,7 @@ export async function warningsAbout(store: Repositories, requestId: string): Pro
   ];
 }
 
-/** What is sent and not shown to whoever decides. */
+/** Warnings about parts of the mail that the approver doesn't see. */
 function unseen({ text, html }: Pick<EmailBatchRow, 'text' | 'html'>): string[] {
   const ofText = text !== null && beginning(text, TEXT_SHOWN_CHARS) !== text;
   const words = wordsOf(html ?? '');
@@ -109,7 +109,7 @@ function attachmentLines(attachments: readonly StoredAttachment[]): string[] {
   return ['Attachments:', ...lines];
 }
 
-/** Most readers are shown the HTML and never the text, so what it says is part of the question. */
+/** Most mail readers show the HTML and never the text, so the approver must see its words too. */
 function htmlLines(html: string | undefined): string[] {
   if (html === undefined) return [];
   const words = beginning(wordsOf(html), HTML_SHOWN_CHARS);
@@ -127,14 +127,14 @@ function beginning(text: string, chars: number): string {
   return shown.length < text.length ? shown + MORE : shown;
 }
 
-/** What begins a tag or a comment; any other `<` is shown to readers as it is. */
+/** The second character of a tag or comment; readers show any other `<` as it is. */
 const TAG_BEGINS = /[a-z/!?]/i;
 
-/** Tags that say something beside the words between them: where a link leads, what stands in or for a picture. */
+/** Tags that convey more than the words between them: where a link leads, or a picture and its description. */
 const BEYOND_WORDS =
   /<(?:a|area|base|button|embed|form|iframe|image|img|input|link|object|picture|style|svg|textarea|video)[\s/>]/i;
 
-/** The text between the tags of the beginning, in one pass. Nothing is judged by it. */
+/** The text between the tags of the first HTML_READ_CHARS characters, in one pass. No decision depends on it. */
 function wordsOf(html: string): string {
   const read = Array.from(html.slice(0, HTML_READ_CHARS).toWellFormed());
   let text = '';

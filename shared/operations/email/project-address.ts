@@ -1,22 +1,22 @@
 import { hash } from 'node:crypto';
 import type { MailInfo, Vault } from '../../kernel/context.ts';
 
-/** With the longest slug and `+r.` it is 63 characters; a local part may have 64 (RFC 5321 section 4.5.3.1.1). */
+/** With the longest slug and `+r.`, the local part has 63 characters; the limit is 64 (RFC 5321 section 4.5.3.1.1). */
 const TOKEN_CHARS = 20;
 const LOCAL = /^([a-z0-9][a-z0-9-]{0,39})(?:\+(.*))?$/;
-/** `r` for replies, `b` for what comes back. */
+/** `r` for replies, `b` for bounces and other reports. */
 const TAG = new RegExp(`^([br])\\.([0-9a-f]{${TOKEN_CHARS}})$`);
 const MESSAGE_ID = /^<?(msg_[0-9a-z]{26})@[^<>@\s]{1,255}>?$/;
 
-/** Of this machine alone (RFC 6761 section 6.3): what stands behind the addresses of projects where nobody has said more. */
+/** The mail domain of projects if nobody configures one; it never leaves this machine (RFC 6761 section 6.3). */
 export const LOCAL_MAIL_DOMAIN = 'localhost';
 
-/** The address of a project, or null where no mail comes in. */
+/** The address of a project, or null if the server receives no mail. */
 export function projectAddress(mail: MailInfo, slug: string): string | null {
   return mail.domain === null ? null : `${slug}@${mail.domain}`;
 }
 
-/** What marks reports about one message: mail servers on its way know it, and hardly anybody else. */
+/** The token that marks reports about one message. Hardly anyone but the mail servers on its way sees it. */
 export function reportToken(vault: Vault, projectId: string, messageId: string): string {
   return hash('sha256', vault.sign(`mail|report|1|${projectId}|${messageId}`)).slice(
     0,
@@ -24,12 +24,15 @@ export function reportToken(vault: Vault, projectId: string, messageId: string):
   );
 }
 
-/** What marks replies to it. Everybody who is sent a copy of a reply knows it, and cannot make a report of it. */
+/**
+ * The token that marks replies to a message. Anyone who gets a copy of a reply sees it, and can't derive the report
+ * token.
+ */
 export function replyTokenOf(token: string): string {
   return hash('sha256', `mail|reply|1|${token}`).slice(0, TOKEN_CHARS);
 }
 
-/** The addresses of a project for replies to one of its messages, and for reports about it, with a token each (RFC 5233). */
+/** A project's addresses for replies to one of its messages and for reports about it, each with a token (RFC 5233). */
 export function tokenAddresses(
   domain: string,
   slug: string,
@@ -41,16 +44,16 @@ export function tokenAddresses(
   };
 }
 
-/** What an address of ours names. */
+/** The project, and perhaps the message, that one of our addresses names. */
 interface NamedProject {
   readonly slug: string;
-  /** Of replies to a message. */
+  /** The reply token of a message. */
   readonly token: string | null;
-  /** It is the address for reports about that message. */
+  /** True if the address takes reports about that message, rather than replies. */
   readonly isForReports: boolean;
 }
 
-/** The project and the message that an address of ours names; null for any other address. Anything may stand behind a `+`. */
+/** Parses one of our addresses to its project and message; null for any other address. Ignores an unknown `+` tag. */
 export function readProjectAddress(address: string, domain: string): NamedProject | null {
   const at = address.lastIndexOf('@');
   if (address.slice(at + 1).toLowerCase() !== domain) return null;
@@ -63,7 +66,7 @@ export function readProjectAddress(address: string, domain: string): NamedProjec
   return { slug, token: isForReports ? replyTokenOf(token) : token, isForReports };
 }
 
-/** The id that a Message-ID begins with, where it looks like one of ours. Nobody knows it who did not get the message. */
+/** The id at the start of a Message-ID, if it looks like one of ours. Only people who got the message know it. */
 export function messageIdOf(header: string): string | null {
   return MESSAGE_ID.exec(header.trim())?.[1] ?? null;
 }

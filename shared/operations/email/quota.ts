@@ -5,25 +5,28 @@ import { reputationProblem, REPUTATION_DAYS } from '../../rules/sender-reputatio
 import type { Repositories } from '../../store/repositories.ts';
 
 const DAY_MS = 86_400_000;
-/** Why and since when a project must not send, as JSON. Only the operator takes it away. */
+/** Meta key: why and since when a project can't send, as JSON. Only the operator clears it. */
 const BLOCKED = 'send_blocked';
-/** Reports that do not count any more, as JSON. */
+/** Meta key: the reports that no longer count, as JSON. */
 const FORGIVEN = 'send_forgiven';
 
-/** Why and since when (ISO) nothing may be sent. */
+/** Why, and since when (ISO time), the project can't send. */
 export interface Blocked {
   readonly reason: string;
   readonly at: string;
 }
 
-/** Reports that had come on a day when the project was let send again. Those of the days before do not count either. */
+/**
+ * Reports that had arrived on the day when the operator let the project send again. Reports from earlier days don't
+ * count either.
+ */
 interface Forgiven {
   readonly day: string;
   readonly bounced: number;
   readonly complained: number;
 }
 
-/** What a project has asked to be sent today and this month. */
+/** How many messages a project has asked to send today and this month. */
 export async function sendUse({ emailAddresses }: Repositories, now: number): Promise<SendUse> {
   const today = dayOf(now);
   const { first, last } = monthDays(now);
@@ -33,7 +36,7 @@ export async function sendUse({ emailAddresses }: Repositories, now: number): Pr
   };
 }
 
-/** Takes room for so many messages. SEND_LIMIT_REACHED says which window is full, and for how long. */
+/** Takes quota for some messages. SEND_LIMIT_REACHED says which window is full and for how long. */
 export async function takeSendQuota(
   { store, now }: Pick<WriteContext, 'store' | 'now'>,
   messages: number,
@@ -43,7 +46,7 @@ export async function takeSendQuota(
   await store.emailAddresses.count(dayOf(now), 'asked', messages);
 }
 
-/** Gives room back to the day on which it was taken. */
+/** Returns quota to the day it was taken from. */
 export function returnSendQuota(
   { emailAddresses }: Repositories,
   createdAt: string,
@@ -52,18 +55,21 @@ export function returnSendQuota(
   return emailAddresses.count(createdAt.slice(0, 10), 'asked', -messages);
 }
 
-/** Why a project must not send; null when it may. */
+/** Why a project can't send, or null if it can. */
 export async function sendBlocked({ meta }: Repositories): Promise<Blocked | null> {
   const stored = await meta.get(BLOCKED);
   return typeof stored === 'string' && stored !== '' ? (JSON.parse(stored) as Blocked) : null;
 }
 
-/** Blocks a project, or with null lets it send again. */
+/** Blocks a project, or lets it send again if `blocked` is null. */
 export function setSendBlocked({ meta }: Repositories, blocked: Blocked | null): Promise<void> {
   return meta.set(BLOCKED, blocked === null ? '' : JSON.stringify(blocked));
 }
 
-/** Lets a blocked project send again. The reports that led to it count no longer: the next one would block it at once. */
+/**
+ * Lets a blocked project send again. Earlier reports stop counting, because otherwise the next report would block it
+ * at once.
+ */
 export async function unblockSending(store: Repositories, now: number): Promise<void> {
   const day = dayOf(now);
   const { bounced, complained } = await store.emailAddresses.sums(day, day);
@@ -73,8 +79,8 @@ export async function unblockSending(store: Repositories, now: number): Promise<
 }
 
 /**
- * Why the reports of the last days are too many, or null. What was sent counts for all of these days, also where reports
- * were forgiven within them: reports may still come about messages of before.
+ * Why the project has too many reports in the last days, or null. Forgiving reports doesn't reset the number of sent
+ * messages: reports about earlier messages may still arrive.
  */
 export async function reputationOf(store: Repositories, now: number): Promise<string | null> {
   const { emailAddresses } = store;

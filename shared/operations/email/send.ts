@@ -44,7 +44,7 @@ const recipient = z
 function bodyText() {
   const max = EMAIL_BODY_MAX_BYTES;
   return prose(max).refine(
-    // One that has too many characters was complained of.
+    // `max` already reports a text with too many characters.
     (text) => text.length > max || Buffer.byteLength(text) <= max,
     'At most 256 KB in UTF-8.',
   );
@@ -122,13 +122,13 @@ export const emailSend = defineOperation({
     const { status, request_id, batch_id: id } = committed;
     if (status !== 'pending' || request_id === null) return committed;
     const request = await waitForDecision(context, request_id, seconds);
-    // Its time may have ended during the wait.
+    // The request may have expired during the wait.
     const now = request.status === 'expired' ? request.expires_at : context.now;
     return toAnswer(await context.read((store) => toBatchView(store, { id, request_id }, now)));
   },
 });
 
-/** What became of it once it was queued, email_status tells (spec section 3.6). */
+/** The answer stops at `queued`; email_status tells what happens after that (spec section 3.6). */
 function toAnswer({ status, ...batch }: BatchView): SendAnswer {
   const isOn = status === 'pending' || status === 'cancelled';
   return { ...batch, status: isOn ? status : 'queued' };
@@ -148,7 +148,7 @@ function refuseTwice(addresses: readonly string[], context: z.core.$RefinementCt
 const NO_WAY_BACK =
   'This server sends from one shared address that takes no replies. Call again with reply_to_inbox false.';
 
-/** Whom it is from. EMAIL_SOURCE_REQUIRED where replies are wanted and could not come in; SEND_BLOCKED. */
+/** The From address. EMAIL_SOURCE_REQUIRED if the caller wants replies and can't receive them; SEND_BLOCKED. */
 async function senderOf({ store, server, project }: WriteContext, wanted: Input): Promise<string> {
   const { domain, from } = server.mail;
   const sender = from ?? projectAddress(server.mail, project.slug);
@@ -167,7 +167,7 @@ async function senderOf({ store, server, project }: WriteContext, wanted: Input)
   throw invalid({ path: `to[${own}]`, message: "This is the project's own address." });
 }
 
-/** What the policy says: it goes out, or waits for a person. POLICY_DENIED names the rule. */
+/** Sends the mail or asks a person, as the policy says. POLICY_DENIED names the rule. */
 async function sendOrAsk(
   context: WriteContext,
   mail: ProposedMail,
@@ -203,7 +203,7 @@ async function sendOrAsk(
   return toBatchView(store, batch, now);
 }
 
-/** What a person approves, down to the bytes: another text is another question. */
+/** Exactly what a person approves: if the text changes, the agent has to ask again. */
 function subjectOf(
   { to, subject, text, html, attachments }: ProposedMail,
   replies: boolean,

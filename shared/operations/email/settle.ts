@@ -1,7 +1,7 @@
 import type { ApprovalContext } from '../../kernel/context.ts';
 import { returnSendQuota } from './quota.ts';
 
-/** What a decision does to the mail that waited for it: it goes out, or it never will. */
+/** Applies a decision to the mail that waited for it: queues or cancels it. */
 export async function settleMail(
   { store, now, emit, recordService }: ApprovalContext,
   request: { readonly id: string; readonly status: string },

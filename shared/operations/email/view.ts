@@ -10,7 +10,7 @@ const messageView = z.object({
   error: z.object({ code: z.string(), message: z.string() }).optional(),
 });
 
-/** A call that sends, as callers see it. Once nothing is left to be tried it is `failed` if nothing went out, else `sent`. */
+/** A send call as callers see it. After the last attempt the status is `failed` if no message went out, else `sent`. */
 export const batchView = z.object({
   status: z.enum(['queued', 'pending', 'cancelled', 'sent', 'failed']),
   batch_id: z.string(),
@@ -20,14 +20,14 @@ export const batchView = z.object({
 
 export type BatchView = z.infer<typeof batchView>;
 
-/** A batch with what became of each message, as of a time. */
+/** A batch with the state of each message at `now`. */
 export async function toBatchView(
   store: Repositories,
   { id, request_id }: Pick<EmailBatchRow, 'id' | 'request_id'>,
   now: number,
 ): Promise<BatchView> {
   const request = request_id === null ? undefined : await store.requests.find(request_id);
-  // Its time may be over without that being written down yet.
+  // The request may have expired before any row says so.
   const isOver = request !== undefined && effectiveRequestStatus(request, now) === 'expired';
   const messages = (await store.emails.messagesOf(id)).map((row) =>
     isOver && row.status === 'pending' ? { ...row, status: 'cancelled' as const } : row,
@@ -45,13 +45,13 @@ export async function toBatchView(
   };
 }
 
-/** What went wrong, for good or, with `delayed`, until the next attempt. */
+/** The error of a message: final, or `delayed` until the next attempt. */
 function troubleOf({ code, reason }: Pick<EmailMessageRow, 'code' | 'reason'>) {
   if (code === null && reason === null) return {};
   return { error: { code: code ?? 'delayed', message: reason ?? '' } };
 }
 
-/** A decision is for all of them. */
+/** One decision covers all messages of a batch. */
 function statusOf(messages: readonly EmailMessageRow[]): BatchView['status'] {
   const has = (status: string): boolean => messages.some((one) => one.status === status);
   if (has('pending')) return 'pending';

@@ -3,7 +3,7 @@ import { isBytes, lengthOf, sha256Of, type Bytes } from '../../lib/bytes.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { FILE_INLINE_MAX_BYTES } from '../../lib/limits.ts';
 
-/** The bytes of a small file. They are null once they are stored. */
+/** The content of a small file. `bytes` is null once they are stored. */
 export interface FileContent {
   readonly bytes: Bytes | null;
   readonly sha256: string;
@@ -12,7 +12,7 @@ export interface FileContent {
 
 const BASE64_CHARS_MAX = Math.ceil(FILE_INLINE_MAX_BYTES / 3) * 4;
 
-/** Standard base64 with its padding, or the bytes themselves where a whole body is the file. */
+/** Standard base64 with padding, or the bytes themselves if the whole request body is the file. */
 export const fileContent = z
   .custom<string | Bytes>(
     (value) => typeof value === 'string' || isBytes(value),
@@ -41,7 +41,7 @@ export const fileContent = z
 function decoded(text: string): Uint8Array | null {
   if (text.length > BASE64_CHARS_MAX) throw tooLarge();
   const bytes = Buffer.from(text, 'base64');
-  // Node skips what it does not know; only what reads back the same was said in full.
+  // Node skips characters that it doesn't know, so only a text that encodes back to itself is complete.
   return bytes.toString('base64') === text ? bytes : null;
 }
 
@@ -51,7 +51,7 @@ function tooLarge(): ServiceError {
   });
 }
 
-/** A media type, kept as it is given and sent again with the file. */
+/** A media type, stored as given and sent again with the file. */
 export const contentType = z
   .string()
   .min(1, { abort: true })

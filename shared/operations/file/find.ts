@@ -9,7 +9,7 @@ interface Reading {
   readonly now: number;
 }
 
-/** A file of the disk, or, as `evt_…/name`, one that came with a mail. */
+/** A file on the disk, or a mail attachment as `evt_…/name`. */
 export async function findFile(
   { store, now }: Reading,
   path: string,
@@ -20,7 +20,10 @@ export async function findFile(
   return found && asFile(path, found);
 }
 
-/** The attachments whose paths begin so, by path; null for a prefix that is none of theirs. A mail has at most 100 or so. */
+/**
+ * The attachments whose paths start with the prefix, sorted by path; null if the prefix isn't an attachment path. A
+ * mail has about 100 at most.
+ */
 export async function attachmentsBelow(
   { store, now }: Reading,
   prefix: string,

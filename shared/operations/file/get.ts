@@ -43,7 +43,7 @@ export const fileGet = defineOperation({
   };
 });
 
-/** A file, with its bytes where they are few. */
+/** A file, with its bytes if it is small. NOT_FOUND. */
 async function find(
   { read, blobs, now }: LongContext,
   path: string,
@@ -55,7 +55,7 @@ async function find(
     try {
       return { row, bytes: await blobs.read(row.digest) };
     } catch (error) {
-      // Bytes go when their file is replaced or deleted, which may be between the two looks.
+      // Another call may have replaced or deleted the file, and so its bytes, between the two reads.
       const again = await read((store) => findFile({ store, now }, path));
       if (again?.version === row.version) throw error;
     }

@@ -40,7 +40,7 @@ export const fileList = defineOperation({
   };
 });
 
-/** In the order of bytes, which is not that of JavaScript's texts. */
+/** Compares bytes, because JavaScript's string order (UTF-16 code units) is different. */
 function isBehind(path: string, after: string | undefined): boolean {
   return after === undefined || Buffer.compare(Buffer.from(path), Buffer.from(after)) > 0;
 }

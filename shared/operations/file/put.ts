@@ -123,7 +123,7 @@ async function prepare(
   }
   if (complete !== undefined) await directUploads?.collect(complete);
   if (content?.bytes) {
-    // The file is there and pinned before a row may name it.
+    // Store and pin the bytes before a row may refer to them.
     const { release } = await blobs.put(content.bytes, content.sha256);
     atEnd(release);
   }
@@ -139,7 +139,7 @@ async function store(
   if (isReservedPath(path)) throw new ServiceError('PATH_RESERVED');
   if (upload) return openUpload(context, { path, ...upload }, direct);
   const { files } = context.store;
-  // Completed before: the answer may have been lost, and its version is the one that is asked for.
+  // An earlier call completed this upload and its answer may be lost, so answer again without checking the version.
   const made = complete === undefined ? undefined : await files.findUploaded(path, complete);
   if (made) return toFileView(made);
   refuseOtherVersion(if_version, (await files.find(path)) ?? null);

@@ -3,21 +3,24 @@ import { ServiceError } from '../../lib/errors.ts';
 import { quotaPassed } from '../../rules/disk-quota.ts';
 import type { UploadRow } from '../../store/uploads.ts';
 
-/** Drops so many expired keys or uploads at a time when room is needed. */
+/** How many expired keys or uploads to drop at a time when a write needs room. */
 const PORTION = 500;
 
-/** What it takes to give room back: an operation has it, and so has maintenance. */
+/** The part of a write's context that freeing space needs; maintenance can provide it too. */
 export type QuotaContext = Pick<WriteContext, 'store' | 'now' | 'recordService' | 'emit'>;
 
-/** What a write adds to the disk; below 0 it takes away. */
+/** What a write adds to the disk; negative numbers free space. */
 interface Change {
   readonly keys: number;
   readonly bytes: number;
-  /** The key that is written: it makes no room for itself. */
+  /** The key being written, which must not be dropped to make room. */
   readonly key?: string;
 }
 
-/** QUOTA_EXCEEDED when the disk has no room for a change. What has expired takes no room, swept or not. */
+/**
+ * Throws QUOTA_EXCEEDED if the disk has no room for a change. Expired entries don't count, even before maintenance
+ * drops them.
+ */
 export async function freeSpace(context: QuotaContext, change: Change): Promise<void> {
   const { store } = context;
   for (;;) {
@@ -30,7 +33,7 @@ export async function freeSpace(context: QuotaContext, change: Change): Promise<
   }
 }
 
-/** Gives the room of an upload back. Its reference to a blob is left to the caller. */
+/** Removes an upload and frees its space. The caller handles its blob reference. */
 export async function closeUpload(
   { store }: Pick<QuotaContext, 'store'>,
   upload: UploadRow,
@@ -39,13 +42,13 @@ export async function closeUpload(
   await store.disk.add('upload_bytes', -upload.size_bytes);
 }
 
-/** Gives the room of an upload back, and its bytes. */
+/** Removes an upload, frees its space and drops its bytes. */
 export async function dropUpload(context: QuotaContext, upload: UploadRow): Promise<void> {
   await closeUpload(context, upload);
   if (upload.digest !== null) await dropReference(context, upload.digest);
 }
 
-/** A row that named this blob is gone. */
+/** Drops one reference to a blob, after the row that had it is gone. */
 export async function dropReference(
   { store, emit }: Pick<QuotaContext, 'store' | 'emit'>,
   digest: string,
@@ -53,7 +56,7 @@ export async function dropReference(
   if (await store.blobs.dropReference(digest)) emit({ kind: 'blob_dropped', digest });
 }
 
-/** Deletes keys whose time is over, at most `limit` and never `except`; answers how many. */
+/** Deletes at most `limit` expired keys, except `except`; returns how many. */
 export async function dropExpiredKeys(
   { store, now }: Pick<QuotaContext, 'store' | 'now'>,
   limit: number,
@@ -65,7 +68,7 @@ export async function dropExpiredKeys(
   return keys;
 }
 
-/** Drops uploads that nobody completed in time, at most `limit`; answers how many. */
+/** Drops at most `limit` uploads that nobody completed in time; returns how many. */
 export async function dropExpiredUploads(
   context: QuotaContext,
   limit: number,

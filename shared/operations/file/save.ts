@@ -12,8 +12,8 @@ interface NewFile {
 }
 
 /**
- * Puts a file in place of what stands at its path: its links end, open uploads to it are dropped. QUOTA_EXCEEDED. `upload`
- * is the one that brought the bytes: its room and its reference to the blob pass to the file.
+ * Saves a file over any file at its path: ends the old file's links and drops open uploads to the path. QUOTA_EXCEEDED.
+ * `upload` is the upload that brought the bytes, if any: the file takes over its space and blob reference.
  */
 export async function saveFile(
   context: WriteContext,
@@ -24,7 +24,7 @@ export async function saveFile(
   const old = await store.files.find(file.path);
   if (upload) await closeUpload(context, upload);
   else await store.blobs.addReference(file.digest, file.size_bytes);
-  // First, for the room that it gives back.
+  // Do this first, because it frees space.
   await endWhatPointsAt(context, file.path);
   const change = file.size_bytes - (old?.size_bytes ?? 0);
   await freeSpace(context, { keys: 0, bytes: change });
@@ -36,7 +36,7 @@ export async function saveFile(
   return row;
 }
 
-/** Deletes a file, its links and the open uploads to its path; whether it was there. */
+/** Deletes a file, its links and the open uploads to its path; returns whether the file existed. */
 export async function deleteFile(context: WriteContext, path: string): Promise<boolean> {
   const { store } = context;
   const old = await store.files.find(path);

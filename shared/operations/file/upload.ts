@@ -8,7 +8,7 @@ import type { FileRow } from '../../store/files.ts';
 import { freeSpace } from './quota.ts';
 import { saveFile } from './save.ts';
 
-/** What to do with the bytes. */
+/** Tells the caller how to send the bytes. */
 export interface OpenUpload {
   readonly status: 'uploading';
   readonly upload_id: string;
@@ -17,12 +17,12 @@ export interface OpenUpload {
   readonly expires_at: string;
 }
 
-/** An upload that goes straight to the store of the blobs: its id stands in the address. */
+/** An upload that goes straight to the blob store; its URL contains the id. */
 export interface DirectUpload extends UploadAddress {
   readonly id: string;
 }
 
-/** Opens an upload to a path and keeps room for it. UPLOAD_LIMIT, QUOTA_EXCEEDED. */
+/** Opens an upload to a path and reserves space for it. UPLOAD_LIMIT, QUOTA_EXCEEDED. */
 export async function openUpload(
   context: WriteContext,
   wanted: { readonly path: string; readonly size: number; readonly content_type: string },
@@ -57,7 +57,10 @@ export async function openUpload(
   };
 }
 
-/** Makes the file of an upload. NOT_FOUND when it was dropped or has expired, UPLOAD_INCOMPLETE without its bytes. */
+/**
+ * Makes the file of an upload. NOT_FOUND if the upload expired or was dropped, UPLOAD_INCOMPLETE if its bytes are
+ * missing.
+ */
 export async function completeUpload(
   context: WriteContext,
   path: string,

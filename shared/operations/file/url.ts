@@ -84,7 +84,7 @@ export const fileUrl = defineOperation({
     const { store, caller } = context;
     const file = await findFile(context, path);
     if (!file) throw notFound(`file ${JSON.stringify(path)}`);
-    // A person allows what stands there now: another content is another question.
+    // A person approves the current content: if the file changes, the agent has to ask again.
     const subject = canonicalJson({ path, expires_in: expiresIn, digest: file.digest });
     if (approval === undefined) return linkOrAsk(context, subject, { file, expiresIn });
     const request = await store.requests.find(approval);
@@ -96,7 +96,7 @@ export const fileUrl = defineOperation({
     if (status !== 'pending' || request_id === undefined) return committed;
     const row = await waitForDecision(context, request_id, value.wait_seconds);
     if (row.status === 'pending') return committed;
-    // The link is made by whoever waited for it; a repeat of the call finds it made.
+    // The waiting call makes the link; if the caller repeats the call, it finds the link made.
     if (row.status === 'approved') return context.again({ ...value, approval: request_id });
     return undecided(row);
   },
@@ -104,7 +104,7 @@ export const fileUrl = defineOperation({
 
 type Answer = z.input<typeof output>;
 
-/** The file as it stands, and how long a link to it is to hold. */
+/** The file as it is now, and how many seconds a link to it works. */
 interface Wanted {
   readonly file: FileRow;
   readonly expiresIn: number;
@@ -114,7 +114,7 @@ function isFor(request: RequestRow, keyId: string, subject: string): boolean {
   return request.kind === KIND && request.key_id === keyId && request.subject === subject;
 }
 
-/** What the policy says: a link at once, or a request. POLICY_DENIED names the rule. */
+/** Makes a link or asks a person, as the policy says. POLICY_DENIED names the rule. */
 async function linkOrAsk(context: WriteContext, subject: string, wanted: Wanted): Promise<Answer> {
   const { caller, store, now } = context;
   const same = await store.requests.findSame({ keyId: caller.keyId, kind: KIND, subject }, now);
@@ -145,7 +145,9 @@ async function linkOrAsk(context: WriteContext, subject: string, wanted: Wanted)
   return makeLink(context, request.id, wanted);
 }
 
-/** What a person can know the file by. It may be replaced before the link is made, so it says when this was true. */
+/**
+ * Describes the file to the approver. The file may change before the link is made, so the text says when it was true.
+ */
 function asItIs({ size_bytes, content_type, digest, updated_at }: FileRow): string {
   return [
     'The file when this was asked:',
@@ -155,12 +157,12 @@ function asItIs({ size_bytes, content_type, digest, updated_at }: FileRow): stri
   ].join('\n');
 }
 
-/** What a request that gives no link, or none yet, answers. */
+/** The answer for a request that gives no link, or no link yet. */
 function undecided({ id, status, comment }: RequestRow): Answer {
   return { status: status as Answer['status'], request_id: id, comment };
 }
 
-/** What a decided, or still undecided, request means for this call. */
+/** The answer for a request in any state; makes the link if the request is approved and unused. */
 async function redeem(context: WriteContext, request: RequestRow, wanted: Wanted): Promise<Answer> {
   const { store, now } = context;
   const { id, decided_at } = request;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { referenceTo } from '../../rules/disk-name.ts';
 import type { FileRow } from '../../store/files.ts';
 
-/** A file as callers see it, without its bytes. `sha256` and `version` are there beside the specified fields. */
+/** A file as callers see it, without its bytes. `sha256` and `version` are additions to the specified fields. */
 export const fileView = z.object({
   path: z.string(),
   ref: z.string(),

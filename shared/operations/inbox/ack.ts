@@ -16,7 +16,7 @@ export const inboxAck = defineOperation({
   input: z.strictObject({
     event_id: eventId,
     lease_id: leaseId,
-    // Not z.json(), which walks what is far too long before anybody can say so.
+    // z.json() would walk a huge value before the size check could refuse it.
     result: z
       .unknown()
       .transform((value) => stringifyExact(value))

@@ -31,7 +31,8 @@ export const inboxGet = defineOperation({
 }).read(async ({ store, project, caller, now }, { event_id }) => {
   const row = await store.events.findWhole(event_id, now);
   if (!row) throw notFound(`event ${event_id}`);
-  // The whole is for whoever could claim it. A copy of the project cannot sign links, and answers alike.
+  // Only callers who could claim the event get the whole payload. A replica can't sign links, so no answer has links
+  // here.
   const payload = mayCall(caller.scopes, 'inbox:write')
     ? ({ whole: true, ...NO_LINKS } as const)
     : ({ whole: false } as const);
@@ -44,7 +45,7 @@ export const inboxGet = defineOperation({
   };
 });
 
-/** What agents said of it; both are stored as JSON. */
+/** The result and reason that agents gave; the rows store both as JSON. */
 function endingOf({ result, reason }: { result: string | null; reason: string | null }) {
   return {
     result: result === null ? null : parseExact(result),

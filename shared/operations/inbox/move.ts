@@ -7,7 +7,7 @@ import { queueRow } from '../../kernel/queue-row.ts';
 
 type Verdict<V> = ({ ok: true; next: EventQueueRow } & V) | { ok: false; code: EventStateCode };
 
-/** Loads an event, lets the state machine decide, and writes what it decided; its refusals become errors. */
+/** Loads an event, lets the state machine decide, and writes the decision. A refusal becomes a ServiceError. */
 export async function moveEvent<V>(
   context: WriteContext,
   eventId: string,
@@ -19,7 +19,7 @@ export async function moveEvent<V>(
   const current = effective(queueRow(row), now);
   const verdict = decide(current);
   if (!verdict.ok) throw new ServiceError(verdict.code);
-  // What time has done is recorded before what follows from it.
+  // Record that the lease expired before recording the change that follows from it.
   if (row.status === 'claimed' && current.status !== 'claimed') {
     await context.recordService('lease.expired', row.id);
   }

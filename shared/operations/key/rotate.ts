@@ -5,7 +5,7 @@ import { hashApiKey, last4, newApiKey } from '../../lib/ids.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { keyId, newKeyView } from './view.ts';
 
-/** A repeat must still be let in to get the answer that was lost. */
+/** The old secret must work long enough for the caller to repeat the call if the answer gets lost. */
 const OWN_GRACE_SECONDS = 60;
 
 export const keyRotate = defineOperation({
@@ -48,7 +48,7 @@ export const keyRotate = defineOperation({
     const key = await store.keys.find(key_id);
     if (!key) throw notFound(`key ${key_id}`);
     if (key.revoked_at !== null) throw new ServiceError('KEY_REVOKED');
-    // The secret is in the answer: rotating must not give the caller more than creating a key could.
+    // The answer contains the secret, so rotating must not give the caller more scopes than creating a key could.
     const missing = key.scopes.find((scope) => !caller.scopes.includes(scope));
     if (missing) throw new ServiceError('SCOPE_MISSING', { details: { scope: missing } });
     const own = key_id === caller.keyId;

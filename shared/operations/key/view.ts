@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { SCOPES } from '../../lib/scopes.ts';
 
-/** A key as callers see it: of the secret only the last four characters. */
+/** A key as callers see it, with only the last four characters of the secret. */
 export const keyView = z.object({
   id: z.string(),
   name: z.string(),
@@ -14,7 +14,7 @@ export const keyView = z.object({
   revoked_at: z.string().nullable(),
 });
 
-/** The answer that carries a secret: it is shown this once. */
+/** A key with its secret, which callers see only in this answer. */
 export const newKeyView = keyView.extend({
   api_key: z.string().describe('The secret, shown only once.'),
 });

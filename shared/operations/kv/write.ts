@@ -5,15 +5,14 @@ import { freeSpace } from '../file/quota.ts';
 
 interface Entry {
   readonly key: string;
-  /** JSON. */
+  /** JSON text. */
   readonly text: string;
   readonly note: string | null;
-  /** Milliseconds; null lives until it is deleted. */
+  /** Unix time in milliseconds; null if the key never expires. */
   readonly expiresAt: number | null;
   readonly ifVersion: number | undefined;
 }
 
-/** What was written at a key. */
 export interface Written {
   readonly key: string;
   readonly size_bytes: number;
@@ -22,7 +21,7 @@ export interface Written {
   readonly updated_at: string;
 }
 
-/** Writes a key and keeps the sums of the disk. QUOTA_EXCEEDED, PRECONDITION_FAILED. */
+/** Writes a key and updates the disk's totals. QUOTA_EXCEEDED, PRECONDITION_FAILED. */
 export async function writeKey(context: WriteContext, entry: Entry): Promise<Written> {
   const { store, now } = context;
   const { key, text, note, expiresAt } = entry;
@@ -50,7 +49,7 @@ export async function writeKey(context: WriteContext, entry: Entry): Promise<Wri
   return { key, size_bytes: size, version, expires_at, updated_at: row.updated_at };
 }
 
-/** Deletes a key; whether it was there. PRECONDITION_FAILED. */
+/** Deletes a key; returns whether it existed. PRECONDITION_FAILED. */
 export async function deleteKey(
   { store, now }: WriteContext,
   key: string,

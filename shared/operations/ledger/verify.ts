@@ -11,7 +11,7 @@ import {
 
 type Fault = ChainFault | { readonly seq: number; readonly reason: 'truncated' };
 
-/** Entries read at a time: a portion is hashed well within what the event loop can spare. */
+/** Entries to read at a time: few enough that hashing them doesn't block the event loop for long. */
 const PORTION = 1000;
 
 export const ledgerVerify = defineOperation({
@@ -72,7 +72,7 @@ export const ledgerVerify = defineOperation({
   return answer(null);
 });
 
-/** From the first entry, or linked to the stored hash of the entry before. */
+/** Starts at the first entry, or at the stored hash of the entry before `fromSeq`. */
 async function startState(context: LongContext, fromSeq: number): Promise<ChainState> {
   if (fromSeq === 1) return CHAIN_START;
   const [before] = await context.read((store) => store.ledger.range(fromSeq - 1, fromSeq - 1, 1));

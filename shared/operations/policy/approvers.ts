@@ -2,7 +2,10 @@ import { ServiceError } from '../../lib/errors.ts';
 import type { PolicyDocument } from '../../rules/policy/document.ts';
 import type { Repositories } from '../../store/repositories.ts';
 
-/** Rules name people of this project; CHANNEL_NOT_VERIFIED otherwise. One that goes later is replaced by the owner. */
+/**
+ * Throws CHANNEL_NOT_VERIFIED unless every approver is an active channel of this project. The owner replaces an
+ * approver who is removed later.
+ */
 export async function refuseUnknownChannels(
   store: Repositories,
   { rules }: PolicyDocument,

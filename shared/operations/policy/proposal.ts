@@ -6,14 +6,14 @@ import type { Repositories } from '../../store/repositories.ts';
 import type { PolicyRow } from '../../store/policies.ts';
 import type { RequestRow } from '../../store/requests.ts';
 
-/** What an approval of a policy applies, and against which version it was proposed. */
+/** What an approved proposal applies, and the version it was based on. */
 export interface PolicyProposal {
   readonly rules: PolicyDocument['rules'];
   readonly note: string | null;
   readonly baseVersion: number;
 }
 
-/** The policy that holds. Version 0 is none: every request goes to a person. */
+/** The policy in force. Version 0 means that there is no policy: a person decides every request. */
 export interface CurrentPolicy {
   readonly version: number;
   readonly document: PolicyDocument;
@@ -36,7 +36,7 @@ export async function currentPolicy(store: Repositories): Promise<CurrentPolicy>
   };
 }
 
-/** The policy that held as this version. */
+/** The policy of this version. */
 export async function policyAt(store: Repositories, version: number): Promise<PolicyDocument> {
   return documentOf(await store.policies.find(version));
 }
@@ -45,11 +45,11 @@ function documentOf(row: PolicyRow | undefined): PolicyDocument {
   return parsePolicy({ rules: JSON.parse(row?.rules ?? '[]') as unknown });
 }
 
-/** The last policies that decided, by the text of their rules: made ready once. */
+/** The last COMPILED_MAX policies by the text of their rules, so that we compile each once. */
 const compiled = new Map<string, CompiledPolicy>();
 const COMPILED_MAX = 64;
 
-/** The policy that holds, ready to decide by. */
+/** The policy in force, compiled. */
 export async function compiledPolicy(
   store: Repositories,
 ): Promise<{ readonly version: number; readonly policy: CompiledPolicy }> {
@@ -69,7 +69,7 @@ export function proposalOf(request: RequestRow): PolicyProposal {
   return JSON.parse(request.proposal ?? '{}') as PolicyProposal;
 }
 
-/** Whether another policy was approved since this one was proposed. */
+/** True if another policy was approved since this one was proposed. */
 export async function isSuperseded(
   { store }: Pick<ApprovalContext, 'store'>,
   request: RequestRow,
@@ -78,7 +78,7 @@ export async function isSuperseded(
   return (current?.version ?? 0) !== proposalOf(request).baseVersion;
 }
 
-/** Makes an approved proposal the policy that holds. */
+/** Puts an approved proposal in force. */
 export async function applyPolicy(
   { store, now, recordService }: Pick<ApprovalContext, 'store' | 'now' | 'recordService'>,
   request: RequestRow,

@@ -49,7 +49,7 @@ export const policySet = defineOperation({
     wait_seconds: 0,
   },
 }).write({
-  // A long document takes time to read, which no transaction has.
+  // Parsing a long document takes too long for a transaction.
   prepare: async (_context, { policy }) => {
     const document = parsePolicy(policy);
     const warnings = shadowedRules(document).map(({ rule, message }) => ({ rule, message }));

@@ -10,7 +10,7 @@ import {
 import type { Repositories } from '../../store/repositories.ts';
 import { currentPolicy } from './proposal.ts';
 
-/** A rule as it is stored and answered: always with an id, and lists where one value would do. */
+/** A rule as we store and return it: always with an id, and with lists where callers may write a single value. */
 const policyRule = z.object({
   id: z.string(),
   effect: z.enum(POLICY_EFFECTS),
@@ -43,7 +43,7 @@ export async function toPolicyView(store: Repositories): Promise<z.input<typeof 
   };
 }
 
-/** A copy whose lists may be changed, as answers are typed. */
+/** A copy with mutable lists, as the output type wants it. */
 function plainRule(rule: PolicyRule): z.input<typeof policyRule> {
   return structuredClone(rule) as z.input<typeof policyRule>;
 }
@@ -65,7 +65,7 @@ const ruleInput = z.strictObject({
   description: z.string().optional(),
 });
 
-/** For callers to read. A document is not checked by it, so that what is wrong is told by POLICY_INVALID with the path. */
+/** For documentation only. Input isn't checked against it, so that POLICY_INVALID can name the path of a mistake. */
 const { $schema: _dialect, ...DOCUMENT_SCHEMA } = z.toJSONSchema(
   z.strictObject({
     rules: z
@@ -76,7 +76,7 @@ const { $schema: _dialect, ...DOCUMENT_SCHEMA } = z.toJSONSchema(
   }),
 );
 
-/** A document as it is sent. */
+/** A document as callers send it. */
 export const policyInput = z
   .custom<unknown>((value) => value !== undefined)
   .meta({ ...DOCUMENT_SCHEMA, description: 'The whole document, `{"rules": […]}`.' });

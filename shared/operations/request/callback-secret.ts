@@ -3,7 +3,7 @@ import { isoTime } from '../../lib/clock.ts';
 import { CALLBACK_SECRET_GRACE_MS } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
-/** Both columns of the row are sealed for this one place, so that the secret can become the previous one as it is. */
+/** Both columns of the row use this one text, so that the current secret can move to the previous column unchanged. */
 export function callbackSecretAad(projectId: string): string {
   return `callback_secret|${projectId}|1|secret`;
 }

@@ -13,7 +13,7 @@ import {
 import { hasControl } from '../../lib/text.ts';
 import { label } from '../fields.ts';
 
-// Fields that asking operations share (spec section 4.8).
+// Fields that all asking operations share (spec section 4.8).
 
 export const requestId = z
   .string()
@@ -36,12 +36,12 @@ function linesOf(maxChars: number) {
     .refine((text) => text.isWellFormed(), "The text isn't valid Unicode.");
 }
 
-/** Text of several lines. */
+/** Text that may have several lines. */
 export function prose(maxChars: number) {
   return linesOf(maxChars).min(1);
 }
 
-/** Text of several lines that may be left out: an empty one is none. */
+/** Optional text that may have several lines; an empty text counts as absent. */
 export function optionalProse(maxChars: number) {
   return linesOf(maxChars)
     .transform((text) => (text === '' ? undefined : text))
@@ -94,7 +94,7 @@ const callbackUrl = z
   .optional()
   .describe('An https address that gets the signed request.resolved event.');
 
-/** Whom to ask, until when, and where the answer goes: the same for an approval and a question. */
+/** Whom to ask, for how long, and where the answer goes; approvals and questions share these. */
 export const askingFields = {
   wait_seconds: waitSeconds,
   expires_in: expiresIn,

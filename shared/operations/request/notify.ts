@@ -6,12 +6,12 @@ import type { NoticeKind } from '../../store/notices.ts';
 
 type Notifying = Pick<ApprovalContext, 'store' | 'project' | 'vault' | 'now' | 'newId' | 'emit'>;
 
-/** Where the token of a link is sealed for. */
+/** The additional data that binds a sealed link token to its notice. */
 export function noticeAad(projectId: string, noticeId: string): string {
   return `notice|${projectId}|${noticeId}|token`;
 }
 
-/** Queues a notification to a channel about a request. One that asks gets a link of its own. */
+/** Queues a notification to a channel about a request. An `ask` notice gets its own link. */
 export async function notify(
   context: Notifying,
   notification: {
@@ -39,7 +39,7 @@ export async function notify(
   emit({ kind: 'notices_due' });
 }
 
-/** Takes the buttons off a message that asked. A mail has none: the page behind its link tells how it ended. */
+/** Removes the buttons from a Telegram message. Mails don't need this: the page behind their link shows the result. */
 export async function notifyOver(
   context: Notifying,
   channelId: string,
@@ -49,7 +49,7 @@ export async function notifyOver(
   if (channel?.kind === 'telegram') await notify(context, { kind: 'over', channelId, requestId });
 }
 
-/** Queues the notification that confirms an address, with its link, in the place of one that was not sent yet. */
+/** Queues the notice that verifies an address, and replaces an earlier one that wasn't sent yet. */
 export async function notifyVerify(
   context: Notifying,
   channelId: string,
@@ -64,7 +64,7 @@ export async function notifyVerify(
     channel_id: channelId,
     request_id: null,
     token: vault.seal(noticeAad(project.id, id), token),
-    // Its link is found by `channel_token`.
+    // `channel_token` finds this link.
     token_hash: null,
     status: 'queued',
     attempts: 0,

@@ -10,10 +10,10 @@ import { notify } from './notify.ts';
 import { announceEnd } from './resolve.ts';
 import { pendingRequest } from './row.ts';
 
-/** What is to be decided. Whatever is left out is null in the record. */
+/** A request to record. Omitted fields are null in the record. */
 export interface RequestDraft {
   readonly kind: RequestKind;
-  /** What exactly is asked, as canonical JSON. */
+  /** Exactly what the agent asks for, as canonical JSON. */
   readonly subject: string;
   readonly summary: string;
   readonly action?: string | undefined;
@@ -23,33 +23,33 @@ export interface RequestDraft {
   readonly question?: string | undefined;
   readonly options?: readonly string[] | undefined;
   readonly proposal?: unknown;
-  /** Channels to ask; every active one, unless given. */
+  /** Channels to ask (default: every active one). */
   readonly approvers?: readonly string[] | undefined;
   readonly state_ref?: string | undefined;
   readonly callback_url?: string | undefined;
   readonly expiresInMs?: number | undefined;
 }
 
-/** A verdict with the version of the policy it came from. */
+/** A verdict and the version of the policy that gave it. */
 export interface Judgement extends PolicyVerdict {
   readonly version: number;
 }
 
-/** What the policy says of a call. Most say nothing: then a person decides. */
+/** The policy's verdict on a call. If no rule matches, a person decides. */
 export async function judge(context: WriteContext, subject: PolicySubject): Promise<Judgement> {
   const { version, policy } = await compiledPolicy(context.store);
   return { version, ...decidePolicy(policy, subject) };
 }
 
-/** A person decides, whatever the policy says. */
+/** A verdict that a person decides, regardless of the policy. */
 export async function personDecides({ store }: WriteContext): Promise<Judgement> {
   const { version } = await compiledPolicy(store);
   return { version, effect: 'require_approval', rule: null };
 }
 
 /**
- * Writes a request down and asks who is to be asked; or writes down what the policy decided at once, and tells who is to
- * be told. TOO_MANY_PENDING_REQUESTS, CHANNEL_NOT_VERIFIED, CALLBACK_SECRET_MISSING.
+ * Records a request and asks its approvers, or records the policy's immediate decision and notifies them.
+ * TOO_MANY_PENDING_REQUESTS, CHANNEL_NOT_VERIFIED, CALLBACK_SECRET_MISSING.
  */
 export async function openRequest(
   context: WriteContext,
@@ -131,7 +131,7 @@ function rowOf(context: WriteContext, draft: RequestDraft, judgement: Judgement)
   );
 }
 
-/** What people are shown of it. */
+/** The fields that approvers see. */
 function wordsOf(draft: RequestDraft) {
   return {
     subject: draft.subject,
@@ -158,8 +158,8 @@ async function refuseUnknownApprovers(
 }
 
 /**
- * Who is asked or told (spec section 4.9): the active approvers of the rule, else the owner when none of them is; for a
- * rule without approvers those of the request, else every active channel.
+ * Whom to ask or notify (spec section 4.9). If the rule has approvers: the active ones, or the owner if none is active.
+ * Otherwise: the request's approvers, or every active channel.
  */
 async function approversOf(
   { store }: WriteContext,

@@ -12,7 +12,7 @@ import type { RequestRow } from '../../store/requests.ts';
 
 const RISKS = ['low', 'medium', 'high'] as const;
 
-/** A request as callers see it (spec section 2.4). Addresses of people are never in it. */
+/** A request as callers see it (spec section 2.4), without anyone's address. */
 export const requestRecord = z.object({
   request_id: z.string(),
   kind: z.enum(REQUEST_KINDS),
@@ -60,7 +60,7 @@ const HINTS: Readonly<Record<string, string>> = {
   needs_context: "Don't repeat this request: open a new one with details that answer the comment.",
 };
 
-/** The record of a request at a time. */
+/** The record of a request at `now`. */
 export async function toRecord(
   store: Repositories,
   row: RequestRow,
@@ -101,7 +101,7 @@ function notified(notice: ChannelNotice): RequestRecord['notified'][number] {
   return { channel_id, kind, status, at: sent_at ?? created_at };
 }
 
-/** What the call that asked answers, and request_status after it. */
+/** The answer of the call that asked, and of request_status. */
 export const requestAnswer = z.object({
   request_id: z.string(),
   status: z.enum(REQUEST_STATUSES),
@@ -144,7 +144,7 @@ function endedAt(row: RequestRow, status: string): string | null {
   return status === 'expired' ? isoTime(row.expires_at) : null;
 }
 
-/** A JSON array of texts, as rows keep it. */
+/** Parses a JSON array of texts from a row. */
 export function texts(json: string): string[] {
   return JSON.parse(json) as string[];
 }

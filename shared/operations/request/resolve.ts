@@ -8,13 +8,15 @@ import { applyPolicy, isSuperseded } from '../policy/proposal.ts';
 import { notifyOver } from './notify.ts';
 import { toRecord } from './record.ts';
 
-/** What ending a request needs: the ledger keeps a digest of how it ended, so that no row can tell otherwise later. */
+/**
+ * What ending a request needs. The ledger keeps a digest of the result, so nobody can change the row later unnoticed.
+ */
 export interface DecidingContext extends ApprovalContext {
   readonly recordService: (op: string, subject: string, about?: unknown) => Promise<void>;
 }
 
 export interface Ending extends Resolution {
-  /** `channel:<id>`; null when no person decided. */
+  /** `channel:<id>`; null if no person decided. */
   readonly decidedBy: string | null;
   readonly hint?: string;
 }
@@ -26,9 +28,9 @@ const SUPERSEDED: Pick<Ending, 'status' | 'decision' | 'hint'> = {
 };
 
 /**
- * Ends a request, once: the first decision stands (compare and set), and false says that there was one before or that
- * time was quicker. What follows from it comes in the same transaction: the policy applies, the channel becomes active,
- * messages lose their buttons, the event goes out.
+ * Ends a request. Only the first decision counts (compare and set): returns false if there was one already or the
+ * request has expired. Consequences happen in the same transaction: the policy applies, the channel becomes active,
+ * messages lose their buttons, and the event goes out.
  */
 export async function resolveRequest(
   context: DecidingContext,
@@ -40,7 +42,7 @@ export async function resolveRequest(
   const end = late && (await isSuperseded(context, request)) ? { ...how, ...SUPERSEDED } : how;
   const { status, decision, comment, decidedBy, hint = null } = end;
   const isExpiry = status === 'expired';
-  // It was over when its time was, whenever somebody came to write that down.
+  // A request ends when it expires, even if we record that later.
   const at = isExpiry ? request.expires_at : now;
   const ending = { status, decision, comment, hint, decidedBy, at };
   if (!(await store.requests.end(request.id, ending))) return false;
@@ -55,7 +57,7 @@ export async function resolveRequest(
   return true;
 }
 
-/** Tells the inbox, and the callback of the request, how it ended. */
+/** Reports the result to the inbox and to the request's callback. */
 export async function announceEnd(context: ApprovalContext, request: RequestRow): Promise<void> {
   const { callback_url: url, id: requestId } = request;
   await context.writeEvent({
@@ -77,7 +79,7 @@ async function applyDecision(context: ApprovalContext, request: RequestRow): Pro
   } else await removeChannel(context, subject);
 }
 
-/** What was not sent yet need not be; what was sent with buttons loses them. */
+/** Cancels notices that weren't sent yet, and removes the buttons from the others. */
 async function closeNotices(context: ApprovalContext, { id }: RequestRow): Promise<void> {
   const { notices } = context.store;
   for (const notice of await notices.ofRequest(id)) {

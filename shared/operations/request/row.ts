@@ -3,7 +3,7 @@ import { REQUEST_DEFAULT_MS } from '../../lib/limits.ts';
 import type { RequestKind } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
 
-/** A request that nobody has decided, with nothing said that is not given. */
+/** A pending request; fields that aren't given get their defaults. */
 export function pendingRequest(
   given: {
     readonly id: string;

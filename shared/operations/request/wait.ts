@@ -4,12 +4,12 @@ import { effectiveRequestStatus } from '../../rules/request-state.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import type { RequestRow } from '../../store/requests.ts';
 
-/** A wait that ends with its request ends this much behind it, so that the clock has surely come that far. */
+/** Wait this much past the expiry, so that the clock has certainly reached it. */
 const BEHIND_EXPIRY_MS = 20;
 
 /**
- * The request when it is decided, or as it stands after so many seconds, and not before that unless it has expired. It
- * outlives the caller: who leaves loses the answer, not the request.
+ * Returns the request once it is decided or expires, or as it is after `waitSeconds`. If the caller disconnects, it
+ * loses only the answer, not the request. NOT_FOUND.
  */
 export async function waitForDecision(
   context: LongContext,
@@ -34,7 +34,7 @@ export async function waitForDecision(
     },
   });
   if (decided) return decided;
-  // How it ended, or how time went on, is not to be guessed from how long was to be waited: the wait may have been cut short.
+  // Read the request and the time again: the wait may have been cut short, so we can't infer either from its length.
   const last = await context.waitFor({
     counted: false,
     timeoutSeconds: 0,

@@ -7,7 +7,7 @@ import type { LoggedDelivery } from '../../store/deliveries.ts';
 import { listCursor, listLimit } from '../fields.ts';
 import { deliveryId, routeId } from './view.ts';
 
-/** Two rounds of attempts: what is older is of no use to whoever looks for a fault. */
+/** Two rounds of attempts; older ones don't help to find a fault. */
 const LOG_MAX = 12;
 
 const attemptView = z.object({

@@ -3,12 +3,12 @@ import type { WriteContext } from '../../kernel/context.ts';
 import type { RouteRow } from '../../store/routes.ts';
 import { RELEASE_PORTION, releaseDeliveries } from './release.ts';
 
-/** What it takes to disable a route: an operation has it, and so has an attempt that was answered with 410. */
+/** What disabling a route needs. Operations have it, and so does a delivery that gets a 410 answer. */
 type ClosingContext = Pick<WriteContext, 'store' | 'now' | 'emit' | 'writeEvent'>;
 
 /**
- * The route takes no more events, and what it had not delivered is pending for agents to claim. Tells the inbox, and answers
- * whether the route was enabled before.
+ * Disables a route: it takes no more events, and agents can claim the events that it hadn't delivered. Tells the inbox.
+ * Returns whether the route was enabled before.
  */
 export async function disableRoute(
   context: ClosingContext,
@@ -28,7 +28,7 @@ export async function disableRoute(
       callback: null,
     });
   }
-  // A long queue is given back in portions, so that nobody waits for all of it.
+  // Release a long queue in portions, so that other writes don't wait for all of it.
   if ((await releaseDeliveries(context, route_id, RELEASE_PORTION)) === RELEASE_PORTION)
     emit({ kind: 'due', at: now });
   return isClosed;

@@ -5,7 +5,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { settleEvent } from './release.ts';
 import { routeId, routeView, toRouteView } from './view.ts';
 
-/** So many deliveries are taken up again by one call. */
+/** How many deliveries one call resumes. */
 const RESUME_MAX = 500;
 
 export const routeEnable = defineOperation({

@@ -3,14 +3,14 @@ import type { WriteContext } from '../../kernel/context.ts';
 import { routedEvent } from '../../rules/delivery-state.ts';
 import type { Repositories } from '../../store/repositories.ts';
 
-/** So many deliveries of a closed route are cancelled in one transaction. */
+/** How many deliveries of a closed route one transaction cancels. */
 export const RELEASE_PORTION = 200;
 
 type ReleaseContext = Pick<WriteContext, 'store' | 'now' | 'emit'>;
 
 /**
- * Cancels what a closed route has under way, at most `limit`; returns how many. An event that no other route holds is
- * pending for whoever pulls.
+ * Cancels at most `limit` pending deliveries of a closed route; returns how many. An event without another route
+ * becomes pending for agents to claim.
  */
 export async function releaseDeliveries(
   context: ReleaseContext,
@@ -29,7 +29,7 @@ export async function releaseDeliveries(
   return rows.length;
 }
 
-/** Writes down where a routed event stands now that one of its deliveries has changed. */
+/** Updates the state of a routed event after one of its deliveries changed. */
 export async function settleEvent(
   store: Repositories,
   eventSeq: number,

@@ -32,7 +32,7 @@ export const routeRemove = defineOperation({
     await store.routes.remove(route_id, removedAt);
     emit({ kind: 'callbacks_changed' });
     const released = await releaseDeliveries(context, route_id, RELEASE_PORTION);
-    // A long queue is given back in portions, so that nobody waits for all of it.
+    // Release a long queue in portions, so that other writes don't wait for all of it.
     if (released === RELEASE_PORTION) emit({ kind: 'due', at: now });
     return { id: route_id, removed_at: removedAt };
   },

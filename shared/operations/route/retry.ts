@@ -8,7 +8,7 @@ import type { DeliveryRow } from '../../store/deliveries.ts';
 import { settleEvent } from './release.ts';
 import { deliveryId, routeId } from './view.ts';
 
-/** So many deliveries are tried again by one call. */
+/** How many deliveries one call retries. */
 const RETRY_MAX = 500;
 
 export const routeRetry = defineOperation({
@@ -86,7 +86,7 @@ async function retryOne(context: WriteContext, route: string, id: string): Promi
   return { retried: 1, more: false };
 }
 
-/** False also when somebody has taken the event back meanwhile. */
+/** Also false if the delivery is past its retention, or the event is no longer dead. */
 async function isGivenUp({ store, now }: WriteContext, row: DeliveryRow): Promise<boolean> {
   if (row.status !== 'dead' || row.created_at < keptSince(now)) return false;
   return (await store.deliveries.eventOf(row.event_seq))?.status === 'dead';

@@ -37,7 +37,7 @@ export const routeTest = defineOperation({
   example: { route_id: 'rte_01j9z3k4m5n6p7q8r9s0t1v2w3' },
 }).write({
   prepare: async (context, { route_id }) => sendSample(context, route_id),
-  // Nothing is stored but the entry in the ledger: something was sent out.
+  // The test sends something out, so the ledger records it; nothing else is stored.
   commit: async (_context, { route_id }, sent) => {
     if (!sent) throw notFound(`route ${route_id}`);
     return sent;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { RouteRow } from '../../store/routes.ts';
 
-/** A route as callers see it, never with its secret. */
+/** A route as callers see it, without its secret. */
 export const routeView = z.object({
   id: z.string(),
   callback_url: z.string(),
@@ -21,7 +21,7 @@ export const deliveryId = z
   .string()
   .regex(/^dlv_[0-9a-z]{26}$/, 'Expected a delivery id such as `dlv_01j…`.');
 
-/** The place in a row a sealed secret belongs to; moving it elsewhere makes it unreadable. */
+/** The additional data that binds a sealed secret to its row; the vault can't open it anywhere else. */
 export function routeAad(projectId: string, id: string): string {
   return `route|${projectId}|${id}|secret`;
 }

@@ -78,7 +78,10 @@ export const sourceRotate = defineOperation({
   },
 });
 
-/** The secret that goes on beside the new one. A call that is made again must not put the new one in its place. */
+/**
+ * The secret that stays valid alongside the new one. If the caller repeats a rotation, the new secret must not become
+ * its own predecessor.
+ */
 function secretBefore(
   source: SourceRow,
   secret: string,

@@ -7,7 +7,7 @@ export const sourceSecret = z
   .max(1024)
   .describe('The signing secret, exactly as the sender shows it.');
 
-/** What is wrong with the secret of a source that is verified so, as a sentence, or null. */
+/** What's wrong with a source's secret for this verification, as a sentence; null if it's fine. */
 export function secretProblem(
   verification: Verification,
   secret: string | undefined,

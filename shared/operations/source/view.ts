@@ -12,22 +12,22 @@ export const VERIFICATIONS = [
   'none',
 ] as const;
 
-/** A source as callers see it: its address, never its secret. */
+/** A source as callers see it: with its address, without its secret. */
 export const sourceView = z.object({
   name: z.string(),
   type: z.enum(['webhook', 'email']),
   verification: z.enum(VERIFICATIONS),
   signature_header: z.string().nullable(),
-  /** Where webhooks are sent; of a source of mail, where a mail server may POST whole mails. */
+  /** Where to send webhooks; for a mail source, where a mail server can POST whole mails. */
   url: z.string().nullable(),
-  /** The address of the project; of a source of mail alone. */
+  /** The project's mail address; mail sources only. */
   address: z.string().nullable(),
   created_at: z.string(),
-  /** Until when the secret before the newest is taken as well. */
+  /** How long the previous secret stays valid. */
   previous_secret_valid_until: z.string().nullable(),
 });
 
-/** The place in a row a sealed value belongs to; moving it elsewhere makes it unreadable. */
+/** The additional data that binds a sealed value to its row and column; the vault can't open it anywhere else. */
 export function sourceAad(
   column: 'secret' | 'previous_secret' | 'token',
   projectId: string,
@@ -36,7 +36,7 @@ export function sourceAad(
   return `source|${projectId}|${id}|${column}`;
 }
 
-/** A stored secret in clear; null where there is none. */
+/** The secret in plain text, or null if the column is empty. */
 export function openSecret(
   row: SourceRow,
   column: 'secret' | 'previous_secret',
@@ -48,7 +48,7 @@ export function openSecret(
   return Buffer.from(vault.open(sourceAad(column, projectId, row.id), sealed)).toString('utf8');
 }
 
-/** Until when the secret before the newest holds, in milliseconds; null when none does, though its row may still be there. */
+/** When the previous secret stops working, in milliseconds; null if none works now, even if the row still has one. */
 export function previousUntil(
   { previous_valid_until: until }: SourceRow,
   now: number,

@@ -1,7 +1,7 @@
 import { SERVICE_SOURCE } from '../../rules/source-name.ts';
 import type { Repositories } from '../../store/repositories.ts';
 
-/** Warns of a filter by a source that isn't there: it may have been mistyped, or be added later. */
+/** Warns if no source has this name: it may be a typo, or someone may add the source later. */
 export async function sourceWarnings(
   { sources }: Pick<Repositories, 'sources'>,
   name: string | undefined,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { KV_KEY_MAX_BYTES } from '../../lib/limits.ts';
 import { keyProblem, STATE_PREFIX } from '../../rules/disk-name.ts';
 
-/** A task's id: with `state/` before it, it is a key. */
+/** A task's id; the key is `state/` plus the id. */
 export const taskId = z
   .string()
   .max(KV_KEY_MAX_BYTES, { abort: true })
