@@ -16,13 +16,13 @@ import type { Carrier, ApprovalService, Sent } from './lib/approvals.ts';
 import type { SendingProject } from './projects/send-queue.ts';
 import { NotificationQueue } from './approvals/notification-queue.ts';
 
-/** Files of mails that are read at once, of all projects together. */
+/** The maximum size of mail attachments in memory, for all projects together. */
 const FILES_IN_HAND_MAX_BYTES = 32 * 1024 * 1024;
 
-/** How people are reached. */
+/** The settings for reaching people. */
 export interface MessagingConfig {
   readonly mail: MailConfig;
-  /** Null where there is no bot. */
+  /** Null without a bot. */
   readonly telegram: {
     readonly token: string;
     readonly apiRoot: string;
@@ -30,28 +30,28 @@ export interface MessagingConfig {
   } | null;
 }
 
-/** How a bot is. */
+/** The health of a bot. */
 export interface BotHealth {
-  /** Why it doesn't work just now; null while it does. */
+  /** Why it doesn't work at the moment; null if it does. */
   readonly trouble: string | null;
 }
 
 interface MessagingDeps {
   readonly config: MessagingConfig;
   readonly dataFolder: string;
-  /** Base of the pages that links lead to. */
+  /** The base URL of the pages that links open. */
   readonly publicUrl: string;
   readonly clock: Clock;
   readonly vault: Vault;
   readonly addresses: MailInfo;
   /** Other gateways may reach the same people. */
   readonly isOneOfMany: boolean;
-  /** Something about Telegram that an operator should know. */
+  /** Gets Telegram problems for the operator. */
   readonly onTrouble: (trouble: BotProblem) => void;
   readonly metrics?: Metrics | undefined;
 }
 
-/** The ways to people, and the notifications of all projects. */
+/** Holds the ways to reach people, and the notifications and mails of all projects. */
 export class Messaging {
   readonly #deps: MessagingDeps;
   readonly #mailer: Mailer;
@@ -76,12 +76,12 @@ export class Messaging {
     return new Messaging(deps, await openMailer(config.mail, { outboxFolder, clock }));
   }
 
-  /** The kinds of channels there are. */
+  /** The kinds of channels that this gateway offers. */
   get kinds(): ChannelKind[] {
     return this.#deps.config.telegram ? ['email', 'telegram'] : ['email'];
   }
 
-  /** The name of the Telegram bot; null without one, or until Telegram has told it. */
+  /** The name of the Telegram bot; null without a bot, or until Telegram has sent the name. */
   get telegramBot(): string | null {
     return this.#bot?.username ?? null;
   }
@@ -91,17 +91,17 @@ export class Messaging {
     return this.#bot && { trouble: this.#bot.trouble };
   }
 
-  /** Where Telegram brings updates, if it does. */
+  /** The webhook for Telegram's updates; null without one. */
   get webhook(): Webhook | null {
     return this.#bot?.webhook ?? null;
   }
 
-  /** What only one of several gateways does for people; null where there is nothing such. */
+  /** The task that only one of several gateways runs; null without one. */
   get leaderTask(): LeaderTask | null {
     return this.#bot?.leaderTask ?? null;
   }
 
-  /** Hands on a mail that belongs to no project. */
+  /** Sends a mail that belongs to no project. */
   async mail(mail: Omit<OutgoingMail, 'from'>): Promise<Sent> {
     return orAgain(await this.#mailer.send({ ...mail, from: this.#deps.config.mail.from }));
   }
@@ -132,8 +132,8 @@ export class Messaging {
   }
 
   /**
-   * Connects the bot to where decisions arrive. Its package is loaded only where there is a bot. Nobody waits for Telegram
-   * itself: a start without it is a start.
+   * Connects the bot to `approvals`. Only a gateway with a bot loads its package. The start doesn't wait for
+   * Telegram, because the gateway also works without it.
    */
   async connect(approvals: ApprovalService): Promise<void> {
     const { config, publicUrl, clock, isOneOfMany, onTrouble, metrics } = this.#deps;
@@ -148,7 +148,7 @@ export class Messaging {
     });
   }
 
-  /** Begins no more notifications, and ends what is under way soon: it is sent by the next start. */
+  /** Sends no more notifications and soon ends those in progress; the next start sends the rest. */
   async close(): Promise<void> {
     for (const queue of this.#queues) queue.close();
     await Promise.all([this.#mailer.close(), this.#bot?.stop()]);

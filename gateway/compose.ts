@@ -41,7 +41,7 @@ import { ThreadWriters } from './commit/thread.ts';
 import type { Writers } from './commit/writers.ts';
 import type { GatewayOptions } from './options.ts';
 
-/** What a gateway is made of. */
+/** The components of a gateway. */
 export interface Components {
   readonly clock: Clock;
   readonly control: ControlStore;
@@ -51,7 +51,7 @@ export interface Components {
   readonly callbacks: OutboundCallbacks;
   readonly messaging: Messaging;
   readonly mail: InboundMail;
-  /** Other gateways over the same store; null where there cannot be any. */
+  /** The other gateways that share the store; null if there can't be any. */
   readonly cluster: Cluster | null;
   readonly signIn: SignIn | null;
   readonly approvals: ApprovalService;
@@ -61,10 +61,10 @@ export interface Components {
   readonly app: Hono<HttpEnv>;
 }
 
-/** Of a project's files, before they are closed. */
+/** Closes a project's database after this much time without use. */
 const UNUSED_MS = 600_000;
 
-/** Puts the parts together; nothing of it runs yet. */
+/** Assembles the components without starting any. */
 export async function assemble(options: GatewayOptions): Promise<Components> {
   const { dataFolder, urls, contentUrl, log, metrics } = options;
   let isInDoubt = false;
@@ -142,7 +142,7 @@ async function openStore(
 
 type ProjectsDeps = ConstructorParameters<typeof Projects>[1];
 
-/** The projects, and where the store is shared the other gateways, with whom they are shared out. */
+/** Creates the projects and, if the store is shared, the cluster that divides them among its gateways. */
 function openProjects(
   {
     dataFolder,
@@ -235,7 +235,7 @@ function openSignIn(
   });
 }
 
-/** What stands between the outside and the projects. */
+/** Assembles everything between HTTP and the projects. */
 async function openHttp(
   options: GatewayOptions,
   core: Services & { readonly control: ControlStore; readonly signIn: SignIn | null },

@@ -12,13 +12,13 @@ import type { Projects } from './projects/projects.ts';
 import type { GatewayOptions } from './options.ts';
 import { assemble, type Components } from './compose.ts';
 
-/** A key with its secret, which is shown this once. */
+/** A key and its secret, which is shown only once. */
 export interface IssuedKey {
   readonly keyId: string;
   readonly apiKey: string;
 }
 
-/** The authority: projects on disk, the executor over them, and the routes in. Composes them. */
+/** The gateway: owns the projects, runs operations on them, and serves their routes. */
 export class Gateway {
   readonly #deps: Components;
 
@@ -39,9 +39,9 @@ export class Gateway {
 
   async #start(): Promise<void> {
     const { mail, cluster, messaging, projects, signIn } = this.#deps;
-    // First of all, before it is asked where a project is: see `MoveStore`.
+    // Start the cluster before anything asks where a project is: see `MoveStore`.
     if (cluster) {
-      // First those that may begin what only one does.
+      // First add the tasks that only one gateway runs.
       for (const leaderTask of [mail.leaderTask, messaging.leaderTask])
         if (leaderTask) cluster.add(leaderTask);
       await cluster.start();
@@ -51,7 +51,7 @@ export class Gateway {
     if (!cluster) await mail.leaderTask?.start();
   }
 
-  /** Everything it answers over HTTP. */
+  /** The app that answers all HTTP requests. */
   get app(): Hono<HttpEnv> {
     return this.#deps.app;
   }
@@ -60,12 +60,12 @@ export class Gateway {
     return this.#deps.executor;
   }
 
-  /** Where decisions of people arrive. */
+  /** Takes people's decisions. */
   get approvals(): ApprovalService {
     return this.#deps.approvals;
   }
 
-  /** Where orders of whoever runs it arrive. */
+  /** Takes the operator's commands. */
   get operator(): OperatorService {
     return this.#deps.operator;
   }
@@ -78,7 +78,7 @@ export class Gateway {
     return this.#deps.projects.list();
   }
 
-  /** A new project with a first key that may do everything, and its owner as the first one to be asked. */
+  /** Creates a project with a first key that has every scope, and with its owner as the first approver. */
   async createProject(wanted: {
     name: string;
     slug: string;
@@ -89,7 +89,7 @@ export class Gateway {
     return { project: project.info, ...(await this.createAdminKey(project.info.id)) };
   }
 
-  /** Makes an email address the owner's: of whoever runs the machine, or has confirmed it by signing in. */
+  /** Makes an email address the owner's: its person runs the machine, or has confirmed it by signing in. */
   async setOwner(projectId: string, address: string): Promise<void> {
     const project = await this.#deps.projects.find(projectId);
     if (!project) throw new Error(`There is no project ${projectId}.`);
@@ -98,8 +98,8 @@ export class Gateway {
   }
 
   /**
-   * A further key with every scope: for the owner of the machine, who holds the data anyway. It is not counted against
-   * ACTIVE_KEYS_MAX: this is how the owner comes back in when every key is lost, also with all places taken.
+   * Creates another key with every scope for the owner of the machine, who has the data anyway. It ignores
+   * ACTIVE_KEYS_MAX, so that the owner gets back in after losing every key, even at the limit.
    */
   async createAdminKey(projectId: string): Promise<IssuedKey> {
     const project = await this.#deps.projects.find(projectId);
@@ -112,7 +112,7 @@ export class Gateway {
     return { keyId, apiKey };
   }
 
-  /** What it holds at this moment. */
+  /** The current counts. */
   get gauges(): Gauges {
     const { mail, messaging, projects, writers } = this.#deps;
     const mailbox = mail.status;
@@ -130,7 +130,7 @@ export class Gateway {
     return this.#deps.messaging.telegram;
   }
 
-  /** Answers every wait as at its timeout, so that the server can finish its connections. */
+  /** Ends every wait as if it had timed out, so that the server can finish its connections. */
   endWaits(): Promise<void> {
     return this.#deps.projects.endWaits();
   }

@@ -6,14 +6,14 @@ import { tryDataFolder } from './lib/data-folder.ts';
 import { createServerLog } from './server/log.ts';
 import { GatewayServer } from './server/server.ts';
 
-/** Whatever hangs, the process is gone by then. */
+/** The process exits after this long, even if something hangs. */
 const END_WITHIN_MS = 4800;
-/** A terminal sends Ctrl-C to us and to what started us, such as npx, which passes it on. */
+/** A terminal sends Ctrl-C to us and to our parent, such as npx, which forwards it: both count as one signal. */
 const SAME_SIGNAL_MS = 500;
 
 /** Runs the gateway until a signal or a failure ends it. */
 async function main(): Promise<void> {
-  // Everything it creates is for this user alone, also what a library creates.
+  // Only this user may read new files, including those that libraries create.
   process.umask(0o077);
   const { values } = parseArgs({
     options: { config: { type: 'string' }, json: { type: 'boolean', default: false } },
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   for (const warning of config.warnings) log.warn(warning);
 }
 
-/** Who asks twice does not want to wait. */
+/** A second signal ends the process at once. */
 function endOnSignals(end: () => void): void {
   let askedAt: number | null = null;
   const onSignal = (): void => {
@@ -65,10 +65,13 @@ async function endServer(server: GatewayServer, log: Logger, exitCode: number): 
   process.exit(exitCode);
 }
 
-/** For people on standard error, apart from the log; for programs as a line of JSON in the log's own stream. */
+/**
+ * Prints the address: for people on standard error, apart from the log; for programs as the first JSON line of the
+ * log's stream.
+ */
 function sayWhere({ status }: GatewayServer, json: boolean): void {
   const stream = json ? process.stdout : process.stderr;
-  // The gateway runs on when nobody can be told.
+  // A closed stream must not stop the gateway.
   stream.on('error', () => undefined);
   if (json) {
     stream.write(`${JSON.stringify(status)}\n`);

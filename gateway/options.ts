@@ -9,44 +9,44 @@ import type { Metrics } from './lib/metrics.ts';
 import type { DeletionClock } from './projects/trusted-clock.ts';
 import type { Writers, WritersOptions } from './commit/writers.ts';
 
-/** What a gateway is opened with. */
+/** The options of a gateway. */
 export interface GatewayOptions {
   readonly dataFolder: string;
-  /** Bases of all addresses, without a slash at the end. */
+  /** The base URLs, without a slash at the end. */
   readonly urls: ServerInfo['urls'];
-  /** Base of links to what strangers wrote: that of all others, unless given. */
+  /** The base URL of links to strangers' content (default: `urls`). */
   readonly contentUrl?: string;
-  /** Calls a minute and key; 0 is no limit. */
+  /** Calls per minute and key; 0: no limit. */
   readonly ratePerMinute: number;
   readonly log: Logger;
   readonly clock?: Clock;
-  /** As of when `clock` may be trusted to say that something is old enough to be deleted; for tests. */
+  /** Says up to which time deletions may trust `clock`; tests pass their own. */
   readonly deletionClock?: DeletionClock;
-  /** The disk failed a write: the process must end. */
+  /** The disk failed a write, so the process must end. */
   readonly onFatal: (error: unknown) => void;
-  /** Holds the key that seals stored secrets, and is made where it is not there: `master.key` beside the data, unless given. */
+  /** The file of the master key, created if missing (default: `master.key` in `dataFolder`). */
   readonly masterKeyFile?: string;
-  /** Counts what happens. */
+  /** Counts events for Prometheus. */
   readonly metrics?: Metrics;
-  /** The server that keeps the databases: they are files in `dataFolder`, unless given. */
+  /** The database server (default: files in `dataFolder`). */
   readonly store?: RemoteStore;
-  /** Where blobs are kept: beside the databases, unless said otherwise. */
+  /** Where to store blobs (default: next to the databases). */
   readonly blobs?: BlobsConfig;
-  /** How people are reached: by the outbox folder beside the data, unless said otherwise. */
+  /** How to reach people (default: the outbox folder in `dataFolder`). */
   readonly messaging?: MessagingConfig;
-  /** Whether people may sign in by mail and make projects: on a hosted gateway. */
+  /** Whether people may sign in by mail and create projects, as on a hosted gateway. */
   readonly signIn?: boolean;
   /**
-   * How many projects may have their databases open at a time; one that nobody uses for ten minutes is closed, too. Unless
-   * given, all stay open, and no timer runs for that.
+   * The maximum number of open project databases; with it, a database closes after ten minutes without use. By
+   * default all stay open, and no timer runs.
    */
   readonly openProjectsMax?: number;
-  /** Private addresses that callbacks may be sent to, over http too: for tests and development. */
+  /** Private addresses that callbacks may call, even over http: for tests and development. */
   readonly callbackAllow?: CallbackAllow;
-  /** How long a receiver of callbacks has to answer: 15 seconds, unless said otherwise by a test. */
+  /** How long a receiver of callbacks has to answer (default 15 s); tests set it. */
   readonly callbackDeadlineMs?: number;
-  /** Where transactions run: in a thread of their own, unless said otherwise. */
+  /** Where transactions run (default: in a separate thread). */
   readonly openWriters?: (options: WritersOptions) => Writers;
-  /** Check every answer against its schema; for tests. */
+  /** Validates every answer against its schema; for tests. */
   readonly checkAnswers?: boolean;
 }

@@ -6,14 +6,14 @@ import { readMailConfig } from './mail/read-mail-config.ts';
 import type { MessagingConfig } from './compose-messaging.ts';
 import { readTelegramSettings } from './channels/telegram/telegram-env.ts';
 
-/** What the environment says of blobs, people and callbacks, in local mode as on a host. */
+/** The settings for blobs, messaging and callbacks, the same in local mode and on a host. */
 export interface Settings {
   readonly blobs: BlobsConfig;
   readonly messaging: MessagingConfig;
   readonly callbackAllow: CallbackAllow;
 }
 
-/** Reads them. Null when something is wrong: each problem is told, as a sentence that shows no value. */
+/** Reads the settings. Null if any is invalid; `complain` gets each problem as a sentence without the value. */
 export function readSettings(
   env: NodeJS.ProcessEnv,
   complain: (problem: string) => void,
@@ -28,7 +28,7 @@ export function readSettings(
   return null;
 }
 
-/** What the reader answers, or null after telling what it threw. */
+/** Returns the reader's result; null after reporting what it threw. */
 export function readOr<T>(reader: () => T, complain: (problem: string) => void): T | null {
   try {
     return reader();

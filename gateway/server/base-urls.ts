@@ -9,7 +9,7 @@ interface OtherBases {
   readonly hooksUrl: string | null;
 }
 
-/** An address that links begin with; null when it is not set. */
+/** Reads a base URL for links; null if it isn't set. */
 export function readBase(name: string, env: NodeJS.ProcessEnv, complain: Complain): string | null {
   const text = env[name] ?? '';
   if (text === '') return null;
@@ -23,7 +23,10 @@ export function readBase(name: string, env: NodeJS.ProcessEnv, complain: Complai
   return url.origin;
 }
 
-/** The base of links to what strangers wrote. It keeps them apart only where browsers take it for somebody else. */
+/**
+ * Reads the base URL of links to strangers' content. Its host must be separate, because only then do browsers isolate
+ * the content.
+ */
 export function readContentUrl(
   env: NodeJS.ProcessEnv,
   { listen, publicUrl, hooksUrl }: OtherBases,

@@ -13,30 +13,30 @@ import { isLoopback, parseListenAddress, type ListenAddress } from './listen-add
 import { unknownSettings } from './setting-names.ts';
 import { isInClear, readStoreConfig } from '../projects/store-config.ts';
 
-/** How the hosted process runs. */
+/** The configuration of the hosted process. */
 export interface ServerConfig {
   readonly dataFolder: string;
-  /** Null keeps it in the data folder. */
+  /** Null: in the data folder. */
   readonly masterKeyFile: string | null;
   readonly listen: ListenAddress;
-  /** Base of all links, without a slash at the end; null is the address it listens on. */
+  /** The base URL of all links, without a slash at the end; null: the address that it listens on. */
   readonly publicUrl: string | null;
-  /** Base of webhook addresses; null is the public one. */
+  /** The base URL of webhooks; null: the public one. */
   readonly hooksUrl: string | null;
-  /** Base of links to what strangers wrote; null is the public one. */
+  /** The base URL of links to strangers' content; null: the public one. */
   readonly contentUrl: string | null;
-  /** The server that keeps the databases; null keeps them in the data folder. */
+  /** The database server; null: databases are files in the data folder. */
   readonly store: RemoteStore | null;
   readonly settings: Settings;
-  /** Calls a minute and key; 0 is no limit. */
+  /** Calls per minute and key; 0: no limit. */
   readonly ratePerMinute: number;
   readonly openProjectsMax: number;
   readonly logLevel: string;
   readonly metricsToken: string | null;
   readonly trustedProxies: AddressRanges;
-  /** What an operator should know, a sentence each. */
+  /** Warnings for the operator, a sentence each. */
   readonly warnings: readonly string[];
-  /** Texts that no log line may show. */
+  /** Texts that must never appear in the log. */
   readonly secrets: readonly string[];
 }
 
@@ -47,12 +47,13 @@ const RATE = 600;
 const OPEN_PROJECTS = 256;
 const LISTEN_DEFAULT = '127.0.0.1:4780';
 const PROXIES_DEFAULT = '127.0.0.0/8,::1/128';
-/** Short enough to be typed, and too long to be guessed. */
+/** Short enough to type, too long to guess. */
 const METRICS_TOKEN = /^[\x21-\x7e]{16,512}$/;
 
 /**
- * Reads the settings file, if there is one, and the environment, which wins. `tryFolder` throws when the data folder cannot be
- * used. Throws a `StartRefused` with all problems, and with the names that nothing reads: most often one of them is the cause.
+ * Reads the settings file, if any, and the environment, which wins. `tryFolder` throws if the data folder is
+ * unusable. Throws a `StartRefused` with all problems and all unknown names, because a typo in a name is often the
+ * cause.
  */
 export function readServerConfig(
   processEnv: Env,
@@ -76,7 +77,7 @@ export function readServerConfig(
 
 type Read = Omit<ServerConfig, 'warnings' | 'secrets'>;
 
-/** Null, or something that is not to be used, when a problem was told. */
+/** After any complaint the result is null or must not be used. */
 function readAll(env: Env, complain: Complain): Read | null {
   const listen = readOr(() => parseListenAddress(env['SVC_LISTEN'] || LISTEN_DEFAULT), complain);
   const proxies = env['SVC_TRUSTED_PROXIES'] || PROXIES_DEFAULT;
@@ -108,7 +109,7 @@ function readAll(env: Env, complain: Complain): Read | null {
     : null;
 }
 
-/** Telegram brings updates to https alone. */
+/** Telegram sends updates only to https addresses. */
 function refuseWebhook(
   settings: Settings | null,
   publicUrl: string | null,
@@ -159,7 +160,7 @@ function readMetricsToken(env: Env, complain: Complain): string | null {
   return token;
 }
 
-/** What is allowed, and seldom meant. */
+/** Warns about settings that are valid but probably a mistake. */
 function remarks({ publicUrl, settings, store }: Read, path: string | null): string[] {
   const isOpen = path !== null && (statSync(path).mode & 0o004) !== 0;
   return [
@@ -175,7 +176,7 @@ function remarks({ publicUrl, settings, store }: Read, path: string | null): str
   ];
 }
 
-/** Of several gateways, which a store on a server is made for. */
+/** Warns about settings that don't suit several gateways, which a database server is for. */
 function storeRemarks(store: RemoteStore, { blobs, messaging }: Settings): string[] {
   return [
     ...(isInClear(store) ? ['SVC_DATABASE_URL is without TLS: rows travel in clear.'] : []),
@@ -211,7 +212,7 @@ function mailRemarks({ kind, domain, imap, dkim }: MailConfig): string[] {
   ];
 }
 
-/** As they stand in the settings. Short ones are left out: hiding them would spoil every line. */
+/** Lists secrets as the settings spell them. It omits short ones, because redacting them would spoil every log line. */
 function secretsOf(env: Env): string[] {
   const whole = [
     'SVC_TELEGRAM_TOKEN',

@@ -2,11 +2,11 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../shared/lib/guards.ts';
 
-/** Nobody who asks often makes the disk work often. */
+/** Frequent probes reuse a result for this long, to spare the disk. */
 const FRESH_MS = 10_000;
 const ANSWERS_WITHIN_MS = 2000;
 
-/** Whether a folder can be written: tried by a small file of its own, and only when somebody asks. */
+/** Checks whether a folder is writable, by a small file in it and only on request. */
 export class DiskProbe {
   readonly #file: string;
   #checked: { readonly at: number; readonly result: Promise<string | null> } | null = null;
@@ -15,7 +15,7 @@ export class DiskProbe {
     this.#file = join(folder, '.probe');
   }
 
-  /** Null when it can, otherwise why not, such as `ENOSPC`. */
+  /** Null if the folder is writable, otherwise the reason, such as `ENOSPC`. */
   check(): Promise<string | null> {
     const now = performance.now();
     if (!this.#checked || now - this.#checked.at > FRESH_MS) {

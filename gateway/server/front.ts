@@ -16,33 +16,33 @@ import { namedProject, pathOf, shownPath } from './shown-path.ts';
 
 interface FrontDeps {
   readonly kind: 'tcp' | 'unix';
-  /** Whether it is called by https, at a proxy in front of it. */
+  /** Whether clients use https, to a proxy in front. */
   readonly isSecure: boolean;
   readonly trusted: AddressRanges;
-  /** Where nothing is but what strangers wrote; null where they have no host of their own. */
+  /** The host for strangers' content only; null if that content has no separate host. */
   readonly content: ContentHost | null;
   readonly probes: Probes;
   readonly metrics: PrometheusMetrics;
   readonly log: Logger;
 }
 
-/** The client left before its answer began. Only the log and the metrics know this status, which nginx made up. */
+/** The client left before its answer started. Only the log and the metrics use this status, which comes from nginx. */
 const CLIENT_LEFT = 499;
 
-/** Browsers that were here once come by https for a year. Other hosts of the domain are not ours to speak for. */
+/** Browsers that called once use https for a year. We don't include subdomains, because they aren't ours. */
 const COME_BY_TLS = 'max-age=31536000';
 
-/** What begins and ends a session, and what gives a key: the log has it also where it goes well. */
+/** Requests that start or end a session, or create a key: the log shows them even if they succeed. */
 const SIGNS_IN =
   /^\/+(?:v1\/auth\/|v1\/projects|v1\/ui\/links|s\/|ui\/(?:open|sign-in|sign-out|p\/[^/]+\/sessions)(?:\/|$))/;
 
-/** Refusals that callers meet as they should: asking for a sign-in not yet confirmed, and for frames past the end of a log. */
+/** Refusals that are part of normal use: a poll for an unconfirmed sign-in, and frames past the end of a log. */
 const EXPECTED: ReadonlyMap<string, number> = new Map([
   ['/v1/auth/poll', 409],
   ['/v1/replica/{epoch}/sync/{generation}/{from}/{to}', 400],
 ]);
 
-/** What every request passes: the probes, the gateway once it is open, and then the log and the counters. */
+/** Handles every request: first the probes, then the gateway once it is open, then the log and the counters. */
 export class Front {
   readonly #deps: FrontDeps;
   readonly #visits = new WeakMap<object, RequestInfo>();
@@ -53,7 +53,7 @@ export class Front {
     this.#deps = deps;
   }
 
-  /** From here on requests are answered by the gateway. */
+  /** Lets the gateway answer requests from now on. */
   open(app: Hono<HttpEnv>): void {
     this.#routes = new RouteTable(app.routes.map(({ path }) => path));
     this.#serve = getRequestListener(
@@ -99,7 +99,7 @@ export class Front {
     const signsIn = method === 'POST' && SIGNS_IN.test(path);
     const level = isExpected ? 'debug' : levelOf(status, { route, signsIn });
     if (!log.isLevelEnabled(level)) return;
-    // What was refused for want of a key, or was found nowhere, belongs to no project.
+    // A request without a valid key, or for an unknown address, proves no project.
     const isKnown = status !== 401 && status !== 404;
     const project = isKnown ? namedProject(path, request.headers.authorization) : null;
     log[level](
@@ -125,7 +125,7 @@ interface Ended {
   readonly seconds: number;
 }
 
-/** An operator wants to see what fails. Strangers who try addresses that there are not would fill the log. */
+/** An operator wants to see failures, but strangers who probe unknown addresses would fill the log. */
 function levelOf(
   status: number,
   { route, signsIn }: { route: string; signsIn: boolean },

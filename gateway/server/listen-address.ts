@@ -2,14 +2,13 @@ import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
 import { SOCKET_PATH_MAX_BYTES } from '../../shared/host/gateway-data.ts';
 
-/** Where to listen. */
 export type ListenAddress =
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
   | { readonly kind: 'unix'; readonly path: string };
 
 /**
- * `127.0.0.1:4780`, `[::1]:4780`, `localhost:4780` or `unix:/path`; port 0 takes a free one. Throws an Error that says what
- * is wrong.
+ * Parses `127.0.0.1:4780`, `[::1]:4780`, `localhost:4780` or `unix:/path`; port 0 takes a free one. Throws an Error
+ * that names the problem.
  */
 export function parseListenAddress(text: string): ListenAddress {
   if (text.startsWith('unix:')) return { kind: 'unix', path: checkedPath(text.slice(5)) };
@@ -27,14 +26,14 @@ export function parseListenAddress(text: string): ListenAddress {
   return { kind: 'tcp', host, port: Number(digits) };
 }
 
-/** Whether nobody but this machine can call it. */
+/** Whether only this machine can call the address; false for a unix socket, because a proxy serves it. */
 export function isLoopback(address: ListenAddress): boolean {
   if (address.kind === 'unix') return false;
   const { host } = address;
   return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
-/** As it is written: with the port that was taken, where it was 0. */
+/** Formats the address, with the real port in place of 0. */
 export function listenText(address: ListenAddress, port: number): string {
   if (address.kind === 'unix') return `unix:${address.path}`;
   return `http://${isIP(address.host) === 6 ? `[${address.host}]` : address.host}:${port}`;

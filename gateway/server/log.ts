@@ -6,22 +6,22 @@ const REDACTED = '[redacted]';
 
 export interface ServerLog {
   readonly log: Logger;
-  /** Writes what was held back, and everything from here on as it comes. */
+  /** Writes the lines held back so far, and later ones at once. */
   begin(): void;
 }
 
 /**
- * The log of the hosted process: JSON lines on standard output. They are written in the background, so that a reader
- * who stalls doesn't stall the gateway; those that are left are written when the process ends. Until `begin` they are
- * held back, because the first line is for the program that waits for the gateway to listen.
+ * The log of the hosted process: JSON lines on standard output. It writes them in the background, so that a reader
+ * who stalls doesn't stall the gateway, and writes the rest when the process ends. Before `begin` it holds lines
+ * back, because the first line is for the program that waits for the gateway to listen.
  */
 export function createServerLog(options: {
   readonly level: string;
-  /** Texts that no line may show. */
+  /** Texts that must never appear in a line. */
   readonly secrets: readonly string[];
 }): ServerLog {
   const { level } = options;
-  // In a line they stand as JSON writes them.
+  // Lines contain them in JSON's spelling.
   const secrets = options.secrets.map((text) => JSON.stringify(text).slice(1, -1));
   const clean = (line: string): string =>
     secrets.reduce((text, secret) => text.replaceAll(secret, REDACTED), redact(line));
@@ -35,7 +35,7 @@ export function createServerLog(options: {
     if (held) held.push(line);
     else out.write(line);
   };
-  // Why it did not start is among the lines.
+  // The held lines say why a start failed.
   process.once('exit', () => {
     begin();
     out.end();

@@ -3,13 +3,13 @@ import type { AttemptOutcome } from '../../shared/rules/retry-schedule.ts';
 import { isSuccess } from '../../shared/rules/retry-schedule.ts';
 import type { Gauges, Metrics } from '../lib/metrics.ts';
 
-/** A request that has ended. */
+/** A finished request. */
 interface Answered {
   readonly method: string;
-  /** The pattern of its path. */
+  /** The pattern of the path. */
   readonly route: string;
   readonly status: number;
-  /** Whether the status is part of how the callers of this route work, and no failure. */
+  /** Whether the status is normal for this route's callers, not a failure. */
   readonly isExpected: boolean;
   readonly seconds: number;
   readonly delivery: 'accepted' | 'duplicate' | null;
@@ -29,7 +29,7 @@ const GAUGES: readonly (readonly [name: string, help: string, key: keyof Gauges]
   ['svc_telegram_connected', 'Whether the Telegram bot works; 0 without one.', 'telegram'],
 ];
 
-/** What is counted, in the form of Prometheus. */
+/** Counts everything for Prometheus. */
 export class PrometheusMetrics implements Metrics {
   readonly #registry = new Registry();
   readonly #requests = this.#counter(
@@ -79,7 +79,7 @@ export class PrometheusMetrics implements Metrics {
     collectDefaultMetrics({ register: this.#registry });
   }
 
-  /** Counts of this moment, taken whenever somebody asks. */
+  /** Registers gauges that read the current counts at each scrape. */
   gauge(gauges: () => Gauges): void {
     for (const [name, help, key] of GAUGES) {
       const gauge = new Gauge({
@@ -95,7 +95,7 @@ export class PrometheusMetrics implements Metrics {
   }
 
   answered({ method, route, status, isExpected, seconds, delivery }: Answered): void {
-    // Anybody may invent a method, and each would make a series.
+    // A client may invent methods, and each would create a series.
     const known = METHODS.has(method) ? method : 'other';
     this.#requests.inc({ method: known, route, status: isExpected ? 'expected' : status });
     this.#seconds.observe({ route }, seconds);
@@ -135,7 +135,7 @@ export class PrometheusMetrics implements Metrics {
   }
 }
 
-/** What was not taken: an unknown address, a signature or size that is refused, or trouble of ours. */
+/** The outcome of a delivery that failed: unknown address, rejected signature or size, or our own failure. */
 function ingressOutcome(status: number): string {
   if (status === 404) return 'unknown';
   return status >= 500 ? 'failed' : 'rejected';

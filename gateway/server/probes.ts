@@ -9,7 +9,7 @@ import type { BotHealth } from '../compose-messaging.ts';
 import type { DiskProbe } from './disk-probe.ts';
 import type { PrometheusMetrics } from './metrics.ts';
 
-/** How far the process is. */
+/** The state of the process. */
 export type Phase = 'opening' | 'open' | 'closing';
 
 interface ProbesDeps {
@@ -18,11 +18,11 @@ interface ProbesDeps {
   /** Null without a Telegram bot. */
   readonly telegram: () => BotHealth | null;
   readonly metrics: PrometheusMetrics;
-  /** Who shows it may read the metrics from anywhere; null is nobody. */
+  /** Lets its holder read the metrics from anywhere; null: only this machine may. */
   readonly metricsToken: string | null;
 }
 
-/** `/healthz`, `/readyz` and `/metrics`: what a supervisor, a balancer and Prometheus ask. */
+/** Answers `/healthz`, `/readyz` and `/metrics` for a supervisor, a load balancer and Prometheus. */
 export class Probes {
   readonly #deps: ProbesDeps;
 
@@ -30,12 +30,12 @@ export class Probes {
     this.#deps = deps;
   }
 
-  /** True when the path is one of these. */
+  /** Whether the path is a probe. */
   has(path: string): boolean {
     return path === '/healthz' || path === '/readyz' || path === '/metrics';
   }
 
-  /** `isDirect`: it was made on this machine, and no proxy has passed it on. */
+  /** `isDirect`: the request comes from this machine, without a proxy. */
   async answer(path: string, { request, response, isDirect }: Exchange): Promise<void> {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return answerError(response, methodNotAllowed(['GET', 'HEAD']));
@@ -57,7 +57,7 @@ export class Probes {
     const phase = this.#deps.phase();
     const disk = await this.#deps.disk.check();
     const telegram = this.#deps.telegram();
-    // Without its bot the gateway still does all its other work.
+    // Without its bot the gateway still does everything else.
     const isReady = phase === 'open' && disk === null;
     answerJson(
       response,
@@ -78,7 +78,7 @@ export class Probes {
     const { metricsToken } = this.#deps;
     const given = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1];
     if (metricsToken === null || given === undefined) return false;
-    // Digests are of one length, whatever was sent.
+    // Compare digests, because timingSafeEqual needs equal lengths.
     return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', metricsToken, 'buffer'));
   }
 }

@@ -1,9 +1,9 @@
-/** What does not fit any route. */
+/** The route of paths that match no route. */
 export const NO_ROUTE = 'none';
 
-/** The patterns of all routes, to count requests by: a path itself would make a series of its own for each event. */
+/** The patterns of all routes, to count requests by. Paths themselves would create a series for each event. */
 export class RouteTable {
-  /** By their fixed beginning, of one segment or two. */
+  /** By their fixed first segment, or first two. */
   readonly #patterns = new Map<string, RegExp[]>();
   readonly #shown = new Map<RegExp, string>();
 
@@ -17,7 +17,7 @@ export class RouteTable {
     }
   }
 
-  /** The pattern of a path, such as `/v1/inbox/{id}`; `none` when nothing answers there. */
+  /** Returns the pattern of a path, such as `/v1/inbox/{id}`; `none` if no route matches. */
   of(path: string): string {
     const [, first = '', second] = path.split('/', 3);
     for (const beginning of [`${first}/${second}`, first]) {

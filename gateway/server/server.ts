@@ -21,27 +21,27 @@ import { Probes, type Phase } from './probes.ts';
 interface ServerOptions {
   readonly config: ServerConfig;
   readonly log: Logger;
-  /** The disk failed: this process must end. */
+  /** The disk failed, so this process must end. */
   readonly onFatal: () => void;
 }
 
-/** Where it is found. */
+/** The addresses and identity of the process. */
 export interface ServerStatus {
   readonly base_url: string;
   readonly mcp_url: string;
   readonly hooks_url: string;
-  /** The address it is bound to. */
+  /** The address that it is bound to. */
   readonly listen: string;
   readonly data: string;
   readonly version: string;
   readonly pid: number;
 }
 
-/** How long answers under way may take once the process ends. */
+/** How long running answers may take after the process starts to end. */
 const FINISH_MS = 2500;
 const CONNECTIONS_MAX = 16_384;
 
-/** The hosted process: a data folder of its own, a listener, and the gateway behind it. */
+/** The hosted process: its data folder, a listener, and the gateway behind it. */
 export class GatewayServer {
   readonly #options: ServerOptions;
   readonly #lock: Lock;
@@ -72,7 +72,7 @@ export class GatewayServer {
     this.#front = new Front(front);
   }
 
-  /** Resolves when it answers. Throws a `StartRefused` where a person must do something first. */
+  /** Resolves once it answers requests. Throws a `StartRefused` if a person must do something first. */
   static async start(options: ServerOptions): Promise<GatewayServer> {
     const { dataFolder, masterKeyFile } = options.config;
     const server = new GatewayServer(options, claimDataFolder(dataFolder, masterKeyFile));
@@ -100,7 +100,7 @@ export class GatewayServer {
     };
   }
 
-  /** Accepts nothing new, ends waits and streams, answers what is under way, and closes the stores. */
+  /** Accepts no new requests, ends waits and streams, finishes running answers, and closes the stores. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
@@ -122,7 +122,8 @@ export class GatewayServer {
     const { config, log, onFatal } = this.#options;
     const { settings, store, dataFolder, masterKeyFile, contentUrl } = config;
     const { ratePerMinute, openProjectsMax } = config;
-    // Before the stores: a port that is taken is found at once, and the public address may depend on it.
+    // Listen before opening the stores: that finds a taken port at once, and the public address may depend on the
+    // port.
     this.#http = await listenOn(config.listen, this.#front);
     const { base_url: api, mcp_url: mcp, hooks_url: hooks } = this.status;
     this.#gateway = await Gateway.open({
@@ -156,7 +157,7 @@ async function listenOn(address: ListenAddress, front: Front): Promise<HttpServe
   const options = { connectionsMax: CONNECTIONS_MAX };
   try {
     const server = await HttpServer.listen(where, () => front.handle, options);
-    // The proxy in front has a user of its own, which shares a group with this one.
+    // The proxy in front runs as another user, who shares a group with this one.
     if (address.kind === 'unix') chmodSync(address.path, 0o660);
     return server;
   } catch (error) {
@@ -178,7 +179,7 @@ function refusedAddress(address: ListenAddress, error: unknown): unknown {
   );
 }
 
-/** A socket file stays behind when a process dies. Where somebody answers, it is no such file. */
+/** A dead process leaves its socket file behind. If a process answers on it, the file isn't stale. */
 async function removeStale(path: string): Promise<void> {
   if (!statSync(path, { throwIfNoEntry: false })?.isSocket()) return;
   const isUsed = await new Promise<boolean>((resolve) => {

@@ -31,12 +31,12 @@ export const SETTINGS: readonly string[] = [
   'SVC_TELEGRAM_TOKEN',
   'SVC_TRUSTED_PROXIES',
 ];
-/** For a bucket, as every program that speaks S3 reads them. */
+/** Settings of a bucket, with the names that all S3 programs read. */
 const BUCKET_SETTINGS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
-/** What other parts of svc read, and what they give to commands they run: they may be set around this one. */
+/** Names that other parts of svc read or pass to commands; they may be set in this process's environment. */
 const ELSEWHERE = /^SVC_(?:AGENT|API_KEY|GATEWAY|HOME|WEBHOOK_SECRET|EVENT_\w+|LEASE_ID|TEST_\w+)$/;
 
-/** A sentence for each name that nothing here reads, with the one that was probably meant. */
+/** Returns a sentence for each unknown name, with the setting that was probably meant. */
 export function unknownSettings(environment: readonly string[], file: readonly string[]): string[] {
   const known = new Set(SETTINGS);
   const stray = environment.filter(

@@ -2,9 +2,9 @@ import { parseApiKey, parseToken } from '../../shared/lib/ids.ts';
 
 const PATH_CHARS_MAX = 200;
 
-/** The path of a request target, without what follows it. */
+/** Returns the path of a request target, without its query. */
 export function pathOf(url: string): string {
-  // A proxy may send the whole address.
+  // A proxy may send the whole URL.
   const target = /^https?:\/\/[^/?#]*/i.exec(url)?.[0] ?? '';
   const end = url.slice(target.length).search(/[?#]/);
   return (
@@ -12,7 +12,10 @@ export function pathOf(url: string): string {
   );
 }
 
-/** A path as the log shows it. Addresses of one letter, and those that open the web inbox, carry a secret: it's left out. */
+/**
+ * Returns a path for the log. Addresses with one letter, and those that open the web inbox, contain a secret, which
+ * it leaves out.
+ */
 export function shownPath(path: string): string {
   const [, letter] = /^\/+([a-z])\//i.exec(path) ?? [];
   if (letter !== undefined) return `/${letter}/…`;
@@ -21,7 +24,7 @@ export function shownPath(path: string): string {
   return path.length > PATH_CHARS_MAX ? `${path.slice(0, PATH_CHARS_MAX)}…` : path;
 }
 
-/** The project that a key or an address names, in clear; null where they name none. Nothing is proven by it. */
+/** Returns the project that a key or an address names; null if they name none. It doesn't check the key. */
 export function namedProject(path: string, authorization: string | undefined): string | null {
   const key = authorization?.slice('Bearer '.length).trim() ?? '';
   const token = /^\/[a-z]\/([0-9A-Za-z]+)$/.exec(path)?.[1] ?? '';
