@@ -4,6 +4,7 @@ import { matchingRoutes } from './route-match.ts';
 import { destinationOf } from '../lib/destination.ts';
 import type { Job } from './job.ts';
 
+/** A stored event, as routes and waits see it. */
 interface NewArrival {
   readonly seq: number;
   readonly source: string;

@@ -5,7 +5,8 @@ import {
   type Verification,
 } from '../../shared/rules/signature.ts';
 
-// A longer or non-ASCII id is replaced by its hash, because a truncated id could equal another one.
+// The gateway replaces an id that is longer or not printable ASCII by its hash, because a truncated id could equal
+// another one.
 const PLAIN_ID = /^[\x20-\x7e]{1,255}$/;
 
 /**

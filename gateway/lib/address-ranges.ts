@@ -15,6 +15,7 @@ export class AddressRangesError extends Error {
   }
 }
 
+/** A set of addresses, written as CIDRs. */
 export class AddressRanges {
   readonly #ranges: readonly Range[];
 

@@ -55,6 +55,7 @@ type Reservation =
 
 const ACCOUNT = 'id, address, address_hash, created_at';
 
+/** Accounts and their projects, in the control database. */
 export class AccountStore {
   readonly #reader: Reader;
   readonly #writer: Writer;
