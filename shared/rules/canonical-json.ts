@@ -1,17 +1,17 @@
 import { ExactNumber } from '../lib/exact-json.ts';
 
-/** Deeper values are refused: it bounds the recursion and catches cycles. */
+/** Refuses deeper values, which bounds the recursion and catches cycles. */
 const DEPTH_MAX = 1000;
 
 /**
- * The canonical JSON text of a plain value (RFC 8785): members sorted by UTF-16 code units, no white
- * space, numbers as ECMAScript writes them. Members that are undefined are left out.
+ * The canonical JSON text of a plain value (RFC 8785): members sorted by UTF-16 code units, no white space, numbers as
+ * ECMAScript writes them. Leaves out undefined members.
  *
- * One extension: a lone surrogate is written as its `\udxxx` escape where the RFC stops with an
- * error, since payloads hold whatever a sender sent and their digest must exist.
+ * One extension: writes a lone surrogate as its `\udxxx` escape, where the RFC stops with an error. Payloads hold
+ * whatever a sender sent, and they all need a digest.
  *
- * Throws TypeError for what JSON cannot say: non-finite numbers, undefined in arrays or alone,
- * bigint, functions, symbols, class instances, cycles and more than 1,000 levels.
+ * Throws TypeError for values that JSON can't express: non-finite numbers, undefined in arrays or alone, bigint,
+ * functions, symbols, class instances, cycles and more than 1,000 levels.
  */
 export function canonicalJson(value: unknown): string {
   return write(value, 0);
@@ -49,12 +49,12 @@ function writeObject(members: object, depth: number): string {
 }
 
 function byName(a: readonly [string, unknown], b: readonly [string, unknown]): number {
-  // Names in an object are distinct, so equality cannot occur.
+  // Names in an object are distinct, so they never compare equal.
   return a[0] < b[0] ? -1 : 1;
 }
 
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  // The second test knows Object.prototype of any realm.
+  // The second test recognizes Object.prototype of any realm.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

@@ -1,19 +1,19 @@
 /**
- * `cancelled`: its route was removed or disabled before it arrived. A dead one may be tried again by hand, the other two
- * ends are final.
+ * `cancelled`: someone removed or disabled the route before the event arrived. A caller can retry a dead delivery;
+ * `delivered` and `cancelled` are final.
  */
 export type DeliveryStatus = 'pending' | 'delivered' | 'dead' | 'cancelled';
 
 interface RoutedEvent {
   readonly status: 'pending' | 'done' | 'dead';
-  /** Nobody may pull it. */
+  /** Agents can't pull the event. */
   readonly routed: boolean;
 }
 
 /**
- * Where an event stands by the deliveries of its routes: done when all that count have arrived, dead when one is given up.
- * With nothing left under way it is no longer held back: a dead one may be requeued for pulling, and one whose
- * deliveries were all cancelled is pending for whoever pulls.
+ * The state of an event by the deliveries of its routes: done if all that count have arrived, dead if one was given up.
+ * Once no delivery is pending, routes no longer hold the event back: agents can pull a dead one after a requeue, and an
+ * event whose deliveries were all cancelled is pending for agents to pull.
  */
 export function routedEvent(deliveries: readonly DeliveryStatus[]): RoutedEvent {
   const underWay = deliveries.includes('pending');

@@ -1,27 +1,27 @@
 import { DISK_KEYS_MAX, DISK_MAX_BYTES } from '../lib/limits.ts';
 
-/** What the disk holds in sum. */
+/** Totals of a disk. */
 export interface DiskSums {
   readonly keys: number;
   readonly keyBytes: number;
   readonly fileBytes: number;
-  /** Declared by open uploads: they may fill the disk like files. */
+  /** The declared sizes of open uploads, which may fill the disk like files. */
   readonly uploadBytes: number;
 }
 
-/** A limit that a change would pass, as QUOTA_EXCEEDED details name it. */
+/** A limit that a change would exceed, in the form of QUOTA_EXCEEDED's details. */
 export interface QuotaPassed {
   readonly kind: 'keys' | 'bytes';
   readonly limit: number;
   readonly used: number;
 }
 
-/** Bytes that count against the disk: values, files, and what open uploads may bring. */
+/** The bytes that count against the quota: values, files, and the declared sizes of open uploads. */
 export function usedBytes({ keyBytes, fileBytes, uploadBytes }: DiskSums): number {
   return keyBytes + fileBytes + uploadBytes;
 }
 
-/** The limit a change would pass, or null. What shrinks the disk always fits. */
+/** The limit that a change would exceed, or null. Changes that free space always fit. */
 export function quotaPassed(
   sums: DiskSums,
   change: { readonly keys: number; readonly bytes: number },

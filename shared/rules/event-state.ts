@@ -1,22 +1,24 @@
 /**
- * The states of a received event (spec section 3.1). Every function is pure; the store writes `next`.
- * A time equal to `due_at` counts as past it, in SQL `due_at <= now`.
+ * The states of a received event (spec section 3.1). Every function is pure; the store writes `next`. A time equal to
+ * `due_at` counts as past it; in SQL, `due_at <= now`.
  */
 
 export type EventStatus = 'pending' | 'claimed' | 'done' | 'failed' | 'dead';
 
-/** What the rules need of an event. Times are integer milliseconds. */
+/** The fields of an event that the rules need. Times are integer milliseconds. */
 export interface EventQueueRow {
   status: EventStatus;
-  /** Failures so far: nacks and leases that ran out. */
+  /** Failures so far: nacks and expired leases. */
   attempts: number;
-  /** The lease in force; on a done event the lease that finished it; otherwise null. */
+  /** The active lease; on a done event, the lease that finished it; otherwise null. */
   lease_id: string | null;
-  /** The holder; after a lease ran out the last holder; on a done event the key that finished it. */
+  /**
+   * The key that holds the lease; after the lease expires, its last holder; on a done event, the key that finished it.
+   */
   holder_key_id: string | null;
-  /** Claimed: end of the lease. Failed: time of the next try. Otherwise null. */
+  /** Claimed: when the lease ends. Failed: when to retry. Otherwise null. */
   due_at: number | null;
-  /** A route delivers this event; it cannot be pulled. */
+  /** A route delivers this event, so agents can't pull it. */
   routed: boolean;
 }
 
@@ -29,27 +31,27 @@ export type EventStateCode =
 type Refused = { ok: false; code: EventStateCode };
 type Moved = { ok: true; next: EventQueueRow };
 
-/** The caller of ack, nack and extend. `leaseId` fences a worker that shares its key with others. */
+/** The caller of ack, nack and extend. `leaseId` tells apart workers that share a key. */
 interface LeaseCaller {
   now: number;
   keyId: string;
   leaseId?: string | undefined;
 }
 
-/** The failure with this count makes an event dead. */
+/** An event is dead after this many failures. */
 export const MAX_ATTEMPTS = 5;
 
 const RETRY_FIRST_MS = 30_000;
 const RETRY_MAX_MS = 3_600_000;
 
-/** The wait after the given number of failures (1 or more): 30 s, 1 min, 2 min, 4 min, … 1 h. */
+/** The wait after this many failures (1 or more): 30 s, 1 min, 2 min, 4 min, … 1 h. */
 export function retryDelayMs(attempts: number): number {
   return Math.min(RETRY_FIRST_MS * 2 ** (attempts - 1), RETRY_MAX_MS);
 }
 
 /**
- * The row as it stands at `now`, whether or not a sweep has passed: a lease that ran out counts as an
- * attempt, a backoff that ended leads back to pending. Returns the same object when nothing is due.
+ * The row as it stands at `now`, even before a sweep updates it: an expired lease counts as an attempt, and after its
+ * backoff a failed event is pending again. Returns the same object if nothing is due.
  */
 export function effective(row: EventQueueRow, now: number): EventQueueRow {
   if (row.due_at === null || row.due_at > now) return row;
@@ -77,7 +79,7 @@ export function claim(
   });
 }
 
-/** claimed → done. `repeat` says that the same key had finished it before: keep the stored result. */
+/** claimed → done. `repeat` means that this key already finished the event: keep the stored result. */
 export function ack(
   row: EventQueueRow,
   caller: LeaseCaller,
@@ -89,7 +91,7 @@ export function ack(
   return { ok: true, next: { ...current, status: 'done', due_at: null }, repeat: false };
 }
 
-/** claimed → failed with a retry time in `next.due_at`, or dead on the fifth failure or without retry. */
+/** claimed → failed with a retry time in `next.due_at`; or dead, on the fifth failure or without retry. */
 export function nack(
   row: EventQueueRow,
   caller: LeaseCaller & { retry: boolean },
@@ -98,7 +100,7 @@ export function nack(
   const code = leaseFault(current, caller);
   if (code !== null) return refuse(code);
   const attempts = current.attempts + 1;
-  // The holder gave the lease back, so a later call of his is no expired lease.
+  // The holder gave the lease back, so a later call with it must not get LEASE_EXPIRED.
   const released = { ...current, attempts, lease_id: null, holder_key_id: null };
   if (!caller.retry || attempts >= MAX_ATTEMPTS) {
     return moved({ ...released, status: 'dead', due_at: null });
@@ -106,7 +108,7 @@ export function nack(
   return moved({ ...released, status: 'failed', due_at: caller.now + retryDelayMs(attempts) });
 }
 
-/** Sets the end of a live lease to `leaseSeconds` from now, which may also shorten it. */
+/** Makes a live lease end `leaseSeconds` from now, which may also shorten it. */
 export function extend(
   row: EventQueueRow,
   caller: LeaseCaller & { leaseSeconds: number },
@@ -117,7 +119,7 @@ export function extend(
   return moved({ ...current, due_at: caller.now + caller.leaseSeconds * 1000 });
 }
 
-/** dead → pending with a fresh count. Give it an effective row: it does not look at the time. */
+/** dead → pending with a fresh count. Expects an effective row: it doesn't look at the time. */
 export function requeue(row: EventQueueRow): Moved | Refused {
   if (row.status !== 'dead') return refuse('EVENT_NOT_CLAIMABLE');
   return moved({
@@ -139,7 +141,7 @@ function isOwnAck(row: EventQueueRow, caller: LeaseCaller): boolean {
   );
 }
 
-/** Why the caller may not act on the lease of this effective row, or null when he holds it. */
+/** Why the caller can't use the lease of this effective row, or null if it holds the lease. */
 function leaseFault(row: EventQueueRow, caller: LeaseCaller): EventStateCode | null {
   if (row.routed) return 'EVENT_ROUTED';
   const sameKey = row.holder_key_id === caller.keyId;
@@ -147,7 +149,7 @@ function leaseFault(row: EventQueueRow, caller: LeaseCaller): EventStateCode | n
     const sameLease = caller.leaseId === undefined || caller.leaseId === row.lease_id;
     return sameKey && sameLease ? null : 'LEASE_NOT_HELD';
   }
-  // A pending event with a holder is one whose lease ran out and that nobody has claimed since.
+  // A pending event with a holder had a lease that expired, and nobody has claimed the event since.
   if (row.status === 'pending' && row.holder_key_id !== null) {
     return sameKey ? 'LEASE_EXPIRED' : 'LEASE_NOT_HELD';
   }

@@ -3,12 +3,12 @@ import type { HeaderRecord, Verification } from './signature.ts';
 
 const DEFAULT_TYPE = 'webhook.received';
 const TYPE_CHARS_MAX = 255;
-// Control characters, line and paragraph separators, and surrogates that stand alone.
+// Control characters, line and paragraph separators, and lone surrogates.
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u;
 
 /**
- * The type of a received webhook (spec section 2.1, rule 1): Stripe's own, GitHub's event and action,
- * `webhook.received` for all others and whenever the provider's name is missing or not printable.
+ * The type of a received webhook (spec section 2.1, rule 1): Stripe's own type, GitHub's event and action, and
+ * `webhook.received` for all others, or if the provider's name is missing or unprintable.
  */
 export function eventType(event: {
   verification: Verification;
@@ -34,7 +34,7 @@ function providerType(
   return action === null ? name : `${name}.${action}`;
 }
 
-/** GitHub's form encoding wraps the whole JSON in a field `payload`. */
+/** In GitHub's form encoding, the field `payload` contains the whole JSON. */
 function formAction(payload: unknown): string | null {
   const inner = ownText(payload, 'payload');
   return inner === null ? null : ownText(parseBoundedJson(Buffer.from(inner)), 'action');
@@ -48,17 +48,17 @@ function ownText(value: unknown, name: string): string | null {
 
 function cut(text: string): string {
   const short = text.slice(0, TYPE_CHARS_MAX);
-  // Half of a pair at the cut goes too; elsewhere it makes the type unprintable.
+  // The cut may split a surrogate pair: drop the half. Lone surrogates elsewhere make the type unprintable.
   return short.length < text.length ? short.replace(/[\ud800-\udbff]$/, '') : short;
 }
 
-/** Whether a text is an exact pattern or one ending in `*`: elsewhere a `*` would never match. */
+/** True for an exact pattern or one that ends in `*`: a `*` anywhere else would never match. */
 export function isPattern(text: string): boolean {
   const star = text.indexOf('*');
   return star === -1 || star === text.length - 1;
 }
 
-/** Whether a type matches an exact pattern or one ending in `*`. No pattern matches every type. */
+/** Whether a type matches a pattern, which is exact or ends in `*`. Without a pattern, every type matches. */
 export function matchesType(pattern: string | null | undefined, type: string): boolean {
   if (pattern === null || pattern === undefined) return true;
   return pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern;

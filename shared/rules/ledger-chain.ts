@@ -1,7 +1,7 @@
 import { createHmac, hash } from 'node:crypto';
 import { canonicalJson } from './canonical-json.ts';
 
-/** One line of the ledger. `at` is the stored text, digests and hashes are lower-case hex. */
+/** One line of the ledger. `at` is the stored text; digests and hashes are lower-case hex. */
 export interface LedgerEntry {
   seq: number;
   at: string;
@@ -25,8 +25,8 @@ type Unhashed = Omit<LedgerEntry, 'hash'>;
 export const GENESIS_HASH = '0'.repeat(64);
 
 /**
- * hex(SHA-256("svc-ledger-v1\n" + JCS({project, ...all fields but hash}))). The field set is fixed and written here in the
- * order of JCS, so that no text need be sorted; a test holds it equal to the general JCS.
+ * hex(SHA-256("svc-ledger-v1\n" + JCS({project, ...all fields but hash}))). The fields never change and stand here in
+ * JCS order, so we don't need to sort; a test compares the text with the general JCS.
  */
 export function entryHash(project: string, entry: Unhashed): string {
   const { agent, at, code, input_digest, key_id, op, outcome } = entry;
@@ -51,8 +51,8 @@ export function entryHash(project: string, entry: Unhashed): string {
 }
 
 /**
- * The entry to store, with its hash. NUL and lone surrogates in caller's texts become U+FFFD first:
- * the database does not give them back, and the stored entry would then fail its own hash.
+ * The entry to store, with its hash. Replaces NUL and lone surrogates in callers' texts with U+FFFD first: the database
+ * wouldn't return them, and the stored entry wouldn't match its own hash.
  */
 export function sealEntry(projectId: string, entry: Unhashed): LedgerEntry {
   const sealed: LedgerEntry = {
@@ -80,14 +80,14 @@ function storable<T extends string | null>(text: T): T | string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** hex(HMAC-SHA-256(project's ledger key, JCS(value))): keyed, so that short inputs cannot be guessed. */
+/** hex(HMAC-SHA-256(the project's ledger key, JCS(value))). The key keeps anyone from guessing short inputs. */
 export function keyedDigest(ledgerKey: Uint8Array, value: unknown): string {
   return createHmac('sha256', ledgerKey).update(canonicalJson(value)).digest('hex');
 }
 
 /**
- * Where a verification stands: the next seq and the hash it must link to. `anchored` is true when
- * it began at the first entry; otherwise the first link rests on a hash taken on trust.
+ * The state of a verification: the next seq and the hash it must link to. `anchored` is true if it started at the first
+ * entry; otherwise the first link relies on an unverified hash.
  */
 export interface ChainState {
   expectedSeq: number;
@@ -95,22 +95,22 @@ export interface ChainState {
   anchored: boolean;
 }
 
-/** A verification of a whole ledger begins here. */
+/** The start state for verifying a whole ledger. */
 export const CHAIN_START: Readonly<ChainState> = Object.freeze({
   expectedSeq: 1,
   prevHash: GENESIS_HASH,
   anchored: true,
 });
 
-/** The first seq at which the ledger is not what it should be; for a gap, the seq that is missing. */
+/** The first seq where the ledger is wrong; for a gap, the missing seq. */
 export interface ChainFault {
   seq: number;
   reason: 'hash_mismatch' | 'link_broken' | 'seq_gap';
 }
 
 /**
- * Checks one chunk of entries in seq order; feed the returned state to the next chunk. Whether the
- * tail was cut only the caller can tell, who knows the head it expects in `prevHash`.
+ * Checks one chunk of entries in seq order; pass the returned state to the next chunk. It can't detect a cut-off tail:
+ * compare `prevHash` with the head that you expect.
  */
 export function verifyChunk(
   projectId: string,

@@ -1,4 +1,4 @@
-/** An attachment that can be read as `evt_…/name`. */
+/** An attachment that callers can read as `evt_…/name`. */
 interface Attachment {
   readonly name: string;
   readonly content_type: string;
@@ -15,15 +15,15 @@ interface BlockedAttachment {
   readonly reason: 'executable' | 'encrypted_archive' | 'too_large' | 'too_many';
 }
 
-/** What came with a mail; kept as JSON where the headers of a webhook are. */
+/** The attachments of a mail and whether it has HTML; stored as JSON in the column that holds a webhook's headers. */
 export interface MailParts {
   readonly attachments: Attachment[];
   readonly attachments_blocked: BlockedAttachment[];
-  /** Whether there is HTML to be shown. */
+  /** Whether the mail has HTML to show. */
   readonly html: boolean;
 }
 
-/** The parts as they are stored; none once the payload was purged. */
+/** Parses the stored parts; they are empty once the payload is purged. */
 export function mailParts(stored: string): MailParts {
   const parts = JSON.parse(stored) as Partial<MailParts>;
   const { attachments = [], attachments_blocked = [], html = false } = parts;

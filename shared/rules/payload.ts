@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { parseExact } from '../lib/exact-json.ts';
 
-/** How the raw bytes of a body are read; stored beside them, so that a payload can be made again. */
+/** How to read the raw bytes of a body; stored with them, so that we can rebuild the payload. */
 export type PayloadKind = 'json' | 'form' | 'text' | 'base64';
 
 interface Payload {
@@ -11,37 +11,37 @@ interface Payload {
 
 const DEPTH_MAX = 128;
 /**
- * What JSON may cost the parser, in the time of a plain value: all of it takes a few dozen milliseconds
- * at most, whatever the values and names are.
+ * The most that a JSON text may cost the parser, where a plain value costs 1. At this limit parsing takes a few dozen
+ * milliseconds at most, whatever the values and names.
  */
 const COST_MAX = 200_000;
-/** What a string costs beside being a value: the parser looks for short ones among all it knows. */
+/** The extra cost of a string: the parser looks short ones up in its table of known strings. */
 const STRING_COST = 1;
-/** What a member costs beside the string that is its name: an object of this shape may be new. */
+/** The extra cost of a member, on top of its name: the object may have a new shape. */
 const MEMBER_COST = 2;
-/** What a number of more than 20 characters costs beside being a value: it is more than a double holds. */
+/** The extra cost of a number of more than 20 characters, which has more digits than a double holds. */
 const LONG_NUMBER_COST = 2;
 const LONG_NUMBER_CHARS = 20;
-/** A number this form suggests to be beyond a double is read twice. */
+/** The cost of a number whose form suggests that it overflows a double: we parse it twice. */
 const HUGE_NUMBER_COST = 10;
 const OPEN_BRACE = 0x7b;
 const FORM_MAX_BYTES = 512 * 1024;
 const FORM_PAIRS_MAX = 10_000;
 
 /**
- * The payload of a webhook body (spec section 2.1, rule 3): parsed JSON when the type says so or is
- * absent, or when a supposed form is a JSON object, a parsed form, otherwise `{text}` for UTF-8 and `{base64}` for the rest. Never throws: JSON
- * or a form that is broken or would be a burden (more than 128 levels, numbers beyond a double, more
- * than 200,000 values where a string counts as two and a name or a long number as three; a form over
- * 512 KB or 10,000 fields) stays `{text}`.
+ * The payload of a webhook body (spec section 2.1, rule 3): parsed JSON if the content type says so or is missing, or
+ * if a supposed form is a JSON object; a parsed form; otherwise `{text}` for UTF-8 and `{base64}` for the rest. Never
+ * throws: broken or costly JSON and forms stay `{text}`. Costly means more than 128 levels, numbers beyond a double,
+ * more than 200,000 values (a string counts as two, a name or a long number as three), or a form over 512 KB or 10,000
+ * fields.
  */
 export function parsePayload(contentType: string | undefined, body: Uint8Array): Payload {
   const bytes = bufferOf(body);
   if (!isUtf8(bytes)) return readAs('base64', bytes);
   const kind = kindOf(contentType);
-  // curl and others call any body a form unless told otherwise; no form begins with a brace.
+  // curl and others label any body as a form by default; no form starts with a brace.
   if (kind === 'json' || (kind === 'form' && bytes[0] === OPEN_BRACE)) {
-    // Ingress looks at the texts in it alone, so plain numbers will do.
+    // Ingress looks only at the texts in it, so it doesn't need exact numbers.
     const value = isBounded(bytes) ? parseJson(bytes, JSON.parse) : undefined;
     if (value !== undefined) return { kind: 'json', value };
   }
@@ -49,12 +49,18 @@ export function parsePayload(contentType: string | undefined, body: Uint8Array):
   return readAs('text', bytes);
 }
 
-/** The payload that `parsePayload` gave, from its kind and the same bytes, its numbers as they were written. Never throws. */
+/**
+ * Rebuilds the payload that `parsePayload` returned, from its kind and the same bytes, with numbers as the sender wrote
+ * them. Never throws.
+ */
 export function decodePayload(kind: PayloadKind, body: Uint8Array): unknown {
   return readAs(kind, bufferOf(body)).value;
 }
 
-/** JSON that is safe to parse and to show again, its numbers as they were written; or undefined. The bytes must be valid UTF-8. */
+/**
+ * Parses JSON that is safe to parse and to show again, with numbers as written; undefined if it isn't. The bytes must
+ * be valid UTF-8.
+ */
 export function parseBoundedJson(bytes: Buffer): unknown {
   return isBounded(bytes) ? parseJson(bytes, parseExact) : undefined;
 }
@@ -83,7 +89,7 @@ function bufferOf(body: Uint8Array): Buffer {
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }
 
-/** The text without a byte order mark, which JSON.parse refuses and nobody wants to read. */
+/** The text without a byte order mark, because JSON.parse refuses one. */
 function textOf(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   return text.startsWith('\ufeff') ? text.slice(1) : text;
@@ -106,7 +112,7 @@ function parseJson(bytes: Buffer, parse: (text: string) => unknown): unknown {
 
 function parseForm(text: string): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = Object.create(null);
-  // URLSearchParams takes a leading `?` off, which in a body is part of a name.
+  // URLSearchParams drops a leading `?`, but in a body it is part of a name.
   for (const [name, value] of new URLSearchParams(`&${text}`)) {
     const before = fields[name];
     if (before === undefined) fields[name] = value;
@@ -134,14 +140,13 @@ function countByte(bytes: Uint8Array, wanted: number): number {
 }
 
 /**
- * One pass over the bytes before JSON.parse may build anything: levels, numbers, and every value and
- * member, so that no choice of names or values makes the count too low. It does not validate; on
- * broken JSON its answer does not matter, as JSON.parse refuses that itself.
+ * Scans the bytes once before JSON.parse builds anything: it counts levels, large numbers, and every value and member,
+ * so no choice of names or values can make the count too low. It doesn't validate: JSON.parse refuses broken JSON.
  */
 class JsonScan {
   private readonly bytes: Buffer;
   private depth = 0;
-  /** The value that all others are in. */
+  /** Starts at 1 for the outermost value. */
   private cost = 1;
 
   constructor(bytes: Buffer) {
@@ -157,7 +162,7 @@ class JsonScan {
     return at !== null;
   }
 
-  /** The place behind what begins at `at`, or null when it is a number beyond a double. */
+  /** The position after the token at `at`, or null if the token is a number beyond a double. */
   private next(at: number): number | null {
     const byte = this.bytes[at] ?? 0;
     if (byte === QUOTE) {
@@ -169,7 +174,7 @@ class JsonScan {
     return at + 1;
   }
 
-  /** Counts a value by what stands before it: `[` or `{` for the first in it, `,` for the others. */
+  /** Counts a value by the character before it: `[` or `{` for the first value inside, `,` for the others. */
   private punctuation(byte: number): void {
     if (byte === COMMA) this.cost += 1;
     else if (byte === COLON) this.cost += MEMBER_COST;
@@ -189,14 +194,14 @@ class JsonScan {
   }
 }
 
-/** +1 for `[` and `{`, -1 for `]` and `}`: the pairs differ from one another in one bit only. */
+/** +1 for `[` and `{`, -1 for `]` and `}`. The two kinds of brackets differ in only one bit. */
 function levelChange(byte: number): number {
   const bracket = byte | 0x20;
   if (bracket === OPEN_BRACE) return 1;
   return bracket === 0x7d ? -1 : 0;
 }
 
-/** The place after the closing quote of the string that opens at `start`, or the end of the bytes. */
+/** The position after the closing quote of the string that opens at `start`, or the end of the bytes. */
 function stringEnd(bytes: Uint8Array, start: number): number {
   let at = start + 1;
   while (at < bytes.length) {
@@ -228,16 +233,16 @@ function numberEnd(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** False for nearly all numbers, from their form alone. */
+/** Tells from the form of a number whether it may overflow a double; false for nearly all numbers. */
 function mayOverflow(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start >= 200) return true;
   let exponentAt = start;
   while (exponentAt < end && ((bytes[exponentAt] ?? 0) | 0x20) !== 0x65) exponentAt += 1;
-  // Fewer than 200 digits need an exponent of three digits that is not negative.
+  // With fewer than 200 digits, only a positive exponent of three digits can overflow.
   return end - exponentAt >= 4 && bytes[exponentAt + 1] !== MINUS;
 }
 
-/** Whether JSON.parse would read Infinity, which no JSON text could show again. */
+/** Whether JSON.parse would return Infinity, which we couldn't write as JSON again. */
 function overflows(bytes: Buffer, start: number, end: number): boolean {
   return Math.abs(Number(bytes.toString('latin1', start, end))) === Number.POSITIVE_INFINITY;
 }

@@ -1,4 +1,4 @@
-/** What a request asks for; `channel` is a new channel that waits for the owner. */
+/** What a request asks for. `channel`: a new channel needs the owner's approval. */
 export const REQUEST_KINDS = [
   'approval',
   'question',
@@ -22,20 +22,20 @@ export const REQUEST_STATUSES = [
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 export type RequestStatus = (typeof REQUEST_STATUSES)[number];
 
-/** What a person does with a request. */
+/** A person's response to a request. */
 export type Choice =
   | { readonly verb: 'approve'; readonly comment?: string }
   | { readonly verb: 'deny'; readonly comment?: string }
-  /** One of the options, by its number from 0: approves as modified, or answers a question. */
+  /** Chooses an option by its index from 0: approves as modified, or answers a question. */
   | { readonly verb: 'option'; readonly index: number; readonly comment?: string }
-  /** The answer to a question in words. */
+  /** Answers a question in free text. */
   | { readonly verb: 'answer'; readonly text: string }
   | { readonly verb: 'needs_context'; readonly comment: string };
 
 /** How a request ends. */
 export interface Resolution {
   readonly status: Exclude<RequestStatus, 'pending'>;
-  /** The option that was chosen, or the answer. */
+  /** The chosen option, or the answer. */
   readonly decision: string | null;
   readonly comment: string | null;
 }
@@ -43,7 +43,7 @@ export interface Resolution {
 const ANSWER_MAX_CHARS = 4000;
 export const COMMENT_MAX_CHARS = 1000;
 
-/** The status at a time: a pending request whose time is over has expired, whether that was written down or not. */
+/** The status at `now`: a pending request past its expiry has expired, even if its row doesn't say so yet. */
 export function effectiveRequestStatus(
   row: { readonly status: string; readonly expires_at: number },
   now: number,
@@ -52,12 +52,12 @@ export function effectiveRequestStatus(
   return row.status as RequestStatus;
 }
 
-/** Why a choice cannot be made, as a sentence. */
+/** Why a person can't make this choice, as a sentence. */
 interface Problem {
   readonly problem: string;
 }
 
-/** What a choice makes of a request, or why it cannot be made. */
+/** The result of a choice, or why it isn't possible. */
 export function resolutionOf(
   request: { readonly kind: RequestKind; readonly options: readonly string[] },
   choice: Choice,
@@ -96,7 +96,7 @@ function inNeedOfContext(comment: string | null): Resolution | Problem {
   return { status: 'needs_context', decision: null, comment };
 }
 
-/** Trimmed, cut on a whole character, and without what a row cannot hold; null when nothing is left. */
+/** Trimmed, cut at a whole character, and without characters that a row can't hold; null if nothing is left. */
 function textOf(text: string | undefined, maxChars: number): string | null {
   const clean = (text ?? '').toWellFormed().replaceAll('\0', '').trim();
   const cut = Array.from(clean).slice(0, maxChars).join('');

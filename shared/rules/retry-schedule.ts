@@ -3,24 +3,24 @@ const MINUTE_MS = 60_000;
 /** The pauses after a failed attempt (spec section 8): 1 min, 5 min, 30 min, 2 h, 12 h. */
 const PAUSES_MS = [1, 5, 30, 120, 720].map((minutes) => minutes * MINUTE_MS);
 const PAUSE_MAX_MS = Math.max(...PAUSES_MS);
-/** Deliveries that failed together come back spread over a tenth of the pause. */
+/** Spreads deliveries that failed together over a tenth of the pause. */
 const JITTER = 0.1;
 const SECOND_MS = 1000;
 
-/** How one attempt went: plain data. */
+/** The result of one attempt, as plain data. */
 export type AttemptOutcome = { readonly durationMs: number } & (
   | {
       readonly kind: 'answered';
       readonly status: number;
       readonly retryAfterSeconds: number | null;
-      /** The beginning of what the receiver said. */
+      /** The beginning of the receiver's response. */
       readonly response: string;
     }
   | {
       readonly kind: 'failed';
-      /** A sentence. */
+      /** As a sentence. */
       readonly reason: string;
-      /** The address may not be called, which no other attempt changes. */
+      /** The egress guard refused the address; another attempt wouldn't change that. */
       readonly guard: boolean;
     }
 );
@@ -29,12 +29,13 @@ export type Verdict =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly dueAt: number }
   | { readonly kind: 'dead' }
-  /** The receiver wants no more of this. */
+  /** The receiver wants no more events. */
   | { readonly kind: 'gone' };
 
 /**
- * What follows from an attempt, the `nth` of its round from 1. Retry-After may make a pause longer, up to the longest one.
- * Times are whole seconds, so that what falls due together is looked for once. `jitter` is random, from 0 to 1.
+ * Decides what follows an attempt, the `nth` of its round from 1. Retry-After can lengthen a pause, up to the longest
+ * regular one. Due times are whole seconds, so that one lookup finds all deliveries due together. `jitter` is a random
+ * number from 0 to 1.
  */
 export function judge(
   outcome: AttemptOutcome,
@@ -52,7 +53,7 @@ export function judge(
 
 const GONE = 410;
 
-/** Redirects are not followed, so they are failures as well. */
+/** We don't follow redirects, so they count as failures. */
 export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }

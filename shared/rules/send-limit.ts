@@ -3,33 +3,36 @@ import { monthEnd, monthOf } from './month.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Messages that were asked for, and not cancelled. */
+/** Messages requested and not cancelled. */
 export interface SendUse {
   readonly today: number;
   readonly thisMonth: number;
 }
 
-/** Why so many more messages are too many. */
+/** The limit that a request for more messages exceeds. */
 export interface SendLimit {
   readonly window: 'day' | 'month';
   readonly limit: number;
   readonly used: number;
-  /** Seconds until the window is over. */
+  /** Seconds until the window ends. */
   readonly retry_after: number;
 }
 
-/** The day of a time in UTC, `2026-01-31`. */
+/** The UTC day of a time, such as `2026-01-31`. */
 export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** The first and last day of the month of a time. */
+/** The first and last day of a time's month. */
 export function monthDays(ms: number): { readonly first: string; readonly last: string } {
   const month = monthOf(ms);
   return { first: `${month}-01`, last: `${month}-31` };
 }
 
-/** The limit that so many more messages would pass (spec section 8), or null. The month is looked at first: it is the longer wait. */
+/**
+ * The limit that `more` messages would exceed (spec section 8), or null. Checks the month first, because it means the
+ * longer wait.
+ */
 export function limitPassed(use: SendUse, more: number, now: number): SendLimit | null {
   if (use.thisMonth + more > EMAILS_PER_MONTH) {
     const waitMs = monthEnd(now) - now;

@@ -1,11 +1,11 @@
-/** What was sent lately, and what came back of it. */
+/** Messages sent lately, and the bounces and complaints about them. */
 interface Reported {
   readonly sent: number;
   readonly bounced: number;
   readonly complained: number;
 }
 
-/** The days that count, today included. */
+/** How many days count, including today. */
 export const REPUTATION_DAYS = 7;
 
 const BOUNCES_MIN = 10;
@@ -13,8 +13,8 @@ const BOUNCES_SHARE = 0.2;
 const COMPLAINTS_MIN = 3;
 
 /**
- * Why a project must not send any more, or null: too many of its recipients do not exist, or do not want its mail. Mail
- * servers judge the domain that all projects of a gateway send from, so one that goes on harms the others.
+ * Why a project can't send any more, or null: too many of its recipients don't exist or don't want its mail. All
+ * projects of a gateway send from one domain, and mail servers judge that domain, so a bad sender harms the others.
  */
 export function reputationProblem({ sent, bounced, complained }: Reported): string | null {
   if (complained >= COMPLAINTS_MIN) return `${complained} recipients complained within a week`;

@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Header values by lower-case name. Those made by `headerRecord` have no prototype. */
+/** Header values by lower-case name. Records from `headerRecord` have no prototype. */
 export type HeaderRecord = Readonly<Record<string, string>>;
 
 /** How the signature of an inbound webhook is checked. */
 export type Verification = 'none' | 'stripe' | 'github' | 'hmac_sha256' | 'standard_webhooks';
 
 const DEFAULT_SIGNATURE_HEADER = 'x-signature';
-/** How far the time of a signature may be from now. */
+/** How far a signature's timestamp may differ from now. */
 export const TOLERANCE_SECONDS = 300;
 const SHA256_BYTES = 32;
 const STANDARD_KEY_MIN_BYTES = 16;
@@ -26,14 +26,14 @@ interface Delivery {
 }
 
 /**
- * Whether one of the secrets (several during rotation) signed the raw body, in constant time. Always
- * false for `none`, where nothing is checked: accept such deliveries as not verified.
- * Timestamps of Stripe and Standard Webhooks may differ from now by 300 s, both ends included.
+ * Whether one of the secrets (several during rotation) signed the raw body, in constant time. Always false for `none`,
+ * which checks nothing: accept those deliveries as unverified. Timestamps of Stripe and Standard Webhooks may differ
+ * from now by up to 300 s, inclusive.
  */
 export function verifySignature(delivery: {
   verification: Verification;
   secrets: readonly string[];
-  /** Name of the header for `hmac_sha256`; `x-signature` when absent. */
+  /** The header for `hmac_sha256` (default `x-signature`). */
   signatureHeader?: string | null | undefined;
   headers: HeaderRecord;
   body: Uint8Array;
@@ -45,7 +45,7 @@ export function verifySignature(delivery: {
     body: delivery.body,
     nowSeconds: Math.floor(delivery.nowMs / 1000),
   };
-  // An empty key is one that everybody knows.
+  // Everybody knows an empty key.
   const secrets = delivery.secrets.filter((secret) => secret !== '');
   switch (delivery.verification) {
     case 'stripe':
@@ -77,14 +77,14 @@ function verifyStripe(delivery: Delivery, secrets: readonly string[]): boolean {
   return anySigned(secrets, signatures.map(fromHex), [`${timestamp}.`, delivery.body]);
 }
 
-/** `x-hub-signature-256: sha256=<hex>` over the body. The SHA-1 header beside it is ignored. */
+/** `x-hub-signature-256: sha256=<hex>` over the body. Ignores GitHub's additional SHA-1 header. */
 function verifyGithub(delivery: Delivery, secrets: readonly string[]): boolean {
   const value = header(delivery.headers, 'x-hub-signature-256');
   if (!value.startsWith('sha256=')) return false;
   return anySigned(secrets, [fromHex(value.slice('sha256='.length))], [delivery.body]);
 }
 
-/** Hex or padded base64 in the configured header, `sha256=` before it or not. */
+/** Hex or padded base64 in the configured header, with or without the prefix `sha256=`. */
 function verifyHmac(delivery: Delivery, secrets: readonly string[]): boolean {
   const value = header(delivery.headers, delivery.signatureHeader)
     .replace(/^sha256=/i, '')
@@ -104,8 +104,8 @@ function verifyStandard(delivery: Delivery, secrets: readonly string[]): boolean
 }
 
 /**
- * The headers that Standard Webhooks signs, all of one family: `webhook-*`, else its alias `svix-*`.
- * Null when none is whole, or when the id holds a dot: it could then pass as part of the timestamp.
+ * The headers that Standard Webhooks signs, all from one family: `webhook-*`, else its alias `svix-*`. Null if neither
+ * family is complete, or if the id contains a dot: part of it could then pass as the timestamp.
  */
 export function standardHeaders(
   headers: HeaderRecord,
@@ -122,7 +122,7 @@ export function standardHeaders(
 }
 
 function header(headers: HeaderRecord, name: string): string {
-  // A configured name may be `constructor`, and the record of a caller may have a prototype.
+  // A configured name may be `constructor`, and a caller's record may have a prototype.
   return Object.hasOwn(headers, name) ? (headers[name] ?? '').trim() : '';
 }
 
@@ -140,10 +140,10 @@ function fromBase64(text: string): Buffer | null {
   return BASE64_SHA256.test(text) ? Buffer.from(text, 'base64') : null;
 }
 
-/** The HMAC key in a Standard Webhooks secret, or null when it is not base64 of 16 bytes or more. */
+/** The HMAC key of a Standard Webhooks secret, or null if it isn't base64 of at least 16 bytes. */
 function standardKey(secret: string): Buffer | null {
   const text = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : secret;
-  // Node reads any text as base64 and skips what it does not know, which can leave next to no key.
+  // Node skips characters that aren't base64, which could leave almost no key.
   if (!BASE64.test(text) || text.replace(/=+$/, '').length % 4 === 1) return null;
   if (text.endsWith('=') && text.length % 4 !== 0) return null;
   const key = Buffer.from(text, 'base64');
@@ -165,7 +165,7 @@ function anySigned(
   content: Content,
 ): boolean {
   const given = signatures.filter((signature) => signature !== null);
-  // Without a well-formed signature there is nothing to compare, and no body to hash.
+  // Without a well-formed signature, don't spend time on hashing the body.
   if (given.length === 0) return false;
   let matched = false;
   for (const key of keys) {
@@ -178,8 +178,8 @@ function anySigned(
 }
 
 /**
- * The headers with which a provider of this kind would sign the body; none for `none`. `id` serves
- * Standard Webhooks only and must hold no dot. Throws TypeError for a secret `checkSecret` refuses.
+ * The headers with which a provider of this kind would sign the body; empty for `none`. Only Standard Webhooks uses
+ * `id`, which must not contain a dot. Throws TypeError for a secret that `checkSecret` refuses.
  */
 export function signWebhook(delivery: {
   verification: Verification;
@@ -227,7 +227,7 @@ function signStandard(
   };
 }
 
-/** What is wrong with a secret for this verification, as a sentence, or null. */
+/** What's wrong with a secret for this verification, as a sentence; null if it's fine. */
 export function checkSecret(verification: Verification, secret: string): string | null {
   if (verification === 'none') return null;
   if (secret === '') return 'The secret is empty.';
@@ -241,7 +241,7 @@ export function checkSecret(verification: Verification, secret: string): string 
   return null;
 }
 
-/** Names under which providers send signatures; none of them is stored with an event. */
+/** Headers in which providers send signatures; events are stored without them. */
 export const SIGNATURE_HEADERS: readonly string[] = [
   'signature',
   'signature-input',

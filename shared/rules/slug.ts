@@ -1,9 +1,9 @@
 export const SLUG_MAX_CHARS = 40;
 
-/** Lower-case letters, digits and single hyphens between them: it stands in addresses and subjects. */
+/** Lower-case letters and digits with single hyphens between them, because slugs appear in addresses and subjects. */
 export const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** Mail to these is for whoever runs a domain (RFC 2142), or comes from the service itself. */
+/** Mail to these names is for the people who run a domain (RFC 2142), or comes from the service. */
 const RESERVED: ReadonlySet<string> = new Set([
   'abuse',
   'admin',
@@ -23,17 +23,17 @@ const RESERVED: ReadonlySet<string> = new Set([
   'webmaster',
 ]);
 
-/** Whether no project may have it: it would be its address. */
+/** Whether the slug is reserved: it would be the local part of a project's mail address. */
 export function isReservedSlug(slug: string): boolean {
   return RESERVED.has(slug);
 }
 
-/** Where nothing of a name is left. */
+/** The slug of a name that has no usable characters. */
 const NAMELESS = 'project';
-/** So many are tried with a number before a random end is taken. */
+/** How many slugs to try, numbered from 2 after the first, before a random ending. */
 const NUMBERED = 9;
 
-/** What a name is in an address: `Ünïcorn & Co.` becomes `unicorn-co`. */
+/** The slug of a name: `Ünïcorn & Co.` becomes `unicorn-co`. */
 export function slugOf(name: string): string {
   const plain = name
     .normalize('NFKD')
@@ -43,7 +43,7 @@ export function slugOf(name: string): string {
   return trimmed(plain.slice(0, SLUG_MAX_CHARS + 1)) || NAMELESS;
 }
 
-/** The slug of a name, then variants of it for when it is taken; the last one ends with what is `random`. */
+/** The slug of a name, then variants in case it is taken; the last one ends with `random`. */
 export function slugsFor(name: string, random: string): string[] {
   const slug = slugOf(name);
   const ends = Array.from({ length: NUMBERED - 1 }, (_, index) => String(index + 2));
@@ -54,7 +54,7 @@ function room(slug: string, end: string): string {
   return trimmed(slug.slice(0, SLUG_MAX_CHARS - end.length - 1));
 }
 
-/** Without hyphens at its ends, and not too long. */
+/** Removes hyphens at both ends and cuts to the maximum length. */
 function trimmed(text: string): string {
   return text.replace(/^-+/, '').slice(0, SLUG_MAX_CHARS).replace(/-+$/, '');
 }

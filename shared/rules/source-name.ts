@@ -1,5 +1,5 @@
-/** The source of events that the service writes itself. No other source may use this name. */
+/** The source of events that the service itself writes. No other source can use this name. */
 export const SERVICE_SOURCE = 'service';
 
-/** What sources may be called. */
+/** Valid source names. */
 export const SOURCE_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;

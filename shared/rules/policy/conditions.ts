@@ -4,36 +4,36 @@ import { comparableDomain, domainMatches } from './domain.ts';
 import type { PolicySubject, SubjectTool } from './subject.ts';
 import { anyOf, named } from './copy.ts';
 
-/** Domains beyond these are counted, not named. */
+/** A description counts any further domains instead of naming them. */
 const DOMAINS_NAMED = 5;
 
 export type ConditionField = keyof Omit<PolicyRule, 'id' | 'effect' | 'approvers' | 'description'>;
 
-/** One condition of a rule, tried and worded on its own. */
+/** One condition of a rule, which we test and describe separately. */
 interface Condition {
   readonly field: ConditionField;
-  /** What it asks for, to stand behind `when`. */
+  /** The requirement in words, to follow `when`. */
   readonly wanted: string;
-  /** The only calls that have what it looks at. */
+  /** The tools whose calls have the field that the condition checks. */
   readonly tools: readonly SubjectTool[];
-  /** Null when it holds, otherwise what the call has instead. */
+  /** Null if the condition holds; otherwise the call's actual value, in words. */
   readonly failure: (subject: PolicySubject) => string | null;
 }
 
 const EVERY_TOOL: readonly SubjectTool[] = ['ask_approval', 'file_url', 'email_send'];
-/** Links and mails have neither a name nor an amount. */
+/** Links and mails have no action and no amount. */
 const ASKING: readonly SubjectTool[] = ['ask_approval'];
 const MAILING: readonly SubjectTool[] = ['email_send'];
 
 /**
- * Whether a rule with this effect wants all recipients at its domains, rather than any one: what it lets pass goes to all
- * of them, and what it stops should not go to one.
+ * Whether a rule with this effect needs all recipients at its domains, rather than any one. An effect that lets a mail
+ * pass applies to all recipients; an effect that stops it must apply if a single one matches.
  */
 export function wantsAllRecipients(effect: PolicyEffect): boolean {
   return effect !== 'deny' && effect !== 'require_approval';
 }
 
-/** The conditions of a rule. All of them must hold; without any, the rule matches everything. */
+/** The conditions of a rule. All must hold; a rule without conditions matches everything. */
 export function conditionsOf(rule: PolicyRule): Condition[] {
   const { tool, action, amount_gt, amount_lte, risk, recipient_domains } = rule;
   const found: (Condition | undefined)[] = [
@@ -51,7 +51,7 @@ export function conditionsOf(rule: PolicyRule): Condition[] {
   return found.filter((condition) => condition !== undefined);
 }
 
-/** The calls a rule can match at all; none when two of its conditions look at what no call has both of. */
+/** The tools whose calls a rule can match; empty if two of its conditions check fields that no call has together. */
 export function toolsOf(rule: PolicyRule): SubjectTool[] {
   const conditions = conditionsOf(rule);
   return EVERY_TOOL.filter((tool) => conditions.every(({ tools }) => tools.includes(tool)));

@@ -6,18 +6,18 @@ import type { PolicySubject, SubjectTool } from './subject.ts';
 
 export interface PolicyVerdict {
   readonly effect: PolicyEffect;
-  /** The rule that decided, or null when none matched: then a person is asked. */
+  /** The rule that decided, or null if none matched; then a person decides. */
   readonly rule: PolicyRule | null;
 }
 
-/** A document made ready to decide by. Make it once and keep it. */
+/** A document compiled for decisions. Compile it once and keep it. */
 export interface CompiledPolicy extends PolicyDocument {
   readonly tests: readonly RuleTest[];
   readonly actions: PatternIndex;
   readonly domains: PatternIndex;
 }
 
-/** The conditions of a rule; null where it has none. */
+/** The conditions of a rule; null or false for those it doesn't have. */
 interface RuleTest {
   readonly tools: ReadonlySet<SubjectTool>;
   readonly risks: ReadonlySet<PolicyRisk> | null;
@@ -31,10 +31,12 @@ interface AmountRange {
   readonly most: number;
 }
 
-/** A subject with what its texts were found to match: in each list, 1 at the place of each rule. */
+/** A subject and what its texts match: each list has 1 at the index of each rule that matches. */
 interface Found extends Omit<PolicySubject, 'action' | 'recipientDomains'> {
   readonly actions: Uint8Array | null;
-  /** One list for each domain, once: in `any` of those that match some rule, in `all` only if every one does. */
+  /**
+   * One list per distinct domain: `any` has the domains that match some rule; `all` is empty unless every domain does.
+   */
   readonly recipients: { readonly all: readonly Uint8Array[]; readonly any: readonly Uint8Array[] };
 }
 
@@ -57,7 +59,7 @@ export function compilePolicy(document: PolicyDocument): CompiledPolicy {
   return { rules, tests: rules.map(testOf), actions, domains };
 }
 
-/** The answer of the first rule in the order of the document whose conditions all hold. */
+/** The effect of the first rule, in document order, whose conditions all hold. */
 export function decidePolicy(policy: CompiledPolicy, subject: PolicySubject): PolicyVerdict {
   const found = find(policy, subject);
   const index = policy.tests.findIndex((test, rule) => holds(test, rule, found));
@@ -105,6 +107,6 @@ function within({ above, most }: AmountRange, amount: number | null): boolean {
 function reaches(wanted: 'all' | 'any', rule: number, { recipients }: Found): boolean {
   const { all, any } = recipients;
   if (wanted === 'any') return any.some((hits) => hits[rule] === 1);
-  // None at all are not all of them: a rule must not let pass what it knows nothing of.
+  // A rule must not let a mail pass if its recipients are unknown, so an empty list fails.
   return all.length > 0 && all.every((hits) => hits[rule] === 1);
 }

@@ -2,21 +2,21 @@ import { conditionsOf } from './conditions.ts';
 import type { PolicyDocument, PolicyRule } from './document.ts';
 
 /**
- * A rule in one line, such as `pay-small: auto_approve when action is payment.* and amount <= 100`. All of it is said: two
- * rules with the same line are the same rule.
+ * A rule in one line, such as `pay-small: auto_approve when action is payment.* and amount <= 100`. The line is
+ * complete: two rules with the same line are the same rule.
  */
 export function describeRule(rule: PolicyRule): string {
   const conditions = conditionsOf(rule).map(({ wanted }) => wanted);
   const scope = conditions.length === 0 ? 'everything' : `when ${conditions.join(' and ')}`;
   const approvers = rule.approvers ? `; approvers ${rule.approvers.join(', ')}` : '';
-  // Always in quotes: it is somebody's text, and could read like more of the rule.
+  // Always quoted, because somebody wrote this text and it could read like more of the rule.
   const description = rule.description ? `; described as ${JSON.stringify(rule.description)}` : '';
   return `${rule.id}: ${rule.effect} ${scope}${approvers}${description}`;
 }
 
 /**
- * What a new policy changes, a line for each rule: `+ ` for a new one, `- ` for one that goes, two spaces for one that
- * stays. The order decides, so a rule that moves goes in one place and comes in another.
+ * The changes in a new policy, one line per rule: `+ ` for an added rule, `- ` for a removed one, two spaces for an
+ * unchanged one. Rule order matters, so a moved rule appears as removed and added.
  */
 export function diffPolicies(before: PolicyDocument, after: PolicyDocument): string[] {
   const old = before.rules.map(describeRule);
@@ -40,7 +40,7 @@ export function diffPolicies(before: PolicyDocument, after: PolicyDocument): str
   return lines;
 }
 
-/** How many lines, at most, stay in order from two places on: the table of the longest common subsequence. */
+/** The length of the longest common subsequence from each pair of positions on, as a table. */
 function commonLengths(
   old: readonly string[],
   next: readonly string[],

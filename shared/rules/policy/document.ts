@@ -15,11 +15,11 @@ export const POLICY_TOOLS = ['file_url', 'email_send'] as const;
 export const POLICY_RISKS = ['low', 'medium', 'high'] as const;
 
 export const POLICY_RULES_MAX = 200;
-/** In each list of a rule. */
+/** The limit for each list in a rule. */
 export const POLICY_ITEMS_MAX = 50;
 export const POLICY_ACTION_MAX_CHARS = 200;
 export const POLICY_DESCRIPTION_MAX_CHARS = 500;
-/** As JSON: with its note it fits into one body of the API, which has to bring it. */
+/** The size as JSON. A policy of this size and its note fit into one API request body. */
 export const POLICY_MAX_BYTES = 100 * 1024;
 
 export type PolicyEffect = (typeof POLICY_EFFECTS)[number];
@@ -27,35 +27,35 @@ export type PolicyTool = (typeof POLICY_TOOLS)[number];
 export type PolicyRisk = (typeof POLICY_RISKS)[number];
 
 /**
- * One rule in its normal form: it has an id, single values are lists of one, nothing stands twice in a list. All its
- * conditions must hold together; a rule without any matches everything.
+ * One rule in normal form: it has an id, single values are lists of one, and lists have no duplicates. All its
+ * conditions must hold; a rule without conditions matches everything.
  */
 export interface PolicyRule {
   readonly id: string;
   readonly effect: PolicyEffect;
-  /** Names, or their beginnings ending `*`. */
+  /** Action names, or prefixes that end in `*`. */
   readonly action?: readonly string[];
   readonly tool?: readonly PolicyTool[];
-  /** Exclusive, where `amount_lte` is inclusive, so that steps meet without a gap. */
+  /** Exclusive, while `amount_lte` is inclusive, so that consecutive ranges leave no gap. */
   readonly amount_gt?: number;
   readonly amount_lte?: number;
   readonly risk?: readonly PolicyRisk[];
-  /** `example.com`, or `*.example.com` for what lies below it. */
+  /** `example.com`, or `*.example.com` for its subdomains. */
   readonly recipient_domains?: readonly string[];
-  /** No condition: who is asked or told. */
+  /** Not a condition: the channels to ask or notify. */
   readonly approvers?: readonly string[];
-  /** No condition. */
+  /** Not a condition. */
   readonly description?: string;
 }
 
-/** The first rule that matches decides. Its JSON is read again as the same document. */
+/** The first rule that matches decides. Parsing its JSON again gives the same document. */
 export interface PolicyDocument {
   readonly rules: readonly PolicyRule[];
 }
 
 type Reader<T> = (value: unknown, path: string) => T;
 
-/** How each field is read, in the order in which a rule is written. */
+/** The reader of each field, in the order in which we write a rule. */
 const FIELDS: { readonly [F in keyof PolicyRule]-?: Reader<Exclude<PolicyRule[F], undefined>> } = {
   id: readId,
   effect: oneOf(POLICY_EFFECTS),
@@ -72,8 +72,8 @@ const FIELDS: { readonly [F in keyof PolicyRule]-?: Reader<Exclude<PolicyRule[F]
 const FIELD_NAMES = Object.keys(FIELDS) as (keyof PolicyRule)[];
 
 /**
- * A policy from JSON. Throws POLICY_INVALID with the path of the first bad field, such as `rules[2].amount_lte`: of the
- * fields as they are written, then of those that are missing.
+ * Parses a policy from JSON. Throws POLICY_INVALID with the path of the first bad field, such as `rules[2].amount_lte`:
+ * first the fields in the order given, then missing ones.
  */
 export function parsePolicy(value: unknown): PolicyDocument {
   if (!isObject(value)) throw bad('policy', 'Write an object such as `{"rules": []}`.');
@@ -120,7 +120,8 @@ function readRule(value: unknown, index: number, idsTaken: Set<string>): PolicyR
     takeId(id, `${path}.id`, idsTaken);
     read.set('id', id);
   }
-  // Each field came from its own reader, and the order no longer depends on who wrote the document.
+  // Each value comes from its own field's reader, so the cast is safe; the fixed order makes the result independent of
+  // the author's order.
   const entries = FIELD_NAMES.filter((name) => read.has(name)).map((name) => [
     name,
     read.get(name),
@@ -157,7 +158,7 @@ function readDescription(value: unknown, path: string): string {
   return readText(value, path, POLICY_DESCRIPTION_MAX_CHARS);
 }
 
-/** One line of text that shows its characters in the order in which they are compared. */
+/** One line of text whose characters appear in the order in which we compare them. */
 function readText(value: unknown, path: string, maxChars: number): string {
   if (typeof value !== 'string' || value === '') throw bad(path, 'Write a non-empty text.');
   if (value.length > maxChars) throw bad(path, `Use at most ${maxChars} characters.`);
@@ -203,20 +204,20 @@ function valueOrList<T>(readItem: Reader<T>): Reader<readonly T[]> {
 function listOf<T>(readItem: Reader<T>): Reader<readonly T[]> {
   return (value, path) => {
     if (!Array.isArray(value)) throw bad(path, 'Write a list.');
-    // Nothing tells whether an empty list stands for nothing or for everything.
+    // We can't tell whether an empty list means nothing or everything.
     if (value.length === 0) throw bad(path, 'List at least one value, or leave the field out.');
     if (value.length > POLICY_ITEMS_MAX) throw bad(path, `Use at most ${POLICY_ITEMS_MAX}.`);
     return [...new Set(Array.from(value, (item: unknown, i) => readItem(item, `${path}[${i}]`)))];
   };
 }
 
-/** `rules[2].name`, with a name in quotes that could be mistaken for more of the path. */
+/** `rules[2].name`; quotes a name that could be mistaken for more of the path. */
 function member(path: string, name: string): string {
   if (!/^[A-Za-z_]\w{0,63}$/.test(name)) return `${path}[${quoted(name)}]`;
   return path === '' ? name : `${path}.${name}`;
 }
 
-/** Agents read the hint and not always the details, so the path stands in both. */
+/** Agents read the hint but not always the details, so both contain the path. */
 function bad(path: string, problem: string): ServiceError {
   return new ServiceError('POLICY_INVALID', { details: { path }, hint: `${path}: ${problem}` });
 }

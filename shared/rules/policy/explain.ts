@@ -6,9 +6,9 @@ import type { PolicyDocument, PolicyEffect, PolicyRule } from './document.ts';
 
 interface FailedCondition {
   readonly field: ConditionField;
-  /** What the rule asks for, such as `amount <= 100`. */
+  /** The rule's requirement, such as `amount <= 100`. */
   readonly wanted: string;
-  /** What the call has instead, such as `the amount is 250`. */
+  /** The call's actual value, such as `the amount is 250`. */
   readonly given: string;
 }
 
@@ -18,20 +18,23 @@ interface RuleTrace {
   /** The rule in words. */
   readonly says: string;
   readonly matched: boolean;
-  /** True of the first that matched, and of no other. */
+  /** True only for the first rule that matched. */
   readonly decides: boolean;
-  /** Every condition that did not hold; empty when it matched. */
+  /** Every condition that failed; empty if the rule matched. */
   readonly failed: readonly FailedCondition[];
 }
 
 export interface PolicyExplanation extends PolicyVerdict {
-  /** The answer and the rule it comes from, in one sentence. */
+  /** The effect and the rule it comes from, in one sentence. */
   readonly sentence: string;
-  /** Every rule in the order of the document, also those behind the one that decides. */
+  /** Every rule in document order, including those after the deciding one. */
   readonly trace: readonly RuleTrace[];
 }
 
-/** The verdict and how each rule came out. It tries the rules one by one: for people, not for every call. */
+/**
+ * The verdict and the result of each rule. It tests the rules one by one: use it to explain a policy to people, not on
+ * every call.
+ */
 export function explainPolicy(policy: PolicyDocument, subject: PolicySubject): PolicyExplanation {
   const failures = policy.rules.map((rule) => failedOf(rule, subject));
   const deciding = failures.findIndex((failed) => failed.length === 0);

@@ -1,13 +1,13 @@
-/** A pattern taken apart: a whole text, or the end of it that stays fixed. */
+/** A pattern in parts: a whole text, or its fixed start or end. */
 interface Pattern {
   readonly fixed: string;
-  /** More may stand on the other side of what is fixed. */
+  /** Other characters may come before or after the fixed part. */
   readonly open: boolean;
 }
 
 /**
- * Which rules have a pattern that matches a text. The text and its beginnings (or ends) are looked up, so that the number
- * of patterns does not count.
+ * Finds the rules with a pattern that matches a text. It looks up the text and its prefixes (or suffixes), so the
+ * number of patterns doesn't affect the time.
  */
 export class PatternIndex {
   readonly #rules: number;
@@ -16,7 +16,7 @@ export class PatternIndex {
   readonly #open = new Map<string, number[]>();
   readonly #openLengths = new Set<number>();
 
-  /** `part` gives the beginning or the end of a text with this length: the side on which patterns are fixed. */
+  /** `part` returns the start or the end of a text with this length: the side on which patterns are fixed. */
   constructor(rules: number, part: (text: string, length: number) => string) {
     this.#rules = rules;
     this.#part = part;
@@ -30,7 +30,7 @@ export class PatternIndex {
     if (open) this.#openLengths.add(fixed.length);
   }
 
-  /** 1 at the place of each rule that matches the text; null when none does. */
+  /** 1 at the index of each rule that matches the text; null if none does. */
   hits(text: string): Uint8Array | null {
     const found = [this.#whole.get(text)];
     for (const length of this.#openLengths) {

@@ -4,24 +4,24 @@ import type { SubjectTool } from './subject.ts';
 import type { PolicyDocument, PolicyRule } from './document.ts';
 import { domainCovers } from './domain.ts';
 
-/** A rule that decides nothing, whatever is asked. */
+/** A rule that can never decide. */
 export interface IdleRule {
   readonly rule: string;
-  /** The rule before it that is broader, or null when it contradicts itself. */
+  /** The earlier rule that covers it, or null if the rule contradicts itself. */
   readonly by: string | null;
-  /** Why, and what to do, for whoever approves the policy. */
+  /** The reason and what to do, for the policy's approver. */
   readonly message: string;
 }
 
-/** A rule with the calls it can match at all, which its conditions settle between them. */
+/** A rule with the tools whose calls it can match, as its conditions determine. */
 interface Reach {
   readonly rule: PolicyRule;
   readonly tools: readonly SubjectTool[];
 }
 
 /**
- * Rules that can never decide: they contradict themselves, or one rule before them matches everything they match. What is
- * listed is certain; a rule that only several others cover between them is not found.
+ * Rules that can never decide: they contradict themselves, or one earlier rule matches everything they match. The list
+ * is certain but not complete: it misses rules that only several earlier rules cover together.
  */
 export function shadowedRules({ rules }: PolicyDocument): IdleRule[] {
   const idle: IdleRule[] = [];
@@ -45,7 +45,7 @@ function shadow(rule: PolicyRule, by: PolicyRule): IdleRule {
   return { rule: rule.id, by: by.id, message };
 }
 
-/** Why no call can ever match the rule, or null. */
+/** Why no call can ever match the rule, or null if one can. */
 function contradictionOf({ rule, tools }: Reach): string | null {
   const { id, amount_gt, amount_lte } = rule;
   if (amount_gt !== undefined && amount_lte !== undefined && amount_gt >= amount_lte) {
@@ -61,19 +61,19 @@ function contradictionOf({ rule, tools }: Reach): string | null {
   );
 }
 
-/** Whether each condition of the earlier rule follows from those of the later one. */
+/** Whether the later rule's conditions imply each condition of the earlier one. */
 function covers(earlier: Reach, later: Reach): boolean {
   return (
     later.tools.every((tool) => earlier.tools.includes(tool)) &&
     coversAmounts(earlier.rule, later.rule) &&
     coversList(earlier.rule.risk, later.rule.risk, (broad, narrow) => broad === narrow) &&
-    // A narrower pattern is itself a text that the broader one matches: `pay*` begins as `p*` asks.
+    // A broader pattern matches a narrower one as if it were a text: `p*` matches `pay*`.
     coversList(earlier.rule.action, later.rule.action, matchesType) &&
     coversRecipients(earlier.rule, later.rule)
   );
 }
 
-/** Whether what matches one of the later values matches one of the earlier ones. No values: no condition. */
+/** Whether everything that matches a later value also matches an earlier one. Undefined means no condition. */
 function coversList<T>(
   earlier: readonly T[] | undefined,
   later: readonly T[] | undefined,
@@ -92,7 +92,7 @@ function coversAmounts(earlier: PolicyRule, later: PolicyRule): boolean {
 
 function coversRecipients(earlier: PolicyRule, later: PolicyRule): boolean {
   const domains = earlier.recipient_domains;
-  // One recipient at a domain says nothing of the others, which the earlier rule asks for too.
+  // The later rule needs one matching recipient; the earlier one needs all of them to match.
   if (domains && wantsAllRecipients(earlier.effect) && !wantsAllRecipients(later.effect))
     return false;
   return coversList(domains, later.recipient_domains, domainCovers);

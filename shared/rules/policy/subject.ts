@@ -3,15 +3,15 @@ import type { PolicyRisk, PolicyTool } from './document.ts';
 export type SubjectTool = 'ask_approval' | PolicyTool;
 
 /**
- * What is to be decided. Only ask_approval has an action and an amount, and only email_send has recipients: given to
- * another tool they count as absent, and a condition on what is absent never holds.
+ * A call to decide on. Only ask_approval has an action and an amount, and only email_send has recipients. We ignore
+ * these fields for other tools, and a condition on a missing field never holds.
  */
 export interface PolicySubject {
   readonly tool: SubjectTool;
   readonly action: string | null;
-  /** A finite number; anything else counts as absent. */
+  /** A finite number; anything else counts as missing. */
   readonly amount: number | null;
   readonly risk: PolicyRisk | null;
-  /** One of each recipient, repeats or not, in any case; none at all counts as absent. */
+  /** The domain of each recipient, in any case, with or without repeats; an empty list counts as missing. */
   readonly recipientDomains: readonly string[] | null;
 }
