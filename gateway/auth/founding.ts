@@ -60,7 +60,10 @@ export class Founding {
     return this.#deps.control.accounts.projectsOf(accountId);
   }
 
-  /** LOGIN_NOT_VERIFIED, LOGIN_EXPIRED, LOGIN_CONSUMED, SLUG_TAKEN, PROJECT_LIMIT_REACHED. */
+  /**
+   * Creates a project and its first key. LOGIN_NOT_VERIFIED, LOGIN_EXPIRED, LOGIN_CONSUMED, SLUG_TAKEN,
+   * PROJECT_LIMIT_REACHED.
+   */
   createProject(
     input: z.output<typeof projectInput>,
     idempotencyKey: string | null,
@@ -69,7 +72,7 @@ export class Founding {
     return this.#once(use, () => this.#createProject(use, input));
   }
 
-  /** LOGIN_NOT_VERIFIED, LOGIN_EXPIRED, LOGIN_CONSUMED, NOT_FOUND, KEY_LIMIT_REACHED. */
+  /** Creates a key of a project. LOGIN_NOT_VERIFIED, LOGIN_EXPIRED, LOGIN_CONSUMED, NOT_FOUND, KEY_LIMIT_REACHED. */
   createKey(input: z.output<typeof keyInput>, idempotencyKey: string | null): Promise<KeyAnswer> {
     const use = this.#useOf('key', input, idempotencyKey);
     return this.#once(use, () => this.#createKey(use, input));

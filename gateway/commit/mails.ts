@@ -172,8 +172,8 @@ export interface ReportOnMessage {
   readonly messageId: string;
   readonly recipient: MailReport['recipients'][number];
   /**
-   * Who sent the report: a server that answered to the message's return path, or a sender (verified or not) who knows
-   * the Message-ID.
+   * Who sent the report: the sender wrote to the message's return path, as mail servers do, or (verified or not)
+   * knows only its Message-ID.
    */
   readonly by: 'return_path' | 'somebody_verified' | 'somebody';
 }
@@ -208,7 +208,8 @@ export async function applyReport(
 
 /**
  * Whether a report may suppress an address or block all sending. Anyone who got a copy of an answer knows the
- * Message-ID and could misuse it. Only feedback loops identify mails by it, and they sign their reports.
+ * Message-ID and could fake a report. Feedback loops also identify mails by it, but they sign their reports, so a
+ * verified complaint counts.
  */
 function isBelieved(code: Meaning['code'], by: ReportOnMessage['by']): boolean {
   return by === 'return_path' || (code === 'complained' && by === 'somebody_verified');

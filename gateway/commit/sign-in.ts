@@ -25,7 +25,7 @@ interface Founding {
 }
 
 /**
- * Sets up a project's owner and first key. If another process has already finished the reservation, it only adds the
+ * Sets up a project's owner and first key. If another call has already finished the reservation, it only adds the
  * key.
  */
 export const foundProject: Command<Founding, null> = {

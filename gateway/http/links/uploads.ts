@@ -78,7 +78,7 @@ export class Uploads {
     return { status: 'received', size_bytes };
   }
 
-  /** Yields the body until the upload expires, so that a slow sender learns of the expiry at once. */
+  /** Yields the body until the upload expires, so that it also refuses a sender who trickles bytes. */
   async *#whileOpen(upload: UploadRow, request: IncomingMessage): AsyncGenerator<Uint8Array> {
     // If the iterator destroyed the request, the gateway couldn't answer it.
     const body: AsyncIterable<Uint8Array> = request.iterator({ destroyOnReturn: false });
