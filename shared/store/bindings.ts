@@ -1,6 +1,6 @@
 import type { SqlValue } from './driver.ts';
 
-/** The values of a statement; throws where one is what no driver stores as it is. */
+/** Returns the values of a statement; throws TypeError for a value that no driver stores unchanged. */
 export function checked(params: readonly SqlValue[]): SqlValue[] {
   for (const value of params) {
     if (!bindable(value)) {
@@ -23,7 +23,7 @@ function bindable(value: unknown): boolean {
   }
 }
 
-/** By its first word. */
+/** Judges a statement by its first word. */
 export function onlyReads(sql: string): boolean {
   return /^\s*(SELECT|WITH|PRAGMA|EXPLAIN)\b/i.test(sql);
 }

@@ -2,21 +2,24 @@ import type { Row, Tx } from './driver.ts';
 
 interface BlobPin {
   readonly digest: string;
-  /** The process, by a random name. */
+  /** A random name of the process. */
   readonly holder: string;
-  /** Milliseconds. */
+  /** Unix time in milliseconds. */
   readonly until: number;
 }
 
 interface BlobErasure {
   readonly digest: string;
-  /** The attempt, by a random name. */
+  /** A random name of the attempt. */
   readonly claim: string;
-  /** Milliseconds. */
+  /** Unix time in milliseconds. */
   readonly until: number;
 }
 
-/** Who is about to name a blob, and who erases one: of a digest never both at a time. */
+/**
+ * Pins blobs that a row is about to refer to, and claims blobs for erasure. No digest is pinned and claimed at the same
+ * time.
+ */
 export class BlobPinRepository {
   readonly #tx: Tx;
 
@@ -24,7 +27,7 @@ export class BlobPinRepository {
     this.#tx = tx;
   }
 
-  /** Pins a digest, unless it is being erased; whether it did. */
+  /** Pins a digest unless someone is erasing it; returns whether it did. */
   async pin({ digest, holder, until }: BlobPin, now: number): Promise<boolean> {
     await this.#dropLapsedErasure(digest, now);
     const changed = await this.#tx.run(
@@ -36,7 +39,7 @@ export class BlobPinRepository {
     return changed > 0;
   }
 
-  /** Whether there was such a pin. */
+  /** Extends a pin; returns whether the pin still existed. */
   async renew({ digest, holder, until }: BlobPin): Promise<boolean> {
     const changed = await this.#tx.run(
       'UPDATE blob_pin SET until = ? WHERE digest = ? AND holder = ?',
@@ -45,12 +48,15 @@ export class BlobPinRepository {
     return changed > 0;
   }
 
-  /** Lets go of a digest, which a pin of somebody else still keeps. */
+  /** Removes this holder's pin; other holders' pins keep the digest. */
   async unpin(digest: string, holder: string): Promise<void> {
     await this.#tx.put('DELETE FROM blob_pin WHERE digest = ? AND holder = ?', [digest, holder]);
   }
 
-  /** Begins the erasure of a digest that no row names, nobody has pinned and nobody erases; whether it did. */
+  /**
+   * Claims a digest for erasure if no row refers to it, nobody has pinned it and nobody else is erasing it; returns
+   * whether it did.
+   */
   async claim({ digest, claim, until }: BlobErasure, now: number): Promise<boolean> {
     await this.#dropLapsedErasure(digest, now);
     await this.#tx.put('DELETE FROM blob_pin WHERE digest = ? AND until <= ?', [digest, now]);
@@ -64,7 +70,7 @@ export class BlobPinRepository {
     return changed > 0;
   }
 
-  /** Ends an erasure; false when it had lapsed and somebody has seen that. */
+  /** Ends an erasure; false if it had lapsed and someone else has removed it. */
   async endErasure(digest: string, claim: string): Promise<boolean> {
     const changed = await this.#tx.run('DELETE FROM blob_erasure WHERE digest = ? AND claim = ?', [
       digest,
@@ -73,7 +79,7 @@ export class BlobPinRepository {
     return changed > 0;
   }
 
-  /** Deletes pins and erasures past their time, at most `limit` of each; returns their digests, each once. */
+  /** Deletes expired pins and erasures, at most `limit` of each; returns their distinct digests. */
   async deleteLapsed(now: number, limit: number): Promise<{ count: number; digests: string[] }> {
     const lapsed = (table: 'blob_pin' | 'blob_erasure'): Promise<(Row & { digest: string })[]> =>
       this.#tx.all(`SELECT digest FROM ${table} WHERE until <= ? ORDER BY until LIMIT ?`, [
@@ -96,7 +102,7 @@ export class BlobPinRepository {
     return (row?.['due'] as number | null | undefined) ?? null;
   }
 
-  /** What its process does late takes nothing away that counts: see `SharedPins`. */
+  /** If the process of a lapsed erasure still deletes the bytes later, it does no harm: see `SharedPins`. */
   async #dropLapsedErasure(digest: string, now: number): Promise<void> {
     await this.#tx.put('DELETE FROM blob_erasure WHERE digest = ? AND until <= ?', [digest, now]);
   }

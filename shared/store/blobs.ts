@@ -6,20 +6,26 @@ interface BlobRow extends Row {
   size_bytes: number;
 }
 
-/** How many rows name each blob. The bytes are elsewhere; a row here is what keeps them. */
+/**
+ * Counts the rows that refer to each blob. The bytes are stored elsewhere, and they stay as long as the row here
+ * exists.
+ */
 export class BlobRepository {
   readonly #tx: Tx;
   readonly #pinHolder: string | null;
 
-  /** `pinHolder`: who pins blobs before they are named here; null where nobody else could erase them. */
+  /**
+   * `pinHolder`: the name under which this process pins blobs before a row refers to them; null if nobody else can
+   * erase them.
+   */
   constructor(tx: Tx, pinHolder: string | null) {
     this.#tx = tx;
     this.#pinHolder = pinHolder;
   }
 
   /**
-   * UNAVAILABLE when no row names the blob and the pin of it is gone: it lapsed, because this process stood still for
-   * long, and the bytes may have been erased since.
+   * UNAVAILABLE if no row refers to the blob and its pin has lapsed, because this process stood still for long: someone
+   * may have erased the bytes since.
    */
   async addReference(digest: string, sizeBytes: number): Promise<void> {
     if (this.#pinHolder !== null) return this.#addPinned(digest, sizeBytes, this.#pinHolder);
@@ -40,7 +46,7 @@ export class BlobRepository {
     if (changed === 0) throw unavailable(1, new Error(`The pin of blob ${digest} has lapsed.`));
   }
 
-  /** True when this was the last reference: the bytes may go after the commit. */
+  /** True if this was the last reference: the bytes may be deleted after the commit. */
   async dropReference(digest: string): Promise<boolean> {
     await this.#tx.put('UPDATE blob SET refs = refs - 1 WHERE digest = ?', [digest]);
     return (await this.#tx.run('DELETE FROM blob WHERE digest = ? AND refs <= 0', [digest])) > 0;
@@ -56,7 +62,7 @@ export class BlobRepository {
     return Number((await this.#tx.get('SELECT count(*) AS count FROM blob'))?.['count']);
   }
 
-  /** Blobs in the order of their digests, from the first one after `after`. */
+  /** Blobs in digest order, starting after `after`. */
   page(after: string, limit: number): Promise<BlobRow[]> {
     return this.#tx.all<BlobRow>(
       'SELECT digest, size_bytes FROM blob WHERE digest > ? ORDER BY digest LIMIT ?',

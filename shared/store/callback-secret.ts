@@ -1,15 +1,15 @@
 import type { Row, Tx } from './driver.ts';
 
-/** What callbacks of requests are signed with; both secrets are sealed. */
+/** The secrets that sign request callbacks; both are sealed. */
 export interface CallbackSecretRow extends Row {
   secret: Uint8Array;
   created_at: string;
-  /** The one before, which signs as well until the time beside it. */
+  /** The previous secret, which also signs until `previous_valid_until`. */
   previous: Uint8Array | null;
   previous_valid_until: number | null;
 }
 
-/** The one secret of a project for the callbacks of its requests. */
+/** The one secret of a project that signs its request callbacks. */
 export class CallbackSecretRepository {
   readonly #tx: Tx;
 

@@ -11,9 +11,9 @@ export interface ChannelRow extends Row {
   owner: number;
   /** Sealed: an email address, or a Telegram chat and user as JSON. */
   address: Uint8Array | null;
-  /** Keyed: finds an address again without telling it. */
+  /** A keyed hash, which finds an address without revealing it. */
   address_hash: string | null;
-  /** As `a***@example.com`. */
+  /** Such as `a***@example.com`. */
   masked: string | null;
   created_at: string;
   created_by: string | null;
@@ -25,7 +25,7 @@ export interface ChannelRow extends Row {
 const COLUMNS =
   'id, kind, label, status, owner, address, address_hash, masked, created_at, created_by, verified_at, activated_at, last_used_at';
 
-/** The people of a project, by the ways to reach them. */
+/** The people of a project, as channels that reach them. */
 export class ChannelRepository {
   readonly #tx: Tx;
 
@@ -33,14 +33,14 @@ export class ChannelRepository {
     this.#tx = tx;
   }
 
-  /** All but those removed, the owner first. */
+  /** All channels except removed ones, the owner first. */
   list(): Promise<ChannelRow[]> {
     return this.#tx.all<ChannelRow>(
       `SELECT ${COLUMNS} FROM channel WHERE status <> 'removed' ORDER BY owner DESC, id`,
     );
   }
 
-  /** A channel that was not removed. */
+  /** A channel that nobody has removed. */
   find(id: string): Promise<ChannelRow | undefined> {
     return this.#tx.get<ChannelRow>(
       `SELECT ${COLUMNS} FROM channel WHERE id = ? AND status <> 'removed'`,
@@ -48,7 +48,7 @@ export class ChannelRepository {
     );
   }
 
-  /** Also one that was removed: what it decided stays its decision. */
+  /** Also finds a removed channel, because its decisions remain on record. */
   findEver(id: string): Promise<ChannelRow | undefined> {
     return this.#tx.get<ChannelRow>(`SELECT ${COLUMNS} FROM channel WHERE id = ?`, [id]);
   }
@@ -66,7 +66,7 @@ export class ChannelRepository {
     );
   }
 
-  /** When the last but so many was added, also if it was removed since; null when there were fewer. */
+  /** When the `count`-th newest channel was added, counting removed ones; null if there are fewer. */
   async addedBefore(count: number): Promise<string | null> {
     const row = await this.#tx.get<{ created_at: string }>(
       'SELECT created_at FROM channel ORDER BY id DESC LIMIT 1 OFFSET ?',
@@ -124,7 +124,7 @@ export class ChannelRepository {
     );
   }
 
-  /** The address goes with it. */
+  /** Also deletes the address. */
   async remove(id: string, nowIso: string): Promise<void> {
     await this.#tx.put(
       "UPDATE channel SET status = 'removed', removed_at = ?, address = NULL, address_hash = NULL, masked = NULL WHERE id = ?",
@@ -137,7 +137,7 @@ export class ChannelRepository {
     await this.#tx.put('UPDATE channel SET last_used_at = ? WHERE id = ?', [nowIso, id]);
   }
 
-  /** Replaces the links that were sent before. */
+  /** Replaces earlier links. */
   async setToken(
     channelId: string,
     token: { readonly hash: string; readonly expiresAt: number; readonly now: number },
@@ -149,7 +149,7 @@ export class ChannelRepository {
     );
   }
 
-  /** When the link of a channel that is not yet confirmed was made; null without one. */
+  /** When the current link of an unverified channel was made; null if it has none. */
   async tokenMadeAt(channelId: string): Promise<number | null> {
     const row = await this.#tx.get(
       'SELECT max(created_at) AS at FROM channel_token WHERE channel_id = ?',
@@ -158,7 +158,7 @@ export class ChannelRepository {
     return (row?.['at'] as number | null | undefined) ?? null;
   }
 
-  /** The channel that a link confirms, or has confirmed. */
+  /** The channel that this link verifies or has verified. */
   async byToken(tokenHash: string, now: number): Promise<ChannelRow | undefined> {
     const row = await this.#tx.get<{ channel_id: string }>(
       'SELECT channel_id FROM channel_token WHERE token_hash = ? AND expires_at > ?',

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** So many closed connections are waited for before their files are asked back, or so long after the first of them. */
+/** Ask V8 to collect after this many closed connections, or this long after the first of them. */
 const CLOSED_MAX = 256;
 const AFTER_MS = 10_000;
 
@@ -10,9 +10,9 @@ let timer: NodeJS.Timeout | null = null;
 let gc: NodeJS.GCFunction | null = null;
 
 /**
- * To be called when a connection was closed. The driver has no call that ends a statement: a connection keeps its files
- * open until V8 has collected the last of its statements, and V8, which sees only small objects, is in no hurry. Where
- * databases are opened and closed all the time it is asked to collect; each thread does for its own.
+ * Call this after closing a connection. The driver can't finalize a statement: a connection keeps its files open until
+ * V8 collects its last statement, and V8 sees only small objects and isn't in a hurry. A process that opens and closes
+ * databases all the time must therefore ask for a collection; each thread does so for its own connections.
  */
 export function connectionClosed(): void {
   closed += 1;
@@ -25,7 +25,7 @@ function collect(): void {
   timer = null;
   closed = 0;
   gc ??= exposed();
-  // Not within the call that has closed the last one, which still holds it.
+  // The call that closed the last connection still references it, so collect later.
   setImmediate(() => gc?.());
 }
 

@@ -15,9 +15,9 @@ interface Prepared {
 }
 
 /**
- * One connection of the `libsql` package, with the package's hazards fenced:
- * a boolean, a plain object or an odd type bound to a statement aborts the whole process; text with NUL reads back
- * cut; rows carry a `_metadata` key. All are refused or stripped here and nowhere else.
+ * One connection of the `libsql` package. It guards against the package's hazards, and only this class does: a boolean,
+ * plain object or unusual type bound to a statement aborts the whole process; text with NUL reads back cut; rows carry
+ * a `_metadata` key.
  */
 export class Connection {
   readonly #database: Libsql.Database;
@@ -51,12 +51,13 @@ export class Connection {
     this.#database.exec(sql);
   }
 
-  /** Runs one statement on a thread of the driver, so that its disk waits do not hold the event loop. */
+  /** Runs one statement on a driver thread, so that its disk waits don't block the event loop. */
   async execOffLoop(sql: string): Promise<void> {
-    // The driver's thread does not keep the process alive: without this it could end in the middle of a commit.
+    // The driver's thread doesn't keep the process alive; without this timer the process could exit in the middle of a
+    // commit.
     const alive = setTimeout(() => undefined, KEEP_ALIVE_MS);
     try {
-      // The asynchronous half of the package works on the same native handle as the synchronous one.
+      // The package's asynchronous and synchronous APIs share the same native handle.
       await LibsqlAsync.prototype.exec.call(this.#database, sql);
     } finally {
       clearTimeout(alive);
@@ -74,7 +75,7 @@ export class Connection {
     const known = this.#prepared.get(sql);
     if (known) return known;
     const statement = this.#database.prepare(sql);
-    // What changes rows goes through `run`, which is how a job is known to have written.
+    // Statements that change rows must go through `run`, because that is how we know that a job wrote something.
     if (statement.reader && !onlyReads(sql)) {
       throw new Error('RETURNING is not supported.');
     }
@@ -86,7 +87,7 @@ export class Connection {
   }
 }
 
-/** What a connection takes in place of a path, so that it cannot change the file, nor fold its log in at the end. */
+/** An address to pass instead of a path; the connection can't change the file or checkpoint its log on close. */
 export function readOnlyAddress(path: string): string {
   return `${pathToFileURL(path).href}?mode=ro`;
 }
@@ -99,13 +100,13 @@ function toRow(columns: readonly string[], values: readonly SqlValue[]): Row {
   return row;
 }
 
-/** A disk that failed a write or a sync; a full disk is not that: it rolls back cleanly and recovers. */
+/** A failed disk write or sync. A full disk doesn't count: SQLite rolls back cleanly and recovers. */
 export function isDiskFailure(error: unknown): error is Error {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return code.startsWith('SQLITE_IOERR') || code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB';
 }
 
-/** Throws unless a connection is set as it must be. */
+/** Throws unless the connection has this setting. */
 export function assertPragma(connection: Connection, name: string, wanted: number): void {
   const row = connection.get(`PRAGMA ${name}`);
   const value = row && Object.values(row)[0];

@@ -3,26 +3,26 @@ import type { EventStatus } from '../rules/event-state.ts';
 import { keptSince } from '../rules/retention.ts';
 import type { Row, SqlValue, Tx } from './driver.ts';
 
-/** An event on its way to one address. */
+/** The delivery of an event to one address. */
 export interface DeliveryRow extends Row {
   id: string;
   event_seq: number;
-  /** Null for the callback of a request. */
+  /** Null for a request's callback. */
   route_id: string | null;
   request_id: string | null;
   url: string;
   destination: string;
   status: DeliveryStatus;
   attempts: number;
-  /** Those made before the round at hand. */
+  /** Attempts in earlier rounds. */
   attempts_before: number;
-  /** When the next attempt is due; null once nothing is. */
+  /** When the next attempt is due, in milliseconds; null if none is. */
   due_at: number | null;
   created_at: string;
   finished_at: string | null;
 }
 
-/** A delivery as the log of a route shows it. */
+/** A delivery as a route's log shows it. */
 export interface LoggedDelivery extends DeliveryRow {
   event_id: string;
   event_type: string;
@@ -37,7 +37,7 @@ export interface AttemptRow extends Row {
   response: string | null;
 }
 
-/** The event behind a delivery. */
+/** The event that a delivery sends. */
 interface CarriedEvent extends Row {
   id: string;
   source: string;
@@ -54,7 +54,7 @@ const DUE_IDS =
   "SELECT id FROM delivery WHERE destination = ? AND status = 'pending' AND due_at <= ? ORDER BY due_at, id LIMIT ?";
 const FIND = `SELECT ${COLUMNS} FROM delivery d WHERE d.id = ?`;
 
-/** What is pushed to callbacks, and the log of it. */
+/** Deliveries to callbacks, and their log. */
 export class DeliveryRepository {
   readonly #tx: Tx;
 
@@ -89,7 +89,7 @@ export class DeliveryRepository {
     return this.#tx.get<DeliveryRow>(FIND, [id]);
   }
 
-  /** Every destination to which something is due. One step in the index each, however long its queue is. */
+  /** Every destination with a due delivery. Takes one index step per destination, however long its queue is. */
   async dueDestinations(now: number): Promise<string[]> {
     const found: string[] = [];
     for (const { destination, dueAt } of await this.#firstOfEach(0)) {
@@ -98,13 +98,13 @@ export class DeliveryRepository {
     return found;
   }
 
-  /** The first time after `now` at which something is due. */
+  /** The first time after `now` when a delivery is due. */
   async nextDueAfter(now: number): Promise<number | null> {
     const times = (await this.#firstOfEach(now + 1)).map(({ dueAt }) => dueAt);
     return times.length > 0 ? Math.min(...times) : null;
   }
 
-  /** The earliest due time from `from` on, of each destination that has one. */
+  /** For each destination, the earliest due time that isn't before `from`. */
   async #firstOfEach(from: number): Promise<{ destination: string; dueAt: number }[]> {
     const rows = await this.#tx.all<{ destination: string; due_at: number | null }>(
       `WITH RECURSIVE place(destination) AS (
@@ -122,13 +122,13 @@ export class DeliveryRepository {
     );
   }
 
-  /** What is due to a destination, the longest waiting first. Read from the index alone. */
+  /** The due deliveries of a destination, longest waiting first. Reads only the index. */
   async dueIds(destination: string, now: number, limit: number): Promise<string[]> {
     const rows = await this.#tx.all<{ id: string }>(DUE_IDS, [destination, now, limit]);
     return rows.map(({ id }) => id);
   }
 
-  /** Makes all of them due at another time. */
+  /** Gives all of them a new due time. */
   async deferAll(ids: readonly string[], dueAt: number): Promise<void> {
     await this.#tx.put(
       'UPDATE delivery SET due_at = ? WHERE id IN (SELECT value FROM json_each(?))',
@@ -136,7 +136,7 @@ export class DeliveryRepository {
     );
   }
 
-  /** Makes those of them due at another time that still are due when their claim lapses. */
+  /** Gives a new due time to those that are still due when their claim lapses. */
   async giveBack(
     ids: readonly string[],
     { claimedUntil, dueAt }: { readonly claimedUntil: number; readonly dueAt: number },
@@ -147,7 +147,7 @@ export class DeliveryRepository {
     );
   }
 
-  /** It has come to an end. */
+  /** Ends a delivery. */
   async finish(
     id: string,
     end: {
@@ -170,7 +170,7 @@ export class DeliveryRepository {
     ]);
   }
 
-  /** Begins another round for one that has come to an end. */
+  /** Starts a new round of attempts for a finished delivery. */
   async revive(id: string, now: number): Promise<void> {
     await this.#tx.put(
       "UPDATE delivery SET status = 'pending', attempts_before = attempts, due_at = ?, finished_at = NULL WHERE id = ?",
@@ -178,7 +178,7 @@ export class DeliveryRepository {
     );
   }
 
-  /** Makes at most `limit` pending ones of a route due that are not yet; returns how many. */
+  /** Makes up to `limit` pending deliveries of a route due now; returns how many. */
   hasten(routeId: string, now: number, limit: number): Promise<number> {
     return this.#tx.run(
       `UPDATE delivery SET due_at = ?1 WHERE id IN (SELECT id FROM delivery
@@ -202,7 +202,7 @@ export class DeliveryRepository {
     );
   }
 
-  /** The newest attempts of a delivery, newest first. */
+  /** The latest attempts of a delivery, newest first. */
   attempts(deliveryId: string, limit: number): Promise<AttemptRow[]> {
     return this.#tx.all<AttemptRow>(
       'SELECT attempt, at, status_code, duration_ms, error, response FROM delivery_attempt WHERE delivery_id = ? ORDER BY attempt DESC LIMIT ?',
@@ -210,7 +210,7 @@ export class DeliveryRepository {
     );
   }
 
-  /** Where the deliveries of an event by routes stand. */
+  /** The states of an event's deliveries by routes. */
   async statusesOf(eventSeq: number): Promise<DeliveryStatus[]> {
     const rows = await this.#tx.all<{ status: DeliveryStatus }>(
       'SELECT status FROM delivery WHERE event_seq = ? AND route_id IS NOT NULL',
@@ -227,7 +227,7 @@ export class DeliveryRepository {
     );
   }
 
-  /** Deliveries of a route that were given up, are still kept, and whose events nobody has taken back since; oldest first. */
+  /** Dead deliveries of a route that are still kept and whose events are still dead; oldest first. */
   revivable(routeId: string, now: number, limit: number): Promise<DeliveryRow[]> {
     return this.#tx.all<DeliveryRow>(
       `SELECT ${COLUMNS} FROM delivery d CROSS JOIN event e ON e.seq = d.event_seq
@@ -236,7 +236,7 @@ export class DeliveryRepository {
     );
   }
 
-  /** Deliveries that a route gave back when it was disabled, and whose events are still pending; oldest first. */
+  /** Deliveries that a route cancelled when it was disabled and whose events are still pending; oldest first. */
   resumable(routeId: string, now: number, limit: number): Promise<DeliveryRow[]> {
     return this.#tx.all<DeliveryRow>(
       `SELECT ${COLUMNS} FROM delivery d CROSS JOIN event e ON e.seq = d.event_seq
@@ -245,7 +245,7 @@ export class DeliveryRepository {
     );
   }
 
-  /** How many of a route are under way, and how many were given up. */
+  /** How many deliveries of a route are pending, and how many are dead. */
   async countsOf(routeId: string, now: number): Promise<{ pending: number; dead: number }> {
     const row = await this.#tx.get(
       `SELECT (SELECT count(*) FROM delivery WHERE route_id = ?1 AND status = 'pending') AS pending,
@@ -255,7 +255,7 @@ export class DeliveryRepository {
     return { pending: Number(row?.['pending'] ?? 0), dead: Number(row?.['dead'] ?? 0) };
   }
 
-  /** A page of a route's log, newest first; `beforeId` is empty for the first. */
+  /** A page of a route's log, newest first; `beforeId` is empty for the first page. */
   page(filter: {
     readonly routeId: string;
     readonly status?: DeliveryStatus | undefined;
@@ -266,7 +266,7 @@ export class DeliveryRepository {
     const { routeId, status, beforeId, limit, now } = filter;
     const since = keptSince(now);
     const wanted = status === undefined ? STATUSES : [status];
-    // The index is sorted within a status: a page of each, then the newest of them.
+    // The index is sorted only within a status, so take a page of each status and merge them.
     const pages = wanted.map(
       () =>
         "SELECT id FROM (SELECT id FROM delivery WHERE route_id = ? AND status = ? AND id < ? AND (status = 'pending' OR created_at >= ?) ORDER BY id DESC LIMIT ?)",
@@ -281,7 +281,7 @@ export class DeliveryRepository {
     );
   }
 
-  /** The event is delivered by routes from now on: nobody may pull it. */
+  /** Routes deliver the event from now on, so agents can't pull it. */
   async setRouted(eventSeq: number): Promise<void> {
     await this.#tx.put('UPDATE event SET routed = 1 WHERE seq = ?', [eventSeq]);
   }
@@ -291,7 +291,7 @@ export class DeliveryRepository {
     await this.#tx.put('UPDATE event SET attempts = attempts + 1 WHERE seq = ?', [eventSeq]);
   }
 
-  /** Writes down where a routed event stands by its deliveries. */
+  /** Stores the state of a routed event. */
   async setEvent(
     eventSeq: number,
     state: {
@@ -315,7 +315,7 @@ export class DeliveryRepository {
     ]);
   }
 
-  /** When the oldest delivery began that has come to an end; null when there is none. */
+  /** When the oldest finished delivery was created; null if none is finished. */
   async oldestFinished(): Promise<string | null> {
     const row = await this.#tx.get(
       "SELECT created_at FROM delivery WHERE status <> 'pending' ORDER BY id LIMIT 1",
@@ -323,7 +323,7 @@ export class DeliveryRepository {
     return row ? String(row['created_at']) : null;
   }
 
-  /** Deletes finished deliveries that began before a time, with their attempts, at most `limit`; returns how many. */
+  /** Deletes up to `limit` finished deliveries created before a time, with their attempts; returns how many. */
   async deleteFinished(beforeIso: string, limit: number): Promise<number> {
     const rows = await this.#tx.all<{ id: string; created_at: string }>(
       "SELECT id, created_at FROM delivery WHERE status <> 'pending' ORDER BY id LIMIT ?",
@@ -338,5 +338,5 @@ export class DeliveryRepository {
   }
 }
 
-/** Sorts after every id. */
+/** Sorts after every delivery id. */
 const AFTER_ALL = 'dlv`';

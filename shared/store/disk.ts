@@ -4,10 +4,10 @@ import type { Tx } from './driver.ts';
 type Counter = 'keys' | 'key_bytes' | 'file_bytes' | 'upload_bytes';
 type Sums = Map<Counter | 'version', number>;
 
-/** Under this name the sums are carried from job to job. */
+/** The name under which jobs of a transaction share the totals. */
 const SUMS = 'disk.sums';
 
-/** The sums of the disk, kept in step with its rows by whoever changes them. */
+/** The totals of the disk. Any code that changes the disk's rows also updates them. */
 export class DiskRepository {
   readonly #tx: Tx;
 
@@ -29,7 +29,7 @@ export class DiskRepository {
     if (change !== 0) await this.#change(counter, change);
   }
 
-  /** The version of the next write of a key or a file: never given twice. */
+  /** The version for the next write of a key or file; never reused. */
   nextVersion(): Promise<number> {
     return this.#change('version', 1);
   }
@@ -46,7 +46,7 @@ export class DiskRepository {
     return sums;
   }
 
-  /** Summed up in memory for the whole transaction and written once at its end. */
+  /** Adds up changes in memory during the transaction and writes each total once at its end. */
   async #change(name: Counter | 'version', change: number): Promise<number> {
     const { group } = this.#tx;
     if (!group) throw new Error('Only a write changes the sums.');
@@ -59,7 +59,7 @@ export class DiskRepository {
     return value;
   }
 
-  /** Bytes that links sent in a calendar month, written `2026-01`. */
+  /** Bytes that download links sent in a calendar month, such as `2026-01`. */
   async transferred(month: string): Promise<number> {
     const row = await this.#tx.get('SELECT bytes FROM transfer WHERE month = ?', [month]);
     return Number(row?.['bytes'] ?? 0);

@@ -1,98 +1,102 @@
-/** What may be bound or read. Anything else is refused before it reaches the native driver, which would abort on it. */
+/**
+ * Values that statements can bind or return. We refuse anything else, because the native driver would abort the
+ * process.
+ */
 export type SqlValue = string | number | bigint | null | Uint8Array;
 export type Row = Record<string, SqlValue>;
 
-/** Statements of one transaction or snapshot; revoked when the function that got it settles. */
+/** Runs statements of one transaction or snapshot; unusable once the function that got it settles. */
 export interface Tx {
   get<T extends Row = Row>(sql: string, params?: readonly SqlValue[]): Promise<T | undefined>;
   all<T extends Row = Row>(sql: string, params?: readonly SqlValue[]): Promise<T[]>;
-  /** The number of rows changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, params?: readonly SqlValue[]): Promise<number>;
   /**
-   * The same where nobody needs the number: over a network it may travel with what comes next, and resolves before it
-   * has run. When it fails, so does what comes next, or the job.
+   * Like `run`, for callers that don't need the number. A remote driver may send the statement with the next one, so
+   * the promise can resolve before it has run. If it fails, the next statement or the job fails.
    */
   put(sql: string, params?: readonly SqlValue[]): Promise<void>;
-  /** What the jobs of one transaction share; absent in snapshots. */
+  /** State shared by the jobs of one transaction; missing in snapshots. */
   readonly group?: SharedByGroup;
 }
 
-/** One transaction holds the jobs of several callers. This is what they may hand to one another. */
+/** State shared by the jobs of one transaction, which may come from several callers. */
 export interface SharedByGroup {
-  /** What need not be read again by the next job, such as the newest ledger entry. Emptied when a job is undone. */
+  /** Values that the next job needn't read again, such as the newest ledger entry. Cleared when a job is undone. */
   readonly carried: Map<string, unknown>;
   /**
-   * Runs once before COMMIT for all jobs that asked under this name: for what they add up in `carried` and need to write
-   * only once. The job that asks has written something.
+   * Runs `finisher` once before COMMIT for all jobs that used this name. Use it to write totals from `carried` only
+   * once. The calling job counts as having written.
    */
   atEnd(name: string, finisher: (tx: Tx) => Promise<void>): void;
 }
 
-/** A transaction of the writer; its statements may change rows. */
+/** A transaction of the writer, which can change rows. */
 export type WriteTx = Tx & { readonly group: SharedByGroup };
 
-/** A statement that reads. */
+/** A statement that only reads. */
 export interface Query {
   readonly sql: string;
   readonly params: readonly SqlValue[];
 }
 
 export interface WriteOptions<T> {
-  /** Bytes this job holds while it is queued, for the queue's bound. */
+  /** The job's size in bytes while it is queued; counts towards the queue's limit. */
   readonly sizeBytes?: number;
   /**
-   * Runs when the job failed and its changes are undone, inside the same transaction: may record the refusal. What it
-   * throws is what the caller gets; what it returns is the job's result.
+   * Runs in the same transaction after the job failed and its changes were undone, for example to record the refusal.
+   * The caller gets the error that it throws, or the value that it returns.
    */
   readonly onError?: (tx: WriteTx, error: unknown) => Promise<T>;
   /**
-   * What the job will ask for, in these very words: over a network it is asked for all jobs of a transaction at once, before
-   * the first of them runs. Only for what a job of the same transaction cannot change, or tells by what is carried.
+   * The exact queries that the job will run. A remote driver sends those of all jobs in a transaction at once, before
+   * the first job runs. List only queries whose results no job in the transaction can change, or whose changes jobs see
+   * in `carried`.
    */
   readonly ahead?: readonly Query[];
 }
 
-/** Consistent snapshots of a database. Asynchronous throughout, so that a database over the network fits behind it. */
+/** Takes consistent snapshots of a database. Everything is asynchronous, so that remote databases fit the interface. */
 export interface Reader {
-  /** `fn` awaits nothing but its `Tx`. */
+  /** `fn` must await only its `Tx`. */
   read<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** The one writer of a database. */
+/** The only writer of a database. */
 export interface Writer {
   /**
-   * One atomic job, durable when the promise resolves. `fn` awaits nothing but its `Tx`, and may run a second time when
-   * another job of its transaction failed halfway.
+   * Runs one atomic job; it is durable when the promise resolves. `fn` must await only its `Tx`. It may run twice, if
+   * another job of its transaction fails halfway.
    */
   write<T>(fn: (tx: WriteTx) => Promise<T>, options?: WriteOptions<T>): Promise<T>;
-  /** Leaves nothing of deleted rows in logs beside the database, where there are such. */
+  /** Removes traces of deleted rows from the database's log, if it has one. */
   rotate(): Promise<void>;
-  /** Finishes what is queued first. */
+  /** Finishes queued jobs first. */
   close(): Promise<void>;
 }
 
-/** A place in the log of a database, which replicas follow. */
+/** A position in a database's log, which replicas follow. */
 export interface LogPosition {
-  /** Random; names one history of the file. Generations of another history mean something else. */
+  /** A random name for one history of the file. Generation numbers of different histories aren't comparable. */
   readonly epoch: string;
-  /** Counts how often the log was begun anew in this history, from 1. */
+  /** Counts the restarts of the log in this history, from 1. */
   readonly generation: number;
-  /** Frames of this generation that are committed. */
+  /** The number of committed frames in this generation. */
   readonly frames: number;
-  /** Bytes 8 to 15 of the header of each of them, as hex: SQLite's salts. Null while there is none. */
+  /** Bytes 8 to 15 of each frame's header in hex: SQLite's salts. Null if the generation has no frames. */
   readonly salts: string | null;
 }
 
-/** How far a database has come. */
+/** The current position of a database. */
 export interface ReplicationPosition {
   /** The number of the newest commit. */
   readonly position: number;
-  /** Null while nobody follows the log, and while it cannot be told from which frame on it may be read. */
+  /** Null if nobody follows the log, or if we don't know from which frame on it is readable. */
   readonly log: LogPosition | null;
 }
 
-/** A copy of the database file as it stood when a generation began. */
+/** A copy of the database file as it was when a generation began. */
 export interface BaseCopy {
   readonly epoch: string;
   readonly generation: number;
@@ -100,12 +104,14 @@ export interface BaseCopy {
   readonly sizeBytes: number;
 }
 
-/** A log that replicas may follow: kept in generations from the first `follow` on, for a day after the last. */
+/**
+ * A log that replicas can follow. It is kept in generations, from the first `follow` until a day after the last one.
+ */
 export interface FollowedLog {
-  /** How far the database has come. */
+  /** The current position of the database. */
   readonly replication: ReplicationPosition;
-  /** Asks that the log be kept; to be repeated every hour. UNAVAILABLE while somebody else is in the way. */
+  /** Asks to keep the log; repeat it every hour. UNAVAILABLE while another process is in the way. */
   follow(): Promise<ReplicationPosition>;
-  /** UNAVAILABLE when the log is not kept, and while somebody else is in the way. */
+  /** UNAVAILABLE if the log isn't kept, or while another process is in the way. */
   copyBase(): Promise<BaseCopy>;
 }

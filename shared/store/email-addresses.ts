@@ -1,20 +1,20 @@
 import type { Row, Tx } from './driver.ts';
 
-/** What is known of an address. Times are ISO text; null where it never happened. */
+/** Our record of an address. Times are ISO text, or null for things that never happened. */
 export interface EmailAddressRow extends Row {
   /** In lower case. */
   address: string;
-  /** When a mail last went there. */
+  /** When we last sent a mail to it. */
   sent_at: string | null;
-  /** When a verified mail last came from there. */
+  /** When it last sent us a verified mail. */
   received_at: string | null;
-  /** Since when nothing is sent there. */
+  /** Since when we send nothing to it. */
   suppressed_at: string | null;
   /** `bounce` or `complaint`. */
   suppressed_by: string | null;
 }
 
-/** Messages asked for and sent, and the reports that came. */
+/** Messages requested and sent, and the reports about them. */
 export interface EmailCounts extends Row {
   asked: number;
   sent: number;
@@ -24,7 +24,7 @@ export interface EmailCounts extends Row {
 
 type Counted = 'asked' | 'sent' | 'bounced' | 'complained';
 
-/** Addresses that mail goes to and comes from, and counts by the day. Days are those of UTC, `2026-01-31`. */
+/** Addresses that we exchange mail with, and daily counts. Days are in UTC, such as `2026-01-31`. */
 export class EmailAddressRepository {
   readonly #tx: Tx;
 
@@ -53,7 +53,7 @@ export class EmailAddressRepository {
     );
   }
 
-  /** The first reason stands. */
+  /** Keeps the first reason. */
   async suppress(address: string, by: 'bounce' | 'complaint', nowIso: string): Promise<void> {
     await this.#tx.put(
       `INSERT INTO email_address (address, suppressed_at, suppressed_by) VALUES (?, ?, ?)
@@ -63,7 +63,7 @@ export class EmailAddressRepository {
     );
   }
 
-  /** Adds to what a day counts; below 0 takes away. */
+  /** Adds `n` to a day's count; negative numbers subtract. */
   async count(day: string, what: Counted, n: number): Promise<void> {
     await this.#tx.put(
       `INSERT INTO email_day (day, ${what}) VALUES (?, ?) ON CONFLICT DO UPDATE SET ${what} = ${what} + excluded.${what}`,
@@ -71,7 +71,7 @@ export class EmailAddressRepository {
     );
   }
 
-  /** The sums of the days from one to another, both included. */
+  /** The totals from one day to another, inclusive. */
   async sums(firstDay: string, lastDay: string): Promise<EmailCounts> {
     const row = await this.#tx.get<EmailCounts>(
       `SELECT coalesce(sum(asked), 0) AS asked, coalesce(sum(sent), 0) AS sent,

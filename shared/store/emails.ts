@@ -1,22 +1,22 @@
 import type { Row, Tx } from './driver.ts';
 
-/** What one call sends, the same to each recipient. */
+/** The mail of one send call, the same for each recipient. */
 export interface EmailBatchRow extends Row {
   id: string;
   key_id: string;
-  /** The request that a person decides, if one does. */
+  /** The request that a person decides, if any. */
   request_id: string | null;
   /** The address in From. */
   sender: string;
   reply_to_inbox: number;
   subject: string;
-  /** Null once it is forgotten. */
+  /** Null once the content is deleted. */
   text: string | null;
   html: string | null;
-  /** JSON array of `StoredAttachment`. */
+  /** A JSON array of `StoredAttachment`. */
   attachments: string;
   created_at: string;
-  /** When its content is deleted, in milliseconds; null once it is. */
+  /** When the content gets deleted, in milliseconds; null after that. */
   forget_at: number | null;
 }
 
@@ -27,15 +27,15 @@ export interface EmailMessageRow extends Row {
   id: string;
   batch_id: string;
   recipient: string;
-  /** SHA-256 of what stands in the address that replies and reports come back to. */
+  /** SHA-256 of the token in the address for replies and reports. */
   token_hash: string;
   status: EmailStatus;
   attempts: number;
-  /** When it is tried (again), in milliseconds; null once it is not. */
+  /** When the next attempt is due, in milliseconds; null if none is. */
   due_at: number | null;
-  /** Set before its first byte goes to a server, and cleared when that has refused it. */
+  /** Set before we send the first byte to a server; cleared if the server refuses the message. */
   handed_at: number | null;
-  /** What became of it, where that is nothing good. */
+  /** What went wrong, if anything. */
   code: string | null;
   reason: string | null;
   sent_at: string | null;
@@ -57,7 +57,7 @@ const BATCH = [
 const MESSAGE =
   'id, batch_id, recipient, token_hash, status, attempts, due_at, handed_at, code, reason, sent_at';
 
-/** Mails that go out: calls, and the messages each of them makes. */
+/** Outgoing mail: send calls and their messages. */
 export class EmailRepository {
   readonly #tx: Tx;
 
@@ -97,7 +97,7 @@ export class EmailRepository {
     );
   }
 
-  /** In the order in which the call named the recipients. */
+  /** In the order of the call's recipients. */
   messagesOf(batchId: string): Promise<EmailMessageRow[]> {
     return this.#tx.all<EmailMessageRow>(
       `SELECT ${MESSAGE} FROM email_message WHERE batch_id = ? ORDER BY id`,
@@ -118,7 +118,7 @@ export class EmailRepository {
     );
   }
 
-  /** Ids of messages of which nothing has left yet and something may, behind one of them. */
+  /** Ids, after `afterId`, of messages that may still go out and of which we haven't sent anything yet. */
   async unsent(afterId: string, limit: number): Promise<string[]> {
     const rows = await this.#tx.all<{ id: string }>(
       "SELECT id FROM email_message WHERE id > ? AND status IN ('pending', 'queued') AND handed_at IS NULL ORDER BY id LIMIT ?",
@@ -131,7 +131,7 @@ export class EmailRepository {
     await this.#tx.put('UPDATE email_message SET token_hash = ? WHERE id = ?', [tokenHash, id]);
   }
 
-  /** A decision for all messages of a batch that wait for it; answers how many. */
+  /** Applies a decision to all messages of a batch that wait for it; returns how many. */
   decide(batchId: string, status: 'queued' | 'cancelled', dueAt: number | null): Promise<number> {
     return this.#tx.run(
       "UPDATE email_message SET status = ?, due_at = ? WHERE batch_id = ? AND status = 'pending'",
@@ -146,7 +146,7 @@ export class EmailRepository {
     );
   }
 
-  /** Makes all of them due at another time. */
+  /** Gives all of them a new due time. */
   async deferAll(ids: readonly string[], dueAt: number): Promise<void> {
     await this.#tx.put(
       'UPDATE email_message SET due_at = ? WHERE id IN (SELECT value FROM json_each(?))',
@@ -154,7 +154,7 @@ export class EmailRepository {
     );
   }
 
-  /** When something falls due after a time; what is due by then is in the hands of those who send it. */
+  /** The first due time after `now`. The senders already have the messages that are due by then. */
   async nextDueAfter(now: number): Promise<number | null> {
     const row = await this.#tx.get(
       "SELECT min(due_at) AS due FROM email_message WHERE status = 'queued' AND due_at > ?",
@@ -163,7 +163,7 @@ export class EmailRepository {
     return (row?.['due'] as number | null | undefined) ?? null;
   }
 
-  /** False when it is not to be sent any more. */
+  /** False if the message must no longer go out. */
   async setHanded(id: string, at: number): Promise<boolean> {
     const changed = await this.#tx.run(
       "UPDATE email_message SET handed_at = ? WHERE id = ? AND status = 'queued'",
@@ -197,7 +197,7 @@ export class EmailRepository {
     );
   }
 
-  /** When the content of the next batch is to be forgotten, in milliseconds. */
+  /** When the next batch's content gets deleted, in milliseconds. */
   async nextForget(): Promise<number | null> {
     const row = await this.#tx.get('SELECT min(forget_at) AS due FROM email_batch');
     return (row?.['due'] as number | null | undefined) ?? null;
@@ -210,7 +210,7 @@ export class EmailRepository {
     );
   }
 
-  /** Deletes what was in it; who was sent something, and when, stays. */
+  /** Deletes the content of a batch; the recipients and times remain. */
   async forget(id: string): Promise<void> {
     await this.#tx.put(
       "UPDATE email_batch SET text = NULL, html = NULL, attachments = '[]', forget_at = NULL WHERE id = ?",

@@ -3,25 +3,25 @@ import type { Row, Tx } from './driver.ts';
 
 /** A file that came with a mail. */
 export interface EventFileRow extends Row {
-  /** Empty for the HTML of the mail. */
+  /** Empty for the mail's HTML. */
   name: string;
   digest: string;
   size_bytes: number;
   content_type: string;
 }
 
-/** The same as it is found by its path. */
+/** A file that was looked up by its path. */
 interface FoundEventFile extends EventFileRow {
   received_at: string;
 }
 
-/** The HTML of a mail is kept beside its attachments, which all have names. */
+/** The mail's HTML is stored like an attachment; real attachments always have names. */
 export const HTML_NAME = '';
 
 const SELECT = `SELECT f.name, f.digest, f.size_bytes, f.content_type, e.received_at
   FROM event e JOIN event_file f ON f.event_seq = e.seq WHERE e.id = ? AND e.received_at >= ?`;
 
-/** What came with mails, until it goes with their payload. */
+/** Files that came with mails; each goes when its event's payload is purged. */
 export class EventFileRepository {
   readonly #tx: Tx;
 
@@ -41,7 +41,7 @@ export class EventFileRepository {
     return this.#tx.get<FoundEventFile>(`${SELECT} AND f.name = ?`, params);
   }
 
-  /** The attachments of an event, by name. */
+  /** An event's attachments, sorted by name. */
   list(eventId: string, now: number): Promise<FoundEventFile[]> {
     const params = [eventId, keptSince(now)];
     return this.#tx.all<FoundEventFile>(`${SELECT} AND f.name <> '' ORDER BY f.name`, params);

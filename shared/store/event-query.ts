@@ -4,9 +4,9 @@ import type { SqlValue } from './driver.ts';
 export interface EventFilter {
   readonly status: EventStatus;
   readonly source?: string | undefined;
-  /** Exact, or a prefix ending `*`. */
+  /** Exact, or a prefix that ends in `*`. */
   readonly type?: string | undefined;
-  /** Also leave out what a route delivers. */
+  /** Also leave out events that routes deliver. */
   readonly unroutedOnly?: boolean;
   readonly afterSeq: number;
   readonly limit: number;
@@ -19,8 +19,8 @@ interface Sql {
 }
 
 /**
- * The seqs of a page, oldest first. What is written down and what has come due since are two ranges, each cut to the
- * page before they are merged: the cost is that of the page, not of the history.
+ * The seqs of a page, oldest first. Rows with the wanted stored status and rows that reached it since by time are two
+ * ranges. Each is limited to a page before merging, so the cost depends on the page, not on the history.
  */
 export function candidateSql(filter: EventFilter): Sql {
   const parts = [storedSql(filter), overdueSql(filter)].filter((part) => part !== null);
@@ -36,7 +36,7 @@ interface Where {
   readonly params: readonly SqlValue[];
 }
 
-/** What is asked of a row besides its state and type. */
+/** Conditions besides state and type. */
 function narrowing(filter: EventFilter): Where {
   const conditions = ['e.seq > ?'];
   const params: SqlValue[] = [filter.afterSeq];
@@ -48,7 +48,7 @@ function narrowing(filter: EventFilter): Where {
   return { conditions, params };
 }
 
-/** Rows whose written status is the one asked for and still true. */
+/** Rows whose stored status is the wanted one and still true. */
 function storedSql(filter: EventFilter): Sql {
   const { conditions, params } = narrowing(filter);
   const mayRunOut = filter.status === 'claimed' || filter.status === 'failed';
@@ -72,7 +72,7 @@ function typedSql(filter: EventFilter, { conditions, params }: Where): Sql {
       params: [...params, filter.type, filter.limit],
     };
   }
-  // A prefix is few distinct types: hop from one to the next in the index, and take a page of each.
+  // A prefix covers few distinct types: step through them in the index, and take a page of each.
   const { low, high } = prefixRange(filter.type);
   const next = 'SELECT min(type) FROM event WHERE status = ? AND type';
   return {
@@ -86,14 +86,14 @@ function typedSql(filter: EventFilter, { conditions, params }: Where): Sql {
   };
 }
 
-/** Rows that became what is asked for by the passing of time; null when time cannot lead there. */
+/** Rows that reached the wanted status by time alone; null if time can't lead to that status. */
 function overdueSql(filter: EventFilter): Sql | null {
   const became = OVERDUE[filter.status];
   if (became === undefined) return null;
   const { conditions, params } = narrowing(filter);
   const type = typeCondition(filter.type);
   return {
-    // Few rows are overdue at a time; left to itself SQLite reads every failed and claimed one instead.
+    // Few rows are overdue at a time, but SQLite's own choice of index reads every failed and claimed row.
     sql: page(
       ['e.due_at <= ?', became, ...conditions, ...type.conditions].join(' AND '),
       'INDEXED BY event_due',
@@ -109,7 +109,7 @@ function typeCondition(type: string | undefined): Where {
   return { conditions: ['e.type >= ?', 'e.type < ?'], params: [low, high] };
 }
 
-/** The SQL twin of `effective` in rules/event-state.ts. */
+/** Mirrors `effective` in rules/event-state.ts in SQL. */
 const OVERDUE: Partial<Record<EventStatus, string>> = {
   pending: `(e.status = 'failed' OR (e.status = 'claimed' AND e.attempts < ${MAX_ATTEMPTS - 1}))`,
   dead: `(e.status = 'claimed' AND e.attempts >= ${MAX_ATTEMPTS - 1})`,

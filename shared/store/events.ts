@@ -6,7 +6,7 @@ import type { Query, Row, SqlValue, Tx } from './driver.ts';
 import { candidateSql, type EventFilter } from './event-query.ts';
 import { firstSeqSince } from './seq-search.ts';
 
-/** An event as stored: its place in the queue, its envelope and, where asked for, what it carried. */
+/** A stored event: its queue state, its envelope and, on request, its content. */
 export interface EventRow extends Row {
   seq: number;
   id: string;
@@ -29,7 +29,7 @@ export interface EventRow extends Row {
   finished_at: string | null;
   headers: string;
   content_type: string | null;
-  /** How the bytes of the body are to be read; null once they are purged. */
+  /** How to read the bytes of the body; null once they are purged. */
   kind: PayloadKind | null;
   body: Uint8Array | null;
   blob: string | null;
@@ -48,34 +48,34 @@ export interface NewEvent {
   readonly sizeBytes: number;
   readonly providerId: string | null;
   readonly bodyHash: Uint8Array | null;
-  /** The message of ours that a mail answers. */
+  /** The message of ours that this mail replies to. */
   readonly replyTo?: string | null;
   readonly content: {
-    /** JSON text of the stored headers; of a mail, of what came with it. */
+    /** JSON text of the stored headers; for a mail, of its parts. */
     readonly headers: string;
     readonly contentType: string | null;
     readonly kind: PayloadKind;
-    /** The bytes, or null when `blob` names them. */
+    /** The bytes, or null if they are in `blob`. */
     readonly body: Uint8Array | null;
     readonly blob: string | null;
   };
 }
 
-/** Where an event stands in the order of arrival. */
+/** An event's position in the order of arrival. */
 interface EventSeq {
   readonly seq: number;
   readonly receivedAt: string;
 }
 
-/** The content type of an event that is a mail. */
+/** The content type that marks an event as a mail. */
 export const MAIL_CONTENT_TYPE = 'message/rfc822';
 
-/** Under this name the newest event is carried from job to job. */
+/** The name under which jobs of a transaction share the newest event. */
 const LAST = 'event.last';
-/** Under this name the ids of events are, by source and provider id, that were stored in the transaction at hand. */
+/** The name under which jobs share the ids of events stored in this transaction, by source and provider id. */
 const DELIVERED = 'event.delivered';
 
-/** The newest event's place and time. */
+/** The newest event's seq and time. */
 export const LAST_EVENT: Query = {
   sql: 'SELECT seq, received_at FROM event ORDER BY seq DESC LIMIT 1',
   params: [],
@@ -84,7 +84,7 @@ export const LAST_EVENT: Query = {
 const DELIVERED_AS =
   'SELECT id FROM event WHERE source_id = ? AND provider_id = ? AND received_at >= ? ORDER BY seq DESC LIMIT 1';
 
-/** What `deliveredAs` asks for. */
+/** The query that `deliveredAs` runs. */
 export function deliveredAsQuery(sourceId: string, providerId: string, sinceIso: string): Query {
   return { sql: DELIVERED_AS, params: [sourceId, providerId, sinceIso] };
 }
@@ -103,14 +103,14 @@ const OVERDUE = `${SELECT_QUEUE} WHERE e.due_at <= ? ORDER BY e.due_at LIMIT ?`;
 const SELECT_BRIEF = `SELECT ${QUEUE_COLUMNS}, ${CONTENT_COLUMNS},
   CASE WHEN e.size_bytes <= ${PAYLOAD_INLINE_MAX_BYTES} THEN c.body END AS body`;
 
-/** The event as a purge leaves it where its payload is past its time, which may be long before the purge. */
+/** Shows an event past its retention as a purge would leave it, because the purge may run much later. */
 function asKept(row: EventRow, since: string): EventRow {
   if (row.received_at >= since) return row;
   const headers = row.channel === 'email' ? '{}' : row.headers;
   return { ...row, headers, kind: null, body: null, blob: null };
 }
 
-/** Events and what they carried. Each method is one or a few index ranges, whatever the history. */
+/** Events and their content. Each method reads one or a few index ranges, however long the history is. */
 export class EventRepository {
   readonly #tx: Tx;
 
@@ -118,7 +118,7 @@ export class EventRepository {
     this.#tx = tx;
   }
 
-  /** The newest event's place and time. */
+  /** The newest event's seq and time. */
   async #last(): Promise<EventSeq> {
     const known = this.#tx.group?.carried.get(LAST) as EventSeq | undefined;
     if (known) return known;
@@ -126,7 +126,7 @@ export class EventRepository {
     return { seq: Number(row?.['seq'] ?? 0), receivedAt: String(row?.['received_at'] ?? '') };
   }
 
-  /** Where the next event stands. Arrival order is the order of time, whatever the clock does. */
+  /** The position of the next event. Times never decrease in arrival order, even if the clock goes back. */
   async nextPlace(nowIso: string): Promise<EventSeq> {
     const last = await this.#last();
     return {
@@ -149,7 +149,7 @@ export class EventRepository {
     return row && asKept(row, keptSince(now));
   }
 
-  /** Oldest first; bodies over the inline size are left out. Status is judged at `now`, not as last written. */
+  /** Oldest first, without bodies over the inline size. Status is as of `now`, not as last stored. */
   async page(filter: EventFilter & { readonly since?: string | undefined }): Promise<EventRow[]> {
     let { afterSeq } = filter;
     if (filter.since !== undefined) {
@@ -157,7 +157,7 @@ export class EventRepository {
       afterSeq = Math.max(afterSeq, first - 1);
     }
     const { sql, params } = candidateSql({ ...filter, afterSeq });
-    // CROSS keeps the order of the join: first the page, then its rows.
+    // CROSS fixes the join order: first the page, then its rows.
     const rows = await this.#tx.all<EventRow>(
       `${SELECT_BRIEF} FROM (${sql}) AS candidate CROSS JOIN event e ON e.seq = candidate.seq CROSS JOIN event_content c ON c.seq = e.seq ORDER BY e.seq`,
       params,
@@ -166,7 +166,7 @@ export class EventRepository {
     return rows.map((row) => asKept(row, since));
   }
 
-  /** The event of a source that brought this provider id since a time, or null. */
+  /** The latest event of a source with this provider id since a time, or null. */
   async deliveredAs(
     sourceId: string,
     providerId: string,
@@ -180,7 +180,7 @@ export class EventRepository {
     return row?.id ?? null;
   }
 
-  /** The events of a source that brought one of two provider ids since a time, newest first. */
+  /** The events of a source with either provider id since a time, newest first. */
   async deliveredAsEither(
     sourceId: string,
     providerIds: readonly [string, string],
@@ -192,7 +192,7 @@ export class EventRepository {
     );
   }
 
-  /** The event of a source that brought the same bytes without an id since a time, or null. */
+  /** The latest event of a source with the same bytes and no provider id since a time, or null. */
   async deliveredBody(
     sourceId: string,
     hash: Uint8Array,
@@ -205,7 +205,7 @@ export class EventRepository {
     return row?.id ?? null;
   }
 
-  /** The event at a place in the order, when it is from this source, brought these bytes, and came since a time. */
+  /** The event with this seq, if it has this source and these bytes and arrived since a time; otherwise null. */
   async deliveredAt(
     seq: number,
     same: { readonly sourceId: string; readonly hash: Uint8Array; readonly sinceIso: string },
@@ -217,13 +217,13 @@ export class EventRepository {
     return row?.id ?? null;
   }
 
-  /** Which bodies came since a time, oldest first; the newest `limit` of them. */
+  /** The bodies that arrived since a time: the newest `limit` of them, oldest first. */
   async bodiesSince(
     sinceIso: string,
     limit: number,
     afterSeq: number,
   ): Promise<{ seq: number; source_id: string; body_hash: Uint8Array }[]> {
-    // What was read before tells where to go on, without a search.
+    // `afterSeq` from the last read saves the search.
     const first =
       afterSeq > 0 ? afterSeq + 1 : await firstSeqSince(this.#tx, 'event', 'received_at', sinceIso);
     const rows = await this.#tx.all<{ seq: number; source_id: string; body_hash: Uint8Array }>(
@@ -272,7 +272,7 @@ export class EventRepository {
     carried.set(DELIVERED, delivered.set(`${sourceId} ${providerId}`, id));
   }
 
-  /** Writes a decision of the state machine down. */
+  /** Stores a decision of the state machine. */
   async setQueue(seq: number, next: EventQueueRow, finishedAt: string | null): Promise<void> {
     await this.#tx.put(
       'UPDATE event SET status = ?, attempts = ?, lease_id = ?, holder_key_id = ?, due_at = ?, finished_at = ? WHERE seq = ?',
@@ -280,12 +280,12 @@ export class EventRepository {
     );
   }
 
-  /** JSON texts of what the agent said at the end of its work. */
+  /** Stores what the agent said when it finished, as JSON text. */
   async setRemark(seq: number, column: 'result' | 'reason', json: string | null): Promise<void> {
     await this.#tx.put(`UPDATE event SET ${column} = ? WHERE seq = ?`, [json, seq]);
   }
 
-  /** What `setRemark` wrote. */
+  /** Reads what `setRemark` stored. */
   async remarksOf(seq: number): Promise<{ result: string | null; reason: string | null }> {
     const row = await this.#tx.get<{ result: string | null; reason: string | null }>(
       'SELECT result, reason FROM event WHERE seq = ?',
@@ -294,7 +294,7 @@ export class EventRepository {
     return { result: row?.result ?? null, reason: row?.reason ?? null };
   }
 
-  /** Events whose lease or backoff has ended but is not yet written down. */
+  /** Events whose lease or backoff has ended, but whose row doesn't say so yet. */
   overdue(now: number, limit: number): Promise<EventRow[]> {
     return this.#tx.all<EventRow>(OVERDUE, [now, limit]);
   }
@@ -304,7 +304,7 @@ export class EventRepository {
     return (row?.['due'] as number | null | undefined) ?? null;
   }
 
-  /** The oldest event whose payload is still kept, by the watermark of the last purge. */
+  /** The oldest event whose payload we still have, according to the watermark of the last purge. */
   async oldestKept(): Promise<{ seq: number; receivedAt: string } | null> {
     const row = await this.#tx.get(
       "SELECT seq, received_at FROM event WHERE seq > coalesce((SELECT value FROM meta WHERE name = 'purged_seq'), 0) ORDER BY seq LIMIT 1",
@@ -312,7 +312,7 @@ export class EventRepository {
     return row ? { seq: Number(row['seq']), receivedAt: String(row['received_at']) } : null;
   }
 
-  /** Deletes payloads received before a time, at most `limit` of them; returns how many and the blobs they named. */
+  /** Deletes up to `limit` payloads received before a time; returns how many, and the blobs they referred to. */
   async purge(beforeIso: string, limit: number): Promise<{ count: number; blobs: string[] }> {
     const oldest = await this.oldestKept();
     if (!oldest || oldest.receivedAt >= beforeIso) return { count: 0, blobs: [] };

@@ -5,11 +5,11 @@ export interface FileLinkRow extends Row {
   id: string;
   path: string;
   version: number;
-  /** The key that asked for it; the link ends with that key. */
+  /** The key that created the link; revoking the key ends the link. */
   key_id: string;
-  /** The request that allowed it, where one did. */
+  /** The request that allowed the link, if any. */
   request_id: string | null;
-  /** Milliseconds. */
+  /** Unix time in milliseconds. */
   expires_at: number;
 }
 
@@ -22,7 +22,7 @@ export class FileLinkRepository {
     this.#tx = tx;
   }
 
-  /** By the SHA-256 of the token in its URL. */
+  /** Finds a link by the SHA-256 of the token in its URL. */
   findByTokenHash(tokenHash: string): Promise<FileLinkRow | undefined> {
     return this.#tx.get<FileLinkRow>(`SELECT ${COLUMNS} FROM file_link WHERE token_hash = ?`, [
       tokenHash,
@@ -36,7 +36,7 @@ export class FileLinkRepository {
     );
   }
 
-  /** Ends every link to a path: the file was replaced or deleted. */
+  /** Ends every link to a path, after its file was replaced or deleted. */
   async revokePath(path: string): Promise<void> {
     await this.#tx.put('DELETE FROM file_link WHERE path = ?', [path]);
   }

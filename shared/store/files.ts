@@ -12,7 +12,7 @@ export interface FileRow extends Row {
 
 const COLUMNS = 'path, digest, size_bytes, content_type, version, updated_at';
 
-/** Files: a path names a blob. */
+/** Files; each path refers to a blob. */
 export class FileRepository {
   readonly #tx: Tx;
 
@@ -24,7 +24,7 @@ export class FileRepository {
     return this.#tx.get<FileRow>(`SELECT ${COLUMNS} FROM file WHERE path = ?`, [path]);
   }
 
-  /** By the bytes of the paths. */
+  /** In the byte order of paths. */
   page(range: ListRange): Promise<FileRow[]> {
     const { sql, params } = inRange('path', range);
     return this.#tx.all<FileRow>(`SELECT ${COLUMNS} FROM file WHERE ${sql} ORDER BY path LIMIT ?`, [
@@ -33,7 +33,7 @@ export class FileRepository {
     ]);
   }
 
-  /** The file at a path, if it still is what this upload brought. */
+  /** The file at a path, if this upload brought its current content. */
   findUploaded(path: string, uploadId: string): Promise<FileRow | undefined> {
     return this.#tx.get<FileRow>(`SELECT ${COLUMNS} FROM file WHERE path = ? AND upload_id = ?`, [
       path,
@@ -41,7 +41,7 @@ export class FileRepository {
     ]);
   }
 
-  /** `uploadId` is the upload that brought the bytes, if one did. */
+  /** `uploadId` is the upload that brought the bytes, if any. */
   async put(row: FileRow, uploadId: string | null = null): Promise<void> {
     const { path, digest, size_bytes, content_type, version, updated_at } = row;
     await this.#tx.put(

@@ -16,10 +16,10 @@ import {
 import { logPath, saltsOf, type WriteAheadLog } from './wal.ts';
 
 const HOUR_MS = 3_600_000;
-/** The log is kept for this long after `follow` was last called. */
+/** How long we keep the log after the last call of `follow`. */
 const FOLLOWED_MS = 24 * HOUR_MS;
 
-/** Where a crash has consequences of its own. */
+/** The places where a crash has its own consequences. */
 export type CrashPoint =
   | 'follow: log emptied'
   | 'follow: state written'
@@ -35,17 +35,20 @@ export type CrashPoint =
   | 'base copied';
 
 export interface GenerationOptions {
-  /** Milliseconds. */
+  /** Unix time in milliseconds. */
   readonly now: () => number;
-  /** For tests, which end the process there. */
+  /** For tests that kill the process at such a place. */
   readonly at?: (point: CrashPoint) => void;
 }
 
 /**
- * The generations of a followed log. The log at hand is one; when it gets long it is archived, folded in, and the next one
- * begins. Nothing else ever folds it in, so the database file stays as the generation found it. What happens here is
- * told apart after a crash by the state file and the salts of the log; what cannot be explained ends the history, and
- * replicas copy the file anew. Methods are called between transactions, those that are asynchronous while none runs.
+ * The generations of a followed log. The current log is one of them. When it gets long, we archive it, checkpoint it
+ * into the database file and start the next one. Nothing else ever checkpoints it, so the file stays as it was when the
+ * generation began.
+ *
+ * After a crash, the state file and the log's salts show what happened. If they can't explain what we find, the history
+ * ends and replicas copy the file again. Call the methods between transactions, and the asynchronous ones while no
+ * transaction runs.
  */
 export class Generations {
   readonly #path: string;
@@ -54,16 +57,19 @@ export class Generations {
   readonly #archive: LogArchive;
   #log: WriteAheadLog | null = null;
   #state: LogState | null = null;
-  /** Committed frames of the generation at hand, as last looked. */
+  /** Committed frames of the current generation, at the last look. */
   #frames = 0;
-  /** What the log's salts must be; null until they can be known. */
+  /** The log's expected salts; null until they can be known. */
   #salts: string | null = null;
-  /** Frames that were copied when the log could not be emptied. It may be begun anew in place as long as they are all. */
+  /**
+   * The frames already copied when the log couldn't be emptied. SQLite may restart the log in place only as long as
+   * this is all of them.
+   */
   #setAside: number | null = null;
   #copying: Promise<BaseCopy> | null = null;
   readonly #stopped = new AbortController();
 
-  /** Before the database is opened, which may change what is found now. */
+  /** Call it before the database is opened, because opening may change the files that it examines. */
   constructor(databasePath: string, options: GenerationOptions) {
     this.#path = databasePath;
     this.#folder = join(dirname(databasePath), 'generations');
@@ -72,19 +78,19 @@ export class Generations {
     this.#resume();
   }
 
-  /** The database is open. */
+  /** Call it once the database is open. */
   attach(log: WriteAheadLog): void {
     this.#log = log;
     if (!this.#state) return;
     this.#salts = this.#state.salts;
-    // Frames that somebody was told of are no more.
+    // Frames that we announced to someone are gone.
     if (this.#salts !== null && log.head().frames === 0) this.#end();
     this.look();
   }
 
   /**
-   * True when the file has some of this generation already. Then the log may be begun anew in place by any write, when
-   * somebody else has kept its index alive since: it has to be rotated before.
+   * True if the file may already contain frames of this generation. If another process has kept the log's index alive,
+   * any write may then restart the log in place, so rotate it first.
    */
   get mustRotate(): boolean {
     return this.#state !== null && this.#isFoldedIn();
@@ -94,7 +100,7 @@ export class Generations {
     return this.#state !== null;
   }
 
-  /** Null while the log is not kept. */
+  /** Null while the log isn't kept. */
   get place(): LogPosition | null {
     if (!this.#state) return null;
     const { epoch, generation } = this.#state;
@@ -102,7 +108,7 @@ export class Generations {
     return { epoch, generation, frames: this.#frames, salts };
   }
 
-  /** After each transaction, also one that was rolled back: what was written may have begun the log anew. */
+  /** Call it after each transaction, even one that was rolled back: its writes may have restarted the log. */
   look(): void {
     if (!this.#state) return;
     const { frames, salts } = this.#opened().head();
@@ -116,7 +122,7 @@ export class Generations {
     this.#record({ ...this.#state, salts, fileMarks: null });
   }
 
-  /** Begins a history if none is kept. UNAVAILABLE while somebody else reads what is in the log. */
+  /** Starts a history if there is none. UNAVAILABLE while another process reads from the log. */
   async follow(): Promise<void> {
     const followedAt = this.#options.now();
     if (this.#state) {
@@ -133,8 +139,8 @@ export class Generations {
   }
 
   /**
-   * Begins a generation, with nothing left in the log. False when that has to be tried again: somebody else reads from
-   * the log, or the file is being copied.
+   * Starts a new generation with an empty log. Returns false if it must be tried again later, because another process
+   * reads from the log or a copy of the file is being made.
    */
   async rotate(): Promise<boolean> {
     const state = this.#state;
@@ -163,7 +169,7 @@ export class Generations {
     }
   }
 
-  /** Begins to copy the file, during which the log is not rotated; the copy is not to be waited for in the queue. */
+  /** Starts to copy the file. The log isn't rotated meanwhile. Don't wait for the copy inside the write queue. */
   async beginCopy(): Promise<{ readonly copying: Promise<BaseCopy> }> {
     if (this.#copying) return { copying: this.#copying };
     const found = this.#state && this.#archive.findBase(this.#state);
@@ -173,23 +179,23 @@ export class Generations {
     if (!isBase) throw unavailable(5, new Error('The log is in use by somebody else.'));
     const copying = this.#copy(this.#state).finally(() => (this.#copying = null));
     this.#copying = copying;
-    // Whoever asked gets the error.
+    // The caller gets the error from `copying`.
     copying.catch(() => undefined);
     return { copying };
   }
 
-  /** Ends when no copy is being made: then the log may be rotated. */
+  /** Resolves when no copy is in progress, so that the log may rotate. */
   async copied(): Promise<void> {
     await this.#copying?.catch(() => undefined);
   }
 
-  /** Gives up the copy that is being made, and makes no more. */
+  /** Aborts a copy in progress and prevents new ones. */
   async stopCopying(): Promise<void> {
     this.#stopped.abort();
     await this.copied();
   }
 
-  /** When the database is closed. */
+  /** Call it when the database is closed. */
   close(): void {
     this.#archive.close();
   }
@@ -209,7 +215,7 @@ export class Generations {
     if (this.#state) this.#archive.clean(this.#state.generation);
   }
 
-  /** The log has other salts. */
+  /** Handles a log whose salts have changed. */
   #begunInPlace(frames: number, salts: string): void {
     if (!this.#state || this.#setAside !== this.#frames) return this.#end();
     this.#at('commit: log begun in place');
@@ -222,7 +228,7 @@ export class Generations {
     this.#advance(salts, frames);
   }
 
-  /** False when there is no archive, which nobody can follow. */
+  /** False if the archive couldn't be written; then nobody can follow. */
   async #archiveLog({ generation }: LogState): Promise<boolean> {
     try {
       const { path } = this.#opened();
@@ -232,12 +238,15 @@ export class Generations {
       this.#at('rotate: archive named');
       return true;
     } catch {
-      // Most likely the disk is full. To take writes comes first, and so does to give room back.
+      // The disk is probably full. Accepting writes and freeing space matter more than the archive.
       return false;
     }
   }
 
-  /** It could not be emptied, though some of it may be folded in. Now it may go on, or be begun anew in place. */
+  /**
+   * The log couldn't be emptied, though some of it may be in the file already. From here it may grow on, or SQLite may
+   * restart it in place.
+   */
   #keepLog(state: LogState): void {
     if (!state.isFoldedIn) this.#record({ ...state, isFoldedIn: true });
     if (!this.#state) return;
@@ -260,7 +269,7 @@ export class Generations {
     try {
       this.#archive.tidy(this.#options.now(), statSync(this.#path).size);
     } catch {
-      // There is too much for a while: the next generation tries again.
+      // Too many files stay for now; the next generation tries again.
     }
   }
 
@@ -270,7 +279,7 @@ export class Generations {
     this.#setAside = null;
   }
 
-  /** The database file may have some of this generation's frames, or of a later one. */
+  /** The database file may contain frames of this generation or a later one. */
   #isFoldedIn(): boolean {
     return this.#state?.isFoldedIn === true || this.#opened().head().foldedFrames > 0;
   }
@@ -288,7 +297,7 @@ export class Generations {
     }
   }
 
-  /** Durable when it returns. What cannot be recorded ends the history. */
+  /** Durable when it returns. If the state can't be stored, the history ends. */
   #record(state: LogState): void {
     try {
       writeState(this.#folder, state);
@@ -308,7 +317,7 @@ export class Generations {
     try {
       endHistory(this.#folder);
     } catch {
-      // What is left of it is found unexplained when the database is opened again, and then deleted.
+      // The next start can't explain the remaining files, so it deletes them.
     }
   }
 

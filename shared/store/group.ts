@@ -3,13 +3,12 @@ import type { SharedByGroup, SqlValue, Tx, WriteTx } from './driver.ts';
 import type { JobGroup, JobScope } from './jobs.ts';
 import { Scope, TurnWatch } from './scope.ts';
 
-/** What the jobs of one transaction share. */
 export class Group implements SharedByGroup, JobGroup {
   readonly connection: Connection;
   readonly carried = new Map<string, unknown>();
   readonly #watch = new TurnWatch();
   readonly #finishers = new Map<string, (tx: Tx) => Promise<void>>();
-  /** Of the job that runs. */
+  /** The scope of the running job. */
   #scope: WriteScope | null = null;
 
   constructor(connection: Connection) {

@@ -7,7 +7,10 @@ interface StoredAnswer {
   readonly committed: Uint8Array;
 }
 
-/** What writes with an Idempotency-Key committed, kept for 24 hours so that a repeat has one effect. */
+/**
+ * The committed answers of writes with an Idempotency-Key, kept for 24 hours so that repeated calls have only one
+ * effect.
+ */
 export class IdempotencyRepository {
   readonly #tx: Tx;
 
@@ -40,13 +43,13 @@ export class IdempotencyRepository {
     );
   }
 
-  /** When the next row expires, or expired; null when there is none. */
+  /** The earliest expiry, which may be in the past; null if there are no rows. */
   async nextExpiry(): Promise<number | null> {
     const row = await this.#tx.get('SELECT min(expires_at) AS due FROM idempotency');
     return (row?.['due'] as number | null | undefined) ?? null;
   }
 
-  /** Deletes expired rows, at most `limit` of them; returns how many. */
+  /** Deletes up to `limit` expired rows; returns how many. */
   deleteExpired(now: number, limit: number): Promise<number> {
     return this.#tx.run(
       'DELETE FROM idempotency WHERE (key_id, idempotency_key) IN (SELECT key_id, idempotency_key FROM idempotency WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)',

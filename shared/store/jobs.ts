@@ -1,13 +1,13 @@
 import { unavailable } from '../lib/errors.ts';
 import type { Query, WriteOptions, WriteTx } from './driver.ts';
 
-/** Jobs and bytes a writer holds in its queue before it refuses more. */
+/** How many jobs and bytes a writer queues before it refuses more. */
 const QUEUE_MAX_JOBS = 4096;
 const QUEUE_MAX_BYTES = 256 * 1024 * 1024;
-/** A group ends at this many jobs, so that one commit never takes long. */
+/** The most jobs in one group, so that no commit takes long. */
 export const GROUP_MAX_JOBS = 128;
 
-/** A queued write. It may run twice, so it does nothing but through its transaction. */
+/** A queued write. It may run twice, so it must act only through its transaction. */
 export interface Job {
   readonly sizeBytes: number;
   readonly run: (tx: WriteTx) => Promise<unknown>;
@@ -17,18 +17,18 @@ export interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** A job that has run but is not durable yet. */
+/** A job that has run but isn't durable yet. */
 export interface Settled {
   readonly job: Job;
   readonly outcome: { readonly value: unknown } | { readonly error: unknown };
 }
 
-/** A job failed after it had written: what it did must be undone. */
+/** A job failed after it had written, so its changes must be undone. */
 export class HalfDone extends Error {}
 
 const NOTHING: readonly Query[] = [];
 
-/** What waits for a writer, in the order it came. */
+/** Jobs that wait for a writer, in order of arrival. */
 export class JobQueue {
   #jobs: Job[] = [];
   #bytes = 0;
@@ -37,7 +37,7 @@ export class JobQueue {
     return this.#jobs.length;
   }
 
-  /** UNAVAILABLE when the queue is full. */
+  /** UNAVAILABLE if the queue is full. */
   add<T>(fn: (tx: WriteTx) => Promise<T>, options: WriteOptions<T>): Promise<T> {
     const sizeBytes = options.sizeBytes ?? 0;
     if (this.#jobs.length >= QUEUE_MAX_JOBS || this.#bytes + sizeBytes > QUEUE_MAX_BYTES) {
@@ -63,7 +63,7 @@ export class JobQueue {
     return job;
   }
 
-  /** Of jobs that were taken, those that have not run; they are the next ones again. */
+  /** Returns jobs that were taken but haven't run to the front of the queue. */
   putBack(jobs: readonly Job[]): void {
     this.#jobs.unshift(...jobs);
     for (const { sizeBytes } of jobs) this.#bytes += sizeBytes;
@@ -77,7 +77,7 @@ export class JobQueue {
   }
 }
 
-/** The statements of one job, until it is revoked. */
+/** Runs the statements of one job until it is revoked. */
 export interface JobScope extends WriteTx {
   /** True once a statement may have changed something. */
   readonly wrote: boolean;
@@ -87,17 +87,17 @@ export interface JobScope extends WriteTx {
 /** The transaction that jobs share. */
 export interface JobGroup {
   scope(): JobScope;
-  /** Fails work that awaits something other than its statements. */
+  /** Fails work that awaits anything but its statements. */
   within<T>(work: Promise<T>): Promise<T>;
-  /** True when the transaction is over, or nothing may be done in it but to roll it back. */
+  /** True if the transaction is over, or can only be rolled back. */
   isLost(error?: unknown): boolean;
-  /** What is carried may speak of what was undone. */
+  /** Clears carried values, because they may describe changes that were undone. */
   forget(): void;
 }
 
 /**
- * Runs a job, and its `onError` when it failed. `undo` is called for a failure that had written something and takes the
- * changes back. Throws when the whole transaction is lost.
+ * Runs a job, and its `onError` if it fails. Calls `undo` to revert the changes of a job that failed after writing.
+ * Throws if the whole transaction is lost.
  */
 export async function runJob(
   group: JobGroup,
@@ -119,7 +119,8 @@ async function attempt(
   const scope = group.scope();
   try {
     const value = await group.within(run(scope));
-    // A full disk or a failed write rolls the whole transaction back by itself. Whatever ran after it would be on its own.
+    // A full disk or a failed write makes SQLite roll back the whole transaction. Later statements would then run
+    // outside a transaction.
     if (group.isLost()) throw new Error('The transaction was rolled back.');
     return { outcome: { value } };
   } catch (error) {
@@ -134,7 +135,7 @@ async function attempt(
   }
 }
 
-/** After COMMIT: the answers, in the order of the jobs. */
+/** Answers the jobs in order, after COMMIT. */
 export function settle(settled: readonly Settled[]): void {
   for (const { job, outcome } of settled) {
     if ('value' in outcome) job.resolve(outcome.value);

@@ -26,17 +26,17 @@ interface KeyRow extends Row {
   revoked_at: string | null;
 }
 
-/** The agent a key named with session_hello, and when. */
+/** The agent that a key announced with session_hello, and when. */
 export interface SessionRecord {
   readonly agent: string;
   readonly platform: string;
   readonly at: string;
 }
 
-/** What there is of a key that somebody presented. */
+/** The record of a key that a caller presented. */
 export interface FoundKey {
   readonly key: KeyRecord | null;
-  /** What the key announced last, however long ago. */
+  /** The key's latest announcement, of any age. */
   readonly session: SessionRecord | null;
 }
 
@@ -54,13 +54,13 @@ export class KeyRepository {
     this.#tx = tx;
   }
 
-  /** The key with this secret. */
+  /** Finds a key by its secret's hash. */
   async findByHash(hash: string): Promise<KeyRecord | null> {
     const row = await this.#tx.get<KeyRow>(BY_HASH, [hash]);
     return row ? toRecord(row) : null;
   }
 
-  /** The key that had this secret before its rotation, while that still holds. */
+  /** Finds a key by the hash of its previous secret, while that secret is still valid. */
   async findByPreviousHash(hash: string, nowIso: string): Promise<KeyRecord | null> {
     const row = await this.#tx.get<KeyRow>(
       `SELECT ${COLUMNS} FROM key WHERE previous_hash = ? AND previous_valid_until > ?`,
@@ -69,7 +69,7 @@ export class KeyRepository {
     return row ? toRecord(row) : null;
   }
 
-  /** The key with this secret, or with it before its rotation, and what it announced. */
+  /** Finds a key by its current or previous secret, with its latest announcement. */
   async present(
     hash: string,
     nowIso: string,
@@ -85,7 +85,7 @@ export class KeyRepository {
     return row ? toRecord(row) : null;
   }
 
-  /** By id, which is by age. */
+  /** Ordered by id, which is by age. */
   async page(afterId: string, limit: number): Promise<KeyRecord[]> {
     const rows = await this.#tx.all<KeyRow>(
       `SELECT ${COLUMNS} FROM key WHERE id > ? ORDER BY id LIMIT ?`,
@@ -94,7 +94,7 @@ export class KeyRepository {
     return rows.map(toRecord);
   }
 
-  /** Keys neither revoked nor expired. */
+  /** Keys that are neither revoked nor expired. */
   async active(nowIso: string): Promise<KeyRecord[]> {
     const rows = await this.#tx.all<KeyRow>(
       `SELECT ${COLUMNS} FROM key WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
@@ -126,7 +126,7 @@ export class KeyRepository {
     ]);
   }
 
-  /** Puts a new secret in place; the one before goes on until the given time. */
+  /** Sets a new secret; the previous one works until `previousUntil`. */
   async rotate(
     id: string,
     secret: { readonly hash: string; readonly last4: string; readonly previousUntil: string },
@@ -137,7 +137,7 @@ export class KeyRepository {
     );
   }
 
-  /** Never back: gateways write down late, and not in turn, what they noted. */
+  /** Never moves the time back, because gateways report uses late and out of order. */
   async touch(id: string, usedAtIso: string): Promise<void> {
     await this.#tx.put(
       "UPDATE key SET last_used_at = max(coalesce(last_used_at, ''), ?) WHERE id = ?",
@@ -145,7 +145,7 @@ export class KeyRepository {
     );
   }
 
-  /** What a key announced last, however long ago. */
+  /** The key's latest announcement, of any age. */
   async session(keyId: string): Promise<SessionRecord | null> {
     const row = await this.#tx.get('SELECT agent, platform, at FROM session WHERE key_id = ?', [
       keyId,

@@ -6,7 +6,7 @@ export interface KvHead extends Row {
   key: string;
   size_bytes: number;
   version: number;
-  /** Milliseconds; null lives until it is deleted. */
+  /** Unix time in milliseconds; null if the key never expires. */
   expires_at: number | null;
   updated_at: string;
 }
@@ -18,10 +18,10 @@ export interface KvRow extends KvHead {
 }
 
 const HEAD = 'key, size_bytes, version, expires_at, updated_at';
-/** A key is there until the millisecond it expires at. */
+/** A key exists until the millisecond when it expires. */
 const LIVE = '(expires_at IS NULL OR expires_at > ?)';
 
-/** Keys and their values. Reads take the time: what has expired is not there, swept or not. */
+/** Keys and their values. Reads take the time, so that they don't find expired keys, even before a sweep. */
 export class KvRepository {
   readonly #tx: Tx;
 
@@ -36,12 +36,12 @@ export class KvRepository {
     ]);
   }
 
-  /** What stands at a key without its value, also when it has expired. */
+  /** The stored row without its value, even if it has expired. */
   stored(key: string): Promise<KvHead | undefined> {
     return this.#tx.get<KvHead>(`SELECT ${HEAD} FROM kv WHERE key = ?`, [key]);
   }
 
-  /** By the bytes of the keys. */
+  /** In the byte order of keys. */
   page(range: ListRange, now: number): Promise<KvHead[]> {
     const { sql, params } = inRange('key', range);
     return this.#tx.all<KvHead>(
@@ -63,7 +63,7 @@ export class KvRepository {
     await this.#tx.put('DELETE FROM kv WHERE key = ?', [key]);
   }
 
-  /** Deletes what has expired, at most `limit` keys and never `except`; returns how many keys and bytes went. */
+  /** Deletes up to `limit` expired keys, except `except`; returns how many keys and bytes it deleted. */
   async deleteExpired(
     now: number,
     limit: number,

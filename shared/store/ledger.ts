@@ -3,7 +3,7 @@ import { GENESIS_HASH, sealEntry, type LedgerEntry } from '../rules/ledger-chain
 import type { Query, Row, SqlValue, Tx } from './driver.ts';
 import { firstSeqSince } from './seq-search.ts';
 
-/** What an entry says before the chain gives it a place. */
+/** The content of an entry, before the chain adds its position. */
 export type LedgerNote = Omit<LedgerEntry, 'seq' | 'at' | 'prev_hash' | 'hash'>;
 
 interface LedgerHead {
@@ -19,22 +19,22 @@ interface LedgerFilter {
   readonly subject?: string | undefined;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
-  /** Entries before this seq; newest first. */
+  /** Only entries before this seq; results are newest first. */
   readonly beforeSeq?: number | undefined;
   readonly limit: number;
 }
 
 const COLUMNS =
   'seq, at, op, agent, platform, key_id, subject, request_id, outcome, code, input_digest, result_digest, prev_hash, hash';
-// Statements are found by their text: one that is put together anew on every call would be hashed anew as well.
+// The driver caches statements by their text; a text built on every call would also be hashed on every call.
 const INSERT = `INSERT INTO ledger (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_OWN =
   'INSERT INTO ledger (seq, at, op, subject, outcome, input_digest, prev_hash, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)';
 const RANGE = `SELECT ${COLUMNS} FROM ledger WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`;
-/** The most selective first: it is the one whose index is used, and the others only filter. */
+/** Most selective first: the query uses the index of the first given column, and the others only filter. */
 const FILTERS = ['subject', 'op', 'agent', 'platform'] as const;
 
-/** Under this name the newest entry is carried from job to job. */
+/** The name under which jobs of a transaction share the newest entry. */
 const HEAD = 'ledger.head';
 
 /** The newest entry. */
@@ -43,7 +43,7 @@ export const LEDGER_HEAD: Query = {
   params: [],
 };
 
-/** The hash-chained record of what was done. Entries are appended and never changed. */
+/** The hash-chained record of all actions. Entries are only ever appended. */
 export class LedgerRepository {
   readonly #tx: Tx;
   readonly #projectId: string;
@@ -57,7 +57,7 @@ export class LedgerRepository {
     return this.#tx.get<LedgerHead & Row>(LEDGER_HEAD.sql, LEDGER_HEAD.params);
   }
 
-  /** Links an entry to the newest one. Its time never goes back, so that time ranges are seq ranges. */
+  /** Links an entry to the newest one. Its time never goes back, so a time range is a seq range. */
   async append(note: LedgerNote, now: number): Promise<void> {
     const carried = this.#tx.group?.carried;
     const head = (carried?.get(HEAD) as LedgerHead | undefined) ?? (await this.head());
@@ -68,7 +68,7 @@ export class LedgerRepository {
       prev_hash: head?.hash ?? GENESIS_HASH,
       ...note,
     });
-    // What the service does by itself has no caller: those columns are not even bound.
+    // The service's own actions have no caller, so we don't even bind those columns.
     if (isOwn(entry)) await this.#tx.put(INSERT_OWN, ownColumns(entry));
     else await this.#tx.put(INSERT, allColumns(entry));
     carried?.set(HEAD, { seq: entry.seq, at: entry.at, hash: entry.hash });
@@ -83,7 +83,7 @@ export class LedgerRepository {
     }
     const given = FILTERS.filter((column) => filter[column] !== undefined);
     for (const [index, column] of given.entries()) {
-      // A plus keeps SQLite from choosing the index of this column instead.
+      // The plus keeps SQLite from using this column's index.
       conditions.push(index === 0 ? `${column} = ?` : `+${column} = ?`);
       params.push(filter[column] ?? null);
     }
@@ -94,7 +94,7 @@ export class LedgerRepository {
     return rows as unknown as LedgerEntry[];
   }
 
-  /** Entries from..to in order, for verification in portions. */
+  /** Entries from..to in order, so that verification can run in portions. */
   async range(fromSeq: number, toSeq: number, limit: number): Promise<LedgerEntry[]> {
     const rows = await this.#tx.all(RANGE, [fromSeq, toSeq, limit]);
     return rows as unknown as LedgerEntry[];
@@ -107,7 +107,7 @@ export class LedgerRepository {
   }
 }
 
-/** True when nothing stands in the columns that `INSERT_OWN` leaves out. */
+/** True if all columns that `INSERT_OWN` leaves out are null. */
 function isOwn(entry: LedgerEntry): boolean {
   const { agent, platform, key_id, request_id, code, result_digest } = entry;
   return (agent ?? platform ?? key_id ?? request_id ?? code ?? result_digest) === null;

@@ -1,7 +1,7 @@
 /** Where a database is. */
 export type DatabaseLocation = { readonly kind: 'file'; readonly path: string } | RemoteLocation;
 
-/** A database of a libSQL server, spoken to by Hrana over HTTP. */
+/** A database on a libSQL server, reached by Hrana over HTTP. */
 export interface RemoteLocation {
   readonly kind: 'remote';
   /** `libsql:`, `https:` or `http:`. */

@@ -3,15 +3,15 @@ import { dirname } from 'node:path';
 import { makeFolder } from '../host/make-folder.ts';
 import { errorCode } from '../lib/guards.ts';
 
-/** A lock that ends with the process, however that ends. */
+/** A lock that ends when the process ends, in whatever way. */
 export interface Lock {
   release(): void;
 }
 
 /**
- * Takes the lock of a data folder, or null when another process has it. Node offers no kernel
- * locks, but SQLite takes one for an exclusive transaction: kill -9 frees it, and no file can go
- * stale. Open the file nowhere else in this process: closing any handle of it would drop the lock.
+ * Takes the lock of a data folder, or returns null if another process has it. Node has no kernel locks, but SQLite
+ * takes one for an exclusive transaction: kill -9 frees it, and no file can go stale. Don't open the file elsewhere in
+ * this process: closing any handle to it would drop the lock.
  */
 export function takeLock(lockFile: string): Lock | null {
   makeFolder(dirname(lockFile));

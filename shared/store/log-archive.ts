@@ -5,15 +5,21 @@ import { copyDatabase, copyRange, moveDurably } from './log-files.ts';
 import { logBytes } from './wal.ts';
 
 const DAY_MS = 86_400_000;
-/** Archived logs are kept for replicas that were away: up to the larger of this and so many times the database. */
+/**
+ * We keep archived logs for replicas that were away: up to KEPT_BYTES or KEPT_TIMES the size of the database, whichever
+ * is larger.
+ */
 const KEPT_BYTES = 256 * 1024 * 1024;
 const KEPT_TIMES = 4;
-/** A base copy is there for this long after it was last asked for. */
+/** How long a base copy stays after the last request for it. */
 const COPY_MS = 600_000;
 
 type GenerationRef = Pick<BaseCopy, 'epoch' | 'generation'>;
 
-/** The files of a history: logs of the generations before, as `<generation>.wal`, and copies of the file they began with. */
+/**
+ * The files of a history: logs of earlier generations as `<generation>.wal`, and copies of the database file at their
+ * start.
+ */
 export class LogArchive {
   readonly #folder: string;
   #copyTimer: NodeJS.Timeout | null = null;
@@ -27,7 +33,7 @@ export class LogArchive {
   }
 
   /**
-   * Copies frames of the log: those after `copied`, which were copied before. The copy of the whole has no name yet: see
+   * Copies the log's frames after the first `copied`, which an earlier call copied. The copy has no final name until
    * `nameLog`.
    */
   copyLog(path: string, generation: number, copied: number, frames: number): Promise<void> {
@@ -35,24 +41,24 @@ export class LogArchive {
     return copyRange({ path, from, to: logBytes(frames) }, `${this.#logOf(generation)}.part`);
   }
 
-  /** From here on the archive is complete. Durable when it returns. */
+  /** Marks the archive as complete by naming it. Durable when it returns. */
   nameLog(generation: number): void {
     moveDurably(`${this.#logOf(generation)}.part`, this.#logOf(generation));
   }
 
-  /** The generation goes on: there will be more to copy. */
+  /** Takes the name away again: the generation goes on, so there will be more to copy. */
   setLogAside(generation: number): void {
     renameSync(this.#logOf(generation), `${this.#logOf(generation)}.part`);
   }
 
-  /** Copies the database file, which must not change meanwhile: that is asked before the copy gets its name. */
+  /** Copies the database file. `isUnchanged` must still be true afterwards, or the copy is refused. */
   async makeBase(
     { epoch, generation }: GenerationRef,
     databasePath: string,
     options: { readonly signal: AbortSignal; readonly isUnchanged: () => boolean },
   ): Promise<BaseCopy> {
     const path = this.#baseOf(generation);
-    // The process that copies may outlive this one: it must not meet that of the next.
+    // The copying process may outlive this one and must not collide with the next one's.
     const part = `${path}.${process.pid}.part`;
     await copyDatabase(databasePath, part, options.signal);
     // Another history may have begun in the same folder.
@@ -62,7 +68,7 @@ export class LogArchive {
     return { epoch, generation, path, sizeBytes: statSync(path).size };
   }
 
-  /** The copy there is. From now on it is there for as long as a new one. */
+  /** The existing copy, kept from now on as long as a new one. */
   findBase({ epoch, generation }: GenerationRef): BaseCopy | null {
     const path = this.#baseOf(generation);
     const found = statSync(path, { throwIfNoEntry: false });
@@ -72,7 +78,7 @@ export class LogArchive {
     return { epoch, generation, path, sizeBytes: found.size };
   }
 
-  /** After a start: deletes what is not whole, or may not be. */
+  /** Deletes files that are, or may be, incomplete after a start. */
   clean(generation: number): void {
     for (const { name, path } of this.#list()) {
       const isOpen = name === `${generation}.wal`;
@@ -80,7 +86,7 @@ export class LogArchive {
     }
   }
 
-  /** Deletes logs that are too old, and the oldest that are too much. */
+  /** Deletes logs that are too old, and the oldest ones if there are too many bytes. */
   tidy(now: number, databaseBytes: number): void {
     const kept = Math.max(KEPT_BYTES, KEPT_TIMES * databaseBytes);
     let sum = 0;

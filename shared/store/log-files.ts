@@ -12,14 +12,14 @@ const COPY_BYTES = 1024 * 1024;
 const COPY_PROGRAM = `const { constants, copyFileSync } = require('node:fs');
 copyFileSync(process.argv[1], process.argv[2], constants.COPYFILE_FICLONE);`;
 
-/** Bytes of a file, the last one left out. */
+/** A byte range of a file; `to` is exclusive. */
 interface ByteRange {
   readonly path: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** Copies a range to the same place of another file, which is made when it is not there. Durable when it resolves. */
+/** Copies a range to the same position in another file, creating that file if needed. Durable when it resolves. */
 export async function copyRange({ path, from, to }: ByteRange, target: string): Promise<void> {
   const source = fs.openSync(path, 'r');
   const file = fs.openSync(target, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600);
@@ -42,8 +42,8 @@ export async function copyRange({ path, from, to }: ByteRange, target: string): 
 }
 
 /**
- * Copies a database file, in a process of its own: this one must not open and close it beside SQLite, because to close a
- * file ends all the locks that a process has on it.
+ * Copies a database file in a separate process. This process must not open and close the file alongside SQLite, because
+ * closing a file ends all locks that the process holds on it.
  */
 export async function copyDatabase(
   path: string,
@@ -54,7 +54,7 @@ export async function copyDatabase(
   await run(process.execPath, ['--eval', COPY_PROGRAM, path, target], { signal, env });
 }
 
-/** Writes a small file, which a crash leaves as it was or as it is to be. */
+/** Writes a small file; after a crash it has either the old or the new content. */
 export function writeDurably(path: string, text: string): void {
   const part = `${path}.part`;
   const file = fs.openSync(part, 'w', 0o600);
@@ -67,13 +67,13 @@ export function writeDurably(path: string, text: string): void {
   moveDurably(part, path);
 }
 
-/** Gives a durable file another name in its folder. */
+/** Renames a durable file within its folder. */
 export function moveDurably(from: string, to: string): void {
   fs.renameSync(from, to);
   syncFolder(dirname(to));
 }
 
-/** Makes the names in a folder survive a power cut. */
+/** Makes file names in a folder survive a power cut. */
 export function syncFolder(folder: string): void {
   const handle = fs.openSync(folder, 'r');
   try {

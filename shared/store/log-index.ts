@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 
-/** Indexes that are not needed and that SQLite has open still, by their paths. */
+/** Index files that we no longer need but that SQLite still has open, by path. */
 const kept = new Map<string, number>();
 
 /**
- * Opens the shared index of a log for reading. To close any file ends the locks that this process has on it, those of
- * SQLite with them: so it is given back by `releaseIndex`, and closed only when SQLite has let go of it.
+ * Opens the shared index of a log for reading. Closing any file ends this process's locks on it, including SQLite's.
+ * Give it back with `releaseIndex`, which closes it only after SQLite has let go.
  */
 export function openIndex(path: string): number {
   closeAbandoned();
@@ -15,7 +15,9 @@ export function openIndex(path: string): number {
   return file;
 }
 
-/** The connections of this process to the database are closed, though the driver may take its time with that. */
+/**
+ * Call it when this process has closed its connections to the database, though the driver may close the files later.
+ */
 export function releaseIndex(path: string, file: number): void {
   if (isInPlace(path, file)) kept.set(path, file);
   else closeSync(file);
@@ -29,7 +31,7 @@ function closeAbandoned(): void {
   }
 }
 
-/** The last connection to be closed deletes the index, and the next one makes another. */
+/** The last connection to close deletes the index, and the next one to open creates another. */
 function isInPlace(path: string, file: number): boolean {
   return statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(file).ino;
 }

@@ -5,30 +5,30 @@ import { newEpoch } from '../lib/ids.ts';
 import { parseObject } from '../lib/guards.ts';
 import { syncFolder, writeDurably } from './log-files.ts';
 
-/** What must be known of a followed log when its database is opened again. */
+/** The state of a followed log that must survive until its database is opened again. */
 export interface LogState {
-  /** Names this history of the file. */
+  /** The name of this history of the file. */
   readonly epoch: string;
-  /** The one that is being written, from 1. */
+  /** The current generation, from 1. */
   readonly generation: number;
-  /** Salts of the generation's frames, as hex; null while nobody was told of a frame. */
+  /** The salts of the generation's frames in hex; null until we announce a frame. */
   readonly salts: string | null;
   /** When `follow` was last called, in milliseconds. */
   readonly followedAt: number;
-  /** The database file may have frames of this generation already: a copy of it is no base. */
+  /** True if the database file may already contain frames of this generation; then a copy of it isn't a base. */
   readonly isFoldedIn: boolean;
-  /** Marks of the database file, which must not change while nobody was told of a frame. Null from then on. */
+  /** The database file's marks, which must not change until we announce a frame. Null after that. */
   readonly fileMarks: string | null;
 }
 
 const STATE_FILE = 'state.json';
 
-/** The state, or null when there is none or it cannot be read as one. */
+/** The state, or null if it is missing or unreadable. */
 export function readState(folder: string): LogState | null {
   try {
     return parseState(readFileSync(join(folder, STATE_FILE), 'utf8'));
   } catch {
-    // Whatever the reason: what cannot be read cannot be gone on with.
+    // For whatever reason it is unreadable, we can't continue from it.
     return null;
   }
 }
@@ -70,12 +70,12 @@ export function writeState(folder: string, state: LogState): void {
   writeDurably(join(folder, STATE_FILE), `${JSON.stringify(stored)}\n`);
 }
 
-/** Begins a history in a folder that is made for it. Durable when it returns. */
+/** Starts a history in a new folder. Durable when it returns. */
 export function writeFirstState(
   folder: string,
   first: Pick<LogState, 'followedAt' | 'fileMarks'>,
 ): LogState {
-  // What may be left there belongs to another history, whose generations have the same numbers.
+  // Any old files there belong to another history that uses the same generation numbers.
   endHistory(folder);
   mkdirSync(folder, { mode: 0o700 });
   const state = { epoch: newEpoch(), generation: 1, salts: null, isFoldedIn: false, ...first };
@@ -84,7 +84,7 @@ export function writeFirstState(
   return state;
 }
 
-/** Deletes all there is of a history: the state first, since what lies beside it means nothing without. */
+/** Deletes a history, its state first, because the other files mean nothing without it. */
 export function endHistory(folder: string): void {
   if (!statSync(folder, { throwIfNoEntry: false })) return;
   rmSync(join(folder, STATE_FILE), { force: true });
@@ -92,23 +92,24 @@ export function endHistory(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Changes whenever something is written to the file; null when there is none. */
+/** Changes with every write to the file; null if there is no file. */
 export function marksOf(path: string): string | null {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found ? `${found.size}-${found.mtimeNs}` : null;
 }
 
-/** What is found beside the state when a database is opened. */
+/** The facts on disk when a database is opened. */
 export interface Found {
-  /** Of the log; null when there is nothing in it. */
+  /** The log's salts; null if the log is empty. */
   readonly salts: string | null;
   readonly hasArchive: boolean;
   readonly fileMarks: string | null;
 }
 
 /**
- * What the state has become by what happened since it was written; null when that is unexplained. An archive under its
- * own name is complete: the next generation may have begun, and certainly has when the log is another one.
+ * Derives the current state from the stored state and the facts on disk; null if they can't be explained. An archive
+ * under its final name is complete, so the next generation may have begun; if the log has other salts, it certainly
+ * has.
  */
 export function resume(state: LogState, found: Found): LogState | null {
   if (state.salts === null) return state.fileMarks === found.fileMarks ? state : null;
@@ -119,7 +120,7 @@ export function resume(state: LogState, found: Found): LogState | null {
   return nextState(state, { salts: null, fileMarks: found.fileMarks });
 }
 
-/** The state when the generation after this one begins. */
+/** The state when the next generation begins. */
 export function nextState(state: LogState, begun: Pick<LogState, 'salts' | 'fileMarks'>): LogState {
   return { ...state, ...begun, generation: state.generation + 1, isFoldedIn: false };
 }

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Connection } from './connection.ts';
 
-/** Numbered SQL files beside this module (and beside the bundle); a file never changes once released. */
+/** Numbered SQL files next to this module (and next to the bundle). A released file never changes. */
 function migrationFolder(family: 'project' | 'control'): URL {
   return new URL(`./migrations/${family}/`, import.meta.url);
 }
 
-/** The schema this release knows. */
+/** The newest schema that this release knows. */
 export function newestSchema(family: 'project' | 'control'): number {
   return migrationFiles(family).length;
 }
@@ -21,8 +21,9 @@ function migrationFiles(family: 'project' | 'control'): string[] {
 export class NewerSchema extends Error {}
 
 /**
- * The statements that bring a database from schema `current` to the newest one, a text for each file; null when there
- * are none. A database of a newer release is refused, because its rows may mean something this release does not know.
+ * The statements that bring a database from schema `current` to the newest one, one text per file; null if there are
+ * none. Throws NewerSchema for a database of a newer release, because its rows may mean things that this release
+ * doesn't know.
  */
 export function missingMigrations(
   family: 'project' | 'control',
@@ -40,13 +41,13 @@ export function missingMigrations(
   return [...texts, `PRAGMA user_version=${files.length}`];
 }
 
-/** The texts that made a database of schema `current`, of this release or an earlier one. */
+/** The texts that created a database with schema `current`, in this or an earlier release. */
 export function firstMigrations(family: 'project' | 'control', current: number): string[] {
   const files = migrationFiles(family).slice(0, current);
   return files.map((file) => readFileSync(new URL(file, migrationFolder(family)), 'utf8'));
 }
 
-/** Brings a database to the newest schema in one transaction: a crash inside leaves it as it was. */
+/** Brings a database to the newest schema in one transaction, so a crash leaves it unchanged. */
 export function migrate(connection: Connection, family: 'project' | 'control'): void {
   const row = connection.get('PRAGMA user_version');
   const missing = missingMigrations(family, Number(row?.['user_version'] ?? 0));

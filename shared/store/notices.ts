@@ -1,7 +1,9 @@
 import type { ChannelKind } from './channels.ts';
 import type { Row, Tx } from './driver.ts';
 
-/** `ask` has a link that decides; `tell` has none; `over` takes the buttons off a message; `verify` confirms an address. */
+/**
+ * `ask` has a link for deciding; `tell` has no link; `over` removes a message's buttons; `verify` verifies an address.
+ */
 export type NoticeKind = 'ask' | 'tell' | 'over' | 'verify';
 
 export interface NoticeRow extends Row {
@@ -9,22 +11,22 @@ export interface NoticeRow extends Row {
   kind: NoticeKind;
   channel_id: string;
   request_id: string | null;
-  /** Sealed: so that sending can be repeated. Null where there is no link. */
+  /** The sealed link token, so that sending can be retried. Null without a link. */
   token: Uint8Array | null;
   token_hash: string | null;
-  /** `queued`, `sent`, `failed`, or `void` when there is nothing left to say. */
+  /** `queued`, `sent`, `failed`, or `void` if it no longer needs sending. */
   status: string;
   attempts: number;
   due_at: number | null;
-  /** What the channel calls the message. */
+  /** The channel's own id for the message. */
   message_id: string | null;
-  /** Why it was not sent. */
+  /** Why it wasn't sent. */
   reason: string | null;
   created_at: string;
   sent_at: string | null;
 }
 
-/** Also of a channel that was removed. */
+/** A notice with its channel's kind, even if the channel was removed. */
 export interface ChannelNotice extends NoticeRow {
   channel_kind: ChannelKind;
 }
@@ -32,7 +34,7 @@ export interface ChannelNotice extends NoticeRow {
 const COLUMNS =
   'id, kind, channel_id, request_id, token, token_hash, status, attempts, due_at, message_id, reason, created_at, sent_at';
 
-/** What people are sent, and what became of it. */
+/** Notices to people, and whether they were sent. */
 export class NoticeRepository {
   readonly #tx: Tx;
 
@@ -50,7 +52,7 @@ export class NoticeRepository {
     ]);
   }
 
-  /** The request that a message of a channel asked about. */
+  /** The notice of a channel's message that asked about a request. */
   findByMessage(channelId: string, messageId: string): Promise<NoticeRow | undefined> {
     return this.#tx.get<NoticeRow>(
       `SELECT ${COLUMNS} FROM notice WHERE channel_id = ? AND message_id = ? AND kind = 'ask'`,
@@ -58,7 +60,7 @@ export class NoticeRepository {
     );
   }
 
-  /** What was sent about a request, oldest first. */
+  /** The notices about a request, oldest first. */
   ofRequest(requestId: string): Promise<ChannelNotice[]> {
     return this.#tx.all<ChannelNotice>(
       `SELECT ${COLUMNS}, (SELECT kind FROM channel WHERE id = channel_id) AS channel_kind
@@ -92,7 +94,7 @@ export class NoticeRepository {
     );
   }
 
-  /** Makes all of them due at another time. */
+  /** Gives all of them a new due time. */
   async deferAll(ids: readonly string[], dueAt: number): Promise<void> {
     await this.#tx.put(
       'UPDATE notice SET due_at = ? WHERE id IN (SELECT value FROM json_each(?))',
@@ -100,7 +102,7 @@ export class NoticeRepository {
     );
   }
 
-  /** When something falls due after a time; what is due by then is in the hands of those who send it. */
+  /** The first due time after `now`. The senders already have the notices that are due by then. */
   async nextDueAfter(now: number): Promise<number | null> {
     const row = await this.#tx.get(
       "SELECT min(due_at) AS due FROM notice WHERE status = 'queued' AND due_at > ?",
@@ -130,7 +132,7 @@ export class NoticeRepository {
     );
   }
 
-  /** A link that confirms an address and was not sent yet is not sent any more. */
+  /** Cancels a verification link that wasn't sent yet. */
   async endVerifying(channelId: string): Promise<void> {
     await this.#tx.put(
       "UPDATE notice SET token = NULL, status = 'void', due_at = NULL WHERE request_id IS NULL AND channel_id = ? AND kind = 'verify' AND status = 'queued'",
@@ -138,7 +140,7 @@ export class NoticeRepository {
     );
   }
 
-  /** The links and buttons of a channel stop working, and nothing more is sent to it. */
+  /** Ends a channel's links and buttons, and cancels its queued notices. */
   async endOfChannel(channelId: string): Promise<void> {
     await this.#tx.put(
       "UPDATE notice SET token = NULL, token_hash = NULL, due_at = NULL, status = CASE status WHEN 'queued' THEN 'void' ELSE status END WHERE channel_id = ?",

@@ -7,28 +7,34 @@ import { migrate } from './migrate.ts';
 import { EmbeddedReader } from './reader.ts';
 import { EmbeddedWriter, type ReplicationOptions, type WriterOptions } from './writer.ts';
 
-/** What a writer of any place needs; a file uses some of it, a server other parts. */
+/** Options for any kind of writer; embedded and remote writers use different parts. */
 export interface OpenWriterOptions extends Omit<WriterOptions, 'positionSql' | 'replication'> {
-  /** Where replicas may follow. */
+  /** Set if replicas can follow. */
   readonly replication?: Omit<ReplicationOptions, 'positionQuery'>;
-  /** Somebody else has written since the last group: comes before the jobs of the next one run. Never for a file. */
+  /**
+   * Called if another process has written since the last group, before the jobs of the next group run. Never called for
+   * a file.
+   */
   readonly onForeign?: () => void;
-  /** What a group did came to nothing: comes before its jobs run again or are refused. Never for a file. */
+  /** Called if a group's changes were lost, before its jobs run again or are refused. Never called for a file. */
   readonly onUndone?: () => void;
-  /** Only of a database that others write as well: nobody knows whether what was written last was committed. */
+  /** Called if nobody knows whether the last write was committed. Only for databases that several processes write. */
   readonly onUncertain?: () => void;
-  /** It was made before: one that is missing or empty is lost, and not made anew. UNAVAILABLE then. */
+  /**
+   * The database was created before: if it is missing or empty, it is lost. Throws UNAVAILABLE instead of creating it
+   * again.
+   */
   readonly isMade?: boolean;
 }
 
-/** The writer has been opened before: it makes the database and brings its tables up to date. */
+/** Open a writer first: it creates the database and updates its tables. */
 export async function openReader(location: DatabaseLocation): Promise<Reader> {
   if (location.kind === 'file') return new EmbeddedReader(location.path);
   const { openRemoteReader } = await import('./remote/open.ts');
   return openRemoteReader(location);
 }
 
-/** Makes the database where it is not there, and brings its tables up to date. On a server it must be there. */
+/** Creates the database if needed and updates its tables. On a server the database must exist. */
 export async function openWriter(
   location: DatabaseLocation,
   family: 'project' | 'control',

@@ -2,7 +2,7 @@ import type { Row, Tx } from './driver.ts';
 
 export interface PolicyRow extends Row {
   version: number;
-  /** JSON array. */
+  /** A JSON array. */
   rules: string;
   note: string | null;
   request_id: string | null;
@@ -10,7 +10,7 @@ export interface PolicyRow extends Row {
   approved_at: string;
 }
 
-/** The policies of a project. The newest version holds; version 0 is having none. */
+/** The policies of a project. The newest version is in force; version 0 means that there is no policy. */
 export class PolicyRepository {
   readonly #tx: Tx;
 

@@ -11,7 +11,7 @@ import type { DatabaseLocation } from './location.ts';
 import { openReader, openWriter, type OpenWriterOptions } from './open.ts';
 import { Repositories } from './repositories.ts';
 
-/** Snapshots of one project's database, seen through its repositories. */
+/** Reads snapshots of one project's database through its repositories. */
 export class ProjectReader {
   readonly #reader: Reader;
   readonly #projectId: string;
@@ -21,12 +21,12 @@ export class ProjectReader {
     this.#projectId = projectId;
   }
 
-  /** The writer has been opened before: it makes the database and brings its tables up to date. */
+  /** Open a writer first: it creates the database and updates its tables. */
   static async open(location: DatabaseLocation, projectId: string): Promise<ProjectReader> {
     return new ProjectReader(await openReader(location), projectId);
   }
 
-  /** See `Reader.read`; `fn` awaits nothing but the repositories. */
+  /** See `Reader.read`; `fn` must await only the repositories. */
   read<T>(fn: (store: Repositories) => Promise<T>): Promise<T> {
     return this.#reader.read((tx) => fn(new Repositories(tx, this.#projectId)));
   }
@@ -40,7 +40,7 @@ interface ProjectWriteOptions<T> extends Omit<WriteOptions<T>, 'onError'> {
   readonly onError?: (store: Repositories, error: unknown) => Promise<T>;
 }
 
-/** The one writer of one project's database, seen through its repositories. */
+/** The only writer of one project's database, through its repositories. */
 export class ProjectWriter implements FollowedLog {
   readonly #writer: Writer & FollowedLog;
   readonly #projectId: string;
@@ -62,7 +62,7 @@ export class ProjectWriter implements FollowedLog {
     return new ProjectWriter(await openWriter(location, 'project', options), projectId, pinHolder);
   }
 
-  /** See `Writer.write`; `fn` awaits nothing but the repositories. */
+  /** See `Writer.write`; `fn` must await only the repositories. */
   write<T>(
     fn: (store: Repositories) => Promise<T>,
     options: ProjectWriteOptions<T> = {},
@@ -87,7 +87,7 @@ export class ProjectWriter implements FollowedLog {
     return this.#writer.copyBase();
   }
 
-  /** Takes what was deleted out of the write-ahead log as well. */
+  /** Also removes deleted content from the write-ahead log. */
   rotate(): Promise<void> {
     return this.#writer.rotate();
   }

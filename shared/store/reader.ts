@@ -3,15 +3,18 @@ import { assertPragma, Connection, readOnlyAddress } from './connection.ts';
 import type { Reader, Tx } from './driver.ts';
 import { Scope, TurnWatch } from './scope.ts';
 
-/** Snapshots of a database file that some writer keeps, in this thread or another. One after another, each within a turn. */
+/**
+ * Reads snapshots of a database file whose writer is in this thread or another. Snapshots run one after another, each
+ * within one turn of the event loop.
+ */
 export class EmbeddedReader implements Reader {
   readonly #connection: Connection;
   #reads: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   /**
-   * The file must be there: its writer makes it. With `readOnly` the log is left as it is even when this is the last
-   * connection to be closed, which would otherwise fold it in.
+   * The file must exist: its writer creates it. With `readOnly`, closing the last connection leaves the log as it is;
+   * otherwise SQLite would checkpoint it.
    */
   constructor(path: string, { readOnly = false } = {}) {
     this.#connection = new Connection(readOnly ? readOnlyAddress(path) : path);
@@ -28,7 +31,7 @@ export class EmbeddedReader implements Reader {
     return result;
   }
 
-  /** Ends after the reads at hand. */
+  /** Resolves when current reads are done. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

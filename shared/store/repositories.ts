@@ -24,8 +24,8 @@ import { UploadRepository } from './uploads.ts';
 import type { Tx } from './driver.ts';
 
 /**
- * Every table family of one project, over one transaction or snapshot. Each is made when it is first asked for: most
- * transactions need two or three.
+ * Every repository of one project, over one transaction or snapshot. Each is created on first use, because most
+ * transactions need only two or three.
  */
 export class Repositories {
   readonly #tx: Tx;

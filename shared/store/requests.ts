@@ -6,10 +6,10 @@ export interface RequestRow extends Row {
   kind: string;
   status: string;
   key_id: string;
-  /** Who the agent said it was. */
+  /** The agent's own name for itself. */
   agent: string | null;
   platform: string;
-  /** What exactly was asked, as canonical JSON. */
+  /** Exactly what the agent asks for, as canonical JSON. */
   subject: string;
   action: string | null;
   summary: string;
@@ -17,7 +17,7 @@ export interface RequestRow extends Row {
   risk: string | null;
   amount: number | null;
   question: string | null;
-  /** JSON array of texts. */
+  /** A JSON array of texts. */
   options: string;
   /** What an approval applies, as JSON. */
   proposal: string | null;
@@ -26,14 +26,14 @@ export interface RequestRow extends Row {
   hint: string | null;
   /** `policy:<rule>` or `channel:<chn_id>`. */
   decided_by: string | null;
-  /** JSON array of channel ids. */
+  /** A JSON array of channel ids. */
   approvers: string;
   policy_version: number;
   rule: string | null;
   state_ref: string | null;
   callback_url: string | null;
   created_at: string;
-  /** Milliseconds, as are the two below. */
+  /** Unix time in milliseconds, like the two below. */
   expires_at: number;
   decided_at: number | null;
   redeemed_at: number | null;
@@ -72,7 +72,7 @@ const NAMES = [
 const COLUMNS = NAMES.join(', ');
 const INSERT = `INSERT INTO request (${COLUMNS}) VALUES (${NAMES.map(() => '?').join(', ')})`;
 
-/** How a request ended, as its row says it. */
+/** How a request ended, for its row. */
 export interface RequestEnd {
   readonly status: string;
   readonly decision: string | null;
@@ -82,7 +82,7 @@ export interface RequestEnd {
   readonly at: number;
 }
 
-/** What waits, or waited, for a person. */
+/** Requests that wait, or waited, for a person. */
 export class RequestRepository {
   readonly #tx: Tx;
 
@@ -94,7 +94,7 @@ export class RequestRepository {
     return this.#tx.get<RequestRow>(`SELECT ${COLUMNS} FROM request WHERE id = ?`, [id]);
   }
 
-  /** The pending request of a key that asks the same. */
+  /** The pending request of a key with the same subject. */
   findSame(
     same: { readonly keyId: string; readonly kind: RequestKind; readonly subject: string },
     now: number,
@@ -114,7 +114,7 @@ export class RequestRepository {
     return Number(row?.['n'] ?? 0);
   }
 
-  /** Every request that waits, oldest first: there are at most PENDING_REQUESTS_MAX. */
+  /** All pending requests, oldest first; there are at most PENDING_REQUESTS_MAX. */
   pending(now: number): Promise<RequestRow[]> {
     return this.#tx.all<RequestRow>(
       `SELECT ${COLUMNS} FROM request WHERE status = 'pending' AND expires_at > ? ORDER BY id`,
@@ -122,7 +122,7 @@ export class RequestRepository {
     );
   }
 
-  /** Newest first, behind a given id. */
+  /** Newest first, after a given id. */
   page(wanted: {
     readonly status: string | undefined;
     readonly beforeId: string | undefined;
@@ -136,7 +136,7 @@ export class RequestRepository {
       conditions.push('id < ?');
       params.push(beforeId);
     }
-    // What has expired may still be written down as pending.
+    // The row of an expired request may still say pending.
     if (status === 'pending' || status === 'expired') {
       conditions.push(
         status === 'pending'
@@ -162,7 +162,7 @@ export class RequestRepository {
     );
   }
 
-  /** The first decision stands: false when there was one before, or the time was over. */
+  /** Only the first decision counts: returns false if there was one already or the request has expired. */
   async end(id: string, end: RequestEnd): Promise<boolean> {
     const changed = await this.#tx.run(
       `UPDATE request SET status = ?, decision = ?, comment = ?, hint = ?, decided_by = ?, decided_at = ?
@@ -189,7 +189,7 @@ export class RequestRepository {
     ]);
   }
 
-  /** Uses an approval up; false when somebody has before. */
+  /** Uses an approval; false if it was already used. */
   async redeem(id: string, now: number): Promise<boolean> {
     const changed = await this.#tx.run(
       'UPDATE request SET redeemed_at = ? WHERE id = ? AND redeemed_at IS NULL',
@@ -198,7 +198,7 @@ export class RequestRepository {
     return changed > 0;
   }
 
-  /** Pending requests whose time is over, to be written down as expired. */
+  /** Expired requests whose rows still say pending. */
   overdue(now: number, limit: number): Promise<RequestRow[]> {
     return this.#tx.all<RequestRow>(
       `SELECT ${COLUMNS} FROM request WHERE status = 'pending' AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
@@ -206,7 +206,7 @@ export class RequestRepository {
     );
   }
 
-  /** When the next pending request expires; null when none waits. */
+  /** When the next pending request expires; null if none is pending. */
   async nextExpiry(): Promise<number | null> {
     const row = await this.#tx.get(
       "SELECT min(expires_at) AS due FROM request WHERE status = 'pending'",

@@ -1,6 +1,6 @@
 import type { Row, Tx } from './driver.ts';
 
-/** A route as stored; the secret is sealed, and null once the route is removed. */
+/** A route as stored. The secret is sealed, and null once the route is removed. */
 export interface RouteRow extends Row {
   id: string;
   callback_url: string;
@@ -14,7 +14,7 @@ export interface RouteRow extends Row {
   created_by: string | null;
 }
 
-/** What it takes to know the events of a route and where they go. */
+/** The fields that decide which events a route takes and where they go. */
 export interface OpenRoute extends Row {
   id: string;
   callback_url: string;
@@ -33,19 +33,19 @@ export class RouteRepository {
     this.#tx = tx;
   }
 
-  /** Stands for the transaction: the same object in all its jobs, another one in the next. Null in a snapshot. */
+  /** Identifies the transaction: the same object for all its jobs, a different one for the next. Null in a snapshot. */
   get transaction(): object | null {
     return this.#tx.group ?? null;
   }
 
-  /** The routes that take events, oldest first. */
+  /** Routes that take events, oldest first. */
   open(): Promise<OpenRoute[]> {
     return this.#tx.all<OpenRoute>(
       'SELECT id, callback_url, destination, match_source, match_type FROM route WHERE removed_at IS NULL AND enabled = 1 ORDER BY id',
     );
   }
 
-  /** All that are not removed, oldest first. */
+  /** All routes except removed ones, oldest first. */
   list(): Promise<RouteRow[]> {
     return this.#tx.all<RouteRow>(
       `SELECT ${COLUMNS} FROM route WHERE removed_at IS NULL ORDER BY id`,
@@ -79,7 +79,7 @@ export class RouteRepository {
     ]);
   }
 
-  /** It takes no more events; its secret goes with it. */
+  /** Stops the route from taking events, and deletes its secret. */
   async remove(id: string, nowIso: string): Promise<void> {
     await this.#tx.put('UPDATE route SET removed_at = ?, enabled = 0, secret = NULL WHERE id = ?', [
       nowIso,
@@ -87,7 +87,7 @@ export class RouteRepository {
     ]);
   }
 
-  /** It takes no more events, and says why. False when it took none before. */
+  /** Stops the route from taking events and records why. False if it was already disabled. */
   async disable(id: string, reason: string): Promise<boolean> {
     const changed = await this.#tx.run(
       'UPDATE route SET enabled = 0, disabled_reason = ? WHERE id = ? AND enabled = 1',
@@ -96,12 +96,12 @@ export class RouteRepository {
     return changed > 0;
   }
 
-  /** It takes events from now on. */
+  /** Makes the route take events again. */
   async enable(id: string): Promise<void> {
     await this.#tx.put('UPDATE route SET enabled = 1, disabled_reason = NULL WHERE id = ?', [id]);
   }
 
-  /** A route that takes no more events and has some under way all the same; null when there is none. */
+  /** A disabled or removed route that still has pending deliveries; null if there is none. */
   async closedWithPending(): Promise<string | null> {
     const row = await this.#tx.get(
       `SELECT id FROM route WHERE enabled = 0

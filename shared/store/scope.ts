@@ -2,8 +2,8 @@ import type { Connection } from './connection.ts';
 import type { Row, SqlValue, Tx } from './driver.ts';
 
 /**
- * The embedded driver answers within microtasks, so whatever has not settled by the next turn of the event loop awaits
- * something else, and would hold the transaction open for all others. One watch serves all the work of a turn.
+ * The embedded driver answers within microtasks. If work hasn't settled by the next turn of the event loop, it awaits
+ * something else and would hold the transaction open for everyone else. One watch covers all work of a turn.
  */
 export class TurnWatch {
   #fail: ((error: Error) => void) | null = null;
@@ -17,21 +17,21 @@ export class TurnWatch {
     });
   }
 
-  /** Nothing more is watched. */
+  /** Stops watching. */
   done(): void {
     if (this.#turn) clearImmediate(this.#turn);
     this.#turn = null;
     this.#fail = null;
   }
 
-  /** Work that has settled before takes no notice. */
+  /** Work that has already settled ignores the rejection. */
   #end(): void {
     this.#turn = null;
     this.#fail?.(awaitedOther());
   }
 }
 
-/** The statements of one snapshot or job, until it is revoked. */
+/** Runs the statements of one snapshot or job until it is revoked. */
 export class Scope implements Tx {
   readonly #connection: Connection;
   #live = true;

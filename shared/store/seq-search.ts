@@ -1,8 +1,8 @@
 import type { Tx } from './driver.ts';
 
 /**
- * The first seq whose time is at or after `sinceIso`; one past the last when there is none. Times never go back along
- * seq in these tables, so a binary search over the rowid does, and no index on the time is needed.
+ * The first seq whose time is at or after `sinceIso`; one past the last if there is none. Times never decrease with seq
+ * in these tables, so a binary search over the rowid works and the time needs no index.
  */
 export async function firstSeqSince(
   tx: Tx,

@@ -2,10 +2,10 @@ import type { Verification } from '../rules/signature.ts';
 import type { Row, Tx } from './driver.ts';
 
 const HOUR_MS = 3_600_000;
-/** Counts by hour older than this are deleted when the next one is written. */
+/** Writing an hour's counts deletes counts older than this. */
 const HOURS_KEPT = 25;
 
-/** A source as stored; secrets and token are sealed. */
+/** A source as stored; its secrets and token are sealed. */
 export interface SourceRow extends Row {
   id: string;
   name: string;
@@ -13,14 +13,14 @@ export interface SourceRow extends Row {
   verification: Verification;
   signature_header: string | null;
   secret: Uint8Array | null;
-  /** The one before, which is taken as well until the time beside it, in milliseconds. */
+  /** The previous secret, which also works until `previous_valid_until` (milliseconds). */
   previous_secret: Uint8Array | null;
   previous_valid_until: number | null;
   token: Uint8Array | null;
   created_at: string;
 }
 
-/** The last event, and the deliveries of the last 24 hours. */
+/** The last event, and counts of the last 24 hours. */
 export interface SourceActivity extends Row {
   last_event_at: string | null;
   events_24h: number;
@@ -51,7 +51,7 @@ export class SourceRepository {
     );
   }
 
-  /** The source of mail: a project has one or none. */
+  /** The mail source; a project has at most one. */
   email(): Promise<SourceRow | undefined> {
     return this.#tx.get<SourceRow>(
       `SELECT ${COLUMNS} FROM source WHERE type = 'email' AND removed_at IS NULL`,
@@ -85,7 +85,7 @@ export class SourceRepository {
     );
   }
 
-  /** The token stops working at once; sealed values go with it. */
+  /** Stops the token at once and deletes the sealed values. */
   async remove(id: string, nowIso: string): Promise<void> {
     await this.#tx.put(
       'UPDATE source SET removed_at = ?, secret = NULL, previous_secret = NULL, previous_valid_until = NULL, token = NULL, token_hash = NULL WHERE id = ?',
@@ -103,7 +103,7 @@ export class SourceRepository {
     );
   }
 
-  /** When the first secret before a newest one ends. */
+  /** When the next previous secret expires. */
   async nextPreviousEnd(): Promise<number | null> {
     const row = await this.#tx.get<{ due: number | null }>(
       'SELECT min(previous_valid_until) AS due FROM source WHERE previous_valid_until IS NOT NULL',
@@ -128,7 +128,7 @@ export class SourceRepository {
     return row ?? { last_event_at: null, events_24h: 0, rejected_24h: 0 };
   }
 
-  /** Counted in memory for the whole transaction and written once at its end. */
+  /** Counts in memory during the transaction and writes once at its end. */
   countAccepted(id: string, now: number, receivedAt: string): void {
     const { group } = this.#tx;
     if (!group) throw new Error('Only a write counts.');

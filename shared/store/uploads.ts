@@ -1,15 +1,15 @@
 import type { Row, Tx } from './driver.ts';
 
-/** An open upload: a path that is to become a file. */
+/** An open upload to a path that becomes a file when it completes. */
 export interface UploadRow extends Row {
   id: string;
   path: string;
-  /** As declared. */
+  /** The declared size. */
   size_bytes: number;
   content_type: string;
-  /** The blob with the bytes, once they are there; the row is a reference to it. */
+  /** The blob with the bytes, once they have arrived; this row counts as a reference to it. */
   digest: string | null;
-  /** Milliseconds. */
+  /** Unix time in milliseconds. */
   expires_at: number;
 }
 
@@ -26,7 +26,7 @@ export class UploadRepository {
     return this.#tx.get<UploadRow>(`SELECT ${COLUMNS} FROM upload WHERE id = ?`, [id]);
   }
 
-  /** By the SHA-256 of the token in its URL. */
+  /** Finds an upload by the SHA-256 of the token in its URL. */
   findByTokenHash(tokenHash: string): Promise<UploadRow | undefined> {
     return this.#tx.get<UploadRow>(`SELECT ${COLUMNS} FROM upload WHERE token_hash = ?`, [
       tokenHash,

@@ -10,36 +10,39 @@ import {
   SALTS_BYTES,
 } from './wal-layout.ts';
 
-/** Counted from the number of the newest frame: the salts, as they stand in the log, and how many frames are folded in (`nBackfill`). */
+/**
+ * Offsets from the number of the newest frame: the salts as in the log, and how many frames are checkpointed
+ * (`nBackfill`).
+ */
 const INDEX_SALTS_AT = 16;
 const INDEX_FOLDED_AT = 80;
 const INDEX_BYTES = 84;
 
-/** What the shared index tells of the log. */
+/** The shared index's facts about the log. */
 export interface LogHead {
-  /** Committed since the log was last begun anew. */
+  /** Frames committed since the log last restarted. */
   readonly frames: number;
-  /** Of the log's header, as hex; while there are no frames, mostly those that the next header will have. */
+  /** The salts in the log's header, as hex; without frames, usually those of the next header. */
   readonly salts: string;
-  /** Of the frames, those that the database file has as well. */
+  /** How many of the frames the database file already has. */
   readonly foldedFrames: number;
 }
 
 /**
- * The write-ahead log of the writer's connection. Folding it in and writing it anew from its beginning, in place, spares
- * the file system the work of growing a file: a sync takes a fraction of the time. So the file is longer than what is
- * in use, and how much is in use is asked of the log's index.
+ * The write-ahead log of the writer's connection. Checkpointing it and rewriting it in place from the start saves the
+ * file system from growing the file, so a sync takes a fraction of the time. The file is therefore longer than the part
+ * in use; the log's index says how much is in use.
  */
 export class WriteAheadLog {
   readonly path: string;
   readonly #connection: Connection;
-  /** Open for as long as the connection: to close a file ends the locks that SQLite holds on it in this process. */
+  /** Stays open as long as the connection: closing a file ends the locks that SQLite holds on it in this process. */
   readonly #index: number;
   readonly #indexPath: string;
   readonly #bytes = Buffer.alloc(INDEX_BYTES);
   readonly #numbers = new Uint32Array(this.#bytes.buffer, this.#bytes.byteOffset, INDEX_BYTES / 4);
 
-  /** The connection has made the log: some statement has run. */
+  /** The connection must have created the log, so run some statement first. */
   constructor(databasePath: string, connection: Connection) {
     this.path = logPath(databasePath);
     this.#connection = connection;
@@ -47,7 +50,7 @@ export class WriteAheadLog {
     this.#index = openIndex(this.#indexPath);
   }
 
-  /** Bytes in use since the log was last begun anew; all of them may be folded in already. */
+  /** Bytes in use since the log last restarted; all of them may be checkpointed already. */
   usedBytes(): number {
     const read = readSync(this.#index, this.#bytes, 0, 4, NEWEST_FRAME_AT);
     return read === 4 ? (this.#numbers[0] ?? 0) * FRAME_BYTES : 0;
@@ -63,22 +66,26 @@ export class WriteAheadLog {
     };
   }
 
-  /** Length of the file; 0 when there is none. */
+  /** The length of the file; 0 if it doesn't exist. */
   fileBytes(): number {
     return statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** Folds the log into the database; the next write begins it anew, unless somebody reads from it all the while. */
+  /** Checkpoints the log; the next write restarts it unless another process keeps reading from it. */
   fold(): Promise<void> {
     return this.#connection.execOffLoop('PRAGMA wal_checkpoint(RESTART)');
   }
 
-  /** Folds the log in and leaves nothing of it, not even what was written over in the database. */
+  /**
+   * Checkpoints the log and truncates it, so that nothing of it remains, not even pages that were overwritten since.
+   */
   empty(): Promise<void> {
     return this.#connection.execOffLoop('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 
-  /** After `empty`: the same. The file has length 0 when it went through; then a power cut does not bring it back. */
+  /**
+   * Call it after `empty`: true if the file has length 0. It also syncs, so that a power cut can't bring the log back.
+   */
   isEmptied(): boolean {
     if (this.fileBytes() > 0) return false;
     const file = openSync(this.path, 'r');
@@ -87,23 +94,23 @@ export class WriteAheadLog {
     return true;
   }
 
-  /** To be called when all connections to the database in this process are closed. */
+  /** Call it when this process has closed all connections to the database. */
   close(): void {
     releaseIndex(this.#indexPath, this.#index);
   }
 }
 
-/** The log beside a database file. No locks are held on it: it may be opened and closed at will. */
+/** The path of a database file's log. Nobody holds locks on the log, so you can open and close it freely. */
 export function logPath(databasePath: string): string {
   return `${databasePath}-wal`;
 }
 
-/** Bytes of a log that end with this frame. */
+/** The size of a log up to and including this frame. */
 export function logBytes(frames: number): number {
   return LOG_HEADER_BYTES + frames * FRAME_BYTES;
 }
 
-/** The salts of a log that nobody has open, as hex; null when there is no header of a log. */
+/** The salts of a log that nobody has open, as hex; null without a valid header. */
 export function saltsOf(path: string): string | null {
   if (!statSync(path, { throwIfNoEntry: false })) return null;
   const header = Buffer.alloc(LOG_HEADER_BYTES);

@@ -21,41 +21,44 @@ import {
 } from './jobs.ts';
 import { WriteAheadLog } from './wal.ts';
 
-/** A group ends after this long, so that one commit never holds the event loop for long. */
+/** A group ends after this long, so that no commit blocks the event loop for long. */
 const GROUP_MAX_MS = 10;
 /**
- * The log is folded into the database and emptied when it is this long and nobody waits. Under load it is folded in at the
- * second size and written anew in place: the longer it gets, the longer everybody waits for it then.
+ * Above this size, an idle writer checkpoints and empties the log. Under load it checkpoints at FOLD_ANYWAY_BYTES and
+ * rewrites the log in place: the longer the log gets, the longer everyone waits for the checkpoint.
  */
 const EMPTY_IDLE_BYTES = 4 * 1024 * 1024;
-/** Nobody waits when nobody has written for this long. */
+/** The writer counts as idle if nobody has written for this long. */
 const IDLE_MS = 250;
 const FOLD_ANYWAY_BYTES = 16 * 1024 * 1024;
-/** When a followed log could not be rotated, that is tried again without being asked. */
+/** How soon to retry after a followed log couldn't rotate. */
 const RETRY_MS = 60_000;
 
 export interface WriterOptions {
-  /** Runs in each group before COMMIT: counts the position up by one. */
+  /** Runs in each group before COMMIT; increments the position. */
   readonly positionSql: string;
-  /** A write or sync of the disk failed: this process must not go on with the file. */
+  /** A disk write or sync failed: this process must stop using the file. */
   readonly onFatal: (error: unknown) => void;
-  /** True while nothing else needs this thread: then COMMIT saves the way to another one. Never, unless given. */
+  /**
+   * True while nothing else needs this thread: then COMMIT runs here, without the detour over another thread (default:
+   * never).
+   */
   readonly mayBlock?: () => boolean;
-  /** Where replicas may follow. */
+  /** Set if replicas can follow. */
   readonly replication?: ReplicationOptions;
 }
 
 export interface ReplicationOptions extends GenerationOptions {
-  /** Answers the position as `value`. */
+  /** Returns the position as `value`. */
   readonly positionQuery: string;
-  /** Comes after each commit, before its jobs are answered, and whenever the place of the log has changed. */
+  /** Called after each commit, before its jobs are answered, and whenever the log position changes. */
   readonly onReplication: (replication: ReplicationPosition) => void;
 }
 
 /**
- * The one writer of a database file, with group commit: what is queued runs inside one `BEGIN IMMEDIATE … COMMIT`, the jobs
- * strictly one after another, one group in flight and no artificial delay. Latency of a lone write stays that of one
- * sync; under load groups grow by themselves. Where others need the thread, COMMIT runs off the event loop.
+ * The only writer of a database file, with group commit: queued jobs run inside one `BEGIN IMMEDIATE … COMMIT`,
+ * strictly one after another, with one group in flight and no artificial delay. A lone write takes one sync; under
+ * load, groups grow automatically. If others need the thread, COMMIT runs off the event loop.
  */
 export class EmbeddedWriter implements Writer, FollowedLog {
   readonly #options: WriterOptions;
@@ -64,7 +67,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   readonly #generations: Generations | null;
   #position = 0;
   readonly #queue = new JobQueue();
-  /** What needs the connection for itself: it comes before the next group. Never rejects. */
+  /** Work that needs the connection exclusively; it runs before the next group. Never rejects. */
   #errands: (() => Promise<void>)[] = [];
   #pump: Promise<void> | null = null;
   #failed: unknown = null;
@@ -74,7 +77,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   #lastWriteAt = 0;
   #idleTimer: NodeJS.Timeout | null = null;
 
-  /** `migrate` runs on the writer before anything else may. */
+  /** `migrate` runs on the writer before anything else. */
   constructor(path: string, options: WriterOptions, migrate: (connection: Connection) => void) {
     const { replication } = options;
     this.#options = options;
@@ -101,7 +104,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     return result;
   }
 
-  /** Folds the log into the file when the group at hand is done; for after deletions, whose content the log still has. */
+  /** Checkpoints the log after the current group. Use it after deletions, because the log still has their content. */
   async rotate(): Promise<void> {
     await this.#generations?.copied();
     if (!this.#closing && !this.#failed) await this.#alone(() => this.#empty());
@@ -126,7 +129,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     return copying;
   }
 
-  /** Finishes what is queued, folds the log in, and ends. */
+  /** Finishes queued jobs, checkpoints the log, and closes. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -148,7 +151,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     return this.#generations;
   }
 
-  /** Runs what needs the connection for itself between two groups. */
+  /** Runs work that needs the connection exclusively, between two groups. */
   #alone<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closing || this.#failed) return Promise.reject(unavailable(5, this.#failed));
     return new Promise<T>((resolve, reject) => {
@@ -184,9 +187,9 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   }
 
   /**
-   * Runs queued jobs in one transaction. A job that fails before it wrote anything leaves nothing to undo. When one fails
-   * after, the whole group is rolled back and its jobs run again, each in a savepoint: nothing was answered yet, and so
-   * the jobs of an ordinary group are spared two statements each.
+   * Runs queued jobs in one transaction. A job that fails before writing leaves nothing to undo. If a job fails after
+   * writing, the whole group rolls back and its jobs run again, each in a savepoint. This is safe because no job has
+   * its answer yet, and it saves ordinary groups two statements per job.
    */
   async #commitGroup(): Promise<void> {
     const jobs: Job[] = [];
@@ -200,7 +203,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
       this.#tell();
       settle(settled);
     } catch (error) {
-      // When not even BEGIN went through, the whole queue has failed: the next attempt would come at once, and for ever.
+      // If even BEGIN failed, fail the whole queue; otherwise the next attempt would follow at once, endlessly.
       if (jobs.length === 0) jobs.push(...this.#queue.takeAll());
       this.#failGroup(error, jobs);
       if (this.#failed || !this.#generations?.isKept) return;
@@ -218,7 +221,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     else await this.#writer.execOffLoop('COMMIT');
   }
 
-  /** Takes jobs from the queue into `jobs` and runs them; null when one failed halfway and all is rolled back. */
+  /** Takes jobs from the queue into `jobs` and runs them; null if one failed halfway and the group was rolled back. */
   async #runTogether(jobs: Job[]): Promise<Settled[] | null> {
     const group = this.#begin();
     const settled: Settled[] = [];
@@ -280,8 +283,8 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     this.#lastWriteAt = performance.now();
     const before = this.#usedBytes;
     this.#usedBytes = this.#log.usedBytes();
-    // The log was begun anew. When a stranger who reads the file keeps it in use, it grows on after it was folded in:
-    // then it is folded in again only when it has grown as much once more.
+    // Fewer bytes mean that the log restarted. If another process keeps it in use, it grows on after a checkpoint; then
+    // checkpoint again only after it has grown by the same amount.
     if (this.#usedBytes < before) this.#foldAbove = FOLD_ANYWAY_BYTES;
     if (this.#usedBytes > EMPTY_IDLE_BYTES) this.#emptyWhenIdle();
     if (this.#usedBytes <= this.#foldAbove) return;
@@ -290,7 +293,10 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     else await this.#log.fold().catch((error: unknown) => this.#failGroup(error, []));
   }
 
-  /** Under load the log grows, and a page written ten times is folded in once; a pause is used to fold it in. */
+  /**
+   * Under load the log grows, so that a page written ten times is checkpointed only once; pauses are used to
+   * checkpoint.
+   */
   #emptyWhenIdle(inMs = IDLE_MS): void {
     this.#idleTimer ??= setTimeout(() => {
       this.#idleTimer = null;
@@ -302,8 +308,8 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   }
 
   /**
-   * Here, in `#foldWhenDue` and in `Generations` are the only checkpoints. They wait for readers, each of which is done
-   * within a turn.
+   * The only checkpoints are here, in `#foldWhenDue` and in `Generations`. They wait for readers, each of which is done
+   * within a turn of the event loop.
    */
   async #empty(): Promise<void> {
     const generations = this.#generations;
@@ -320,7 +326,8 @@ export class EmbeddedWriter implements Writer, FollowedLog {
 
 function openWriter(path: string): Connection {
   const connection = new Connection(path);
-  // The daemon holds a lock on the folder, so only a stranger can be in the way; waiting for him stops everybody.
+  // The daemon holds a lock on the folder, so only an unrelated process can be in the way; waiting for it would stop
+  // everyone.
   connection.get('PRAGMA busy_timeout=200');
   connection.get('PRAGMA page_size=4096');
   connection.get('PRAGMA journal_mode=WAL');

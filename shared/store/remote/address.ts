@@ -1,6 +1,7 @@
 /**
- * What the client of libSQL takes: `https:` or `http:`, with a slash at the end, without which the last part of a path
- * is lost. `libsql:` means `https:`, or `http:` with `?tls=0`. Errors never repeat the address: it may hold a secret.
+ * The URL in the form that the libSQL client wants: `https:` or `http:`, with a final slash, because without it the
+ * client drops the last path segment. `libsql:` means `https:`, or `http:` with `?tls=0`. Errors never include the URL,
+ * because it may contain a secret.
  */
 export function clientAddress(url: string): string {
   const { protocol, host, pathname, search, hash, username, password } = parse(url);
@@ -16,7 +17,7 @@ export function clientAddress(url: string): string {
 }
 
 function parse(url: string): URL {
-  // Nothing of the error is kept: it quotes the address.
+  // The original error quotes the URL, so we don't keep it.
   if (!URL.canParse(url)) throw bad('is no URL');
   return new URL(url);
 }

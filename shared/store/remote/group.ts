@@ -5,31 +5,31 @@ import { isOfStatement } from './failure.ts';
 import { RemoteScope, withinStatements } from './scope.ts';
 import type { RemoteTransaction } from './transaction.ts';
 
-/** What the jobs of one transaction on a server share. */
+/** The state that jobs of one transaction on a server share. */
 export class RemoteGroup implements SharedByGroup, JobGroup {
   readonly transaction: RemoteTransaction;
   readonly carried = new Map<string, unknown>();
   readonly #isApart: boolean;
   readonly #finishers = new Map<string, (tx: Tx) => Promise<void>>();
-  /** Of the job that runs. */
+  /** The scope of the running job. */
   #scope: RemoteJobScope | null = null;
-  /** By their texts, then by their values. */
+  /** Answers by statement text, then by values. */
   readonly #foreseen = new Map<string, Map<string, Promise<ResultSet>>>();
 
-  /** `isApart`: each job has a savepoint, so that what a statement of it spoils can be taken back. */
+  /** `isApart`: each job has a savepoint, so that its failed statements can be undone. */
   constructor(transaction: RemoteTransaction, isApart: boolean) {
     this.transaction = transaction;
     this.#isApart = isApart;
   }
 
-  /** Asks for it now, for the job that will; once for all who want the same. */
+  /** Sends the query now for the job that will run it; sends it only once if several jobs want it. */
   lookAhead({ sql, params }: Query): void {
     let ofText = this.#foreseen.get(sql);
     if (!ofText) this.#foreseen.set(sql, (ofText = new Map()));
     const values = JSON.stringify(params);
     if (ofText.has(values)) return;
     const answer = this.transaction.ask(sql, params);
-    // Whoever asks is told; and when nobody does, the transaction has failed anyway.
+    // Callers that await the answer get the error; if none does, the transaction has failed anyway.
     answer.catch(() => undefined);
     ofText.set(values, answer);
   }
@@ -45,7 +45,7 @@ export class RemoteGroup implements SharedByGroup, JobGroup {
 
   async within<T>(work: Promise<T>): Promise<T> {
     const value = await withinStatements(this.transaction, work);
-    // Whose statements failed can be told only now.
+    // Only after this flush do we know whose statements failed.
     if (this.#isApart) await this.transaction.flush();
     return value;
   }
@@ -77,7 +77,7 @@ export class RemoteGroup implements SharedByGroup, JobGroup {
 
 class RemoteJobScope extends RemoteScope implements WriteTx, JobScope {
   readonly group: RemoteGroup;
-  /** Something that it adds up is written at the end. */
+  /** True if a finisher will write something for this job. */
   willWrite = false;
 
   constructor(group: RemoteGroup) {
@@ -89,7 +89,7 @@ class RemoteJobScope extends RemoteScope implements WriteTx, JobScope {
     return this.group.foreseen(sql, params);
   }
 
-  /** After a failed statement the transaction goes on only from the savepoint. */
+  /** After a failed statement, the transaction can only continue from the savepoint. */
   override get wrote(): boolean {
     return super.wrote || this.willWrite || this.group.transaction.failure !== null;
   }

@@ -9,8 +9,8 @@ interface CommitOutcome {
 }
 
 /**
- * What became of a group whose answer to COMMIT is lost. `base` is the position that it began with. What is
- * read in a transaction that may write, is read when the one in question is over.
+ * Finds out whether a group was committed if the answer to COMMIT got lost. `base` is the position before the group. A
+ * write transaction can read only after the transaction in question is over.
  */
 export async function commitOutcome(
   client: Client,
@@ -26,7 +26,7 @@ export async function commitOutcome(
       ]);
       return judge(Number(position.rows[0]?.['value']), last.rows[0]?.['value'] === token, base);
     } catch {
-      // As little can be told as before.
+      // We still don't know; try again.
     } finally {
       await transaction.rollback();
     }
@@ -36,6 +36,6 @@ export async function commitOutcome(
 
 function judge(position: number, isLast: boolean, base: number): CommitOutcome {
   if (isLast) return { outcome: 'committed', position };
-  // One more than the base is the first commit after it, and that was another's.
+  // If the position is base + 1, the first commit after `base` was another group's.
   return { outcome: position <= base + 1 ? 'lost' : 'unknown', position };
 }

@@ -15,7 +15,7 @@ export function openRemoteReader(location: RemoteLocation): RemoteReader {
   return new RemoteReader(openClient(location));
 }
 
-/** Brings the tables up to date. UNAVAILABLE, after some patience, while the server is not there. */
+/** Updates the tables. UNAVAILABLE if the server stays unreachable for a while. */
 export async function openRemoteWriter(
   location: RemoteLocation,
   family: Family,
@@ -32,10 +32,13 @@ export async function openRemoteWriter(
   }
 }
 
-/** Nothing is in a database that was made before. */
+/** A database that was created before is empty. */
 class EmptyDatabase extends Error {}
 
-/** As `migrate` does with a file. Of several gateways that start at a time one does it; the others wait and find it done. */
+/**
+ * Does what `migrate` does for a file. If several gateways start at once, one migrates; the others wait and find it
+ * done.
+ */
 async function migrateRemote(client: Client, family: Family, isMade: boolean): Promise<void> {
   const { rows } = await client.execute(VERSION);
   const version = Number(rows[0]?.['user_version']);

@@ -6,10 +6,10 @@ import { RetryBudget } from './retry-budget.ts';
 import { RemoteScope, withinStatements } from './scope.ts';
 import { RemoteTransaction } from './transaction.ts';
 
-/** Snapshots at a time; what goes beyond waits. */
+/** The most snapshots at a time; further ones wait. */
 const MAX_READS = 32;
 
-/** Snapshots of a database on a server, side by side. What the network fails to do is tried again. */
+/** Reads snapshots of a database on a server, in parallel. Retries after network failures. */
 export class RemoteReader implements Reader {
   readonly #client: Client;
   readonly #waiting: (() => void)[] = [];
@@ -34,7 +34,7 @@ export class RemoteReader implements Reader {
     }
   }
 
-  /** Ends after the reads at hand. */
+  /** Resolves when current reads are done. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -50,7 +50,7 @@ export class RemoteReader implements Reader {
     this.#client.close();
   }
 
-  /** Whoever waits longest takes the place. */
+  /** The longest-waiting read runs next. */
   #leave(): void {
     const next = this.#waiting.shift();
     if (next) return next();
@@ -86,7 +86,7 @@ export class RemoteReader implements Reader {
     }
   }
 
-  /** Nobody waits for it but `close`. */
+  /** Only `close` waits for the rollback. */
   #end(transaction: RemoteTransaction): void {
     const ending = transaction.rollback().finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);

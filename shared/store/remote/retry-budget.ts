@@ -4,14 +4,14 @@ const PATIENCE_MS = 5000;
 const FIRST_DELAY_MS = 20;
 const LONGEST_DELAY_MS = 1000;
 
-/** Tries again what a server in trouble failed to do, for about five seconds. */
+/** Allows retries for about five seconds while a server is in trouble. */
 export class RetryBudget {
   readonly #endsAt = performance.now() + PATIENCE_MS;
   #delayMs = FIRST_DELAY_MS;
 
-  /** Waits a while, longer each time; false at once when there is no time left. */
+  /** Waits before a retry, longer each time; returns false at once if no time is left. */
   async lasts(): Promise<boolean> {
-    // Gateways that wait for one another do not wait equally long.
+    // Random delays keep gateways from retrying in step.
     const delayMs = this.#delayMs * (0.5 + Math.random() / 2);
     if (performance.now() + delayMs > this.#endsAt) return false;
     await sleep(delayMs);

@@ -4,7 +4,7 @@ import type { Row, SqlValue, Tx } from '../driver.ts';
 import { awaitedOther, hasEnded } from '../scope.ts';
 import type { RemoteTransaction } from './transaction.ts';
 
-/** The statements of one snapshot or job, until it is revoked. */
+/** Runs the statements of one snapshot or job until it is revoked. */
 export class RemoteScope implements Tx {
   readonly #transaction: RemoteTransaction;
   #live = true;
@@ -47,7 +47,7 @@ export class RemoteScope implements Tx {
     if (transaction.isFull) await transaction.flush();
   }
 
-  /** The answer to what was asked for before its time; null when it was not. */
+  /** The answer to a query that was sent ahead; null if it wasn't. */
   protected foreseen(_sql: string, _params?: readonly SqlValue[]): Promise<ResultSet> | null {
     return null;
   }
@@ -63,8 +63,8 @@ export class RemoteScope implements Tx {
 }
 
 /**
- * Fails work that awaits something other than its statements, and would hold the transaction open for all others: when
- * no answer is awaited, it must have settled or asked for more by the next turn of the event loop.
+ * Fails work that awaits anything but its statements, because it would hold the transaction open for everyone else. If
+ * it isn't waiting for an answer, it must settle or send another statement by the next turn of the event loop.
  */
 export function withinStatements<T>(transaction: RemoteTransaction, work: Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
@@ -95,7 +95,7 @@ function toRows({ columns, rows }: ResultSet): Row[] {
   });
 }
 
-/** As an embedded database gives it: integers as numbers, bytes as a Buffer. */
+/** Converts a value to the embedded driver's form: integers as numbers, bytes as a Buffer. */
 function toValue(value: unknown): SqlValue {
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof ArrayBuffer) return Buffer.from(value);

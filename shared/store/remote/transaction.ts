@@ -10,22 +10,22 @@ interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
-/** What asks for nothing, needs no answer. */
+/** For statements whose answer nobody needs. */
 const ignore = (): void => undefined;
 
 const COMMIT = 'COMMIT';
 
-/** Characters and bytes that wait to be sent together: more in one request would hold up everybody at both ends. */
+/** The most characters and bytes to send together: a larger request would block others on both sides. */
 const BATCH_MAX_SIZE = 1024 * 1024;
 
-/** Nobody knows whether a transaction was committed: it was asked for, and the answer is lost. */
+/** We sent COMMIT and lost the answer, so nobody knows whether the transaction was committed. */
 export class CommitUnknown extends Error {}
 
 /**
- * A transaction on a server, in as few round trips as can be: what is asked for while a request is under way, or before
- * the jobs at hand wait for something, travels together, and BEGIN with the first of it. In each batch a statement runs
- * only when the one before it went well. After a failure nothing is sent any more but what rolls back: the server may
- * have ended the transaction by itself, and what followed would stand on its own.
+ * A transaction on a server, in as few round trips as possible. Statements issued during a request, or before the
+ * current jobs wait for something, travel together, and BEGIN travels with the first of them. Within a batch, a
+ * statement runs only if the one before it succeeded. After a failure we send only the rollback: the server may have
+ * ended the transaction, and later statements would run outside it.
  */
 export class RemoteTransaction {
   readonly mode: 'write' | 'read';
@@ -38,7 +38,7 @@ export class RemoteTransaction {
   #isBegun = false;
   #isCommitUnknown = false;
   #failure: { readonly error: unknown } | null = null;
-  /** Comes when answers have come, before those who asked see them. */
+  /** Called when answers have arrived, before the callers see them. */
   onAnswer: (() => void) | null = null;
 
   constructor(client: Client, mode: 'write' | 'read') {
@@ -46,28 +46,28 @@ export class RemoteTransaction {
     this.mode = mode;
   }
 
-  /** True once the server has answered to BEGIN. */
+  /** True once the server has answered BEGIN. */
   get isBegun(): boolean {
     return this.#isBegun;
   }
 
-  /** True while answers are awaited. */
+  /** True while answers are outstanding. */
   get isWaiting(): boolean {
     return this.#isScheduled || this.#sending !== null;
   }
 
-  /** What went wrong, as `error`. */
+  /** The first failure, as `error`. */
   get failure(): { readonly error: unknown } | null {
     return this.#failure;
   }
 
-  /** Travels with all that is asked for before the microtasks at hand are through. */
+  /** Sends the statement together with all others issued before the current microtasks finish. */
   ask(sql: string, params: readonly SqlValue[] = []): Promise<ResultSet> {
     return new Promise((resolve, reject) => {
       this.#pending.push({ statement: toStatement(sql, params), resolve, reject });
       if (this.isWaiting) return;
       this.#isScheduled = true;
-      // Unlike a microtask, that comes after all of these.
+      // Unlike a microtask, this runs after all of them.
       process.nextTick(() => {
         this.#isScheduled = false;
         this.flush().catch(ignore);
@@ -75,18 +75,18 @@ export class RemoteTransaction {
     });
   }
 
-  /** True when what is pending should be sent before more is put to it. */
+  /** True if pending statements should be sent before adding more. */
   get isFull(): boolean {
     return this.#pendingSize > BATCH_MAX_SIZE;
   }
 
-  /** Travels with the next statement that is asked for, or the next `flush`. */
+  /** Sends the statement with the next `ask` or `flush`. */
   put(sql: string, params: readonly SqlValue[] = []): void {
     this.#pending.push({ statement: toStatement(sql, params), resolve: ignore, reject: ignore });
     for (const value of params) this.#pendingSize += sizeOf(value);
   }
 
-  /** Sends what is pending. Throws when anything has failed so far. */
+  /** Sends the pending statements. Throws if anything has failed so far. */
   async flush(): Promise<void> {
     if (!this.#sending && !this.#failure && this.#pending.length > 0) this.#sending = this.#send();
     await this.#sending;
@@ -95,18 +95,18 @@ export class RemoteTransaction {
     throw this.#failure.error;
   }
 
-  /** Nothing may be done any more but to roll back. */
+  /** Allows only a rollback from now on. */
   spoil(error: unknown): void {
     this.#failure ??= { error };
   }
 
-  /** From here on things can be taken back. Throws when anything has failed so far. */
+  /** Sets a savepoint that `revert` goes back to. Throws if anything has failed so far. */
   async save(): Promise<void> {
     this.put('SAVEPOINT job');
     await this.flush();
   }
 
-  /** Takes back what was asked for since `save`, a failure of a statement as well. */
+  /** Undoes everything since `save`, including a failed statement. */
   async revert(): Promise<void> {
     await this.#sending;
     this.#failure = null;
@@ -114,12 +114,12 @@ export class RemoteTransaction {
     this.put('ROLLBACK TO job');
   }
 
-  /** Ends what `save` began; travels with what comes next. */
+  /** Releases the savepoint; travels with the next statement. */
   release(): void {
     this.put('RELEASE job');
   }
 
-  /** Makes what was done durable, together with what is pending. CommitUnknown when the answer is lost. */
+  /** Commits, together with pending statements. Throws CommitUnknown if the answer gets lost. */
   async commit(): Promise<void> {
     this.put(COMMIT);
     try {
@@ -127,11 +127,11 @@ export class RemoteTransaction {
     } catch (error) {
       throw this.#isCommitUnknown ? new CommitUnknown('', { cause: error }) : error;
     }
-    // Tells the server, and does not wait.
+    // Tells the server without waiting.
     this.#transaction?.close();
   }
 
-  /** Resolves when the server has undone everything, or cannot be reached. */
+  /** Resolves once the server has undone everything, or can't be reached. */
   async rollback(): Promise<void> {
     this.spoil(hasEnded());
     this.#rejectAll();
@@ -139,7 +139,9 @@ export class RemoteTransaction {
     await this.#transaction?.rollback().catch(ignore);
   }
 
-  /** Ends in the same step in which it finds nothing more: what is asked for later is sent by itself. */
+  /**
+   * Clears `#sending` in the same step in which it finds nothing pending, so that a later statement starts a new send.
+   */
   async #send(): Promise<void> {
     do {
       const batch = this.#pending;
@@ -188,9 +190,9 @@ function sizeOf(value: SqlValue): number {
   return typeof value === 'string' || value instanceof Uint8Array ? value.length : 0;
 }
 
-/** What a server of libSQL can be sent in JSON. */
+/** Converts a value to one that a libSQL server accepts as JSON. */
 function sendable(value: SqlValue): SqlValue {
-  // Half a character would spoil the whole request. An embedded database stores the same in its place.
+  // A lone surrogate would break the whole request. An embedded database stores the same replacement.
   if (typeof value === 'string') return value.toWellFormed();
   if (typeof value === 'bigint' && BigInt.asIntN(64, value) !== value) {
     throw new RangeError('A bigint of more than 64 bits cannot be bound.');

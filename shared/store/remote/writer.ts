@@ -25,54 +25,54 @@ import { commitOutcome } from './lost-commit.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { CommitUnknown, RemoteTransaction } from './transaction.ts';
 
-/** A group takes no more jobs after this long, so that nobody waits long for the answer, nor another gateway. */
+/** How long a group accepts more jobs, so that neither its callers nor another gateway wait long. */
 const GROUP_MAX_MS = 200;
-/** Each job takes several round trips then. A server lets others wait for about five seconds. */
+/** Jobs in savepoints take several round trips each. A server lets others wait for about five seconds. */
 const APART_MAX_MS = 1000;
 
 export interface RemoteWriterOptions {
-  /** Comes after each commit, before its jobs are answered. */
+  /** Called after each commit, before its jobs are answered. */
   readonly onReplication?: ((replication: ReplicationPosition) => void) | undefined;
-  /** Somebody else has written since the last group: comes before the jobs of the next one run. */
+  /** Called if another process has written since the last group, before the jobs of the next group run. */
   readonly onForeign?: (() => void) | undefined;
-  /** What a group did came to nothing, or nobody knows: comes before its jobs run again or are refused. */
+  /** Called if a group's changes were lost or may be lost, before its jobs run again or are refused. */
   readonly onUndone?: (() => void) | undefined;
-  /** A group may have been committed or not, and its jobs were told so. */
+  /** Called if a group may or may not have been committed, and its jobs were told so. */
   readonly onUncertain?: (() => void) | undefined;
 }
 
-/** Somebody else has written since the last group: nothing that is remembered may be believed. */
+/** Another process has written since the last group, so cached state is invalid. */
 class Foreign extends Error {}
 
-/** Why an attempt came to nothing. */
+/** Why an attempt failed. */
 interface Trouble {
   readonly cause: unknown;
-  /** The server or the network failed, or a statement, and not what a job or finisher did by itself. */
+  /** True if the server, the network or a statement failed, rather than a job's or finisher's own code. */
   readonly isOfServer: boolean;
-  /** The server has not even answered to BEGIN. */
+  /** The server hasn't even answered BEGIN. */
   readonly isFirstRequest: boolean;
 }
 
-/** A group that is being tried, perhaps not for the first time. */
+/** A group that we are trying to commit, perhaps not for the first time. */
 interface Attempt {
   readonly jobs: Job[];
-  /** Stays in the database when the group is committed. */
+  /** A name that stays in the database if the group is committed. */
   readonly token: string;
   readonly budget: RetryBudget;
-  /** Each job has a savepoint. */
+  /** Each job runs in a savepoint. */
   isApart: boolean;
-  /** BEGIN is waited for before the first job runs. */
+  /** Wait for the answer to BEGIN before the first job runs. */
   isCareful: boolean;
-  /** The position before, once the server has told. */
+  /** The position before the group, once the server has answered. */
   base: number;
   settled: readonly Settled[];
 }
 
 /**
- * A writer of a database on a server, with group commit as in a file: what is queued runs inside one transaction, the
- * jobs strictly one after another, one group in flight. Others may write as well, each between two groups: so nothing is
- * remembered from one group to the next but the position, which tells whether somebody has. What the network or the
- * server fails to do is tried again for about five seconds, with all jobs of the group.
+ * Writes a database on a server, with group commit as for a file: queued jobs run inside one transaction, strictly one
+ * after another, with one group in flight. Other processes may write between two groups, so it remembers only the
+ * position between groups, which shows whether one did. If the network or the server fails, it retries for about five
+ * seconds, with all jobs of the group.
  */
 export class RemoteWriter implements Writer, FollowedLog {
   readonly #client: Client;
@@ -81,12 +81,12 @@ export class RemoteWriter implements Writer, FollowedLog {
   #position: number;
   #pump: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
-  /** Of the newest transaction that came to nothing. */
+  /** The rollback of the newest failed transaction. */
   #ending: Promise<void> = Promise.resolve();
-  /** Others write at this time: then a group that finds out only when it has begun runs twice each time. */
+  /** Other processes are writing too, so wait for BEGIN: a group that finds out later has to run twice. */
   #isContested = false;
 
-  /** The tables are there, and `position` is what they held then. The writer closes the client. */
+  /** The tables exist, and `position` is what they contained. The writer closes the client. */
   constructor(client: Client, position: number, options: RemoteWriterOptions) {
     this.#client = client;
     this.#position = position;
@@ -104,7 +104,7 @@ export class RemoteWriter implements Writer, FollowedLog {
     return result;
   }
 
-  /** The log is the server's affair. */
+  /** The server manages its own log. */
   async rotate(): Promise<void> {
     await this.#pump;
   }
@@ -155,14 +155,14 @@ export class RemoteWriter implements Writer, FollowedLog {
     }
   }
 
-  /** Runs, commits and answers the group; the error when it is not committed, or nobody knows. */
+  /** Runs, commits and answers the group; returns the error if it wasn't committed or nobody knows. */
   async #try(attempt: Attempt): Promise<Trouble | null> {
     const transaction = new RemoteTransaction(this.#client, 'write');
     try {
       await this.#run(attempt, transaction);
     } catch (error) {
       const { failure } = transaction;
-      // The next BEGIN waits for it at the server, which saves a round trip.
+      // The server makes the next BEGIN wait for the rollback, so we don't have to, which saves a round trip.
       this.#ending = transaction.rollback();
       this.#options.onUndone?.();
       const cause = failure && !(error instanceof CommitUnknown) ? failure.error : error;
@@ -174,7 +174,7 @@ export class RemoteWriter implements Writer, FollowedLog {
 
   async #run(attempt: Attempt, transaction: RemoteTransaction): Promise<void> {
     const begun = this.#begin(attempt, transaction);
-    // It fails together with what follows.
+    // Later statements fail with the same error.
     begun.catch(() => undefined);
     if (attempt.isCareful) await begun;
     attempt.settled = await (attempt.isApart
@@ -182,12 +182,13 @@ export class RemoteWriter implements Writer, FollowedLog {
       : this.#runTogether(attempt, transaction));
     transaction.put(POSITION_SQL);
     transaction.put(LAST_GROUP_SQL, [attempt.token]);
-    // Never BEGIN and COMMIT in one request: one that arrives late, when it was given up, must come to nothing.
+    // Never send BEGIN and COMMIT in one request: if we give a request up and it arrives late, it must not commit
+    // anything.
     await begun;
     await transaction.commit();
   }
 
-  /** BEGIN travels with this, and this with the first statements of the first job. */
+  /** BEGIN travels with this query, and both travel with the first statements of the first job. */
   async #begin(attempt: Attempt, transaction: RemoteTransaction): Promise<void> {
     const { rows } = await transaction.ask(POSITION_QUERY);
     attempt.base = Number(rows[0]?.['value']);
@@ -199,7 +200,10 @@ export class RemoteWriter implements Writer, FollowedLog {
     onForeign();
   }
 
-  /** Takes jobs from the queue as long as there are any: first all that wait, which can be looked ahead for together. */
+  /**
+   * Takes jobs from the queue as long as there are any. It takes all waiting jobs first, because their queries can be
+   * sent ahead together.
+   */
   async #runTogether({ jobs }: Attempt, transaction: RemoteTransaction): Promise<Settled[]> {
     const group = new RemoteGroup(transaction, false);
     while (jobs.length < GROUP_MAX_JOBS && this.#queue.length > 0) jobs.push(this.#queue.take());
@@ -223,13 +227,14 @@ export class RemoteWriter implements Writer, FollowedLog {
     return settled;
   }
 
-  /** Runs each job in a savepoint, after one of them failed halfway or broke a rule of the tables. */
+  /** Runs each job in a savepoint, after one of them failed halfway or violated a constraint. */
   async #runApart({ jobs }: Attempt, transaction: RemoteTransaction): Promise<Settled[]> {
     const group = new RemoteGroup(transaction, true);
     const settled: Settled[] = [];
     const endsAt = performance.now() + APART_MAX_MS;
     for (const job of jobs) {
-      // By itself: the server may refuse a request as a whole. And what failed before must not look like this job's.
+      // Send this separately: the server may refuse a whole request, and an earlier failure must not look like this
+      // job's.
       await transaction.save();
       settled.push(await runJob(group, job, () => transaction.revert()));
       await group.finish();
@@ -240,7 +245,7 @@ export class RemoteWriter implements Writer, FollowedLog {
     return settled;
   }
 
-  /** Whether the group should be tried again; if not, its jobs have been answered. */
+  /** Returns whether to try the group again; if not, its jobs have their answers. */
   async #mayRepeat(attempt: Attempt, trouble: Trouble): Promise<boolean> {
     const { cause } = trouble;
     if (cause instanceof Foreign) {
@@ -256,7 +261,7 @@ export class RemoteWriter implements Writer, FollowedLog {
     return this.#mayWait(attempt, trouble);
   }
 
-  /** True when the group was certainly not committed; otherwise its jobs have been answered. */
+  /** True if the group was certainly not committed; otherwise its jobs have their answers. */
   async #isLost(attempt: Attempt, { cause }: CommitUnknown): Promise<boolean> {
     const { outcome, position } = await commitOutcome(this.#client, attempt);
     if (outcome === 'committed') this.#committed(attempt, position);
@@ -272,7 +277,7 @@ export class RemoteWriter implements Writer, FollowedLog {
     const wrong = wrongSetting(cause, isFirstRequest);
     const mayPass = isOfServer && !wrong && !isOfStatement(cause);
     if (mayPass && (await budget.lasts())) return true;
-    // Those who wait would be told the same, only later.
+    // Jobs in the queue would get the same error, only later.
     const others = isFirstRequest ? this.#queue.takeAll() : [];
     this.#fail([...jobs, ...others], unavailable(5, wrong ?? cause));
     return false;
