@@ -1,9 +1,9 @@
 import type { Answer } from '../kernel/executor.ts';
 
 /**
- * What an answer tells beside its value. `X-Service-Position` is the project's position after a write;
- * `X-Service-Replica-Age` the seconds since the replica that answered was known to have everything, and
- * `X-Service-Stale: true` stands beside it while the gateway cannot be reached.
+ * The headers that describe an answer. `X-Service-Position`: the project's position after a write.
+ * `X-Service-Replica-Age`: the seconds since the answering replica last had everything. `X-Service-Stale: true`: also
+ * sent while the gateway can't be reached.
  */
 export function markHeaders({ position, replica }: Answer): Record<string, string> {
   return {
@@ -13,12 +13,12 @@ export function markHeaders({ position, replica }: Answer): Record<string, strin
   };
 }
 
-/** The same in words, for people and models. Such an answer was true so many seconds ago. */
+/** The replica's age in words, for people and models. */
 export function staleNote(ageSeconds: number): string {
   return `The gateway didn't answer: this is what the copy on this machine knew ${Math.round(ageSeconds)} s ago.`;
 }
 
-/** The same for the `_meta` of an MCP result. */
+/** The same marks for the `_meta` of an MCP result. */
 export function markMeta({ position, replica }: Answer): Record<string, unknown> {
   return {
     ...(position !== undefined && { 'svc/position': position }),

@@ -24,8 +24,8 @@ import { refuseDotSegments } from './target.ts';
 const SHOWN_PATH_MAX_CHARS = 200;
 
 /**
- * Requests get an id, a path that would be folded into another one is refused, and whatever goes wrong is answered in the
- * common form. `missing` is for what leads nowhere.
+ * An app that gives each request an id, refuses paths that URL parsers would change, and answers every error in the
+ * common form. `missing` makes the error for unknown paths.
  */
 export function emptyApp(
   onInternal: OnInternalError,
@@ -41,7 +41,7 @@ export function emptyApp(
   return app;
 }
 
-/** Named under /v1 only: other addresses may hold a token. */
+/** Names the path only under /v1, because other paths may contain a token. */
 export function nothingAt(path: string): ServiceError {
   const shown = path.slice(0, SHOWN_PATH_MAX_CHARS);
   return new ServiceError(
@@ -50,7 +50,7 @@ export function nothingAt(path: string): ServiceError {
   );
 }
 
-/** The operations over an executor: REST, MCP and the document that describes them. */
+/** Mounts the operations of an executor: REST, MCP and the OpenAPI document. */
 export function mountApi(
   app: Hono<HttpEnv>,
   {
@@ -62,7 +62,7 @@ export function mountApi(
     readonly executor: Executor;
     readonly server: Pick<ServerInfo, 'urls' | 'contentUrl' | 'version'>;
     readonly onInternal: OnInternalError;
-    /** Whether the document describes the routes of signing in. */
+    /** Whether the document describes the sign-in routes. */
     readonly signIn?: boolean;
   },
 ): void {
@@ -79,7 +79,7 @@ export function mountApi(
   app.route('/', restRoutes(executor, operations, onInternal));
 }
 
-/** What agents find over MCP. */
+/** The tools, resources and prompts that agents find over MCP. */
 export function mcpTables(): McpTables {
   return {
     tools: new ToolBook(operations),
@@ -90,7 +90,7 @@ export function mcpTables(): McpTables {
 
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 
-/** Knows the origin of pages under this address; on loopback under each name of that. */
+/** Recognizes the origin of pages under this URL; for a loopback address, under each of its names. */
 export function isOwnOrigin(url: string): (origin: string) => boolean {
   const { origin, protocol, hostname, port } = new URL(url);
   const names = LOOPBACK_NAMES.includes(hostname) ? LOOPBACK_NAMES : [];

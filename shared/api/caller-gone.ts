@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 
-/** A signal that is aborted when the connection closes before the answer is out. */
+/** A signal that aborts if the connection closes before the answer is complete. */
 export function callerGone(outgoing: ServerResponse | Http2ServerResponse): {
   readonly signal: AbortSignal;
   stop(): void;
 } {
   const controller = new AbortController();
   const onClose = (): void => controller.abort();
-  // It tells so once only, and that may have been before anybody listened.
+  // The `close` event fires only once and may have fired already.
   if (outgoing.destroyed || outgoing.closed || outgoing.socket?.destroyed) onClose();
   outgoing.once('close', onClose);
   return {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Operation } from '../kernel/operation.ts';
 
-/** How a field of an input is written as text: in a query string or on a command line. */
+/** How to write an input field as text, in a query string or on a command line. */
 export type FieldKind = 'string' | 'integer' | 'number' | 'boolean' | 'list' | 'json';
 
 interface JsonSchema {
@@ -11,7 +11,7 @@ interface JsonSchema {
   readonly [key: string]: unknown;
 }
 
-/** The JSON Schema of an input (`io: input`) or answer, without what costs a reader more than it tells. */
+/** The JSON Schema of an input (`io: input`) or answer, without parts that cost a reader more than they tell. */
 export function jsonSchema(type: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
   const schema = z.toJSONSchema(type, { io, unrepresentable: 'any', override: lean });
   const { $schema: _dialect, $defs: _definitions, ...rest } = schema as Record<string, unknown>;
@@ -19,8 +19,9 @@ export function jsonSchema(type: z.ZodType, io: 'input' | 'output'): Record<stri
 }
 
 /**
- * Zod states the whole range of safe integers, which every JSON number a caller writes is in anyway. Only "any JSON"
- * refers to itself, by a path that is right in a document of its own alone; the schema without a keyword says the same.
+ * Removes keywords that say nothing. Zod states the range of safe integers, which any caller's JSON number fits anyway.
+ * Only "any JSON" has a `$ref` to itself, whose path is wrong once the schema is part of another document; without
+ * keywords it means the same.
  */
 function lean({ jsonSchema: schema }: { jsonSchema: Record<string, unknown> }): void {
   delete schema['$ref'];
@@ -28,14 +29,14 @@ function lean({ jsonSchema: schema }: { jsonSchema: Record<string, unknown> }): 
   if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
 }
 
-/** The kind of every field of an operation's input, by name. */
+/** The kind of every field in an operation's input, by name. */
 export function fieldKinds(operation: Operation): Map<string, FieldKind> {
   const schema = jsonSchema(operation.input, 'input');
   const properties = (schema['properties'] ?? {}) as Record<string, JsonSchema>;
   return new Map(Object.entries(properties).map(([name, field]) => [name, kindOf(field)]));
 }
 
-/** Whether a field that no path parameter fills stands in the query; the others are the body, or in it. */
+/** Whether a field without a path parameter belongs in the query; other fields are the body or are in it. */
 export function isInQuery({ rest }: Operation, field: string): boolean {
   if (rest.method === 'GET' || rest.method === 'DELETE') return true;
   const { body } = rest;
@@ -58,8 +59,8 @@ function kindOf(field: JsonSchema): FieldKind {
 }
 
 /**
- * The value a text stands for. What does not fit its kind stays text, so that validation names the field.
- * `texts` holds every value given under one name.
+ * Parses the value of a text. A text that doesn't fit its kind stays text, so that validation names the field. `texts`
+ * has every value given under one name.
  */
 export function fromTexts(kind: FieldKind, texts: readonly string[]): unknown {
   const text = texts.at(-1) ?? '';

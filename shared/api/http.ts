@@ -6,22 +6,22 @@ import { SAFE_HEADERS } from '../http/safe-headers.ts';
 import { newRequestId } from '../lib/ids.ts';
 import { VERSION } from '../lib/version.ts';
 
-/** What the hosted process knows of a request, and learns of it for its log and metrics. */
+/** The facts about a request that the gateway's process collects for its log and metrics. */
 export interface RequestInfo {
-  /** Seen through the proxies that are trusted. */
+  /** The client's address, read through trusted proxies. */
   readonly clientAddress: string;
   requestId: string | null;
-  /** What became of a delivery. */
+  /** The result of a webhook delivery. */
   delivery: 'accepted' | 'duplicate' | null;
 }
 
-/** What every handler finds on a request: the Node request and response, and an id. */
+/** The Node request and response and a request id, for every handler. */
 export interface HttpEnv {
   Bindings: HttpBindings & { readonly visit?: RequestInfo };
   Variables: { requestId: string };
 }
 
-/** For the log only: an error the caller was not shown. */
+/** Logs an error whose details the caller didn't see. */
 export type OnInternalError = (error: unknown, requestId: string) => void;
 
 /** Gives each request an id. */
@@ -32,7 +32,7 @@ export const identify: MiddlewareHandler<HttpEnv> = async (c, next) => {
   await next();
 };
 
-/** The headers of an answer, with the id of its request, the release that answers, and what keeps browsers from using it. */
+/** The headers of every answer: the request id, our version, and headers that keep browsers from using the content. */
 export function commonHeaders(
   c: Context<HttpEnv>,
   headers: Readonly<Record<string, string>>,
@@ -45,7 +45,7 @@ export function commonHeaders(
   };
 }
 
-/** An answer with the headers of all answers. Plain ones: building others takes longer. */
+/** Makes an answer with the common headers. They are plain objects, because building others takes longer. */
 export function reply(
   c: Context<HttpEnv>,
   body: string | Uint8Array | ReadableStream | null,
@@ -58,14 +58,14 @@ export function reply(
   });
 }
 
-/** What a caller may see of an error; what it may not see is noted. */
+/** The error as the caller may see it; logs what the caller may not see. */
 export function shownError(
   error: unknown,
   requestId: string,
   onInternal: OnInternalError,
 ): ServiceError {
   const shown = asServiceError(error);
-  // What is refused for a moment as a matter of course has no cause.
+  // Routine temporary refusals have no cause, so don't log them.
   const isFailure = shown.code === 'UNAVAILABLE' && shown.cause !== undefined;
   if (shown.code === 'INTERNAL' || isFailure) {
     onInternal(shown.cause ?? error, requestId);
@@ -73,12 +73,12 @@ export function shownError(
   return shown;
 }
 
-/** The log for what a call throws: nobody's once its client has left, when nothing it throws is of interest. */
+/** The log for errors of a call. Logs nothing if the client has left, because its errors don't matter then. */
 export function logOf(c: Context<HttpEnv>, onInternal: OnInternalError): OnInternalError {
   return c.env.outgoing.destroyed ? () => undefined : onInternal;
 }
 
-/** The error body of the interface, with its status and headers. */
+/** The error body of the API, with its status and headers. */
 export function errorResponse(
   error: unknown,
   c: Context<HttpEnv>,
@@ -91,7 +91,7 @@ export function errorResponse(
   });
 }
 
-/** For the listener's `errorHandler`: an answer to what fails before there is a route to it. */
+/** Answers requests that fail before routing; for the listener's `errorHandler`. */
 export function unroutable(error: unknown): Response {
   const isRequest = error instanceof Error && error.name === 'RequestError';
   const shown = isRequest
@@ -108,7 +108,7 @@ export function unroutable(error: unknown): Response {
   });
 }
 
-/** METHOD_NOT_ALLOWED naming the methods there are. */
+/** A METHOD_NOT_ALLOWED error that names the allowed methods. */
 export function methodNotAllowed(allowed: readonly string[]): ServiceError {
   return new ServiceError('METHOD_NOT_ALLOWED', {
     hint: `Allowed: ${allowed.join(', ')}.`,
@@ -116,7 +116,7 @@ export function methodNotAllowed(allowed: readonly string[]): ServiceError {
   });
 }
 
-/** What a request says of its sender. */
+/** The headers that identify the sender. */
 export function credentialsOf(c: Context<HttpEnv>): Credentials {
   return {
     authorization: c.req.header('authorization'),

@@ -4,12 +4,12 @@ import { ServiceError } from '../lib/errors.ts';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** From here on a chunk is kept as it came. */
+/** Keep chunks of at least this size as they are. */
 const LARGE_BYTES = 16 * KIB;
-/** Smaller ones are put together in buffers of up to this size. */
+/** Copy smaller chunks into buffers of up to this size. */
 const BUFFER_MAX_BYTES = 256 * KIB;
 
-/** The bytes of all bodies that are being received, which have to fit into the memory of the process. */
+/** Counts the bytes of all bodies in transfer, which must fit into the memory of the process. */
 export class Intake {
   readonly #maxBytes: number;
   #bytes = 0;
@@ -22,7 +22,7 @@ export class Intake {
     return this.#bytes;
   }
 
-  /** False, and nothing is taken, where there is no room for these bytes. */
+  /** Reserves room for these bytes, or returns false if there isn't enough. */
   take(bytes: number): boolean {
     if (this.#bytes + bytes > this.#maxBytes) return false;
     this.#bytes += bytes;
@@ -35,11 +35,11 @@ export class Intake {
 }
 
 const EMPTY = Buffer.alloc(0);
-/** What is left of a refused body is not read: the connection cannot serve another request. */
+/** We don't read the rest of a refused body, so its connection can't serve another request. */
 const CLOSING = { headers: { Connection: 'close' } };
 const INTAKE = new Intake(256 * MIB);
 
-/** UNSUPPORTED_MEDIA_TYPE for a compressed body. */
+/** Throws UNSUPPORTED_MEDIA_TYPE for a compressed body. */
 export function refuseEncoded(request: IncomingMessage): void {
   const encoding = request.headers['content-encoding'];
   if (encoding === undefined || encoding.toLowerCase() === 'identity') return;
@@ -47,8 +47,8 @@ export function refuseEncoded(request: IncomingMessage): void {
 }
 
 /**
- * The raw body of a request, refused with PAYLOAD_TOO_LARGE as soon as it is known to be longer than the limit: by its
- * Content-Length before a byte is read, or in passing when that lied or was absent.
+ * The raw body of a request. PAYLOAD_TOO_LARGE as soon as we know that it exceeds the limit: from its Content-Length
+ * before reading a byte, or while reading if that header was wrong or missing.
  */
 export async function readBody(
   request: IncomingMessage,
@@ -60,7 +60,10 @@ export async function readBody(
   return only && pieces.length === 1 ? only : Buffer.concat(pieces);
 }
 
-/** The same in pieces, one at least, for who need not have them together: a copy takes time and leaves garbage. */
+/**
+ * Like `readBody`, but in one or more pieces, for callers that don't need one buffer: joining them takes time and
+ * memory.
+ */
 export function readPieces(
   request: IncomingMessage,
   maxBytes: number,
@@ -68,7 +71,7 @@ export function readPieces(
 ): Promise<readonly Buffer[]> {
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > maxBytes) return Promise.reject(tooLarge(maxBytes));
-  // It tells so once only, and that was before anybody listened.
+  // The `close` event fires only once and has fired already.
   if (request.destroyed) return Promise.reject(wentAway());
   const body = new Body(maxBytes);
   const received = new Promise<readonly Buffer[]>((resolve, reject) => {
@@ -87,7 +90,7 @@ export function readPieces(
     request.once('error', reject);
     request.once('aborted', () => reject(wentAway()));
     request.once('close', () => {
-      // Every request ends so: an error is made only where it is one.
+      // Every request ends with `close`, so create an error only if the body was incomplete.
       if (!request.readableEnded) reject(wentAway());
     });
   });
@@ -97,21 +100,21 @@ export function readPieces(
   });
 }
 
-/** Takes the room for a chunk, or says why there is none. */
+/** Reserves room for a chunk, or says why there isn't any. */
 function refusalOf(bytes: number, body: Body, intake: Intake): ServiceError | null {
   if (body.size + bytes > body.maxBytes) return tooLarge(body.maxBytes);
   return intake.take(bytes) ? null : noRoom();
 }
 
 /**
- * Chunks as they come. Small ones are copied together, as a chunk of one byte costs more than a hundred and may hold on to
- * all that was read with it; but for the first as long as it is the only one.
+ * Collects chunks as they arrive. Copies small ones together, because a chunk of one byte costs more than a hundred
+ * bytes and may keep alive everything that was read with it. A first chunk that stays the only one isn't copied.
  */
 class Body {
   readonly maxBytes: number;
   #pieces: Buffer[] = [];
   #first: Buffer | null = null;
-  /** Where small chunks go, and how much of it is taken. */
+  /** The buffer for small chunks, and how much of it is used. */
   #buffer: Buffer = EMPTY;
   #taken = 0;
   #size = 0;
@@ -146,7 +149,7 @@ class Body {
     }
     if (this.#taken + chunk.length > this.#buffer.length) {
       this.#cut();
-      // As large as all before it, so that there are few of them.
+      // As large as all earlier bytes together, so that there are few buffers.
       const wanted = Math.max(LARGE_BYTES, this.#size);
       this.#buffer = Buffer.allocUnsafe(Math.min(wanted, BUFFER_MAX_BYTES));
     }
@@ -154,14 +157,14 @@ class Body {
     this.#taken += chunk.length;
   }
 
-  /** Ends the piece that is being put together. */
+  /** Ends the current piece. */
   #cut(): void {
     if (this.#taken > 0) this.#pieces.push(this.#buffer.subarray(0, this.#taken));
     this.#buffer = this.#buffer.subarray(this.#taken);
     this.#taken = 0;
   }
 
-  /** Lets the bytes go: the request, and with it whoever listens to it, may stay for long. */
+  /** Frees the bytes, because the request and its listeners may stay in memory for long. */
   drop(): void {
     this.#pieces = [];
     this.#first = null;

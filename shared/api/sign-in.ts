@@ -5,7 +5,7 @@ import { isMailAddress } from '../rules/mail-address.ts';
 import { SLUG, SLUG_MAX_CHARS } from '../rules/slug.ts';
 import { SCOPES } from '../lib/scopes.ts';
 
-// What the routes of signing in take and answer. They need no key.
+// Inputs and answers of the sign-in routes. They need no key.
 
 const NAME_MAX_CHARS = 100;
 

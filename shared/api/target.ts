@@ -1,7 +1,7 @@
 import { invalid } from '../lib/errors.ts';
 import { operations } from '../operations/index.ts';
 
-/** The path of a request target, as it came over the wire. A client may write the whole URL there, as to a proxy. */
+/** The path of a request target, exactly as sent. A client may send a whole URL there, as to a proxy. */
 function rawPath(target: string): string {
   const start = target.startsWith('/') ? 0 : (/^https?:\/\/[^/?#]*/i.exec(target)?.[0].length ?? 0);
   const end = target.search(/[?#]/);
@@ -9,8 +9,8 @@ function rawPath(target: string): string {
 }
 
 /**
- * Refuses `.` and `..` segments, plain or encoded: URL parsers remove them, so a path with one would reach another
- * route than the one that was written. The error names the parameter that the segment was meant for.
+ * Refuses `.` and `..` segments, plain or encoded: URL parsers remove them, so the path would reach a different route
+ * than written. The error names the parameter that the segment was meant for.
  */
 export function refuseDotSegments(target: string): void {
   if (!target.includes('.') && !/%2e/i.test(target)) return;
@@ -21,7 +21,7 @@ export function refuseDotSegments(target: string): void {
   throw invalid({ path, message: 'The segments `.` and `..` are not allowed.' });
 }
 
-/** The parameter of the interface's routes that holds this segment. */
+/** The API parameter that contains this segment. */
 function parameterAt(segments: readonly string[], index: number): string | undefined {
   for (const { rest } of operations) {
     const parts = rest.path.split('/');
@@ -34,8 +34,8 @@ function parameterAt(segments: readonly string[], index: number): string | undef
 }
 
 /**
- * Path parameters taken from the raw target and decoded once, so that `%2F` in a segment stays part of its value. The
- * last parameter, written `{name+}`, takes all the rest, its `/` written as it is or as `%2F`.
+ * Path parameters from the raw target, decoded once, so that `%2F` in a segment stays part of its value. A last
+ * parameter written as `{name+}` takes the whole rest, with `/` as it is or as `%2F`.
  */
 export function pathParameters(template: string, target: string): [string, string][] {
   const parts = rawPath(target).split('/');

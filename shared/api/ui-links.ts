@@ -1,8 +1,11 @@
 import * as z from 'zod';
 
-// What the route takes and answers by which `svc open` opens the web inbox.
+// Input and answer of the route that `svc open` uses to open the web inbox.
 
-/** A page of the web inbox, and something on it: `requests`, `requests/req_01j9…`. No `.`, so that it leads nowhere else. */
+/**
+ * A page of the web inbox and optionally an item on it: `requests`, `requests/req_01j9…`. Has no `.`, so that it can't
+ * lead anywhere else.
+ */
 export const UI_PAGE = /^[a-z]{1,32}(?:\/[0-9A-Za-z_-]{1,100})?$/;
 
 export const uiLinkInput = z.strictObject({

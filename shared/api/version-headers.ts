@@ -3,22 +3,22 @@ import { invalid } from '../lib/errors.ts';
 import type { Method, Operation } from '../kernel/operation.ts';
 import { isObject } from '../lib/guards.ts';
 
-/** What a write may ask of the stored version: an integer from 1, or 0 where there must be none. */
+/** The stored version that a write expects: an integer from 1, or 0 if nothing may exist. */
 interface Condition {
-  /** The header that asks it. */
+  /** The header with the condition. */
   readonly header: string;
   readonly version: number;
 }
 
-/** The ETag of an answer: the version it tells, where it tells one. */
+/** The ETag of an answer: its version, or null if it has none. */
 export function etagOf({ rest }: Operation, answer: unknown): string | null {
   if (!rest.versioned || !isObject(answer) || !Number.isSafeInteger(answer['version'])) return null;
   return `"${String(answer['version'])}"`;
 }
 
 /**
- * Whether If-None-Match names what would be answered. Weak tags count as strong ones; a header that is no list of tags
- * matches nothing, as the whole answer is never wrong.
+ * Whether If-None-Match contains the answer's ETag. Weak tags count as strong. A malformed header matches nothing,
+ * because sending the whole answer is never wrong.
  */
 export function isKnown(etag: string, headers: IncomingHttpHeaders): boolean {
   const header = headers['if-none-match'] ?? '';
@@ -27,7 +27,10 @@ export function isKnown(etag: string, headers: IncomingHttpHeaders): boolean {
   return isList && [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
 }
 
-/** The preconditions of RFC 9110: whoever sends one must not learn from the damage that nobody looked at it. */
+/**
+ * The preconditions of RFC 9110. We refuse those that we don't support, so that no caller finds out from lost data that
+ * we ignored one.
+ */
 const PRECONDITIONS = [
   'If-Match',
   'If-None-Match',
@@ -38,7 +41,7 @@ const PRECONDITIONS = [
 type Precondition = (typeof PRECONDITIONS)[number];
 
 const NONE: readonly Precondition[] = [];
-/** These only spare a read its body: the whole answer is never wrong. */
+/** These only save a read its body, so ignoring them is harmless. */
 const OF_READS: readonly Precondition[] = ['If-None-Match', 'If-Modified-Since'];
 const OF_VERSIONS: Readonly<Record<Method, readonly Precondition[]>> = {
   GET: NONE,
@@ -47,14 +50,14 @@ const OF_VERSIONS: Readonly<Record<Method, readonly Precondition[]>> = {
   DELETE: ['If-Match'],
 };
 
-/** The preconditions by which an operation can be told which version it changes. */
+/** The preconditions that can tell an operation which version it changes. */
 export function versionConditions({ rest, input }: Operation): readonly Precondition[] {
   return rest.versioned && 'if_version' in input.shape ? OF_VERSIONS[rest.method] : NONE;
 }
 
 /**
- * What the headers ask of the stored version. VALIDATION_FAILED where that is not one version, or none, and for each
- * precondition that the operation doesn't take.
+ * The version that the headers ask for. VALIDATION_FAILED if they don't name exactly one version or none, and for each
+ * precondition that the operation doesn't support.
  */
 export function conditionOf(operation: Operation, headers: IncomingHttpHeaders): Condition | null {
   refuseUntaken(operation, headers);
@@ -81,14 +84,14 @@ function refuseUntaken(operation: Operation, headers: IncomingHttpHeaders): void
   );
 }
 
-/** The version of one strong ETag; none is below 1. */
+/** The version in one strong ETag; versions start at 1. */
 function versionIn(tag: string): number {
   const version = Number(/^"([1-9]\d*)"$/.exec(tag)?.[1]);
   if (Number.isSafeInteger(version)) return version;
   throw invalid({ path: 'If-Match', message: 'Expected one ETag as answered, such as `"3"`.' });
 }
 
-/** Puts a condition into the input, where `if_version` may stand already, but not with another version. */
+/** Puts a condition into the input. `if_version` may be there already, but only with the same version. */
 export function setCondition(input: Record<string, unknown>, condition: Condition | null): void {
   if (!condition) return;
   const { header, version } = condition;

@@ -5,7 +5,7 @@ import type { CallSite, Completion } from './tables.ts';
 
 type Fields = Record<string, unknown>;
 
-/** The answer of an operation; null where that is no object. */
+/** The answer of an operation, or null if it isn't an object. */
 export async function ask(
   operation: Operation,
   input: Fields,
@@ -16,7 +16,7 @@ export async function ask(
   return isObject(value) ? value : null;
 }
 
-/** The items of a list, and the cursor of those after them. */
+/** The items of a list, and the cursor of the next page. */
 export async function askList(operation: Operation, input: Fields, site: CallSite) {
   const answer = await ask(operation, input, site);
   const items = Array.isArray(answer?.['items']) ? answer['items'].filter(isObject) : [];
@@ -24,7 +24,7 @@ export async function askList(operation: Operation, input: Fields, site: CallSit
   return { items, next: typeof next === 'string' ? next : null };
 }
 
-/** The names in a list that begin so. */
+/** The names in a list that start with a prefix. */
 export async function namesBeginning(
   prefix: string,
   { operation, field }: { readonly operation: Operation; readonly field: string },

@@ -17,8 +17,8 @@ import { readBody, refuseEncoded } from '../read-body.ts';
 export type Message = JSONRPCRequest | JSONRPCNotification;
 
 /**
- * The JSON of a request, bounded in size and depth. Only the arguments keep their numbers as they were written. Clients are
- * not held to their Content-Type.
+ * Parses the JSON of a request, with limits on size and depth. Keeps exact numbers only in the arguments. Ignores the
+ * Content-Type.
  */
 export async function readJson(incoming: IncomingMessage): Promise<unknown> {
   refuseEncoded(incoming);
@@ -32,14 +32,14 @@ export async function readJson(incoming: IncomingMessage): Promise<unknown> {
   return plainNumbers(value, 'params');
 }
 
-/** One request or notification: a batch would be metered as one call. */
+/** Accepts one request or notification. The rate limit would count a batch as one call. */
 export function messageOf(value: unknown): Message {
   if (Array.isArray(value)) throw invalidRequest('Batches are not supported: send one message.');
   if (isJSONRPCRequest(value) || isJSONRPCNotification(value)) return value;
   throw invalidRequest('Expected a JSON-RPC 2.0 request or notification.');
 }
 
-/** The id of whatever arrived, so that a refusal can name it. */
+/** The id in the body, if any, so that a refusal can name it. */
 export function idOf(value: unknown): string | number | null {
   const id = isObject(value) ? value['id'] : undefined;
   return typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id)) ? id : null;

@@ -15,7 +15,7 @@ const WAITING: Readonly<Record<Operation['effect'], string>> = {
   read: 'still working',
 };
 
-/** A tool that is an operation. */
+/** A tool that calls an operation. */
 export class OperationTool implements CallableTool {
   readonly #operation: Operation;
   readonly pace: CallableTool['pace'];
@@ -31,7 +31,7 @@ export class OperationTool implements CallableTool {
       const answer = await executor.execute(this.#operation, input, caller, signal);
       return success(this.#operation, answer);
     } catch (error) {
-      // Whatever a call throws after its client left is of no interest.
+      // After the client has left, the errors of its call don't matter.
       const noted = signal.aborted ? () => {} : onInternal;
       const shown = shownError(error, caller.requestId, noted);
       const { code, details } = shown;
@@ -53,7 +53,7 @@ export class OperationTool implements CallableTool {
   }
 }
 
-/** Waits, and work in many portions, are held. */
+/** Waits and long-running work are held. */
 function paceOf(operation: Operation): CallableTool['pace'] {
   if (operation.effect === 'wait') return 'wait';
   return mayWait(operation) ? 'long' : 'moment';
@@ -71,7 +71,7 @@ function success(operation: Operation, answer: Answer): CallToolResult {
   const meta = { ...(fenced && UNTRUSTED_META), ...markMeta(answer) };
   return {
     content: texts.map((text) => ({ type: 'text', text })),
-    // It has to be an object: that there is nothing, the text alone says.
+    // The structured content must be an object; for null, the text alone says so.
     ...(isObject(structured) && { structuredContent: markNumbers(structured) }),
     isError: false,
     ...(Object.keys(meta).length > 0 && { _meta: meta }),

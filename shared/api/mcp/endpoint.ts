@@ -35,27 +35,27 @@ import type { McpOptions } from './routes.ts';
 import type { CallableTool, McpTables } from './tables.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
-// Without the second header some proxies keep a stream to themselves until it ends.
+// Without the second header, some proxies buffer a stream until it ends.
 const STREAM_TYPE = { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' };
-/** What begins to run for a moment is not stopped when its client leaves. */
+/** A short call runs to its end even if its client leaves. */
 const NEVER = new AbortController().signal;
 const TEN_SECONDS_MS = 10_000;
 const META_CLIENT = 'io.modelcontextprotocol/clientInfo';
 
-/** What is known of a request so far, for whichever answer it gets. */
+/** A request and what we know about it so far, for any answer it gets. */
 interface HttpCall {
   readonly c: Context<HttpEnv>;
   readonly headers: Record<string, string>;
   id: string | number | null;
 }
 
-/** A request that may be served, and who makes it. */
+/** A request that we serve, and its caller. */
 interface Accepted {
   readonly message: Message;
   readonly era: Exchange['era'];
   readonly caller: Caller;
   readonly credentials: Credentials;
-  /** What the SDK reads of the request, beside its message. */
+  /** The headers that the SDK reads, besides the message. */
   readonly headers: Record<string, string>;
 }
 
@@ -83,7 +83,7 @@ export class Endpoint {
     return this.#handle(c, () => Promise.reject(methodNotAllowed(['POST'])));
   }
 
-  /** Turns whatever `answer` throws into a JSON-RPC error. */
+  /** Turns any error of `answer` into a JSON-RPC error. */
   async #handle(
     c: Context<HttpEnv>,
     answer: (visit: HttpCall) => Promise<Response>,
@@ -102,7 +102,7 @@ export class Endpoint {
     }
   }
 
-  /** The key is checked before the body is read, and pays for it whatever the body says. */
+  /** Checks the key before reading the body, and counts the call against the key whatever the body contains. */
   async #post(visit: HttpCall): Promise<Response> {
     const { c, headers } = visit;
     const credentials = credentialsOf(c);
@@ -155,7 +155,7 @@ export class Endpoint {
     return method === 'tools/call' ? this.#tables.tools.find(String(params?.['name'])) : undefined;
   }
 
-  /** Which kind of revision a message speaks, and what the SDK is to read of its headers. */
+  /** The kind of protocol revision that a message uses, and the headers that the SDK should read. */
   #era(c: Context<HttpEnv>, body: Message): Pick<Accepted, 'era' | 'headers'> {
     const version = c.req.header('mcp-protocol-version');
     const method = c.req.header('mcp-method');
@@ -181,7 +181,7 @@ export class Endpoint {
     return { era: 'modern', headers };
   }
 
-  /** The answer of the SDK. Rejects with what concerns the request as a whole. */
+  /** Gets the SDK's answer. Rejects with errors that concern the request as a whole. */
   async #serve(c: Context<HttpEnv>, accepted: Accepted, signal: AbortSignal): Promise<Served> {
     const { message, era, headers } = accepted;
     const failures: unknown[] = [];
@@ -215,7 +215,7 @@ export class Endpoint {
     };
   }
 
-  /** A call that may take longer than clients and proxies wait in silence. */
+  /** Runs a call that may take longer than clients and proxies wait without output. */
   async #hold(
     visit: HttpCall,
     accepted: Accepted & { readonly message: JSONRPCRequest },
@@ -225,7 +225,7 @@ export class Endpoint {
     const gone = callerGone(c.env.outgoing);
     const run = (signal: AbortSignal): Promise<Served> =>
       this.#serve(c, accepted, signal).catch((error: unknown) => {
-        // The SDK ends what its client has left or taken back.
+        // The SDK aborts calls whose client left or cancelled.
         if (signal.aborted) return null;
         throw error;
       });
@@ -282,10 +282,10 @@ export class Endpoint {
   }
 }
 
-/** Of no meaning to the SDK. */
+/** The SDK needs some URL and ignores this one. */
 const ADDRESS = 'http://localhost/mcp';
 
-/** What the SDK reads of a request, beside its message. */
+/** The request as the SDK reads it, besides the message. */
 function requestOf(headers: Record<string, string>, signal: AbortSignal): Request {
   return new Request(ADDRESS, {
     method: 'POST',
@@ -295,9 +295,9 @@ function requestOf(headers: Record<string, string>, signal: AbortSignal): Reques
 }
 
 /**
- * The SDK's own serving of older revisions answers with streams only, and holds clients to their Accept. What may be held
- * is served by its transport of a single request, and what is answered at once by the one within a process, which is
- * faster. To an older client the status 404 would mean that its session is gone, so a refusal is 200 too.
+ * Serves older revisions without the SDK's own handler, which answers only with streams and enforces Accept. Calls that
+ * may be held use the SDK's single-request transport; the others use its faster in-process transport. A refusal has
+ * status 200 too, because 404 would tell an older client that its session is gone.
  */
 async function serveLegacy(
   exchange: Exchange,
@@ -320,7 +320,7 @@ async function serveLegacy(
   return isJSONRPCRequest(message) ? writeNumbers(JSON.stringify(await answer)) : null;
 }
 
-/** The revision that a header of an older client names has to be one of these. */
+/** Throws unless the revision in an older client's header is one that we support. */
 function refuseUnknown(requested: string | undefined): void {
   if (requested === undefined || LEGACY_VERSIONS.includes(requested)) return;
   const supported = [...SUPPORTED_VERSIONS];
@@ -328,7 +328,7 @@ function refuseUnknown(requested: string | undefined): void {
   throw new RefusedRequest(400, code, message, { supported, requested });
 }
 
-/** The SDK would call it a fault of its own. */
+/** Refuses a malformed `initialize` here, because the SDK would report it as an internal error. */
 function refuseBare(message: Message): void {
   if (message.method !== 'initialize' || isInitializeRequest(message)) return;
   throw invalidParams('Invalid params: name protocolVersion, capabilities and clientInfo.');
@@ -352,7 +352,7 @@ function replied(
   return reply(c, body, status, { ...headers, ...type });
 }
 
-/** The client name that a request gives: each one of the newer revision, and `initialize` of older ones. */
+/** The client name in a request: the newer revision has it in every request, older ones in `initialize`. */
 function clientNameOf({ method, params }: Message): string | undefined {
   const client =
     method === 'initialize' ? params?.['clientInfo'] : params?.['_meta']?.[META_CLIENT];

@@ -1,15 +1,15 @@
 import { writeNumbers } from './numbers.ts';
 
-/** A client that takes nothing from its stream is dropped when so many pieces wait for it. */
+/** A client that doesn't read its stream is dropped when this many chunks are waiting. */
 const WAITING_MAX = 1000;
 const KEEP_ALIVE = ': waiting\n\n';
 
-/** What the SDK answers to a request: JSON, a stream of events, or nothing. */
+/** The SDK's answer to a request: JSON, an event stream, or nothing. */
 export type Served = Response | string | null;
-/** What the client gets of it. */
+/** The same answer as the client gets it. */
 export type Sent = string | ReadableStream<Uint8Array> | null;
 
-/** Answers with JSON while that is soon enough, and with an event stream otherwise. */
+/** Answers with JSON if the answer comes soon enough, otherwise with an event stream. */
 export async function hold(
   answer: Promise<Served>,
   times: { readonly streamAfterMs: number; readonly tickMs: number },
@@ -20,7 +20,7 @@ export async function hold(
     : sent(early);
 }
 
-/** The answer as it is. */
+/** The answer without waiting or keep-alives. */
 export async function sent(served: Served): Promise<Sent> {
   if (served === null || typeof served === 'string') return served;
   const body = streamOf(served);
@@ -43,7 +43,7 @@ async function within(answer: Promise<Served>, ms: number): Promise<Served | typ
 }
 
 async function late(flow: Outflow, answer: Promise<Served>, tickMs: number): Promise<void> {
-  // The first bytes carry the headers through proxies that wait for a body.
+  // The first bytes push the headers through proxies that wait for a body.
   flow.send(KEEP_ALIVE);
   const ticker = setInterval(() => flow.send(KEEP_ALIVE), tickMs);
   let served: Served;
@@ -58,14 +58,14 @@ async function late(flow: Outflow, answer: Promise<Served>, tickMs: number): Pro
   if (typeof json === 'string') flow.send(event(json));
 }
 
-/** A stream to a client, which may read slowly or leave. */
+/** A stream to a client that may read slowly or leave. */
 export class Outflow {
   readonly #encoder = new TextEncoder();
   readonly #decoder = new TextDecoder();
   #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   #source: ReadableStreamDefaultReader<Uint8Array> | null = null;
 
-  /** `write` sends all there is; the stream ends with it. */
+  /** `write` sends the whole content; the stream ends when it resolves. */
   begin(write: (flow: Outflow) => Promise<void>): ReadableStream<Uint8Array> {
     return new ReadableStream<Uint8Array>({
       start: (controller) => {
@@ -79,7 +79,7 @@ export class Outflow {
     });
   }
 
-  /** Sends on what the SDK writes, a frame at a time. */
+  /** Forwards the SDK's output, one frame at a time. */
   async pass(body: ReadableStream<Uint8Array>): Promise<void> {
     this.#source = body.getReader();
     if (!this.#controller) return this.#leave();
@@ -98,7 +98,7 @@ export class Outflow {
     this.#leave();
   }
 
-  /** Sends nothing more of the SDK's. */
+  /** Stops forwarding the SDK's output. */
   async stop(): Promise<void> {
     await this.#source?.cancel();
   }
@@ -119,7 +119,7 @@ export function event(json: string): string {
   return `event: message\ndata: ${json}\n\n`;
 }
 
-/** The events of an answer that is a stream. Only that is asked for its body: making one takes long. */
+/** The events of a streamed answer. Reads `body` only for streams, because creating it takes long. */
 export function streamOf(response: Response): ReadableStream<Uint8Array> | null {
   const isStream = response.headers.get('content-type') === 'text/event-stream';
   return isStream ? response.body : null;

@@ -9,21 +9,21 @@ import { errorJson, errorOf, invalidParams } from './refusal.ts';
 import type { CallSite, ResourceTable } from './tables.ts';
 import { ResourceWatch } from './watch.ts';
 
-/** What the SDK makes of a request, with a bus of its own. */
+/** The SDK's handling of one request, with its own event bus. */
 interface Serving {
   readonly response: Response;
-  /** Ends the stream as a server ends it that goes away. */
+  /** Ends the stream as a server does that shuts down. */
   close(): Promise<void>;
 }
 
-/** A `subscriptions/listen` that may be answered. */
+/** A `subscriptions/listen` request that we can answer. */
 export interface Listening {
   readonly message: JSONRPCRequest;
   readonly site: CallSite;
   readonly credentials: Credentials;
   readonly resources: ResourceTable;
   readonly serve: (message: JSONRPCRequest, bus: InMemoryServerEventBus) => Promise<Serving>;
-  /** How often somebody looks whether the key still holds. */
+  /** How often to check that the key is still valid. */
   readonly tickMs: number;
   readonly pauseMs?: number | undefined;
 }
@@ -34,9 +34,9 @@ interface Filter {
 }
 
 /**
- * A stream of what changes, for as long as the client reads it; the SDK's refusal of a filter that is none. Rejects before
- * it begins, as `Executor.follow` does. The bus belongs to this caller: it knows addresses only, and other projects have
- * the same.
+ * Streams changes for as long as the client reads, or returns the SDK's refusal of an invalid filter. Rejects before
+ * the stream starts, as `Executor.follow` does. Each caller has its own bus: a bus knows only URIs, and other projects
+ * use the same ones.
  */
 export async function listen(listening: Listening): Promise<Response | ReadableStream<Uint8Array>> {
   const { message, resources, site, serve } = listening;
@@ -45,7 +45,7 @@ export async function listen(listening: Listening): Promise<Response | ReadableS
   return new Subscription(listening, honoured(filter, resources, site.caller)).begin();
 }
 
-/** What the client asked for; null where that cannot be read. */
+/** The client's filter; null if it is malformed. */
 function readFilter({ params }: JSONRPCRequest): Filter | null {
   const filter = params?.['notifications'];
   if (!isObject(filter)) return null;
@@ -59,7 +59,7 @@ function readFilter({ params }: JSONRPCRequest): Filter | null {
   return { resourcesListChanged, resourceSubscriptions: [...new Set(resourceSubscriptions)] };
 }
 
-/** The part of it that there is, and that the key may see. Tools and prompts change with a release only. */
+/** The part of the filter that exists and that the key may see. Tools and prompts only change with a release. */
 function honoured(filter: Filter, resources: ResourceTable, { scopes }: Caller): Filter {
   const uris = filter.resourceSubscriptions;
   return {
@@ -73,7 +73,7 @@ class Subscription {
   readonly #filter: Filter;
   readonly #bus = new InMemoryServerEventBus();
   readonly #watch: ResourceWatch;
-  /** Ends the stream: with an error, or as a server does. */
+  /** Ends the stream with an error, or as a server shutdown if `why` is null. */
   #end: (why: ServiceError | null) => void = () => undefined;
   readonly #ended: Promise<ServiceError | null>;
 
@@ -112,7 +112,7 @@ class Subscription {
   }
 
   async #flow(flow: Outflow, body: ReadableStream<Uint8Array>, serving: Serving): Promise<void> {
-    // A gateway that cannot say whether the key still holds is asked again.
+    // If the gateway can't check the key now, the next tick asks again.
     const ticker = setInterval(
       () => void this.#watch.check().catch(() => null),
       this.#listening.tickMs,
@@ -124,7 +124,7 @@ class Subscription {
       if (why === null) await serving.close();
       else await flow.stop();
       await passed;
-      // The answer of the request is the last of its stream.
+      // The request's own answer comes last in its stream.
       if (why) flow.send(event(errorJson(this.#listening.message.id, errorOf(why))));
     } finally {
       clearInterval(ticker);

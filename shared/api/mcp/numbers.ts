@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { ExactNumber } from '../../lib/exact-json.ts';
 
-/** Nobody outside learns it: it's replaced before an answer leaves. */
+/** Secret, because we replace it before an answer leaves. */
 const MARK = randomUUID();
 const MARKED = /"([\da-f-]{36}):([-+.\deE]+)"/g;
 
-/**
- * The value with its exact numbers as marked texts: the SDK writes answers with JSON.stringify, which would round them.
- */
+/** Replaces exact numbers with marked strings, because the SDK uses JSON.stringify, which would round them. */
 export function markNumbers<T extends object>(value: T): T {
   return hasExact(value) ? (marked(value) as T) : value;
 }
@@ -24,7 +22,7 @@ function marked(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, marked(member)]));
 }
 
-/** The JSON with those numbers as they were written. */
+/** Puts the exact numbers back into the JSON. */
 export function writeNumbers(json: string): string {
   if (!json.includes(MARK)) return json;
   return json.replace(MARKED, (found, mark: string, text: string) =>

@@ -8,7 +8,7 @@ interface Entry {
   readonly prompt: Prompt;
   readonly scope: Scope;
   readonly text: (given: Readonly<Record<string, string>>) => string;
-  /** Values for its argument, where they are known. */
+  /** Suggests values for the prompt's argument, if we know any. */
   readonly complete?: (value: string, site: CallSite) => Promise<Completion>;
 }
 
@@ -70,7 +70,7 @@ const ENTRIES: readonly Entry[] = [
   },
 ];
 
-/** What people start from a menu of their client. */
+/** Prompts that people start from a menu of their client. */
 export class ServicePrompts implements PromptTable {
   list(scopes: readonly Scope[]): readonly Prompt[] {
     return ENTRIES.filter(({ scope }) => mayCall(scopes, scope)).map(({ prompt }) => prompt);

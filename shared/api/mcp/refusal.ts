@@ -3,7 +3,7 @@ import type { ServiceError } from '../../lib/errors.ts';
 
 type Fields = Record<string, unknown>;
 
-/** A request that is refused before it is served, and the HTTP status that says so. */
+/** A request that we refuse before serving it, with its HTTP status. */
 export class RefusedRequest extends Error {
   readonly status: number;
   readonly code: number;
@@ -26,20 +26,20 @@ export function invalidParams(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
-/** What the product refuses within a request: its key and its body were in order, so HTTP has no part in it. */
+/** Converts an error inside a request. Its key and body were fine, so the HTTP status doesn't reflect the error. */
 export function refusedInside(error: ServiceError): ProtocolError {
   const { code, message, data } = errorOf(error);
   if (error.code !== 'VALIDATION_FAILED') return new ProtocolError(code, message, data);
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message, data);
 }
 
-/** The JSON-RPC number of a refusal: -32768 to -32000 are spoken for, so it's the HTTP status. */
+/** The JSON-RPC error. Codes from -32768 to -32000 are reserved, so the code is the HTTP status. */
 export function errorOf(error: ServiceError): { code: number; message: string; data: Fields } {
   const code = error.code === 'INTERNAL' ? ProtocolErrorCode.InternalError : error.status;
   return { code, message: error.line(), data: { ...error.details, code: error.code } };
 }
 
-/** A JSON-RPC error. */
+/** A JSON-RPC error response. */
 export function errorJson(
   id: string | number | null,
   error: { code: number; message: string; data?: Fields | undefined },

@@ -23,10 +23,10 @@ import type {
 } from './tables.ts';
 import { uriOf } from './uri.ts';
 
-/** Contents without their address. */
+/** Contents without their URI. */
 type Contents = Omit<ResourceContents, 'uri'>;
 
-/** One kind of resources: how they are listed and read, by operations that check the key as they always do. */
+/** One kind of resource: lists and reads it with operations, which check the key as usual. */
 export interface ResourceKind {
   readonly scheme: string;
   readonly scope: Scope;
@@ -40,12 +40,12 @@ export interface ResourceKind {
   read(name: string, site: CallSite): Promise<Contents | null>;
   /** See `ResourceTable`. */
   mark(name: string, site: CallSite): Promise<string | null>;
-  /** The variable of the template, and the names that begin so. */
+  /** The variable in the template; `complete` suggests names for it. */
   readonly variable: string;
   complete(value: string, site: CallSite): Promise<Completion>;
 }
 
-/** The version of what has exactly this name, which is the first of all that begin so. */
+/** The version of the item with exactly this name, which sorts first among all names with this prefix. */
 async function versionOf(
   operation: Operation,
   field: 'path' | 'key',
@@ -96,7 +96,10 @@ const files: ResourceKind = {
 const TEXT_TYPE =
   /^(?:text\/|application\/(?:(?:[\w.-]+\+)?(?:json|xml|yaml)|(?:x-)?(?:javascript|ndjson|sh|toml|yaml))\s*(?:;|$))/i;
 
-/** Text where its type says so and its bytes agree. Attachments were written by whoever sent the mail. */
+/**
+ * Returns text if the type says so and the bytes are UTF-8. The sender of a mail wrote its attachments, so they are
+ * fenced.
+ */
 function fileContents(path: string, mimeType: string, base64: string): Contents {
   const bytes = Buffer.from(base64, 'base64');
   const trust = isReservedPath(path) && { _meta: UNTRUSTED_META };
@@ -151,7 +154,7 @@ const events: ResourceKind = {
     const resources = items.map((event) => ({
       uri: uriOf({ scheme: 'inbox', name: String(event['id']) }),
       name: String(event['id']),
-      // Its type and subject are the sender's words, and stay out of a list that people and models read.
+      // The sender wrote the event's type and subject, so keep them out of a list that people and models read.
       description: `Pending event of the source ${String(event['source'])}`,
       mimeType: 'text/plain',
       annotations: { lastModified: String(event['received_at']) },

@@ -18,7 +18,7 @@ const NOTHING: Completion = { values: [], hasMore: false };
 
 /** The files, values and events of the caller's project. */
 export class ProjectResources implements ResourceTable {
-  /** One kind after the other; a page is filled from the next when one ends. */
+  /** Lists one kind after another; if a kind ends within a page, the next one fills it. */
   async list(cursor: string | undefined, site: CallSite): Promise<ResourcePage> {
     const kinds = allowed(site.caller.scopes);
     let place = readCursor(cursor, kinds);
@@ -87,7 +87,7 @@ interface ListPosition {
   readonly inner: string | undefined;
 }
 
-/** `kv.…`: a kind, and the cursor of its own list. */
+/** Such as `kv.…`: a kind, and the cursor of that kind's list. */
 function readCursor(
   cursor: string | undefined,
   kinds: readonly ResourceKind[],
@@ -98,7 +98,7 @@ function readCursor(
   throw invalid({ path: 'cursor', message: 'Not a cursor of this list.' });
 }
 
-/** A name that cannot be is as one that is not. */
+/** Treats an invalid name like a missing one. */
 async function orNothing<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;

@@ -7,19 +7,19 @@ import type { McpTables } from './tables.ts';
 export interface McpOptions {
   readonly serverVersion: string;
   readonly onInternal: OnInternalError;
-  /** Browsers send an Origin; without this all of them are refused. */
+  /** Checks the Origin that browsers send; without this function, all origins are refused. */
   readonly allowedOrigin?: (origin: string) => boolean;
-  /** How long a held call waits in silence before its answer becomes a stream. */
+  /** How long a held call waits without output before its answer becomes a stream. */
   readonly streamAfterMs?: number;
-  /** How often a stream says that the call still runs. */
+  /** How often a stream says that the call is still running. */
   readonly tickMs?: number;
-  /** The least time between two notifications of the same subscription. */
+  /** The least time between two notifications of one subscription. */
   readonly pauseMs?: number;
 }
 
 /**
- * MCP over HTTP. The server keeps no sessions: each request carries all it needs. Mount it at `/mcp`. The SDK is loaded with
- * the first request: most of its memory is saved where nobody speaks MCP.
+ * MCP over HTTP; mount it at `/mcp`. The server keeps no sessions: each request has everything it needs. The SDK loads
+ * with the first request, which saves most of its memory if nobody uses MCP.
  */
 export function mcpRoutes(
   executor: Executor,

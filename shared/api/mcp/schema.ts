@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { eventSchema } from '../../kernel/envelope.ts';
 
-/** A JSON Schema (2020-12) as a tool carries it. */
+/** A JSON Schema (2020-12) of a tool. */
 export interface ObjectSchema {
   readonly type: 'object';
   readonly [keyword: string]: unknown;
@@ -9,31 +9,31 @@ export interface ObjectSchema {
 
 type Schema = Record<string, unknown>;
 
-/** What an agent needs of an event to go on; the other fields come with the answer, undeclared. */
+/** The fields of an event that agents need; answers contain the others too, without declaring them. */
 const EVENT_FIELDS_SHOWN = new Set(['id', 'type', 'payload', 'trust', 'status']);
 const EVENT_FIELDS_HIDDEN = new Set(
   Object.keys(eventSchema.shape).filter((name) => !EVENT_FIELDS_SHOWN.has(name)),
 );
 
-/** The schema of a tool's arguments: defaults stay optional and unknown fields are refused. */
+/** The schema of a tool's arguments: fields with defaults stay optional, and unknown fields are refused. */
 export function inputSchema(schema: z.ZodObject): ObjectSchema {
   return asObject(lean(jsonSchemaOf(schema, 'input')));
 }
 
 /**
- * The schema of a tool's answer: names and types. It is open for fields to come, so that a list kept by a client stays
- * right, and says of none that it is required or what it means, which would cost a tenth of the whole list.
+ * The schema of a tool's answer: names and types. It allows unknown fields, so that a client's stored list stays valid
+ * when we add fields. It omits `required` and descriptions, which would cost a tenth of the whole list.
  */
 export function outputSchema(schema: z.ZodType): ObjectSchema {
   return asObject(lean(opened(jsonSchemaOf(schema, 'output'))));
 }
 
-/** A schema of our own making has no keywords but those its metadata tells. */
+/** A custom schema has only the keywords in its metadata. */
 function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
   return z.toJSONSchema(schema, { io, unrepresentable: 'any' });
 }
 
-/** Clients require `type: object` at the top, also where the schema is a choice between objects. */
+/** Clients require `type: object` at the top, even for a choice between objects. */
 function asObject(schema: Schema): ObjectSchema {
   if (schema['type'] === 'object') return { ...schema, type: 'object' };
   const choices = schema['anyOf'];
@@ -42,7 +42,7 @@ function asObject(schema: Schema): ObjectSchema {
   return { type: 'object', ...schema };
 }
 
-/** Every agent pays for the list with tokens: what says nothing to it goes. */
+/** Removes keywords that tell an agent nothing, because every agent pays tokens for the list. */
 function lean(schema: Schema): Schema {
   const { $schema: _dialect, $defs: _definitions, propertyNames: _names, ...rest } = schema;
   // Only "any JSON" refers to itself.
@@ -56,7 +56,7 @@ function lean(schema: Schema): Schema {
 
 const ANY_JSON = ['object', 'array', 'string', 'number', 'boolean', 'null'];
 
-/** Some clients refuse a schema that says nothing of the value, or one that lists its types. */
+/** Some clients refuse a schema that allows any value, or one with a list of types. */
 function portable(schema: Schema): Schema {
   const { description, type, ...rest } = schema;
   const isAny = type === undefined && Object.keys(rest).length === 0;
@@ -66,7 +66,7 @@ function portable(schema: Schema): Schema {
   return { ...(description !== undefined && { description }), anyOf };
 }
 
-/** What says how an answer is built; a record keeps the schema of its values. */
+/** The keywords that describe an answer's structure; a record keeps the schema of its values. */
 const STRUCTURE = new Set([
   'type',
   'enum',

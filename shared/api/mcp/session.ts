@@ -8,23 +8,23 @@ export const SESSION_HEADER = 'Mcp-Session-Id';
 const NAME_MAX_BYTES = 100;
 
 /**
- * The id of a new session. The server keeps nothing of it: the client repeats the id, which tells it from others and
- * carries the name that it gave once.
+ * The id of a new session. The server stores nothing: the client repeats the id, which identifies the client and
+ * contains the name that it gave once.
  */
 export function newSession(clientName = ''): string {
   const name = Buffer.from(cutUtf8(clientName, NAME_MAX_BYTES)).toString('base64url');
   return `${randomUUID()}.${name}`;
 }
 
-/** The client name in an id of `newSession`, as far as there is one. */
+/** The client name in an id from `newSession`, if it has one. */
 export function sessionClient(session: string | undefined): string | undefined {
   const [, name = ''] = session?.split('.', 2) ?? [];
   return Buffer.from(name, 'base64url').toString('utf8') || undefined;
 }
 
 /**
- * Names one call among all that run. Clients of a key count their requests from the same number, so the name holds the
- * session too; for a client without one, where it calls from and what it says of itself.
+ * Identifies one call among all running ones. Several clients of a key number their requests from the same start, so
+ * the name includes the session; without a session it includes the client's address and headers.
  */
 export function callName(c: Context<HttpEnv>, { keyId }: Caller, id: string | number): string {
   const { visit, incoming } = c.env;
@@ -37,11 +37,11 @@ export function callName(c: Context<HttpEnv>, { keyId }: Caller, id: string | nu
   return JSON.stringify([keyId, client, id]);
 }
 
-/** Calls that their clients may take back with `notifications/cancelled`. */
+/** Calls that clients can cancel with `notifications/cancelled`. */
 export class RunningCalls {
   readonly #byName = new Map<string, Set<AbortController>>();
 
-  /** Runs a call until it ends, its client leaves, or it is cancelled: then its answer is null. */
+  /** Runs a call until it ends, its client leaves, or it is cancelled; a cancelled call returns null. */
   async run<T>(
     name: string,
     gone: AbortSignal,
@@ -59,7 +59,7 @@ export class RunningCalls {
     }
   }
 
-  /** Does nothing where several calls have the name: one of them may be somebody else's. */
+  /** Does nothing if several calls have this name, because one of them may be another client's. */
   cancel(name: string): void {
     const [call, ...others] = this.#byName.get(name) ?? [];
     if (others.length === 0) call?.abort();

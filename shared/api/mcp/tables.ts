@@ -4,9 +4,9 @@ import type { Executor } from '../../kernel/executor.ts';
 import type { Scope } from '../../lib/scopes.ts';
 import type { OnInternalError } from '../http.ts';
 
-// What the endpoint serves, in three tables: it knows the protocol, and they know the product.
+// The tables of everything that the MCP endpoint serves: the endpoint knows the protocol, the tables know the product.
 
-/** For whom something is done, where, and until when. */
+/** The context of a call: who calls, through which executor, and until when. */
 export interface CallSite {
   readonly executor: Executor;
   readonly caller: Caller;
@@ -14,17 +14,20 @@ export interface CallSite {
   readonly onInternal: OnInternalError;
 }
 
-/** What a held call tells while nothing comes of it. */
+/** What a held call reports while it has no result. */
 export interface Outlook {
   readonly message: string;
-  /** How many seconds it may take in all. */
+  /** How many seconds the call may take in total. */
   readonly total: number | undefined;
 }
 
 export interface CallableTool {
-  /** A `moment` is answered as it is, what is `long` may become a stream, and a `wait` is not metered besides. */
+  /**
+   * `moment`: answered directly. `long`: may become a stream. `wait`: may become a stream, and doesn't count against
+   * the rate limit.
+   */
   readonly pace: 'moment' | 'long' | 'wait';
-  /** A failure is a result too, which the model reads. Rejects with `ProtocolError` alone. */
+  /** A failure is also a result, which the model reads. Rejects only with `ProtocolError`. */
   run(input: Record<string, unknown>, site: CallSite): Promise<CallToolResult>;
   outlook(input: Record<string, unknown>): Outlook;
 }
@@ -35,7 +38,7 @@ export interface ToolTable {
   list(scopes: readonly Scope[]): readonly object[];
 }
 
-/** A resource as `resources/list` shows it. Nothing in it was written by outsiders. */
+/** A resource as `resources/list` shows it. Outsiders wrote none of its text. */
 export interface Resource {
   readonly uri: string;
   readonly name: string;
@@ -47,7 +50,7 @@ export interface Resource {
 }
 
 export interface ResourceTemplate {
-  /** RFC 6570. */
+  /** A template as in RFC 6570. */
   readonly uriTemplate: string;
   readonly name: string;
   readonly title: string;
@@ -66,33 +69,33 @@ export interface ResourceContents {
 
 export interface ResourcePage {
   readonly resources: readonly Resource[];
-  /** Absent on the last page. */
+  /** Missing on the last page. */
   readonly nextCursor?: string;
 }
 
-/** At most a hundred values that begin with what was typed so far. */
+/** At most a hundred values that start with the text typed so far. */
 export interface Completion {
   readonly values: readonly string[];
-  /** There are others. */
+  /** True if there are more values. */
   readonly hasMore: boolean;
 }
 
-/** Which part of a project a resource is of: its changes are told apart by that. */
+/** The part of a project that a resource belongs to; change notices name a topic. */
 export type Topic = 'disk' | 'inbox';
 
 export interface ResourceTable {
-  /** Only what the scopes of the caller allow. VALIDATION_FAILED for a cursor that is none of this list. */
+  /** Lists only what the caller's scopes allow. VALIDATION_FAILED for a cursor that isn't from this list. */
   list(cursor: string | undefined, site: CallSite): Promise<ResourcePage>;
   templates(scopes: readonly Scope[]): readonly ResourceTemplate[];
-  /** Null where there is nothing by this address. SCOPE_MISSING; PAYLOAD_TOO_LARGE for what is to be downloaded. */
+  /** Null if nothing has this URI. SCOPE_MISSING; PAYLOAD_TOO_LARGE for a file that must be downloaded. */
   read(uri: string, site: CallSite): Promise<readonly ResourceContents[] | null>;
-  /** Of what it can be heard that it changed; null for an address of no kind, or of one beyond these scopes. */
+  /** The topic to follow for changes of this URI; null for an unknown kind, or if the scopes don't allow it. */
   topicOf(uri: string, scopes: readonly Scope[]): Topic | null;
-  /** The topics whose changes change the list. */
+  /** The topics whose changes affect the list. */
   listTopics(scopes: readonly Scope[]): readonly Topic[];
-  /** A text that is another one after the resource has changed; null while there is none. */
+  /** A text that differs after the resource has changed; null while the resource doesn't exist. */
   mark(uri: string, site: CallSite): Promise<string | null>;
-  /** Values for a variable of a template; null where there is none of this name for the caller. */
+  /** Suggests values for a template's variable; null if the caller has no such template or variable. */
   complete(
     template: string,
     variable: string,
@@ -115,13 +118,13 @@ export interface Prompt {
 
 export interface PromptTable {
   list(scopes: readonly Scope[]): readonly Prompt[];
-  /** The messages of a prompt as JSON values; null where there is none of this name for these scopes. */
+  /** A prompt's messages as JSON values; null if these scopes have no such prompt. */
   messages(
     name: string,
     given: Readonly<Record<string, string>>,
     scopes: readonly Scope[],
   ): readonly unknown[] | null;
-  /** Values for an argument; null where there is none of this name for the caller. */
+  /** Suggests values for an argument; null if the caller has no such prompt or argument. */
   complete(
     name: string,
     argument: string,

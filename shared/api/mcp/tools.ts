@@ -11,11 +11,11 @@ export interface Tool {
   readonly title: string;
   readonly description: string;
   readonly inputSchema: ObjectSchema;
-  /** Absent where the answer may be null: a client would insist on an object. */
+  /** Missing if the answer may be null, because clients would insist on an object. */
   readonly outputSchema?: ObjectSchema;
   readonly annotations: {
     readonly readOnlyHint: boolean;
-    /** These two are for tools that write. */
+    /** Only tools that write have these two. */
     readonly destructiveHint?: boolean;
     readonly idempotentHint?: true;
     readonly openWorldHint: boolean;
@@ -50,7 +50,7 @@ function toolOf(operation: Operation): Tool | null {
   };
 }
 
-/** The operations an agent can call, by name, and their lists. */
+/** The operations that agents can call, by name, and their lists. */
 export class ToolBook implements ToolTable {
   readonly #operations: readonly Operation[];
   readonly #byName: ReadonlyMap<string, CallableTool>;
@@ -66,9 +66,9 @@ export class ToolBook implements ToolTable {
     return this.#byName.get(name);
   }
 
-  /** Made once for each set of scopes. */
+  /** Built once per set of scopes. */
   list(scopes: readonly Scope[]): readonly Tool[] {
-    // In the order of SCOPES there are few sets, whatever a key holds.
+    // Sorting by SCOPES keeps the number of sets small, in whatever order a key lists its scopes.
     const key = SCOPES.filter((scope) => scopes.includes(scope)).join(' ');
     let list = this.#lists.get(key);
     if (list === undefined) {

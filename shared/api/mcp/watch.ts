@@ -3,12 +3,15 @@ import { asServiceError, type ServiceError } from '../../lib/errors.ts';
 import type { Credentials, Executor } from '../../kernel/executor.ts';
 import type { CallSite, ResourceTable, Topic } from './tables.ts';
 
-/** However much happens, a subscriber is told this seldom. */
+/** The least time between two notifications, however much happens. */
 const PAUSE_MS = 500;
-/** It rests so many times as long as its last look took, so that many of them together leave most of the time to others. */
+/**
+ * After each look, the watch rests this many times as long as the look took, so that many watches together leave most
+ * of the time to other work.
+ */
 const REST_FACTOR = 4;
 const REST_MAX_MS = 10_000;
-/** After a look that failed. */
+/** How soon to retry after a failed look. */
 const FAILED_MS = 5_000;
 const BOTH: readonly Topic[] = ['disk', 'inbox'];
 
@@ -16,21 +19,21 @@ export interface WatchDeps {
   readonly executor: Executor;
   readonly resources: ResourceTable;
   readonly credentials: Credentials;
-  /** The addresses whose changes are told. */
+  /** The URIs to report changes of. */
   readonly uris: readonly string[];
-  /** Whether changes of the list are told. */
+  /** Whether to report changes of the list. */
   readonly list: boolean;
-  /** Null: the list. */
+  /** Reports a changed URI; null means the list. */
   readonly changed: (uri: string | null) => void;
-  /** It is told nothing more: because the server ends, or for this reason. */
+  /** Called when the watch ends: null if the server ends, otherwise the reason. */
   readonly ended: (why: ServiceError | null) => void;
   readonly onInternal: CallSite['onInternal'];
   readonly pauseMs?: number;
 }
 
 /**
- * Looks at resources after changes that may have been theirs, and tells of those that are other ones than before. The
- * key is checked before each look, so nobody learns anything with one that is none any more.
+ * Looks at resources after changes that may concern them, and reports those that really changed. Checks the key before
+ * each look, so an invalid key learns nothing.
  */
 export class ResourceWatch {
   readonly #deps: WatchDeps;
@@ -47,7 +50,10 @@ export class ResourceWatch {
     this.#deps = deps;
   }
 
-  /** Listens, and then looks for the first time: nothing is missed in between. Rejects as `Executor.follow` does. */
+  /**
+   * Subscribes first and then takes the first look, so that no change gets lost in between. Rejects as
+   * `Executor.follow` does.
+   */
   async start(caller: Caller): Promise<void> {
     const { executor, uris } = this.#deps;
     const leave = await executor.follow(caller, {
@@ -68,7 +74,7 @@ export class ResourceWatch {
     this.#lookSoon();
   }
 
-  /** May be called more than once. */
+  /** You can call it more than once. */
   stop(): void {
     this.#gone.abort();
     if (this.#timer) clearTimeout(this.#timer);
@@ -76,7 +82,7 @@ export class ResourceWatch {
     this.#leave = null;
   }
 
-  /** Ends with the key: from time to time somebody has to look whether it is one. */
+  /** Ends the watch if the key is no longer valid; call it from time to time. */
   async check(): Promise<void> {
     await this.#caller();
   }
@@ -107,7 +113,7 @@ export class ResourceWatch {
       const caller = await this.#caller();
       if (caller) await this.#tell(topics, caller);
     } catch (error) {
-      // What this change was about is looked at again, when whoever could not answer may be back.
+      // Look at these topics again later: the source of the failure may be back by then.
       for (const topic of topics) this.#topics.add(topic);
       againMs = FAILED_MS;
       if (asServiceError(error).code === 'INTERNAL') {
@@ -142,7 +148,7 @@ export class ResourceWatch {
     return resources.mark(uri, { executor, caller, signal: this.#gone.signal, onInternal });
   }
 
-  /** The caller as its key stands now; null where that has ended the watch. */
+  /** The caller with the key's current state; null if that has ended the watch. */
   async #caller(): Promise<Caller | null> {
     try {
       const caller = await this.#deps.executor.authenticate(this.#deps.credentials);
@@ -155,7 +161,7 @@ export class ResourceWatch {
     }
   }
 
-  /** A key that was revoked says so itself. */
+  /** For a revoked key, authenticating gives the exact error. */
   async #stopped(code: 'KEY_REVOKED' | 'UNAVAILABLE'): Promise<void> {
     if (code === 'KEY_REVOKED') await this.#caller().catch(() => null);
     this.#end(null);

@@ -9,7 +9,7 @@ import { SIGN_IN_TAG, signInPaths } from './sign-in.ts';
 
 type Json = Record<string, unknown>;
 
-/** What any call with a key may answer, beside the codes an operation declares. */
+/** The errors that any call with a key may return, besides those that an operation declares. */
 const COMMON: readonly ErrorCode[] = [
   'UNAUTHENTICATED',
   'KEY_REVOKED',
@@ -43,7 +43,7 @@ const TAGS: Readonly<Record<string, string>> = {
   ...DOOR_TAGS,
 };
 
-/** The OpenAPI 3.1 description of every address: the routes of the operation list, and what else there is. */
+/** The OpenAPI 3.1 description of every path: the routes of the operations, and all others. */
 export function openApiDocument(
   operations: readonly Operation[],
   server: Pick<ServerInfo, 'urls' | 'contentUrl' | 'version'>,
@@ -81,7 +81,7 @@ export function openApiDocument(
   };
 }
 
-/** The operations of one route: one, but where a field of the body tells which is meant. */
+/** The operations of one route. There is more than one only if a body field selects the operation. */
 type Sharing = readonly [Operation, ...Operation[]];
 
 function byRoute(operations: readonly Operation[]): Sharing[] {
@@ -143,7 +143,7 @@ function descriptionOf({ name, rest, description }: Operation): string {
   return `With \`${rest.when}\` in the body it is ${name}. ${description}`;
 }
 
-/** Where operations share a route, the body is that of one of them. */
+/** If operations share a route, the body is that of any one of them. */
 function bodyOf(sharing: Sharing): RequestBody {
   const [first, ...others] = sharing.map(requestBody);
   if (!first || others.length === 0) return requestBody(sharing[0]);

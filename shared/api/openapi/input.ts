@@ -4,7 +4,7 @@ import { versionConditions } from '../version-headers.ts';
 
 type Json = Record<string, unknown>;
 
-/** What a request carries, by Content-Type. */
+/** The body of a request, by Content-Type. */
 export interface RequestBody {
   readonly required: boolean;
   readonly description?: string;
@@ -67,7 +67,7 @@ function versionParameters(operation: Operation): Json[] {
   return CONDITION_PARAMETERS.filter(({ name }) => taken.includes(name));
 }
 
-/** The names a path takes, as `[name in the path, field of the input]`. */
+/** The parameters in a path, as `[name in the path, field of the input]`. */
 function pathNames({ rest }: Operation): [string, string][] {
   return [...rest.path.matchAll(/\{(\w+)\+?\}/g)].map(([, name = '']) => [
     name,
@@ -90,7 +90,7 @@ function fieldParameters(operation: Operation): Json[] {
   const { properties, required } = inputParts(operation);
   const kinds = fieldKinds(operation);
   const inPath = new Map(pathNames(operation).map(([name, field]) => [field, name]));
-  // What a body of fields may hold as well need not stand in the query.
+  // A field that the body may contain instead isn't required in the query.
   const elsewhere = operation.rest.body?.objectType !== undefined;
   return Object.entries(properties)
     .filter(([field]) => inPath.has(field) || isInQuery(operation, field))
@@ -102,13 +102,13 @@ function fieldParameters(operation: Operation): Json[] {
         in: pathName === undefined ? 'query' : 'path',
         required: pathName !== undefined || (required.includes(field) && !elsewhere),
         ...(description !== undefined && { description }),
-        // An object stands in a query as its JSON, not as a parameter for each member.
+        // A query contains an object as JSON, not as one parameter per member.
         ...(kinds.get(field) === 'json' ? { content: { 'application/json': value } } : value),
       };
     });
 }
 
-/** What a POST or PUT carries. */
+/** The body of a POST or PUT. */
 export function requestBody(operation: Operation): RequestBody {
   const { body: raw } = operation.rest;
   if (!raw) {
@@ -134,13 +134,13 @@ function rawContent(
     return { 'application/json': { schema, ...(example !== undefined && { example }) } };
   }
   return {
-    // The description of the field is about base64, which a body is not in.
+    // The field's description is about base64, but a body has raw bytes.
     'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
     ...(objectType !== undefined && { [objectType]: fieldsBody(operation, field) }),
   };
 }
 
-/** A JSON object of the fields that the path leaves over, where bytes are the rule without the field of these. */
+/** A JSON object of the fields that aren't in the path. If the body is usually bytes, leaves out the bytes' field. */
 function fieldsBody(operation: Operation, bytesField?: string): Content {
   const { properties, required } = inputParts(operation);
   const left = new Set([...pathNames(operation).map(([, field]) => field), bytesField]);
@@ -154,7 +154,7 @@ function fieldsBody(operation: Operation, bytesField?: string): Content {
       ...(needed.length > 0 && { required: needed }),
       additionalProperties: false,
     },
-    // An example with bytes is none of a body without them.
+    // An example with bytes doesn't fit a body without them.
     ...(!(bytesField && bytesField in operation.example) && {
       example: Object.fromEntries(example),
     }),

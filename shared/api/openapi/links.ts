@@ -2,7 +2,10 @@ import { COMMON_HEADERS, errorResponses, inPath, jsonResponse, OUTAGES } from '.
 
 type Json = Record<string, unknown>;
 
-/** The addresses that answers carry: the capability is the address itself. `contentUrl` is where most of them are, if elsewhere. */
+/**
+ * The paths of links in answers, where the URL itself is the permission. `contentUrl`: the server for most of them, if
+ * it is a separate one.
+ */
 export function linkPaths(contentUrl: string | undefined): Record<string, Json> {
   const content = contentUrl !== undefined && {
     servers: [{ url: contentUrl, description: 'What strangers wrote' }],
@@ -75,7 +78,7 @@ const RANGE_HEADER = {
 const ANY_BYTES = { '*/*': { schema: BYTES } };
 const LINK_ERRORS = errorResponses(['NOT_FOUND', 'METHOD_NOT_ALLOWED', ...OUTAGES]);
 
-/** The two methods of a link to a file. */
+/** The two methods of a file link. */
 function downloads(name: string, what: string, names: readonly string[]): Json {
   const common = { tags: ['links'], security: [], parameters: inPath(...names) };
   return {

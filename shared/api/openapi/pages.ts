@@ -2,7 +2,7 @@ import { COMMON_HEADERS, inPath } from './responses.ts';
 
 type Json = Record<string, unknown>;
 
-/** What people see, who are asked to decide or to confirm an address. */
+/** The pages for people who decide a request or verify an address. */
 export function pagePaths(): Record<string, Json> {
   return {
     '/a/{token}': { get: REQUEST_PAGE, post: REQUEST_FORM },
@@ -12,7 +12,7 @@ export function pagePaths(): Record<string, Json> {
 
 const HTML = { 'text/html': { schema: { type: 'string' } } };
 
-/** Pages tell people what is wrong, so that their errors are pages, too. */
+/** Pages explain errors to people, so error responses are pages too. */
 export function pageResponses(texts: Readonly<Record<number, string>>): Json {
   const all = {
     ...texts,

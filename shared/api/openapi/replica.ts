@@ -3,7 +3,7 @@ import { COMMON_HEADERS, errorResponses, inPath, jsonResponse } from './response
 
 type Json = Record<string, unknown>;
 
-/** What daemons keep a replica of the project by. */
+/** The routes that daemons use to keep a replica of a project. */
 export function replicaPaths(): Record<string, Json> {
   return {
     '/v1/replica': { get: PLACE },
@@ -14,7 +14,10 @@ export function replicaPaths(): Record<string, Json> {
   };
 }
 
-/** None of them is metered, and all trouble is UNAVAILABLE: a client of the protocol takes a 500 for something else. */
+/**
+ * None of these routes has a rate limit, and every failure is UNAVAILABLE, because a client of the replica protocol
+ * gives a 500 another meaning.
+ */
 const ANY: readonly ErrorCode[] = [
   'UNAUTHENTICATED',
   'KEY_REVOKED',

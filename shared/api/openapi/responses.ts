@@ -5,7 +5,7 @@ type Json = Record<string, unknown>;
 /** The headers of every answer. */
 export const COMMON_HEADERS = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
 
-/** What responses refer to. */
+/** The components that responses refer to. */
 export const RESPONSE_COMPONENTS = {
   headers: {
     RequestId: {
@@ -16,7 +16,7 @@ export const RESPONSE_COMPONENTS = {
   schemas: { Error: errorSchema() },
 };
 
-/** An answer of JSON. */
+/** A JSON response. */
 export function jsonResponse(description: string, schema: Json, headers: Json = {}): Json {
   return {
     description,
@@ -25,15 +25,15 @@ export function jsonResponse(description: string, schema: Json, headers: Json = 
   };
 }
 
-/** What anything may answer. */
+/** The errors that any route may return. */
 export const OUTAGES: readonly ErrorCode[] = ['INTERNAL', 'UNAVAILABLE'];
 
-/** Path parameters of these names. */
+/** Path parameters with these names. */
 export function inPath(...names: readonly string[]): Json[] {
   return names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
 }
 
-/** One response a status, naming the codes that carry it. */
+/** One response per status, which names the error codes of that status. */
 export function errorResponses(codes: readonly ErrorCode[]): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of ERROR_CODES.filter((one) => codes.includes(one))) {

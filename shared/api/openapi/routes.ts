@@ -20,7 +20,7 @@ export const DOOR_TAGS: Readonly<Record<string, string>> = {
 
 type Described = Pick<ServerInfo, 'urls' | 'contentUrl'>;
 
-/** The paths that are no operation's: what senders, links and people reach, the tools of agents, and this document. */
+/** The paths that belong to no operation: for senders, links, people and agents' tools, and this document. */
 export function routePaths(server: Described): Record<string, Json> {
   const { hooks, mcp } = server.urls;
   return {
@@ -34,12 +34,12 @@ export function routePaths(server: Described): Record<string, Json> {
   };
 }
 
-/** What the service itself sends. */
+/** The requests that the service itself sends. */
 export function outgoingWebhooks(): Json {
   return { event: { post: OUTGOING } };
 }
 
-/** The address that `/mcp` is added to. */
+/** The URL before `/mcp`. */
 function baseOf(mcpUrl: string): string {
   return mcpUrl.replace(/\/mcp$/, '');
 }

@@ -19,7 +19,7 @@ type Json = Record<string, unknown>;
 
 export const SIGN_IN_TAG = 'auth';
 
-/** The routes of signing in and the page of its link. */
+/** The sign-in routes and the page of the sign-in link. */
 export function signInPaths(): Record<string, Json> {
   return {
     '/v1/auth/start': { post: START },

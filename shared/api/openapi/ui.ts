@@ -4,7 +4,7 @@ import { uiLinkAnswer, uiLinkInput } from '../ui-links.ts';
 
 type Json = Record<string, unknown>;
 
-/** How a program brings somebody into the web inbox. Its pages are for people, and promise nothing to programs. */
+/** How a program opens the web inbox for a person. The inbox's pages are for people and aren't a stable interface. */
 export function uiPaths(): Record<string, Json> {
   return { '/v1/ui/links': { post: LINK } };
 }

@@ -14,12 +14,12 @@ import { conditionOf, setCondition } from '../version-headers.ts';
 type Fields = Record<string, unknown>;
 type Kinds = ReadonlyMap<string, FieldKind>;
 
-/** The kinds of the fields that a query may hold. */
+/** The kinds of the fields that a query may contain. */
 export function queryKinds(operation: Operation): Kinds {
   return new Map([...fieldKinds(operation)].filter(([field]) => isInQuery(operation, field)));
 }
 
-/** Query, body, path and the headers that ask for a version, as one object. */
+/** Combines query, body, path and version headers into one object. */
 export async function readInput(
   operation: Operation,
   kinds: Kinds,
@@ -38,7 +38,7 @@ export async function readInput(
   return input;
 }
 
-/** Query parameters the operation knows, by their kind; others are ignored. */
+/** The query parameters that the operation knows, parsed by kind; ignores others. */
 function fromQuery(target: string, kinds: Kinds): Fields {
   const start = target.indexOf('?');
   if (start < 0 || kinds.size === 0) return {};
@@ -54,7 +54,7 @@ function fromQuery(target: string, kinds: Kinds): Fields {
 function withBody(query: Fields, body: Fields): Fields {
   const twice = Object.keys(query).filter((field) => Object.hasOwn(body, field));
   if (twice.length === 0) {
-    // A copy: `__proto__` in a body becomes an own member that validation refuses, never a prototype.
+    // Spreading copies: `__proto__` in a body becomes an own member that validation refuses, never a prototype.
     return { ...query, ...body };
   }
   throw invalid(
@@ -72,14 +72,14 @@ async function bodyFields(rest: Operation['rest'], incoming: IncomingMessage): P
   return jsonObject(incoming, API_BODY_DEFAULT_MAX_BYTES);
 }
 
-/** The fields of a body that has to be a JSON object, and to say so. Without a body there are none. */
+/** The fields of a body, which must be a JSON object with a JSON Content-Type. Empty without a body. */
 export async function readFields(incoming: IncomingMessage): Promise<Fields> {
   const fields = await exactFields(incoming, API_BODY_DEFAULT_MAX_BYTES);
   plainNumbers(fields);
   return fields;
 }
 
-/** The same with its numbers as they were written. */
+/** Like `readFields`, but with numbers as the caller wrote them. */
 async function exactFields(incoming: IncomingMessage, maxBytes: number): Promise<Fields> {
   if (isBodiless(incoming)) return {};
   if (!isType(incoming, 'application/json')) {
@@ -96,7 +96,7 @@ async function jsonObject(incoming: IncomingMessage, maxBytes: number): Promise<
   throw invalid({ path: '', message: 'The body must be a JSON object.' });
 }
 
-/** Any JSON, whatever it calls itself: only what is known to be a form is refused unread. */
+/** Any JSON with any Content-Type; refuses only forms without reading them. */
 async function jsonValue(
   incoming: IncomingMessage,
   field: string,
@@ -129,7 +129,7 @@ async function bytesFields(
   return { [field]: bytes, ...(typeField !== undefined && type && { [typeField]: type }) };
 }
 
-/** Whether a request has no body, and no header that says what one would be. */
+/** Whether a request has neither a body nor a header that describes one. */
 function isBodiless({ headers }: IncomingMessage): boolean {
   const length = Number(headers['content-length'] ?? 0);
   return (
@@ -143,7 +143,7 @@ function isType(incoming: IncomingMessage, expected: string | undefined): boolea
   return expected !== undefined && mediaType(incoming) === expected.toLowerCase();
 }
 
-/** The media type without its parameters, or nothing. */
+/** The media type without parameters, or an empty text. */
 function mediaType(incoming: IncomingMessage): string {
   const [type = ''] = (incoming.headers['content-type'] ?? '').split(';', 1);
   return type.trim().toLowerCase();

@@ -20,11 +20,11 @@ import { etagOf, isKnown } from '../version-headers.ts';
 interface Route {
   readonly operation: Operation;
   readonly kinds: () => ReturnType<typeof queryKinds>;
-  /** What shares the route, each meant when the body has its field. */
+  /** Operations that share the route; the request means one of them if the body has its field. */
   readonly others: Operation[];
 }
 
-/** REST over the operation list: every route is its operation's `rest` shape and nothing more. */
+/** REST over the operations: each route follows its operation's `rest` shape and adds nothing. */
 export function restRoutes(
   executor: Executor,
   operations: readonly Operation[],
@@ -45,7 +45,7 @@ export function restRoutes(
   return app;
 }
 
-/** `{id}` is one segment; `{key+}` is all the rest, line separators too. */
+/** `{id}` is one segment; `{key+}` is the whole rest, including line separators. */
 function honoPath(path: string): string {
   return path.replace(/\{(\w+)\+\}/, ':$1{[\\s\\S]+}').replaceAll(/\{(\w+)\}/g, ':$1');
 }
