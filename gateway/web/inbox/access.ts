@@ -17,31 +17,31 @@ interface AccessDeps {
   readonly store: UiSessionStore;
   readonly clock: Clock;
   readonly vault: Vault;
-  /** This machine's own project, whose keys are its user's: nobody signs in here from elsewhere. */
+  /** True on a local machine, whose user owns all its keys: nobody signs in here from elsewhere. */
   readonly isLocal: boolean;
 }
 
-/** Who may decide, and why not where one may not. */
+/** Who may decide in a session, or why nobody may. */
 type Deciding =
   /** The owner. */
   | 'owner'
-  /** Whoever uses this machine: it has no owner's address. */
+  /** Anyone who uses this machine, because no owner's address is set. */
   | 'anybody'
-  /** A key never decides: an agent could open its own inbox. */
+  /** A key never decides, because an agent could open its own inbox. */
   | 'not_a_key';
 
 /** What a session may do in one project. */
 export interface Access {
   readonly project: Project;
-  /** A key, or the channel of the owner. */
+  /** The id of a key, or of the owner's channel. */
   readonly actor: string;
   readonly scopes: readonly Scope[];
   readonly deciding: Deciding;
-  /** What stands on the page for who this is. */
+  /** The session's user, as the page shows it. */
   readonly name: string;
 }
 
-/** Judged anew at each request: a key may be revoked or get a new secret, and an owner be replaced. */
+/** Checks access on each request, because someone may revoke a key, rotate its secret, or replace an owner. */
 export class AccessService {
   readonly #deps: AccessDeps;
 
@@ -49,7 +49,7 @@ export class AccessService {
     this.#deps = deps;
   }
 
-  /** The projects that a session may look at, the oldest first. */
+  /** The projects that a session may open, oldest first. */
   async projectsOf({ holder }: Pick<Session, 'holder'>): Promise<ProjectInfo[]> {
     const found = await Promise.all(
       (await this.#candidates(holder)).map((id) => this.#accessTo(holder, id)),
@@ -57,13 +57,13 @@ export class AccessService {
     return found.flatMap((access) => (access ? [access.project.info] : []));
   }
 
-  /** What a session may do in the project with this slug; null for nothing, also where there is no such project. */
+  /** A session's access to the project with this slug; null without access or without such a project. */
   async inProject({ holder }: Session, slug: string): Promise<Access | null> {
     const project = await this.#deps.projects.findBySlug(slug);
     return project && this.#accessOf(holder, project);
   }
 
-  /** What a session may do in a project that is open; null for nothing. */
+  /** A session's access to an open project; null without access. */
   judge({ holder }: Pick<Session, 'holder'>, project: Project): Promise<Access | null> {
     return this.#accessOf(holder, project);
   }
@@ -121,8 +121,8 @@ function ownerOf({ store }: Project): Promise<ChannelRow | undefined> {
 }
 
 /**
- * Who calls, as executor and ledger see it. For an owner the id of their channel stands in the place of a key's; the
- * platform tells that a person did it, whichever of the two.
+ * The caller for the executor and the ledger. For an owner, the channel id takes the place of a key id; in both cases
+ * the platform shows that a person acted.
  */
 export function callerOf({ project, actor, scopes, deciding }: Access, requestId: string): Caller {
   return {

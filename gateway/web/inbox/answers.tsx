@@ -11,7 +11,7 @@ import { PAGE_HEADERS } from '../pages/style.ts';
 import type { WebInbox } from './inbox.ts';
 import { PlainPage, type PageFrame } from './layout.tsx';
 
-/** What all routes of the web inbox work with. */
+/** The dependencies of all routes of the web inbox. */
 export interface Ui {
   readonly inbox: WebInbox;
   /** The path of the web inbox, such as `/ui`. */
@@ -23,11 +23,14 @@ export interface Ui {
 
 interface Cookie {
   readonly name: string;
-  /** Behind its value. */
+  /** The attributes after the cookie's value. */
   readonly attributes: string;
 }
 
-/** With TLS the name itself has browsers refuse it from other hosts and in clear; that takes the path of the whole host. */
+/**
+ * With TLS, the `__Host-` prefix makes browsers refuse the cookie from other hosts and without TLS; it requires the
+ * path `/`.
+ */
 export function cookieFor(publicUrl: string, root: string): Cookie {
   const isSecure = new URL(publicUrl).protocol === 'https:';
   const common = 'HttpOnly; SameSite=Strict';
@@ -53,7 +56,7 @@ export function newFrame({ root }: Ui): PageFrame {
   return { root, nonce: randomBytes(16).toString('base64') };
 }
 
-/** Like that of the pages that decide; the script and the style are ours, and the script talks to nobody but us. */
+/** Like the policy of the decision pages, but with our script and style; the script may only connect to us. */
 function policy(nonce: string): string {
   return [
     "default-src 'none'",
@@ -80,7 +83,7 @@ export async function html(
   });
 }
 
-/** On to another page, so that loading it again never sends a form twice. */
+/** Redirects after a form, so that reloading the page never submits it again. */
 export function goTo(
   c: Ctx,
   location: string,
@@ -89,7 +92,7 @@ export function goTo(
   return reply(c, null, 303, { ...PAGE_HEADERS, Location: location, ...headers });
 }
 
-/** A page that has nothing to show but a few sentences. */
+/** A page with only a few sentences. */
 export function message(
   ui: Ui,
   c: Ctx,
@@ -130,7 +133,7 @@ export function nothingHere(ui: Ui, c: Ctx): Promise<Response> {
   });
 }
 
-/** What a form is told that comes from a page of somebody else. */
+/** The answer to a form that comes from another site. */
 export function foreignForm(ui: Ui, c: Ctx): Promise<Response> {
   return message(ui, c, {
     status: 403,
@@ -139,7 +142,7 @@ export function foreignForm(ui: Ui, c: Ctx): Promise<Response> {
   });
 }
 
-/** What a form is told that is none of this session, or no form at all. */
+/** The answer to a form of another session, or to a request that isn't a form. */
 export function outdatedForm(ui: Ui, c: Ctx): Promise<Response> {
   return message(ui, c, {
     status: 403,
@@ -158,7 +161,7 @@ const HEADINGS: Readonly<Partial<Record<ServiceError['code'], string>>> = {
 export function failed(ui: Ui, c: Ctx, cause: unknown): Promise<Response> {
   const error = shownError(cause, c.get('requestId'), logOf(c, ui.onInternal));
   const { code, hint, status } = error;
-  // An address with an id or a place in a list that cannot be.
+  // The URL contains an invalid id or cursor.
   if (code === 'NOT_FOUND' || code === 'VALIDATION_FAILED') return nothingHere(ui, c);
   const heading = HEADINGS[code] ?? 'Something went wrong on our side';
   return message(

@@ -3,7 +3,7 @@ import { channelList } from '../../../shared/operations/channel/list.ts';
 import type { Tone } from './parts.tsx';
 import type { PageContext } from './page-context.ts';
 
-/** A channel as `channel_list` answers it. */
+/** A channel as `channel_list` returns it. */
 export interface Channel {
   readonly id: string;
   readonly kind: 'email' | 'telegram';
@@ -26,7 +26,7 @@ export const KIND_WORDS: Readonly<Record<Channel['kind'], string>> = {
 interface StateWords {
   readonly text: string;
   readonly tone: Tone;
-  /** What it means to whoever looks. */
+  /** What the state means, for the reader. */
   readonly line: string;
 }
 
@@ -45,7 +45,7 @@ export const CHANNEL_STATES: Readonly<Record<Channel['status'], StateWords>> = {
   removed: { text: 'Removed', tone: 'calm', line: 'Is asked nothing any more.' },
 };
 
-/** The owner first. */
+/** All channels, the owner first. */
 export async function channelsOf(context: PageContext): Promise<readonly Channel[]> {
   return ((await context.call(channelList, {})) as { items: Channel[] }).items;
 }

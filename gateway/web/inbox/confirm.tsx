@@ -5,19 +5,19 @@ import type { PageResult, PageContext } from './page-context.ts';
 
 interface Question {
   readonly heading: string;
-  /** The address of where one came from. */
+  /** The URL of the previous page. */
   readonly back: string;
   readonly consequences: Child;
-  /** What else is to be chosen. */
+  /** Further choices in the form. */
   readonly fields?: Child;
-  /** The value of `act` in the form, and what its button says. */
+  /** The value of `act` in the form, and the button's text. */
   readonly act: string;
   readonly yes: string;
-  /** `no` unless said: something ends. */
+  /** The button's tone (default `no`, because something ends). */
   readonly tone?: 'yes' | 'no';
 }
 
-/** The question before what cannot be taken back, with the way back beside it. */
+/** Asks before an action that can't be undone, with a way back. */
 export function confirm(
   context: PageContext,
   { heading, back, consequences, fields, act, yes, tone = 'no' }: Question,

@@ -1,6 +1,6 @@
 import type { Session } from './sessions.ts';
 
-/** What the forms of a session are signed over: none counts but those that its own pages showed. */
+/** The text that we sign for a session's forms, so that only forms from its own pages are valid. */
 export function sessionCsrf({ idHash }: Pick<Session, 'idHash'>): string {
   return `POST|ui|1|${idHash}`;
 }

@@ -10,11 +10,11 @@ interface SignInProps {
   readonly csrf: string;
   readonly problem: string | null;
   readonly email: string;
-  /** Somebody has just left. */
+  /** True right after signing out. */
   readonly isOut: boolean;
 }
 
-/** Where whoever has no session begins one. */
+/** The sign-in page for visitors without a session. */
 export function SignInPage({ frame, csrf, problem, email, isOut }: SignInProps): JSX.Element {
   return (
     <PlainPage frame={frame} title="Sign in">
@@ -53,7 +53,7 @@ export function SignInPage({ frame, csrf, problem, email, isOut }: SignInProps):
   );
 }
 
-/** The same for every address. */
+/** The same for every address, so that it doesn't reveal who is an owner. */
 export function MailedPage({ frame }: { readonly frame: PageFrame }): JSX.Element {
   return (
     <PlainPage frame={frame} title="Check your email">
@@ -77,16 +77,16 @@ interface EnterProps {
   readonly csrf: string;
   readonly projects: readonly ProjectInfo[];
   readonly kind: 'key' | 'owner';
-  /** The browser has the inbox open as somebody else, which ends. */
+  /** The browser has a session for someone else, which will end. */
   readonly isOther: boolean;
   /**
-   * A program on this machine opened it, or the address was typed: the script presses the button. A page of somebody else
-   * that leads here must not put its visitors into a project of its own.
+   * True if a program on this machine opened the link or a person typed it; then the script presses the button. Another
+   * site that links here must not sign its visitors in to its own project.
    */
   readonly isOwnDoing: boolean;
 }
 
-/** Behind a link that begins a session. Looking does not use it up; the button does. */
+/** The page behind a link that starts a session. Opening it doesn't use the link up; its button does. */
 export function EnterPage(shown: EnterProps): JSX.Element {
   const { frame, csrf, projects, kind, isOther, isOwnDoing } = shown;
   return (
@@ -118,7 +118,7 @@ export function EnterPage(shown: EnterProps): JSX.Element {
   );
 }
 
-/** For an owner of several projects, and for one of none. */
+/** For an owner of several projects, or of none. */
 export function ProjectsPage({
   frame,
   csrf,

@@ -23,7 +23,7 @@ import { sessionCsrf } from './csrf.ts';
 import { EnterPage, MailedPage, SignInPage } from './entry-pages.tsx';
 import type { Link } from './sessions.ts';
 
-/** Coming in and going out: no session is needed here. */
+/** The sign-in and sign-out pages, which need no session. */
 export function entryRoutes(ui: Ui): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.get('/ui/sign-in', (c) => signInPage(ui, c, { isOut: c.req.query('out') === '1' }));
@@ -50,7 +50,7 @@ interface SignInShown {
   readonly isOut?: boolean;
 }
 
-/** Also what is answered, with 401, to whoever asks for a page without a session. */
+/** Also the answer, with status 401, to a page request without a session. */
 export function signInPage(ui: Ui, c: Ctx, shown: SignInShown = {}): Promise<Response> {
   const { status = 200, problem = null, email = '', isOut = false } = shown;
   const frame = newFrame(ui);
@@ -63,7 +63,7 @@ async function mailLink(ui: Ui, c: Ctx): Promise<Response> {
   if (form instanceof Response) return form;
   const { inbox } = ui;
   const email = form.get('email')?.trim() ?? '';
-  // Agents read what comes to the addresses of projects.
+  // Agents read mail to project addresses, so these can't sign in.
   if (!isMailAddress(email) || domainOf(email) === inbox.mailDomain) {
     const problem = 'Please write a plain address, such as ana@example.com.';
     return signInPage(ui, c, { status: 400, problem, email });
@@ -101,7 +101,7 @@ async function lookAtLink(ui: Ui, c: Ctx, kind: Link['holder']['kind']): Promise
   return html(c, 200, frame, <EnterPage {...shown} />);
 }
 
-/** Whether a browser that comes with this link has the inbox open as somebody else. */
+/** Whether the browser that opens this link has a session for someone else. */
 async function isOtherSession(ui: Ui, c: Ctx, { holder }: Link): Promise<boolean> {
   const secret = secretIn(ui, c);
   const session = secret === null ? null : await ui.inbox.sessions.find(secret);
@@ -145,14 +145,14 @@ async function signOut(ui: Ui, c: Ctx): Promise<Response> {
   return goTo(c, `${ui.root}/sign-in?out=1`, { 'Set-Cookie': clearCookie(ui) });
 }
 
-/** The one before in this browser, which has lost its cookie. */
+/** Ends the browser's previous session, whose cookie is gone. */
 async function endSession(ui: Ui, c: Ctx): Promise<void> {
   const secret = secretIn(ui, c);
   const session = secret === null ? null : await ui.inbox.sessions.find(secret);
   if (session) await ui.inbox.sessions.end(session);
 }
 
-/** The form, when it comes from a page of ours that was looked at; or why nothing is done with it. */
+/** Returns the form if it comes from one of our pages that this person opened; otherwise the answer that refuses it. */
 async function checkedForm(ui: Ui, c: Ctx, signed: string): Promise<URLSearchParams | Response> {
   if (isForeign(senderOf(c), ui.ownOrigin)) return foreignForm(ui, c);
   if (!isForm(c)) return outdatedForm(ui, c);

@@ -15,7 +15,7 @@ const STATUSES: Readonly<Record<EventStatus, readonly [text: string, tone: Tone]
   done: ['Done', 'good'],
 };
 
-/** What a status means to whoever looks. */
+/** What a status means, for the reader. */
 export const STATUS_LINES: Readonly<Record<EventStatus, string>> = {
   pending: 'Waits for an agent to claim it.',
   claimed: 'An agent works on it.',
@@ -29,7 +29,7 @@ export function EventStatusChip({ status }: { readonly status: EventStatus }): J
   return <Chip text={text} tone={tone} />;
 }
 
-/** Whether the sender proved to be who it says. Events of the service itself need no proof. */
+/** Whether the sender's identity is verified. Events of the service itself need no verification. */
 export function Verified({
   event,
 }: {
@@ -45,19 +45,19 @@ export function Verified({
   );
 }
 
-/** `4 min ago`, with the time for machines. */
+/** Such as `4 min ago`, with a machine-readable time. */
 export function Age({ at, now }: { readonly at: string; readonly now: number }): JSX.Element {
   const ms = now - Date.parse(at);
   return <time datetime={at}>{ms < 5000 ? 'just now' : `${lengthOfTime(ms)} ago`}</time>;
 }
 
-/** What a mail says, as far as it is at hand; null for what is none. */
+/** The mail in an event, as far as we have it; null if the event isn't a mail. */
 export function mailOf({ channel, payload }: Envelope): Partial<MailPayload> | null {
   if (channel !== 'email' || typeof payload !== 'object') return null;
   return payload;
 }
 
-/** `Ana <ana@example.com>`. */
+/** Such as `Ana <ana@example.com>`. */
 export function addressText({ name, address }: MailAddress): string {
   return name === '' ? address : `${name} <${address}>`;
 }

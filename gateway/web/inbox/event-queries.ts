@@ -8,23 +8,26 @@ import type { EventRow } from '../../../shared/store/events.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
 import type { PageContext } from './page-context.ts';
 
-/** An event as a person sees it: the envelope, and what callers are not told because they did it themselves. */
+/** An event as a person sees it: the envelope, plus facts that agents already know from their own calls. */
 export interface SeenEvent {
-  /** Its payload is whole where the visitor may claim events; else as lists have it. */
+  /** Has the whole payload if the visitor may claim events; otherwise the payload as in lists. */
   readonly event: Envelope;
   readonly sizeBytes: number;
   readonly contentType: string | null;
-  /** A route delivers it: it cannot be pulled. */
+  /** A route delivers the event, so agents can't pull it. */
   readonly isRouted: boolean;
-  /** Who holds its lease; null unless it is claimed. */
+  /** Who holds the event's lease; null if nobody has claimed it. */
   readonly held: { readonly by: string; readonly until: number } | null;
-  /** What was said when it was done. JSON. */
+  /** The agent's result when it finished, as JSON. */
   readonly result: string | null;
-  /** Why it was given back the last time. */
+  /** Why an agent last gave the event back. */
   readonly reason: string | null;
 }
 
-/** One event, read without a claim, with what `inbox_get` leaves out: who holds it, and links to what is large. NOT_FOUND. */
+/**
+ * Reads one event without claiming it. Adds what `inbox_get` leaves out: its holder, and links to large content.
+ * NOT_FOUND.
+ */
 export async function lookAtEvent(context: PageContext, id: string): Promise<SeenEvent> {
   const { access, inbox, project, now } = context;
   const seen = await access.project.store.read(async (store) => {
@@ -39,7 +42,7 @@ export async function lookAtEvent(context: PageContext, id: string): Promise<See
   });
   if (!seen) throw new ServiceError('NOT_FOUND');
   const { row, remarks, held } = seen;
-  // The whole of a payload, and links to it, are for whoever could claim the event.
+  // Only visitors who could claim the event get the whole payload and links to it.
   const payload = mayCall(access.scopes, 'inbox:write')
     ? { whole: true as const, ...eventLinks(inbox, project.id, row, now) }
     : { whole: false as const };

@@ -4,13 +4,13 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 interface Labelled {
   readonly name: string;
   readonly label: string;
-  /** What goes in, below it. */
+  /** Explains the input, below the field. */
   readonly hint?: Child;
-  /** What is wrong with it. */
+  /** What's wrong with the input. */
   readonly problem?: string | undefined;
 }
 
-/** Ties a field to what stands below it. */
+/** Links a field to its hint and problem for screen readers. */
 function described({ name, hint, problem }: Labelled): Readonly<Record<string, string>> {
   const ids = [problem && `${name}-problem`, hint && `${name}-hint`].filter(Boolean).join(' ');
   return {
@@ -39,7 +39,7 @@ function Frame({ field, children }: { field: Labelled; children?: Child }): JSX.
   );
 }
 
-/** A line to write into. What is secret is never shown again: it has no `value`. */
+/** A text input. Secrets are never shown again, so they have no `value`. */
 export function Field({
   value = '',
   type = 'text',
@@ -70,7 +70,7 @@ export function Field({
   );
 }
 
-/** One of a few. */
+/** A choice of one. */
 export function Choice({
   value,
   choices,
@@ -92,7 +92,7 @@ export function Choice({
   );
 }
 
-/** Any number of a few, each with what it is for. */
+/** A choice of any number, each with an explanation. */
 export function CheckBoxes({
   values,
   choices,
@@ -122,7 +122,7 @@ export function CheckBoxes({
   );
 }
 
-/** Many lines of what a program reads. */
+/** A text area for several lines of code. */
 export function CodeArea({
   value,
   rows,
@@ -147,7 +147,7 @@ export function CodeArea({
   );
 }
 
-/** A value to be taken elsewhere: all of it is chosen by one click, and copied by another. */
+/** A value to copy: one click selects all of it, another copies it. */
 export function CopyField({
   name,
   label,

@@ -1,19 +1,19 @@
 import type { PageContext } from './page-context.ts';
 
-// What came of a form is shown by the page it leads on to. The address carries it: sealed, so that nobody makes up a
-// sentence of ours, and for this session and this thing alone.
+// The page after a form shows the form's result, which travels in the URL. It is sealed, so that nobody can invent a
+// message of ours, and valid only for this session and this item.
 
 function placeOf({ session, project }: PageContext, about: string): string {
   return `ui|told|${session.idHash}|${project.id}|${about}`;
 }
 
-/** Goes into the field `told` of the query. */
+/** The value for the query field `told`. */
 export function sealFlash(context: PageContext, about: string, flash: unknown): string {
   const sealed = context.inbox.vault.seal(placeOf(context, about), JSON.stringify(flash));
   return Buffer.from(sealed).toString('base64url');
 }
 
-/** Null where there is nothing that a form of this session left. */
+/** Null if the URL has no result from a form of this session. */
 export function openFlash(context: PageContext, about: string): unknown {
   const flash = context.query('told');
   if (flash === undefined) return null;

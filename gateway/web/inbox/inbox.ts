@@ -14,20 +14,20 @@ import { Sessions } from './sessions.ts';
 interface WebInboxDeps {
   readonly control: ControlStore;
   readonly projects: Projects;
-  /** Mails a person in the name of the service. */
+  /** Sends a mail to a person in the service's name. */
   readonly mailPerson: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
   readonly approvals: ApprovalService;
   readonly executor: Executor;
   readonly clock: Clock;
   readonly vault: Vault;
   readonly server: ServerInfo;
-  /** Of this machine alone: nobody signs in to make projects. */
+  /** True on a local machine, where nobody signs in to create projects. */
   readonly isLocal: boolean;
-  /** Why a mail was not handed over. */
+  /** Reports why a mail couldn't be sent. */
   readonly onTrouble: (reason: string) => void;
 }
 
-/** What stands behind the pages of the web inbox. The pages themselves are loaded when the first is looked at. */
+/** The services behind the web inbox. Its pages load on the first visit. */
 export class WebInbox {
   readonly sessions: Sessions;
   readonly access: AccessService;

@@ -5,7 +5,7 @@ import type { Scope } from '../../../shared/lib/scopes.ts';
 import type { Tone } from './parts.tsx';
 import type { PageContext } from './page-context.ts';
 
-/** A key as `key_list` answers it. */
+/** A key as `key_list` returns it. */
 export interface Key {
   readonly id: string;
   readonly name: string;
@@ -18,7 +18,7 @@ export interface Key {
   readonly revoked_at: string | null;
 }
 
-/** The answer that carries the secret. */
+/** The answer that contains the secret. */
 export interface NewKey extends Key {
   readonly api_key: string;
 }
@@ -34,7 +34,7 @@ export const SCOPE_LINES: Readonly<Record<Scope, string>> = {
   send: 'Send mail, within the policy and the limits.',
 };
 
-/** `…a1b2`: as much of the secret as is kept. */
+/** Such as `…a1b2`: the only part of the secret that we keep. */
 export function endOfKey({ last4 }: Key): string {
   return `…${last4}`;
 }
@@ -43,7 +43,7 @@ export function isWorking({ revoked_at: revoked, expires_at: expires }: Key, now
   return revoked === null && (expires === null || Date.parse(expires) > now);
 }
 
-/** How a key stands in a word. */
+/** The state of a key in one word. */
 export function keyState(key: Key, now: number): readonly [text: string, tone: Tone] {
   if (key.revoked_at !== null) return ['Revoked', 'calm'];
   return isWorking(key, now) ? ['Works', 'good'] : ['Expired', 'calm'];
@@ -54,7 +54,7 @@ interface Listed {
   readonly next_cursor: string | null;
 }
 
-/** The oldest first; all keys for whoever has `admin`, otherwise their own. */
+/** Oldest first; all keys for a visitor with `admin`, otherwise only the visitor's own. */
 export async function keysOf(context: PageContext, cursor?: string): Promise<Listed> {
   const input = { limit: LIST_MAX, ...(cursor !== undefined && { cursor }) };
   return (await context.call(keyList, input)) as Listed;

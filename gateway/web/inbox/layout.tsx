@@ -8,11 +8,11 @@ import { SCRIPT_VERSION } from './script.ts';
 import { STYLE_VERSION } from './style.ts';
 import type { UiPage } from './page-context.ts';
 
-/** What a page needs to find its style and its script. */
+/** The values that a page needs to load its style and script. */
 export interface PageFrame {
   /** The path of the web inbox, such as `/ui`. */
   readonly root: string;
-  /** Only what carries it is run, and styles the page. */
+  /** The browser only accepts scripts and styles with this nonce. */
   readonly nonce: string;
 }
 
@@ -39,7 +39,7 @@ function Head({ frame, title }: Omit<HtmlProps, 'children'>): JSX.Element {
   );
 }
 
-/** A page outside any project: to come in, or to be told why not. */
+/** A page outside any project, for signing in or for a refusal. */
 export function PlainPage({ frame, title, children }: HtmlProps): JSX.Element {
   return (
     <html lang="en">
@@ -61,20 +61,20 @@ export function PlainPage({ frame, title, children }: HtmlProps): JSX.Element {
 interface Framed {
   readonly frame: PageFrame;
   readonly access: Access;
-  /** Those that this session may see. */
+  /** The pages that this session may open. */
   readonly pages: readonly UiPage[];
   readonly current: UiPage;
   readonly title: string;
   /** The newest commit when the page was read. */
   readonly position: number;
   readonly wide: boolean;
-  /** Requests that wait for a person: `3`, or `99+`; null where this session may not know. */
+  /** How many requests are pending: `3`, or `20+`; null if this session can't see requests. */
   readonly waiting: string | null;
   readonly csrf: string;
   readonly children?: Child;
 }
 
-/** A page of a project. The script brings `#nav` and `#page` up to date; all else stays as it is. */
+/** A page of a project. The script refreshes only `#nav` and `#page`. */
 export function Layout(framed: Framed): JSX.Element {
   const { frame, access, current, title, position, wide, waiting, children } = framed;
   const { info } = access.project;
@@ -163,7 +163,7 @@ const KEYS: readonly (readonly [key: string, what: string])[] = [
   ['?', 'this help'],
 ];
 
-/** Opened by the script, so that nobody sees it who cannot use it. */
+/** Only the script opens this dialog, because without the script the keys don't work. */
 function Help(): JSX.Element {
   return (
     <dialog id="help" aria-labelledby="help-title">

@@ -11,14 +11,14 @@ interface Listed {
   readonly next_cursor: number | null;
 }
 
-/** An entry for whoever visits, and what its keys and people are called. */
+/** An entry for a visitor, with the names of its keys and people. */
 export interface EntryProps {
   readonly context: PageContext;
   readonly entry: LedgerEntry;
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** The newest first. VALIDATION_FAILED. */
+/** Newest first. VALIDATION_FAILED. */
 export async function entriesOf(
   context: PageContext,
   input: Readonly<Record<string, unknown>>,
@@ -26,7 +26,10 @@ export async function entriesOf(
   return (await context.call(ledgerQuery, input)) as Listed;
 }
 
-/** What keys and people are called, by their ids, as far as whoever looks may know. Those of a long list have their ids alone. */
+/**
+ * The names of keys and people by id, as far as the visitor may see them. Has only the first page of keys; the others
+ * appear by id.
+ */
 export async function namesOf(context: PageContext): Promise<ReadonlyMap<string, string>> {
   const { items } = await keysOf(context);
   const channels = mayCall(context.access.scopes, channelList.scope)

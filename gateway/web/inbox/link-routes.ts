@@ -14,7 +14,7 @@ import { isoTime } from '../../../shared/lib/clock.ts';
 import { parseFields } from '../../../shared/kernel/operation.ts';
 import type { WebInbox } from './inbox.ts';
 
-/** Where `svc open` asks, with its key, for a link that opens the web inbox once. */
+/** The route where `svc open` uses its key to get a link that opens the web inbox once. */
 export function linkRoutes(inbox: WebInbox, onInternal: OnInternalError): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.all('/v1/ui/links', async (c) => {

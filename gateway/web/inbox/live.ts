@@ -4,29 +4,29 @@ import type { Project } from '../../projects/project.ts';
 import type { EventStream } from '../../replica/event-stream.ts';
 import { ALL_TOPICS, type Topic } from '../../projects/watchers.ts';
 
-/** So often a silent stream says that it lives, and its session is looked at. */
+/** How often to send a keep-alive on a silent stream and to check its session. */
 const LOOK_MS = 15_000;
-/** After the end of a stream a browser comes again so much later. */
+/** How long a browser waits before it reconnects. */
 const HELLO = 'retry: 3000\n\n';
 const STILL_HERE = ': still here\n\n';
 
 interface Listener {
   readonly project: Project;
-  /** Of its session. */
+  /** The stream's session. */
   readonly idHash: string;
   readonly stream: EventStream;
-  /** Of the commit that its page shows, as the page says it; null where it does not. */
+  /** The commit that the page shows, according to the page; null if unknown. */
   readonly position: string | null;
-  /** Whether its session still holds. */
+  /** Whether the session is still valid. */
   readonly mayListen: () => Promise<boolean>;
 }
 
-/** Tells open pages that something of a kind has changed: they look again by themselves. */
+/** Tells open pages which kind of data has changed, so that they refresh. */
 export class LiveStreams {
-  /** What looks at its session again, for each stream of a session. */
+  /** For each session, the functions that check it again, one per stream. */
   readonly #perSession = new Map<string, Set<() => void>>();
 
-  /** Resolves when the page is gone, its session has ended, or the gateway stops. TOO_MANY_WAITS. */
+  /** Resolves when the page closes, its session ends, or the gateway stops. TOO_MANY_WAITS. */
   async serve({ project, idHash, stream, position, mayListen }: Listener): Promise<void> {
     const look = async (): Promise<void> => {
       const may = await mayListen().catch(() => false);
@@ -43,7 +43,7 @@ export class LiveStreams {
     });
     const ticker = setInterval(() => void look(), LOOK_MS);
     stream.send(HELLO);
-    // What was committed between the page and its stream was told to nobody.
+    // The page doesn't know about commits between its load and the start of this stream.
     if (position !== null && position !== String(project.position)) {
       stream.send(changedText(ALL_TOPICS));
     }
@@ -53,7 +53,7 @@ export class LiveStreams {
     leave();
   }
 
-  /** Its pages are told at once when a session has ended. Those at other gateways look by themselves. */
+  /** Tells a session's pages at once that it has ended. Pages at other gateways find out at their next check. */
   look(idHash: string): void {
     for (const look of this.#perSession.get(idHash) ?? []) look();
   }

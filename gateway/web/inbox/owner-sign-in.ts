@@ -13,10 +13,10 @@ const MAIL_DEADLINE_MS = 10_000;
 interface OwnerSignInDeps {
   readonly sessions: Sessions;
   readonly clock: Clock;
-  /** Base of the links in mails. */
+  /** The base URL of links in mails. */
   readonly publicUrl: string;
   readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
-  /** Why a mail was not handed over. */
+  /** Reports why a mail couldn't be sent. */
   readonly onTrouble: (reason: string) => void;
 }
 
@@ -29,7 +29,7 @@ export class OwnerSignIn {
     this.#deps = deps;
   }
 
-  /** Does the same whether the address is an owner's. RATE_LIMITED, EMAIL_DELIVERY_FAILED. */
+  /** Behaves the same whether or not the address is an owner's. RATE_LIMITED, EMAIL_DELIVERY_FAILED. */
   async start(email: string, from: string): Promise<void> {
     const { clock, mail, onTrouble, publicUrl, sessions } = this.#deps;
     const now = clock.now();

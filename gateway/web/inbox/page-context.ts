@@ -7,60 +7,60 @@ import type { Access } from './access.ts';
 import type { WebInbox } from './inbox.ts';
 import type { Session } from './sessions.ts';
 
-/** One look at a page, or one form of it. */
+/** One request for a page or one submitted form. */
 export interface PageContext {
   readonly inbox: WebInbox;
   readonly session: Session;
   readonly access: Access;
   readonly project: ProjectInfo;
-  /** What the address names behind the page, such as an id; null on the page itself. */
+  /** The part of the URL after the page, such as an id; null on the page itself. */
   readonly id: string | null;
-  /** The time of the gateway. */
+  /** The gateway's time. */
   readonly now: number;
-  /** Goes into every form, as the field `csrf`. */
+  /** The value for the field `csrf` in every form. */
   readonly csrf: string;
-  /** A field of the query; undefined where it is missing. */
+  /** A field of the query; undefined if missing. */
   query(name: string): string | undefined;
   /** The path of the web inbox, such as `/ui`. */
   readonly root: string;
-  /** The address of a page of this project: `at('requests', id)`. */
+  /** The URL of a page of this project, such as `at('requests', id)`. */
   at(page: string, id?: string): string;
-  /** Runs an operation as whoever looks, and answers its value; throws its `ServiceError`. */
+  /** Runs an operation as the visitor and returns its value; throws its `ServiceError`. */
   call(operation: Operation, input: Readonly<Record<string, unknown>>): Promise<unknown>;
 }
 
-/** What a page shows. */
+/** The content of a page. */
 export interface PageResult {
-  /** Of the tab, and of what a screen reader begins with. */
+  /** The title of the browser tab, which screen readers read first. */
   readonly title: string;
   readonly content: Child;
-  /** 200 unless said. */
+  /** The HTTP status (default 200). */
   readonly status?: number;
-  /** Two columns where there is room: the element with class `act` is the second. */
+  /** Two columns if there is room; the second one is the element with class `act`. */
   readonly wide?: boolean;
 }
 
-/** What a page says besides, when a form of it was refused. */
+/** What a page shows after it refused a form. */
 export interface FormError {
   readonly status?: number;
   readonly problem?: string | null;
 }
 
-/** What came of a form: on to another page, or a page that says what is wrong with it. */
+/** The result of a form: the URL of the next page, or a page that explains what's wrong. */
 export type ActionResult = { readonly to: string } | PageResult;
 
-/** A page of the web inbox. Its address is `/ui/p/{project}/{path}`, and `…/{path}/{id}` for one thing of many. */
+/** A page of the web inbox. Its URL is `/ui/p/{project}/{path}`, or `…/{path}/{id}` for a single item. */
 export interface UiPage {
   readonly path: string;
-  /** In the navigation. */
+  /** The title in the navigation. */
   readonly title: string;
-  /** What a key needs to see it. */
+  /** The scope that a key needs to see the page. */
   readonly scope: Scope | 'any';
-  /** What brings it up to date. */
+  /** The changes after which the page refreshes. */
   readonly topics: readonly Topic[];
   readonly show: (context: PageContext) => Promise<PageResult>;
-  /** The longest form, where that of the pages that decide is too short. */
+  /** The maximum size of a form, if the limit of the decision pages is too small. */
   readonly formMaxBytes?: number;
-  /** `visit.id` tells which; `body` is the form as it came, its `csrf` checked. */
+  /** `context.id` names the item; `body` is the form as sent, with its `csrf` checked. */
   readonly act?: (context: PageContext, body: string) => Promise<ActionResult>;
 }

@@ -10,7 +10,7 @@ import { sourcesPage } from './pages/sources.tsx';
 import { usagePage } from './pages/usage.tsx';
 import type { UiPage } from './page-context.ts';
 
-/** All pages, in the order of the navigation. */
+/** All pages, in navigation order. */
 export const UI_PAGES: readonly UiPage[] = [
   requestsPage,
   eventsPage,

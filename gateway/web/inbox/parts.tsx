@@ -3,9 +3,9 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { Icon } from '../pages/icons.tsx';
 import type { PageContext } from './page-context.ts';
 
-// What pages are made of.
+// The parts that pages are built from.
 
-/** The heading of a page, with a line below it and what can be done beside it. */
+/** A page's heading, with an optional line below and actions next to it. */
 export function Heading({
   title,
   lead,
@@ -26,7 +26,7 @@ export function Heading({
   );
 }
 
-/** Why nothing was done with a form; read out at once. */
+/** Why a form was refused; screen readers announce it at once. */
 export function Problem({ text }: { readonly text: string | null }): JSX.Element | null {
   if (text === null) return null;
   return (
@@ -37,7 +37,7 @@ export function Problem({ text }: { readonly text: string | null }): JSX.Element
   );
 }
 
-/** A form that is sent to this very page. */
+/** A form that posts to the current page. */
 export function Form({
   context,
   children,
@@ -57,7 +57,7 @@ export function Form({
 
 export type Tone = 'good' | 'bad' | 'calm' | 'warn';
 
-/** A state in a word. */
+/** A state in one word. */
 export function Chip({ text, tone }: { readonly text: string; readonly tone: Tone }): JSX.Element {
   return <span class={`chip ${tone}`}>{text}</span>;
 }
@@ -65,17 +65,17 @@ export function Chip({ text, tone }: { readonly text: string; readonly tone: Ton
 export interface Column<T> {
   readonly title: string;
   readonly cell: (item: T) => Child;
-  /** Numbers stand at the end of the line. */
+  /** Aligns numbers at the end of the cell. */
   readonly numeric?: true;
 }
 
-/** A table; on a phone each row is a card, its cells named by their columns. */
+/** A table. On a phone each row becomes a card, with cells labelled by column. */
 export function Table<T>({
   caption,
   columns,
   items,
 }: {
-  /** For whoever does not see it. */
+  /** For screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<T>[];
   readonly items: readonly T[];
@@ -107,12 +107,12 @@ export function Table<T>({
   );
 }
 
-/** How much of something there is; the numbers stand in words beside it. */
+/** A bar for a share; the text next to it has the numbers. */
 export function Bar({
   part,
   tone,
 }: {
-  /** 0 to 1. */
+  /** From 0 to 1. */
   readonly part: number;
   readonly tone: 'part' | 'near' | 'full';
 }): JSX.Element {
@@ -124,7 +124,7 @@ export function Bar({
   );
 }
 
-/** A line of `dl.facts`. */
+/** An entry of `dl.facts`. */
 export function Fact({
   name,
   children,
@@ -140,7 +140,7 @@ export function Fact({
   );
 }
 
-/** A list that the keys `j` and `k` go through: each row is one link. */
+/** A list of links that the keys `j` and `k` step through. */
 export function Rows({
   label,
   children,
@@ -175,7 +175,7 @@ export function Nothing({ children }: { readonly children?: Child }): JSX.Elemen
   return <p class="nothing">{children}</p>;
 }
 
-/** Links that choose what a list shows, by one field of the query; null shows all. */
+/** Links that filter a list by one query field; null shows everything. */
 export function Filters({
   label,
   name,
@@ -187,7 +187,7 @@ export function Filters({
   readonly name: string;
   readonly choices: readonly (readonly [value: string | null, text: string])[];
   readonly chosen: string | null;
-  /** What else the query says. */
+  /** Other query fields to keep. */
   readonly keep?: Readonly<Record<string, string>>;
 }): JSX.Element {
   return (
@@ -204,7 +204,7 @@ export function Filters({
   );
 }
 
-/** On to what is older, by the `next_cursor` of a list; what else the query says is kept. */
+/** A link to older items by a list's `next_cursor`; keeps other query fields. */
 export function Pager({
   context,
   next,
@@ -213,7 +213,7 @@ export function Pager({
 }: {
   readonly context: PageContext;
   readonly next: string | null;
-  /** Names of fields of the query. */
+  /** Names of query fields. */
   readonly keep?: readonly string[];
   /** For a list in another order. */
   readonly words?: readonly [first: string, on: string];

@@ -27,19 +27,19 @@ export const EFFECTS: Readonly<Record<PolicyEffect, EffectWords>> = {
   },
 };
 
-/** When a rule holds, such as `When action is payment.* and amount <= 100`. */
+/** When a rule applies, such as `When action is payment.* and amount <= 100`. */
 export function whenText(rule: PolicyRule): string {
   const conditions = conditionsOf(rule).map(({ wanted }) => wanted);
   return conditions.length === 0 ? 'Always' : `When ${conditions.join(' and ')}`;
 }
 
-/** The rest of a rule: what it is called, whom it asks, and what its writer says of it. */
+/** The rest of a rule: its id, its approvers and its description. */
 export function RuleMeta({
   rule,
   names,
 }: {
   readonly rule: PolicyRule;
-  /** Labels of channels, by their ids. */
+  /** Channel labels by id. */
   readonly names: ReadonlyMap<string, string>;
 }): JSX.Element {
   const { id, approvers, description } = rule;

@@ -1,17 +1,17 @@
 import { ServiceError, type ErrorCode, type FieldProblem } from '../../../shared/lib/errors.ts';
 
-/** Why an operation did not take a form: what is wrong with its fields, or all of it in a sentence. */
+/** Why an operation refused a form: problems by field, or one sentence for the whole form. */
 export interface Refusal {
   readonly status: number;
-  /** Null where a field says it. */
+  /** Null if a field has the problem. */
   readonly text: string | null;
-  /** By the names of fields. */
+  /** By field name. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
 /**
- * Reads what an operation threw. `fieldOf` names the field that a code is about; what is about no field of the form, one
- * of `shown`, is said above it. Throws on what no form can help: that is a page of its own.
+ * Turns an operation's error into a refusal. `fieldOf` maps an error code to a field. A problem with no field in
+ * `shown` appears above the form. Rethrows errors that no form can fix; they get their own page.
  */
 export function refusalOf(
   error: unknown,
@@ -41,7 +41,7 @@ function sentences({ message, hint }: ServiceError): string {
   return [message, hint].filter((one) => one !== null).join(' ');
 }
 
-/** The fields of a form as they came; null for what no form of ours sends, a field that comes twice among it. */
+/** The fields of a form as sent; null if none of our forms could send it, for example with a repeated field. */
 export function fieldsOf<Name extends string>(
   body: string,
   names: readonly Name[],

@@ -4,7 +4,7 @@ import { routeList } from '../../../shared/operations/route/list.ts';
 import type { Tone } from './parts.tsx';
 import type { PageContext } from './page-context.ts';
 
-/** A route as `route_list` answers it. */
+/** A route as `route_list` returns it. */
 export interface Route {
   readonly id: string;
   readonly callback_url: string;
@@ -17,7 +17,7 @@ export interface Route {
   readonly dead: number;
 }
 
-/** One attempt to deliver, or a test. */
+/** The result of a delivery attempt or a test. */
 export interface Outcome {
   readonly status_code: number | null;
   readonly duration_ms: number;
@@ -32,7 +32,7 @@ export interface Attempt extends Outcome {
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead', 'cancelled'] as const;
 
-/** A delivery as `route_attempts` answers it, its attempts newest first. */
+/** A delivery as `route_attempts` returns it, with attempts newest first. */
 export interface Delivery {
   readonly delivery_id: string;
   readonly event_id: string;
@@ -68,10 +68,10 @@ export async function deliveriesOf(
   return (await context.call(routeAttempts, { route_id, ...page })) as Deliveries;
 }
 
-/** Of so many deliveries the last attempt is looked for. */
+/** How many deliveries to search for the last attempt. */
 export const LOOKED_AT = 3;
 
-/** The newest attempt of the newest deliveries; null before the first. */
+/** The newest attempt among the newest deliveries; null if there is none. */
 export function lastAttempt(deliveries: readonly Delivery[]): Attempt | null {
   const newest = deliveries.flatMap(({ log }) => log.slice(0, 1));
   return newest.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))[0] ?? null;
@@ -81,7 +81,7 @@ export function isDelivered({ status_code: code }: Outcome): boolean {
   return code !== null && code >= 200 && code < 300;
 }
 
-/** How a route stands in a word: `Failing` where what it tried last did not arrive. */
+/** The state of a route in one word: `Failing` if its last attempt failed. */
 export function routeState(
   { enabled }: Route,
   last: Attempt | null,
@@ -90,12 +90,12 @@ export function routeState(
   return last !== null && !isDelivered(last) ? ['Failing', 'warn'] : ['Active', 'good'];
 }
 
-/** `200 in 34 ms`, `no answer after 15000 ms`. */
+/** Such as `200 in 34 ms` or `no answer after 15000 ms`. */
 export function outcomeText({ status_code: code, duration_ms: ms }: Outcome): string {
   return code === null ? `no answer after ${ms} ms` : `${code} in ${ms} ms`;
 }
 
-/** The host of an address, with its port where it has one. */
+/** The host of a URL, with its port if it has one. */
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
 }

@@ -37,10 +37,10 @@ import { UI_STYLE } from './style.ts';
 import type { PageResult, UiPage, PageContext } from './page-context.ts';
 
 const NEVER = new AbortController().signal;
-/** More than this wait as `20+`. */
+/** More pending requests than this appear as `20+`. */
 const COUNTED_MAX = 20;
 
-/** The web inbox of owners, and of whoever has a key. */
+/** The web inbox, for owners and for people with a key. */
 export function uiRoutes(inbox: WebInbox, onInternal: OnInternalError): Hono<HttpEnv> {
   const { pathname, origin } = new URL(inbox.publicUrl);
   const root = `${pathname.replace(/\/+$/, '')}/ui`;
@@ -60,12 +60,12 @@ export function uiRoutes(inbox: WebInbox, onInternal: OnInternalError): Hono<Htt
       app.post(path, (c) => act(ui, c, page));
     }
   }
-  // A `notFound` would be lost where these routes become part of others.
+  // `notFound` would be lost when these routes are mounted in another app.
   app.all('/ui/*', (c) => nothingHere(ui, c));
   return app;
 }
 
-/** Its address carries its version. */
+/** Cached for long, because the URL contains a version. */
 function asset(c: Ctx, text: string, type: string): Response {
   return reply(c, text, 200, {
     'Content-Type': `${type}; charset=utf-8`,
@@ -80,14 +80,14 @@ async function sessionOf(ui: Ui, c: Ctx): Promise<Session | null> {
   return secret === null ? null : ui.inbox.sessions.find(secret);
 }
 
-/** On to the first page of the one project; to choose, where there are several. */
+/** Redirects to the first page of the only project, or lets an owner of several choose. */
 async function start(ui: Ui, c: Ctx): Promise<Response> {
   const session = await sessionOf(ui, c);
   if (!session) return signInPage(ui, c, { status: 401 });
   const projects = await ui.inbox.access.projectsOf(session);
   const slug = c.req.param('slug') ?? (projects.length === 1 ? projects[0]?.slug : undefined);
   if (slug === undefined) {
-    // A key that is none any more.
+    // The key is no longer valid.
     if (session.holder.kind === 'key') return signInPage(ui, c, { status: 401 });
     const frame = newFrame(ui);
     const csrf = ui.inbox.vault.sign(sessionCsrf(session));
@@ -102,7 +102,7 @@ function pagesFor({ scopes }: Access): UiPage[] {
   return UI_PAGES.filter(({ scope }) => mayCall(scopes, scope));
 }
 
-/** Who looks at what; or what they are told who may not. */
+/** The context of a visit, or the answer to a visitor without access. */
 async function visitOf(ui: Ui, c: Ctx, page: UiPage): Promise<PageContext | Response> {
   const { inbox, root } = ui;
   const session = await sessionOf(ui, c);
@@ -130,7 +130,7 @@ async function visitOf(ui: Ui, c: Ctx, page: UiPage): Promise<PageContext | Resp
   };
 }
 
-/** A session that has no project any more has ended: its key was revoked, or has another secret. */
+/** A session without any project has ended: its key was revoked or has a new secret. */
 async function missing(ui: Ui, c: Ctx, session: Session): Promise<Response> {
   const isOver =
     session.holder.kind === 'key' && (await ui.inbox.access.projectsOf(session)).length === 0;
@@ -162,7 +162,7 @@ async function act(ui: Ui, c: Ctx, page: UiPage): Promise<Response> {
 interface Framing {
   readonly page: UiPage;
   readonly context: PageContext;
-  /** The newest commit that `shown` is sure to know of. */
+  /** The newest commit that `shown` certainly includes. */
   readonly position: number;
   readonly shown: PageResult;
 }
@@ -188,7 +188,7 @@ async function framed(
   );
 }
 
-/** How many requests wait for a person; null for whom that is not to be known. */
+/** How many requests are pending; null if the visitor can't see requests. */
 async function waitingIn(context: PageContext): Promise<string | null> {
   if (!mayCall(context.access.scopes, requestList.scope)) return null;
   const input = { status: 'pending', limit: COUNTED_MAX + 1 };
@@ -196,7 +196,7 @@ async function waitingIn(context: PageContext): Promise<string | null> {
   return items.length > COUNTED_MAX ? `${COUNTED_MAX}+` : String(items.length);
 }
 
-/** Tells a page that something has changed for as long as it is open. */
+/** Sends change notices to a page while it is open. */
 async function live(ui: Ui, c: Ctx): Promise<Response> {
   const { inbox } = ui;
   const slug = c.req.query('project') ?? '';
@@ -206,7 +206,7 @@ async function live(ui: Ui, c: Ctx): Promise<Response> {
     return session && access && { session, access };
   };
   const seen = isForeign(senderOf(c), ui.ownOrigin) ? null : await look();
-  // To a stream that is refused a browser does not come again.
+  // Browsers don't reconnect to a stream that was refused.
   if (!seen) return reply(c, null, 401, { 'Cache-Control': 'no-store' });
   const headers = commonHeaders(c, {
     'Content-Type': 'text/event-stream',

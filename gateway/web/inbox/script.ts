@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The one script of the pages, which all work without it: keys, what changes while one looks, and the button of a link that
- * was just asked for. It puts nothing into a page but what the page of the same address shows.
+ * The pages' only script; all pages work without it. It handles keyboard shortcuts, live refresh, and the button of a
+ * link that the user just requested. It only inserts content from the page of the same URL.
  */
 export const SCRIPT = String.raw`'use strict';
 (() => {

@@ -2,25 +2,28 @@ import type { Access } from './access.ts';
 import type { OpenSession, Session } from './sessions.ts';
 import type { PageContext } from './page-context.ts';
 
-/** A session as whoever may end it sees it. */
+/** A session, for a visitor who may end it. */
 export interface Listed {
-  /** Names it in the forms of this session, and nowhere else. */
+  /** Identifies the session in this session's forms only. */
   readonly handle: string;
   readonly session: OpenSession;
-  /** What it may do here. */
+  /** What the session may do here. */
   readonly access: Access;
-  /** The one that looks. */
+  /** True for the visitor's own session. */
   readonly isThis: boolean;
 }
 
 const HANDLE_CHARS = 22;
 
-/** An owner sees all sessions of the project, and whoever may decide for want of one; a key sees its own. */
+/**
+ * An owner sees all sessions of the project, and so does anyone who may decide because no owner is set; a key sees only
+ * its own.
+ */
 export function seesAll({ access }: PageContext): boolean {
   return access.deciding !== 'not_a_key';
 }
 
-/** The last begun first, but this one before all others. */
+/** Newest first, but the visitor's own session before all others. */
 export async function sessionsOf(context: PageContext): Promise<Listed[]> {
   const { access, inbox, session } = context;
   const { holder } = session;
@@ -33,7 +36,7 @@ export async function sessionsOf(context: PageContext): Promise<Listed[]> {
         );
   const listed = await Promise.all(
     found.map(async (one) => {
-      // One whose key was revoked is over, though its row is there.
+      // A session whose key was revoked has ended, though its row still exists.
       const its = await inbox.access.judge(one, access.project);
       const isThis = one.idHash === session.idHash;
       return its && { handle: handleOf(context, one), session: one, access: its, isThis };

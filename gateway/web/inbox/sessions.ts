@@ -14,7 +14,7 @@ import { comparableAddress, likelyMailbox } from '../../../shared/rules/mail-add
 import type { UiLinkRow, UiSessionRow, UiSessionStore } from '../../store/control/ui-sessions.ts';
 import { rateLimited } from '../../auth/start-limit.ts';
 
-/** A key by the secret that was presented: another secret in its place ends what this one opened. */
+/** A key with the hash of the secret that was presented: rotating the secret ends the session. */
 interface HeldKey {
   readonly projectId: string;
   readonly keyId: string;
@@ -22,12 +22,12 @@ interface HeldKey {
   readonly keyHash: string;
 }
 
-/** Whom a session acts for: a key, or whoever reads mail at an address. */
+/** Whom a session acts for: a key, or the reader of a mail address. */
 export type Holder =
   | ({ readonly kind: 'key' } & HeldKey)
   | { readonly kind: 'owner'; readonly address: string };
 
-/** Somebody who has the web inbox open in a browser. */
+/** An open web inbox in someone's browser. */
 export interface Session {
   /** SHA-256 of the secret in the cookie. */
   readonly idHash: string;
@@ -35,14 +35,14 @@ export interface Session {
   readonly expiresAt: number;
 }
 
-/** A session beside others. */
+/** A session with the times that a list shows. */
 export interface OpenSession extends Session {
   readonly begunAt: number;
-  /** To within five minutes. */
+  /** Accurate to five minutes. */
   readonly usedAt: number;
 }
 
-/** A link into the web inbox that can be used. */
+/** A valid link into the web inbox. */
 export interface Link {
   readonly token: string;
   readonly holder: Holder;
@@ -52,15 +52,18 @@ interface SessionsDeps {
   readonly store: UiSessionStore;
   readonly clock: Clock;
   readonly vault: Vault;
-  /** Told of each session that is ended before its time. */
+  /** Called for each session that ends early. */
   readonly onEnded: (idHash: string) => void;
 }
 
 const SECRET_BYTES = 32;
-/** `used_at` is written this seldom: a page is looked at more often than that matters, and an open one looks by itself. */
+/**
+ * The least time between two updates of `used_at`. Visits are more frequent than anyone needs to know, and an open page
+ * makes requests on its own.
+ */
 const USE_MS = 5 * 60_000;
 
-/** Links that open the web inbox, good for one session each, and the sessions. Secrets are kept as their hashes. */
+/** Links that open the web inbox, each good for one session, and the sessions. Stores secrets only as hashes. */
 export class Sessions {
   readonly #deps: SessionsDeps;
 
@@ -68,7 +71,7 @@ export class Sessions {
     this.#deps = deps;
   }
 
-  /** A link for whoever has a key: good for a minute, once. */
+  /** A link for the holder of a key: works once, for a minute. */
   async linkForKey(key: HeldKey): Promise<{
     readonly token: string;
     readonly expiresAt: number;
@@ -91,7 +94,7 @@ export class Sessions {
     return { token, expiresAt };
   }
 
-  /** A link to mail to an address, good for 15 minutes, once. RATE_LIMITED beyond five an hour for a mailbox. */
+  /** A link to mail to an address: works once, for 15 minutes. RATE_LIMITED after five an hour per mailbox. */
   async linkForOwner(email: string): Promise<string> {
     const { clock, store, vault } = this.#deps;
     const token = newSecret();
@@ -114,12 +117,12 @@ export class Sessions {
     return token;
   }
 
-  /** Forgets a link that could not be mailed. */
+  /** Deletes a link that couldn't be mailed. */
   async drop(token: string): Promise<void> {
     await this.#deps.store.dropLink(hashOf(token));
   }
 
-  /** The link while it can be used. Looking does not use it up. */
+  /** The link, if it is still valid. Looking doesn't use it up. */
   async look(token: string): Promise<Link | null> {
     const { clock, store } = this.#deps;
     const row = await store.findLink(hashOf(token));
@@ -127,7 +130,7 @@ export class Sessions {
     return { token, holder: this.#holderOf(row, linkAad(row.hash)) };
   }
 
-  /** Uses a link up. Answers the secret of the session that it begins; null when it cannot be used, or not any more. */
+  /** Uses a link and returns the secret of the new session; null if the link isn't valid any more. */
   async begin({ token, holder }: Link): Promise<string | null> {
     const { clock, store, vault } = this.#deps;
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
@@ -148,7 +151,7 @@ export class Sessions {
     return begun ? secret : null;
   }
 
-  /** The session of a cookie; null when there is none, or it has ended. */
+  /** The session of a cookie; null if there is none or it has ended. */
   async find(secret: string): Promise<Session | null> {
     const { clock, store } = this.#deps;
     const now = clock.now();
@@ -165,13 +168,13 @@ export class Sessions {
     onEnded(idHash);
   }
 
-  /** Those of a key that hold, the last begun first. */
+  /** Active sessions of a key, newest first. */
   async ofKey({ projectId, keyId }: Pick<HeldKey, 'projectId' | 'keyId'>): Promise<OpenSession[]> {
     const rows = await this.#deps.store.ofKeys(projectId, keyId, this.#holding());
     return rows.flatMap((row) => this.#opened(row));
   }
 
-  /** Those of all keys of a project, and of whoever reads mail at an address. */
+  /** Active sessions of all keys of a project, and of the owner with this address. */
   async ofOwner(address: string | null, projectId: string): Promise<OpenSession[]> {
     const { store } = this.#deps;
     const ofOwners = address === null ? [] : await store.ofOwners(this.#holding());
@@ -187,7 +190,7 @@ export class Sessions {
     return { now, usedAfter: now - UI_IDLE_MS };
   }
 
-  /** Nothing of one that cannot be read: it opens no page either, and may be a stranger's. */
+  /** Skips a session that we can't decrypt: it opens no page either, and may be someone else's. */
   #opened(row: UiSessionRow): OpenSession[] {
     const { id_hash: idHash, expires_at: expiresAt, created_at: begunAt, used_at: usedAt } = row;
     try {
@@ -214,17 +217,17 @@ function hashOf(secret: string): string {
   return hash('sha256', secret);
 }
 
-/** Where the address of an owner's link is sealed for. */
+/** The additional data that binds the sealed address to its link. */
 export function linkAad(linkHash: string): string {
   return `ui_link|${linkHash}|address`;
 }
 
-/** What is signed to count the links that a mailbox is sent. */
+/** The text that we sign to count the links sent to a mailbox. */
 export function linkRateText(address: string): string {
   return `ui|rate|1|${likelyMailbox(address)}`;
 }
 
-/** Where the address of an owner's session is sealed for. */
+/** The additional data that binds the sealed address to its session. */
 export function sessionAad(idHash: string): string {
   return `ui_session|${idHash}|address`;
 }

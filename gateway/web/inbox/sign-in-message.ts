@@ -3,7 +3,7 @@ import { oneLine } from '../../mail/plain-text.ts';
 
 const ADDRESS_CHARS_MAX = 80;
 
-/** Whoever reads mail at an address is given the link that opens the web inbox as the owner. */
+/** The mail with the link that opens the web inbox as the owner, for the reader of that address. */
 export function inboxSignInMessage(url: string, from: string): MessageText {
   return {
     subject: 'svc: open your inbox',

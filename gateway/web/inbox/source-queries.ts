@@ -4,7 +4,7 @@ import type { VERIFICATIONS } from '../../../shared/operations/source/view.ts';
 import type { Tone } from './parts.tsx';
 import type { PageContext } from './page-context.ts';
 
-/** A source as `source_list` answers it, its address with what makes it secret. */
+/** A source as `source_list` returns it, including its secret URL. */
 export interface Source {
   readonly name: string;
   readonly type: 'webhook' | 'email';
@@ -30,7 +30,7 @@ export async function sourceOf(context: PageContext, name: string): Promise<Sour
   return source;
 }
 
-/** How deliveries are signed, as the senders call it. */
+/** The signature scheme's name, as senders know it. */
 export const SIGNED_BY: Readonly<Record<Source['verification'], string>> = {
   stripe: 'Stripe',
   github: 'GitHub',
@@ -39,13 +39,13 @@ export const SIGNED_BY: Readonly<Record<Source['verification'], string>> = {
   none: 'not signed',
 };
 
-/** What is known of who sends there. */
+/** How we verify senders. */
 export function checkOf({ type, verification }: Source): readonly [text: string, tone: Tone] {
   if (type === 'email') return ['DKIM', 'good'];
   return [SIGNED_BY[verification], verification === 'none' ? 'warn' : 'good'];
 }
 
-/** Where to send to: of mail, the address that people write to. */
+/** Where to send: for mail, the address that people write to. */
 export function addressOf({ address, url }: Source): string {
   return address ?? url ?? '';
 }

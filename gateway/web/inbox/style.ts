@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { STYLE } from '../pages/style.ts';
 
-/** What the pages of the web inbox add to the look of those that decide. */
+/** Styles of the web inbox, on top of those of the decision pages. */
 const MORE = `
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .skip{position:absolute;left:-99rem;top:.5rem;z-index:2;padding:.75rem 1rem;border-radius:.5rem;background:var(--card)}

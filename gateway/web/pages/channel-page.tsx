@@ -10,7 +10,7 @@ interface PageResult {
   readonly problem: string | null;
 }
 
-/** Asks whoever reads mail at an address whether they want to be asked there, and says how far that is. */
+/** Asks the reader of a mail address whether they want requests there, and shows the progress. */
 export function ChannelPage({ channel, csrf, problem }: PageResult): JSX.Element {
   if (channel.status !== 'added') return <Confirmed channel={channel} />;
   return (

@@ -9,11 +9,11 @@ interface Confirmed {
   readonly opened: Opened;
   readonly choice: Choice;
   readonly csrf: string;
-  /** The choice, sealed: it comes back as it went. */
+  /** The sealed choice, which the form sends back unchanged. */
   readonly step: string;
 }
 
-/** The second step before a high risk: what was chosen, once more, and nothing decided yet. */
+/** The second step before approving a high risk: repeats the choice, with nothing decided yet. */
 export function ConfirmPage(confirmed: Confirmed): JSX.Element {
   return (
     <Document title="Really approve" project={confirmed.opened.request.project}>
@@ -22,7 +22,7 @@ export function ConfirmPage(confirmed: Confirmed): JSX.Element {
   );
 }
 
-/** The same within a page. */
+/** The same content for use within another page. */
 export function ConfirmProps({ opened, choice, csrf, step }: Confirmed): JSX.Element {
   const { request } = opened;
   const option = choice.verb === 'option' ? (request.options[choice.index] ?? null) : null;

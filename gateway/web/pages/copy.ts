@@ -2,10 +2,10 @@ import type { Choice, RequestKind, RequestStatus, RequestView } from '../../lib/
 import type { IconName } from './icons.tsx';
 
 interface KindWords {
-  /** What it is called in a sentence and in a list of tabs. */
+  /** The name of the kind, for sentences and tab titles. */
   readonly noun: string;
   readonly heading: string;
-  /** What follows from a yes, in our words: the agent's may say something else. */
+  /** What a yes leads to, in our words, because the agent's words may say something else. */
   readonly lead: string;
 }
 
@@ -48,9 +48,9 @@ interface EndWords {
   readonly heading: string;
   readonly tone: 'good' | 'bad' | 'calm';
   readonly icon: IconName;
-  /** What it means for the agent. */
+  /** What the status means for the agent. */
   readonly meaning: string;
-  /** As in `It was approved before`. */
+  /** As in `It was already approved`. */
   readonly participle: string;
 }
 
@@ -129,7 +129,7 @@ const MEANINGS: Readonly<Partial<Record<RequestKind, Partial<Record<Ended, strin
   },
 };
 
-/** How a request ended, in words of its kind. */
+/** How a request ended, in words for its kind. */
 export function endOf(kind: RequestKind, status: Ended): EndWords {
   const words = ENDS[status];
   const meaning = MEANINGS[kind]?.[status] ?? words.meaning;
@@ -138,7 +138,7 @@ export function endOf(kind: RequestKind, status: Ended): EndWords {
   return { ...words, meaning, heading };
 }
 
-/** What a button is called in a sentence about it. */
+/** The name of a button, for sentences. */
 const VERBS: Readonly<Record<Choice['verb'], string>> = {
   approve: 'Approve',
   deny: 'Deny',
@@ -156,8 +156,8 @@ const ENDS_IN: Readonly<Record<Choice['verb'], readonly RequestStatus[]>> = {
 };
 
 /**
- * What became of a choice that came too late. An option or an answer may have been another one than stands now, so only
- * a plain yes or no counts as the same.
+ * What happened to a choice that came too late. Only a plain yes or no can count as the same as the actual result,
+ * because an option or an answer may have been a different one.
  */
 export function lateSentence(verb: Choice['verb'], status: Ended): string {
   const same = ENDS_IN[verb].includes(status) && (verb === 'approve' || verb === 'deny');
@@ -172,7 +172,7 @@ export function isVerb(text: string | undefined): text is Choice['verb'] {
   return text !== undefined && Object.hasOwn(VERBS, text);
 }
 
-/** The status that counts: a request is over when its time is, whoever has noticed. */
+/** The effective status: a request past its expiry has expired, even if nobody has recorded it. */
 export function statusAt(request: RequestView, now: number): RequestStatus {
   return request.status === 'pending' && now >= request.expiresAt ? 'expired' : request.status;
 }

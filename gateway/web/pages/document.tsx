@@ -7,15 +7,15 @@ import { plainLine } from './text.ts';
 import { AgentText } from './request-copy.tsx';
 
 interface Frame {
-  /** What stands in the list of tabs, without the project. */
+  /** The title of the browser tab, without the project. */
   readonly title: string;
   readonly project: { readonly name: string; readonly slug: string } | null;
-  /** Two columns where there is room: what is asked, and what can be done. */
+  /** Two columns if there is room: the request, and the possible actions. */
   readonly wide?: boolean;
   readonly children?: Child;
 }
 
-/** A whole page. Telephone numbers and the like stay text: what an agent writes must not become something to tap. */
+/** A whole page. Browsers must not turn phone numbers and the like in an agent's text into links. */
 export function Document({ title, project, wide = false, children }: Frame): JSX.Element {
   const narrow = wide ? '' : ' narrow';
   return (
@@ -55,7 +55,7 @@ export function Document({ title, project, wide = false, children }: Frame): JSX
   );
 }
 
-/** The page as text. */
+/** Renders a page to HTML. */
 export async function render(page: JSX.Element): Promise<string> {
   return `<!doctype html>${String(await page)}`;
 }

@@ -2,20 +2,20 @@ import { COMMENT_MAX_CHARS } from '../../../shared/rules/request-state.ts';
 import type { Choice } from '../../lib/approvals.ts';
 
 export const FORM_MAX_BYTES = 16 * 1024;
-/** How much a person can write, counted as browsers count: what fits into a form in any writing. */
+/** How much a person can write, in the units that browsers count; it fits into a form in any script. */
 export const WRITTEN_MAX_CHARS = { comment: COMMENT_MAX_CHARS, text: 1500 } as const;
 
 const FIELDS = ['verb', 'index', 'comment', 'text', 'confirm', 'csrf'] as const;
 
-/** The fields of a form of ours as they came; a field that is empty is not there. */
+/** The fields of our forms as sent; empty fields are missing. */
 export type Form = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
 
-/** A choice, or one sentence that says why there is none. */
+/** A choice, or one sentence that explains why there is none. */
 export type ReadChoice =
   | { readonly choice: Choice }
   | { readonly choice: null; readonly problem: string };
 
-/** Null for what no form of ours sends: a field that comes twice would mean one thing here and another elsewhere. */
+/** Null if none of our forms could send it: a repeated field would have different meanings in different places. */
 export function readForm(body: string): Form | null {
   const sent = new URLSearchParams(body);
   const form: Partial<Record<(typeof FIELDS)[number], string>> = {};
@@ -28,7 +28,7 @@ export function readForm(body: string): Form | null {
   return form;
 }
 
-/** What a form chooses. A button can send one field only, so an index without a verb is an option. */
+/** The choice in a form. A button can send only one field, so an index without a verb means an option. */
 export function readChoice(form: Form): ReadChoice {
   const { index } = form;
   const verb = form.verb ?? (index === undefined ? 'none' : 'option');

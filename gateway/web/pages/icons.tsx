@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 
 const PATHS = {
-  /** A tray with a tick over it: something arrived, and somebody looked at it. */
+  /** A tray with a tick above it: something arrived and somebody looked at it. */
   brand:
     'M3.5 13.5v4a2.5 2.5 0 0 0 2.5 2.5h12a2.5 2.5 0 0 0 2.5-2.5v-4h-4.8l-1.4 2.2H9.7l-1.4-2.2zM8.2 7.6l3 3 5.3-6',
   yes: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM8 12.4l2.8 2.8L16 9.4',
@@ -14,7 +14,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** A drawing that says nothing its neighbour does not say in words. */
+/** A decorative icon; the text next to it says the same. */
 export function Icon({ name }: { readonly name: IconName }): JSX.Element {
   return (
     <svg
@@ -35,7 +35,7 @@ export function Icon({ name }: { readonly name: IconName }): JSX.Element {
 const BARS = ['M5 19v-4.5', 'M12 19V10', 'M19 19V5'];
 const LIT = { low: 1, medium: 2, high: 3 } as const;
 
-/** One, two or three bars of three. */
+/** Three bars, with one, two or three of them lit. */
 export function Bars({ level }: { readonly level: keyof typeof LIT }): JSX.Element {
   return (
     <svg

@@ -14,7 +14,7 @@ interface PageResult {
   readonly problem: string | null;
 }
 
-/** Asks whoever reads mail at an address whether it is they who sign in, by the code that their terminal shows. */
+/** Asks the reader of a mail address whether they are signing in, and shows the code that their terminal shows. */
 export function LoginPage({ login, csrf, problem }: PageResult): JSX.Element {
   const { state, userCode, email } = login;
   if (state !== 'waiting') return <LoginEndPage state={state} login={login} />;
@@ -59,7 +59,7 @@ export function LoginPage({ login, csrf, problem }: PageResult): JSX.Element {
   );
 }
 
-/** What is known of whoever began it. All but address and time is what a program says of itself. */
+/** What we know about who started the sign-in. A program claims all of it except the address and the time. */
 function Begun({ login }: Pick<PageResult, 'login'>): JSX.Element {
   const { client, createdAt, expiresAt, now } = login;
   return (
@@ -164,7 +164,7 @@ function LoginEndPage({
   );
 }
 
-/** For a link that was never given out and for one that is forgotten: which of the two is nobody's business. */
+/** For both an unknown and an expired link; we don't reveal which. */
 export function DeadLoginPage(): JSX.Element {
   return (
     <MessagePage heading="This link doesn’t work" icon="broken">

@@ -27,7 +27,7 @@ interface Pages {
   readonly ownOrigin: string;
 }
 
-/** The page that the link in a sign-in mail leads to. Looking never confirms: programs that check mail look at links. */
+/** The page behind the link in a sign-in mail. Opening it never confirms, because mail scanners open links. */
 export function loginPages(logins: LoginService, options: PagesOptions): Hono<HttpEnv> {
   const { publicUrl, vault } = options;
   const pages: Pages = { logins, vault, ownOrigin: new URL(publicUrl).origin };

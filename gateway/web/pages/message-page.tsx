@@ -9,7 +9,7 @@ interface Message {
   readonly children?: Child;
 }
 
-/** A page that has nothing to show but a few sentences. */
+/** A page with only a few sentences. */
 export function MessagePage({ heading, icon = 'warn', children }: Message): JSX.Element {
   return (
     <Document title={heading} project={null}>
@@ -24,7 +24,7 @@ export function MessagePage({ heading, icon = 'warn', children }: Message): JSX.
   );
 }
 
-/** For a link that was never given out and for one that is dead: which of the two is nobody's business. */
+/** For both an unknown and a dead link; we don't reveal which. */
 export function DeadLinkPage(): JSX.Element {
   return (
     <MessagePage heading="This link doesn’t work" icon="broken">

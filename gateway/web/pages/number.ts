@@ -1,4 +1,4 @@
-/** Thousands apart by a thin blank: a comma or a point there means one thing in one country and another in the next. */
+/** Separates thousands with a narrow space, because commas and points mean different things in different countries. */
 const NARROW_BLANK = '\u202f';
 
 /** A number with all its digits, such as `12 500.5`. */

@@ -16,9 +16,9 @@ import { MessagePage } from './message-page.tsx';
 import { PAGE_HEADERS } from './style.ts';
 
 export interface PagesOptions {
-  /** The address that links begin with: forms come from its origin. */
+  /** The base URL of links; forms must come from its origin. */
   readonly publicUrl: string;
-  /** Signs forms, and seals what goes from the first step to the second. */
+  /** Signs forms, and seals the choice between the first and the second step. */
   readonly vault: Vault;
   readonly onInternal: OnInternalError;
 }
@@ -27,7 +27,7 @@ export type Ctx = Context<HttpEnv>;
 
 const TOKEN = /^[0-9A-Za-z_-]{1,256}$/;
 
-/** Null for what no link of ours ends with: it need not be looked for. */
+/** Null for tokens that none of our links can have, so that we needn't look them up. */
 export function tokenOf(c: Ctx): string | null {
   const token = c.req.param('token') ?? '';
   return TOKEN.test(token) ? token : null;
@@ -75,7 +75,7 @@ export function notAllowed(c: Ctx): Promise<Response> {
   );
 }
 
-/** After a failure nobody here knows whether the choice was taken: the page of the link does. */
+/** After a failure we don't know whether the choice was recorded; the link's page does. */
 export function failed(c: Ctx, cause: unknown, onInternal: OnInternalError): Promise<Response> {
   const error = shownError(cause, c.get('requestId'), logOf(c, onInternal));
   const tooLarge = error.code === 'PAYLOAD_TOO_LARGE';
@@ -105,12 +105,15 @@ export async function page(
   return reply(c, await render(content), status, { ...PAGE_HEADERS, ...headers });
 }
 
-/** To a page beside this one, wherever a proxy put both, so that loading it again never sends a form twice. */
+/**
+ * Redirects to a sibling page, by a relative URL that works behind any proxy, so that reloading never submits a form
+ * again.
+ */
 export function seeOther(c: Ctx, location: string): Response {
   return reply(c, null, 303, { ...PAGE_HEADERS, Location: location });
 }
 
-/** What the pages say of a form that cannot be taken. */
+/** What pages say about a form that they refuse. */
 export const FORM_PROBLEMS = {
   noForm: 'That was not a form of this page.',
   unclear: 'The form was not clear. Please choose again.',

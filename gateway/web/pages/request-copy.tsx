@@ -11,7 +11,7 @@ interface Spoken {
   readonly class?: string;
 }
 
-/** Text of somebody else, shown as text. Programs that translate a page leave it as it was written. */
+/** Someone else's text, shown as text. Page translators leave it unchanged. */
 export function AgentText({ text, reading, class: more = '' }: Spoken): JSX.Element {
   const exact = reading === 'exact' || reading === 'code';
   const names = `agent${exact ? ' exact' : ''}${more === '' ? '' : ` ${more}`}`;
@@ -22,7 +22,7 @@ export function AgentText({ text, reading, class: more = '' }: Spoken): JSX.Elem
   );
 }
 
-/** The stretches of a text alone, for an element that is dressed already. */
+/** Only the pieces of a text, for an element that already has the styles. */
 export function Stretches({ text, reading }: Omit<Spoken, 'class'>): JSX.Element {
   return (
     <>
@@ -35,7 +35,7 @@ export function Stretches({ text, reading }: Omit<Spoken, 'class'>): JSX.Element
   );
 }
 
-/** Whose words follow. The name is what the agent calls itself. */
+/** Names the author of the following text, by the name that the agent gives itself. */
 export function WrittenBy({ label }: { readonly label: string | null }): JSX.Element {
   return (
     <figcaption>
@@ -50,7 +50,7 @@ export function WrittenBy({ label }: { readonly label: string | null }): JSX.Ele
   );
 }
 
-/** A text of many lines; the rest of a long one is folded away, with its length told. */
+/** A text of several lines; the rest of a long one is folded, with its length. */
 export function LongText({
   text,
   mono,
@@ -82,7 +82,7 @@ export function LongText({
   );
 }
 
-/** Says what the marks in the texts mean, where there are any. */
+/** Explains the marks in the texts, if there are any. */
 export function CautionNote({
   texts,
   writer = 'the agent',
@@ -113,12 +113,12 @@ export function CautionNote({
   );
 }
 
-/** A moment, machine-readable beside what a person reads. */
+/** A time in machine-readable and human-readable form. */
 export function Time({ at, now }: { readonly at: number; readonly now: number }): JSX.Element {
   return <time datetime={new Date(at).toISOString()}>{timeOfDay(at, now)}</time>;
 }
 
-/** `4 min ago, at 14:30 UTC`. */
+/** Such as `4 min ago, at 14:30 UTC`. */
 export function Ago({ at, now }: { readonly at: number; readonly now: number }): JSX.Element {
   return (
     <>

@@ -10,9 +10,9 @@ import { KINDS } from './copy.ts';
 interface Asked {
   readonly opened: Opened;
   readonly csrf: string;
-  /** Why what was sent before decided nothing. */
+  /** Why the last submission decided nothing. */
   readonly problem: string | null;
-  /** What was sent before, so that nothing has to be written twice. */
+  /** The last submission, so that nobody has to write it again. */
   readonly form: Form;
 }
 
@@ -26,7 +26,7 @@ export function RequestPage(asked: Asked): JSX.Element {
   );
 }
 
-/** The same within a page: what is asked, and the forms that decide. */
+/** The same content for use within another page: the request, and the decision forms. */
 export function RequestProps(asked: Asked): JSX.Element {
   const { request } = asked.opened;
   const { heading, lead } = KINDS[request.kind];
@@ -53,7 +53,7 @@ export function RequestProps(asked: Asked): JSX.Element {
   );
 }
 
-/** Said before anything else, and read out by a screen reader at once. */
+/** Comes first, and screen readers announce it at once. */
 function Problem({ problem }: Pick<Asked, 'problem'>): JSX.Element | null {
   if (problem === null) return null;
   return (
@@ -130,7 +130,7 @@ function Answers({ opened, csrf, form }: Asked): JSX.Element {
   );
 }
 
-/** An option is the agent's text: a button whose label could say `Deny` says in our words what it does. */
+/** An option is the agent's text and could say `Deny`, so the button also says in our words what it does. */
 function Option({
   says,
   option,

@@ -9,11 +9,11 @@ import { endOf, lateSentence } from './copy.ts';
 interface Ended {
   readonly opened: Opened;
   readonly status: Exclude<RequestStatus, 'pending'>;
-  /** What this person chose when it was too late; null when they only looked, or were the one who decided. */
+  /** The person's choice that came too late; null if they only looked, or made the decision. */
   readonly late: Choice['verb'] | null;
 }
 
-/** A request that is over: how it ended, by whom and when, and what it was. */
+/** A request that is over: how it ended, by whom and when, and its content. */
 export function ResultPage(ended: Ended): JSX.Element {
   const { request } = ended.opened;
   return (
@@ -23,7 +23,7 @@ export function ResultPage(ended: Ended): JSX.Element {
   );
 }
 
-/** The same within a page. */
+/** The same content for use within another page. */
 export function ResultProps({ opened, status, late }: Ended): JSX.Element {
   const { request } = opened;
   const words = endOf(request.kind, status);

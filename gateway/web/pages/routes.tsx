@@ -35,7 +35,7 @@ interface Pages {
 
 const NO_FORM: Form = {};
 
-/** The pages that links in messages lead to: a request to decide on, and an address to confirm. Looking never decides. */
+/** The pages behind links in messages: requests to decide and addresses to verify. Opening a page never decides. */
 export function pageRoutes(approvals: ApprovalService, options: PagesOptions): Hono<HttpEnv> {
   const { publicUrl, vault } = options;
   const pages: Pages = { approvals, vault, ownOrigin: new URL(publicUrl).origin };
@@ -74,7 +74,7 @@ interface PageResult {
   readonly form?: Form;
 }
 
-/** The page of a request as it stands. */
+/** The page of a request in its current state. */
 function show(pages: Pages, c: Ctx, shown: PageResult): Promise<Response> {
   const { token, opened, late = null, status = 200, problem = null, form = NO_FORM } = shown;
   const current = statusAt(opened.request, opened.now);
@@ -118,7 +118,7 @@ async function decide(pages: Pages, c: Ctx): Promise<Response> {
   return take(pages, c, { token, opened, form, choice: read.choice });
 }
 
-/** The choice of the first step, as the page of the second showed it. */
+/** The choice of the first step, as the second step's page showed it. */
 function confirmed(pages: Pages, token: string, opened: Opened, form: Form): ReadChoice {
   const choice = openStep(pages.vault, token, opened, form.confirm);
   return choice === null ? { choice, problem: FORM_PROBLEMS.outdated } : { choice };
@@ -131,7 +131,7 @@ interface Taken {
   readonly choice: Choice;
 }
 
-/** A choice that a person made on our page: taken, unless it has to be confirmed first. */
+/** Records a choice made on our page, unless it needs confirmation first. */
 async function take(pages: Pages, c: Ctx, taken: Taken): Promise<Response> {
   const { token, opened, form, choice } = taken;
   if (form.confirm === undefined && needsSecondStep(opened, choice)) {

@@ -1,7 +1,10 @@
 import type { Choice, Opened } from '../../lib/approvals.ts';
 import { statusAt } from './copy.ts';
 
-/** What lets an agent go on where the risk is high. An option that is not there need not be confirmed to be refused. */
+/**
+ * Whether a choice would let an agent go ahead with a high risk. An option that doesn't exist is refused anyway, so it
+ * needs no confirmation.
+ */
 export function needsSecondStep(opened: Opened, choice: Choice): boolean {
   const { request, now } = opened;
   if (request.risk !== 'high' || statusAt(request, now) !== 'pending') return false;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The whole look of the pages. It stands in the page itself, and no other style is allowed to. */
+/** All styles of these pages. Each page includes them, and no other style is allowed. */
 export const STYLE = `
 :root{
   color-scheme:light dark;
@@ -123,8 +123,8 @@ a{color:inherit;text-underline-offset:.15em}
 const digest = createHash('sha256').update(STYLE).digest('base64');
 
 /**
- * What a browser may do with a page: show it. No script, picture, font or frame, no address but our own to send a form
- * to, nothing kept, nothing told to anybody about where the reader came from.
+ * The browser may only show the page: no scripts, pictures, fonts or frames, forms only to our own origin, no caching,
+ * no referrer.
  */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'Content-Type': 'text/html; charset=utf-8',

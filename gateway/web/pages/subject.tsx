@@ -17,7 +17,7 @@ import { pluralize } from '../../../shared/lib/pluralize.ts';
 
 const RISKS = { low: 'Low', medium: 'Medium', high: 'High' } as const;
 
-/** What is asked, in the words of the agent and set apart from ours. */
+/** The request in the agent's words, separate from ours. */
 export function Subject({ request }: { readonly request: RequestView }): JSX.Element {
   const { agent, kind, details, note } = request;
   const exactDetails = kind === 'email_send' || kind === 'file_url';
@@ -37,10 +37,10 @@ export function Subject({ request }: { readonly request: RequestView }): JSX.Ele
   );
 }
 
-/** Above this a question is read better in the size of a text. */
+/** Longer questions appear in normal text size. */
 const HEADLINE_MAX_CHARS = 300;
 
-/** What is read first: a line, or a question, which may be long and have lines. */
+/** The first thing to read: one line, or a question, which may be long. */
 function Summary({ request }: { readonly request: RequestView }): JSX.Element {
   const { kind, summary } = request;
   if (kind !== 'question') {
@@ -57,7 +57,7 @@ function Summary({ request }: { readonly request: RequestView }): JSX.Element {
   );
 }
 
-/** The few words by which a person knows what it was. */
+/** The key facts by which a person recognizes the request. */
 export function Facts({ request }: { readonly request: RequestView }): JSX.Element | null {
   const { action, amount, risk } = request;
   if (action === null && amount === null && risk === null) return null;
@@ -114,7 +114,7 @@ interface WarningsProps {
   readonly kind: RequestView['kind'];
 }
 
-/** What our own look found. It names rules and recipients as the agent called them. */
+/** The results of our own checks. They contain rule ids and recipients as the agent wrote them. */
 function Warnings({ warnings, kind }: WarningsProps): JSX.Element | null {
   if (warnings.length === 0) return null;
   return (
@@ -157,7 +157,7 @@ function Diff({ lines }: { readonly lines: readonly string[] }): JSX.Element | n
   );
 }
 
-/** A change line by line, as `+ …`, `- …` and `  …`. */
+/** A change line by line: `+ …`, `- …` and `  …`. */
 export function DiffLines({ lines }: { readonly lines: readonly string[] }): JSX.Element {
   return (
     <ul class="diff" translate="no">
@@ -175,7 +175,7 @@ function classOfLine(line: string): string {
   return line.startsWith('-') ? 'cut' : 'same';
 }
 
-/** Where the request comes from and how to know it again: what is proven apart from what the agent says of itself. */
+/** Where the request comes from and how to recognize it; separates proven facts from the agent's claims. */
 export function About({ opened }: { readonly opened: Opened }): JSX.Element {
   const { request, channel, now } = opened;
   const { agent } = request;
@@ -221,7 +221,7 @@ export function About({ opened }: { readonly opened: Opened }): JSX.Element {
   );
 }
 
-/** `Expires in 3 h, at 14:30 UTC`. */
+/** Such as `Expires in 3 h, at 14:30 UTC`. */
 export function ExpiryLine({ opened }: { readonly opened: Opened }): JSX.Element {
   const { now, request } = opened;
   return (

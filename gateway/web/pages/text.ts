@@ -1,13 +1,15 @@
-// What an agent wrote is read by a person who decides by it. Nothing in it may be invisible, reorder what stands around
-// it, or pass for something else: here such characters are found, so that the page can show them for what they are.
+// A person bases a decision on the agent's text. Nothing in it may be invisible, reorder the text around it, or look
+// like something else, so this module finds such characters and the page can show what they are.
 
 /**
- * How a text is to be read. `prose` has lines; `line` is one line; `exact` is a name or a number, where each character
- * counts; `code` is a line with indentation, where each character counts.
+ * How to read a text. `prose` has lines; `line` is one line; `exact` is a name or number where each character matters;
+ * `code` is an indented line where each character matters.
  */
 export type Reading = 'prose' | 'line' | 'exact' | 'code';
 
-/** A stretch of a text: `hidden` stands for what cannot be seen and says what it is; `lookalike` may pass for another. */
+/**
+ * A piece of a text: `hidden` names a character that can't be seen; `lookalike` may be mistaken for another character.
+ */
 export interface Piece {
   readonly kind: 'plain' | 'hidden' | 'lookalike';
   readonly text: string;
@@ -15,9 +17,9 @@ export interface Piece {
 
 interface Rules {
   readonly breaks: boolean;
-  /** More blanks than this in a row are told by their number. */
+  /** Longer runs of blanks appear as their count. */
   readonly blanksMax: number;
-  /** Whether anything but ASCII is marked. */
+  /** Whether to mark everything except ASCII. */
   readonly ascii: boolean;
 }
 
@@ -28,17 +30,17 @@ const RULES: Readonly<Record<Reading, Rules>> = {
   code: { breaks: false, blanksMax: 20, ascii: true },
 };
 
-/** Controls, formats, what no font draws, and what means something only to a program. */
+/** Control and format characters, characters without a glyph, and characters that only programs interpret. */
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const BLANK = /\p{Zs}/u;
 const MARK = /\p{M}/u;
-/** More marks than this on one letter are drawn over the lines around it. */
+/** More marks than this on one letter would overlap the lines around it. */
 const MARKS_MAX = 4;
 const VARIATION = /[\ufe0e\ufe0f]/;
 const EMOJI = /\p{Emoji}/u;
 const PICTURE = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]/u;
 const JOINER = /[\u200c\u200d]/;
-/** Writing in which a joiner between two letters is a matter of spelling. */
+/** Scripts in which a joiner between two letters is part of the spelling. */
 const JOINED =
   /[\p{scx=Arab}\p{scx=Syrc}\p{scx=Deva}\p{scx=Beng}\p{scx=Guru}\p{scx=Gujr}\p{scx=Orya}\p{scx=Taml}\p{scx=Telu}\p{scx=Knda}\p{scx=Mlym}\p{scx=Sinh}\p{scx=Khmr}\p{scx=Mymr}]/u;
 
@@ -49,14 +51,14 @@ const LATIN = /\p{Script=Latin}/u;
 const NEAR_LATIN =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/u;
 const LETTER_OR_DIGIT = /[\p{L}\p{Nd}]/u;
-/** Letters that Unicode itself takes for the sign of an ordinal. */
+/** The ordinal signs ª and º, which Unicode counts as letters. */
 const ORDINAL = /[\u00aa\u00ba]/;
 const RIGHT_TO_LEFT =
   /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
 
 const MANY_BREAKS = /\n(?:[^\S\n]*\n){3,}/.source;
 
-/** The text in stretches that can be shown as they are, and such that have to be pointed at. */
+/** Splits a text into plain pieces and pieces that need a mark. */
 export function pieces(text: string, reading: Reading): readonly Piece[] {
   const rules = RULES[reading];
   const found = new Pieces();
@@ -67,18 +69,18 @@ export function pieces(text: string, reading: Reading): readonly Piece[] {
   return found.list();
 }
 
-/** The same as one text, for places that have no markup. */
+/** The same in one string, for places without markup. */
 export function plainLine(text: string): string {
   return pieces(text, 'line')
     .map((piece) => (piece.kind === 'hidden' ? `[${piece.text}]` : piece.text))
     .join('');
 }
 
-/** What a reader should know of texts before trusting their eyes. */
+/** What a reader should know about texts before trusting their eyes. */
 export interface Cautions {
   readonly hidden: boolean;
   readonly lookalike: boolean;
-  /** Both directions of writing in one text: what stands where depends on more than the order it was written in. */
+  /** A text contains both writing directions, so characters may appear in a different order than they were written. */
   readonly directions: boolean;
 }
 
@@ -91,7 +93,10 @@ export function cautionsOf(texts: readonly (readonly [string, Reading])[]): Caut
   };
 }
 
-/** Collects stretches, joining neighbours of a kind. Hidden characters in a row are one stretch that names a few. */
+/**
+ * Collects pieces and joins neighbours of the same kind. A run of hidden characters becomes one piece that names a few
+ * of them.
+ */
 class Pieces {
   readonly #list: Piece[] = [];
   #hidden: string[] = [];
@@ -127,7 +132,7 @@ const NAMED_MAX = 3;
 
 interface Token {
   readonly text: string;
-  /** What the whole of it is shown as, where it is not looked at by character. */
+  /** The text to show for the whole token, if its characters aren't examined one by one. */
   readonly name?: string;
 }
 
@@ -177,7 +182,7 @@ function isUnseen(characters: readonly string[], index: number, rules: Rules): b
   return UNSEEN.test(character) && !isSpelling(characters, index);
 }
 
-/** Whether an unseen character belongs to how a picture or a word is spelled. */
+/** Whether an invisible character is part of the spelling of an emoji or a word. */
 function isSpelling(characters: readonly string[], index: number): boolean {
   const character = characters[index] ?? '';
   const before = characters[index - 1] ?? '';
@@ -188,7 +193,10 @@ function isSpelling(characters: readonly string[], index: number): boolean {
   return inPicture || [before, after].every((next) => LETTER.test(next) && JOINED.test(next));
 }
 
-/** `mixed` is null where everything but ASCII is to be marked; otherwise the places of letters in mixed words. */
+/**
+ * `mixed` is null if everything except ASCII gets a mark; otherwise it has the positions of suspicious letters in mixed
+ * words.
+ */
 function isLookalike(character: string, index: number, mixed: ReadonlySet<number> | null): boolean {
   if (character === '\n' || character === '\t') return false;
   if (mixed === null || mixed.has(index)) return true;
@@ -196,7 +204,7 @@ function isLookalike(character: string, index: number, mixed: ReadonlySet<number
   return ASCII.test(character.normalize('NFKC'));
 }
 
-/** Where letters of an alphabet like the Latin one stand in a word beside Latin ones. */
+/** The positions of letters from near-Latin alphabets in words that also have Latin letters. */
 function mixedWords(characters: readonly string[]): ReadonlySet<number> {
   const places = new Set<number>();
   let near: number[] = [];
@@ -220,16 +228,16 @@ function nameOf(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** Where a long text is folded, and after how many lines of a telephone. */
+/** Where to fold a long text: after this many characters, or lines on a phone. */
 const OPEN_CHARACTERS = 420;
 const OPEN_LINES = 10;
 const LINE_CHARACTERS = 42;
-/** A fold is worth its click only above this. */
+/** Fold only if at least this much would be hidden. */
 const FOLDED_MIN = 160;
-/** A longer run without a blank is cut anywhere. */
+/** Cut a longer run without blanks anywhere. */
 const LONGEST_WORD = 80;
 
-/** The beginning of a long text, and the rest if it is worth folding away. Cut between words where there are words. */
+/** The beginning of a long text, and the rest if it is worth folding. Cuts between words if possible. */
 export function fold(text: string): { readonly open: string; readonly folded: string } {
   const clean = text.replaceAll(/\r\n?/g, '\n');
   const cut = openLength(clean);
@@ -240,7 +248,7 @@ export function fold(text: string): { readonly open: string; readonly folded: st
   return { open: clean.slice(0, cut), folded: rest };
 }
 
-/** Empty lines count for nothing: they are told by their number, and cannot push words out of sight. */
+/** Empty lines don't count: they appear as their number, so they can't push words out of sight. */
 function openLength(text: string): number {
   let lines = 0;
   let characters = 0;
@@ -263,6 +271,6 @@ function betweenWords(text: string, wanted: number): number {
   const blank = text.slice(from, wanted).search(/\s\S*$/);
   if (blank !== -1) return from + blank + 1;
   const code = text.charCodeAt(wanted);
-  // The second half of a pair stays with the first.
+  // Don't split a surrogate pair.
   return code >= 0xdc00 && code <= 0xdfff ? wanted + 1 : wanted;
 }

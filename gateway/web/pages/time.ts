@@ -17,7 +17,7 @@ const MONTHS = [
   'December',
 ];
 
-/** A length of time in at most two units, never more than it is: `45 s`, `4 min`, `3 h 10 min`, `2 d 4 h`. */
+/** A duration in at most two units, rounded down: `45 s`, `4 min`, `3 h 10 min`, `2 d 4 h`. */
 export function lengthOfTime(ms: number): string {
   const whole = Math.max(0, ms);
   if (whole < MINUTE) return `${Math.floor(whole / SECOND)} s`;
@@ -36,7 +36,10 @@ function twoUnits(
   return rest === 0 ? first : `${first} ${rest} ${smallName}`;
 }
 
-/** `14:30 UTC`, with the date unless it is today's: a page without scripts does not know where its reader is. */
+/**
+ * Such as `14:30 UTC`, with the date unless it is today. In UTC, because a page without scripts doesn't know the
+ * reader's time zone.
+ */
 export function timeOfDay(at: number, now: number): string {
   const [date = '', time = ''] = new Date(at).toISOString().split('T');
   const [today = ''] = new Date(now).toISOString().split('T');

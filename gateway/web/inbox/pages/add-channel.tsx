@@ -18,21 +18,21 @@ const ADDRESS_MAX_CHARS = 320;
 
 const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
 
-/** What the form of a new channel leaves for the page of that channel. */
+/** What the form of a new channel passes to the channel's page. */
 export interface Added {
-  /** Telegram: what the person opens. Email: null, as the link was mailed. */
+  /** Telegram: the link for the person. Email: null, because we mailed the link. */
   readonly startUrl: string | null;
   readonly expiresAt: string;
 }
 
-/** How the person is reached for whom there is to be a channel; null where no form was asked for. */
+/** The kind of the channel to add; null if the visitor didn't ask for the form. */
 export function kindToAdd(context: PageContext): Kind | null {
   const kind = context.query('add');
   if (kind !== 'email' && kind !== 'telegram') return null;
   return context.inbox.server.channels.includes(kind) ? kind : null;
 }
 
-/** The form of a new channel, with what was written into it before. */
+/** The form of a new channel, with the earlier input. */
 export function showAddChannel(
   context: PageContext,
   kind: Kind,

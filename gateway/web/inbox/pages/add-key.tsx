@@ -28,12 +28,12 @@ interface Written {
   readonly expires_at?: string | undefined;
 }
 
-/** What an agent of the inbox needs, and no more. */
+/** The scopes that an inbox agent needs. */
 const USUAL: Written = { scopes: ['inbox:read', 'inbox:write'] };
 
 const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
 
-/** The form of a new key, with what was written into it before. It offers no scope that would be refused. */
+/** The form of a new key, with the earlier input. Offers only scopes that the visitor may grant. */
 export function showAddKey(
   context: PageContext,
   written: Written = USUAL,
@@ -81,7 +81,7 @@ export function showAddKey(
   return { title, content, status };
 }
 
-/** Makes the key, and shows it on the page that answers: no address and no log ever holds it. */
+/** Creates the key and shows it in the answer itself, so that no URL and no log ever contains it. */
 export async function addKey(context: PageContext, body: string): Promise<ActionResult> {
   const form = fieldsOf(body, ['name', 'expires_at']);
   if (!form) {

@@ -26,14 +26,14 @@ const VERIFICATIONS = [
 
 const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
 
-/** Which kind the form is for; null where none was asked for. */
+/** The type of source to add; null if the visitor didn't ask for the form. */
 export function typeToAdd(context: PageContext): SourceType | null {
   const type = context.query('add');
   if (type === 'webhook') return type;
   return type === 'email' && context.inbox.mailDomain !== null ? type : null;
 }
 
-/** The form of a new source, with what was written into it before; a secret has to be written anew. */
+/** The form of a new source, with the earlier input, except that a secret must be entered again. */
 export function showAddSource(
   context: PageContext,
   type: SourceType,

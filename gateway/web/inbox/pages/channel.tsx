@@ -11,7 +11,7 @@ import { openFlash } from '../flash.ts';
 import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 import type { Added } from './add-channel.tsx';
 
-/** One person to ask, with what comes next where they are not asked yet. */
+/** A person's channel, and the next step if they can't be asked yet. */
 export async function showChannel(context: PageContext, id: string): Promise<PageResult> {
   const channel = await channelOf(context, id);
   return context.query('step') === 'remove' && !channel.owner
@@ -107,7 +107,7 @@ function shown(context: PageContext, channel: Channel, problem: string | null = 
   return { title: 'Channel', content, wide: true };
 }
 
-/** What the person does next; nothing once they have. */
+/** What the person should do next; null once they have done it. */
 function JustAdded({
   context,
   channel,

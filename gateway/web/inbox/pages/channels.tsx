@@ -7,12 +7,12 @@ import type { ActionResult, PageResult, UiPage, PageContext } from '../page-cont
 import { addChannel, kindToAdd, showAddChannel } from './add-channel.tsx';
 import { removeChannel, showChannel } from './channel.tsx';
 
-/** Who is asked, and where. */
+/** The people to ask, and how to reach them. */
 export const channelsPage: UiPage = {
   path: 'channels',
   title: 'Channels',
   scope: 'approvals',
-  // Removals are told by no topic of their own.
+  // Removals have no topic of their own.
   topics: ['any'],
   show,
   act,

@@ -15,11 +15,11 @@ const STATUSES: Readonly<Record<Delivery['status'], readonly [text: string, tone
 interface DeliveryProps {
   readonly context: PageContext;
   readonly delivery: Delivery;
-  /** Whether there is a button to try it again. */
+  /** Whether to show a retry button. */
   readonly isRetriable: boolean;
 }
 
-/** An event on its way, folded to a line; in it each attempt and what the receiver answered. */
+/** A delivery, folded to one line; unfolded, it shows each attempt and the receiver's response. */
 export function DeliveryCard({ context, delivery, isRetriable }: DeliveryProps): JSX.Element {
   const { delivery_id: id, event_id: eventId, event_type: type, status, attempts, log } = delivery;
   const [text, tone] = STATUSES[status];

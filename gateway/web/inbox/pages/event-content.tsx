@@ -14,7 +14,7 @@ interface ContentProps {
   readonly event: Envelope;
 }
 
-/** What came with an event, in the words of whoever sent it: text, whatever it is. */
+/** The content of an event as its sender wrote it, always shown as text. */
 export function Content({ context, event }: ContentProps): JSX.Element {
   const mail = mailOf(event);
   return (
@@ -54,7 +54,7 @@ function Payload({ context, event }: ContentProps): JSX.Element {
   return <PartOfText context={context} text={payloadText(payload)} isCode />;
 }
 
-/** JSON with its lines; what came as a text, as a text. */
+/** JSON with line breaks; a text payload as plain text. */
 function payloadText(payload: unknown): string {
   const { text, ...rest } = Object(payload) as { text?: unknown };
   if (typeof text === 'string' && Object.keys(rest).length === 0) return text;

@@ -23,7 +23,7 @@ interface MailProps {
   readonly mail: Partial<MailPayload>;
 }
 
-/** A mail as people read one; what it quotes, and how it was formatted, by a click. */
+/** A mail as people read it; quoted text and formatting open with a click. */
 export function Mail({ context, event, mail }: MailProps): JSX.Element {
   return (
     <>
@@ -90,7 +90,7 @@ const BLOCKED = {
   too_many: 'one too many',
 } as const;
 
-/** A name, which leads to the file where the key may have it. */
+/** A file name, with a link if the visitor may open the file. */
 function FileName({ name, url }: { readonly name: string; readonly url?: string | undefined }) {
   const shown = <AgentText text={name} reading="line" />;
   if (url === undefined) return shown;

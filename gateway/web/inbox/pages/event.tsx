@@ -15,7 +15,7 @@ import type { ActionResult, PageResult, FormError, PageContext } from '../page-c
 import { Content } from './event-content.tsx';
 import { pluralize, nounFor } from '../../../../shared/lib/pluralize.ts';
 
-/** One event: what it carries, how far agents are with it, and the way back into the queue where it is dead. */
+/** One event: its content, its progress, and a way to requeue it if it is dead. */
 export async function showEvent(context: PageContext, id: string): Promise<PageResult> {
   const seen = await lookAtEvent(context, id);
   const isAsked = context.query('step') === 'requeue' && mayRequeue(context, seen);
@@ -37,7 +37,7 @@ export async function actOnEvent(context: PageContext, body: string): Promise<Ac
   return { to: context.at('events', id) };
 }
 
-/** For a form that no page of ours sends. */
+/** Answers a form that none of our pages sends. */
 async function unclear(context: PageContext, id: string | null): Promise<ActionResult> {
   if (id === null) return { to: context.at('events') };
   const problem = 'The form was not clear. Nothing was done.';
@@ -95,7 +95,7 @@ async function shown(
   return { title: 'Event', content, status, wide: true };
 }
 
-/** How far agents are with it, and what can be done. */
+/** The event's progress and the possible actions. */
 function StatusCard({
   context,
   seen,
@@ -143,7 +143,7 @@ function StatusCard({
   );
 }
 
-/** What agents said of it. */
+/** What agents said about the event. */
 function Remarks({ seen }: { readonly seen: SeenEvent }): JSX.Element | null {
   const { event, reason, result } = seen;
   const isOver = event.status === 'done';
@@ -221,7 +221,7 @@ interface Entry {
 
 const HISTORY_LENGTH = 50;
 
-/** What the ledger knows of it, newest first; nothing for a key that may not read it. */
+/** The event's ledger entries, newest first; empty if the visitor can't read the ledger. */
 async function historyOf(context: PageContext, id: string): Promise<readonly Entry[]> {
   if (!mayCall(context.access.scopes, ledgerQuery.scope)) return [];
   const input = { subject: id, limit: HISTORY_LENGTH };

@@ -12,12 +12,12 @@ import type { PageResult, UiPage, PageContext } from '../page-context.ts';
 import { actOnEvent, showEvent } from './event.tsx';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
 
-/** What came in, and how far agents are with it. */
+/** Received events and their progress. */
 export const eventsPage: UiPage = {
   path: 'events',
   title: 'Events',
   scope: 'inbox:read',
-  // Claims and what ends them are told by no topic of their own.
+  // Claims, and changes that end them, have no topic of their own.
   topics: ['any'],
   show: (context) => (context.id === null ? showList(context) : showEvent(context, context.id)),
   act: actOnEvent,
@@ -27,7 +27,7 @@ interface Listed {
   readonly items: readonly Envelope[];
   readonly next_cursor: string | null;
   readonly warnings?: readonly string[];
-  /** What is wrong with the filter, by its fields. */
+  /** Problems with the filter, by field. */
   readonly problems?: Readonly<Record<string, string>>;
 }
 
@@ -118,14 +118,14 @@ async function list(context: PageContext, status: string, narrowed: Narrowed): P
   })) as Listed;
 }
 
-/** Nothing, where the filter is refused: the form says why. */
+/** An empty list for a refused filter; the form shows why. */
 function unlisted(error: unknown): Listed {
   const { fields, text } = refusalOf(error, ['source', 'type']);
   if (text !== null) throw error;
   return { items: [], next_cursor: null, problems: fields };
 }
 
-/** A form that is sent with a field empty means nothing by it. */
+/** An empty field of a submitted form doesn't filter. */
 function narrowedBy(context: PageContext): Narrowed {
   const narrowed: Partial<Record<(typeof NARROWED)[number], string>> = {};
   for (const name of NARROWED) {
@@ -143,7 +143,7 @@ function nothingText(status: string, narrowed: Narrowed, { warnings = [] }: List
     : 'Nothing here.';
 }
 
-/** Which ones of a state. Open where it narrows the list already. */
+/** A filter within a status; open if it is in use. */
 function Narrow({
   narrowed,
   problems,

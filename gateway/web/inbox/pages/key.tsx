@@ -25,7 +25,7 @@ const GRACES = [
   ['86400', 'in a day'],
 ] as const;
 
-/** One key, with its end and its new secret behind a second step each. */
+/** One key; revoking and rotating it each need a second step. */
 export async function showKey(context: PageContext, id: string): Promise<PageResult> {
   const key = await keyOf(context, id);
   const step = context.query('step');
@@ -67,7 +67,7 @@ function mayEnd(context: PageContext, key: Key): boolean {
   );
 }
 
-/** Whoever rotates a key is shown its secret, so needs all that it may. */
+/** Rotating a key shows its secret, so it needs all scopes of that key. */
 function mayRotate(context: PageContext, key: Key): boolean {
   return mayEnd(context, key) && key.scopes.every((scope) => context.access.scopes.includes(scope));
 }

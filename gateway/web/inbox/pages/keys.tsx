@@ -8,18 +8,18 @@ import type { ActionResult, PageResult, UiPage, PageContext } from '../page-cont
 import { addKey, showAddKey } from './add-key.tsx';
 import { actOnKey, showKey } from './key.tsx';
 
-/** What agents and programs come in with. */
+/** The keys of agents and programs. */
 export const keysPage: UiPage = {
   path: 'keys',
   title: 'Keys',
   scope: 'any',
-  // New keys, and the use of any, are told by no topic of their own.
+  // New keys, and the use of keys, have no topic of their own.
   topics: ['any'],
   show,
   act,
 };
 
-/** The form of a new key was asked for, by whoever may make one. */
+/** True if the visitor asked for the form and may create keys. */
 function isAdding(context: PageContext): boolean {
   return context.query('add') !== undefined && mayMake(context);
 }

@@ -7,7 +7,7 @@ import { entriesOf, namesOf, type EntryProps } from '../ledger-queries.ts';
 import { Chip, Fact } from '../parts.tsx';
 import type { PageResult, PageContext } from '../page-context.ts';
 
-/** One entry, with all that its hash is over. */
+/** One entry, with every field that its hash covers. */
 export async function showEntry(context: PageContext, id: string): Promise<PageResult> {
   const seq = /^[1-9]\d{0,14}$/.test(id) ? Number(id) : 0;
   const { items } = await entriesOf(context, { cursor: seq + 1, limit: 1 });
@@ -95,7 +95,7 @@ const PAGES: readonly (readonly [id: RegExp, page: string, scope: Scope | 'any']
   [/^key_[0-9a-z]{26}$/, 'keys', 'any'],
 ];
 
-/** An id, which leads to its page where there is one that may be seen. */
+/** An id, with a link to its page if the visitor may open it. */
 function Thing({
   context,
   id,

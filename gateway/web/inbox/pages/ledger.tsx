@@ -11,7 +11,7 @@ import type { ActionResult, PageResult, UiPage, PageContext } from '../page-cont
 import { showEntry } from './ledger-entry.tsx';
 import { showVerified, verifyOn } from './verify-ledger.tsx';
 
-/** What was done, by whom and when. */
+/** All recorded actions: what, who and when. */
 export const ledgerPage: UiPage = {
   path: 'ledger',
   title: 'Ledger',
@@ -91,20 +91,20 @@ async function list(
     const { items, next_cursor: next } = await entriesOf(context, input);
     return { entries: items, next: next === null ? null : String(next), refusal: NO_REFUSAL };
   } catch (error) {
-    // A cursor is made by no form: without one the address is wrong.
+    // No form sends a cursor, so a problem with no filter field means that the URL is wrong.
     const refusal = refusalOf(error, NARROWED);
     if (Object.keys(refusal.fields).length === 0) throw error;
     return { entries: [], next: null, refusal };
   }
 }
 
-/** A day in UTC as a moment; what is none is left to the operation to refuse. */
+/** A UTC day as a time; the operation refuses an invalid day. */
 function dayText(day: string, afterMs: number): string {
   const at = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(day) : Number.NaN;
   return Number.isNaN(at) ? day : new Date(at + afterMs).toISOString();
 }
 
-/** A form that is sent with a field empty means nothing by it. */
+/** An empty field of a submitted form doesn't filter. */
 function narrowedBy(context: PageContext): Narrowed {
   const narrowed: Partial<Record<(typeof NARROWED)[number], string>> = {};
   for (const name of NARROWED) {
@@ -179,7 +179,7 @@ function EntryRow({ context, entry, names }: EntryProps): JSX.Element {
   );
 }
 
-/** Who did it, as far as the ledger knows: the key or person is proven, the agent is claimed. */
+/** Who did it, according to the ledger: the key or person is proven, the agent is only claimed. */
 function whoOf({ agent, key_id: key }: LedgerEntry, names: ReadonlyMap<string, string>): Child {
   if (key === null) return 'the service';
   const known = names.get(key) ?? key;

@@ -5,11 +5,11 @@ import { CopyField } from '../fields.tsx';
 import type { NewKey } from '../key-queries.ts';
 import type { PageResult, PageContext } from '../page-context.ts';
 
-/** A key with its secret, this once. */
+/** A new key with its secret, which people see only on this page. */
 export function showNewKey(context: PageContext, key: NewKey, how: 'made' | 'rotated'): PageResult {
   const title = how === 'made' ? 'The key is made' : 'The key has a new secret';
   const content = (
-    // Looking again would take the key away: nothing here changes by itself.
+    // A refresh would remove the key, so this content never refreshes.
     <div class="narrow stack" data-keep>
       <h1>{title}</h1>
       <div class="note warn">
@@ -37,7 +37,7 @@ export function showNewKey(context: PageContext, key: NewKey, how: 'made' | 'rot
   return { title, content };
 }
 
-/** None of these has the key among the arguments of a program, where others of its machine see it. */
+/** None of these commands has the key among its arguments, where other users of the machine could see it. */
 function HowToUse({ context }: { readonly context: PageContext }): JSX.Element {
   const { publicUrl, isLocal, server } = context.inbox;
   return (

@@ -4,13 +4,13 @@ import { CautionNote, Stretches } from '../../pages/request-copy.tsx';
 import type { PageContext } from '../page-context.ts';
 import { nounFor } from '../../../../shared/lib/pluralize.ts';
 
-/** So much of a text is on one page: each character is looked at. */
+/** How much of a text one page shows, because the page examines each character. */
 const PART_CHARS = 40_000;
-/** So much of it is read at once, the rest by a click. */
+/** How much of it is visible at first; the rest opens with a click. */
 const OPEN_CHARS = 3000;
 const OPEN_LINES = 40;
 
-/** A part of a text that is as long as a stranger likes, and links to the others. */
+/** One part of a text of any length, with links to the other parts. */
 export function PartOfText({
   context,
   text,
@@ -54,7 +54,7 @@ export function PartOfText({
   );
 }
 
-/** Where to cut: the second half of a pair stays with the first. */
+/** Where to cut without splitting a surrogate pair. */
 function cutAt(text: string, wanted: number): number {
   const code = text.charCodeAt(wanted);
   return wanted + (code >= 0xdc00 && code <= 0xdfff ? 1 : 0);
@@ -62,7 +62,7 @@ function cutAt(text: string, wanted: number): number {
 
 function opening(text: string): string {
   const lines = text.slice(0, cutAt(text, OPEN_CHARS)).split('\n').slice(0, OPEN_LINES).join('\n');
-  // For a few more characters a click is not worth it.
+  // A few more characters aren't worth a click.
   return text.length - lines.length < OPEN_CHARS / 4 ? text : lines;
 }
 

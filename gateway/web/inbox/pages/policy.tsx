@@ -11,22 +11,22 @@ import type { ActionResult, PageResult, UiPage, PageContext } from '../page-cont
 import { proposePolicy, showProposePolicy } from './propose-policy.tsx';
 import { showTryPolicy } from './try-policy.tsx';
 
-/** What is decided without a person, and what is not. */
+/** Which calls the policy decides, and which go to a person. */
 export const policyPage: UiPage = {
   path: 'policy',
   title: 'Policy',
   scope: 'approvals',
-  // One that is approved comes to hold with the end of its request.
+  // An approved policy takes effect when its request ends.
   topics: ['requests'],
-  // A long policy, each character of which a form may write as three.
+  // Fits a long policy, even if the form encodes each character as three.
   formMaxBytes: API_BODY_MAX_BYTES,
   show,
   act,
 };
 
-/** The policy as `policy_get` answers it. */
+/** The policy as `policy_get` returns it. */
 interface Policy {
-  /** 0 means none. */
+  /** 0 means that there is no policy. */
   readonly version: number;
   readonly rules: readonly PolicyRule[];
   readonly note: string | null;
@@ -48,7 +48,7 @@ function act(context: PageContext, body: string): Promise<ActionResult> {
     : Promise.resolve({ to: context.at('policy') });
 }
 
-/** The document alone, to start another one from. */
+/** Only the document, as a start for a new one. */
 function jsonOf({ rules }: Policy): string {
   return JSON.stringify({ rules }, null, 2);
 }

@@ -17,17 +17,17 @@ const FIELDS = ['policy', 'note'] as const;
 const PARSER_WORDS_MAX_CHARS = 200;
 
 interface Written {
-  /** JSON, as it was written. */
+  /** JSON, as the visitor wrote it. */
   readonly policy?: string;
   readonly note?: string;
 }
 
-/** What a document changes, with what proves to the next form that it was shown. */
+/** What a document changes, and proof for the next form that the visitor saw it. */
 interface Looked extends Diff {
   readonly seen: string;
 }
 
-/** What `policy_diff` answers. */
+/** The answer of `policy_diff`. */
 interface Diff {
   readonly version: number;
   readonly changed: boolean;
@@ -37,7 +37,7 @@ interface Diff {
 
 const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
 
-/** The form of another policy; where what it changes was looked at, it can be proposed. */
+/** The form for a new policy; the visitor can propose it after looking at its changes. */
 export function showProposePolicy(
   context: PageContext,
   written: Written,
@@ -95,7 +95,7 @@ export function showProposePolicy(
 function Changes({ diff }: { readonly diff: Diff }): JSX.Element {
   const { changed, lines, version, warnings } = diff;
   return (
-    // It is the answer to a form: another look at this address would take it away.
+    // This answers a form, so refreshing the URL would remove it.
     <section class="card" aria-labelledby="changes" role="status" data-keep>
       <h2 id="changes">
         {changed
@@ -115,7 +115,10 @@ function Changes({ diff }: { readonly diff: Diff }): JSX.Element {
   );
 }
 
-/** Shows what a document would change. What was shown is proposed by the next form: then it is a request like any other. */
+/**
+ * Shows what a document would change. The next form proposes the shown document, which becomes a request like any
+ * other.
+ */
 export async function proposePolicy(context: PageContext, body: string): Promise<ActionResult> {
   const form = fieldsOf(body, ['act', 'seen', ...FIELDS]);
   if (!form) {
@@ -131,7 +134,7 @@ export async function proposePolicy(context: PageContext, body: string): Promise
   const { note } = form;
   const { vault } = context.inbox;
   try {
-    // What was written after the look is looked at first.
+    // If the visitor changed the document after the preview, show a new preview first.
     if (form.act !== 'propose' || !isSigned(vault, seenText(context, policy), form.seen ?? '')) {
       const diff = (await context.call(policyDiff, { policy })) as Diff;
       const looked = { ...diff, seen: vault.sign(seenText(context, policy)) };
@@ -146,14 +149,14 @@ export async function proposePolicy(context: PageContext, body: string): Promise
   }
 }
 
-/** Says which rule names whom nobody can ask, as POLICY_INVALID does. */
+/** Adds the path of the rule that names an unknown approver, as POLICY_INVALID has it. */
 function withPath(error: unknown): unknown {
   if (!(error instanceof ServiceError) || error.code !== 'CHANNEL_NOT_VERIFIED') return error;
   const hint = `${String(error.details?.['path'])}: name active channels of this project, by their ids.`;
   return new ServiceError(error.code, { hint });
 }
 
-/** What the form is signed over that follows a look at this document. */
+/** The text that we sign as proof that the visitor saw this document. */
 function seenText({ project, session }: PageContext, policy: unknown): string {
   return `POST|ui-policy|1|${session.idHash}|${project.id}|${JSON.stringify(policy)}`;
 }

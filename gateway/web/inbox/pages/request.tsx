@@ -16,7 +16,7 @@ import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 
 const NO_FORM: Form = {};
 
-/** One request, with the forms that decide where this person may. */
+/** One request, with the decision forms if the visitor may decide. */
 export async function showRequest(context: PageContext, id: string): Promise<PageResult> {
   const seen = await overseen(context, id);
   const { opened } = seen;
@@ -32,7 +32,7 @@ export async function showRequest(context: PageContext, id: string): Promise<Pag
   return shown(context, seen);
 }
 
-/** Takes a decision, as the channel of the owner. */
+/** Records a decision through the owner's channel. */
 export async function actOnRequest(context: PageContext, body: string): Promise<ActionResult> {
   if (context.id === null) throw new ServiceError('NOT_FOUND');
   const seen = await overseen(context, context.id);
@@ -60,7 +60,10 @@ export async function actOnRequest(context: PageContext, body: string): Promise<
   return { to: decided.outcome === 'late' ? `${here}?late=${choice.verb}` : here };
 }
 
-/** The operation says whether there is one and who may see it; ProjectApprovals adds what a person is shown with it. */
+/**
+ * The operation checks that the request exists and that the visitor may see it; OwnerApprovals adds what a person sees
+ * with it.
+ */
 async function overseen(context: PageContext, id: string): Promise<Overseen> {
   await context.call(requestStatus, { request_id: id });
   const seen = await context.inbox.requests.look(context.access.project, id);
@@ -85,7 +88,7 @@ interface FormError {
   readonly form?: Form;
 }
 
-/** The request as it stands. */
+/** The request in its current state. */
 function shown(
   context: PageContext,
   seen: Overseen,
@@ -133,7 +136,7 @@ function framed(
   };
 }
 
-/** For whoever may look and not decide: what is asked, and what to do. */
+/** For a visitor who may look but not decide: the request, and how to get a decision. */
 function Undecidable({
   context,
   seen,

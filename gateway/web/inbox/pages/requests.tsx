@@ -9,7 +9,7 @@ import { Chip, Filters, Heading, Nothing, Pager, Row, Rows, type Tone } from '..
 import type { PageResult, UiPage, PageContext } from '../page-context.ts';
 import { actOnRequest, showRequest } from './request.tsx';
 
-/** What agents ask of people: what waits, and what became of the rest. */
+/** The requests of agents to people: pending ones, and how the others ended. */
 export const requestsPage: UiPage = {
   path: 'requests',
   title: 'Requests',
@@ -47,7 +47,7 @@ async function showList(context: PageContext): Promise<PageResult> {
     ...(status !== null && { status }),
     ...(cursor !== undefined && { cursor }),
   });
-  // Without a filter the list has those that wait, too.
+  // Without a filter, the list also contains pending requests.
   const ended = history.items.filter((one) => one.status !== 'pending');
   const content = (
     <>
@@ -82,7 +82,7 @@ async function list(
   return (await context.call(requestList, input)) as Listed;
 }
 
-/** Who decides here, where that is not plain. */
+/** Explains who decides here, if that isn't obvious. */
 function DecidingNote({ context }: { readonly context: PageContext }): JSX.Element | null {
   const { deciding } = context.access;
   if (deciding === 'owner') return null;
@@ -129,7 +129,7 @@ function Waiting({
   );
 }
 
-/** What expires this soon stands out. */
+/** Requests that expire this soon are highlighted. */
 const URGENT_MS = 3_600_000;
 
 const TONES: Readonly<Record<RequestRecord['status'], Tone>> = {

@@ -37,13 +37,13 @@ const FILTERS = [
   ['cancelled', 'Cancelled'],
 ] as const;
 
-/** What a form of this page leaves for the next look. */
+/** The result that a form of this page passes to the next view. */
 type Told =
   | { readonly kind: 'retried'; readonly retried: number; readonly more: boolean }
   | { readonly kind: 'enabled'; readonly resumed: number; readonly more: boolean }
   | ({ readonly kind: 'tested'; readonly delivered: boolean } & Outcome);
 
-/** One route: what it delivered and how that went, with what can be done about it. */
+/** One route: its deliveries, their state, and the possible actions. */
 export async function showRoute(context: PageContext, id: string): Promise<PageResult> {
   const route = await routeOf(context, id);
   return context.query('step') === 'remove' && mayChange(context)
@@ -203,7 +203,7 @@ async function shown(
   return { title: 'Route', content, status: code, wide: true };
 }
 
-/** Which events go along a route. */
+/** Which events a route takes. */
 export function Matches({ route }: { readonly route: Route }): JSX.Element {
   const { match_source: source, match_type: type } = route;
   if (source === null && type === null) return <>every event</>;
@@ -314,7 +314,7 @@ function StatusCard({
   );
 }
 
-/** What is on its way again. */
+/** Says what is being delivered again. */
 function dueText(flash: Exclude<Told, { kind: 'tested' }>): string {
   if (flash.kind === 'retried') {
     return `${pluralize(flash.retried, 'delivery is', 'deliveries are')} tried again now.`;
@@ -325,7 +325,7 @@ function dueText(flash: Exclude<Told, { kind: 'tested' }>): string {
   return `It takes events again. ${what} delivered now.`;
 }
 
-/** How what was just done went. */
+/** The result of the last action. */
 function FlashNote({ flash }: { readonly flash: Told | null }): JSX.Element | null {
   if (flash === null) return null;
   if (flash.kind !== 'tested') {

@@ -17,12 +17,12 @@ import type { PageResult, UiPage, PageContext } from '../page-context.ts';
 import { actOnRoute, Matches, showRoute } from './route.tsx';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
 
-/** Where events are pushed to, and whether they arrive. */
+/** Where events are pushed, and whether they arrive. */
 export const routesPage: UiPage = {
   path: 'routes',
   title: 'Routes',
   scope: 'inbox:read',
-  // Attempts are told by no topic of their own.
+  // Attempts have no topic of their own.
   topics: ['any'],
   show: (context) => (context.id === null ? showList(context) : showRoute(context, context.id)),
   act: actOnRoute,

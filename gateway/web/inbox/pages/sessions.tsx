@@ -9,12 +9,12 @@ import { fieldsOf } from '../refusal.ts';
 import { end, seesAll, sessionsOf, type Listed } from '../session-queries.ts';
 import type { ActionResult, PageResult, FormError, UiPage, PageContext } from '../page-context.ts';
 
-/** Who has the web inbox open, and an end to it. */
+/** Open web inbox sessions, with a way to end them. */
 export const sessionsPage: UiPage = {
   path: 'sessions',
   title: 'Sessions',
   scope: 'any',
-  // What ends with a key, or with the owner; other sessions are told by no topic.
+  // Covers sessions that end with a key or the owner; other sessions have no topic.
   topics: ['keys', 'channels'],
   show,
   act,

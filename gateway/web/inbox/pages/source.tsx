@@ -9,7 +9,7 @@ import { fieldsOf } from '../refusal.ts';
 import { addressOf, checkOf, SIGNED_BY, sourceOf, type Source } from '../source-queries.ts';
 import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 
-/** One source: its address, and what came there. */
+/** One source: its address and recent activity. */
 export async function showSource(context: PageContext, name: string): Promise<PageResult> {
   const source = await sourceOf(context, name);
   return context.query('step') === 'remove' ? askToRemove(context, source) : shown(context, source);

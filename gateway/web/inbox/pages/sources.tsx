@@ -8,7 +8,7 @@ import { addSource, showAddSource, typeToAdd } from './add-source.tsx';
 import { removeSource, showSource } from './source.tsx';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
 
-/** Where senders send to. */
+/** The addresses where senders send events. */
 export const sourcesPage: UiPage = {
   path: 'sources',
   title: 'Sources',

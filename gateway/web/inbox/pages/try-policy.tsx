@@ -28,7 +28,7 @@ const RISKS = [
   ['high', 'high'],
 ] as const;
 
-/** What `policy_test` answers. */
+/** The answer of `policy_test`. */
 interface Tested {
   readonly version: number;
   readonly effect: PolicyEffect;
@@ -43,13 +43,13 @@ interface Tried {
   readonly says: string;
   readonly matched: boolean;
   readonly decides: boolean;
-  /** What the call has in the place of what the rule asks for. */
+  /** The call's actual values where the rule's conditions failed. */
   readonly failed: readonly { readonly given: string }[];
 }
 
 const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
 
-/** What would become of a call, and why. Nothing is asked, so the form is part of the address. */
+/** What the policy would decide about a call, and why. It creates no request, so the form's fields are in the URL. */
 export async function showTryPolicy(context: PageContext): Promise<PageResult> {
   const written = writtenIn(context);
   const { tested, refusal } =
@@ -109,7 +109,7 @@ async function test(
   }
 }
 
-/** Messaging know addresses; rules know their domains. */
+/** People enter mail addresses, but rules match domains. */
 function domainsIn(recipients: string): string[] {
   const parts = recipients.split(/[\s,;]+/).map((one) => one.slice(one.lastIndexOf('@') + 1));
   return [...new Set(parts.filter((one) => one !== ''))];

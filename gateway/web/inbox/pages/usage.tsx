@@ -7,7 +7,7 @@ import { AgentText, Time } from '../../pages/request-copy.tsx';
 import { Bar, Heading } from '../parts.tsx';
 import type { PageResult, UiPage, PageContext } from '../page-context.ts';
 
-/** What the project uses of its limits. */
+/** How much of its limits the project uses. */
 export const usagePage: UiPage = {
   path: 'usage',
   title: 'Usage',
@@ -16,7 +16,7 @@ export const usagePage: UiPage = {
   show,
 };
 
-/** What `usage` answers. */
+/** The answer of `usage`. */
 interface Usage {
   readonly disk: {
     readonly used_bytes: number;
@@ -114,7 +114,7 @@ function Group({
   );
 }
 
-/** From here on a bar warns. */
+/** A bar warns from this share on. */
 const NEAR = 0.8;
 
 function Quota({
@@ -151,7 +151,7 @@ function toneOf(part: number): 'part' | 'near' | 'full' {
   return part >= NEAR ? 'near' : 'part';
 }
 
-/** Never `0 %` of something, nor `100 %` before it is full. */
+/** Never shows `0 %` for a used limit, nor `100 %` before it is full. */
 function percentText(part: number): string {
   if (part > 0 && part < 0.01) return '< 1 %';
   return `${Math.floor(part * 100)} %`;
@@ -159,7 +159,7 @@ function percentText(part: number): string {
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB'] as const;
 
-/** `0 bytes`, `12.5 MiB`: never more than it is. */
+/** Such as `0 bytes` or `12.5 MiB`; rounds down. */
 function bytesText(bytes: number): string {
   const step = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), UNITS.length - 1);
   const amount = Math.floor((bytes / 1024 ** step) * 10) / 10;

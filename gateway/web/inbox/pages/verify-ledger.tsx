@@ -10,11 +10,11 @@ import { openFlash, sealFlash } from '../flash.ts';
 import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 import { nounFor } from '../../../../shared/lib/pluralize.ts';
 
-/** So many entries are hashed for one answer, well within what a browser waits for. */
+/** How many entries one answer verifies; browsers wait much longer than that takes. */
 const RANGE = 20_000;
 const ABOUT = 'verify';
 
-/** The newest entry when the look began: later ones are left for the next. */
+/** The newest entry when verification began; later entries aren't included. */
 interface Head {
   readonly seq: number;
   readonly hash: string;
@@ -23,14 +23,14 @@ interface Head {
 
 type Reason = 'hash_mismatch' | 'link_broken' | 'seq_gap' | 'truncated';
 
-/** How far a look at the whole chain is. It stands sealed in the address, so nobody makes one up. */
+/** The progress of a full verification. The URL contains it sealed, so nobody can forge a result. */
 type Look = { readonly head: Head | null; readonly checked: number } & (
   | { readonly kind: 'going' }
   | { readonly kind: 'holds' }
   | { readonly kind: 'broken'; readonly seq: number; readonly reason: Reason }
 );
 
-/** What `ledger_verify` answers. */
+/** The answer of `ledger_verify`. */
 interface Verified {
   readonly ok: boolean;
   readonly checked: number;
@@ -38,7 +38,7 @@ interface Verified {
   readonly reason: Reason | null;
 }
 
-/** Looks at the next entries; from the first where no look is under way. */
+/** Verifies the next entries, or starts at the first if no verification is running. */
 export async function verifyOn(context: PageContext): Promise<ActionResult> {
   const before = openFlash(context, ABOUT) as Look | null;
   const going = before?.kind === 'going' ? before : await begin(context);
@@ -66,7 +66,7 @@ async function goOn(context: PageContext, { head, checked }: Look): Promise<Look
   return { kind: to_seq === head.seq ? 'holds' : 'going', ...sofar };
 }
 
-/** How far the look is, or what came of it. */
+/** The progress or result of the verification. */
 export function showVerified(context: PageContext): PageResult {
   const look = openFlash(context, ABOUT) as Look | null;
   const content = (
@@ -110,7 +110,7 @@ function Result({
   return <Holds context={context} look={look} />;
 }
 
-/** The script sends the form by itself; without it, a person does. */
+/** The script submits this form; without the script, a person does. */
 function Going({
   context,
   look,
