@@ -1,14 +1,13 @@
 import { hash } from 'node:crypto';
 import { isoTime } from '../../shared/lib/clock.ts';
-import type { ServiceEvent } from '../../shared/kernel/context.ts';
+import type { ApprovalContext, ServiceEvent } from '../../shared/kernel/context.ts';
 import { newId } from '../../shared/lib/ids.ts';
-import type { DecidingContext } from '../../shared/operations/request/resolve.ts';
 import { SERVICE_SOURCE } from '../../shared/rules/source-name.ts';
 import type { Job } from './job.ts';
 import { announce, queueCallback } from './routing.ts';
 
 /** Builds the context that rules and operations write through: requests, mails and files share one time, `now`. */
-export function approvalContext(job: Job, now: number): DecidingContext {
+export function approvalContext(job: Job, now: number): ApprovalContext {
   const { store, project, vault, ledgerWriter, emit } = job;
   return {
     store,
@@ -27,7 +26,7 @@ export function approvalContext(job: Job, now: number): DecidingContext {
 
 async function writeEvent(
   job: Job,
-  { type, payload, callback, exceptTo }: ServiceEvent,
+  { type, payload, callback, exceptTo, isDone }: ServiceEvent,
   now: number,
 ) {
   const { store } = job;
@@ -58,5 +57,5 @@ async function writeEvent(
     seq,
   );
   if (callback) await queueCallback(job, { seq, ...callback }, now);
-  await announce(job, { seq, source: SERVICE_SOURCE, type, exceptTo }, now);
+  await announce(job, { seq, source: SERVICE_SOURCE, type, exceptTo, isDone }, now);
 }

@@ -1,6 +1,8 @@
 import { isoTime } from '../../shared/lib/clock.ts';
 import { approvalContext } from './approval-context.ts';
 import { dropExpiredKeys, dropExpiredUploads } from '../../shared/operations/file/quota.ts';
+import { eventEnded } from '../../shared/operations/inbox/ended.ts';
+import { recordResumed } from '../../shared/operations/inbox/wake.ts';
 import { effective } from '../../shared/rules/event-state.ts';
 import { queueRow } from '../../shared/kernel/queue-row.ts';
 import { keptSince } from '../../shared/rules/retention.ts';
@@ -16,18 +18,19 @@ export const moveOverdue: Command<Portion, number> = {
   },
 };
 
-async function moveOne(
-  { store, ledgerWriter, emit }: Job,
-  row: EventRow,
-  now: number,
-): Promise<void> {
+async function moveOne(job: Job, row: EventRow, now: number): Promise<void> {
+  const { store, ledgerWriter, emit } = job;
   const next = effective(queueRow(row), now);
   await store.events.setQueue(row.seq, next, next.status === 'dead' ? isoTime(now) : null);
   if (next.status === 'dead') {
     await store.events.setRemark(row.seq, 'reason', '"The lease ran out on the last attempt."');
   }
-  const op = row.status === 'claimed' ? 'lease.expired' : 'event.retried';
-  await ledgerWriter.record(store, { op, subject: row.id }, now);
+  if (row.status === 'waiting') await recordResumed(approvalContext(job, now), row, 'time');
+  else {
+    const op = row.status === 'claimed' ? 'lease.expired' : 'event.retried';
+    await ledgerWriter.record(store, { op, subject: row.id }, now);
+  }
+  if (next.status === 'dead') await eventEnded(approvalContext(job, now), row, 'dead');
   if (next.status === 'pending') emit({ kind: 'event_ready', source: row.source, type: row.type });
 }
 

@@ -13,7 +13,8 @@ import { withdrawChannel } from '../../shared/operations/channel/withdrawal.ts';
 import { notify, notifyOver } from '../../shared/operations/request/notify.ts';
 import { texts } from '../../shared/operations/request/record.ts';
 import { pendingRequest } from '../../shared/operations/request/row.ts';
-import { resolveRequest, type DecidingContext } from '../../shared/operations/request/resolve.ts';
+import type { ApprovalContext } from '../../shared/kernel/context.ts';
+import { resolveRequest } from '../../shared/operations/request/resolve.ts';
 import type { ChannelRow } from '../../shared/store/channels.ts';
 import type { TelegramChat } from '../lib/approvals.ts';
 import { approvalContext } from './approval-context.ts';
@@ -180,7 +181,7 @@ export const setOwner: Command<Owner, null> = {
   },
 };
 
-async function askAnew(context: DecidingContext, channelId: string): Promise<void> {
+async function askAnew(context: ApprovalContext, channelId: string): Promise<void> {
   const { store, now } = context;
   await store.notices.endOfChannel(channelId);
   for (const { id: requestId, approvers } of await store.requests.pending(now)) {

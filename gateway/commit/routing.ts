@@ -11,6 +11,8 @@ interface NewArrival {
   readonly type: string;
   /** Routes to this destination don't get the event. */
   readonly exceptTo?: string | undefined;
+  /** Nobody has to work it. */
+  readonly isDone?: boolean | undefined;
 }
 
 type Announcing = Pick<Job, 'store' | 'routing' | 'emit'>;
@@ -24,6 +26,10 @@ export async function announce(job: Announcing, event: NewArrival, now: number):
   const { seq, source, type, exceptTo } = event;
   const matching = matchingRoutes(await routing.open(store), event);
   const routes = matching.filter(({ destination }) => destination !== exceptTo);
+  if (routes.length === 0 && event.isDone) {
+    await store.events.setDone(seq, isoTime(now));
+    return;
+  }
   if (routes.length === 0) {
     emit({ kind: 'event_ready', source, type });
     return;

@@ -162,6 +162,8 @@ export interface ServiceEvent {
   readonly callback: { readonly url: string; readonly requestId: string } | null;
   /** A destination that routes do not take it to: the one that it tells of, which does not answer. */
   readonly exceptTo?: string;
+  /** Nobody has to work it: unless a route takes it, it comes into the inbox as done. */
+  readonly isDone?: boolean;
 }
 
 /** What requests, and the people who decide them, need of an open transaction. Await nothing but `store` and `writeEvent`. */
@@ -172,8 +174,8 @@ export interface ApprovalContext {
   readonly now: number;
   /** A fresh id such as `key_…`. */
   readonly newId: (prefix: NewIdPrefix) => string;
-  /** Records what the service itself did on the way, such as a lease that had run out. */
-  readonly recordService: (op: string, subject: string) => Promise<void>;
+  /** Records what the service itself did on the way, such as a lease that had run out; with a digest of `about`. */
+  readonly recordService: (op: string, subject: string, about?: unknown) => Promise<void>;
   /** Writes an event of the service into the inbox, or hands it to the routes that match. */
   readonly writeEvent: (event: ServiceEvent) => Promise<void>;
   /** Tells the rest of the gateway once the commit is durable; forgotten when it fails. */

@@ -4,6 +4,7 @@ import { mailParts } from '../rules/mail-parts.ts';
 import type { EventRow } from '../store/events.ts';
 import { PAYLOAD_INLINE_MAX_BYTES } from '../lib/limits.ts';
 import { effective } from '../rules/event-state.ts';
+import { wakesAt, type Condition } from '../rules/park.ts';
 import { decodePayload } from '../rules/payload.ts';
 import { isoTime } from '../lib/clock.ts';
 import { queueRow } from './queue-row.ts';
@@ -27,7 +28,16 @@ const blockedAttachment = z.object({
   reason: z.enum(['executable', 'encrypted_archive', 'too_large', 'too_many']),
 });
 
-export const EVENT_STATUSES = ['pending', 'claimed', 'done', 'failed', 'dead'] as const;
+export const EVENT_STATUSES = ['pending', 'claimed', 'done', 'failed', 'dead', 'waiting'] as const;
+
+/** What only a parked event has. */
+const waitingFields = {
+  waiting_for: z
+    .array(z.object({ id: z.string(), status: z.string(), expires_at: z.string() }))
+    .optional(),
+  parked_at: z.string().optional(),
+  wakes_at: z.string().optional(),
+};
 
 /** An event as callers see it (spec section 2.1), with `retry_at` and `suspected_replay` beside the specified fields. */
 export const eventSchema = z.object({
@@ -52,6 +62,7 @@ export const eventSchema = z.object({
   status: z.enum(EVENT_STATUSES),
   attempts: z.int(),
   retry_at: z.string().nullable(),
+  ...waitingFields,
 });
 
 export type Envelope = z.output<typeof eventSchema>;
@@ -85,7 +96,24 @@ export function toEnvelope(row: EventRow, options: EnvelopeOptions): Envelope {
     status: queue.status,
     attempts: queue.attempts,
     retry_at: queue.status === 'failed' && queue.due_at !== null ? isoTime(queue.due_at) : null,
+    ...(queue.status === 'waiting' && waitOf(row)),
   };
+}
+
+function waitOf(row: EventRow): Pick<Envelope, 'waiting_for' | 'parked_at' | 'wakes_at'> {
+  if (row.conditions === null || row.parked_at === null) return {};
+  const conditions = JSON.parse(row.conditions) as Condition[];
+  const wakesOnAny = row.wakes_on_any === 1;
+  return {
+    waiting_for: conditions.map(shownCondition),
+    parked_at: row.parked_at,
+    wakes_at: isoTime(wakesAt({ conditions, wakesOnAny })),
+  };
+}
+
+/** What an event waits for, as callers see it. */
+export function shownCondition({ id, status, expires_at }: Condition) {
+  return { id, status, expires_at: isoTime(expires_at) };
 }
 
 function mailFields(

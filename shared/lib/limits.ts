@@ -20,6 +20,9 @@ export const LEASE_MIN_SECONDS = 30;
 export const LEASE_MAX_SECONDS = 3600;
 export const LEASE_DEFAULT_SECONDS = 300;
 export const ACK_RESULT_MAX_BYTES = 4 * KIB;
+export const PARK_STATE_MAX_BYTES = 16 * KIB;
+/** What an approval binds, as canonical JSON. */
+export const BIND_MAX_BYTES = 4 * KIB;
 export const NACK_REASON_MAX_BYTES = 1 * KIB;
 
 export const LIST_DEFAULT = 20;

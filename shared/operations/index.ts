@@ -36,6 +36,7 @@ import { policyTest } from './policy/test.ts';
 import { requestCallbackSecret } from './request/callback-secret.ts';
 import { requestList } from './request/list.ts';
 import { requestStatus } from './request/status.ts';
+import { requestWithdraw } from './request/withdraw.ts';
 import { routeAdd } from './route/add.ts';
 import { routeAttempts } from './route/attempts.ts';
 import { routeDisable } from './route/disable.ts';
@@ -88,6 +89,7 @@ export const operations: readonly Operation[] = [
   askHuman,
   requestStatus,
   requestList,
+  requestWithdraw,
   requestCallbackSecret,
   channelList,
   channelAdd,

@@ -3,7 +3,9 @@
  * `due_at` counts as past it; in SQL, `due_at <= now`.
  */
 
-export type EventStatus = 'pending' | 'claimed' | 'done' | 'failed' | 'dead';
+import type { ParkVerdict } from './park.ts';
+
+export type EventStatus = 'pending' | 'claimed' | 'done' | 'failed' | 'dead' | 'waiting';
 
 /** The fields of an event that the rules need. Times are integer milliseconds. */
 export interface EventQueueRow {
@@ -16,7 +18,7 @@ export interface EventQueueRow {
    * The key that holds the lease; after the lease expires, its last holder; on a done event, the key that finished it.
    */
   holder_key_id: string | null;
-  /** Claimed: when the lease ends. Failed: when to retry. Otherwise null. */
+  /** Claimed: when the lease ends. Failed: when to retry. Waiting: when time alone wakes it. Otherwise null. */
   due_at: number | null;
   /** A route delivers this event, so agents can't pull it. */
   routed: boolean;
@@ -56,6 +58,7 @@ export function retryDelayMs(attempts: number): number {
 export function effective(row: EventQueueRow, now: number): EventQueueRow {
   if (row.due_at === null || row.due_at > now) return row;
   if (row.status === 'failed') return { ...row, status: 'pending', due_at: null };
+  if (row.status === 'waiting') return wake(row);
   if (row.status !== 'claimed') return row;
   const attempts = row.attempts + 1;
   const status = attempts >= MAX_ATTEMPTS ? 'dead' : 'pending';
@@ -108,6 +111,39 @@ export function nack(
   return moved({ ...released, status: 'failed', due_at: caller.now + retryDelayMs(attempts) });
 }
 
+/** claimed → waiting, or pending where what it would wait for has ended. Not a failure. */
+export function park(
+  row: EventQueueRow,
+  caller: LeaseCaller & { verdict: ParkVerdict },
+): Moved | Refused {
+  const current = effective(row, caller.now);
+  const code = leaseFault(current, caller);
+  if (code !== null) return refuse(code);
+  const { verdict } = caller;
+  const released = { ...current, lease_id: null, holder_key_id: null };
+  if (verdict.wakes) return moved(wake(released));
+  return moved({ ...released, status: 'waiting', due_at: verdict.dueAt });
+}
+
+/** claimed → pending at once. Not a failure: a worker that shuts down gives back what it holds. */
+export function giveBack(row: EventQueueRow, caller: LeaseCaller): Moved | Refused {
+  const current = effective(row, caller.now);
+  const code = leaseFault(current, caller);
+  if (code !== null) return refuse(code);
+  return moved({
+    ...current,
+    status: 'pending',
+    lease_id: null,
+    holder_key_id: null,
+    due_at: null,
+  });
+}
+
+/** waiting → pending: earlier failures no longer count. */
+export function wake(row: EventQueueRow): EventQueueRow {
+  return { ...row, status: 'pending', attempts: 0, due_at: null };
+}
+
 /** Makes a live lease end `leaseSeconds` from now, which may also shorten it. */
 export function extend(
   row: EventQueueRow,
@@ -119,9 +155,9 @@ export function extend(
   return moved({ ...current, due_at: caller.now + caller.leaseSeconds * 1000 });
 }
 
-/** dead → pending with a fresh count. Expects an effective row: it doesn't look at the time. */
+/** dead or waiting → pending with a fresh count. Expects an effective row: it doesn't look at the time. */
 export function requeue(row: EventQueueRow): Moved | Refused {
-  if (row.status !== 'dead') return refuse('EVENT_NOT_CLAIMABLE');
+  if (row.status !== 'dead' && row.status !== 'waiting') return refuse('EVENT_NOT_CLAIMABLE');
   return moved({
     ...row,
     status: 'pending',

@@ -48,13 +48,20 @@ function narrowing(filter: EventFilter): Where {
   return { conditions, params };
 }
 
+/** Rows that a stored status still describes at a time. */
+const RUNS_OUT: Partial<Record<EventStatus, string>> = {
+  claimed: 'e.due_at > ?',
+  failed: 'e.due_at > ?',
+  waiting: '(e.due_at IS NULL OR e.due_at > ?)',
+};
+
 /** Rows whose stored status is the wanted one and still true. */
 function storedSql(filter: EventFilter): Sql {
   const { conditions, params } = narrowing(filter);
-  const mayRunOut = filter.status === 'claimed' || filter.status === 'failed';
+  const runsOut = RUNS_OUT[filter.status];
   return typedSql(filter, {
-    conditions: ['e.status = ?', ...(mayRunOut ? ['e.due_at > ?'] : []), ...conditions],
-    params: [filter.status, ...(mayRunOut ? [filter.now] : []), ...params],
+    conditions: ['e.status = ?', ...(runsOut ? [runsOut] : []), ...conditions],
+    params: [filter.status, ...(runsOut ? [filter.now] : []), ...params],
   });
 }
 
@@ -111,7 +118,7 @@ function typeCondition(type: string | undefined): Where {
 
 /** Mirrors `effective` in rules/event-state.ts in SQL. */
 const OVERDUE: Partial<Record<EventStatus, string>> = {
-  pending: `(e.status = 'failed' OR (e.status = 'claimed' AND e.attempts < ${MAX_ATTEMPTS - 1}))`,
+  pending: `(e.status IN ('failed', 'waiting') OR (e.status = 'claimed' AND e.attempts < ${MAX_ATTEMPTS - 1}))`,
   dead: `(e.status = 'claimed' AND e.attempts >= ${MAX_ATTEMPTS - 1})`,
 };
 

@@ -33,6 +33,10 @@ export interface EventRow extends Row {
   kind: PayloadKind | null;
   body: Uint8Array | null;
   blob: string | null;
+  /** What a parked event waits for, as JSON; null where it isn't parked, or this was not read. */
+  conditions: string | null;
+  parked_at: string | null;
+  wakes_on_any: number | null;
 }
 
 export interface NewEvent {
@@ -93,19 +97,25 @@ const QUEUE_COLUMNS = `e.seq, e.id, e.source_id, e.source, e.channel, e.type, e.
   e.suspected_replay, e.reply_to, e.size_bytes, e.status, e.attempts, e.routed, e.lease_id, e.holder_key_id, e.due_at,
   e.finished_at`;
 const CONTENT_COLUMNS = 'c.headers, c.content_type, c.kind, c.blob';
-const SELECT_WHOLE = `SELECT ${QUEUE_COLUMNS}, ${CONTENT_COLUMNS}, c.body FROM event e JOIN event_content c ON c.seq = e.seq`;
+const PARK_COLUMNS = 'p.conditions, p.parked_at, p.wakes_on_any';
+const SELECT_WHOLE = `SELECT ${QUEUE_COLUMNS}, ${CONTENT_COLUMNS}, c.body, ${PARK_COLUMNS}
+  FROM event e JOIN event_content c ON c.seq = e.seq LEFT JOIN park p ON p.seq = e.seq`;
 const SELECT_QUEUE = `SELECT ${QUEUE_COLUMNS}, '{}' AS headers, NULL AS content_type, NULL AS kind, NULL AS body,
-  NULL AS blob FROM event e`;
+  NULL AS blob, NULL AS conditions, NULL AS parked_at, NULL AS wakes_on_any FROM event e`;
 const FIND = `${SELECT_QUEUE} WHERE e.id = ?`;
+const FIND_AT = `${SELECT_QUEUE} WHERE e.seq = ?`;
 const FIND_WHOLE = `${SELECT_WHOLE} WHERE e.id = ?`;
 const FIND_WHOLE_AT = `${SELECT_WHOLE} WHERE e.seq = ?`;
 const OVERDUE = `${SELECT_QUEUE} WHERE e.due_at <= ? ORDER BY e.due_at LIMIT ?`;
-const SELECT_BRIEF = `SELECT ${QUEUE_COLUMNS}, ${CONTENT_COLUMNS},
+const SELECT_BRIEF = `SELECT ${QUEUE_COLUMNS}, ${CONTENT_COLUMNS}, ${PARK_COLUMNS},
   CASE WHEN e.size_bytes <= ${PAYLOAD_INLINE_MAX_BYTES} THEN c.body END AS body`;
 
-/** Shows an event past its retention as a purge would leave it, because the purge may run much later. */
+/**
+ * Shows an event past its retention as a purge would leave it, because the purge may run much later. A parked event keeps
+ * its payload until it ends.
+ */
 function asKept(row: EventRow, since: string): EventRow {
-  if (row.received_at >= since) return row;
+  if (row.received_at >= since || row.parked_at !== null) return row;
   const headers = row.channel === 'email' ? '{}' : row.headers;
   return { ...row, headers, kind: null, body: null, blob: null };
 }
@@ -139,6 +149,10 @@ export class EventRepository {
     return this.#tx.get<EventRow>(FIND, [id]);
   }
 
+  findAt(seq: number): Promise<EventRow | undefined> {
+    return this.#tx.get<EventRow>(FIND_AT, [seq]);
+  }
+
   async findWhole(id: string, now: number): Promise<EventRow | undefined> {
     const row = await this.#tx.get<EventRow>(FIND_WHOLE, [id]);
     return row && asKept(row, keptSince(now));
@@ -159,7 +173,7 @@ export class EventRepository {
     const { sql, params } = candidateSql({ ...filter, afterSeq });
     // CROSS fixes the join order: first the page, then its rows.
     const rows = await this.#tx.all<EventRow>(
-      `${SELECT_BRIEF} FROM (${sql}) AS candidate CROSS JOIN event e ON e.seq = candidate.seq CROSS JOIN event_content c ON c.seq = e.seq ORDER BY e.seq`,
+      `${SELECT_BRIEF} FROM (${sql}) AS candidate CROSS JOIN event e ON e.seq = candidate.seq CROSS JOIN event_content c ON c.seq = e.seq LEFT JOIN park p ON p.seq = e.seq ORDER BY e.seq`,
       params,
     );
     const since = keptSince(filter.now);
@@ -280,6 +294,14 @@ export class EventRepository {
     );
   }
 
+  /** An event that nobody has to work is done as soon as it is stored. */
+  async setDone(seq: number, finishedAt: string): Promise<void> {
+    await this.#tx.put("UPDATE event SET status = 'done', finished_at = ? WHERE seq = ?", [
+      finishedAt,
+      seq,
+    ]);
+  }
+
   /** Stores what the agent said when it finished, as JSON text. */
   async setRemark(seq: number, column: 'result' | 'reason', json: string | null): Promise<void> {
     await this.#tx.put(`UPDATE event SET ${column} = ? WHERE seq = ?`, [json, seq]);
@@ -318,22 +340,36 @@ export class EventRepository {
     if (!oldest || oldest.receivedAt >= beforeIso) return { count: 0, blobs: [] };
     const end = await firstSeqSince(this.#tx, 'event', 'received_at', beforeIso);
     const upTo = Math.min(end - 1, oldest.seq + limit - 1);
-    const range: SqlValue[] = [oldest.seq, upTo];
-    const blobs = await this.#tx.all(
-      `SELECT blob FROM event_content WHERE seq BETWEEN ?1 AND ?2 AND blob IS NOT NULL
-       UNION ALL SELECT digest AS blob FROM event_file WHERE event_seq BETWEEN ?1 AND ?2`,
-      range,
-    );
-    await this.#tx.put('DELETE FROM event_file WHERE event_seq BETWEEN ? AND ?', range);
-    const count = await this.#tx.run(
-      `UPDATE event_content SET kind = NULL, body = NULL, blob = NULL,
-         headers = CASE (SELECT channel FROM event e WHERE e.seq = event_content.seq) WHEN 'email' THEN '{}' ELSE headers END
-       WHERE seq BETWEEN ? AND ?`,
-      range,
-    );
+    const purged = await this.#purgeRange(oldest.seq, upTo);
     await this.#tx.put(
       "INSERT INTO meta (name, value) VALUES ('purged_seq', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
       [upTo],
+    );
+    return purged;
+  }
+
+  /** Deletes the payload of one event that isn't parked any more; returns the blobs it named. */
+  async purgeAt(seq: number): Promise<string[]> {
+    return (await this.#purgeRange(seq, seq)).blobs;
+  }
+
+  async #purgeRange(first: number, last: number): Promise<{ count: number; blobs: string[] }> {
+    const range: SqlValue[] = [first, last];
+    const free = 'NOT IN (SELECT seq FROM park WHERE seq BETWEEN ?1 AND ?2)';
+    const blobs = await this.#tx.all(
+      `SELECT blob FROM event_content WHERE seq BETWEEN ?1 AND ?2 AND seq ${free} AND blob IS NOT NULL
+       UNION ALL SELECT digest AS blob FROM event_file WHERE event_seq BETWEEN ?1 AND ?2 AND event_seq ${free}`,
+      range,
+    );
+    await this.#tx.put(
+      `DELETE FROM event_file WHERE event_seq BETWEEN ?1 AND ?2 AND event_seq ${free}`,
+      range,
+    );
+    const count = await this.#tx.run(
+      `UPDATE event_content SET kind = NULL, body = NULL, blob = NULL,
+         headers = CASE (SELECT channel FROM event e WHERE e.seq = event_content.seq) WHEN 'email' THEN '{}' ELSE headers END
+       WHERE seq BETWEEN ?1 AND ?2 AND seq ${free}`,
+      range,
     );
     return { count, blobs: blobs.map((row) => String(row['blob'])) };
   }

@@ -16,6 +16,7 @@ import { KvRepository } from './kv.ts';
 import { LedgerRepository } from './ledger.ts';
 import { MetaRepository } from './meta.ts';
 import { NoticeRepository } from './notices.ts';
+import { ParkRepository } from './parks.ts';
 import { PolicyRepository } from './policies.ts';
 import { RequestRepository } from './requests.ts';
 import { RouteRepository } from './routes.ts';
@@ -46,6 +47,7 @@ export class Repositories {
   #requests: RequestRepository | undefined;
   #channels: ChannelRepository | undefined;
   #notices: NoticeRepository | undefined;
+  #parks: ParkRepository | undefined;
   #policies: PolicyRepository | undefined;
   #routes: RouteRepository | undefined;
   #deliveries: DeliveryRepository | undefined;
@@ -120,6 +122,10 @@ export class Repositories {
 
   get notices(): NoticeRepository {
     return (this.#notices ??= new NoticeRepository(this.#tx));
+  }
+
+  get parks(): ParkRepository {
+    return (this.#parks ??= new ParkRepository(this.#tx));
   }
 
   get policies(): PolicyRepository {

@@ -37,6 +37,12 @@ export interface RequestRow extends Row {
   expires_at: number;
   decided_at: number | null;
   redeemed_at: number | null;
+  /** The event the question is about. */
+  event_id: string | null;
+  /** The exact values that were shown, as canonical JSON. */
+  bind: string | null;
+  /** Tells two questions of an event apart. */
+  identity: string | null;
 }
 
 const NAMES = [
@@ -68,6 +74,9 @@ const NAMES = [
   'expires_at',
   'decided_at',
   'redeemed_at',
+  'event_id',
+  'bind',
+  'identity',
 ] as const;
 const COLUMNS = NAMES.join(', ');
 const INSERT = `INSERT INTO request (${COLUMNS}) VALUES (${NAMES.map(() => '?').join(', ')})`;
@@ -103,6 +112,22 @@ export class RequestRepository {
       `SELECT ${COLUMNS} FROM request WHERE key_id = ? AND kind = ? AND subject = ? AND status = 'pending' AND expires_at > ?
        ORDER BY id DESC LIMIT 1`,
       [same.keyId, same.kind, same.subject, now],
+    );
+  }
+
+  /** The newest question of an event with this identity, however it stands. */
+  findQuestion(eventId: string, identity: string): Promise<RequestRow | undefined> {
+    return this.#tx.get<RequestRow>(
+      `SELECT ${COLUMNS} FROM request WHERE event_id = ? AND identity = ? ORDER BY id DESC LIMIT 1`,
+      [eventId, identity],
+    );
+  }
+
+  /** The open questions of an event, oldest first. */
+  pendingOf(eventId: string, now: number): Promise<RequestRow[]> {
+    return this.#tx.all<RequestRow>(
+      `SELECT ${COLUMNS} FROM request WHERE event_id = ? AND status = 'pending' AND expires_at > ? ORDER BY id`,
+      [eventId, now],
     );
   }
 

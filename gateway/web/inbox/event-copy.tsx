@@ -13,6 +13,7 @@ const STATUSES: Readonly<Record<EventStatus, readonly [text: string, tone: Tone]
   failed: ['Failed', 'warn'],
   dead: ['Dead', 'bad'],
   done: ['Done', 'good'],
+  waiting: ['Waiting', 'warn'],
 };
 
 /** What a status means, for the reader. */
@@ -22,6 +23,7 @@ export const STATUS_LINES: Readonly<Record<EventStatus, string>> = {
   failed: 'It was given back, and waits for the next try.',
   dead: 'It was given up. Nobody works on it until it is put back.',
   done: 'An agent has finished it.',
+  waiting: 'An agent parked it until an answer comes.',
 };
 
 export function EventStatusChip({ status }: { readonly status: EventStatus }): JSX.Element {

@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { eventSchema } from '../../kernel/envelope.ts';
+import { ledgerEntry } from '../../operations/ledger/query.ts';
+import { requestRecord } from '../../operations/request/record.ts';
 
 /** A JSON Schema (2020-12) of a tool. */
 export interface ObjectSchema {
@@ -9,11 +11,31 @@ export interface ObjectSchema {
 
 type Schema = Record<string, unknown>;
 
-/** The fields of an event that agents need; answers contain the others too, without declaring them. */
-const EVENT_FIELDS_SHOWN = new Set(['id', 'type', 'payload', 'trust', 'status']);
-const EVENT_FIELDS_HIDDEN = new Set(
-  Object.keys(eventSchema.shape).filter((name) => !EVENT_FIELDS_SHOWN.has(name)),
-);
+/** A record and what an agent needs of it to go on; its other fields come with the answer, undeclared. */
+interface Shortened {
+  /** Fields that only this record has. */
+  readonly marks: readonly string[];
+  readonly fields: readonly string[];
+  readonly shown: readonly string[];
+}
+
+const SHORTENED: readonly Shortened[] = [
+  {
+    marks: ['trust', 'payload'],
+    fields: Object.keys(eventSchema.shape),
+    shown: ['id', 'type', 'payload', 'trust', 'status'],
+  },
+  {
+    marks: ['requested_by', 'notified'],
+    fields: Object.keys(requestRecord.shape),
+    shown: ['request_id', 'status', 'summary', 'decision', 'comment', 'hint', 'expires_at'],
+  },
+  {
+    marks: ['prev_hash', 'hash'],
+    fields: Object.keys(ledgerEntry.shape),
+    shown: ['seq', 'at', 'op', 'agent', 'subject', 'outcome'],
+  },
+];
 
 /** The schema of a tool's arguments: fields with defaults stay optional, and unknown fields are refused. */
 export function inputSchema(schema: z.ZodObject): ObjectSchema {
@@ -25,7 +47,7 @@ export function inputSchema(schema: z.ZodObject): ObjectSchema {
  * when we add fields. It omits `required` and descriptions, which would cost a tenth of the whole list.
  */
 export function outputSchema(schema: z.ZodType): ObjectSchema {
-  return asObject(lean(opened(jsonSchemaOf(schema, 'output'))));
+  return asObject(lean(opened(jsonSchemaOf(schema, 'output'), 0)));
 }
 
 /** A custom schema has only the keywords in its metadata. */
@@ -77,18 +99,28 @@ const STRUCTURE = new Set([
   'additionalProperties',
 ]);
 
-function opened(schema: Schema): Schema {
+/** Objects below this level are declared without their members. */
+const DEPTH_SHOWN = 1;
+
+function opened(schema: Schema, depth: number): Schema {
+  if (depth > DEPTH_SHOWN && schema['type'] === 'object') return { type: 'object' };
   const rest = Object.fromEntries(
     Object.entries(schema).filter(([keyword, value]) => STRUCTURE.has(keyword) && value !== false),
   );
   if ('enum' in rest || 'const' in rest) delete rest['type'];
   const { items, properties } = rest;
   if (isSchema(items) && 'enum' in items) rest['items'] = { type: 'string' };
-  if (isSchema(properties) && 'trust' in properties && 'payload' in properties) {
-    const shown = Object.entries(properties).filter(([name]) => !EVENT_FIELDS_HIDDEN.has(name));
-    rest['properties'] = Object.fromEntries(shown);
-  }
-  return mapChildren(rest, opened);
+  if (isSchema(properties)) rest['properties'] = shortened(properties);
+  const below = schema['type'] === 'object' ? depth + 1 : depth;
+  return mapChildren(rest, (child) => opened(child, below));
+}
+
+function shortened(properties: Schema): Schema {
+  const record = SHORTENED.find(({ marks }) => marks.every((name) => name in properties));
+  if (!record) return properties;
+  const hidden = record.fields.filter((name) => !record.shown.includes(name));
+  const shown = Object.entries(properties).filter(([name]) => !hidden.includes(name));
+  return Object.fromEntries(shown);
 }
 
 function mapChildren(schema: Schema, change: (child: Schema) => Schema): Schema {

@@ -4,10 +4,15 @@ import { ACTION_MAX_CHARS, DETAILS_MAX_CHARS, SUMMARY_MAX_CHARS } from '../../li
 import { defineOperation } from '../../kernel/operation.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import { label } from '../fields.ts';
-import { askingFields, options, optionalProse } from '../request/fields.ts';
-import { judge, openRequest } from '../request/open.ts';
-import { requestAnswer, toAnswer } from '../request/record.ts';
-import { waitForDecision } from '../request/wait.ts';
+import {
+  addresseesOf,
+  askingFields,
+  boundValues,
+  options,
+  optionalProse,
+} from '../request/fields.ts';
+import { judge } from '../request/open.ts';
+import { answerInTime, askAnswer, askQuestion, eventFields } from '../request/question.ts';
 
 export const askApproval = defineOperation({
   name: 'ask_approval',
@@ -26,10 +31,18 @@ export const askApproval = defineOperation({
     risk: z.enum(['low', 'medium', 'high']).default('medium').describe('Policies match on it.'),
     amount: z.number().optional().describe('Policies match on it.'),
     options: options.describe('Choices besides approve and deny, up to 5.'),
+    bind: boundValues,
     ...askingFields,
+    ...eventFields,
   }),
-  output: requestAnswer,
+  output: askAnswer,
   errors: [
+    'NOT_FOUND',
+    'SCOPE_MISSING',
+    'EVENT_NOT_CLAIMABLE',
+    'EVENT_ROUTED',
+    'LEASE_NOT_HELD',
+    'LEASE_EXPIRED',
     'DETAILS_REQUIRED',
     'CHANNEL_NOT_VERIFIED',
     'TOO_MANY_PENDING_REQUESTS',
@@ -37,6 +50,7 @@ export const askApproval = defineOperation({
     'CALLBACK_URL_REJECTED',
   ],
   effect: 'write',
+  exact: 'bind',
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/requests' },
   mcp: { title: 'Ask for approval', openWorld: true },
@@ -55,27 +69,26 @@ export const askApproval = defineOperation({
     if (risk === 'high' && details.trim() === '') throw new ServiceError('DETAILS_REQUIRED');
     if (callback_url !== undefined) await callbacks.check(callback_url);
   },
-  commit: async (context, input) => {
-    const { action, summary, details, amount, risk, expires_in, wait_seconds: _, ...rest } = input;
-    const judgement = await judge(context, {
-      tool: 'ask_approval',
-      action,
-      amount: amount ?? null,
-      risk,
-      recipientDomains: null,
-    });
+  commit: (context, input) => {
+    const { action, summary, details, amount, risk, bind, options: choices } = input;
     const asked = { action, summary, details, amount, risk };
-    const subject = canonicalJson({ ...asked, options: rest.options });
     const draft = {
       kind: 'approval',
-      subject,
+      subject: canonicalJson({ ...asked, options: choices, bind }),
       ...asked,
-      expiresInMs: expires_in,
-      ...rest,
+      bind,
+      options: choices,
+      ...addresseesOf(input),
     } as const;
-    const row = await openRequest(context, draft, judgement);
-    return toAnswer(row, context.now);
+    return askQuestion(context, input, draft, () =>
+      judge(context, {
+        tool: 'ask_approval',
+        action,
+        amount: amount ?? null,
+        risk,
+        recipientDomains: null,
+      }),
+    );
   },
-  wait: async (context, { wait_seconds }, { request_id }) =>
-    toAnswer(await waitForDecision(context, request_id, wait_seconds), context.now),
+  wait: (context, input, asked) => answerInTime(context, input, asked),
 });

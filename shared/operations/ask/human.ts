@@ -2,10 +2,9 @@ import * as z from 'zod';
 import { QUESTION_MAX_CHARS } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
-import { askingFields, options, prose } from '../request/fields.ts';
-import { openRequest, personDecides } from '../request/open.ts';
-import { requestAnswer, toAnswer } from '../request/record.ts';
-import { waitForDecision } from '../request/wait.ts';
+import { addresseesOf, askingFields, options, prose } from '../request/fields.ts';
+import { personDecides } from '../request/open.ts';
+import { answerInTime, askAnswer, askQuestion, eventFields } from '../request/question.ts';
 
 export const askHuman = defineOperation({
   name: 'ask_human',
@@ -17,9 +16,16 @@ export const askHuman = defineOperation({
     question: prose(QUESTION_MAX_CHARS).describe('The question; several lines are fine.'),
     options: options.describe('Answers to choose from, up to 5.'),
     ...askingFields,
+    ...eventFields,
   }),
-  output: requestAnswer,
+  output: askAnswer,
   errors: [
+    'NOT_FOUND',
+    'SCOPE_MISSING',
+    'EVENT_NOT_CLAIMABLE',
+    'EVENT_ROUTED',
+    'LEASE_NOT_HELD',
+    'LEASE_EXPIRED',
     'CHANNEL_NOT_VERIFIED',
     'TOO_MANY_PENDING_REQUESTS',
     'CALLBACK_SECRET_MISSING',
@@ -43,20 +49,18 @@ export const askHuman = defineOperation({
   prepare: async ({ callbacks }, { callback_url }) => {
     if (callback_url !== undefined) await callbacks.check(callback_url);
   },
-  commit: async (context, input) => {
-    const { question, expires_in, wait_seconds: _, ...rest } = input;
+  commit: (context, input) => {
+    const { question, options: choices } = input;
     const draft = {
       kind: 'question',
-      subject: canonicalJson({ question, options: rest.options }),
+      subject: canonicalJson({ question, options: choices }),
       summary: question,
       question,
-      expiresInMs: expires_in,
-      ...rest,
+      options: choices,
+      ...addresseesOf(input),
     } as const;
     // No policy condition applies to a question.
-    const row = await openRequest(context, draft, await personDecides(context));
-    return toAnswer(row, context.now);
+    return askQuestion(context, input, draft, () => personDecides(context));
   },
-  wait: async (context, { wait_seconds }, { request_id }) =>
-    toAnswer(await waitForDecision(context, request_id, wait_seconds), context.now),
+  wait: (context, input, asked) => answerInTime(context, input, asked),
 });

@@ -1,4 +1,5 @@
-import { resolveRequest, type DecidingContext, type Ending } from '../request/resolve.ts';
+import type { ApprovalContext } from '../../kernel/context.ts';
+import { resolveRequest, type Ending } from '../request/resolve.ts';
 import { removeChannel } from './removal.ts';
 
 const WITHDRAWN: Ending = {
@@ -10,7 +11,7 @@ const WITHDRAWN: Ending = {
 };
 
 /** Removes a channel. If the owner hasn't approved it yet, withdraws that request too. */
-export async function withdrawChannel(context: DecidingContext, channelId: string): Promise<void> {
+export async function withdrawChannel(context: ApprovalContext, channelId: string): Promise<void> {
   const { store, now } = context;
   const asked = (await store.requests.pending(now)).find(
     ({ kind, subject }) => kind === 'channel' && subject === channelId,

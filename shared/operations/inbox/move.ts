@@ -4,6 +4,8 @@ import { notFound, ServiceError } from '../../lib/errors.ts';
 import { effective, type EventQueueRow, type EventStateCode } from '../../rules/event-state.ts';
 import type { EventRow } from '../../store/events.ts';
 import { queueRow } from '../../kernel/queue-row.ts';
+import { eventEnded } from './ended.ts';
+import { recordResumed } from './wake.ts';
 
 type Verdict<V> = ({ ok: true; next: EventQueueRow } & V) | { ok: false; code: EventStateCode };
 
@@ -23,10 +25,14 @@ export async function moveEvent<V>(
   if (row.status === 'claimed' && current.status !== 'claimed') {
     await context.recordService('lease.expired', row.id);
   }
+  if (row.status === 'waiting' && current.status === 'pending') {
+    await recordResumed(context, row, 'time');
+  }
   const { status, due_at } = verdict.next;
   if (due_at !== null) context.emit({ kind: 'due', at: due_at });
   const closed = status === 'done' || status === 'dead';
   const finishedAt = closed ? (row.finished_at ?? isoTime(now)) : null;
   await store.events.setQueue(row.seq, verdict.next, finishedAt);
+  if (closed && row.status !== status) await eventEnded(context, row, status);
   return { row, verdict };
 }

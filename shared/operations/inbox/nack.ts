@@ -1,32 +1,49 @@
 import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
+import type { WriteContext } from '../../kernel/context.ts';
 import { NACK_REASON_MAX_BYTES } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { nack } from '../../rules/event-state.ts';
+import { giveBack, nack } from '../../rules/event-state.ts';
 import { cutUtf8 } from '../../lib/text.ts';
 import { eventId, leaseId } from '../fields.ts';
 import { moveEvent } from './move.ts';
+import { parkedEvent, parkEvent, parkState } from './park.ts';
+import { NOW, until } from './until.ts';
 
 export const inboxNack = defineOperation({
   name: 'inbox_nack',
   summary: 'Return a claimed event to the queue.',
   description:
-    "The event returns to the queue after 30 s, 1, 2, then 4 minutes; the fifth failure makes it dead. With retry false it's dead at once.",
+    "The event returns to the queue after 30 s, 1, 2, then 4 minutes; the fifth failure makes it dead. With retry false it's dead at once. With until the event waits, which is no failure; the next claim returns the answers as `resumed`.",
   scope: 'inbox:write',
-  input: z.strictObject({
-    event_id: eventId,
-    lease_id: leaseId,
-    reason: z.string().min(1).describe('Why; cut to 1 KB when stored.'),
-    retry: z.boolean().default(true).describe('False: give up now.'),
-  }),
+  input: z
+    .strictObject({
+      event_id: eventId,
+      lease_id: leaseId,
+      reason: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('Why; cut to 1 KB when stored. Required without until.'),
+      retry: z.boolean().default(true).describe('False: give up now.'),
+      until,
+      any: z.boolean().default(false).describe('Wake at the first that ends, not when all have.'),
+      state: parkState,
+    })
+    .refine(({ reason, until: parked }) => reason !== undefined || parked !== undefined, {
+      path: ['reason'],
+      error: 'Required.',
+    }),
   output: z.object({
     event_id: z.string(),
-    status: z.enum(['failed', 'dead']),
+    ...parkedEvent.partial().shape,
+    status: z.enum(['failed', 'dead', 'waiting', 'pending']),
     attempts: z.int(),
     retry_at: z.string().nullable(),
   }),
   errors: ['NOT_FOUND', 'EVENT_NOT_CLAIMABLE', 'EVENT_ROUTED', 'LEASE_NOT_HELD', 'LEASE_EXPIRED'],
   effect: 'write',
+  exact: 'state',
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/inbox/nack' },
   mcp: { title: 'Give an event back' },
@@ -35,24 +52,57 @@ export const inboxNack = defineOperation({
     examples: [
       'inbox nack evt_01j9z3k4m5n6p7q8r9s0t1v2w3 --reason "payment provider is down"',
       'inbox nack evt_01j9z3k4m5n6p7q8r9s0t1v2w3 --reason "not for us" --retry false',
+      'inbox nack evt_01j9z3k4m5n6p7q8r9s0t1v2w3 --until +2h',
     ],
   },
   subject: (input) => input.event_id,
   example: { event_id: 'evt_01j9z3k4m5n6p7q8r9s0t1v2w3', reason: 'provider is down' },
 }).write({
-  commit: async (context, { event_id, lease_id, reason, retry }) => {
-    const { caller, store, now } = context;
-    const { row, verdict } = await moveEvent(context, event_id, (queued) =>
-      nack(queued, { now, keyId: caller.keyId, leaseId: lease_id, retry }),
-    );
-    const stored = JSON.stringify(cutUtf8(reason, NACK_REASON_MAX_BYTES));
-    await store.events.setRemark(row.seq, 'reason', stored);
-    const { status, attempts, due_at } = verdict.next;
-    return {
-      event_id,
-      status: status === 'dead' ? ('dead' as const) : ('failed' as const),
-      attempts,
-      retry_at: due_at === null ? null : isoTime(due_at),
-    };
+  commit: async (context, input) => {
+    if (input.until === undefined) return fail(context, input);
+    const { event_id: eventId, lease_id: leaseId, until: conditions, any, state } = input;
+    if (conditions.length === 1 && conditions[0] === NOW) return release(context, eventId, leaseId);
+    const call = { eventId, leaseId, until: conditions, wakesOnAny: any, state };
+    return { event_id: eventId, ...(await parkEvent(context, call)), retry_at: null };
   },
 });
+
+/** A failure, which counts. */
+async function fail(
+  context: WriteContext,
+  {
+    event_id,
+    lease_id,
+    reason = '',
+    retry,
+  }: {
+    readonly event_id: string;
+    readonly lease_id?: string | undefined;
+    readonly reason?: string | undefined;
+    readonly retry: boolean;
+  },
+) {
+  const { caller, store, now } = context;
+  const { row, verdict } = await moveEvent(context, event_id, (queued) =>
+    nack(queued, { now, keyId: caller.keyId, leaseId: lease_id, retry }),
+  );
+  const stored = JSON.stringify(cutUtf8(reason, NACK_REASON_MAX_BYTES));
+  await store.events.setRemark(row.seq, 'reason', stored);
+  const { status, attempts, due_at } = verdict.next;
+  return {
+    event_id,
+    status: status === 'dead' ? ('dead' as const) : ('failed' as const),
+    attempts,
+    retry_at: due_at === null ? null : isoTime(due_at),
+  };
+}
+
+async function release(context: WriteContext, eventId: string, leaseId: string | undefined) {
+  const { caller, now, emit } = context;
+  const { row, verdict } = await moveEvent(context, eventId, (queued) =>
+    giveBack(queued, { now, keyId: caller.keyId, leaseId }),
+  );
+  emit({ kind: 'event_ready', source: row.source, type: row.type });
+  const { attempts } = verdict.next;
+  return { event_id: eventId, status: 'pending' as const, attempts, retry_at: null };
+}

@@ -3,11 +3,13 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { effective, requeue } from '../../rules/event-state.ts';
 import { eventId } from '../fields.ts';
 import { moveEvent } from './move.ts';
+import { recordResumed } from './wake.ts';
 
 export const inboxRequeue = defineOperation({
   name: 'inbox_requeue',
-  summary: 'Put a dead event back in the queue.',
-  description: 'The event is pending again at once, with its attempts reset to zero.',
+  summary: 'Put a dead or waiting event back in the queue.',
+  description:
+    'The event is pending again at once, with its attempts reset to zero. A question it waited for stays open.',
   scope: 'inbox:write',
   input: z.strictObject({ event_id: eventId }),
   output: z.object({ event_id: z.string(), status: z.literal('pending') }),
@@ -27,6 +29,7 @@ export const inboxRequeue = defineOperation({
     const { row } = await moveEvent(context, event_id, (queued) =>
       requeue(effective(queued, context.now)),
     );
+    if (row.status === 'waiting') await recordResumed(context, row, 'hand');
     context.emit({ kind: 'event_ready', source: row.source, type: row.type });
     return { event_id, status: 'pending' as const };
   },

@@ -5,6 +5,24 @@ import { isoInstant, label } from '../fields.ts';
 
 const exact = label(255).optional();
 
+/** An entry as callers see it. */
+export const ledgerEntry = z.object({
+  seq: z.int(),
+  at: z.string(),
+  op: z.string(),
+  agent: z.string().nullable(),
+  platform: z.string().nullable(),
+  key_id: z.string().nullable(),
+  subject: z.string().nullable(),
+  request_id: z.string().nullable(),
+  outcome: z.enum(['ok', 'error']),
+  code: z.string().nullable(),
+  input_digest: z.string().nullable(),
+  result_digest: z.string().nullable(),
+  prev_hash: z.string(),
+  hash: z.string(),
+});
+
 export const ledgerQuery = defineOperation({
   name: 'ledger_query',
   summary: 'Read the ledger, newest first.',
@@ -27,24 +45,7 @@ export const ledgerQuery = defineOperation({
     cursor: z.int().min(1).optional().describe('The next_cursor from the previous page.'),
   }),
   output: z.object({
-    items: z.array(
-      z.object({
-        seq: z.int(),
-        at: z.string(),
-        op: z.string(),
-        agent: z.string().nullable(),
-        platform: z.string().nullable(),
-        key_id: z.string().nullable(),
-        subject: z.string().nullable(),
-        request_id: z.string().nullable(),
-        outcome: z.enum(['ok', 'error']),
-        code: z.string().nullable(),
-        input_digest: z.string().nullable(),
-        result_digest: z.string().nullable(),
-        prev_hash: z.string(),
-        hash: z.string(),
-      }),
-    ),
+    items: z.array(ledgerEntry),
     next_cursor: z.int().nullable(),
   }),
   errors: [],

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import {
+  BIND_MAX_BYTES,
   CALLBACK_URL_MAX_CHARS,
   CHANNELS_MAX,
   OPTION_MAX_CHARS,
@@ -11,6 +12,7 @@ import {
   WAIT_MAX_SECONDS,
 } from '../../lib/limits.ts';
 import { hasControl } from '../../lib/text.ts';
+import { canonicalJson } from '../../rules/canonical-json.ts';
 import { label } from '../fields.ts';
 
 // Fields that all asking operations share (spec section 4.8).
@@ -102,3 +104,31 @@ export const askingFields = {
   state_ref: stateRef,
   callback_url: callbackUrl,
 };
+
+/** The same, as a draft has them. */
+export function addresseesOf({
+  expires_in: expiresInMs,
+  approvers: asked,
+  state_ref,
+  callback_url,
+}: {
+  readonly expires_in?: number | undefined;
+  readonly approvers?: readonly string[] | undefined;
+  readonly state_ref?: string | undefined;
+  readonly callback_url?: string | undefined;
+}) {
+  return { expiresInMs, approvers: asked, state_ref, callback_url };
+}
+
+/** What an approval binds, as canonical JSON. */
+export const boundValues = z
+  .unknown()
+  .transform((value, context) => {
+    if (value === undefined) return undefined;
+    const text = canonicalJson(value);
+    if (Buffer.byteLength(text) <= BIND_MAX_BYTES) return text;
+    context.issues.push({ code: 'custom', input: value, message: 'At most 4 KB serialized.' });
+    return z.NEVER;
+  })
+  .optional()
+  .describe('The exact values to act on, up to 4 KB: people see them.');

@@ -28,6 +28,11 @@ export interface RequestDraft {
   readonly state_ref?: string | undefined;
   readonly callback_url?: string | undefined;
   readonly expiresInMs?: number | undefined;
+  /** The event that the question is about. */
+  readonly eventId?: string | undefined;
+  /** The exact values that people are shown, as canonical JSON. */
+  readonly bind?: string | undefined;
+  readonly identity?: string | undefined;
 }
 
 /** A verdict and the version of the policy that gave it. */
@@ -69,7 +74,8 @@ export async function openRequest(
       await notify(context, { kind: 'tell', channelId, requestId: row.id });
     }
   }
-  await announceEnd(context, row);
+  // The caller has the answer.
+  await announceEnd(context, row, { isDone: true });
   return row;
 }
 
@@ -125,6 +131,9 @@ function rowOf(context: WriteContext, draft: RequestDraft, judgement: Judgement)
       rule: judgement.rule?.id ?? null,
       state_ref: draft.state_ref ?? null,
       callback_url: draft.callback_url ?? null,
+      event_id: draft.eventId ?? null,
+      bind: draft.bind ?? null,
+      identity: draft.identity ?? null,
       expires_at: now + (draft.expiresInMs ?? REQUEST_DEFAULT_MS),
     },
     now,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
+import { parseExact } from '../../lib/exact-json.ts';
 import { REQUEST_POLL_SECONDS } from '../../lib/limits.ts';
 import {
   effectiveRequestStatus,
@@ -49,6 +50,8 @@ export const requestRecord = z.object({
   rule: z.string().nullable(),
   state_ref: z.string().nullable(),
   callback_url: z.string().nullable(),
+  event_id: z.string().nullable(),
+  bind: z.unknown(),
 });
 
 export type RequestRecord = z.output<typeof requestRecord>;
@@ -93,6 +96,8 @@ export async function toRecord(
     rule: row.rule,
     state_ref: row.state_ref,
     callback_url: row.callback_url,
+    event_id: row.event_id,
+    bind: row.bind === null ? null : parseExact(row.bind),
   };
 }
 

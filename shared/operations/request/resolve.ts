@@ -5,20 +5,16 @@ import type { RequestRow } from '../../store/requests.ts';
 import { removeChannel } from '../channel/removal.ts';
 import { settleMail } from '../email/settle.ts';
 import { applyPolicy, isSuperseded } from '../policy/proposal.ts';
+import { wakeWaiting } from '../inbox/wake.ts';
 import { notifyOver } from './notify.ts';
 import { toRecord } from './record.ts';
-
-/**
- * What ending a request needs. The ledger keeps a digest of the result, so nobody can change the row later unnoticed.
- */
-export interface DecidingContext extends ApprovalContext {
-  readonly recordService: (op: string, subject: string, about?: unknown) => Promise<void>;
-}
 
 export interface Ending extends Resolution {
   /** `channel:<id>`; null if no person decided. */
   readonly decidedBy: string | null;
   readonly hint?: string;
+  /** The agent, or the end of its event, took the question back. */
+  readonly isWithdrawn?: boolean;
 }
 
 const SUPERSEDED: Pick<Ending, 'status' | 'decision' | 'hint'> = {
@@ -33,37 +29,44 @@ const SUPERSEDED: Pick<Ending, 'status' | 'decision' | 'hint'> = {
  * messages lose their buttons, and the event goes out.
  */
 export async function resolveRequest(
-  context: DecidingContext,
+  context: ApprovalContext,
   request: RequestRow,
   how: Ending,
 ): Promise<boolean> {
   const { store, now, recordService, emit } = context;
   const late = request.kind === 'policy' && how.status === 'approved';
   const end = late && (await isSuperseded(context, request)) ? { ...how, ...SUPERSEDED } : how;
-  const { status, decision, comment, decidedBy, hint = null } = end;
-  const isExpiry = status === 'expired';
+  const { status, decision, comment, decidedBy, hint = null, isWithdrawn = false } = end;
+  const isExpiry = status === 'expired' && !isWithdrawn;
   // A request ends when it expires, even if we record that later.
   const at = isExpiry ? request.expires_at : now;
   const ending = { status, decision, comment, hint, decidedBy, at };
   if (!(await store.requests.end(request.id, ending))) return false;
   const told = { decision, comment, hint, decided_by: decidedBy };
   const about = { request_id: request.id, status, ...told };
-  await recordService(isExpiry ? 'request.expired' : 'request.decided', request.id, about);
+  const op = isExpiry ? 'expired' : isWithdrawn ? 'withdrawn' : 'decided';
+  await recordService(`request.${op}`, request.id, about);
   const ended: RequestRow = { ...request, status, ...told, decided_at: at };
   await applyDecision(context, ended);
   await closeNotices(context, ended);
-  await announceEnd(context, ended);
+  const woke = await wakeWaiting(context, ended.id, status);
+  await announceEnd(context, ended, { isDone: woke || isWithdrawn });
   emit({ kind: 'request_ended', id: request.id });
   return true;
 }
 
-/** Reports the result to the inbox and to the request's callback. */
-export async function announceEnd(context: ApprovalContext, request: RequestRow): Promise<void> {
+/** Reports the result to the inbox and to the request's callback. `isDone`: somebody has the answer already. */
+export async function announceEnd(
+  context: ApprovalContext,
+  request: RequestRow,
+  { isDone }: { readonly isDone: boolean },
+): Promise<void> {
   const { callback_url: url, id: requestId } = request;
   await context.writeEvent({
     type: 'request.resolved',
     payload: await toRecord(context.store, request, context.now),
     callback: url === null ? null : { url, requestId },
+    isDone,
   });
 }
 

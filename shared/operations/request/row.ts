@@ -38,6 +38,9 @@ export function pendingRequest(
     expires_at: now + REQUEST_DEFAULT_MS,
     decided_at: null,
     redeemed_at: null,
+    event_id: null,
+    bind: null,
+    identity: null,
     ...given,
   };
 }

@@ -1,0 +1,105 @@
+import * as z from 'zod';
+import { isoTime } from '../../lib/clock.ts';
+import type { WriteContext } from '../../kernel/context.ts';
+import { stringifyExact } from '../../lib/exact-json.ts';
+import { shownCondition } from '../../kernel/envelope.ts';
+import { PARK_STATE_MAX_BYTES } from '../../lib/limits.ts';
+import { nack, park } from '../../rules/event-state.ts';
+import { judgePark, PARKS_MAX, wakesAt } from '../../rules/park.ts';
+import type { EventRow } from '../../store/events.ts';
+import type { ParkRow } from '../../store/parks.ts';
+import { withdrawQuestionsOf } from '../request/withdrawal.ts';
+import { moveEvent } from './move.ts';
+import { conditionsOf } from './until.ts';
+import { saveResumed } from './wake.ts';
+
+/** What the agent leaves for its next run, as JSON text. */
+export const parkState = z
+  .unknown()
+  .transform((value) => stringifyExact(value))
+  .refine((text) => Buffer.byteLength(text) <= PARK_STATE_MAX_BYTES, {
+    error: 'At most 16 KB serialized.',
+  })
+  .optional()
+  .describe('JSON for the next claim, up to 16 KB.');
+
+/** Where a parked event stands. */
+export const parkedEvent = z.object({
+  status: z.enum(['waiting', 'pending', 'dead']),
+  attempts: z.int(),
+  parks: z.int(),
+  waiting_for: z.array(z.object({ id: z.string(), status: z.string(), expires_at: z.string() })),
+  wakes_at: z.string(),
+});
+
+interface ParkCall {
+  readonly eventId: string;
+  readonly leaseId: string | undefined;
+  readonly until: readonly string[];
+  readonly wakesOnAny: boolean;
+  /** JSON text. */
+  readonly state: string | undefined;
+}
+
+/**
+ * Gives a claimed event back until what it waits for ends; at once where that has ended. Parking is no failure, but the
+ * 26th park makes the event dead. VALIDATION_FAILED names the condition that can't be waited for.
+ */
+export async function parkEvent(
+  context: WriteContext,
+  call: ParkCall,
+): Promise<z.output<typeof parkedEvent>> {
+  const { caller, now } = context;
+  const { eventId, leaseId, wakesOnAny } = call;
+  const conditions = await conditionsOf(context, eventId, call.until);
+  const parks = (await parksOf(context, eventId)) + 1;
+  const isTooMany = parks > PARKS_MAX;
+  const verdict = judgePark({ conditions, wakesOnAny }, now);
+  const lease = { now, keyId: caller.keyId, leaseId };
+  const { row, verdict: moved } = await moveEvent(context, eventId, (queued) =>
+    isTooMany ? nack(queued, { ...lease, retry: false }) : park(queued, { ...lease, verdict }),
+  );
+  const because = verdict.wakes ? verdict.because : null;
+  const parked: ParkRow = {
+    conditions,
+    wakesOnAny,
+    parks,
+    parkedAt: isoTime(now),
+    state: call.state ?? null,
+    because,
+  };
+  if (isTooMany) await refuseMore(context, row);
+  else await keepPark(context, row, parked);
+  return {
+    status: isTooMany ? 'dead' : because === null ? 'waiting' : 'pending',
+    attempts: moved.next.attempts,
+    parks,
+    waiting_for: conditions.map(shownCondition),
+    wakes_at: isoTime(wakesAt(parked)),
+  };
+}
+
+async function parksOf({ store }: WriteContext, eventId: string): Promise<number> {
+  const row = await store.events.find(eventId);
+  const last = row && (await store.parks.find(row.seq));
+  return last?.parks ?? 0;
+}
+
+async function refuseMore({ store }: WriteContext, row: EventRow): Promise<void> {
+  await store.events.setRemark(row.seq, 'reason', `"The event was parked ${PARKS_MAX} times."`);
+}
+
+async function keepPark(context: WriteContext, row: EventRow, parked: ParkRow): Promise<void> {
+  const { store, recordService, emit } = context;
+  const waitsFor = parked.conditions.map(({ id }) => id);
+  await store.parks.save(row.seq, parked);
+  await recordService('event.parked', row.id, { until: waitsFor, state: parked.state });
+  if (parked.conditions.some(({ kind }) => kind === 'request')) {
+    const reason = 'its event waits for another answer.';
+    await withdrawQuestionsOf(context, row.id, { except: waitsFor, reason });
+  }
+  emit({ kind: 'inbox_changed' });
+  if (parked.because === null) return;
+  await saveResumed(context, row, parked);
+  emit({ kind: 'event_ready', source: row.source, type: row.type });
+}

@@ -1,0 +1,55 @@
+import * as z from 'zod';
+import { isoTime } from '../../lib/clock.ts';
+import { parseExact } from '../../lib/exact-json.ts';
+import type { Repositories } from '../../store/repositories.ts';
+
+const answer = z.object({
+  request_id: z.string(),
+  status: z.string(),
+  decision: z.string().nullable(),
+  comment: z.string().nullable(),
+  decided_by: z.string().nullable(),
+  decided_at: z.string().nullable(),
+});
+
+/** What the claim of an event that was parked says beside it. */
+export const resumedSchema = z.object({
+  parks: z.int(),
+  because: z.string().describe('What woke it: an id, a time, or `requeued`.'),
+  waited_for: z.array(z.object({ id: z.string(), status: z.string() })),
+  answers: z.array(answer),
+  state: z.unknown(),
+});
+
+/** What woke an event, the answers it waited for, and the state its agent left; null where it was never parked. */
+export async function resumedOf(
+  store: Repositories,
+  seq: number,
+): Promise<z.output<typeof resumedSchema> | null> {
+  const park = await store.parks.find(seq);
+  if (park?.because == null) return null;
+  const { parks, because, conditions, state } = park;
+  const requests = conditions.filter(({ kind }) => kind === 'request');
+  const answers = await Promise.all(requests.map(({ id }) => answerOf(store, id)));
+  return {
+    parks,
+    because,
+    waited_for: conditions.map(({ id, status }) => ({ id, status })),
+    answers: answers.filter((one) => one !== null),
+    state: state === null ? null : parseExact(state),
+  };
+}
+
+async function answerOf(store: Repositories, id: string): Promise<z.output<typeof answer> | null> {
+  const row = await store.requests.find(id);
+  if (!row) return null;
+  const { status, decision, comment, decided_by, decided_at } = row;
+  return {
+    request_id: id,
+    status,
+    decision,
+    comment,
+    decided_by,
+    decided_at: decided_at === null ? null : isoTime(decided_at),
+  };
+}

@@ -1,0 +1,100 @@
+import * as z from 'zod';
+import { isoTime, parseIso } from '../../lib/clock.ts';
+import type { WriteContext } from '../../kernel/context.ts';
+import { invalid } from '../../lib/errors.ts';
+import { queueRow } from '../../kernel/queue-row.ts';
+import { effective } from '../../rules/event-state.ts';
+import { CONDITIONS_MAX, PARK_MAX_MS, PARK_TIME_MAX_MS, type Condition } from '../../rules/park.ts';
+import { effectiveRequestStatus } from '../../rules/request-state.ts';
+
+/** Give the event back at once, as no failure. */
+export const NOW = 'now';
+
+export const until = z
+  .array(z.string().min(1).max(64))
+  .min(1)
+  .max(CONDITIONS_MAX)
+  .optional()
+  .describe('Park it until these end: `req_…`, `evt_…`, `+2h` or a time; or `now`.');
+
+const UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** What an event is to wait for, as it stands. VALIDATION_FAILED names the first that can't be waited for. */
+export async function conditionsOf(
+  context: WriteContext,
+  eventId: string,
+  wanted: readonly string[],
+): Promise<Condition[]> {
+  const conditions: Condition[] = [];
+  for (const [index, text] of wanted.entries()) {
+    const found = await conditionOf(context, eventId, text);
+    const problem = typeof found === 'string' ? found : repeated(conditions, found);
+    if (problem !== null) throw invalid({ path: `until.${index}`, message: problem });
+    if (typeof found !== 'string') conditions.push(found);
+  }
+  return conditions;
+}
+
+function repeated(conditions: readonly Condition[], found: Condition): string | null {
+  return conditions.some(({ id }) => id === found.id) ? 'Name each condition once.' : null;
+}
+
+/** The condition, or why there is none. */
+async function conditionOf(
+  context: WriteContext,
+  eventId: string,
+  text: string,
+): Promise<Condition | string> {
+  if (text.startsWith('req_')) return requestCondition(context, eventId, text);
+  if (text.startsWith('evt_')) return eventCondition(context, eventId, text);
+  if (text === NOW) return '`now` stands alone.';
+  return timeCondition(text, context.now);
+}
+
+async function requestCondition(
+  { store, now }: WriteContext,
+  eventId: string,
+  id: string,
+): Promise<Condition | string> {
+  const row = await store.requests.find(id);
+  if (!row) return 'No such request.';
+  if (row.event_id !== null && row.event_id !== eventId) {
+    return `This request asks about another event, ${row.event_id}.`;
+  }
+  return {
+    id,
+    kind: 'request',
+    status: effectiveRequestStatus(row, now),
+    expires_at: row.expires_at,
+  };
+}
+
+async function eventCondition(
+  { store, now }: WriteContext,
+  eventId: string,
+  id: string,
+): Promise<Condition | string> {
+  if (id === eventId) return "An event can't wait for itself.";
+  const row = await store.events.find(id);
+  if (!row) return 'No such event.';
+  const { status } = effective(queueRow(row), now);
+  const isOver = status === 'done' || status === 'dead';
+  return {
+    id,
+    kind: 'event',
+    status: isOver ? status : 'pending',
+    expires_at: now + PARK_MAX_MS,
+  };
+}
+
+function timeCondition(text: string, now: number): Condition | string {
+  const relative = /^\+(\d{1,7})([smhd])$/.exec(text);
+  const unit = UNITS_MS[(relative?.[2] ?? 's') as keyof typeof UNITS_MS];
+  const at = relative ? now + Number(relative[1]) * unit : parseIso(text);
+  if (at === null) {
+    return 'Expected `req_…`, `evt_…`, a time such as `2026-01-02T03:04:05Z`, `+2h`, or `now`.';
+  }
+  if (at > now + PARK_TIME_MAX_MS) return 'At most 30 days from now.';
+  const status = at <= now ? 'reached' : 'pending';
+  return { id: isoTime(at), kind: 'time', status, expires_at: at };
+}

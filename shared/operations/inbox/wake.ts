@@ -1,0 +1,72 @@
+import { isoTime } from '../../lib/clock.ts';
+import type { ApprovalContext } from '../../kernel/context.ts';
+import { queueRow } from '../../kernel/queue-row.ts';
+import { wake } from '../../rules/event-state.ts';
+import { asOf, judgePark } from '../../rules/park.ts';
+import type { EventRow } from '../../store/events.ts';
+import type { ParkRow } from '../../store/parks.ts';
+
+type Waking = Pick<ApprovalContext, 'store' | 'now' | 'recordService' | 'emit'>;
+
+/**
+ * Something that events wait for has ended: in the same transaction those that need nothing else are pending again.
+ * Answers whether any event waited for it.
+ */
+export async function wakeWaiting(context: Waking, ref: string, status: string): Promise<boolean> {
+  const { store } = context;
+  const waiting = await store.parks.waitingFor(ref);
+  for (const seq of waiting) {
+    const row = await store.events.findAt(seq);
+    const park = await store.parks.find(seq);
+    if (row?.status === 'waiting' && park) await endCondition(context, row, park, { ref, status });
+  }
+  return waiting.length > 0;
+}
+
+async function endCondition(
+  context: Waking,
+  row: EventRow,
+  park: ParkRow,
+  { ref, status }: { readonly ref: string; readonly status: string },
+): Promise<void> {
+  const { store, now, emit } = context;
+  const conditions = park.conditions.map((one) => (one.id === ref ? { ...one, status } : one));
+  const changed = { ...park, conditions };
+  const verdict = judgePark(changed, now);
+  if (verdict.wakes) {
+    await store.events.setQueue(row.seq, wake(queueRow(row)), null);
+    await saveResumed(context, row, { ...changed, because: verdict.because });
+    emit({ kind: 'event_ready', source: row.source, type: row.type });
+    emit({ kind: 'inbox_changed' });
+    return;
+  }
+  await store.parks.save(row.seq, changed);
+  await store.events.setQueue(row.seq, { ...queueRow(row), due_at: verdict.dueAt }, null);
+  if (verdict.dueAt !== null) emit({ kind: 'due', at: verdict.dueAt });
+}
+
+/** Writes down that a waiting event goes on: by hand, or because its time has come. The caller moves the event. */
+export async function recordResumed(
+  context: Waking,
+  row: EventRow,
+  by: 'time' | 'hand',
+): Promise<void> {
+  const { store, now } = context;
+  const park = await store.parks.find(row.seq);
+  if (!park) return;
+  const verdict = judgePark(park, now);
+  const because = by === 'time' && verdict.wakes ? verdict.because : 'requeued';
+  await saveResumed(context, row, { ...park, because });
+}
+
+/** Keeps for the next claim what woke the event, and records it. */
+export async function saveResumed(
+  { store, now, recordService }: Waking,
+  row: EventRow,
+  park: ParkRow,
+): Promise<void> {
+  const conditions = park.conditions.map((one) => asOf(one, now));
+  await store.parks.save(row.seq, { ...park, conditions });
+  const ended = conditions.map(({ id, status }) => ({ id, status }));
+  await recordService('event.resumed', row.id, { at: isoTime(now), because: park.because, ended });
+}

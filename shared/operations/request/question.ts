@@ -1,0 +1,125 @@
+import { hash } from 'node:crypto';
+import * as z from 'zod';
+import type { LongContext, WriteContext } from '../../kernel/context.ts';
+import { invalid, notFound, ServiceError } from '../../lib/errors.ts';
+import { mayCall } from '../../lib/scopes.ts';
+import { queueRow } from '../../kernel/queue-row.ts';
+import { canonicalJson } from '../../rules/canonical-json.ts';
+import { effective } from '../../rules/event-state.ts';
+import type { RequestRow } from '../../store/requests.ts';
+import { eventId, leaseId } from '../fields.ts';
+import { parkEvent, parkState } from '../inbox/park.ts';
+import { openRequest, type Judgement, type RequestDraft } from './open.ts';
+import { requestAnswer, toAnswer } from './record.ts';
+import { waitForDecision } from './wait.ts';
+import { withdraw } from './withdrawal.ts';
+
+/** The decision in time, or how the request stands at the end of it. A parked event's agent has left: nobody waits. */
+export async function answerInTime(
+  context: LongContext,
+  { park, wait_seconds }: { readonly park: boolean; readonly wait_seconds: number },
+  asked: z.output<typeof askAnswer>,
+): Promise<z.output<typeof askAnswer>> {
+  if (park) return asked;
+  const row = await waitForDecision(context, asked.request_id, wait_seconds);
+  return toAnswer(row, context.now);
+}
+
+/** What a question has that is about an event. */
+export const eventFields = {
+  event_id: eventId
+    .optional()
+    .describe('The event this is about; asking again finds the first question.'),
+  lease_id: leaseId,
+  park: z.boolean().default(false).describe('Give the event back until this is decided.'),
+  state: parkState,
+};
+
+/** The answer to the call that asked. */
+export const askAnswer = requestAnswer.extend({
+  parked: z.boolean().optional().describe('The event waits for the answer.'),
+});
+
+interface AskCall {
+  readonly event_id?: string | undefined;
+  readonly lease_id?: string | undefined;
+  readonly park: boolean;
+  readonly state?: string | undefined;
+}
+
+/**
+ * Asks, in one transaction with all that hangs on it: about an event the same question is asked once, and the event is
+ * parked on it where the caller wants that and nobody has decided yet.
+ */
+export async function askQuestion(
+  context: WriteContext,
+  call: AskCall,
+  draft: RequestDraft,
+  judge: () => Promise<Judgement>,
+): Promise<z.output<typeof askAnswer>> {
+  const { now } = context;
+  const { event_id: id, park } = call;
+  if (id === undefined) {
+    if (park) throw invalid({ path: 'event_id', message: 'Name the event to park.' });
+    return toAnswer(await openRequest(context, draft, await judge()), now);
+  }
+  if (park && !mayCall(context.caller.scopes, 'inbox:write')) {
+    throw new ServiceError('SCOPE_MISSING', { details: { scope: 'inbox:write' } });
+  }
+  await refuseEnded(context, id);
+  const identity = identityOf(draft);
+  const asked = await context.store.requests.findQuestion(id, identity);
+  const row =
+    asked && isAnswerable(asked)
+      ? asked
+      : await openAbout(context, { ...draft, eventId: id, identity }, judge);
+  const answer = toAnswer(row, now);
+  if (!park || answer.status !== 'pending') return answer;
+  const { lease_id: lease, state } = call;
+  await parkEvent(context, {
+    eventId: id,
+    leaseId: lease,
+    until: [row.id],
+    wakesOnAny: false,
+    state,
+  });
+  return { ...answer, parked: true };
+}
+
+async function refuseEnded({ store, now }: WriteContext, id: string): Promise<void> {
+  const row = await store.events.find(id);
+  if (!row) throw notFound(`event ${id}`);
+  const { status } = effective(queueRow(row), now);
+  if (status === 'done' || status === 'dead') throw new ServiceError('EVENT_NOT_CLAIMABLE');
+}
+
+/** More was to be said, or the question was taken back: that is asked anew. */
+function isAnswerable({ status, hint }: RequestRow): boolean {
+  return status !== 'needs_context' && !(hint?.startsWith('withdrawn:') ?? false);
+}
+
+/** Opens the question; an open one on the same action with other values is withdrawn. */
+async function openAbout(
+  context: WriteContext,
+  draft: RequestDraft & { readonly eventId: string },
+  judge: () => Promise<Judgement>,
+): Promise<RequestRow> {
+  const { kind, action = null } = draft;
+  if (kind === 'approval') {
+    for (const open of await context.store.requests.pendingOf(draft.eventId, context.now)) {
+      if (open.kind === kind && open.action === action) {
+        await withdraw(context, open, 'replaced by a question with other values.');
+      }
+    }
+  }
+  return openRequest(context, draft, await judge());
+}
+
+/**
+ * An approval is the same for the same action and values, in whatever words; without values the amount counts. A question
+ * has nothing but its words.
+ */
+function identityOf({ kind, action, amount, bind, subject }: RequestDraft): string {
+  const same = kind === 'approval' ? { kind, action, bind: bind ?? { amount } } : { kind, subject };
+  return hash('sha256', canonicalJson(same));
+}

@@ -1,0 +1,85 @@
+import type { Condition, Park } from '../rules/park.ts';
+import type { Row, Tx } from './driver.ts';
+
+interface ParkColumns extends Row {
+  parks: number;
+  parked_at: string;
+  wakes_on_any: number;
+  conditions: string;
+  state: string | null;
+  because: string | null;
+}
+
+/** The newest park of an event. */
+export interface ParkRow extends Park {
+  /** How often the event has been parked. */
+  readonly parks: number;
+  readonly parkedAt: string;
+  /** JSON that the agent left for its next run. */
+  readonly state: string | null;
+  /** What woke the event; null while it waits. */
+  readonly because: string | null;
+}
+
+/** Events that wait, or waited, for an answer. */
+export class ParkRepository {
+  readonly #tx: Tx;
+
+  constructor(tx: Tx) {
+    this.#tx = tx;
+  }
+
+  async find(seq: number): Promise<ParkRow | null> {
+    const row = await this.#tx.get<ParkColumns>(
+      'SELECT parks, parked_at, wakes_on_any, conditions, state, because FROM park WHERE seq = ?',
+      [seq],
+    );
+    if (!row) return null;
+    return {
+      parks: row.parks,
+      parkedAt: row.parked_at,
+      wakesOnAny: row.wakes_on_any === 1,
+      conditions: JSON.parse(row.conditions) as Condition[],
+      state: row.state,
+      because: row.because,
+    };
+  }
+
+  async save(seq: number, park: ParkRow): Promise<void> {
+    await this.#tx.put(
+      `INSERT INTO park (seq, parks, parked_at, wakes_on_any, conditions, state, because) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET parks = excluded.parks, parked_at = excluded.parked_at,
+         wakes_on_any = excluded.wakes_on_any, conditions = excluded.conditions, state = excluded.state,
+         because = excluded.because`,
+      [
+        seq,
+        park.parks,
+        park.parkedAt,
+        park.wakesOnAny ? 1 : 0,
+        JSON.stringify(park.conditions),
+        park.state,
+        park.because,
+      ],
+    );
+    await this.#tx.put('DELETE FROM park_ref WHERE seq = ?', [seq]);
+    if (park.because !== null) return;
+    for (const { id, kind, status } of park.conditions) {
+      if (kind === 'time' || status !== 'pending') continue;
+      await this.#tx.put('INSERT OR IGNORE INTO park_ref (ref, seq) VALUES (?, ?)', [id, seq]);
+    }
+  }
+
+  /** The places of the events that wait for this id. */
+  async waitingFor(ref: string): Promise<number[]> {
+    const rows = await this.#tx.all<{ seq: number }>(
+      'SELECT seq FROM park_ref WHERE ref = ? ORDER BY seq',
+      [ref],
+    );
+    return rows.map(({ seq }) => seq);
+  }
+
+  async remove(seq: number): Promise<void> {
+    await this.#tx.put('DELETE FROM park_ref WHERE seq = ?', [seq]);
+    await this.#tx.put('DELETE FROM park WHERE seq = ?', [seq]);
+  }
+}
