@@ -149,7 +149,7 @@ describe('a wrong command line', () => {
     ['kv set greeting hello', `<value> isn't JSON.\nQuote text: '"done"'. Or read`],
     ['--frob', 'Unknown flag --frob.'],
     ['inbox list --limt 3', 'Unknown flag --limt. Did you mean --limit?'],
-    [`inbox nack ${EVENT}`, '--reason is missing.'],
+    ['source rotate github', '--secret is missing.'],
     ['inbox list --limit few', '--limit must be a whole number, not "few".'],
     ['completion tcsh', 'svc has no completion script for "tcsh".'],
     ['api GET v1', '"v1" isn\'t a path.'],

@@ -144,6 +144,7 @@ function inputsOf(name: string, of: Facts, own: Facts): readonly Json[] {
   const event = { event_id: of.eventId, lease_id: of.leaseId };
   const lease = { event_id: own.eventId, lease_id: of.leaseId };
   const asked = { approvers: [of.channelId], wait_seconds: 0 };
+  const about = { event_id: of.eventId, lease_id: of.leaseId, park: true };
   const rules = [{ effect: 'deny', approvers: [of.channelId] }];
   const inputs: Readonly<Record<string, readonly Json[]>> = {
     key_revoke: [{ key_id: of.keyId }],
@@ -159,6 +160,7 @@ function inputsOf(name: string, of: Facts, own: Facts): readonly Json[] {
     inbox_nack: [
       { ...event, reason: 'x' },
       { ...lease, reason: 'x' },
+      { ...event, until: ['+1h'] },
     ],
     inbox_extend: [event, lease],
     inbox_requeue: [{ event_id: of.eventId }],
@@ -172,9 +174,16 @@ function inputsOf(name: string, of: Facts, own: Facts): readonly Json[] {
       { route_id: own.routeId, delivery_id: of.deliveryId },
     ],
     route_test: [{ route_id: of.routeId }],
-    ask_approval: [{ action: 'a', summary: 'b', ...asked }],
-    ask_human: [{ question: 'a', ...asked }],
+    ask_approval: [
+      { action: 'a', summary: 'b', ...asked },
+      { action: 'a', summary: 'b', ...about },
+    ],
+    ask_human: [
+      { question: 'a', ...asked },
+      { question: 'a', ...about },
+    ],
     request_status: [{ request_id: of.requestId }, { request_id: of.linkRequestId }],
+    request_withdraw: [{ request_id: of.requestId }],
     channel_remove: [{ channel_id: of.channelId }],
     policy_set: [{ policy: { rules }, wait_seconds: 0 }],
     kv_get: [{ key: `${of.name}/key` }, { key: `state/${of.name}` }],

@@ -181,9 +181,9 @@ export class TestPeople {
     await maintain(this.project, this.#clock);
   }
 
-  /** Payloads of the events that told how requests ended, oldest first. */
-  async events(): Promise<Asked[]> {
-    const path = '/v1/inbox?type=request.resolved&limit=100';
+  /** Payloads of the events that told how requests ended, oldest first; `done`: of requests whose asker had the answer. */
+  async events(status = 'pending'): Promise<Asked[]> {
+    const path = `/v1/inbox?type=request.resolved&status=${status}&limit=100`;
     const { body } = await this.gateway.call<{ items: { payload: Asked }[] }>('GET', path);
     return body.items.map(({ payload }) => payload);
   }

@@ -62,7 +62,8 @@ describe('a rule', () => {
       approvers: [],
       notified: [],
     });
-    expect((await people.events()).at(-1)).toMatchObject({ request_id: body.request_id, ...told });
+    const ended = { request_id: body.request_id, ...told };
+    expect((await people.events('done')).at(-1)).toMatchObject(ended);
     expect(await mailsSince(before)).toEqual([]);
     const [entry] = await people.ledger('ask_approval');
     expect(entry).toMatchObject({ subject: body.request_id, outcome: 'ok' });

@@ -118,6 +118,8 @@ describe('ask_approval', () => {
       policy_version: 0,
       rule: null,
       callback_url: null,
+      event_id: null,
+      bind: null,
     });
   });
 

@@ -105,7 +105,7 @@ CREATE INDEX project_work_project ON project_work (project_id);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 7
+-- project, schema 8
 
 CREATE TABLE blob (
   digest TEXT PRIMARY KEY,
@@ -377,6 +377,22 @@ CREATE TABLE notice (
   sent_at TEXT
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE park (
+  seq INTEGER PRIMARY KEY,
+  parks INTEGER NOT NULL,
+  parked_at TEXT NOT NULL,
+  wakes_on_any INTEGER NOT NULL,
+  conditions TEXT NOT NULL,
+  state TEXT,
+  because TEXT
+) STRICT;
+
+CREATE TABLE park_ref (
+  ref TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (ref, seq)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE policy (
   version INTEGER PRIMARY KEY,
   rules TEXT NOT NULL,
@@ -415,7 +431,7 @@ CREATE TABLE "request" (
   expires_at INTEGER NOT NULL,
   decided_at INTEGER,
   redeemed_at INTEGER
-) STRICT, WITHOUT ROWID;
+, event_id TEXT, bind TEXT, identity TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE route (
   id TEXT PRIMARY KEY,
@@ -538,6 +554,8 @@ CREATE INDEX notice_due ON notice (due_at) WHERE status = 'queued';
 CREATE INDEX notice_message ON notice (channel_id, message_id) WHERE message_id IS NOT NULL;
 
 CREATE INDEX notice_request ON notice (request_id, channel_id);
+
+CREATE INDEX request_event ON request (event_id, id) WHERE event_id IS NOT NULL;
 
 CREATE INDEX request_expiry ON request (expires_at) WHERE status = 'pending';
 

@@ -33,10 +33,12 @@ describe('the fields of operations', () => {
       summary: 'b',
       risk: 'medium',
       wait_seconds: 45,
+      park: false,
     });
     expect(input('ask_human').parse({ question: 'a' })).toEqual({
       question: 'a',
       wait_seconds: 45,
+      park: false,
     });
     expect(input('request_list').parse({})).toEqual({ limit: 20 });
     expect(input('policy_set').parse({ policy: {} })).toEqual({ policy: {}, wait_seconds: 45 });
@@ -149,6 +151,8 @@ describe('limits', () => {
       LEASE_MAX_SECONDS: 3600,
       LEASE_DEFAULT_SECONDS: 300,
       ACK_RESULT_MAX_BYTES: 4096,
+      PARK_STATE_MAX_BYTES: 16_384,
+      BIND_MAX_BYTES: 4096,
       NACK_REASON_MAX_BYTES: 1024,
       LIST_DEFAULT: 20,
       LIST_MAX: 100,

@@ -69,12 +69,15 @@ const ADDITIONS = [
   ['route_retry', 'POST /v1/routes/{id}/retry', 200, 'admin'],
   ['route_test', 'POST /v1/routes/{id}/test', 200, 'admin'],
   ['request_list', 'GET /v1/requests', 200, 'approvals'],
+  ['request_withdraw', 'POST /v1/requests/{id}/withdraw', 200, 'approvals'],
   ['request_callback_secret', 'POST /v1/request-callback-secret', 201, 'admin'],
   ['policy_test', 'POST /v1/policy/test', 200, 'approvals'],
   ['policy_diff', 'POST /v1/policy/diff', 200, 'approvals'],
   ['email_status', 'GET /v1/emails/{batch_id}', 200, 'send'],
   ['usage', 'GET /v1/usage', 200, 'any'],
 ];
+
+const ABOUT_EVENT = ['event_id', 'lease_id', 'park', 'state'];
 
 const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   whoami: [],
@@ -93,7 +96,7 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   inbox_get: ['event_id'],
   inbox_claim: ['event_id', 'lease_seconds'],
   inbox_ack: ['event_id', 'lease_id', 'result'],
-  inbox_nack: ['event_id', 'lease_id', 'reason', 'retry'],
+  inbox_nack: ['event_id', 'lease_id', 'reason', 'retry', 'until', 'any', 'state'],
   inbox_extend: ['event_id', 'lease_id', 'lease_seconds'],
   inbox_requeue: ['event_id'],
   route_list: [],
@@ -111,11 +114,13 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
     'risk',
     'amount',
     'options',
+    'bind',
     'wait_seconds',
     'expires_in',
     'approvers',
     'state_ref',
     'callback_url',
+    ...ABOUT_EVENT,
   ],
   ask_human: [
     'question',
@@ -125,9 +130,11 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
     'approvers',
     'state_ref',
     'callback_url',
+    ...ABOUT_EVENT,
   ],
   request_status: ['request_id'],
   request_list: ['status', 'cursor', 'limit'],
+  request_withdraw: ['request_id', 'reason'],
   request_callback_secret: [],
   channel_list: [],
   channel_add: ['kind', 'address', 'label'],
@@ -178,6 +185,14 @@ const VERSIONED = [
   'file_delete',
 ];
 
+const OF_LEASE = [
+  'NOT_FOUND',
+  'EVENT_NOT_CLAIMABLE',
+  'EVENT_ROUTED',
+  'LEASE_NOT_HELD',
+  'LEASE_EXPIRED',
+];
+
 const ERRORS: Readonly<Record<string, readonly string[]>> = {
   whoami: [],
   session_hello: [],
@@ -225,6 +240,7 @@ const ERRORS: Readonly<Record<string, readonly string[]>> = {
   route_retry: ['NOT_FOUND', 'EVENT_NOT_CLAIMABLE'],
   route_test: ['NOT_FOUND'],
   ask_approval: [
+    ...OF_LEASE,
     'DETAILS_REQUIRED',
     'CHANNEL_NOT_VERIFIED',
     'TOO_MANY_PENDING_REQUESTS',
@@ -232,6 +248,7 @@ const ERRORS: Readonly<Record<string, readonly string[]>> = {
     'CALLBACK_URL_REJECTED',
   ],
   ask_human: [
+    ...OF_LEASE,
     'CHANNEL_NOT_VERIFIED',
     'TOO_MANY_PENDING_REQUESTS',
     'CALLBACK_SECRET_MISSING',
@@ -239,6 +256,7 @@ const ERRORS: Readonly<Record<string, readonly string[]>> = {
   ],
   request_status: ['NOT_FOUND'],
   request_list: [],
+  request_withdraw: ['NOT_FOUND'],
   request_callback_secret: [],
   channel_list: [],
   channel_add: [

@@ -69,6 +69,13 @@ function hasItems({ items }: Json): boolean {
   return (items as unknown[]).length > 0;
 }
 
+/** A request that nobody else looks at. */
+async function withOwnRequest(world: World): Promise<Json> {
+  const { example } = operationNamed('ask_approval');
+  const { request_id } = await world.get('ask_approval', { ...example, state_ref: 'own' });
+  return { request_id };
+}
+
 /** A request that waits for a person, the same each time, its letters sent. */
 async function withRequest(world: World): Promise<Json> {
   const state_ref = 'preparation';
@@ -150,6 +157,7 @@ const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = 
   route_retry: withFailed,
   route_test: withDelivered,
   request_status: withRequest,
+  request_withdraw: withOwnRequest,
   request_list: withNotificationsSent,
   // The first has none before it.
   request_callback_secret: async (world) => (await world.get('request_callback_secret', {}), {}),

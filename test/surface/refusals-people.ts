@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../shared/lib/errors.ts';
+import { ofLease } from './of-lease.ts';
 import type { Refuse, Stage } from './stage.ts';
 
 const NO_ROUTE = 'rte_00000000000000000000000000';
@@ -42,11 +43,18 @@ export const PEOPLE_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, 
   route_test: { NOT_FOUND: (stage) => stage.run('route_test', { route_id: NO_ROUTE }) },
   ask_approval: {
     DETAILS_REQUIRED: (stage) => stage.run('ask_approval', { ...ACTION, risk: 'high' }),
+    ...ofLease('ask_approval', { ...ACTION, park: true }),
     ...ofAsking('ask_approval', ACTION),
   },
-  ask_human: ofAsking('ask_human', QUESTION),
+  ask_human: {
+    ...ofLease('ask_human', { ...QUESTION, park: true }),
+    ...ofAsking('ask_human', QUESTION),
+  },
   request_status: {
     NOT_FOUND: (stage) => stage.run('request_status', { request_id: NO_REQUEST }),
+  },
+  request_withdraw: {
+    NOT_FOUND: (stage) => stage.run('request_withdraw', { request_id: NO_REQUEST }),
   },
   channel_add: {
     CHANNEL_KIND_UNAVAILABLE: (stage) => stage.run('channel_add', { kind: 'telegram' }),

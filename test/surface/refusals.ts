@@ -9,30 +9,15 @@ import {
   UPLOADS_PER_PATH,
   WAITS_PER_KEY,
 } from '../../shared/lib/limits.ts';
+import { NO_EVENT, ofLease } from './of-lease.ts';
 import { PEOPLE_REFUSALS } from './refusals-people.ts';
 import type { Answer } from './scenario.ts';
 import type { Refuse, Stage } from './stage.ts';
 
-const NO_EVENT = 'evt_00000000000000000000000000';
 const NO_KEY = 'key_00000000000000000000000000';
 const NO_UPLOAD = 'upl_00000000000000000000000000';
 const NO_BATCH = 'bat_00000000000000000000000000';
 const NO_REQUEST = 'req_00000000000000000000000000';
-
-/** The refusals that the queue has for whoever works on a claimed event. */
-function ofLease(name: string, input: Readonly<Record<string, unknown>> = {}) {
-  const on =
-    (event: (stage: Stage) => Promise<string>): Refuse =>
-    async (stage) =>
-      stage.run(name, { ...input, event_id: await event(stage) });
-  return {
-    NOT_FOUND: on(async () => NO_EVENT),
-    EVENT_NOT_CLAIMABLE: on((stage) => stage.dead()),
-    EVENT_ROUTED: on((stage) => stage.routed()),
-    LEASE_NOT_HELD: on((stage) => stage.taken()),
-    LEASE_EXPIRED: on((stage) => stage.expired()),
-  };
-}
 
 /** A key that may do nothing to others. */
 async function asStranger(stage: Stage, name: string): Promise<Answer> {

@@ -40,6 +40,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'ask_human',
     'request_status',
     'request_list',
+    'request_withdraw',
     'channel_list',
     'channel_add',
     'channel_remove',

@@ -38,7 +38,6 @@ export const askApproval = defineOperation({
   output: askAnswer,
   errors: [
     'NOT_FOUND',
-    'SCOPE_MISSING',
     'EVENT_NOT_CLAIMABLE',
     'EVENT_ROUTED',
     'LEASE_NOT_HELD',

@@ -21,7 +21,6 @@ export const askHuman = defineOperation({
   output: askAnswer,
   errors: [
     'NOT_FOUND',
-    'SCOPE_MISSING',
     'EVENT_NOT_CLAIMABLE',
     'EVENT_ROUTED',
     'LEASE_NOT_HELD',

@@ -21,13 +21,7 @@ export async function moveEvent<V>(
   const current = effective(queueRow(row), now);
   const verdict = decide(current);
   if (!verdict.ok) throw new ServiceError(verdict.code);
-  // Record that the lease expired before recording the change that follows from it.
-  if (row.status === 'claimed' && current.status !== 'claimed') {
-    await context.recordService('lease.expired', row.id);
-  }
-  if (row.status === 'waiting' && current.status === 'pending') {
-    await recordResumed(context, row, 'time');
-  }
+  await recordTime(context, row, current);
   const { status, due_at } = verdict.next;
   if (due_at !== null) context.emit({ kind: 'due', at: due_at });
   const closed = status === 'done' || status === 'dead';
@@ -35,4 +29,18 @@ export async function moveEvent<V>(
   await store.events.setQueue(row.seq, verdict.next, finishedAt);
   if (closed && row.status !== status) await eventEnded(context, row, status);
   return { row, verdict };
+}
+
+/** What time has done is recorded before what follows from it. */
+async function recordTime(
+  context: WriteContext,
+  row: EventRow,
+  current: EventQueueRow,
+): Promise<void> {
+  if (row.status === 'claimed' && current.status !== 'claimed') {
+    await context.recordService('lease.expired', row.id);
+  }
+  if (row.status === 'waiting' && current.status === 'pending') {
+    await recordResumed(context, row, 'time');
+  }
 }

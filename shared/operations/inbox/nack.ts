@@ -32,7 +32,7 @@ export const inboxNack = defineOperation({
     })
     .refine(({ reason, until: parked }) => reason !== undefined || parked !== undefined, {
       path: ['reason'],
-      error: 'Required.',
+      error: 'Say why, or with until what to wait for.',
     }),
   output: z.object({
     event_id: z.string(),
@@ -60,10 +60,11 @@ export const inboxNack = defineOperation({
 }).write({
   commit: async (context, input) => {
     if (input.until === undefined) return fail(context, input);
-    const { event_id: eventId, lease_id: leaseId, until: conditions, any, state } = input;
-    if (conditions.length === 1 && conditions[0] === NOW) return release(context, eventId, leaseId);
-    const call = { eventId, leaseId, until: conditions, wakesOnAny: any, state };
-    return { event_id: eventId, ...(await parkEvent(context, call)), retry_at: null };
+    const { event_id, lease_id, until: conditions, any, state } = input;
+    const lease = { eventId: event_id, leaseId: lease_id };
+    if (conditions.length === 1 && conditions[0] === NOW) return release(context, lease);
+    const call = { ...lease, until: conditions, wakesOnAny: any, state };
+    return { event_id, ...(await parkEvent(context, call)), retry_at: null };
   },
 });
 
@@ -97,12 +98,16 @@ async function fail(
   };
 }
 
-async function release(context: WriteContext, eventId: string, leaseId: string | undefined) {
+async function release(
+  context: WriteContext,
+  lease: { readonly eventId: string; readonly leaseId: string | undefined },
+) {
   const { caller, now, emit } = context;
-  const { row, verdict } = await moveEvent(context, eventId, (queued) =>
-    giveBack(queued, { now, keyId: caller.keyId, leaseId }),
+  const { eventId: event_id } = lease;
+  const { row, verdict } = await moveEvent(context, event_id, (queued) =>
+    giveBack(queued, { now, keyId: caller.keyId, leaseId: lease.leaseId }),
   );
   emit({ kind: 'event_ready', source: row.source, type: row.type });
   const { attempts } = verdict.next;
-  return { event_id: eventId, status: 'pending' as const, attempts, retry_at: null };
+  return { event_id, status: 'pending' as const, attempts, retry_at: null };
 }

@@ -24,7 +24,7 @@ export const requestWithdraw = defineOperation({
     withdrawn: z.boolean(),
     hint: z.string().nullable(),
   }),
-  errors: ['NOT_FOUND', 'SCOPE_MISSING'],
+  errors: ['NOT_FOUND'],
   effect: 'write',
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/requests/{id}/withdraw', params: { id: 'request_id' } },
