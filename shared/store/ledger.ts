@@ -26,7 +26,7 @@ interface LedgerFilter {
 
 const COLUMNS =
   'seq, at, op, agent, platform, key_id, subject, request_id, outcome, code, input_digest, result_digest, prev_hash, hash';
-// The driver caches statements by their text; a text built on every call would also be hashed on every call.
+// We cache prepared statements by their text; a text built on every call would also be hashed on every call.
 const INSERT = `INSERT INTO ledger (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_OWN =
   'INSERT INTO ledger (seq, at, op, subject, outcome, input_digest, prev_hash, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)';

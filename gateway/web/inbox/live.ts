@@ -12,7 +12,7 @@ const STILL_HERE = ': still here\n\n';
 
 interface Listener {
   readonly project: Project;
-  /** The stream's session. */
+  /** The id hash of the stream's session. */
   readonly idHash: string;
   readonly stream: EventStream;
   /** The commit that the page shows, according to the page; null if unknown. */

@@ -60,7 +60,7 @@ export const sourceAdd = defineOperation({
       throw new ServiceError('EMAIL_SOURCE_EXISTS');
     }
     const token = newToken(project.id);
-    // The id comes from the token, which is random and which the row is about.
+    // The token is random, so a hash of it makes a unique id.
     const id = `src_${hash('sha256', token).slice(0, 24)}`;
     const row = {
       id,
