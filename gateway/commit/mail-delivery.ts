@@ -6,6 +6,8 @@ import { MAIL_CONTENT_TYPE } from '../../shared/store/events.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { DeliveryAnswer } from './delivery.ts';
 import type { Job, Command } from './job.ts';
+import { mailAnswered } from '../../shared/operations/inbox/mail-ended.ts';
+import { approvalContext } from './approval-context.ts';
 import { applyReport, type ReportOnMessage } from './mails.ts';
 import { announce } from './routing.ts';
 
@@ -90,6 +92,7 @@ async function insertOnce(job: Job, came: MailDelivery): Promise<DeliveryAnswer>
   store.sources.countAccepted(sourceId, now, receivedAt);
   const action = { op: 'event.received', subject: event.id, inputDigest: digest };
   await ledgerWriter.record(store, action, now);
+  if (came.replyTo !== null) await mailAnswered(approvalContext(job, now), came.replyTo);
   await announce(job, { seq, source, type: TYPE }, now);
   return { status: 'accepted', event_id: event.id };
 }

@@ -3,6 +3,7 @@ import { dropReference } from '../../shared/operations/file/quota.ts';
 import { attachmentsOf } from '../../shared/operations/email/attachments.ts';
 import { setSendBlocked, sendBlocked, reputationOf } from '../../shared/operations/email/quota.ts';
 import type { MailReport } from '../lib/mail-report.ts';
+import { mailEnded } from '../../shared/operations/inbox/mail-ended.ts';
 import { isPassing, isUnknownAddress } from './mail-status.ts';
 import { noticePause } from './notice-pause.ts';
 import { dayOf } from '../../shared/rules/send-limit.ts';
@@ -117,6 +118,7 @@ async function recordFailed(
   const { store, ledgerWriter } = job;
   await store.emails.end(message.id, 'failed', why);
   await ledgerWriter.record(store, { op: 'email.failed', subject: message.id }, now);
+  await mailEnded(approvalContext(job, now), message, 'failed');
   await announce(
     job,
     message,
@@ -201,6 +203,7 @@ export async function applyReport(
     await countReport(job, code, now);
   }
   await ledgerWriter.record(store, { op: 'email.bounced', subject: message.id }, now);
+  await mailEnded(approvalContext(job, now), message, 'bounced');
   const told = { code, reason, smtpCode: null, enhancedCode: recipient.status, stage, bounceType };
   await announce(job, message, { type: 'email.bounced', ...told }, now);
   return true;

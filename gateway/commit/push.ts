@@ -96,14 +96,13 @@ function problemOf(status: number): string | null {
  * A success gets no ledger entry: the route's log shows it, and an entry would cost as much as everything else here.
  */
 async function finish(
-  { store }: Job,
+  job: Job,
   { id, event_seq, attempts, route_id }: DeliveryRow,
   status: 'delivered' | 'dead',
   now: number,
 ): Promise<void> {
-  const nowIso = isoTime(now);
-  await store.deliveries.finish(id, { status, attempts, nowIso });
-  if (route_id !== null) await settleEvent(store, event_seq, nowIso);
+  await job.store.deliveries.finish(id, { status, attempts, nowIso: isoTime(now) });
+  if (route_id !== null) await settleEvent(approvalContext(job, now), event_seq);
 }
 
 /** Gives up: the inbox and other routes get an event, except routes to the same destination. */

@@ -2,9 +2,9 @@
 
 /** One thing that an event waits for. */
 export interface Condition {
-  /** `req_…`, `evt_…`, or a time in ISO 8601. */
+  /** `req_…`, `evt_…`, `msg_…`, `bat_…`, or a time in ISO 8601. */
   readonly id: string;
-  readonly kind: 'request' | 'event' | 'time';
+  readonly kind: 'request' | 'event' | 'mail' | 'time';
   /** `pending` until it ends. */
   readonly status: string;
   /** When it ends at the latest. */
@@ -53,7 +53,7 @@ export function wakesAt({ conditions, wakesOnAny }: Park): number {
   return wakesOnAny ? Math.min(...ends) : Math.max(...ends);
 }
 
-/** The conditions as they stand at a time: a time that has come is reached, an event that took too long has expired. */
+/** The conditions as they stand at a time: a time that has come is reached, an event or a mail that took too long has expired. */
 export function asOf(condition: Condition, now: number): Condition {
   // The end of a request is a commit of its own, which wakes the event.
   if (condition.kind === 'request' || condition.status !== 'pending') return condition;
@@ -64,13 +64,13 @@ export function asOf(condition: Condition, now: number): Condition {
 /** When time alone wakes the event; null where only a request does. */
 function dueAt(conditions: readonly Condition[], wakesOnAny: boolean): number | null {
   const open = conditions.filter(({ status }) => status === 'pending');
-  const endsOf = (kind: Condition['kind']): number[] =>
-    open.filter((condition) => condition.kind === kind).map(({ expires_at }) => expires_at);
-  const events = endsOf('event');
+  const endsOf = (...kinds: readonly Condition['kind'][]): number[] =>
+    open.filter(({ kind }) => kinds.includes(kind)).map(({ expires_at }) => expires_at);
+  const others = endsOf('event', 'mail');
   const times = endsOf('time');
-  if (wakesOnAny) return least([...events, ...times]);
-  // An event that expires is not a yes, so the earliest wakes.
-  if (events.length > 0) return least(events);
+  if (wakesOnAny) return least([...others, ...times]);
+  // An event or a mail that expires is not a yes, so the earliest wakes.
+  if (others.length > 0) return least(others);
   return open.length > times.length ? null : Math.max(...times);
 }
 

@@ -302,6 +302,15 @@ export class EventRepository {
     ]);
   }
 
+  /** The first mail that answers one of these messages of ours, or null. */
+  async answerTo(messageIds: readonly string[]): Promise<string | null> {
+    const row = await this.#tx.get<{ id: string }>(
+      'SELECT id FROM event WHERE reply_to IN (SELECT value FROM json_each(?)) ORDER BY seq LIMIT 1',
+      [JSON.stringify(messageIds)],
+    );
+    return row?.id ?? null;
+  }
+
   /** Stores what the agent said when it finished, as JSON text. */
   async setRemark(seq: number, column: 'result' | 'reason', json: string | null): Promise<void> {
     await this.#tx.put(`UPDATE event SET ${column} = ? WHERE seq = ?`, [json, seq]);

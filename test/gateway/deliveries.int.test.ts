@@ -42,6 +42,24 @@ async function nextAttempt(routeId: string): Promise<Delivery> {
   return attempted(routeId, attempts + 1);
 }
 
+describe('a delivery that another event waits for', () => {
+  it('wakes it when the receiver has taken it', async () => {
+    receiver.answer(500);
+    const { id: routeId } = await routes.add(receiver.url(), { match_source: 'a' });
+    const id = await routes.event({ source: 'a' });
+    await attempted(routeId, 1);
+    const event_id = await routes.event({ source: 'b' });
+    const call = (verb: string, more = {}) =>
+      gateway.call('POST', `/v1/inbox/${verb}`, { body: { event_id, ...more } });
+    await call('claim');
+    await call('nack', { until: [id] });
+    receiver.answer(200);
+    await nextAttempt(routeId);
+    const { body } = await call('claim');
+    expect(body['resumed']).toMatchObject({ waited_for: [{ id, status: 'done' }] });
+  });
+});
+
 describe('a delivery that fails', () => {
   it('is tried again after 1 min, 5 min, 30 min, 2 h and 12 h, and then given up', async () => {
     receiver.answer(500);

@@ -525,6 +525,8 @@ CREATE INDEX event_due ON event (due_at) WHERE due_at IS NOT NULL;
 
 CREATE INDEX event_provider_id ON event (source_id, provider_id) WHERE provider_id IS NOT NULL;
 
+CREATE INDEX event_reply_to ON event (reply_to) WHERE reply_to IS NOT NULL;
+
 CREATE INDEX event_status ON event (status);
 
 CREATE INDEX event_status_source ON event (status, source);

@@ -1,11 +1,13 @@
 import type { ApprovalContext } from '../../kernel/context.ts';
+import { mailEnded } from '../inbox/mail-ended.ts';
 import { returnSendQuota } from './quota.ts';
 
 /** Applies a decision to the mail that waited for it: queues or cancels it. */
 export async function settleMail(
-  { store, now, emit, recordService }: ApprovalContext,
+  context: ApprovalContext,
   request: { readonly id: string; readonly status: string },
 ): Promise<void> {
+  const { store, now, emit, recordService } = context;
   const batch = await store.emails.findByRequest(request.id);
   if (!batch) return;
   if (request.status === 'approved') {
@@ -16,4 +18,7 @@ export async function settleMail(
   const cancelled = await store.emails.decide(batch.id, 'cancelled', null);
   await returnSendQuota(store, batch.created_at, cancelled);
   await recordService('email.cancelled', batch.id);
+  for (const message of await store.emails.messagesOf(batch.id)) {
+    await mailEnded(context, message, 'cancelled');
+  }
 }

@@ -6,6 +6,9 @@ import { queueRow } from '../../kernel/queue-row.ts';
 import { effective } from '../../rules/event-state.ts';
 import { CONDITIONS_MAX, PARK_MAX_MS, PARK_TIME_MAX_MS, type Condition } from '../../rules/park.ts';
 import { effectiveRequestStatus } from '../../rules/request-state.ts';
+import type { EmailMessageRow } from '../../store/emails.ts';
+import type { Repositories } from '../../store/repositories.ts';
+import { mailStatus } from './mail-ended.ts';
 
 /** Give the event back at once, as no failure. */
 export const NOW = 'now';
@@ -15,7 +18,7 @@ export const until = z
   .min(1)
   .max(CONDITIONS_MAX)
   .optional()
-  .describe('Park it until these end: `req_…`, `evt_…`, `+2h` or a time; or `now`.');
+  .describe('Park it until these end: `req_…`, `evt_…`, `msg_…`, `+2h` or a time; or `now`.');
 
 const UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
@@ -47,6 +50,7 @@ async function conditionOf(
 ): Promise<Condition | string> {
   if (text.startsWith('req_')) return requestCondition(context, eventId, text);
   if (text.startsWith('evt_')) return eventCondition(context, eventId, text);
+  if (text.startsWith('msg_') || text.startsWith('bat_')) return mailCondition(context, text);
   if (text === NOW) return '`now` stands alone.';
   return timeCondition(text, context.now);
 }
@@ -87,12 +91,30 @@ async function eventCondition(
   };
 }
 
+/** A mail ends for an agent when somebody answers it, or when it's clear that nobody will: it bounced or didn't go out. */
+async function mailCondition(
+  { store, now }: WriteContext,
+  id: string,
+): Promise<Condition | string> {
+  const messages = await messagesOf(store, id);
+  if (messages.length === 0) return id.startsWith('msg_') ? 'No such message.' : 'No such batch.';
+  const answered = await store.events.answerTo(messages.map((message) => message.id));
+  const status = answered === null ? mailStatus(messages) : 'answered';
+  return { id, kind: 'mail', status, expires_at: now + PARK_MAX_MS };
+}
+
+async function messagesOf(store: Repositories, id: string): Promise<EmailMessageRow[]> {
+  if (id.startsWith('bat_')) return store.emails.messagesOf(id);
+  const message = await store.emails.find(id);
+  return message ? [message] : [];
+}
+
 function timeCondition(text: string, now: number): Condition | string {
   const relative = /^\+(\d{1,7})([smhd])$/.exec(text);
   const unit = UNITS_MS[(relative?.[2] ?? 's') as keyof typeof UNITS_MS];
   const at = relative ? now + Number(relative[1]) * unit : parseIso(text);
   if (at === null) {
-    return 'Expected `req_…`, `evt_…`, a time such as `2026-01-02T03:04:05Z`, `+2h`, or `now`.';
+    return 'Expected `req_…`, `evt_…`, `msg_…`, `bat_…`, a time such as `2026-01-02T03:04:05Z`, `+2h`, or `now`.';
   }
   if (at > now + PARK_TIME_MAX_MS) return 'At most 30 days from now.';
   const status = at <= now ? 'reached' : 'pending';

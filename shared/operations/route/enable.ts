@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { isoTime } from '../../lib/clock.ts';
 import { notFound } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { settleEvent } from './release.ts';
@@ -40,7 +39,7 @@ export const routeEnable = defineOperation({
     const resumed = await store.deliveries.resumable(route_id, now, RESUME_MAX);
     for (const { id, event_seq } of resumed) {
       await store.deliveries.revive(id, now);
-      await settleEvent(store, event_seq, isoTime(now));
+      await settleEvent(context, event_seq);
     }
     if (resumed.length > 0) emit({ kind: 'delivery_due', destination: route.destination });
     return {

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
 import { invalid, notFound, ServiceError } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -92,7 +91,7 @@ async function isGivenUp({ store, now }: WriteContext, row: DeliveryRow): Promis
   return (await store.deliveries.eventOf(row.event_seq))?.status === 'dead';
 }
 
-async function revive({ store, now }: WriteContext, row: DeliveryRow): Promise<void> {
-  await store.deliveries.revive(row.id, now);
-  await settleEvent(store, row.event_seq, isoTime(now));
+async function revive(context: WriteContext, row: DeliveryRow): Promise<void> {
+  await context.store.deliveries.revive(row.id, context.now);
+  await settleEvent(context, row.event_seq);
 }

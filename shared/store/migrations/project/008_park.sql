@@ -24,4 +24,5 @@ ALTER TABLE request ADD COLUMN event_id TEXT;
 ALTER TABLE request ADD COLUMN bind TEXT;
 ALTER TABLE request ADD COLUMN identity TEXT;
 
+CREATE INDEX event_reply_to ON event (reply_to) WHERE reply_to IS NOT NULL;
 CREATE INDEX request_event ON request (event_id, id) WHERE event_id IS NOT NULL;
