@@ -1,25 +1,46 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../shared/lib/clock.ts';
 import type { Vault } from '../../shared/kernel/context.ts';
-import type { BaseCopy, ReplicationPosition } from '../../shared/store/driver.ts';
-import type { OpenWriterOptions } from '../../shared/store/open.ts';
-import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';
-import type { Repositories } from '../../shared/store/repositories.ts';
+import type {
+  BaseCopy,
+  FollowedLog,
+  ReplicationPosition,
+  Tx,
+  Writer,
+} from '../../shared/store/driver.ts';
+import { openWriter, type OpenWriterOptions } from '../../shared/store/open.ts';
+import { ProjectReader } from '../../shared/store/project-store.ts';
+import { Repositories } from '../../shared/store/repositories.ts';
 import { ledgerKeyAad, LedgerWriter } from './ledger-writer.ts';
 import { createVault } from '../lib/vault.ts';
 import type { Effect, Job, Command } from './job.ts';
 import { commands, type InputOf, type OutputOf, type CommandName } from './commands.ts';
 import { BODIES_MAX, BODIES_MAX_SHARED, RecentBodies } from './recent-bodies.ts';
 import { Routing } from './open-routes.ts';
-import type { OpenWrites, WritableProject, Writers, WritersOptions } from './writers.ts';
+import type { WritableProject, Writers, WritersOptions } from './writers.ts';
+
+/** A project that is open for writing in this thread. */
+interface OpenProject {
+  /** Where its commands are queued, and committed in groups. */
+  readonly queue: Writer & FollowedLog;
+  readonly parts: Omit<Job, 'store' | 'emit'>;
+  readonly store: (tx: Tx) => Repositories;
+  readonly onCommitted: (effects: readonly Effect[]) => void;
+  /** The database is on a server, so round trips are slow. */
+  readonly isFar: boolean;
+  /** Commands under way. */
+  running: number;
+}
 
 /** Runs the transactions in this thread. */
 export class InProcessWriters implements Writers {
   readonly #options: WritersOptions;
   readonly #vault: Vault;
   readonly #ownsThread: boolean;
-  readonly #busy = new Busy();
+  readonly #open = new Map<string, OpenProject>();
   readonly #clock = systemClock();
+  /** How many projects have commands running. */
+  #busy = 0;
 
   /** `ownsThread`: the thread does nothing else, so a single busy project may block it while the disk works. */
   constructor(options: WritersOptions, ownsThread = false) {
@@ -31,11 +52,11 @@ export class InProcessWriters implements Writers {
   async open(
     project: WritableProject,
     onCommitted: (effects: readonly Effect[]) => void,
-  ): Promise<InProcessWrites> {
+  ): Promise<Uint8Array> {
     const { server, onFatal } = this.#options;
     const { info, location, pinHolder = null, isMade = false } = project;
-    const isShared = location.kind === 'remote';
-    const bodies = new RecentBodies(isShared ? BODIES_MAX_SHARED : BODIES_MAX);
+    const isFar = location.kind === 'remote';
+    const bodies = new RecentBodies(isFar ? BODIES_MAX_SHARED : BODIES_MAX);
     const routing = new Routing();
     const options: OpenWriterOptions = {
       onFatal,
@@ -48,7 +69,7 @@ export class InProcessWriters implements Writers {
       onUndone: () => bodies.undo(),
       // The commit may have happened: waiting callers read the rows again, and due work runs.
       onUncertain: () => onCommitted([{ kind: 'foreign' }, { kind: 'due', at: 0 }]),
-      mayBlock: () => this.#ownsThread && this.#busy.projects <= 1,
+      mayBlock: () => this.#ownsThread && this.#busy <= 1,
       replication: {
         now: () => this.#clock.now(),
         onReplication: (replication) => {
@@ -57,115 +78,85 @@ export class InProcessWriters implements Writers {
         },
       },
     };
-    const writer = await ProjectWriter.open(location, info.id, options, pinHolder);
-    const ledgerKey = await loadLedgerKey(writer, project, this.#vault);
-    onCommitted([{ kind: 'committed', replication: writer.replication }]);
+    const queue = await openWriter(location, 'project', options);
+    const ledgerKey = await loadLedgerKey(queue, project, this.#vault);
+    onCommitted([{ kind: 'committed', replication: queue.replication }]);
     const ledgerWriter = new LedgerWriter(ledgerKey);
     const parts = { project: info, server, vault: this.#vault, ledgerWriter, bodies, routing };
-    return new InProcessWrites(writer, ledgerKey, {
-      parts,
-      onCommitted,
-      busy: this.#busy,
-      isFar: isShared,
-    });
+    const store = (tx: Tx): Repositories => new Repositories(tx, info.id, pinHolder);
+    this.#open.set(info.id, { queue, parts, store, onCommitted, isFar, running: 0 });
+    return ledgerKey;
   }
 
-  async close(): Promise<void> {
-    // Callers close each project that they opened.
-  }
-}
-
-/** Counts the running jobs of each project. */
-class Busy {
-  readonly #jobs = new Map<string, number>();
-
-  get projects(): number {
-    return this.#jobs.size;
-  }
-
-  started(projectId: string): void {
-    this.#jobs.set(projectId, (this.#jobs.get(projectId) ?? 0) + 1);
-  }
-
-  ended(projectId: string): void {
-    const left = (this.#jobs.get(projectId) ?? 0) - 1;
-    if (left > 0) this.#jobs.set(projectId, left);
-    else this.#jobs.delete(projectId);
-  }
-}
-
-interface WritesDeps {
-  readonly parts: Omit<Job, 'store' | 'emit'>;
-  readonly onCommitted: (effects: readonly Effect[]) => void;
-  readonly busy: Busy;
-  /** The database is on a server, so round trips are slow. */
-  readonly isFar: boolean;
-}
-
-/** The write side of a project that is open in this thread. */
-export class InProcessWrites implements OpenWrites {
-  readonly writer: ProjectWriter;
-  readonly ledgerKey: Uint8Array;
-  readonly #deps: WritesDeps;
-
-  constructor(writer: ProjectWriter, ledgerKey: Uint8Array, deps: WritesDeps) {
-    this.writer = writer;
-    this.ledgerKey = ledgerKey;
-    this.#deps = deps;
-  }
-
-  async run<N extends CommandName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
+  async run<N extends CommandName>(
+    projectId: string,
+    name: N,
+    input: InputOf<N>,
+  ): Promise<OutputOf<N>> {
+    const project = this.opened(projectId);
     const { run, onError, sizeBytes, ahead } = commands[name] as unknown as Command<
       InputOf<N>,
       OutputOf<N>
     >;
-    const { parts, onCommitted, busy, isFar } = this.#deps;
-    const projectId = parts.project.id;
+    const { queue, parts, onCommitted, isFar } = project;
     let effects: Effect[] = [];
-    const job = (store: Repositories): Job => {
+    const job = (tx: Tx): Job => {
       // A job may run twice: its first run was rolled back, and so were that run's effects.
       effects = [];
+      const store = project.store(tx);
       const emit = (effect: Effect): void => {
         if (effect.kind === 'callbacks_changed') parts.routing.changed(store);
         effects.push(effect);
       };
       return { store, emit, ...parts };
     };
-    busy.started(projectId);
+    if (project.running === 0) this.#busy += 1;
+    project.running += 1;
     try {
-      const output = await this.writer.write((store) => run(job(store), input), {
+      const output = await queue.write((tx) => run(job(tx), input), {
         ...(sizeBytes && { sizeBytes: sizeBytes(input) }),
         ...(ahead && isFar && { ahead: ahead(input) }),
-        ...(onError && {
-          onError: (store: Repositories, error: unknown) => onError(job(store), input, error),
-        }),
+        ...(onError && { onError: (tx: Tx, error: unknown) => onError(job(tx), input, error) }),
       });
       if (effects.length > 0) onCommitted(effects);
       return output;
     } finally {
-      busy.ended(projectId);
+      project.running -= 1;
+      if (project.running === 0) this.#busy -= 1;
     }
   }
 
-  follow(): Promise<ReplicationPosition> {
-    return this.writer.follow();
+  async follow(projectId: string): Promise<ReplicationPosition> {
+    return this.opened(projectId).queue.follow();
   }
 
-  copyBase(): Promise<BaseCopy> {
-    return this.writer.copyBase();
+  async copyBase(projectId: string): Promise<BaseCopy> {
+    return this.opened(projectId).queue.copyBase();
   }
 
-  rotate(): Promise<void> {
-    return this.writer.rotate();
+  async rotate(projectId: string): Promise<void> {
+    return this.opened(projectId).queue.rotate();
   }
 
-  close(): Promise<void> {
-    return this.writer.close();
+  async closeProject(projectId: string): Promise<void> {
+    const { queue } = this.opened(projectId);
+    this.#open.delete(projectId);
+    await queue.close();
+  }
+
+  async close(): Promise<void> {
+    // Callers close each project that they opened.
+  }
+
+  opened(projectId: string): OpenProject {
+    const project = this.#open.get(projectId);
+    if (!project) throw new Error(`${projectId} is not open for writing.`);
+    return project;
   }
 }
 
 async function loadLedgerKey(
-  writer: ProjectWriter,
+  queue: Writer,
   { info, location }: WritableProject,
   vault: Vault,
 ): Promise<Uint8Array> {
@@ -175,7 +166,8 @@ async function loadLedgerKey(
   await reader.close();
   if (stored instanceof Uint8Array) return vault.open(aad, stored);
   const fresh = vault.seal(aad, randomBytes(32));
-  const sealed = await writer.write(async ({ meta }) => {
+  const sealed = await queue.write(async (tx) => {
+    const { meta } = new Repositories(tx, info.id);
     // Another gateway may have created the key since the read.
     const known = await meta.get('ledger_key');
     if (known instanceof Uint8Array) return known;

@@ -10,7 +10,7 @@ export interface ThreadData {
   readonly server: ServerInfo;
 }
 
-/** A request to the writer thread. Requests travel in batches, and each gets a reply. */
+/** A call of `Writers`, for the writer thread. Requests travel in batches, and each gets a reply. */
 export type Request =
   | { readonly id: number; readonly kind: 'open'; readonly project: WritableProject }
   | {
@@ -22,7 +22,7 @@ export type Request =
     }
   | {
       readonly id: number;
-      readonly kind: 'follow' | 'copyBase' | 'rotate' | 'close';
+      readonly kind: 'follow' | 'copyBase' | 'rotate' | 'closeProject';
       readonly projectId: string;
     };
 

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { InProcessWriters, type InProcessWrites } from './in-process.ts';
+import { InProcessWriters } from './in-process.ts';
 import { gcAfterStart } from '../../shared/host/gc-after-start.ts';
 import type { Effect } from './job.ts';
 import type { Batch, Request, ThreadData } from './messages.ts';
@@ -13,7 +13,6 @@ import type { InputOf } from './commands.ts';
 if (!parentPort) throw new Error('This file runs as a worker thread.');
 const port = parentPort;
 const { masterKey, server } = workerData as ThreadData;
-const open = new Map<string, InProcessWrites>();
 let batch: Batch | null = null;
 
 const writers = new InProcessWriters(
@@ -41,38 +40,19 @@ port.on('message', (requests: readonly Request[]) => {
 
 function handle(request: Request): Promise<unknown> {
   switch (request.kind) {
-    case 'open':
-      return openProject(request);
+    case 'open': {
+      const { project } = request;
+      return writers.open(project, (effects) => addEffects(project.info.id, effects));
+    }
     case 'run':
-      return found(request.projectId).run(request.name, request.input as InputOf<'operation'>);
-    case 'follow':
-      return found(request.projectId).follow();
-    case 'copyBase':
-      return found(request.projectId).copyBase();
-    case 'rotate':
-      return found(request.projectId).rotate();
-    case 'close':
-      return closeProject(request.projectId);
+      return writers.run(
+        request.projectId,
+        request.name,
+        request.input as InputOf<typeof request.name>,
+      );
+    default:
+      return writers[request.kind](request.projectId);
   }
-}
-
-async function openProject({ project }: Extract<Request, { kind: 'open' }>): Promise<Uint8Array> {
-  const projectId = project.info.id;
-  const writes = await writers.open(project, (effects) => addEffects(projectId, effects));
-  open.set(projectId, writes);
-  return writes.ledgerKey;
-}
-
-async function closeProject(projectId: string): Promise<void> {
-  const writes = found(projectId);
-  open.delete(projectId);
-  await writes.close();
-}
-
-function found(projectId: string): InProcessWrites {
-  const writes = open.get(projectId);
-  if (!writes) throw new Error(`${projectId} is not open for writing.`);
-  return writes;
 }
 
 /** Merges equal effects: a waiting caller needs one signal per kind, not one for each delivery of a burst. */

@@ -5,7 +5,7 @@ import type { Effect } from './job.ts';
 import type { Batch, Request, ThreadData } from './messages.ts';
 import { fromPlain } from './plain-error.ts';
 import type { InputOf, OutputOf, CommandName } from './commands.ts';
-import type { OpenWrites, WritableProject, Writers, WritersOptions } from './writers.ts';
+import type { WritableProject, Writers, WritersOptions } from './writers.ts';
 
 /** In the bundle, the thread's file is next to this one; from source, in development, tsx loads it. */
 const ENTRY = new URL(
@@ -58,25 +58,33 @@ export class ThreadWriters implements Writers {
     });
   }
 
-  async open(
+  open(
     project: WritableProject,
     onCommitted: (effects: readonly Effect[]) => void,
-  ): Promise<OpenWrites> {
-    const projectId = project.info.id;
-    this.#onCommitted.set(projectId, onCommitted);
-    const ledgerKey = (await this.#ask({ kind: 'open', project })) as Uint8Array;
-    return {
-      ledgerKey,
-      run: <N extends CommandName>(name: N, input: InputOf<N>) =>
-        this.#ask({ kind: 'run', projectId, name, input }) as Promise<OutputOf<N>>,
-      follow: () => this.#ask({ kind: 'follow', projectId }) as Promise<ReplicationPosition>,
-      copyBase: () => this.#ask({ kind: 'copyBase', projectId }) as Promise<BaseCopy>,
-      rotate: () => this.#ask({ kind: 'rotate', projectId }) as Promise<void>,
-      close: async () => {
-        await this.#ask({ kind: 'close', projectId });
-        this.#onCommitted.delete(projectId);
-      },
-    };
+  ): Promise<Uint8Array> {
+    this.#onCommitted.set(project.info.id, onCommitted);
+    return this.#ask({ kind: 'open', project });
+  }
+
+  run<N extends CommandName>(projectId: string, name: N, input: InputOf<N>): Promise<OutputOf<N>> {
+    return this.#ask({ kind: 'run', projectId, name, input });
+  }
+
+  follow(projectId: string): Promise<ReplicationPosition> {
+    return this.#ask({ kind: 'follow', projectId });
+  }
+
+  copyBase(projectId: string): Promise<BaseCopy> {
+    return this.#ask({ kind: 'copyBase', projectId });
+  }
+
+  rotate(projectId: string): Promise<void> {
+    return this.#ask({ kind: 'rotate', projectId });
+  }
+
+  async closeProject(projectId: string): Promise<void> {
+    await this.#ask({ kind: 'closeProject', projectId });
+    this.#onCommitted.delete(projectId);
   }
 
   get waiting(): number {
@@ -90,11 +98,11 @@ export class ThreadWriters implements Writers {
     this.#refusePending(new Error('The writer thread was ended.'));
   }
 
-  #ask(request: WithoutId<Request>): Promise<unknown> {
+  #ask<T>(request: WithoutId<Request>): Promise<T> {
     if (this.#closing) return Promise.reject(unavailable(5));
-    return new Promise((resolve, reject) => {
+    return new Promise<T>((resolve, reject) => {
       this.#lastId += 1;
-      this.#pending.set(this.#lastId, { resolve, reject });
+      this.#pending.set(this.#lastId, { resolve: resolve as Pending['resolve'], reject });
       this.#outbox.push({ id: this.#lastId, ...request });
       if (this.#outbox.length >= BATCH_MAX) this.#flush();
       else if (this.#outbox.length === 1) setImmediate(() => this.#flush());

@@ -40,20 +40,21 @@ export interface ProjectWrites {
   rotate(): Promise<void>;
 }
 
-/** The write side of an open project. */
-export interface OpenWrites extends ProjectWrites {
-  /** The key for digests in the project's ledger. */
-  readonly ledgerKey: Uint8Array;
-  close(): Promise<void>;
-}
-
-/** Runs the transactions of all projects. */
+/** Runs the transactions of all projects. The calls are those of `ProjectWrites`, for projects that are open. */
 export interface Writers {
-  /** Opens a project for writing and migrates its tables. `onCommitted` gets the effects of each commit. */
+  /**
+   * Opens a project for writing and migrates its tables. `onCommitted` gets the effects of each commit. Returns the
+   * key for digests in the project's ledger.
+   */
   open(
     project: WritableProject,
     onCommitted: (effects: readonly Effect[]) => void,
-  ): Promise<OpenWrites>;
+  ): Promise<Uint8Array>;
+  run<N extends CommandName>(projectId: string, name: N, input: InputOf<N>): Promise<OutputOf<N>>;
+  follow(projectId: string): Promise<ReplicationPosition>;
+  copyBase(projectId: string): Promise<BaseCopy>;
+  rotate(projectId: string): Promise<void>;
+  closeProject(projectId: string): Promise<void>;
   /** How many calls are pending, if they run in another thread. */
   readonly waiting?: number;
   close(): Promise<void>;

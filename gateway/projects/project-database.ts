@@ -9,7 +9,7 @@ import type { PooledDatabase, DatabasePool } from './database-pool.ts';
 import type { WriteGate } from './write-gate.ts';
 import type { Effect } from '../commit/job.ts';
 import type { InputOf, OutputOf, CommandName } from '../commit/commands.ts';
-import type { OpenWrites, ProjectWrites, Writers } from '../commit/writers.ts';
+import type { ProjectWrites, Writers } from '../commit/writers.ts';
 
 /** What the files of a project need of what is around them. */
 export interface ProjectDatabaseDeps {
@@ -44,7 +44,7 @@ export interface ProjectDatabaseDeps {
 
 interface Open {
   readonly reader: Reader;
-  readonly writes: OpenWrites;
+  readonly ledgerKey: Uint8Array;
 }
 
 interface Caller {
@@ -97,30 +97,36 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
 
   /** The key of the digests in the project's ledger: known for good once the files were open. */
   async ledgerKey(): Promise<Uint8Array> {
-    return this.#ledgerKey ?? this.#use(async ({ writes }) => writes.ledgerKey);
+    return this.#ledgerKey ?? this.#use(async ({ ledgerKey }) => ledgerKey);
   }
 
   read: Reader['read'] = (fn) =>
     this.#deps.gate.read(() => this.#use(({ reader }) => reader.read(fn)));
 
   run<N extends CommandName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
-    return this.#deps.gate.write(name, () =>
-      this.#use(({ writes }) =>
-        this.#isIdle ? this.#work().then(() => writes.run(name, input)) : writes.run(name, input),
+    const { gate, info, writers } = this.#deps;
+    return gate.write(name, () =>
+      this.#use(() =>
+        this.#isIdle
+          ? this.#work().then(() => writers.run(info.id, name, input))
+          : writers.run(info.id, name, input),
       ),
     );
   }
 
   follow(): Promise<ReplicationPosition> {
-    return this.#deps.gate.read(() => this.#use(({ writes }) => writes.follow()));
+    const { gate, info, writers } = this.#deps;
+    return gate.read(() => this.#use(() => writers.follow(info.id)));
   }
 
   copyBase(): Promise<BaseCopy> {
-    return this.#deps.gate.read(() => this.#use(({ writes }) => writes.copyBase()));
+    const { gate, info, writers } = this.#deps;
+    return gate.read(() => this.#use(() => writers.copyBase(info.id)));
   }
 
   rotate(): Promise<void> {
-    return this.#use(({ writes }) => writes.rotate());
+    const { info, writers } = this.#deps;
+    return this.#use(() => writers.rotate(info.id));
   }
 
   /** There is something to be written down, though nothing was written here. */
@@ -194,7 +200,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     try {
       const open = await this.#openSides();
       this.#open = open;
-      this.#ledgerKey = open.writes.ledgerKey;
+      this.#ledgerKey = open.ledgerKey;
       // Counted before anybody may close the files again.
       for (const { admit } of this.#callers.splice(0)) admit(this.#enter(open));
     } catch (error) {
@@ -206,13 +212,13 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
   async #openSides(): Promise<Open> {
     const { info, folder, location, pinHolder, isMade, writers } = this.#deps;
     makeFolder(folder);
-    const writes = await writers.open({ info, location, pinHolder, isMade }, (effects) =>
+    const ledgerKey = await writers.open({ info, location, pinHolder, isMade }, (effects) =>
       this.#deps.onCommitted(effects),
     );
     try {
-      return { reader: await openReader(location), writes };
+      return { reader: await openReader(location), ledgerKey };
     } catch (error) {
-      await writes.close();
+      await writers.closeProject(info.id);
       throw error;
     }
   }
@@ -231,10 +237,10 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     this.#deps.pool.release(this);
   }
 
-  async #closeSides({ reader, writes }: Open): Promise<void> {
+  async #closeSides({ reader }: Open): Promise<void> {
     const markIdle = this.#isIdle ? null : await this.#lastLook(reader);
     await reader.close();
-    await writes.close();
+    await this.#deps.writers.closeProject(this.#deps.info.id);
     if (!markIdle) return;
     this.#isIdle = true;
     markIdle();

@@ -3,14 +3,16 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseCallbackUrl } from '../../gateway/callbacks/callback-url.ts';
 import { destinationOf } from '../../gateway/lib/destination.ts';
-import { InProcessWriters, type InProcessWrites } from '../../gateway/commit/in-process.ts';
+import { InProcessWriters } from '../../gateway/commit/in-process.ts';
 import { Routing } from '../../gateway/commit/open-routes.ts';
 import { newProjectId } from '../../shared/lib/ids.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
+import { writeTo } from '../helpers/writers.ts';
 
 const folder = temporaryFolder();
-let writes: InProcessWrites;
+let writers: InProcessWriters;
+let projectId: string;
 let routing: Routing;
 
 beforeEach(async () => {
@@ -22,20 +24,22 @@ beforeEach(async () => {
     telegramBot: null,
     mail: { domain: null, from: null },
   };
-  const writers = new InProcessWriters({
+  writers = new InProcessWriters({
     masterKey: randomBytes(32),
     server,
     onFatal: () => undefined,
   });
   const info = { id: newProjectId(), slug: 'a', name: 'a' };
   const path = join(folder.path, `${info.id}.db`);
-  writes = await writers.open({ info, location: { kind: 'file', path } }, () => undefined);
+  projectId = info.id;
+  await writers.open({ info, location: { kind: 'file', path } }, () => undefined);
   routing = new Routing();
 });
-afterEach(() => writes.close());
+afterEach(() => writers.closeProject(projectId));
 
 /** Runs in a transaction of its own. */
-const write = <T>(fn: (store: Repositories) => Promise<T>): Promise<T> => writes.writer.write(fn);
+const write = <T>(fn: (store: Repositories) => Promise<T>): Promise<T> =>
+  writeTo(writers, projectId, fn);
 const open = (store: Repositories) =>
   routing.open(store).then((routes) => routes.map(({ id }) => id));
 

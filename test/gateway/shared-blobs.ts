@@ -13,9 +13,10 @@ import {
 } from '../../gateway/commit/commands.ts';
 import type { FollowedLog, Writer } from '../../shared/store/driver.ts';
 import { openReader, openWriter } from '../../shared/store/open.ts';
-import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';
+import { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import { FakeClock, temporaryFolder } from '../helpers/gateway.ts';
+import { ProjectWriter } from '../helpers/project-writer.ts';
 
 const PROJECT = 'prj_0000000000000000';
 

@@ -6,7 +6,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Effect } from '../../gateway/commit/job.ts';
 import { ThreadWriters } from '../../gateway/commit/thread.ts';
 import type { Delivery } from '../../gateway/commit/delivery.ts';
-import type { OpenWrites } from '../../gateway/commit/writers.ts';
 import { ServiceError } from '../../shared/lib/errors.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { withRawDatabase } from '../helpers/database.ts';
@@ -38,11 +37,11 @@ let path: string;
 let fatal: unknown[];
 let effects: Effect[];
 let writers: ThreadWriters;
-let writes: OpenWrites;
+let ledgerKey: Uint8Array;
 
 async function open(): Promise<void> {
   writers = new ThreadWriters({ masterKey, server, onFatal: (e) => fatal.push(e) }, entry);
-  writes = await writers.open({ info, location: { kind: 'file', path } }, (some) =>
+  ledgerKey = await writers.open({ info, location: { kind: 'file', path } }, (some) =>
     effects.push(...some),
   );
 }
@@ -81,7 +80,7 @@ function delivery(number: number, change: Partial<Delivery> = {}): Delivery {
 }
 
 const call = (name: string, input: unknown) =>
-  writes.run('operation', {
+  writers.run(info.id, 'operation', {
     name,
     input,
     prepared: undefined,
@@ -105,7 +104,7 @@ async function stored(): Promise<{ events: number; entries: number }> {
 describe('the thread that writes', () => {
   it('answers each of many at once with its own, after they can be read', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, n) => writes.run('delivery', delivery(n))),
+      Array.from({ length: 200 }, (_, n) => writers.run(info.id, 'delivery', delivery(n))),
     );
     expect(new Set(answers.map(({ event_id }) => event_id)).size).toBe(200);
     const reader = await ProjectReader.open({ kind: 'file', path }, info.id);
@@ -122,7 +121,7 @@ describe('the thread that writes', () => {
     const types = ['a', 'a', 'a', 'b', 'b'];
     await Promise.all(
       types.map(async (type, n) => {
-        await writes.run('delivery', delivery(n, { type }));
+        await writers.run(info.id, 'delivery', delivery(n, { type }));
         seen.push(effects.length);
       }),
     );
@@ -136,38 +135,36 @@ describe('the thread that writes', () => {
     const kinds = (): string[] => effects.map(({ kind }) => kind);
     expect(effects.at(-1)).toEqual({ kind: 'committed', replication: { position: 1, log: null } });
     effects = [];
-    await writes.run('delivery', delivery(1));
+    await writers.run(info.id, 'delivery', delivery(1));
     expect(kinds()).toEqual(['committed', 'event_ready']);
     await call('source_remove', { name: 'none' });
     expect(kinds()).toEqual(['committed', 'event_ready', 'committed']);
     expect(effects.at(-1)).toMatchObject({ replication: { position: 3 } });
-    await writes.close();
+    await writers.closeProject(info.id);
     effects = [];
-    writes = await writers.open({ info, location: { kind: 'file', path } }, (some) =>
-      effects.push(...some),
-    );
+    await writers.open({ info, location: { kind: 'file', path } }, (some) => effects.push(...some));
     expect(effects).toEqual([{ kind: 'committed', replication: { position: 3, log: null } }]);
   });
 
   it('keeps the log for whoever follows it, and tells where it stands', async () => {
-    await expect(writes.copyBase()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    const { log } = await writes.follow();
+    await expect(writers.copyBase(info.id)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    const { log } = await writers.follow(info.id);
     expect(log).toMatchObject({ generation: 1, frames: 0, salts: null });
     expect(lastCommitted()).toMatchObject({ replication: { log } });
-    await writes.run('delivery', delivery(1));
+    await writers.run(info.id, 'delivery', delivery(1));
     expect(lastCommitted()).toMatchObject({
       replication: {
         position: 2,
         log: { generation: 1, salts: expect.stringMatching(/^[0-9a-f]{16}$/) },
       },
     });
-    await writes.rotate();
+    await writers.rotate(info.id);
     const place = { epoch: log?.epoch, generation: 2, frames: 0, salts: null };
     expect(lastCommitted()).toEqual({
       kind: 'committed',
       replication: { position: 2, log: place },
     });
-    const copy = await writes.copyBase();
+    const copy = await writers.copyBase(info.id);
     expect(copy).toMatchObject({ epoch: log?.epoch, generation: 2 });
     expect(withRawDatabase(copy.path, (raw) => raw.get('SELECT count(*) AS n FROM event'))).toEqual(
       {
@@ -198,13 +195,13 @@ describe('the thread that writes', () => {
   });
 
   it('keeps the key of the digests, and what it wrote, over a restart', async () => {
-    const { ledgerKey } = writes;
-    await writes.run('delivery', delivery(1));
-    await writes.close();
+    const before = Buffer.from(ledgerKey);
+    await writers.run(info.id, 'delivery', delivery(1));
+    await writers.closeProject(info.id);
     await writers.close();
     await open();
-    expect(Buffer.from(writes.ledgerKey)).toEqual(Buffer.from(ledgerKey));
-    const again = await writes.run('delivery', delivery(1));
+    expect(Buffer.from(ledgerKey)).toEqual(before);
+    const again = await writers.run(info.id, 'delivery', delivery(1));
     expect(again.status).toBe('duplicate');
   });
 
@@ -217,13 +214,15 @@ describe('the thread that writes', () => {
   });
 
   it('leaves no caller waiting when it is ended', async () => {
-    const pending = Array.from({ length: 20 }, (_, n) => writes.run('delivery', delivery(n)));
+    const pending = Array.from({ length: 20 }, (_, n) =>
+      writers.run(info.id, 'delivery', delivery(n)),
+    );
     await writers.close();
     const settled = await Promise.allSettled(pending);
     const refused = settled.filter((one) => one.status === 'rejected');
     const codes = refused.map(({ reason }) => (reason as ServiceError).code);
     expect(codes).toEqual(refused.map(() => 'UNAVAILABLE'));
-    await expect(writes.run('delivery', delivery(99))).rejects.toMatchObject({
+    await expect(writers.run(info.id, 'delivery', delivery(99))).rejects.toMatchObject({
       code: 'UNAVAILABLE',
     });
     expect(fatal).toEqual([]);

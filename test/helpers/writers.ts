@@ -1,51 +1,68 @@
 import type { Project } from '../../gateway/projects/project.ts';
-import { InProcessWriters, type InProcessWrites } from '../../gateway/commit/in-process.ts';
-import type { Writers, WritersOptions } from '../../gateway/commit/writers.ts';
-import type { ProjectWriter } from '../../shared/store/project-store.ts';
+import type { CommandName, InputOf, OutputOf } from '../../gateway/commit/commands.ts';
+import type { Effect } from '../../gateway/commit/job.ts';
+import { InProcessWriters } from '../../gateway/commit/in-process.ts';
+import type { WritableProject, Writers, WritersOptions } from '../../gateway/commit/writers.ts';
+import type { Repositories } from '../../shared/store/repositories.ts';
 
-/** What is open for writing in this thread, by the project's id. */
-const open = new Map<string, InProcessWrites>();
+type OnCommitted = (effects: readonly Effect[]) => void;
+
+/** Who writes to a project in this thread, by its id. */
+const writersOfProject = new Map<string, InProcessWriters>();
+
+class DirectWriters extends InProcessWriters {
+  override async open(project: WritableProject, onCommitted: OnCommitted): Promise<Uint8Array> {
+    const ledgerKey = await super.open(project, onCommitted);
+    writersOfProject.set(project.info.id, this);
+    return ledgerKey;
+  }
+}
+
+class CloningWriters extends DirectWriters {
+  override open(project: WritableProject, onCommitted: OnCommitted): Promise<Uint8Array> {
+    return super.open(structuredClone(project), (effects) => onCommitted(structuredClone(effects)));
+  }
+
+  override async run<N extends CommandName>(
+    projectId: string,
+    name: N,
+    input: InputOf<N>,
+  ): Promise<OutputOf<N>> {
+    return structuredClone(await super.run(projectId, name, structuredClone(input)));
+  }
+}
 
 /** Transactions in this thread. */
 export function directWriters(options: WritersOptions): Writers {
-  const writers = new InProcessWriters(options);
-  return {
-    async open(project, apply) {
-      const writes = await writers.open(project, apply);
-      open.set(project.info.id, writes);
-      return writes;
-    },
-    close: () => writers.close(),
-  };
+  return new DirectWriters(options);
 }
 
 /** Transactions in this thread, with everything copied on the way as it is on the way to another one. */
 export function cloningWriters(options: WritersOptions): Writers {
-  const writers = new InProcessWriters(options);
-  return {
-    async open(project, apply) {
-      const writes = await writers.open(structuredClone(project), (effects) =>
-        apply(structuredClone(effects)),
-      );
-      const run = writes.run.bind(writes);
-      writes.run = (name, input) =>
-        run(name, structuredClone(input)).then((output) => structuredClone(output));
-      open.set(project.info.id, writes);
-      return writes;
-    },
-    close: () => writers.close(),
-  };
+  return new CloningWriters(options);
 }
 
-/** Writes to a project as no command does: for what a test finds there to begin with. */
-export function writerOf(project: Project): Pick<ProjectWriter, 'write'> {
+/** Writes to an open project as no command does. */
+export function writeTo<T>(
+  writers: InProcessWriters,
+  projectId: string,
+  fn: (store: Repositories) => Promise<T>,
+): Promise<T> {
+  const { queue, store } = writers.opened(projectId);
+  return queue.write((tx) => fn(store(tx)));
+}
+
+/** The same by the project: for what a test finds there to begin with. */
+export function writerOf(project: Project): {
+  write<T>(fn: (store: Repositories) => Promise<T>): Promise<T>;
+} {
   return {
-    async write(fn, options) {
+    async write(fn) {
       // Nobody closes it while a test writes: these gateways keep everything open.
       await project.store.read(async () => null);
-      const writes = open.get(project.info.id);
-      if (!writes) throw new Error('It writes in another thread.');
-      return writes.writer.write(fn, options);
+      const writers = writersOfProject.get(project.info.id);
+      if (!writers) throw new Error('It writes in another thread.');
+      return writeTo(writers, project.info.id, fn);
     },
   };
 }

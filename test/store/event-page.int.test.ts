@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isoTime } from '../../shared/lib/clock.ts';
-import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';
+import { ProjectReader } from '../../shared/store/project-store.ts';
+import { ProjectWriter } from '../helpers/project-writer.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 const START = Date.UTC(2026, 0, 1);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Connection } from '../../shared/store/connection.ts';
 import { migrate } from '../../shared/store/migrate.ts';
-import { ProjectWriter } from '../../shared/store/project-store.ts';
+import { ProjectWriter } from '../helpers/project-writer.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { withRawDatabase } from '../helpers/database.ts';
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RemoteLocation } from '../../shared/store/location.ts';
-import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';
+import { ProjectReader } from '../../shared/store/project-store.ts';
+import { ProjectWriter } from '../helpers/project-writer.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { HranaProcess } from '../helpers/hrana/process.ts';
 

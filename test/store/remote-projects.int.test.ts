@@ -4,7 +4,8 @@ import { CHAIN_START, verifyChunk } from '../../shared/rules/ledger-chain.ts';
 import { ControlStore } from '../../gateway/store/control-store.ts';
 import type { RemoteLocation } from '../../shared/store/location.ts';
 import { newestSchema } from '../../shared/store/migrate.ts';
-import { ProjectReader, ProjectWriter } from '../../shared/store/project-store.ts';
+import { ProjectReader } from '../../shared/store/project-store.ts';
+import { ProjectWriter } from '../helpers/project-writer.ts';
 import { openClient } from '../../shared/store/remote/client.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { startHrana, type HranaServer } from '../helpers/hrana/server.ts';
@@ -43,7 +44,7 @@ describe('a database on a server', () => {
     expect(await query('project', 'PRAGMA user_version')).toEqual([
       BigInt(newestSchema('project')),
     ]);
-    expect(writers.map(({ replication }) => replication.position)).toEqual([0, 0, 0]);
+    expect(writers.map(({ queue }) => queue.replication.position)).toEqual([0, 0, 0]);
     const reader = await ProjectReader.open(at('project'), PROJECT);
     expect(await reader.read((store) => store.meta.strangeName())).toBeNull();
     await reader.close();
@@ -91,15 +92,15 @@ describe('a database on a server', () => {
     });
     await openProject();
     const again = await ProjectWriter.open(at('project'), PROJECT, options);
-    expect(again.replication.position).toBe(0);
+    expect(again.queue.replication.position).toBe(0);
     await again.close();
   });
 
   it('has no replicas of ours, and nothing to rotate', async () => {
-    const writer = await openProject();
-    await writer.rotate();
-    await expect(writer.follow()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    await expect(writer.copyBase()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    const { queue } = await openProject();
+    await queue.rotate();
+    await expect(queue.follow()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(queue.copyBase()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
   it('may be the control database, and a project is made once', async () => {

@@ -11,7 +11,7 @@ import type { DeliveryAnswer } from '../../../gateway/commit/delivery.ts';
 import type { OutputOf } from '../../../gateway/commit/commands.ts';
 import { InProcessWriters } from '../../../gateway/commit/in-process.ts';
 import { ThreadWriters } from '../../../gateway/commit/thread.ts';
-import type { ProjectWrites, Writers, WritersOptions } from '../../../gateway/commit/writers.ts';
+import type { Writers, WritersOptions } from '../../../gateway/commit/writers.ts';
 import { newId } from '../../../shared/lib/ids.ts';
 import { routeAdd } from '../../../shared/operations/route/add.ts';
 import { answerCalls } from './rpc.ts';
@@ -138,32 +138,31 @@ function openWriters(variant: ServeOptions['variant']): (options: WritersOptions
   return (options) => {
     if (variant === 'one-thread') return new InProcessWriters(options);
     const writers = new ThreadWriters(options);
-    return {
-      async open(project, apply) {
-        const writes = await writers.open(project, apply);
-        const run: ProjectWrites['run'] = (name, input) => writes.run(name, input);
-        if (variant === 'no-database') return { ...writes, run: answerAtOnce(run) };
-        if (variant === 'commit-each') return { ...writes, run: oneByOne(run) };
-        return writes;
-      },
-      close: () => writers.close(),
-    };
+    const run = writers.run.bind(writers);
+    if (variant === 'no-database') writers.run = answerAtOnce(run);
+    if (variant === 'commit-each') writers.run = oneByOne(run);
+    return writers;
   };
 }
 
-function answerAtOnce(run: ProjectWrites['run']): ProjectWrites['run'] {
-  return (name, input) => {
-    if (name !== 'delivery') return run(name, input);
+function answerAtOnce(run: Writers['run']): Writers['run'] {
+  return (projectId, name, input) => {
+    if (name !== 'delivery') return run(projectId, name, input);
     const answer: DeliveryAnswer = { status: 'accepted', event_id: newId('evt', Date.now()) };
     return Promise.resolve(answer as OutputOf<typeof name>);
   };
 }
 
-function oneByOne(run: ProjectWrites['run']): ProjectWrites['run'] {
-  let last: Promise<unknown> = Promise.resolve();
-  return (name, input) => {
-    const result = last.then(() => run(name, input));
-    last = result.catch(() => undefined);
+function oneByOne(run: Writers['run']): Writers['run'] {
+  const lastOf = new Map<string, Promise<unknown>>();
+  return (projectId, name, input) => {
+    const result = (lastOf.get(projectId) ?? Promise.resolve()).then(() =>
+      run(projectId, name, input),
+    );
+    lastOf.set(
+      projectId,
+      result.catch(() => undefined),
+    );
     return result;
   };
 }

@@ -7,6 +7,7 @@ import type { Effect } from '../../../gateway/commit/job.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { SharedStore } from '../../helpers/shared-store.ts';
 import { hurryTime } from '../../helpers/hurried-time.ts';
+import { writeTo } from '../../helpers/writers.ts';
 
 beforeEach(() => hurryTime(10));
 
@@ -33,7 +34,7 @@ it('what may have been committed is looked for: waits look again, and what it ma
   });
   const location = new Databases(folder.path, shared.store).ofProject(PROJECT.id);
   const effects: Effect[] = [];
-  const writes = await writers.open({ info: PROJECT, location }, (more) => effects.push(...more));
+  await writers.open({ info: PROJECT, location }, (more) => effects.push(...more));
   const { faults } = shared.server;
   const drops = faults.drops.bind(faults);
   // The commit is done, its answer is lost, and after that nobody can be asked.
@@ -43,7 +44,7 @@ it('what may have been committed is looked for: waits look again, and what it ma
   };
   effects.length = 0;
   const owner = { channelId: 'chn_00000000000000000000000001', address: 'a@example.com', now: 1 };
-  await expect(writes.run('setOwner', owner)).rejects.toMatchObject({
+  await expect(writers.run(PROJECT.id, 'setOwner', owner)).rejects.toMatchObject({
     code: 'UNAVAILABLE',
     hint: expect.stringContaining('It may have happened all the same.'),
   });
@@ -51,7 +52,7 @@ it('what may have been committed is looked for: waits look again, and what it ma
   expect(effects.at(-1)).toEqual({ kind: 'due', at: 0 });
   faults.drops = drops;
   faults.failNext(0);
-  const found = await writes.writer.write((store) => store.channels.owner());
+  const found = await writeTo(writers, PROJECT.id, (store) => store.channels.owner());
   expect(found?.id).toBe(owner.channelId);
-  await writes.close();
+  await writers.closeProject(PROJECT.id);
 });

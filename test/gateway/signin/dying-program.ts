@@ -32,16 +32,10 @@ AccountStore.prototype.confirmProject = async function dying(...args) {
 
 function dyingWriters(options: WritersOptions): Writers {
   const writers = new InProcessWriters(options);
-  return {
-    async open(project, apply) {
-      const writes = await writers.open(project, apply);
-      const run = writes.run.bind(writes);
-      // The database is there, and nothing is in it.
-      writes.run = (name, input) => (point === 'opened' ? die() : run(name, input));
-      return writes;
-    },
-    close: () => writers.close(),
-  };
+  const run = writers.run.bind(writers);
+  // The database is there, and nothing is in it.
+  writers.run = (...args) => (point === 'opened' ? die() : run(...args));
+  return writers;
 }
 
 mkdirSync(folder, { recursive: true });
