@@ -117,11 +117,10 @@ async function pair(n: number): Promise<string> {
 
 describe(`${AGENTS} agents that park, and ${PEOPLE} people who decide`, () => {
   it('end each event once, with one question each', async () => {
-    let left = EVENTS;
-    let taken = 0;
+    const count = { left: EVENTS, taken: 0 };
     for (let n = 0; n < EVENTS; n += 1) await deliver(n);
     const agent = async (): Promise<void> => {
-      while (left > 0) {
+      while (count.left > 0) {
         const { value } = await call('inbox_list', { source: 'open', limit: 30 });
         const found = oneOf(value['items'] as { id: string }[]);
         if (!found) {
@@ -129,20 +128,18 @@ describe(`${AGENTS} agents that park, and ${PEOPLE} people who decide`, () => {
           continue;
         }
         const claimed = await call('inbox_claim', { event_id: found.id });
-        if (claimed.code === 'ok' && (await handle(claimed.value))) left -= 1;
+        if (claimed.code === 'ok' && (await handle(claimed.value))) count.left -= 1;
       }
     };
     const person = async (): Promise<void> => {
-      while (left > 0) {
+      for (; count.left > 0; await sleep(5)) {
         const { value } = await call('request_list', { status: 'pending', limit: 50 });
         const open = oneOf(value['items'] as { request_id: string }[]);
-        if (open && (await decide(open.request_id))) taken += 1;
-        await sleep(5);
+        if (open && (await decide(open.request_id))) count.taken += 1;
       }
     };
     await Promise.all([lanes(AGENTS, agent), lanes(PEOPLE, person)]);
-    expect(left).toBe(0);
-    expect(taken).toBe(EVENTS);
+    expect(count).toEqual({ left: 0, taken: EVENTS });
     expect(await ledgerCount('request.decided')).toBe(EVENTS);
     expect(await statuses()).toMatchObject({ pending: 0, claimed: 0, waiting: 0, dead: 0 });
   });

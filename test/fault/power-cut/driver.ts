@@ -141,6 +141,31 @@ export class Driver {
     return String(request_id);
   }
 
+  /** Asks about a claimed event and parks it; answers the request's id. */
+  async park(event: string, lease_id: string): Promise<string> {
+    const question = { action: 'merge', summary: `May I? ${event}`, wait_seconds: 0 };
+    const body = { ...question, bind: { event }, event_id: event, lease_id, park: true };
+    this.sent({ kind: 'event', event, state: 'waiting' });
+    const { request_id } = await this.call('POST', '/v1/requests', body, `${event}-park`);
+    this.done({ kind: 'event', event, state: 'waiting' });
+    this.done({ kind: 'request', name: String(request_id), value: 'pending' });
+    return String(request_id);
+  }
+
+  /** Approves what an event waits for, claims it again and finishes it. */
+  async resume(event: string, request: string): Promise<void> {
+    this.sent({ kind: 'event', event, state: 'pending' });
+    await this.approve(request, event);
+    this.done({ kind: 'event', event, state: 'pending' });
+    const body = { event_id: event, lease_seconds: 3600 };
+    this.sent({ kind: 'event', event, state: 'claimed' });
+    const claimed = await this.call('POST', '/v1/inbox/claim', body, `${event}-resumed`);
+    this.done({ kind: 'event', event, state: 'claimed' });
+    const { because } = (claimed['resumed'] ?? {}) as Json;
+    if (because !== request) throw new Error(`${event} was woken by ${String(because)}.`);
+    await this.finish(event, 'done', String(claimed['lease_id']));
+  }
+
   /** As the owner does, with the link of the letter. */
   async approve(request: string, words: string): Promise<void> {
     const { status } = await this.call('GET', `/v1/requests/${request}`);

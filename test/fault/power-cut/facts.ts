@@ -29,7 +29,7 @@ export interface Delivery {
 }
 
 /** Where an event stands, in the order in which that can happen. */
-export const EVENT_STATES = ['pending', 'claimed', 'failed', 'dead', 'done'] as const;
+export const EVENT_STATES = ['pending', 'claimed', 'waiting', 'failed', 'dead', 'done'] as const;
 export type EventState = (typeof EVENT_STATES)[number];
 
 /** Something that has one value at a time, and whoever changes it waits for the answer. */

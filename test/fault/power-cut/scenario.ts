@@ -51,6 +51,13 @@ const SMALL: readonly Step[] = [
     name: 'decide',
     run: (driver, { requests }) => driver.approve(requests.get('one') ?? '', 'question-one'),
   },
+  { name: 'ingest what waits for a person', run: ingest('parked', 500) },
+  { name: 'park', run: park },
+  {
+    name: 'decide and go on',
+    run: (driver, { events, requests }) =>
+      driver.resume(events.get('parked') ?? '', requests.get('parked') ?? ''),
+  },
   { name: 'mail', run: (driver) => driver.sendMail('mail-one') },
   { name: 'push', run: push },
 ];
@@ -117,6 +124,11 @@ function work(id: string, state: 'done' | 'dead'): Step['run'] {
 
 async function ask(driver: Driver, { requests }: Memory): Promise<void> {
   requests.set('one', await driver.ask('deploy', 'question-one'));
+}
+
+async function park(driver: Driver, { events, requests }: Memory): Promise<void> {
+  const event = events.get('parked') ?? '';
+  requests.set('parked', await driver.park(event, await driver.claim(event)));
 }
 
 async function push(driver: Driver, { paths, pushed }: Memory): Promise<void> {
