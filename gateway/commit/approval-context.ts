@@ -15,10 +15,11 @@ export function approvalContext(job: Job, now: number): ApprovalContext {
     vault,
     now,
     newId: (prefix) => newId(prefix, now),
-    recordService: (op, subject, about) => {
+    recordService: async (op, subject, about) => {
       const inputDigest = about === undefined ? undefined : ledgerWriter.digest(about);
-      return ledgerWriter.record(store, { op, subject, ...(inputDigest && { inputDigest }) }, now);
+      await ledgerWriter.record(store, { op, subject, ...(inputDigest && { inputDigest }) }, now);
     },
+    recordOpen: (action) => ledgerWriter.recordOpen(store, action, now),
     writeEvent: (event) => writeEvent(job, event, now),
     emit,
   };

@@ -176,6 +176,13 @@ export interface ApprovalContext {
   readonly newId: (prefix: NewIdPrefix) => string;
   /** Records what the service itself did on the way, such as a lease that had run out; with a digest of `about`. */
   readonly recordService: (op: string, subject: string, about?: unknown) => Promise<void>;
+  /** The same about an event, with a digest that can be checked without the key of the project. */
+  readonly recordOpen: (action: {
+    readonly op: string;
+    readonly subject: string;
+    readonly eventId: string;
+    readonly about: unknown;
+  }) => Promise<void>;
   /** Writes an event of the service into the inbox, or hands it to the routes that match. */
   readonly writeEvent: (event: ServiceEvent) => Promise<void>;
   /** Tells the rest of the gateway once the commit is durable; forgotten when it fails. */

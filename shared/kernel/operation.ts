@@ -87,8 +87,8 @@ interface Declaration<I extends z.ZodObject, O extends z.ZodType> {
   /** Codes this operation itself may answer with, beyond those every call may. */
   readonly errors: readonly ErrorCode[];
   readonly effect: Effect;
-  /** The input field that takes any JSON: its numbers stay as the caller wrote them. */
-  readonly exact?: string;
+  /** The input fields that take any JSON: their numbers stay as the caller wrote them. */
+  readonly exact?: readonly string[];
   /** Whether a replica may answer it (`local`) or only the authority (`upstream`). */
   readonly replica: 'local' | 'upstream';
   readonly rest: RestShape;

@@ -48,14 +48,14 @@ export function stringifyExact(value: unknown, indent = 0): string {
 }
 
 /**
- * The value with plain numbers, but for the member `except`. A whole number that would become another one stays an
+ * The value with plain numbers, but for the members `except`. A whole number that would become another one stays an
  * `ExactNumber`: no schema takes that for a number, so it is refused and not altered.
  */
-export function plainNumbers(value: unknown, except?: string): unknown {
+export function plainNumbers(value: unknown, except: readonly string[] = []): unknown {
   if (value instanceof ExactNumber) return plainNumber(value);
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
   for (const [name, member] of Object.entries(value)) {
-    if (typeof member !== 'object' || name === except) continue;
+    if (typeof member !== 'object' || except.includes(name)) continue;
     const plain = plainNumbers(member);
     if (plain !== member) Reflect.set(value, name, plain);
   }

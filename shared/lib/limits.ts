@@ -73,8 +73,8 @@ export const DOWNLOAD_LINK_SECONDS = 300;
 export const FILE_URL_MIN_SECONDS = 60;
 export const FILE_URL_MAX_SECONDS = 604_800;
 export const FILE_URL_DEFAULT_SECONDS = 3600;
-/** An approved file_url request gives its link within this time. */
-export const FILE_URL_REDEEM_MS = DAY_MS;
+/** An approval can be used within this time after the decision. */
+export const APPROVAL_USE_MS = DAY_MS;
 export const TRANSFER_MONTH_MAX_BYTES = 5 * 1024 * MIB;
 export const PENDING_REQUESTS_MAX = 50;
 export const ROUTES_MAX = 50;

@@ -36,6 +36,7 @@ import { policyTest } from './policy/test.ts';
 import { requestCallbackSecret } from './request/callback-secret.ts';
 import { requestList } from './request/list.ts';
 import { requestStatus } from './request/status.ts';
+import { requestUse } from './request/use.ts';
 import { requestWithdraw } from './request/withdraw.ts';
 import { routeAdd } from './route/add.ts';
 import { routeAttempts } from './route/attempts.ts';
@@ -90,6 +91,7 @@ export const operations: readonly Operation[] = [
   requestStatus,
   requestList,
   requestWithdraw,
+  requestUse,
   requestCallbackSecret,
   channelList,
   channelAdd,

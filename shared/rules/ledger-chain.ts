@@ -86,6 +86,14 @@ export function keyedDigest(ledgerKey: Uint8Array, value: unknown): string {
 }
 
 /**
+ * The digest of a ledger entry that can be opened: hex(SHA-256("svc-opening-v1\n" + salt + "\n" + value)). The salt is 32
+ * random bytes in hex, so nobody who has only the digest can guess the value.
+ */
+export function openDigest(salt: string, value: string): string {
+  return hash('sha256', `svc-opening-v1\n${salt}\n${value}`);
+}
+
+/**
  * The state of a verification: the next seq and the hash it must link to. `anchored` is true if it started at the first
  * entry; otherwise the first link relies on an unverified hash.
  */

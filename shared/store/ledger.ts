@@ -57,8 +57,10 @@ export class LedgerRepository {
     return this.#tx.get<LedgerHead & Row>(LEDGER_HEAD.sql, LEDGER_HEAD.params);
   }
 
-  /** Links an entry to the newest one. Its time never goes back, so a time range is a seq range. */
-  async append(note: LedgerNote, now: number): Promise<void> {
+  /**
+   * Links an entry to the newest one and answers its seq. Its time never goes back, so a time range is a seq range.
+   */
+  async append(note: LedgerNote, now: number): Promise<number> {
     const carried = this.#tx.group?.carried;
     const head = (carried?.get(HEAD) as LedgerHead | undefined) ?? (await this.head());
     const nowIso = isoTime(now);
@@ -72,6 +74,7 @@ export class LedgerRepository {
     if (isOwn(entry)) await this.#tx.put(INSERT_OWN, ownColumns(entry));
     else await this.#tx.put(INSERT, allColumns(entry));
     carried?.set(HEAD, { seq: entry.seq, at: entry.at, hash: entry.hash });
+    return entry.seq;
   }
 
   async page(filter: LedgerFilter): Promise<LedgerEntry[]> {

@@ -14,6 +14,7 @@ import { IdempotencyRepository } from './idempotency.ts';
 import { KeyRepository } from './keys.ts';
 import { KvRepository } from './kv.ts';
 import { LedgerRepository } from './ledger.ts';
+import { LedgerOpeningRepository } from './ledger-openings.ts';
 import { MetaRepository } from './meta.ts';
 import { NoticeRepository } from './notices.ts';
 import { ParkRepository } from './parks.ts';
@@ -36,6 +37,7 @@ export class Repositories {
   #sources: SourceRepository | undefined;
   #events: EventRepository | undefined;
   #ledger: LedgerRepository | undefined;
+  #ledgerOpenings: LedgerOpeningRepository | undefined;
   #idempotency: IdempotencyRepository | undefined;
   #blobs: BlobRepository | undefined;
   #blobPins: BlobPinRepository | undefined;
@@ -78,6 +80,10 @@ export class Repositories {
 
   get ledger(): LedgerRepository {
     return (this.#ledger ??= new LedgerRepository(this.#tx, this.#projectId));
+  }
+
+  get ledgerOpenings(): LedgerOpeningRepository {
+    return (this.#ledgerOpenings ??= new LedgerOpeningRepository(this.#tx));
   }
 
   get idempotency(): IdempotencyRepository {

@@ -37,6 +37,8 @@ export interface RequestRow extends Row {
   expires_at: number;
   decided_at: number | null;
   redeemed_at: number | null;
+  /** What used it: an event, or a key. */
+  spent_by: string | null;
   /** The event the question is about. */
   event_id: string | null;
   /** The exact values that were shown, as canonical JSON. */
@@ -74,6 +76,7 @@ const NAMES = [
   'expires_at',
   'decided_at',
   'redeemed_at',
+  'spent_by',
   'event_id',
   'bind',
   'identity',
@@ -215,10 +218,10 @@ export class RequestRepository {
   }
 
   /** Uses an approval; false if it was already used. */
-  async redeem(id: string, now: number): Promise<boolean> {
+  async redeem(id: string, spentBy: string, now: number): Promise<boolean> {
     const changed = await this.#tx.run(
-      'UPDATE request SET redeemed_at = ? WHERE id = ? AND redeemed_at IS NULL',
-      [now, id],
+      'UPDATE request SET redeemed_at = ?, spent_by = ? WHERE id = ? AND redeemed_at IS NULL',
+      [now, spentBy, id],
     );
     return changed > 0;
   }

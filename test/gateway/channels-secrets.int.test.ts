@@ -105,6 +105,7 @@ describe('a key', () => {
       'policy_test',
       'request_list',
       'request_status',
+      'request_use',
       'request_withdraw',
     ]);
     const id = await people.asked();

@@ -156,7 +156,7 @@ function inputsOf(name: string, of: Facts, own: Facts): readonly Json[] {
     inbox_wait: [{ after: of.eventId, timeout_seconds: 1 }],
     inbox_get: [{ event_id: of.eventId }],
     inbox_claim: [{ event_id: of.eventId }],
-    inbox_ack: [event, lease],
+    inbox_ack: [event, lease, { event_id: own.eventId, spends: of.requestId }],
     inbox_nack: [
       { ...event, reason: 'x' },
       { ...lease, reason: 'x' },
@@ -184,6 +184,7 @@ function inputsOf(name: string, of: Facts, own: Facts): readonly Json[] {
     ],
     request_status: [{ request_id: of.requestId }, { request_id: of.linkRequestId }],
     request_withdraw: [{ request_id: of.requestId }],
+    request_use: [{ request_id: of.requestId }],
     channel_remove: [{ channel_id: of.channelId }],
     policy_set: [{ policy: { rules }, wait_seconds: 0 }],
     kv_get: [{ key: `${of.name}/key` }, { key: `state/${of.name}` }],

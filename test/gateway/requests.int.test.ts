@@ -120,6 +120,8 @@ describe('ask_approval', () => {
       callback_url: null,
       event_id: null,
       bind: null,
+      spent_at: null,
+      spent_by: null,
     });
   });
 

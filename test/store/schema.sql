@@ -105,7 +105,7 @@ CREATE INDEX project_work_project ON project_work (project_id);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 8
+-- project, schema 9
 
 CREATE TABLE blob (
   digest TEXT PRIMARY KEY,
@@ -356,6 +356,13 @@ CREATE TABLE ledger (
   hash TEXT NOT NULL
 ) STRICT;
 
+CREATE TABLE ledger_opening (
+  seq INTEGER PRIMARY KEY,
+  event_id TEXT NOT NULL,
+  salt TEXT NOT NULL,
+  value TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE meta (
   name TEXT PRIMARY KEY,
   value ANY NOT NULL
@@ -431,7 +438,7 @@ CREATE TABLE "request" (
   expires_at INTEGER NOT NULL,
   decided_at INTEGER,
   redeemed_at INTEGER
-, event_id TEXT, bind TEXT, identity TEXT) STRICT, WITHOUT ROWID;
+, event_id TEXT, bind TEXT, identity TEXT, spent_by TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE route (
   id TEXT PRIMARY KEY,
@@ -546,6 +553,8 @@ CREATE INDEX kv_expiry ON kv (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX ledger_agent ON ledger (agent) WHERE agent IS NOT NULL;
 
 CREATE INDEX ledger_op ON ledger (op);
+
+CREATE INDEX ledger_opening_event ON ledger_opening (event_id, seq);
 
 CREATE INDEX ledger_platform ON ledger (platform) WHERE platform IS NOT NULL;
 

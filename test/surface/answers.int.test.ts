@@ -20,7 +20,7 @@ beforeAll(async () => {
   const people = { mail, telegram: null };
   gateway = await TestGateway.start({ callbackAllow: LOOPBACK, signIn: true, messaging: people });
   receiver = await startReceiver();
-  world = new World(gateway, receiver.url());
+  world = new World(gateway, receiver.url(), gateway.folder);
   // No key: the document is for everyone.
   contract = new Contract((await world.call('GET', '/v1/openapi.json', { key: null })).body);
 });

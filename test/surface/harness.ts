@@ -65,6 +65,11 @@ export class Harness {
     return this.#apiKey;
   }
 
+  /** Where letters go. */
+  get letters(): string {
+    return this.#gateway?.folder ?? this.#folder.path;
+  }
+
   /** A place in the folder that goes with it. */
   placeFor(name: string): string {
     return join(this.#folder.path, name);

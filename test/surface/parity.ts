@@ -33,7 +33,7 @@ export function describeParity(start: (agent: string) => Promise<Harness>): void
   beforeAll(async () => {
     harness = await start(AGENT);
     receiver = await startReceiver();
-    world = new World(harness, receiver.url());
+    world = new World(harness, receiver.url(), harness.letters);
     // Something to list, to wait for and to read.
     await world.event();
     const headers = { authorization: `Bearer ${harness.apiKey}`, 'x-service-agent': AGENT };

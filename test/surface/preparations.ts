@@ -1,4 +1,5 @@
 import type { Operation } from '../../shared/kernel/operation.ts';
+import { approve } from './approving.ts';
 import { isTold } from './deciding.ts';
 import { operationNamed, type World } from './scenario.ts';
 
@@ -73,6 +74,14 @@ function hasItems({ items }: Json): boolean {
 async function withOwnRequest(world: World): Promise<Json> {
   const { example } = operationNamed('ask_approval');
   const { request_id } = await world.get('ask_approval', { ...example, state_ref: 'own' });
+  return { request_id };
+}
+
+/** An approval that nobody has used. */
+async function withApproval(world: World): Promise<Json> {
+  const { request_id } = await withOwnRequest(world);
+  if (world.folder === null) throw new Error('The letters of this gateway cannot be read.');
+  await approve(world, world.folder, String(request_id));
   return { request_id };
 }
 
@@ -158,6 +167,7 @@ const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = 
   route_test: withDelivered,
   request_status: withRequest,
   request_withdraw: withOwnRequest,
+  request_use: withApproval,
   request_list: withNotificationsSent,
   // The first has none before it.
   request_callback_secret: async (world) => (await world.get('request_callback_secret', {}), {}),

@@ -56,6 +56,13 @@ export const PEOPLE_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, 
   request_withdraw: {
     NOT_FOUND: (stage) => stage.run('request_withdraw', { request_id: NO_REQUEST }),
   },
+  request_use: {
+    NOT_FOUND: (stage) => stage.run('request_use', { request_id: NO_REQUEST }),
+    APPROVAL_NOT_APPLICABLE: async (stage) => {
+      const { request_id } = await stage.get('ask_approval', ACTION);
+      return stage.run('request_use', { request_id });
+    },
+  },
   channel_add: {
     CHANNEL_KIND_UNAVAILABLE: (stage) => stage.run('channel_add', { kind: 'telegram' }),
     CHANNEL_ADDRESS_REJECTED: (stage) =>

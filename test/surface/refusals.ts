@@ -101,7 +101,17 @@ export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>
       stage.run('inbox_claim', { event_id: await stage.claimed() }),
     EVENT_ROUTED: async (stage) => stage.run('inbox_claim', { event_id: await stage.routed() }),
   },
-  inbox_ack: ofLease('inbox_ack'),
+  inbox_ack: {
+    ...ofLease('inbox_ack'),
+    APPROVAL_NOT_APPLICABLE: async (stage) => {
+      const { request_id } = await stage.get('ask_approval', {
+        action: 'a',
+        summary: 'b',
+        wait_seconds: 0,
+      });
+      return stage.run('inbox_ack', { event_id: await stage.claimed(), spends: request_id });
+    },
+  },
   inbox_nack: ofLease('inbox_nack', { reason: 'because' }),
   inbox_extend: ofLease('inbox_extend'),
   inbox_requeue: {

@@ -80,6 +80,8 @@ function queryOf(fields: Json): string {
 export class World {
   /** Where routes of this world lead to. */
   readonly callbackUrl: string;
+  /** The folder with the letters of its gateway below it; null where they can't be read. */
+  readonly folder: string | null;
   readonly #url: string;
   readonly #apiKey: string;
   #deliveries = 0;
@@ -87,7 +89,9 @@ export class World {
   constructor(
     server: { readonly url: string; readonly apiKey: string },
     callbackUrl = 'http://127.0.0.1:9/nobody',
+    folder: string | null = null,
   ) {
+    this.folder = folder;
     this.#url = server.url;
     this.#apiKey = server.apiKey;
     this.callbackUrl = callbackUrl;
@@ -110,6 +114,12 @@ export class World {
     // A 304 has no body, which is not the answer `null`.
     const parsed: unknown = text === '' ? undefined : JSON.parse(text);
     return { status, headers: response.headers, body: parsed as Json };
+  }
+
+  /** A page as a browser gets it; with a form, the answer to that. */
+  page(path: string, form?: URLSearchParams): Promise<Response> {
+    const headers = { 'sec-fetch-site': 'same-origin', origin: 'null' };
+    return fetch(this.#url + path, form ? { method: 'POST', body: form, headers } : {});
   }
 
   run(name: string, input: Readonly<Json>, options: CallOptions = {}): Promise<Answer> {

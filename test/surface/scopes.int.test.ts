@@ -41,6 +41,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'request_status',
     'request_list',
     'request_withdraw',
+    'request_use',
     'channel_list',
     'channel_add',
     'channel_remove',

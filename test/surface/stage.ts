@@ -21,7 +21,7 @@ export class Stage extends World {
     readonly clock: FakeClock;
     readonly receiver: Receiver;
   }) {
-    super(parts.gateway, parts.receiver.url());
+    super(parts.gateway, parts.receiver.url(), parts.gateway.folder);
     this.gateway = parts.gateway;
     this.clock = parts.clock;
     this.#receiver = parts.receiver;

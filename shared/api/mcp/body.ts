@@ -28,8 +28,8 @@ export async function readJson(incoming: IncomingMessage): Promise<unknown> {
     throw new RefusedRequest(400, ProtocolErrorCode.ParseError, 'Parse error');
   }
   const params = isObject(value) ? value['params'] : undefined;
-  plainNumbers(params, 'arguments');
-  return plainNumbers(value, 'params');
+  plainNumbers(params, ['arguments']);
+  return plainNumbers(value, ['params']);
 }
 
 /** Accepts one request or notification. The rate limit would count a batch as one call. */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { eventSchema } from '../../kernel/envelope.ts';
+import { channelView } from '../../operations/channel/view.ts';
 import { ledgerEntry } from '../../operations/ledger/query.ts';
 import { requestRecord } from '../../operations/request/record.ts';
 
@@ -29,6 +30,11 @@ const SHORTENED: readonly Shortened[] = [
     marks: ['requested_by', 'notified'],
     fields: Object.keys(requestRecord.shape),
     shown: ['request_id', 'status', 'summary', 'decision', 'comment', 'hint', 'expires_at'],
+  },
+  {
+    marks: ['verified_at', 'activated_at'],
+    fields: Object.keys(channelView.shape),
+    shown: ['id', 'kind', 'label', 'address', 'status', 'owner'],
   },
   {
     marks: ['prev_hash', 'hash'],

@@ -49,7 +49,7 @@ export const askApproval = defineOperation({
     'CALLBACK_URL_REJECTED',
   ],
   effect: 'write',
-  exact: 'bind',
+  exact: ['bind', 'state'],
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/requests' },
   mcp: { title: 'Ask for approval', openWorld: true },

@@ -31,6 +31,7 @@ export const askHuman = defineOperation({
     'CALLBACK_URL_REJECTED',
   ],
   effect: 'write',
+  exact: ['state'],
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/requests', when: 'question' },
   mcp: { title: 'Ask a question', openWorld: true },

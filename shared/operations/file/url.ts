@@ -5,10 +5,10 @@ import type { WriteContext } from '../../kernel/context.ts';
 import { notFound, ServiceError } from '../../lib/errors.ts';
 import { newToken } from '../../lib/ids.ts';
 import {
+  APPROVAL_USE_MS,
   FILE_URL_DEFAULT_SECONDS,
   FILE_URL_MAX_SECONDS,
   FILE_URL_MIN_SECONDS,
-  FILE_URL_REDEEM_MS,
   WAIT_DEFAULT_SECONDS,
   WAIT_MAX_SECONDS,
 } from '../../lib/limits.ts';
@@ -141,7 +141,7 @@ async function linkOrAsk(context: WriteContext, subject: string, wanted: Wanted)
   } as const;
   const request = await openRequest(context, draft, judgement);
   if (request.status === 'pending') return undecided(request);
-  await store.requests.redeem(request.id, now);
+  await store.requests.redeem(request.id, caller.keyId, now);
   return makeLink(context, request.id, wanted);
 }
 
@@ -164,12 +164,12 @@ function undecided({ id, status, comment }: RequestRow): Answer {
 
 /** The answer for a request in any state; makes the link if the request is approved and unused. */
 async function redeem(context: WriteContext, request: RequestRow, wanted: Wanted): Promise<Answer> {
-  const { store, now } = context;
+  const { store, caller, now } = context;
   const { id, decided_at } = request;
   const status = effectiveRequestStatus(request, now);
   if (status !== 'approved') return undecided({ ...request, status });
-  const inTime = decided_at !== null && now < decided_at + FILE_URL_REDEEM_MS;
-  if (!inTime || !(await store.requests.redeem(id, now))) throw notApplicable();
+  const inTime = decided_at !== null && now < decided_at + APPROVAL_USE_MS;
+  if (!inTime || !(await store.requests.redeem(id, caller.keyId, now))) throw notApplicable();
   return makeLink(context, id, wanted);
 }
 

@@ -43,7 +43,7 @@ export const inboxNack = defineOperation({
   }),
   errors: ['NOT_FOUND', 'EVENT_NOT_CLAIMABLE', 'EVENT_ROUTED', 'LEASE_NOT_HELD', 'LEASE_EXPIRED'],
   effect: 'write',
-  exact: 'state',
+  exact: ['state'],
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/inbox/nack' },
   mcp: { title: 'Give an event back' },

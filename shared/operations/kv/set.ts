@@ -31,7 +31,7 @@ export const kvSet = defineOperation({
   }),
   errors: ['PATH_RESERVED', 'QUOTA_EXCEEDED', 'PRECONDITION_FAILED', 'PAYLOAD_TOO_LARGE'],
   effect: 'write',
-  exact: 'value',
+  exact: ['value'],
   replica: 'upstream',
   rest: {
     method: 'PUT',

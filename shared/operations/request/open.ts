@@ -7,7 +7,7 @@ import type { RequestKind } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { compiledPolicy } from '../policy/proposal.ts';
 import { notify } from './notify.ts';
-import { announceEnd } from './resolve.ts';
+import { announceEnd, recordEnd } from './resolve.ts';
 import { pendingRequest } from './row.ts';
 
 /** A request to record. Omitted fields are null in the record. */
@@ -74,6 +74,8 @@ export async function openRequest(
       await notify(context, { kind: 'tell', channelId, requestId: row.id });
     }
   }
+  // Others are in the entry of the call.
+  if (row.event_id !== null) await recordEnd(context, 'request.decided', row);
   // The caller has the answer.
   await announceEnd(context, row, { isDone: true });
   return row;

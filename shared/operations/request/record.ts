@@ -52,6 +52,8 @@ export const requestRecord = z.object({
   callback_url: z.string().nullable(),
   event_id: z.string().nullable(),
   bind: z.unknown(),
+  spent_at: z.string().nullable(),
+  spent_by: z.string().nullable(),
 });
 
 export type RequestRecord = z.output<typeof requestRecord>;
@@ -98,6 +100,8 @@ export async function toRecord(
     callback_url: row.callback_url,
     event_id: row.event_id,
     bind: row.bind === null ? null : parseExact(row.bind),
+    spent_at: row.redeemed_at === null ? null : isoTime(row.redeemed_at),
+    spent_by: row.spent_by,
   };
 }
 

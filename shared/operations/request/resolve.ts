@@ -6,6 +6,7 @@ import { removeChannel } from '../channel/removal.ts';
 import { settleMail } from '../email/settle.ts';
 import { applyPolicy, isSuperseded } from '../policy/proposal.ts';
 import { wakeWaiting } from '../inbox/wake.ts';
+import { decidedFacts } from './facts.ts';
 import { notifyOver } from './notify.ts';
 import { toRecord } from './record.ts';
 
@@ -33,7 +34,7 @@ export async function resolveRequest(
   request: RequestRow,
   how: Ending,
 ): Promise<boolean> {
-  const { store, now, recordService, emit } = context;
+  const { store, now, emit } = context;
   const late = request.kind === 'policy' && how.status === 'approved';
   const end = late && (await isSuperseded(context, request)) ? { ...how, ...SUPERSEDED } : how;
   const { status, decision, comment, decidedBy, hint = null, isWithdrawn = false } = end;
@@ -43,16 +44,29 @@ export async function resolveRequest(
   const ending = { status, decision, comment, hint, decidedBy, at };
   if (!(await store.requests.end(request.id, ending))) return false;
   const told = { decision, comment, hint, decided_by: decidedBy };
-  const about = { request_id: request.id, status, ...told };
   const op = isExpiry ? 'expired' : isWithdrawn ? 'withdrawn' : 'decided';
-  await recordService(`request.${op}`, request.id, about);
   const ended: RequestRow = { ...request, status, ...told, decided_at: at };
+  await recordEnd(context, `request.${op}`, ended);
   await applyDecision(context, ended);
   await closeNotices(context, ended);
   const woke = await wakeWaiting(context, ended.id, status);
   await announceEnd(context, ended, { isDone: woke || isWithdrawn });
   emit({ kind: 'request_ended', id: request.id });
   return true;
+}
+
+/** Records how a request ended; about an event in a way that can be proven without the key of the project. */
+export async function recordEnd(
+  { store, recordService, recordOpen }: ApprovalContext,
+  op: string,
+  row: RequestRow,
+): Promise<void> {
+  const { id, status, decision, comment, hint, decided_by, event_id: eventId } = row;
+  if (eventId !== null) {
+    await recordOpen({ op, subject: id, eventId, about: await decidedFacts(store, row) });
+    return;
+  }
+  await recordService(op, id, { request_id: id, status, decision, comment, hint, decided_by });
 }
 
 /** Reports the result to the inbox and to the request's callback. `isDone`: somebody has the answer already. */

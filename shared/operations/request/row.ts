@@ -38,6 +38,7 @@ export function pendingRequest(
     expires_at: now + REQUEST_DEFAULT_MS,
     decided_at: null,
     redeemed_at: null,
+    spent_by: null,
     event_id: null,
     bind: null,
     identity: null,

@@ -31,7 +31,7 @@ export const stateSave = defineOperation({
   }),
   errors: ['QUOTA_EXCEEDED', 'PRECONDITION_FAILED', 'PAYLOAD_TOO_LARGE'],
   effect: 'write',
-  exact: 'state',
+  exact: ['state'],
   replica: 'upstream',
   rest: {
     method: 'PUT',

@@ -37,7 +37,7 @@ describe.runIf(required('nginx', nginx !== null, 'apt-get install -y nginx-light
       const { apiKey = '' } = project ?? {};
       const url = gateways.urls.even;
       receiver = await startReceiver();
-      world = new World({ url, apiKey }, receiver.url());
+      world = new World({ url, apiKey }, receiver.url(), folder.path);
       await world.event();
       mcp = new Client({ name: 'turns-test', version: '1.0.0' });
       const headers = { authorization: `Bearer ${apiKey}` };

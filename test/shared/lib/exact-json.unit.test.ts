@@ -120,7 +120,7 @@ describe('any JSON', () => {
 describe('plain numbers', () => {
   it('stand where a schema expects them, but for the member that is left as it is', () => {
     const input = parseExact('{"amount":1.50,"rules":[{"amount_lte":1e2}],"value":1.50}');
-    expect(plainNumbers(input, 'value')).toEqual({
+    expect(plainNumbers(input, ['value'])).toEqual({
       amount: 1.5,
       rules: [{ amount_lte: 100 }],
       value: new ExactNumber('1.50'),

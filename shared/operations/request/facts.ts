@@ -1,0 +1,65 @@
+import { parseExact } from '../../lib/exact-json.ts';
+import type { Repositories } from '../../store/repositories.ts';
+import type { RequestRow } from '../../store/requests.ts';
+import { texts } from './record.ts';
+
+/** What the ledger records of a decision about an event: what the person was shown, and what they said. */
+export async function decidedFacts(store: Repositories, row: RequestRow) {
+  const { status, decision, comment, hint, decided_by } = row;
+  return {
+    request_id: row.id,
+    event: await eventFacts(store, row.event_id),
+    shown: {
+      kind: row.kind,
+      action: row.action,
+      summary: row.summary,
+      details: row.details,
+      risk: row.risk,
+      amount: row.amount,
+      options: texts(row.options),
+      bind: valuesOf(row.bind),
+    },
+    ended: { status, decision, comment, hint, decided_by, by: await byOf(store, decided_by) },
+  };
+}
+
+/** What the ledger records of an approval's use: which values were done, by which key, and what came of it. */
+export async function spentFacts(
+  store: Repositories,
+  row: RequestRow,
+  used: { readonly by: string; readonly keyId: string; readonly result: string | undefined },
+) {
+  const { status, decision, decided_by } = row;
+  return {
+    request_id: row.id,
+    event: await eventFacts(store, row.event_id),
+    action: row.action,
+    ended: { status, decision, decided_by },
+    done: {
+      bind: valuesOf(row.bind),
+      result: valuesOf(used.result ?? null),
+      spent_by: used.by,
+      key_id: used.keyId,
+    },
+  };
+}
+
+async function eventFacts(store: Repositories, id: string | null) {
+  const row = id === null ? undefined : await store.events.find(id);
+  if (!row) return null;
+  const { source, channel, type, received_at } = row;
+  return { id, source, channel, type, received_at, verified: row.verified === 1 };
+}
+
+/** The label of the channel that decided, with its masked address: nobody's address is in the ledger. */
+async function byOf(store: Repositories, decidedBy: string | null): Promise<string | null> {
+  if (!decidedBy?.startsWith('channel:')) return null;
+  const channel = await store.channels.findEver(decidedBy.slice('channel:'.length));
+  if (!channel) return null;
+  const { label, masked, kind } = channel;
+  return `${label} (${masked ?? kind})`;
+}
+
+function valuesOf(json: string | null): unknown {
+  return json === null ? null : parseExact(json);
+}

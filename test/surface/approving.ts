@@ -1,0 +1,24 @@
+import { readdirSync } from 'node:fs';
+import { tokensOf } from '../helpers/outbox.ts';
+import { isTold } from './deciding.ts';
+import type { World } from './scenario.ts';
+
+/** The owner approves a request by the link of a letter, as a browser does; `folder` has the gateway's data below it. */
+export async function approve(world: World, folder: string, requestId: string): Promise<void> {
+  await world.until('request_status', { request_id: requestId }, isTold);
+  for (const token of tokensBelow(folder).toReversed()) {
+    const path = `/a/${token}`;
+    const csrf = /name="csrf" value="([^"]*)"/.exec(await (await world.page(path)).text())?.[1];
+    if (csrf === undefined) continue;
+    await world.page(path, new URLSearchParams({ csrf, verb: 'approve' }));
+    const { status } = await world.get('request_status', { request_id: requestId });
+    if (status === 'approved') return;
+  }
+  throw new Error(`No letter asks about ${requestId}.`);
+}
+
+function tokensBelow(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
+  const found = entries.filter((entry) => entry.isDirectory() && entry.name === 'outbox');
+  return found.flatMap(({ parentPath }) => tokensOf(parentPath, 'a'));
+}
