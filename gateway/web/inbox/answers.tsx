@@ -128,8 +128,8 @@ export function message(
 export function nothingHere(ui: Ui, c: Ctx): Promise<Response> {
   return message(ui, c, {
     status: 404,
-    heading: 'There is nothing here',
-    text: 'The address is wrong, or it is not in a project that you can see.',
+    heading: 'Page not found',
+    text: 'The address is wrong, or it belongs to a project that you can’t see.',
   });
 }
 
@@ -138,7 +138,7 @@ export function foreignForm(ui: Ui, c: Ctx): Promise<Response> {
   return message(ui, c, {
     status: 403,
     heading: 'Nothing was done',
-    text: 'This came from a page of somebody else, so it counts for nothing.',
+    text: 'This came from another website, so we ignored it.',
   });
 }
 
@@ -147,15 +147,15 @@ export function outdatedForm(ui: Ui, c: Ctx): Promise<Response> {
   return message(ui, c, {
     status: 403,
     heading: 'Nothing was done',
-    text: 'The page was out of date. Open it again, then repeat what you did.',
+    text: 'This page was out of date. Reload it and try again.',
   });
 }
 
 const HEADINGS: Readonly<Partial<Record<ServiceError['code'], string>>> = {
-  RATE_LIMITED: 'Too much at once',
-  PAYLOAD_TOO_LARGE: 'That was too long',
-  SCOPE_MISSING: 'This key may not see that',
-  UNAVAILABLE: 'Not just now',
+  RATE_LIMITED: 'Too many requests',
+  PAYLOAD_TOO_LARGE: 'That was too large',
+  SCOPE_MISSING: 'This key can’t see that',
+  UNAVAILABLE: 'Not available right now',
 };
 
 export function failed(ui: Ui, c: Ctx, cause: unknown): Promise<Response> {

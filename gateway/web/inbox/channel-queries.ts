@@ -34,15 +34,15 @@ export const CHANNEL_STATES: Readonly<Record<Channel['status'], StateWords>> = {
   added: {
     text: 'Not confirmed',
     tone: 'warn',
-    line: 'Waits for the person to open the link they were given.',
+    line: 'Waiting for the person to open their link.',
   },
   verified: {
-    text: 'Waits for the owner',
+    text: 'Waiting for the owner',
     tone: 'warn',
-    line: 'The person has confirmed. The owner is asked to let them in.',
+    line: 'The person has confirmed. The owner still has to let them in.',
   },
-  active: { text: 'Active', tone: 'good', line: 'Is asked, and may decide.' },
-  removed: { text: 'Removed', tone: 'calm', line: 'Is asked nothing any more.' },
+  active: { text: 'Active', tone: 'good', line: 'Gets requests and can decide them.' },
+  removed: { text: 'Removed', tone: 'calm', line: 'No longer gets requests.' },
 };
 
 /** All channels, the owner first. */

@@ -20,7 +20,7 @@ export function SignInPage({ frame, csrf, problem, email, isOut }: SignInProps):
     <PlainPage frame={frame} title="Sign in">
       <div>
         <h1>{isOut ? 'You are signed out' : 'Open your inbox'}</h1>
-        <p class="lead">What your agents ask, and what happens in your project.</p>
+        <p class="lead">See what your agents ask and what happens in your project.</p>
       </div>
       <Problem text={problem} />
       <section class="card stack" aria-labelledby="by-mail">
@@ -45,8 +45,8 @@ export function SignInPage({ frame, csrf, problem, email, isOut }: SignInProps):
       <section class="card stack" aria-labelledby="by-key">
         <h2 id="by-key">Sign in with a machine’s key</h2>
         <p>
-          Run <code class="mono">svc open</code> on a machine that is signed in. You see what its
-          key may see; a key decides nothing.
+          Run <code class="mono">svc open</code> on a machine that is signed in. You’ll see what its
+          key can see, but a key can’t decide anything.
         </p>
       </section>
     </PlainPage>
@@ -63,7 +63,7 @@ export function MailedPage({ frame }: { readonly frame: PageFrame }): JSX.Elemen
           <h1>Check your email</h1>
           <p>
             A link is on its way to this address. It works for 15 minutes, once. On a machine
-            without a mail server the letter is in its outbox:{' '}
+            without a mail server, the email is in the outbox:{' '}
             <code class="mono">svc outbox open</code>
           </p>
         </div>
@@ -95,9 +95,9 @@ export function EnterPage(shown: EnterProps): JSX.Element {
         <h1>Open the inbox?</h1>
         <p class="lead">
           {kind === 'key'
-            ? 'You see what that machine’s key may see, for 12 hours.'
+            ? 'You’ll see what that machine’s key can see, for 12 hours.'
             : 'This signs you in as the owner in this browser for 12 hours.'}
-          {isOther && ' What is open in this browser as somebody else ends.'}
+          {isOther && ' If someone else is signed in here, they’re signed out.'}
         </p>
       </div>
       {projects.length > 0 && (

@@ -131,7 +131,7 @@ function deadLink(ui: Ui, c: Ctx): Promise<Response> {
   return message(ui, c, {
     status: 404,
     heading: 'This link doesn’t work',
-    text: 'It was used, or its time is over. Ask for another one: run svc open again, or have a new link mailed.',
+    text: 'It was already used, or it has expired. Run svc open again, or ask for a new link by email.',
   });
 }
 

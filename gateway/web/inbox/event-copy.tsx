@@ -18,11 +18,11 @@ const STATUSES: Readonly<Record<EventStatus, readonly [text: string, tone: Tone]
 
 /** What a status means, for the reader. */
 export const STATUS_LINES: Readonly<Record<EventStatus, string>> = {
-  pending: 'Waits for an agent to claim it.',
-  claimed: 'An agent works on it.',
-  failed: 'It was given back, and waits for the next try.',
-  dead: 'It was given up. Nobody works on it until it is put back.',
-  done: 'An agent has finished it.',
+  pending: 'Waiting for an agent to claim it.',
+  claimed: 'An agent is working on it.',
+  failed: 'An agent gave it back. It’s waiting for the next try.',
+  dead: 'It failed for good. No agent gets it until someone requeues it.',
+  done: 'An agent finished it.',
   waiting: 'An agent parked it until an answer comes.',
 };
 

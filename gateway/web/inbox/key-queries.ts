@@ -25,13 +25,13 @@ export interface NewKey extends Key {
 
 /** What each scope lets a key do. */
 export const SCOPE_LINES: Readonly<Record<Scope, string>> = {
-  admin: 'Make and revoke keys, change sources and routes. Not given to agents without need.',
+  admin: 'Create and revoke keys, change sources and routes. Agents rarely need it.',
   'ledger:read': 'Read and verify the ledger.',
   'inbox:read': 'List events, wait for them, and see routes.',
-  'inbox:write': 'Claim events, and finish them or give them back.',
-  approvals: 'Ask people, see requests, and propose a policy. It decides nothing.',
+  'inbox:write': 'Claim events, finish them or give them back.',
+  approvals: 'Ask people, see requests and propose a policy. It can’t decide anything.',
   disk: 'Read and write keys, files and state.',
-  send: 'Send mail, within the policy and the limits.',
+  send: 'Send email, within the policy and the limits.',
 };
 
 /** Such as `…a1b2`: the only part of the secret that we keep. */
@@ -46,7 +46,7 @@ export function isWorking({ revoked_at: revoked, expires_at: expires }: Key, now
 /** The state of a key in one word. */
 export function keyState(key: Key, now: number): readonly [text: string, tone: Tone] {
   if (key.revoked_at !== null) return ['Revoked', 'calm'];
-  return isWorking(key, now) ? ['Works', 'good'] : ['Expired', 'calm'];
+  return isWorking(key, now) ? ['Active', 'good'] : ['Expired', 'calm'];
 }
 
 interface Listed {

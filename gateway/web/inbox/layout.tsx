@@ -87,7 +87,7 @@ export function Layout(framed: Framed): JSX.Element {
         data-topics={current.topics.join(' ')}
       >
         <a class="skip" href="#page">
-          Skip to the page
+          Skip to content
         </a>
         <Bar {...framed} />
         <Nav {...framed} />
@@ -155,8 +155,8 @@ function Nav({ frame, access, pages, current, waiting }: Framed): JSX.Element {
 }
 
 const KEYS: readonly (readonly [key: string, what: string])[] = [
-  ['j  k', 'the next one, the one before'],
-  ['Enter', 'open it'],
+  ['j  k', 'next, previous'],
+  ['Enter', 'open'],
   ['u', 'back to the list'],
   ['a', 'go to Approve; press Enter to approve'],
   ['d', 'go to Deny; press Enter to deny'],

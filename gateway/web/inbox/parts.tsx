@@ -228,7 +228,7 @@ export function Pager({
   const isFirst = context.query('cursor') === undefined;
   if (next === null && isFirst) return null;
   return (
-    <nav class="pager" aria-label="More of this list">
+    <nav class="pager" aria-label="More pages">
       {!isFirst && <a href={`?${kept.toString()}`}>{words[0]}</a>}
       {next !== null && <a href={`?${older.toString()}`}>{words[1]}</a>}
     </nav>

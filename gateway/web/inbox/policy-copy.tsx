@@ -12,18 +12,22 @@ interface EffectWords {
 }
 
 export const EFFECTS: Readonly<Record<PolicyEffect, EffectWords>> = {
-  allow: { text: 'Allowed', tone: 'good', line: 'It goes ahead, and nobody is asked.' },
-  deny: { text: 'Refused', tone: 'bad', line: 'It is refused at once.' },
-  require_approval: { text: 'A person decides', tone: 'calm', line: 'It waits for a person.' },
+  allow: { text: 'Allowed', tone: 'good', line: 'It goes ahead. Nobody is asked.' },
+  deny: { text: 'Refused', tone: 'bad', line: 'It’s refused at once.' },
+  require_approval: {
+    text: 'A person decides',
+    tone: 'calm',
+    line: 'It waits until a person decides.',
+  },
   auto_approve: {
     text: 'Approved',
     tone: 'good',
-    line: 'It is approved at once, and nobody is asked.',
+    line: 'It’s approved at once. Nobody is asked.',
   },
   auto_approve_notify: {
-    text: 'Approved and told',
+    text: 'Approved, people notified',
     tone: 'good',
-    line: 'It is approved at once, and people are told.',
+    line: 'It’s approved at once, and people are notified.',
   },
 };
 

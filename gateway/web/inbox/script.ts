@@ -139,7 +139,7 @@ export const SCRIPT = String.raw`'use strict';
     isStale = true;
     if (isLooking || isLeaving || isPressed || document.hidden || find('dialog[open], main [data-keep]')) return;
     if (isWritten()) {
-      find('#stale').textContent = 'Something has changed here since you began to write.';
+      find('#stale').textContent = 'Something changed here since you started typing.';
       return;
     }
     isLooking = true;

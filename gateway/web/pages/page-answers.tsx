@@ -57,8 +57,8 @@ export function foreign(c: Ctx): Promise<Response> {
     403,
     <MessagePage heading="Not decided">
       <p>
-        This came from a page of somebody else, so it counts for nothing. Open the link in your
-        message and decide there.
+        This came from another website, so we ignored it. Open the link in your message and decide
+        there.
       </p>
     </MessagePage>,
   );
@@ -82,7 +82,7 @@ export function failed(c: Ctx, cause: unknown, onInternal: OnInternalError): Pro
   return page(
     c,
     error.status,
-    <MessagePage heading={tooLarge ? 'That was too long' : 'Something went wrong on our side'}>
+    <MessagePage heading={tooLarge ? 'That was too large' : 'Something went wrong on our side'}>
       <p>
         {tooLarge
           ? 'Nothing was decided. Go back, and write less.'

@@ -41,7 +41,7 @@ describe('forms from elsewhere', () => {
     const { csrf } = await server.get('/a/owner');
     const response = await server.post('/a/owner', { csrf, verb: 'approve' }, headers);
     expect(response.status).toBe(403);
-    expect(wordsOf(await response.text())).toContain('it counts for nothing');
+    expect(wordsOf(await response.text())).toContain('we ignored it');
     expect(approvals.taken).toEqual([]);
   });
 
@@ -105,7 +105,7 @@ describe('forms from elsewhere', () => {
       comment: 'x'.repeat(17_000),
     });
     expect(response.status).toBe(413);
-    expect(wordsOf(await response.text())).toContain('That was too long');
+    expect(wordsOf(await response.text())).toContain('That was too large');
     const chunk = Buffer.from(`1000\r\n${'x'.repeat(4096)}\r\n`);
     const raw = await rawRequest(
       `${server.url}/a/owner`,

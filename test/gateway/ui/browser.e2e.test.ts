@@ -160,7 +160,7 @@ describe.skipIf(!hasChromium())('the web inbox in a browser', () => {
       await writing.page.getByLabel('The agent reads it.').fill('Half a sen');
       await decideElsewhere();
       await looking.page.getByRole('heading', { name: 'Denied' }).waitFor();
-      await writing.page.getByText('Something has changed here').waitFor();
+      await writing.page.getByText('Something changed here').waitFor();
       expect(await writing.page.getByLabel('The agent reads it.').inputValue()).toBe('Half a sen');
       expect([...looking.complaints, ...writing.complaints]).toEqual([]);
       await looking.close();
@@ -233,7 +233,7 @@ describe.skipIf(!hasChromium())('the web inbox in a browser', () => {
       await ask(gateway, { action: 'k', summary: 'By keys' });
       await signIn(tab);
       await page.keyboard.press('Tab');
-      expect((await tab.focused()).words.trim()).toBe('Skip to the page');
+      expect((await tab.focused()).words.trim()).toBe('Skip to content');
       await page.keyboard.press('j');
       expect((await tab.focused()).words).toContain('By keys');
       await page.keyboard.press('j');

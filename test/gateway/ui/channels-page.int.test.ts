@@ -42,7 +42,7 @@ async function send(address: string): Promise<Page> {
 
 describe('a person', () => {
   it('is added, confirms, is let in, and removed in two steps', async () => {
-    expect((await owner.get(add)).html).toContain('The owner is asked to let them in.');
+    expect((await owner.get(add)).html).toContain('We ask the owner to let them in.');
     const links = tokensOf(gateway.folder, 'c').length;
     const fields = { address: ' bob@example.com ', label: 'Bob' };
     const { status, location } = await owner.post(add, { fields });
@@ -50,16 +50,16 @@ describe('a person', () => {
     const path = `${list}/${id}`;
     expect([status, location?.startsWith(`${path}?told=`)]).toEqual([303, true]);
     const added = await owner.get(location ?? '');
-    expect(added.html).toContain('A mail with a link went to');
+    expect(added.html).toContain('We emailed a link to');
     expect(added.html).toContain('b***@example.com');
     expect(added.html).not.toContain('bob@example.com');
     expect((await owner.get(list)).html).toContain('Not confirmed');
 
     await gateway.gateway.approvals.verifyEmail(await people.confirmLink(links));
-    expect((await owner.get(path)).html).toContain('Waits for the owner');
-    expect((await owner.get(location ?? '')).html).not.toContain('A mail with a link went to');
+    expect((await owner.get(path)).html).toContain('Waiting for the owner');
+    expect((await owner.get(location ?? '')).html).not.toContain('We emailed a link to');
     await people.decide(await people.askedToLetIn(), { verb: 'approve' });
-    expect((await owner.get(path)).html).toContain('Is asked, and may decide.');
+    expect((await owner.get(path)).html).toContain('Gets requests and can decide them.');
 
     expect((await owner.get(path)).html).not.toContain('value="remove"');
     expect((await owner.get(`${path}?step=remove`)).html).toContain('Yes, remove them');
@@ -118,7 +118,7 @@ describe('what came of a form', () => {
     const other = await WebVisitor.asOwner(gateway, OWNER);
     const { status, html } = await other.get(location ?? '');
     expect(status).toBe(200);
-    expect(html).not.toContain('A mail with a link went to');
+    expect(html).not.toContain('We emailed a link to');
   });
 });
 
@@ -153,7 +153,7 @@ it('with a bot a person is added by the link that the page shows', async () => {
   expect(answer.location).not.toContain(start);
   telegram.person(4711, 'Ana').says(`/start ${start}`);
   const shown = async () => (await visitor.get(answer.location ?? '')).html;
-  await expect.poll(shown, { timeout: 10_000 }).toContain('Waits for the owner');
+  await expect.poll(shown, { timeout: 10_000 }).toContain('Waiting for the owner');
   expect(await shown()).not.toContain('t.me');
   await own.stop();
   await telegram.stop();

@@ -98,7 +98,7 @@ describe('a session of a key', () => {
     const id = await ask(gateway);
     const path = await pathOf(gateway, id);
     const { html } = await withKey.get(path);
-    expect(html).toContain('A key decides nothing');
+    expect(html).toContain('A key can’t decide anything');
     expect(html).not.toContain('value="approve"');
     for (const fields of [{ verb: 'approve' }, { verb: 'deny' }, { index: '0' }]) {
       const refused = await withKey.post(path, { fields });
@@ -205,13 +205,13 @@ it('without an owner’s address whoever uses the machine decides', async () => 
   const local = await TestGateway.start({ clock });
   const visitor = await WebVisitor.withKey(local);
   const path = await pathOf(local, await ask(local));
-  expect((await visitor.get(await pathOf(local))).html).toContain('whoever uses this machine');
+  expect((await visitor.get(await pathOf(local))).html).toContain('anyone using this machine');
   await visitor.get(path);
   expect((await visitor.post(path, { fields: { verb: 'approve' } })).location).toBe(path);
   expect((await visitor.get(path)).html).toContain('Approved');
   await local.gateway.setOwner(local.projectId, OWNER);
   const later = await pathOf(local, await ask(local));
-  expect((await visitor.get(later)).html).toContain('A key decides nothing');
+  expect((await visitor.get(later)).html).toContain('A key can’t decide anything');
   expect((await visitor.post(later, { fields: { verb: 'approve' } })).status).toBe(403);
   await local.stop();
 });

@@ -80,7 +80,7 @@ describe('a link for a key', () => {
       await linkFor(gateway, await gateway.key('disk')),
       BY_A_PROGRAM,
     );
-    expect(other.html).toContain('as somebody else ends');
+    expect(other.html).toContain('If someone else is signed in here');
     expect(other.html).not.toContain('data-send');
     const same = await visitor.get(await linkFor(gateway, gateway.apiKey), BY_A_PROGRAM);
     expect(same.html).toContain('data-send');

@@ -90,13 +90,15 @@ describe('the list', () => {
     const second = await owner.get((await at()) + next);
     expect(second.html.match(/data-row/g)).toHaveLength(2);
     expect(second.html).toContain('href="?source=many&amp;type=webhook.*&amp;since=1h"');
-    expect((await owner.get(`${await at()}?source=many&type=x`)).html).toContain('No such events.');
+    expect((await owner.get(`${await at()}?source=many&type=x`)).html).toContain(
+      'No events match.',
+    );
     // A session that is not used for an hour ends.
     for (let half = 0; half < 4; half += 1) {
       clock.advance(HOUR_MS / 2);
       await owner.get(await at());
     }
-    expect((await owner.get((await at()) + query)).html).toContain('No such events.');
+    expect((await owner.get((await at()) + query)).html).toContain('No events match.');
     expect((await owner.get(`${await at()}?source=&type=&since=`)).html).toContain('data-row');
     expect((await owner.get(`${await at()}?cursor=junk`)).status).toBe(404);
   });
@@ -204,14 +206,14 @@ describe('one event', () => {
     const id = await event();
     const lease = await claim(gateway, id);
     const held = await page(id);
-    expect(held.html).toMatch(/Held by.*?Lease ends.*?in 5 min/s);
+    expect(held.html).toMatch(/Claimed by.*?Lease ends.*?in 5 min/s);
     const reason = 'The <b>provider</b> is down.';
     await gateway.call('POST', '/v1/inbox/nack', {
       body: { event_id: id, lease_id: lease, reason },
     });
     const failed = await page(id);
     expect(failed.html).toContain('Failed');
-    expect(failed.html).toContain('Again in 30 s');
+    expect(failed.html).toContain('Next try in 30 s');
     expect(failed.html).toContain('The &lt;b&gt;provider&lt;/b&gt; is down.');
     clock.advance(60_000);
     await claim(gateway, id);
@@ -303,13 +305,13 @@ describe('a dead event', () => {
     expect(html).toContain('href="?step=requeue"');
     expect(html).not.toContain('value="requeue"');
     const asked = await page(id, '?step=requeue');
-    expect(asked.html).toContain('Put it back into the queue?');
+    expect(asked.html).toContain('Requeue this event?');
     expect(await stateOf(id)).toBe('dead');
     const sent = await owner.post(await at(id), { fields: { act: 'requeue' } });
     expect([sent.status, sent.location]).toEqual([303, await at(id)]);
     expect(await stateOf(id)).toBe('pending');
     const after = await page(id);
-    expect(after.html).toMatch(/Put back into the queue.*?owner on web/s);
+    expect(after.html).toMatch(/Requeued.*?owner on web/s);
     expect(after.html).not.toContain('step=requeue');
   });
 
@@ -337,10 +339,10 @@ describe('a key', () => {
     const id = await event({ text: 'y'.repeat(10_000) });
     await giveUp(mail.gateway, id, 'No.');
     const { html } = await visitor.get(await at(id));
-    expect(html).toContain('It is over 8 KB.');
+    expect(html).toContain('It’s over 8 KB.');
     expect(html).not.toContain('yyyy');
     expect(html).not.toContain('step=requeue');
-    expect(html).not.toContain('What happened to it');
+    expect(html).not.toContain('History');
     const step = await visitor.get(`${await at(id)}?step=requeue`);
     expect(step.html).not.toContain('value="requeue"');
     const sent = await visitor.post(await at(id), { fields: { act: 'requeue' } });

@@ -113,16 +113,16 @@ describe.skipIf(!hasChromium())('events, routes and sources in a browser', () =>
     await page.goto(gateway.url + (await placeOf(gateway, 'sources')));
     await page.getByRole('link', { name: 'Add a webhook' }).click();
     await page.getByLabel('Name').fill(name);
-    await page.getByLabel('How its deliveries are signed').selectOption('github');
+    await page.getByLabel('How the sender signs its requests').selectOption('github');
     await page.getByRole('button', { name: 'Add a webhook' }).click();
     await page.getByText('Required for this verification.').waitFor();
     // The checker is a script itself.
     expect(scripts ? await tab.violations() : []).toEqual([]);
     expect(await page.getByLabel('Name').inputValue()).toBe(name);
-    expect(await page.getByLabel('How its deliveries').inputValue()).toBe('github');
+    expect(await page.getByLabel('How the sender signs').inputValue()).toBe('github');
     await page.getByLabel('Signing secret').fill('a-shared-secret');
     await page.getByRole('button', { name: 'Add a webhook' }).click();
-    const url = await page.getByLabel('The URL to send to').inputValue();
+    const url = await page.getByLabel('Webhook URL').inputValue();
     expect(url).toMatch(/\/w\//);
     expect(await page.getByRole('button', { name: 'Copy' }).isVisible()).toBe(scripts);
     await page.getByRole('link', { name: 'Remove…' }).click();
@@ -151,9 +151,9 @@ describe.skipIf(!hasChromium())('events, routes and sources in a browser', () =>
     const tab = await tabOf(owner, { size: 'desktop' });
     const { page } = tab;
     await page.goto(gateway.url + (await placeOf(gateway, 'events', id)));
-    await page.getByText('Waits for an agent to claim it.').waitFor();
+    await page.getByText('Waiting for an agent to claim it.').waitFor();
     await claim(gateway, id);
-    await page.getByText('An agent works on it.').waitFor();
+    await page.getByText('An agent is working on it.').waitFor();
     await page.getByRole('cell', { name: 'Claimed' }).waitFor();
     expect(await askedInPeace(tab)).toEqual([]);
     expect(tab.complaints).toEqual([]);
@@ -166,9 +166,9 @@ describe.skipIf(!hasChromium())('events, routes and sources in a browser', () =>
     await page.goto(`${gateway.url}${await placeOf(gateway, 'events')}?source=writing`);
     await page.getByLabel('Received').selectOption('1h');
     await event({ n: 4 }, 'writing');
-    await page.getByText('Something has changed here').waitFor();
+    await page.getByText('Something changed here').waitFor();
     expect(await page.getByLabel('Received').inputValue()).toBe('1h');
-    await page.getByRole('button', { name: 'Show these' }).click();
+    await page.getByRole('button', { name: 'Apply' }).click();
     await page.locator('[data-row]').waitFor();
     expect(tab.complaints).toEqual([]);
     await tab.close();

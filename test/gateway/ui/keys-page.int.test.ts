@@ -86,7 +86,7 @@ describe('a new key', () => {
   });
 
   it.each([
-    ['', boxes('disk'), 'Say what it is for.'],
+    ['', boxes('disk'), 'Say what it’s for.'],
     ['named', '', 'Choose at least one.'],
     ['x'.repeat(101), boxes('disk'), 'at most 100'],
     ['a\u0007b', boxes('disk'), 'Control characters are not allowed.'],
@@ -138,7 +138,7 @@ describe('a key', () => {
     expect((await owner.post(path, { fields: { act: 'revoke' } })).location).toBe(list);
     expect((await gateway.call('GET', '/v1/whoami', { key: secret })).status).toBe(401);
     const { html } = await owner.get(path);
-    expect(html).toContain('Nobody comes in with it any more.');
+    expect(html).toContain('It no longer works.');
     expect(html).not.toContain('step=');
   });
 

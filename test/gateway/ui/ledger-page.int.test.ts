@@ -81,9 +81,9 @@ describe('the ledger', () => {
     const { html } = await visitor.get(`${page}/${seq}`);
     expect(html).toContain(hash);
     expect(html).toContain('inbox_ack');
-    expect(html).toContain('The one before');
-    expect(html).not.toContain('The one after');
-    expect((await visitor.get(`${page}/${seq - 1}`)).html).toContain('The one after');
+    expect(html).toContain('Previous entry');
+    expect(html).not.toContain('Next entry');
+    expect((await visitor.get(`${page}/${seq - 1}`)).html).toContain('Next entry');
     for (const id of [String(seq + 1), '0', '-1', '1e3', 'nonsense', '9'.repeat(30)]) {
       expect([id, (await visitor.get(`${page}/${id}`)).status]).toEqual([id, 404]);
     }
@@ -111,7 +111,7 @@ describe('a look at the whole chain', () => {
 
   it('is made up by nobody', async () => {
     const { html } = await visitor.get(`${page}/verify?told=bm9uc2Vuc2U`);
-    expect(html).toContain('Verify all of it');
+    expect(html).toContain('Verify all entries');
     expect(html).not.toContain('Ledger intact');
   });
 
@@ -138,7 +138,7 @@ describe('a look at the whole chain', () => {
     const { location } = await looking.post(path);
     const { html } = await looking.get(location ?? '');
     expect(html).toContain('The ledger was tampered with');
-    expect(html).toContain('Entry 20 does not fit.');
+    expect(html).toContain('Entry 20 doesn’t match.');
     expect(html).toContain(reason);
     expect(html.includes(`${path}/20"`)).toBe(isThere);
     expect(html).not.toContain('Ledger intact');
@@ -165,7 +165,7 @@ describe('a look at the whole chain', () => {
     const { location } = await looking.post(path);
     const { html } = await looking.get(location ?? '');
     expect(html).toContain('data-send');
-    expect(html).toMatch(/20\u202f000 of 21\u202f\d{3} entries hold so far/);
+    expect(html).toMatch(/20\u202f000 of 21\u202f\d{3} entries checked so far/);
     const on = await looking.post(location ?? '');
     expect((await looking.get(on.location ?? '')).html).toContain('Ledger intact');
     await long.stop();

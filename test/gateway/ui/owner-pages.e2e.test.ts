@@ -123,11 +123,11 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
     await page.getByRole('link', { name: 'Create key' }).click();
     await page.getByLabel('approvals').check();
     await page.getByRole('button', { name: 'Create key' }).click();
-    await page.getByText('Say what it is for.').waitFor();
+    await page.getByText('Say what it’s for.').waitFor();
     // The checker is a script itself.
     expect(scripts ? await tab.violations() : []).toEqual([]);
     expect(await page.getByLabel('approvals').isChecked()).toBe(true);
-    await page.getByLabel('What it is for').fill(name);
+    await page.getByLabel('What it’s for').fill(name);
     // With scripts a second click makes no second key.
     await page.getByRole('button', { name: 'Create key' }).click({ clickCount: scripts ? 2 : 1 });
     await page.getByText('Copy it now').waitFor();
@@ -139,7 +139,7 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
     await page.waitForTimeout(QUIET_MS);
     expect(await page.getByLabel('Key', { exact: true }).inputValue()).toMatch(SECRET);
     expect(await page.locator('#stale').textContent()).toBe('');
-    await page.getByRole('link', { name: 'I have copied it' }).click();
+    await page.getByRole('link', { name: 'I’ve copied it' }).click();
     const made = page.getByRole('link', { name: new RegExp(`^${name} `) });
     await made.first().waitFor();
     expect(await made.count()).toBe(1);
@@ -186,14 +186,14 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
     await page.goto(`${gateway.url}${await placeOf(gateway, 'channels')}?add=email`);
     await page.getByLabel('Email address').fill('bob at example');
     await page.getByLabel('Name').fill('Bob');
-    await page.getByRole('button', { name: 'Mail them a link' }).click();
+    await page.getByRole('button', { name: 'Email them a link' }).click();
     await page.getByText('This address cannot be used').waitFor();
     expect(scripts ? await tab.violations() : []).toEqual([]);
     expect(await page.getByLabel('Email address').inputValue()).toBe('bob at example');
     expect(await page.getByLabel('Name').inputValue()).toBe('Bob');
     await page.getByLabel('Email address').fill(`bob${scripts ? 1 : 2}@example.com`);
-    await page.getByRole('button', { name: 'Mail them a link' }).click();
-    await page.getByText('A mail with a link went to').waitFor();
+    await page.getByRole('button', { name: 'Email them a link' }).click();
+    await page.getByText('We emailed a link to').waitFor();
     await page.getByRole('link', { name: 'Remove…' }).click();
     await page.getByRole('button', { name: 'Yes, remove them' }).click();
     await page.getByRole('heading', { name: 'Channels' }).waitFor();
@@ -209,11 +209,11 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
     await page.goto(`${gateway.url}${policy}/propose`);
     const area = page.getByLabel('The policy, as JSON');
     await area.fill('{"rules": [{"id": "tips", "effect": "auto_approve", "action": "tip.*"');
-    await page.getByRole('button', { name: 'See what it changes' }).click();
+    await page.getByRole('button', { name: 'Preview changes' }).click();
     await page.getByText('This is not JSON').waitFor();
     expect(await tab.violations()).toEqual([]);
     await area.fill(`${await area.inputValue()}}]}`);
-    await page.getByRole('button', { name: 'See what it changes' }).click();
+    await page.getByRole('button', { name: 'Preview changes' }).click();
     await page.getByText('+ tips: auto_approve when action is tip.*').waitFor();
     expect(await tab.violations()).toEqual([]);
     await page.getByRole('button', { name: 'Propose this' }).click();
@@ -224,7 +224,7 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
     await page.goto(`${gateway.url}${policy}/try`);
     await page.getByLabel('Action').fill('tip.waiter');
     await page.getByRole('button', { name: 'See what happens' }).click();
-    await page.getByText('It is approved at once').waitFor();
+    await page.getByText('It’s approved at once').waitFor();
     expect(await page.getByLabel('Action').inputValue()).toBe('tip.waiter');
     expect(tab.complaints.filter((text) => !text.includes('400'))).toEqual([]);
     expect(watching.complaints).toEqual([]);

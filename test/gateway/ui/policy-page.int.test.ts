@@ -56,7 +56,7 @@ async function look(fields: Readonly<Record<string, string>>): Promise<string> {
 
 describe('a policy', () => {
   it('is proposed after a look at what it changes, and holds once a person approves it', async () => {
-    expect((await owner.get(page)).html).toContain('There is no policy yet');
+    expect((await owner.get(page)).html).toContain('No policy yet');
     const form = { policy: document(RULES), note: 'Small ones.' };
     const looked = await send({ ...form, act: 'diff' });
     expect(looked.status).toBe(200);
@@ -95,7 +95,7 @@ describe('a policy', () => {
 
   it('that changes nothing is not proposed', async () => {
     const { html } = await send({ policy: document(RULES), act: 'diff' });
-    expect(html).toContain('there is nothing to propose');
+    expect(html).toContain('nothing to propose');
     expect(html).not.toContain('value="propose"');
   });
 
@@ -135,8 +135,8 @@ describe('a try', () => {
   it.each([
     ['tool=ask_approval&action=pay.rent&amount=80', 'small</span> decides'],
     ['tool=ask_approval&action=pay.rent&amount=800', 'But <'],
-    ['tool=ask_approval&action=deploy.web&risk=high', 'It is refused at once.'],
-    ['tool=email_send&recipient_domains=ana%40example.com%2C+example.org', 'then a person decides'],
+    ['tool=ask_approval&action=deploy.web&risk=high', 'It’s refused at once.'],
+    ['tool=email_send&recipient_domains=ana%40example.com%2C+example.org', 'so a person decides'],
   ])('says what would happen, and why: %s', async (query, expected) => {
     const { status, html } = await owner.get(`${page}/try?${query}`);
     expect(status).toBe(200);

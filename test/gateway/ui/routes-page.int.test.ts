@@ -45,7 +45,7 @@ async function route(source: string, status = 204): Promise<string> {
 
 describe('the list', () => {
   it('says of each route where it leads, what it takes and how that goes', async () => {
-    expect((await owner.get(await at())).html).toContain('There is no route.');
+    expect((await owner.get(await at())).html).toContain('No routes yet.');
     const good = await route('good');
     await routes.event({ source: 'good' });
     await routes.attempted(good, 1);
@@ -118,7 +118,7 @@ describe('one route', () => {
     const [one] = waiting;
     const delivery = one?.delivery_id ?? '';
     const told = await act(id, { act: 'retry', delivery });
-    expect(told.html).toContain('1 delivery is tried again now.');
+    expect(told.html).toContain('Retrying 1 delivery now.');
     await until(
       () => routes.log(id),
       (log) => log.filter(({ status }) => status === 'delivered').length === 1,
@@ -137,7 +137,7 @@ describe('one route', () => {
 
   it.each([
     [204, 'The test arrived: 204 in'],
-    [500, 'The test did not arrive: 500 in'],
+    [500, 'The test didn’t arrive: 500 in'],
   ])('sends a test that is answered %i, and says so', async (status, sentence) => {
     const id = await route(`test-${status}`, status);
     const before = receiver.got.length;
@@ -205,7 +205,7 @@ describe('one route', () => {
     const enabled = await owner.post(await at(id), { fields: { act: 'enable' } });
     expect(enabled.status).toBe(303);
     expect((await owner.get(enabled.location ?? '')).html).toMatch(
-      /It takes events again\..*?1 event that it gave back is delivered now\./s,
+      /It takes events again\. Delivering 1 event that it gave back\./,
     );
     expect((await page(id)).html).toContain('value="disable"');
     await until(

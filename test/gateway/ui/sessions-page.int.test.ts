@@ -6,7 +6,7 @@ import { WebVisitor, type Page } from './web-visitor.ts';
 
 const OWNER = 'ana@example.com';
 const HOUR_MS = 3_600_000;
-const GONE = 'That session has ended already.';
+const GONE = 'That session has already ended.';
 
 let clock: FakeClock;
 let gateway: TestGateway;

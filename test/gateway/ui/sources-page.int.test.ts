@@ -52,13 +52,13 @@ function problemsIn({ html }: Page): Record<string, string> {
 
 describe('the form of a new source', () => {
   it('adds it, and leads to its address', async () => {
-    expect((await owner.get(await at())).html).toContain('There is no source');
+    expect((await owner.get(await at())).html).toContain('No sources yet');
     const sent = await add({ name: 'github', verification: 'github', secret: SECRET });
     expect([sent.status, sent.location]).toEqual([303, `${await at('github')}?added`]);
     const added = await source('github');
     expect(added).toMatchObject({ type: 'webhook', verification: 'github' });
     const { html } = await owner.get(sent.location ?? '');
-    expect(html).toContain('Give this address to the sender');
+    expect(html).toContain('Give the sender this address');
     expect(html).toContain(`readonly="" value="${added?.url}"`);
     expect(html).not.toContain(SECRET);
   });
@@ -170,7 +170,7 @@ describe('the list', () => {
 describe('one source', () => {
   it('shows until when its secret before the newest is taken', async () => {
     await gateway.addSource({ name: 'changing', verification: 'github', secret: SECRET });
-    const fact = /Secret before<\/dt><dd>taken as well until <time datetime="([^"]+)"/;
+    const fact = /Old secret<\/dt><dd>also accepted until <time datetime="([^"]+)"/;
     expect((await owner.get(await at('changing'))).html).not.toMatch(fact);
     const body = { secret: 'another-secret-of-github', previous_valid_seconds: 3600 };
     const { status } = await gateway.call('POST', '/v1/sources/changing/rotate', { body });

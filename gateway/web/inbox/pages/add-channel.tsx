@@ -65,12 +65,10 @@ export function showAddChannel(
           label="Name"
           value={written.label}
           maxlength={CHANNEL_LABEL_MAX_CHARS}
-          hint="Agents and the people of this project see it."
+          hint="Agents and people in this project see it."
           problem={fields['label']}
         />
-        <button class="btn yes">
-          {kind === 'email' ? 'Mail them a link' : 'Make a link for them'}
-        </button>
+        <button class="btn yes">{kind === 'email' ? 'Email them a link' : 'Create a link'}</button>
       </Form>
       <WhatFollows kind={kind} />
     </div>
@@ -85,11 +83,11 @@ function WhatFollows({ kind }: { readonly kind: Kind }): JSX.Element {
       <ol class="steps">
         <li>
           {kind === 'email'
-            ? 'A mail with a link goes to this address. The person opens it within 24 hours and confirms.'
-            : 'You are shown a link, good for 15 minutes. The person opens it in Telegram and taps Start.'}
+            ? 'We email a link to this address. The person opens it within 24 hours and confirms.'
+            : 'You get a link that works for 15 minutes. The person opens it in Telegram and taps Start.'}
         </li>
-        <li>The owner is asked to let them in.</li>
-        <li>From then on they are asked, too, and decide as the owner does.</li>
+        <li>We ask the owner to let them in.</li>
+        <li>From then on they get requests too, and can decide them like the owner.</li>
       </ol>
     </section>
   );
@@ -102,7 +100,7 @@ export async function addChannel(
 ): Promise<ActionResult> {
   const written = fieldsOf(body, FIELDS);
   if (!written) {
-    const text = 'The form was not clear. Nobody was added.';
+    const text = 'We couldn’t read the form. Nobody was added.';
     return showAddChannel(context, kind, {}, { status: 400, text, fields: {} });
   }
   const { address, label } = written;

@@ -13,7 +13,7 @@ const NAME_MAX_CHARS = 100;
 const DAY_MS = 86_400_000;
 
 const EXPIRIES = [
-  ['', 'never: until it is revoked'],
+  ['', 'never, until you revoke it'],
   ['1', 'in a day'],
   ['7', 'in a week'],
   ['30', 'in 30 days'],
@@ -53,23 +53,23 @@ export function showAddKey(
       <Form context={context} class="card stack">
         <Field
           name="name"
-          label="What it is for"
+          label="What it’s for"
           value={written.name}
           maxlength={NAME_MAX_CHARS}
           placeholder="ci"
-          hint="Requests and the ledger show it."
+          hint="Shown in requests and in the ledger."
           problem={fields['name']}
         />
         <CheckBoxes
           name="scopes"
-          label="What it may do"
+          label="What it can do"
           values={written.scopes}
           choices={scopes.map((scope) => [scope, SCOPE_LINES[scope]])}
           problem={fields['scopes']}
         />
         <Choice
           name="expires_at"
-          label="It stops working"
+          label="Expires"
           value={written.expires_at}
           choices={EXPIRIES}
           problem={fields['expires_at']}
@@ -85,7 +85,7 @@ export function showAddKey(
 export async function addKey(context: PageContext, body: string): Promise<ActionResult> {
   const form = fieldsOf(body, ['name', 'expires_at']);
   if (!form) {
-    const text = 'The form was not clear. No key was made.';
+    const text = 'We couldn’t read the form. No key was created.';
     return showAddKey(context, USUAL, { status: 400, text, fields: {} });
   }
   const { name = '', expires_at: days } = form;
@@ -93,7 +93,7 @@ export async function addKey(context: PageContext, body: string): Promise<Action
   const scopes = SCOPES.filter((scope: Scope) => sent.has(scope));
   const written = { name, scopes, expires_at: days };
   const missing = {
-    ...(name.trim() === '' && { name: 'Say what it is for.' }),
+    ...(name.trim() === '' && { name: 'Say what it’s for.' }),
     ...(scopes.length === 0 && { scopes: 'Choose at least one.' }),
   };
   if (Object.keys(missing).length > 0) {

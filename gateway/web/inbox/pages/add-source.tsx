@@ -21,7 +21,7 @@ const VERIFICATIONS = [
   ['github', 'GitHub'],
   ['standard_webhooks', 'Standard Webhooks'],
   ['hmac_sha256', 'HMAC-SHA256 of the body, in a header'],
-  ['none', 'Not signed: anybody who knows the URL'],
+  ['none', 'Not signed: anyone with the URL can send'],
 ] as const;
 
 const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
@@ -40,7 +40,7 @@ export function showAddSource(
   written: Written = {},
   { status, text, fields }: Refusal = NO_REFUSAL,
 ): PageResult {
-  const title = type === 'email' ? 'Take mail' : 'Add a webhook';
+  const title = type === 'email' ? 'Receive mail' : 'Add a webhook';
   const content = (
     <div class="narrow stack">
       <p>
@@ -56,7 +56,7 @@ export function showAddSource(
           label="Name"
           value={written.name ?? (type === 'email' ? 'mail' : '')}
           maxlength={NAME_MAX_CHARS}
-          hint="Small letters, digits, _ and -. Agents see it with each event."
+          hint="Lowercase letters, digits, _ and -. Agents see it with each event."
           problem={fields['name']}
         />
         {type === 'webhook' && <Signing written={written} fields={fields} />}
@@ -68,8 +68,8 @@ export function showAddSource(
 }
 
 const LEADS: Readonly<Record<SourceType, string>> = {
-  webhook: 'The answer is a URL, to be given to the sender.',
-  email: 'The project gets an address. Each mail that arrives there is an event.',
+  webhook: 'You get a URL to give to the sender.',
+  email: 'The project gets an email address. Each email sent to it becomes an event.',
 };
 
 function Signing({ written, fields }: { written: Written; fields: Refusal['fields'] }) {
@@ -77,7 +77,7 @@ function Signing({ written, fields }: { written: Written; fields: Refusal['field
     <>
       <Choice
         name="verification"
-        label="How its deliveries are signed"
+        label="How the sender signs its requests"
         value={written.verification}
         choices={VERIFICATIONS}
         problem={fields['verification']}
@@ -87,12 +87,12 @@ function Signing({ written, fields }: { written: Written; fields: Refusal['field
         label="Signing secret"
         type="password"
         maxlength={SECRET_MAX_CHARS}
-        hint="Exactly as the sender shows it. It is kept sealed, and never shown again."
+        hint="Exactly as the sender shows it. We store it encrypted and never show it again."
         problem={fields['secret']}
       />
       <Field
         name="signature_header"
-        label="Header with the signature"
+        label="Signature header"
         value={written.signature_header}
         maxlength={HEADER_MAX_CHARS}
         placeholder="x-signature"
@@ -110,7 +110,7 @@ export async function addSource(
 ): Promise<ActionResult> {
   const written = fieldsOf(body, FIELDS);
   if (!written) {
-    const text = 'The form was not clear. Nothing was added.';
+    const text = 'We couldn’t read the form. Nothing was added.';
     return showAddSource(context, type, {}, { status: 400, text, fields: {} });
   }
   if (type === 'webhook' && written.verification === undefined) {

@@ -26,7 +26,10 @@ export async function removeChannel(
 ): Promise<ActionResult> {
   const channel = await channelOf(context, id);
   if (fieldsOf(body, ['act'])?.act !== 'remove') {
-    return { ...shown(context, channel, 'The form was not clear. Nothing was done.'), status: 400 };
+    return {
+      ...shown(context, channel, 'We couldn’t read the form. Nothing was done.'),
+      status: 400,
+    };
   }
   try {
     await context.call(channelRemove, { channel_id: id });
@@ -43,8 +46,8 @@ function askToRemove(context: PageContext, { id, label }: Channel): PageResult {
     back: context.at('channels', id),
     consequences: (
       <p>
-        <AgentText text={label} reading="line" /> is asked nothing any more. Links and buttons that
-        they were sent stop at once, and what waits for them alone goes to the owner.
+        <AgentText text={label} reading="line" /> will get no more requests. Links and buttons they
+        already have stop working at once. Requests that only they could decide go to the owner.
       </p>
     ),
     act: 'remove',
@@ -87,7 +90,7 @@ function shown(context: PageContext, channel: Channel, problem: string | null = 
         {status === 'added' && channel.kind === 'email' && (
           <>
             <p class="soft">
-              The mail got lost? Add the same address again: it is sent another link.
+              Did the email get lost? Add the same address again and we’ll send another link.
             </p>
             <p class="ways">
               <a href={`${context.at('channels')}?add=email`}>Send another link</a>
@@ -95,7 +98,7 @@ function shown(context: PageContext, channel: Channel, problem: string | null = 
           </>
         )}
         {owner ? (
-          <p class="soft">The owner’s own channel cannot be removed.</p>
+          <p class="soft">You can’t remove the owner’s own channel.</p>
         ) : (
           <a class="btn no" href="?step=remove">
             Remove…
@@ -127,21 +130,21 @@ function JustAdded({
         <p>
           {startUrl === null ? (
             <>
-              A mail with a link went to{' '}
+              We emailed a link to{' '}
               <AgentText text={channel.address ?? ''} reading="exact" class="mono" />. The person
-              confirms with it until {until}; then the owner is asked to let them in.
+              has until {until} to confirm. Then we ask the owner to let them in.
             </>
           ) : (
             <>
-              Give this link to the person. They open it in Telegram and tap Start until {until};
-              then the owner is asked to let them in.
+              Give this link to the person. They have until {until} to open it in Telegram and tap
+              Start. Then we ask the owner to let them in.
             </>
           )}
         </p>
       </div>
       {startUrl !== null && (
         <section class="card" aria-label="Link">
-          <CopyField name="start" label="Link for the person, good once" value={startUrl} />
+          <CopyField name="start" label="Link for the person (works once)" value={startUrl} />
         </section>
       )}
     </>

@@ -37,7 +37,7 @@ async function showList(context: PageContext): Promise<PageResult> {
   const { server } = context.inbox;
   const content = (
     <>
-      <Heading title="Channels" lead="The people whom agents can ask, and how they are reached.">
+      <Heading title="Channels" lead="The people your agents can ask, and how to reach them.">
         <div class="ways">
           {server.channels.includes('telegram') && (
             <a class="btn small" href="?add=telegram">
@@ -50,7 +50,7 @@ async function showList(context: PageContext): Promise<PageResult> {
         </div>
       </Heading>
       {channels.length === 0 ? (
-        <Nothing>Nobody is asked yet.</Nothing>
+        <Nothing>No people yet.</Nothing>
       ) : (
         <Rows label="Channels">
           {channels.map((channel) => (

@@ -53,7 +53,7 @@ export function DeliveryCard({ context, delivery, isRetriable }: DeliveryProps):
             <Form context={context}>
               <input type="hidden" name="delivery" value={id} />
               <button class="btn small" name="act" value="retry">
-                Try it again now
+                Retry now
               </button>
             </Form>
           )}
@@ -71,7 +71,7 @@ function Line({ context, delivery }: Omit<DeliveryProps, 'isRetriable'>): JSX.El
       <Time at={Date.parse(created)} now={context.now} />
       {' · '}
       {attempts === 0 ? 'not tried yet' : pluralize(attempts, 'attempt')}
-      {last && ` · last ${last.status_code ?? 'without an answer'}`}
+      {last && ` · last ${last.status_code ?? 'no answer'}`}
       {next !== null && (
         <>
           {' · next at '}
@@ -102,7 +102,7 @@ function Attempts({
       ),
     },
     { title: 'Took', numeric: true, cell: ({ duration_ms: ms }) => `${ms} ms` },
-    { title: 'Answer', cell: (one) => <Answer attempt={one} /> },
+    { title: 'Response', cell: (one) => <Answer attempt={one} /> },
   ];
   return <Table caption="Attempts, newest first" columns={columns} items={log} />;
 }

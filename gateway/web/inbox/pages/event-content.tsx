@@ -40,16 +40,16 @@ function Payload({ context, event }: ContentProps): JSX.Element {
   if (url !== null) {
     return (
       <p class="ways">
-        <span>It is too large to be shown here.</span>
+        <span>It’s too large to show here.</span>
         <a href={url} rel="noreferrer noopener" target="_blank">
           Download it
         </a>
-        <span class="soft">The link holds for an hour, and needs no key.</span>
+        <span class="soft">The link works for an hour, without a key.</span>
       </p>
     );
   }
   if (event.payload_truncated) {
-    return <p>It is over 8 KB. To read it takes a key that may claim events.</p>;
+    return <p>It’s over 8 KB. To read it, you need a key that can claim events.</p>;
   }
   return <PartOfText context={context} text={payloadText(payload)} isCode />;
 }

@@ -50,12 +50,12 @@ function Head({
         <AgentText text={addresses(to)} reading="line" />
       </Fact>
       {cc.length > 0 && (
-        <Fact name="Copy to">
+        <Fact name="Cc">
           <AgentText text={addresses(cc)} reading="line" />
         </Fact>
       )}
       {date && (
-        <Fact name="Dated">
+        <Fact name="Date">
           <Time at={Date.parse(date)} now={now} />
         </Fact>
       )}
@@ -69,13 +69,13 @@ function Words({ context, event, mail }: MailProps): JSX.Element {
   const isStripped = stripped !== text && context.query('text') !== 'whole';
   return (
     <div class="text">
-      {mail.incomplete && <p class="soft">Not all of it could be read ({mail.incomplete}).</p>}
+      {mail.incomplete && <p class="soft">Some of it couldn’t be read ({mail.incomplete}).</p>}
       <PartOfText context={context} text={isStripped ? stripped : text} />
       <p class="ways">
-        {isStripped && <a href="?text=whole">With what it quotes</a>}
+        {isStripped && <a href="?text=whole">Show quoted text</a>}
         {event.html_url && (
           <a href={event.html_url} rel="noreferrer noopener" target="_blank">
-            As it was formatted, on a page of its own
+            Open the formatted email
           </a>
         )}
       </p>
@@ -85,9 +85,9 @@ function Words({ context, event, mail }: MailProps): JSX.Element {
 
 const BLOCKED = {
   executable: 'a program',
-  encrypted_archive: 'an archive nobody can look into',
+  encrypted_archive: 'an encrypted archive',
   too_large: 'too large',
-  too_many: 'one too many',
+  too_many: 'too many files',
 } as const;
 
 /** A file name, with a link if the visitor may open the file. */
@@ -122,7 +122,7 @@ function Files({ event }: { readonly event: Envelope }): JSX.Element | null {
               <AgentText text={name} reading="line" />
             </s>{' '}
             <span class="soft">
-              {digitsOf(size)} {nounFor(size, 'byte')}, not kept: {BLOCKED[reason]}
+              {digitsOf(size)} {nounFor(size, 'byte')}, not stored: {BLOCKED[reason]}
             </span>
           </li>
         ))}

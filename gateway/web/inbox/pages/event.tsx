@@ -40,7 +40,7 @@ export async function actOnEvent(context: PageContext, body: string): Promise<Ac
 /** Answers a form that none of our pages sends. */
 async function unclear(context: PageContext, id: string | null): Promise<ActionResult> {
   if (id === null) return { to: context.at('events') };
-  const problem = 'The form was not clear. Nothing was done.';
+  const problem = 'We couldn’t read the form. Nothing was done.';
   return shown(context, await lookAtEvent(context, id), { status: 400, problem });
 }
 
@@ -50,16 +50,16 @@ function mayRequeue({ access }: PageContext, { event }: SeenEvent): boolean {
 
 function askAgain(context: PageContext, id: string): PageResult {
   return confirm(context, {
-    heading: 'Put it back into the queue?',
+    heading: 'Requeue this event?',
     back: context.at('events', id),
     consequences: (
       <p>
-        The event is pending again at once, with its attempts counted from zero. An agent may then
-        do a second time what it had done before it failed.
+        The event becomes pending again at once, and its attempts start from zero. An agent may
+        repeat work it did before the event failed.
       </p>
     ),
     act: 'requeue',
-    yes: 'Yes, put it back',
+    yes: 'Yes, requeue it',
     tone: 'yes',
   });
 }
@@ -112,12 +112,12 @@ function StatusCard({
       </h2>
       <p>
         {isRouted && event.status === 'pending'
-          ? 'A route delivers it. It cannot be pulled.'
+          ? 'A route delivers it, so agents can’t claim it.'
           : STATUS_LINES[event.status]}
       </p>
       {held && (
         <dl class="facts">
-          <Fact name="Held by">
+          <Fact name="Claimed by">
             <AgentText text={held.by} reading="line" />
           </Fact>
           <Fact name="Lease ends">
@@ -128,7 +128,8 @@ function StatusCard({
       )}
       {retryAt !== null && (
         <p class="soft">
-          Again in {lengthOfTime(retryAt - context.now)}, at <Time at={retryAt} now={context.now} />
+          Next try in {lengthOfTime(retryAt - context.now)}, at{' '}
+          <Time at={retryAt} now={context.now} />
         </p>
       )}
       {event.attempts > 0 && (
@@ -136,7 +137,7 @@ function StatusCard({
       )}
       {mayRequeue(context, seen) && (
         <a class="btn" href="?step=requeue">
-          Put it back into the queue
+          Requeue
         </a>
       )}
     </section>
@@ -152,7 +153,7 @@ function Remarks({ seen }: { readonly seen: SeenEvent }): JSX.Element | null {
   return (
     <figure class="said">
       <figcaption>
-        {isOver ? 'What the agent said when it was done' : 'Why an agent gave it back'}
+        {isOver ? 'What the agent said when it finished' : 'Why an agent gave it back'}
       </figcaption>
       <LongText text={said} mono={isOver} />
     </figure>
@@ -184,7 +185,7 @@ function About({
           <Verified event={event} />
           {event.suspected_replay && (
             <span class="mark warn">
-              <Icon name="warn" /> may be a repeat of another
+              <Icon name="warn" /> may be a duplicate
             </span>
           )}
         </Fact>
@@ -198,7 +199,7 @@ function About({
           )}
         </Fact>
         {event.reply_to !== null && (
-          <Fact name="Answers">
+          <Fact name="In reply to">
             <AgentText text={event.reply_to} reading="exact" class="mono" />
           </Fact>
         )}
@@ -234,9 +235,9 @@ const OPS = new Map([
   ['inbox_extend', 'Lease extended'],
   ['inbox_ack', 'Done'],
   ['inbox_nack', 'Given back'],
-  ['inbox_requeue', 'Put back into the queue'],
-  ['lease.expired', 'The lease ran out'],
-  ['delivery.dead', 'A route gave it up'],
+  ['inbox_requeue', 'Requeued'],
+  ['lease.expired', 'Lease expired'],
+  ['delivery.dead', 'A route gave up'],
 ]);
 
 function History({
@@ -264,12 +265,8 @@ function History({
   ];
   return (
     <section aria-labelledby="history">
-      <h2 id="history">What happened to it</h2>
-      <Table
-        caption="What happened to this event, newest first"
-        columns={columns}
-        items={entries}
-      />
+      <h2 id="history">History</h2>
+      <Table caption="History of this event, newest first" columns={columns} items={entries} />
     </section>
   );
 }

@@ -68,19 +68,13 @@ async function showList(context: PageContext): Promise<PageResult> {
   const chosen = status === 'pending' ? null : status;
   const content = (
     <>
-      <Heading title="Events" lead="What came in, the oldest first." />
+      <Heading title="Events" lead="Everything that came in, oldest first." />
       <section aria-labelledby="list">
         <div class="listhead">
           <h2 id="list" class="unseen">
             Events in this state
           </h2>
-          <Filters
-            label="In which state"
-            name="status"
-            choices={FILTERS}
-            chosen={chosen}
-            keep={narrowed}
-          />
+          <Filters label="State" name="status" choices={FILTERS} chosen={chosen} keep={narrowed} />
           <Narrow narrowed={narrowed} problems={problems} status={chosen} />
         </div>
         {items.length === 0 ? (
@@ -137,9 +131,9 @@ function narrowedBy(context: PageContext): Narrowed {
 
 function nothingText(status: string, narrowed: Narrowed, { warnings = [] }: Listed): string {
   if (warnings.length > 0) return warnings.join(' ');
-  if (Object.keys(narrowed).length > 0) return 'No such events.';
+  if (Object.keys(narrowed).length > 0) return 'No events match.';
   return status === 'pending'
-    ? 'Nothing waits. New events show up here by themselves.'
+    ? 'No events waiting. New ones appear here on their own.'
     : 'Nothing here.';
 }
 
@@ -175,7 +169,7 @@ function Narrow({
           problem={problems['type']}
         />
         <Choice name="since" label="Received" value={since} choices={SINCE_WORDS} />
-        <button class="btn small">Show these</button>
+        <button class="btn small">Apply</button>
       </form>
     </details>
   );
@@ -206,7 +200,7 @@ function EventRow({
         )}
         {' · '}
         <Verified event={event} />
-        {event.suspected_replay && ' · may be a repeat'}
+        {event.suspected_replay && ' · may be a duplicate'}
         {' · '}
         <Age at={event.received_at} now={context.now} />
         {attempts > 0 && ` · ${pluralize(attempts, 'failed attempt')}`}

@@ -54,7 +54,7 @@ export async function actOnKey(
     const { status, text } = refusalOf(error, []);
     return { ...shown(context, key, text), status };
   }
-  return { ...shown(context, key, 'The form was not clear. Nothing was done.'), status: 400 };
+  return { ...shown(context, key, 'We couldn’t read the form. Nothing was done.'), status: 400 };
 }
 
 function isOwn({ access }: PageContext, { id }: Key): boolean {
@@ -80,10 +80,9 @@ function askToRevoke(context: PageContext, key: Key): PageResult {
       <>
         <p>
           <AgentText text={key.name} reading="line" /> <span class="mono">{endOfKey(key)}</span>{' '}
-          stops working with the next call, and links to files that it made stop with it. This
-          cannot be taken back.
+          stops working at once, and so do the file links it created. You can’t undo this.
         </p>
-        {isOwn(context, key) && <p>This session was opened with it, and ends, too.</p>}
+        {isOwn(context, key) && <p>This session was opened with it, so it ends too.</p>}
       </>
     ),
     act: 'revoke',
@@ -98,13 +97,13 @@ function askToRotate(context: PageContext, key: Key): PageResult {
     consequences: (
       <>
         <p>
-          <AgentText text={key.name} reading="line" /> keeps its name, its scopes and what it has
-          claimed. The new secret is shown once, on the next page. Sessions that were opened with
-          the secret before end with it.
+          <AgentText text={key.name} reading="line" /> keeps its name, its scopes and the events it
+          has claimed. The new secret is shown once, on the next page. Sessions opened with the old
+          secret end with it.
         </p>
         {isOwn(context, key) && (
           <p>
-            This session is one of them: it goes on for a minute at least, or for as long as you
+            This session is one of them. It stays open for at least a minute, or as long as you
             choose.
           </p>
         )}
@@ -113,13 +112,13 @@ function askToRotate(context: PageContext, key: Key): PageResult {
     fields: (
       <Choice
         name="grace"
-        label="The secret before stops working"
+        label="The old secret stops working"
         value={undefined}
         choices={GRACES}
       />
     ),
     act: 'rotate',
-    yes: 'Yes, make a new secret',
+    yes: 'Yes, create a new secret',
   });
 }
 
@@ -157,8 +156,8 @@ function shown(context: PageContext, key: Key, problem: string | null = null): P
         ) : (
           <p class="soft">
             {isWorking(key, context.now)
-              ? 'Only a key with the scope admin ends another.'
-              : 'Nobody comes in with it any more.'}
+              ? 'Only a key with the admin scope can revoke another key.'
+              : 'It no longer works.'}
           </p>
         )}
       </section>
@@ -170,7 +169,7 @@ function shown(context: PageContext, key: Key, problem: string | null = null): P
 function Scopes({ apiKey }: { readonly apiKey: Key }): JSX.Element {
   return (
     <section class="card" aria-labelledby="scopes">
-      <h2 id="scopes">What it may do</h2>
+      <h2 id="scopes">What it can do</h2>
       <dl class="facts">
         {apiKey.scopes.map((scope) => (
           <Fact name={<span class="mono">{scope}</span>}>{SCOPE_LINES[scope]}</Fact>
@@ -195,7 +194,7 @@ function About({
         <Fact name="Ends in">
           <span class="mono">{endOfKey(apiKey)}</span>
         </Fact>
-        <Fact name="Made">
+        <Fact name="Created">
           <Ago at={Date.parse(made)} now={context.now} />
         </Fact>
         <Fact name="Last used">

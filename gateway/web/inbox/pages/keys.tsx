@@ -49,8 +49,8 @@ async function showList(context: PageContext): Promise<PageResult> {
         title="Keys"
         lead={
           isAdmin
-            ? 'What agents and programs come in with. Give each one of its own.'
-            : 'A key without the scope admin sees itself alone.'
+            ? 'Agents and programs sign in with keys. Give each its own.'
+            : 'A key without the admin scope sees only itself.'
         }
       >
         {isAdmin && (
@@ -84,7 +84,7 @@ function KeyList({
     <section aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
       {keys.length === 0 ? (
-        <Nothing>There is no such key.</Nothing>
+        <Nothing>No keys here.</Nothing>
       ) : (
         <Rows label={title}>
           {keys.map((key) => (

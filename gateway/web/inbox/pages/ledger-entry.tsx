@@ -34,9 +34,9 @@ export async function showEntry(context: PageContext, id: string): Promise<PageR
       </h1>
       <Doing context={context} entry={entry} names={names} />
       <Chain entry={entry} />
-      <nav class="pager" aria-label="Entries beside it">
-        {seq > 1 && <a href={context.at('ledger', String(seq - 1))}>The one before</a>}
-        {!isNewest && <a href={context.at('ledger', String(seq + 1))}>The one after</a>}
+      <nav class="pager" aria-label="Neighboring entries">
+        {seq > 1 && <a href={context.at('ledger', String(seq - 1))}>Previous entry</a>}
+        {!isNewest && <a href={context.at('ledger', String(seq + 1))}>Next entry</a>}
       </nav>
     </div>
   );
@@ -67,7 +67,7 @@ function Doing({ context, entry, names }: EntryProps): JSX.Element {
         </Fact>
         {agent !== null && (
           <Fact name="Agent">
-            <AgentText text={agent} reading="line" /> <span class="soft">(as it says)</span>
+            <AgentText text={agent} reading="line" /> <span class="soft">(self-reported)</span>
           </Fact>
         )}
         {platform !== null && (
@@ -121,7 +121,7 @@ function Chain({ entry }: { readonly entry: LedgerEntry }): JSX.Element {
         <Fact name="Hash">
           <Digest value={hash} />
         </Fact>
-        <Fact name="Hash before">
+        <Fact name="Previous hash">
           <Digest value={before} />
         </Fact>
         <Fact name="Input">
@@ -132,8 +132,8 @@ function Chain({ entry }: { readonly entry: LedgerEntry }): JSX.Element {
         </Fact>
       </dl>
       <p class="soft">
-        Input and result are keyed digests: the ledger never has what they are of. The hash is over
-        all of the above and the hash before, so an entry that is changed later does not fit.
+        Input and result are keyed digests: the ledger never stores the data itself. The hash covers
+        everything above and the previous hash, so a later change to the entry shows.
       </p>
     </section>
   );

@@ -49,7 +49,7 @@ async function showList(context: PageContext): Promise<PageResult> {
   const names = await namesOf(context);
   const content = (
     <>
-      <Heading title="Ledger" lead="What was done, by whom and when; the newest first.">
+      <Heading title="Ledger" lead="What was done, by whom and when. Newest first.">
         <VerifyForm context={context} />
       </Heading>
       <Problem text={refusal.text} />
@@ -59,7 +59,7 @@ async function showList(context: PageContext): Promise<PageResult> {
           <Narrow narrowed={narrowed} fields={refusal.fields} />
         </div>
         {entries.length === 0 ? (
-          <Nothing>No such entries.</Nothing>
+          <Nothing>No entries match.</Nothing>
         ) : (
           <ul class="rows entries" aria-label="Entries">
             {entries.map((entry) => (
@@ -152,8 +152,8 @@ function Narrow({
           placeholder="evt_…"
         />
         <Field {...common('since')} label="From (UTC)" type="date" maxlength={DAY_CHARS} />
-        <Field {...common('until')} label="To (with that day)" type="date" maxlength={DAY_CHARS} />
-        <button class="btn small">Show these</button>
+        <Field {...common('until')} label="To (inclusive)" type="date" maxlength={DAY_CHARS} />
+        <button class="btn small">Apply</button>
       </form>
     </details>
   );

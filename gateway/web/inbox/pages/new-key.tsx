@@ -7,7 +7,7 @@ import type { PageResult, PageContext } from '../page-context.ts';
 
 /** A new key with its secret, which people see only on this page. */
 export function showNewKey(context: PageContext, key: NewKey, how: 'made' | 'rotated'): PageResult {
-  const title = how === 'made' ? 'The key is made' : 'The key has a new secret';
+  const title = how === 'made' ? 'Key created' : 'New secret created';
   const content = (
     // A refresh would remove the key, so this content never refreshes.
     <div class="narrow stack" data-keep>
@@ -15,8 +15,7 @@ export function showNewKey(context: PageContext, key: NewKey, how: 'made' | 'rot
       <div class="note warn">
         <Icon name="warn" />
         <p>
-          <strong>Copy it now.</strong> It is shown this once, and nobody can show it again. Whoever
-          has it can do what it may.
+          <strong>Copy it now.</strong> You won’t see it again. Anyone who has it can use it.
         </p>
       </div>
       <section class="card stack" aria-label="The key">
@@ -29,7 +28,7 @@ export function showNewKey(context: PageContext, key: NewKey, how: 'made' | 'rot
       <HowToUse context={context} />
       <div class="ways">
         <a class="btn small" href={context.at('keys')} data-up>
-          I have copied it
+          I’ve copied it
         </a>
       </div>
     </div>
@@ -49,13 +48,13 @@ function HowToUse({ context }: { readonly context: PageContext }): JSX.Element {
             <dt>On a machine</dt>
             <dd>
               <code class="mono">svc login --gateway {publicUrl} --with-key -</code>
-              <p class="soft">Then paste the key. After that all of svc works there.</p>
+              <p class="soft">Then paste the key. After that, every svc command works there.</p>
             </dd>
           </>
         )}
         <dt>In a program</dt>
         <dd>
-          <p class="soft">Set these in its environment, from where you keep secrets:</p>
+          <p class="soft">Set these in its environment, from your secret store:</p>
           <code class="mono">SVC_GATEWAY={publicUrl}</code>
           <br />
           <code class="mono">SVC_API_KEY</code>: the key

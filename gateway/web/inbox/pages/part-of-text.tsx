@@ -43,7 +43,7 @@ export function PartOfText({
       )}
       {count > 1 && (
         <nav class="pager" aria-label="Parts of the payload">
-          {part > 1 && <a href={`?${kept}part=${part - 1}`}>Part before</a>}
+          {part > 1 && <a href={`?${kept}part=${part - 1}`}>Previous part</a>}
           <span class="soft">
             Part {part.toString()} of {count.toString()}, {digitsOf(text.length)} characters in all
           </span>

@@ -59,7 +59,7 @@ async function showPolicy(context: PageContext, policy: Policy): Promise<PageRes
     <>
       <Heading
         title="Policy"
-        lead="Rules are tried from the top, and the first that holds decides."
+        lead="Rules are checked from the top. The first one that matches decides."
       >
         <div class="ways">
           <a class="btn small" href={context.at('policy', 'try')}>
@@ -98,7 +98,7 @@ function StatusCard({
 }): JSX.Element {
   const { version, note, approved_at: at } = policy;
   if (version === 0) {
-    return <p class="soft">There is no policy yet, so a person decides about everything.</p>;
+    return <p class="soft">No policy yet, so a person decides everything.</p>;
   }
   return (
     <div class="soft">

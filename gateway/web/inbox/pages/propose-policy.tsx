@@ -54,7 +54,7 @@ export function showProposePolicy(
       </p>
       <Heading
         title={title}
-        lead="It replaces the whole policy, once a person has approved it. Until then nothing changes."
+        lead="It replaces the whole policy once a person approves it. Until then nothing changes."
       />
       <Problem text={text} />
       {looked !== null && <Changes diff={looked} />}
@@ -64,7 +64,7 @@ export function showProposePolicy(
             <input type="hidden" name="seen" value={looked.seen} />
             <button class="btn yes" name="act" value="propose">
               Propose this
-              <small>people are asked, and one of them decides</small>
+              <small>we ask people, and one of them decides</small>
             </button>
           </>
         )}
@@ -80,11 +80,11 @@ export function showProposePolicy(
           label="Why"
           value={written.note}
           maxlength={POLICY_NOTE_MAX_CHARS}
-          hint="Shown to whoever decides, before the rules."
+          hint="Shown above the rules to the person who decides."
           problem={fields['note']}
         />
         <button class="btn" name="act" value="diff">
-          See what it changes
+          Preview changes
         </button>
       </Form>
     </div>
@@ -99,8 +99,8 @@ function Changes({ diff }: { readonly diff: Diff }): JSX.Element {
     <section class="card" aria-labelledby="changes" role="status" data-keep>
       <h2 id="changes">
         {changed
-          ? `Against version ${version}, line by line: + comes, - goes`
-          : `The same as version ${version}: there is nothing to propose`}
+          ? `Changes from version ${version}: + added, - removed`
+          : `Same as version ${version}: nothing to propose`}
       </h2>
       {changed && <DiffLines lines={lines} />}
       {warnings.map(({ rule, message }) => (
@@ -122,7 +122,7 @@ function Changes({ diff }: { readonly diff: Diff }): JSX.Element {
 export async function proposePolicy(context: PageContext, body: string): Promise<ActionResult> {
   const form = fieldsOf(body, ['act', 'seen', ...FIELDS]);
   if (!form) {
-    const text = 'The form was not clear. Nothing was proposed.';
+    const text = 'We couldn’t read the form. Nothing was proposed.';
     return showProposePolicy(context, {}, { status: 400, text, fields: {} });
   }
   const parsed = parse(form.policy ?? '');

@@ -27,7 +27,7 @@ export async function showRequest(context: PageContext, id: string): Promise<Pag
     : null;
   if (step !== undefined && choice !== null) {
     const content = <ConfirmProps {...{ opened, choice, step }} csrf={context.csrf} />;
-    return { title: 'Really approve', content };
+    return { title: 'Approve this?', content };
   }
   return shown(context, seen);
 }
@@ -161,8 +161,8 @@ function Undecidable({
           <Icon name="ask" />
           <p>
             {isKey
-              ? 'This inbox was opened with a key. A key decides nothing: an agent could have opened it.'
-              : 'You were not asked. Only whoever was asked decides: see below.'}
+              ? 'This inbox was opened with a key. A key can’t decide anything, because an agent may be using it.'
+              : 'You weren’t asked. Only the people who were asked can decide: see below.'}
           </p>
         </div>
         {isKey && (

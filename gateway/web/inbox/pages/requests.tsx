@@ -57,7 +57,7 @@ async function showList(context: PageContext): Promise<PageResult> {
       <section aria-labelledby="history">
         <div class="listhead">
           <h2 id="history">History</h2>
-          <Filters label="Which ones" name="status" choices={FILTERS} chosen={status} />
+          <Filters label="Filter" name="status" choices={FILTERS} chosen={status} />
         </div>
         {ended.length === 0 ? (
           <Nothing>Nothing here.</Nothing>
@@ -92,12 +92,12 @@ function DecidingNote({ context }: { readonly context: PageContext }): JSX.Eleme
       <p>
         {deciding === 'anybody' ? (
           <>
-            No owner’s address is set: whoever uses this machine’s account decides here. To set one:{' '}
-            <code class="mono">svc up --owner EMAIL</code>
+            No owner’s address is set, so anyone using this machine’s account can decide here. To
+            set one: <code class="mono">svc up --owner EMAIL</code>
           </>
         ) : (
           <>
-            Opened with a key, which decides nothing.{' '}
+            Opened with a key, which can’t decide anything.{' '}
             <a href={`${context.root}/sign-in`}>Sign in as the owner</a> to decide here.
           </>
         )}
@@ -117,7 +117,7 @@ function Waiting({
     <section aria-labelledby="waiting">
       <h2 id="waiting">Waiting for a decision</h2>
       {items.length === 0 ? (
-        <Nothing>Nothing waits. New requests show up here by themselves.</Nothing>
+        <Nothing>No requests waiting. New ones appear here on their own.</Nothing>
       ) : (
         <Rows label="Waiting for a decision">
           {items.map((one) => (

@@ -60,7 +60,7 @@ export async function actOnRoute(context: PageContext, body: string): Promise<Ac
   if (!form || !act) {
     return shown(context, route, {
       status: 400,
-      problem: 'The form was not clear. Nothing was done.',
+      problem: 'We couldn’t read the form. Nothing was done.',
     });
   }
   try {
@@ -140,8 +140,8 @@ function askToRemove(context: PageContext, { id, callback_url: url }: Route): Pa
     back: context.at('routes', id),
     consequences: (
       <p>
-        Nothing is sent to <AgentText text={hostOf(url)} reading="exact" /> any more. Events it has
-        not delivered yet are pending in the inbox again, unless another route delivers them.
+        Nothing more is sent to <AgentText text={hostOf(url)} reading="exact" />. Events it hasn’t
+        delivered yet go back to the inbox as pending, unless another route delivers them.
       </p>
     ),
     act: 'remove',
@@ -185,7 +185,7 @@ async function shown(
       <section class="about" aria-labelledby="deliveries">
         <div class="listhead">
           <h2 id="deliveries">Deliveries of the last 30 days</h2>
-          <Filters label="Which ones" name="status" choices={FILTERS} chosen={status} />
+          <Filters label="Filter" name="status" choices={FILTERS} chosen={status} />
         </div>
         {items.length === 0 ? (
           <Nothing>Nothing here.</Nothing>
@@ -272,36 +272,36 @@ function StatusCard({
       {!enabled && (
         <p>
           It takes no more events:{' '}
-          <AgentText text={reason ?? 'no reason was kept'} reading="line" />
+          <AgentText text={reason ?? 'no reason recorded'} reading="line" />
         </p>
       )}
       <p class="soft">
         {isOpen
           ? `${pluralize(pending, 'delivery', 'deliveries')} pending, ${dead} given up.`
-          : 'Nothing is pending, and nothing was given up.'}
+          : 'Nothing pending, nothing given up.'}
       </p>
       {mayChange(context) && (
         <>
           <Form context={context}>
             {enabled && isOpen && (
               <button class="btn" name="act" value="retry">
-                Try all again now
-                <small>those pending, and those given up</small>
+                Retry all now
+                <small>pending and given up</small>
               </button>
             )}
             <button class="btn" name="act" value="test">
               Send a test
-              <small>one signed sample event, not kept</small>
+              <small>one signed sample event, not stored</small>
             </button>
             {enabled ? (
               <button class="btn" name="act" value="disable">
                 Disable
-                <small>what it has not delivered goes back to the inbox</small>
+                <small>undelivered events go back to the inbox</small>
               </button>
             ) : (
               <button class="btn" name="act" value="enable">
                 Enable again
-                <small>with the events it gave back that are still pending</small>
+                <small>also resumes the events it gave back that are still pending</small>
               </button>
             )}
           </Form>
@@ -317,12 +317,11 @@ function StatusCard({
 /** Says what is being delivered again. */
 function dueText(flash: Exclude<Told, { kind: 'tested' }>): string {
   if (flash.kind === 'retried') {
-    return `${pluralize(flash.retried, 'delivery is', 'deliveries are')} tried again now.`;
+    return `Retrying ${pluralize(flash.retried, 'delivery', 'deliveries')} now.`;
   }
   const { resumed } = flash;
   if (resumed === 0) return 'It takes events again.';
-  const what = pluralize(resumed, 'event that it gave back is', 'events that it gave back are');
-  return `It takes events again. ${what} delivered now.`;
+  return `It takes events again. Delivering ${pluralize(resumed, 'event')} that it gave back.`;
 }
 
 /** The result of the last action. */
@@ -334,7 +333,7 @@ function FlashNote({ flash }: { readonly flash: Told | null }): JSX.Element | nu
         <Icon name="yes" />
         <p>
           {dueText(flash)}
-          {flash.more && ' There are more: do it once again.'}
+          {flash.more && ' There are more: do it again.'}
         </p>
       </div>
     );
@@ -344,7 +343,7 @@ function FlashNote({ flash }: { readonly flash: Told | null }): JSX.Element | nu
       <Icon name={flash.delivered ? 'yes' : 'warn'} />
       <div>
         <p>
-          {flash.delivered ? 'The test arrived: ' : 'The test did not arrive: '}
+          {flash.delivered ? 'The test arrived: ' : 'The test didn’t arrive: '}
           {outcomeText(flash)}.
         </p>
         {flash.error !== null && (

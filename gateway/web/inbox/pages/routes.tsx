@@ -39,11 +39,11 @@ async function showList(context: PageContext): Promise<PageResult> {
     <>
       <Heading
         title="Routes"
-        lead="Events that match are pushed to a URL, not left to be pulled."
+        lead="A route pushes matching events to a URL, so agents don’t pull them."
       />
       {routes.length === 0 ? (
         <Nothing>
-          There is no route. To add one: <code class="mono">svc route add URL</code>
+          No routes yet. To add one: <code class="mono">svc route add URL</code>
         </Nothing>
       ) : (
         <Rows label="Routes">

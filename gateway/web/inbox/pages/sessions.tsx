@@ -40,12 +40,12 @@ async function act(context: PageContext, body: string): Promise<ActionResult> {
   if (form?.act === 'end' && form.session !== undefined) {
     const found = listed.find(({ handle }) => handle === form.session);
     if (!found) {
-      return shown(context, listed, { status: 404, problem: 'That session has ended already.' });
+      return shown(context, listed, { status: 404, problem: 'That session has already ended.' });
     }
     await end(context, [found]);
     return { to: found.isThis ? `${context.root}/sign-in?out=1` : context.at('sessions') };
   }
-  const problem = 'The form was not clear. Nothing was done.';
+  const problem = 'We couldn’t read the form. Nothing was done.';
   return shown(context, listed, { status: 400, problem });
 }
 
@@ -56,11 +56,9 @@ function askToEnd(context: PageContext, others: readonly Listed[]): PageResult {
     consequences: (
       <p>
         {pluralize(others.length, 'session')}{' '}
-        {seesAll(context)
-          ? 'of this project, yours in other browsers among them, '
-          : 'of this key '}
-        {others.length === 1 ? 'ends' : 'end'} at once; this one goes on. Whoever has a key can open
-        another: to keep somebody out, revoke the key or give it a new secret.
+        {seesAll(context) ? 'of this project, including yours in other browsers, ' : 'of this key '}
+        {others.length === 1 ? 'ends' : 'end'} at once. This one stays open. Anyone with a key can
+        open a new one: to keep someone out, revoke the key or give it a new secret.
       </p>
     ),
     act: 'others',
@@ -79,8 +77,8 @@ function shown(
         title="Sessions"
         lead={
           seesAll(context)
-            ? 'The browsers in which this project is open: yours, and those that came in with a key.'
-            : 'The browsers that came in with the key of this session.'
+            ? 'The browsers where this project is open: yours, and those opened with a key.'
+            : 'The browsers opened with this session’s key.'
         }
       >
         {listed.length > 1 && (
@@ -92,7 +90,7 @@ function shown(
       <Problem text={problem} />
       <Table caption="Open sessions, this one first" columns={columnsOf(context)} items={listed} />
       <p class="soft">
-        A session ends by itself after 12 hours, or after an hour in which no page of it was open.
+        A session ends after 12 hours, or after an hour with none of its pages open.
       </p>
     </>
   );

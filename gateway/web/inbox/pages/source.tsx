@@ -22,7 +22,10 @@ export async function removeSource(
 ): Promise<ActionResult> {
   const source = await sourceOf(context, name);
   if (fieldsOf(body, ['act'])?.act !== 'remove') {
-    return { ...shown(context, source, 'The form was not clear. Nothing was done.'), status: 400 };
+    return {
+      ...shown(context, source, 'We couldn’t read the form. Nothing was done.'),
+      status: 400,
+    };
   }
   await context.call(sourceRemove, { name });
   return { to: context.at('sources') };
@@ -34,8 +37,9 @@ function askToRemove(context: PageContext, { name }: Source): PageResult {
     back: context.at('sources', name),
     consequences: (
       <p>
-        The address of <AgentText text={name} reading="exact" /> stops at once: whoever sends there
-        is refused. Events that came in stay. A new source of this name gets another address.
+        The address of <AgentText text={name} reading="exact" /> stops working at once, and senders
+        get an error. Events that came in stay. A new source with this name gets a different
+        address.
       </p>
     ),
     act: 'remove',
@@ -63,10 +67,10 @@ function shown(context: PageContext, source: Source, problem: string | null = nu
         <About context={context} source={source} />
       </div>
       <section class="act card stack" aria-labelledby="more">
-        <h2 id="more">What came there</h2>
+        <h2 id="more">Its events</h2>
         <p class="ways">
           <a href={`${context.at('events')}?source=${encodeURIComponent(name)}`}>
-            Its pending events
+            See pending events
           </a>
         </p>
         <a class="btn small no" href="?step=remove">
@@ -84,8 +88,8 @@ function Added({ source }: { readonly source: Source }): JSX.Element {
       <Icon name="yes" />
       <p>
         {source.type === 'email'
-          ? 'The project takes mail now, at this address.'
-          : 'Added. Give this address to the sender, as the URL of its webhook.'}
+          ? 'The project now receives mail at this address.'
+          : 'Added. Give the sender this address as its webhook URL.'}
       </p>
     </div>
   );
@@ -97,21 +101,21 @@ function Address({ source }: { readonly source: Source }): JSX.Element {
     <section class="card stack" aria-label="Address">
       <CopyField
         name="address"
-        label={type === 'email' ? 'The address to write to' : 'The URL to send to, by POST'}
+        label={type === 'email' ? 'Email address' : 'Webhook URL (POST)'}
         value={addressOf(source)}
       />
       {type === 'email' && url !== null && (
         <CopyField
           name="url"
-          label="For a mail server: where it may POST whole mails"
+          label="For a mail server: URL where it can POST raw emails"
           value={url}
         />
       )}
       {type === 'webhook' && (
         <p class="soft">
           {verification === 'none'
-            ? 'Nothing is signed: whoever knows this URL can send, so keep it to yourself.'
-            : `Only what carries a right signature (${SIGNED_BY[verification]}) is taken.`}
+            ? 'Nothing is signed. Anyone who knows this URL can send, so keep it private.'
+            : `Only requests with a valid signature (${SIGNED_BY[verification]}) are accepted.`}
         </p>
       )}
     </section>
@@ -143,8 +147,8 @@ function About({
           </Fact>
         )}
         {until !== null && (
-          <Fact name="Secret before">
-            taken as well until <Time at={Date.parse(until)} now={context.now} />
+          <Fact name="Old secret">
+            also accepted until <Time at={Date.parse(until)} now={context.now} />
           </Fact>
         )}
         <Fact name="Added">

@@ -39,11 +39,11 @@ async function showList(context: PageContext): Promise<PageResult> {
   const hasMail = sources.some(({ type }) => type === 'email');
   const content = (
     <>
-      <Heading title="Sources" lead="Where senders send to.">
+      <Heading title="Sources" lead="The addresses that senders send to.">
         <div class="ways">
           {takesMail && !hasMail && (
             <a class="btn small" href="?add=email">
-              Take mail
+              Receive mail
             </a>
           )}
           <a class="btn small" href="?add=webhook">
@@ -52,7 +52,7 @@ async function showList(context: PageContext): Promise<PageResult> {
         </div>
       </Heading>
       {sources.length === 0 ? (
-        <Nothing>There is no source, so nothing can come in yet.</Nothing>
+        <Nothing>No sources yet, so nothing can come in.</Nothing>
       ) : (
         <Rows label="Sources">
           {sources.map((source) => (

@@ -64,10 +64,13 @@ export async function showTryPolicy(context: PageContext): Promise<PageResult> {
         </a>
       </p>
       <div class="stack">
-        <Heading title="Try the policy" lead="Nothing is done, and nobody is asked." />
+        <Heading
+          title="Try the policy"
+          lead="This is only a test: nothing is done, and nobody is asked."
+        />
         <Problem text={refusal.text} />
         {tested === null ? (
-          <p class="nothing">Describe a call, and see what would become of it.</p>
+          <p class="nothing">Describe a call and see what the policy says.</p>
         ) : (
           <Outcome tested={tested} />
         )}
@@ -155,7 +158,7 @@ function TryForm({
         value={recipients}
         maxlength={RECIPIENTS_MAX_CHARS}
         placeholder="ana@example.com, example.org"
-        hint="Of an email: addresses, or their domains."
+        hint="For an email: addresses or domains."
         problem={fields['recipient_domains']}
       />
       <button class="btn yes">See what happens</button>
@@ -177,7 +180,7 @@ function Outcome({ tested }: { readonly tested: Tested }): JSX.Element {
           <p>{line}</p>
           <p>
             {rule === null ? (
-              'No rule holds, and then a person decides.'
+              'No rule matches, so a person decides.'
             ) : (
               <>
                 The rule <span class="exact mono">{rule}</span> decides.
@@ -217,5 +220,5 @@ function TriedRule({ tried }: { readonly tried: Tried }): JSX.Element {
 
 function verdictOf({ decides, matched }: Tried): string {
   if (decides) return 'Decides';
-  return matched ? 'Would hold, too' : 'Does not hold';
+  return matched ? 'Also matches' : 'Doesn’t match';
 }

@@ -47,16 +47,16 @@ async function show(context: PageContext): Promise<PageResult> {
     <>
       <Heading
         title="Usage"
-        lead="What the project uses of its limits, and what happens at them."
+        lead="How much the project uses, and what happens when it reaches a limit."
       />
       <Group id="disk" title="Disk">
         <Quota name="Storage" used={disk.used_bytes} limit={disk.limit_bytes} text={bytesText}>
           Keys {bytesText(disk.key_bytes)}, files {bytesText(disk.file_bytes)}, open uploads{' '}
-          {bytesText(disk.upload_bytes)}. When it is full, nothing more is stored (QUOTA_EXCEEDED)
-          until something is deleted; all can be read.
+          {bytesText(disk.upload_bytes)}. When it’s full, nothing more can be stored
+          (QUOTA_EXCEEDED) until you delete something. Reading still works.
         </Quota>
         <Quota name="Keys on the disk" used={keys.used} limit={keys.limit} text={digitsOf}>
-          At the limit no new key is taken; those there can be changed.
+          At the limit, you can’t add keys, but you can still change the ones you have.
         </Quota>
         <Quota
           name="Transfer this month"
@@ -64,7 +64,7 @@ async function show(context: PageContext): Promise<PageResult> {
           limit={transfer.limit_bytes}
           text={bytesText}
         >
-          Sent by links to files. At the limit links send nothing more until the month ends, at{' '}
+          Downloads through file links. At the limit, the links stop until the month ends, at{' '}
           {monthEnds}.
         </Quota>
       </Group>
@@ -73,14 +73,14 @@ async function show(context: PageContext): Promise<PageResult> {
           <div class="note warn" role="alert">
             <Icon name="warn" />
             <p>
-              <strong>Nothing may be sent.</strong>{' '}
-              <AgentText text={emails.blocked} reading="line" /> Only whoever runs this server lets
-              the project send again.
+              <strong>This project can’t send email.</strong>{' '}
+              <AgentText text={emails.blocked} reading="line" /> Only the operator of this server
+              can let it send again.
             </p>
           </div>
         )}
         <Quota name="Sent today" used={emails.today} limit={emails.day_limit} text={digitsOf}>
-          At the limit a mail is refused (SEND_LIMIT_REACHED) until the day ends, at 00:00 UTC.
+          At the limit, sending fails (SEND_LIMIT_REACHED) until the day ends, at 00:00 UTC.
         </Quota>
         <Quota
           name="Sent this month"
@@ -88,8 +88,8 @@ async function show(context: PageContext): Promise<PageResult> {
           limit={emails.month_limit}
           text={digitsOf}
         >
-          At the limit a mail is refused until the month ends, at {monthEnds}. Each recipient counts
-          as one.
+          At the limit, sending fails until the month ends, at {monthEnds}. Each recipient counts as
+          one.
         </Quota>
       </Group>
     </>

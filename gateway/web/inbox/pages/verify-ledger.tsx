@@ -79,9 +79,10 @@ export function showVerified(context: PageContext): PageResult {
       <Heading title="Verify the ledger" />
       {look === null ? <Start context={context} /> : <Result context={context} look={look} />}
       <p class="soft">
-        The ledger is tamper-evident, not tamper-proof: a change shows, it is not prevented. Whoever
-        controls this server can cut off the end, or write the whole chain anew; that shows only to
-        whoever has kept a head. Machines that run svc up keep one by themselves.
+        The ledger is tamper-evident, not tamper-proof: it shows changes but can’t prevent them.
+        Someone who controls this server could cut off the end or rewrite the whole chain. You
+        notice that only if you saved a hash elsewhere. Machines that run svc up save one on their
+        own.
       </p>
     </div>
   );
@@ -91,8 +92,8 @@ export function showVerified(context: PageContext): PageResult {
 function Start({ context }: { readonly context: PageContext }): JSX.Element {
   return (
     <Form context={context}>
-      <p>Each entry is hashed anew, and compared with its hash and with the entry before.</p>
-      <button class="btn yes">Verify all of it</button>
+      <p>We hash each entry again and compare it with its stored hash and with the entry before.</p>
+      <button class="btn yes">Verify all entries</button>
     </Form>
   );
 }
@@ -120,15 +121,15 @@ function Going({
 }): JSX.Element {
   const total = look.head?.seq ?? 0;
   return (
-    <section class="card stack" aria-label="How far it is">
+    <section class="card stack" aria-label="Progress">
       <p role="status">
-        {digitsOf(look.checked)} of {digitsOf(total)}{' '}
-        {nounFor(total, 'entry holds', 'entries hold')} so far.
+        {digitsOf(look.checked)} of {digitsOf(total)} {nounFor(total, 'entry', 'entries')} checked
+        so far.
       </p>
       <Bar part={look.checked / total} tone="part" />
       <form method="post" data-send>
         <input type="hidden" name="csrf" value={context.csrf} />
-        <button class="btn yes">Go on</button>
+        <button class="btn yes">Continue</button>
       </form>
       <a class="btn small" href={context.at('ledger')}>
         Stop here
@@ -167,8 +168,8 @@ function Holds({
         <section class="card stack" aria-labelledby="head">
           <h2 id="head">Save this hash</h2>
           <p>
-            Entry {digitsOf(head.seq)} has this hash. Note both elsewhere: if the ledger is shorter
-            later, or this entry has another hash, its past was changed.
+            Entry {digitsOf(head.seq)} has this hash. Save both somewhere else. If the ledger is
+            shorter later, or this entry has a different hash, someone changed its history.
           </p>
           <CopyField name="head" label={`Hash of entry ${head.seq}`} value={head.hash} />
         </section>
@@ -179,10 +180,10 @@ function Holds({
 }
 
 const REASONS: Readonly<Record<Reason, string>> = {
-  hash_mismatch: 'Its content is not what was hashed: it was changed after it was written.',
-  link_broken: 'It does not follow the entry before it: one of the two was replaced.',
-  seq_gap: 'It is missing: the entries after it are there.',
-  truncated: 'It is missing, and so is what came after it: the end was cut off.',
+  hash_mismatch: 'Its content doesn’t match its hash: it was changed after it was written.',
+  link_broken: 'It doesn’t follow the entry before it: one of the two was replaced.',
+  seq_gap: 'It’s missing, but the entries after it are there.',
+  truncated: 'It’s missing, and so is everything after it: the end was cut off.',
 };
 
 function Broken({
@@ -202,12 +203,12 @@ function Broken({
         <div>
           <h2 class="summary">The ledger was tampered with</h2>
           <p>
-            <strong>Entry {digitsOf(seq)} does not fit.</strong> {REASONS[reason]} All before it
-            holds.
+            <strong>Entry {digitsOf(seq)} doesn’t match.</strong> {REASONS[reason]} All entries
+            before it are intact.
           </p>
           <p>
-            Trust nothing from there on. Keep a copy of the data as it is, and ask whoever runs this
-            server.
+            Don’t trust anything from there on. Keep a copy of the data as it is, and ask the
+            operator of this server.
           </p>
           <p class="mono">{reason}</p>
         </div>
