@@ -38,7 +38,7 @@ export async function backUp(options: BackupOptions): Promise<Manifest> {
   refuseExisting(folder);
   if (!existsSync(join(options.dataFolder, 'control.db'))) {
     throw new AdminError(
-      `${options.dataFolder} holds no data of a gateway. Name its folder by --data or SVC_DATA.`,
+      `${options.dataFolder} holds no gateway data. Name the data folder with --data or SVC_DATA.`,
     );
   }
   const refuseOtherKey = await watchKey(options.dataFolder);

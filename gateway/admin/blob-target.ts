@@ -73,7 +73,7 @@ export class BucketTarget implements BlobTarget {
       return writeStreamSynced(file, body, sizeBytes);
     });
     if (found !== digest) {
-      throw new AdminError(`${key} is damaged: it does not have the digest it should have.`);
+      throw new AdminError(`${key} is damaged: its digest doesn't match.`);
     }
   }
 

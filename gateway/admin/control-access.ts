@@ -106,7 +106,7 @@ class OwnData implements ControlAccess {
 
   async adopt(moving: MovingProject): Promise<void> {
     const adopted = await this.#control.moves.adopt(moving);
-    if (adopted !== 'adopted') throw new OrderRefused(`It was not taken in: ${adopted}.`);
+    if (adopted !== 'adopted') throw new OrderRefused(`It wasn't imported: ${adopted}.`);
     const id = this.#gatewayId;
     // Those that run would look after it only from the first call to it on.
     if (id !== null) await this.#control.gateways.handOver(id, moving.project.id, Date.now());

@@ -35,7 +35,7 @@ export async function checkFile(path: string, wanted: StoredFile): Promise<void>
   const size = await sizeOf(path);
   if (size === null) throw new AdminError(`${path} is missing.`);
   if (size !== wanted.size_bytes || (await sha256OfFile(path)) !== wanted.sha256) {
-    throw new AdminError(`${path} is damaged: it does not have the digest it should have.`);
+    throw new AdminError(`${path} is damaged: its digest doesn't match.`);
   }
 }
 
@@ -43,7 +43,7 @@ async function sizeOf(path: string): Promise<number | null> {
   try {
     const found = await stat(path);
     // Others may have no end.
-    if (!found.isFile()) throw new AdminError(`${path} is no file.`);
+    if (!found.isFile()) throw new AdminError(`${path} isn't a file.`);
     return found.size;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;

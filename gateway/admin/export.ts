@@ -76,7 +76,7 @@ async function movable({
   const { databases, dataFolder } = settings;
   if (databases.control.kind === 'file' && !existsSync(databases.control.path)) {
     throw new AdminError(
-      `${dataFolder} holds no data of a gateway. Name its folder by --data or SVC_DATA.`,
+      `${dataFolder} holds no gateway data. Name the data folder with --data or SVC_DATA.`,
     );
   }
   const found = await lookUp(settings, project);
@@ -140,7 +140,7 @@ async function copyOnce(
   await copyDatabase(from, path, watch).catch((error: unknown) => {
     if (!(error instanceof CopyRefused)) throw error;
     const isRestless = error instanceof RestlessError;
-    const next = isRestless ? ' Hold the project while it is exported: --hold' : '';
+    const next = isRestless ? ' Hold the project during the export: --hold' : '';
     throw new AdminError(`${error.message}${next}`, { cause: error });
   });
   const place = placeOf(settings, projectId);

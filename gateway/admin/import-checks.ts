@@ -14,7 +14,7 @@ import type { ProjectManifest } from './project-manifest.ts';
 export function refuseSlug({ project: { slug } }: MovingProject): void {
   if (SLUG.test(slug) && slug.length <= SLUG_MAX_CHARS && !isReservedSlug(slug)) return;
   throw new AdminError(
-    `${slug} cannot be a slug: up to ${SLUG_MAX_CHARS} lower-case letters, digits and single hyphens, and none that the service uses. Give another one: --slug NEW`,
+    `${slug} can't be a slug. Use up to ${SLUG_MAX_CHARS} lowercase letters, digits and single hyphens, and no name that svc itself uses: --slug NEW`,
   );
 }
 
@@ -33,7 +33,7 @@ export function refuseAccount({ account }: MovingProject, masterKey: Uint8Array)
 
 function strangeAccount(cause?: unknown): AdminError {
   return new AdminError(
-    'The manifest is damaged: its account was not sealed with this master key, or is not that of its address.',
+    "The manifest is damaged: its account wasn't sealed with this master key, or belongs to another address.",
     { cause },
   );
 }
@@ -62,13 +62,13 @@ export async function refuseBroken(
   }
   const strange = strangePart(path);
   if (strange !== null) {
-    throw new AdminError(`${from} is not as svc has made it: ${JSON.stringify(strange)}.`);
+    throw new AdminError(`${from} isn't what svc created: ${JSON.stringify(strange)}.`);
   }
   const problem = await copy.ledgerProblem(manifest.ledger);
   if (problem !== null) throw new AdminError(`${from}: ${problem}.`);
   if (!(await copy.opensWith(masterKey))) {
     throw new AdminError(
-      `This is not the master key that the secrets of the project were sealed with. Name the right one by SVC_MASTER_KEY_FILE.`,
+      `This isn't the master key that the project's secrets were sealed with. Name the right one with SVC_MASTER_KEY_FILE.`,
     );
   }
 }

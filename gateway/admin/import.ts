@@ -70,7 +70,7 @@ function refuseOtherKey(masterKey: Uint8Array, { master_key }: ProjectManifest):
   const own = fingerprintOf(masterKey);
   if (own === master_key) return;
   throw new AdminError(
-    `The secrets of this project are sealed with the master key ${master_key}, and this gateway has ${own}. Both must have the same: name the file of that key by SVC_MASTER_KEY_FILE here.`,
+    `The secrets of this project are sealed with the master key ${master_key}, and this gateway has ${own}. Both must have the same: name that key's file with SVC_MASTER_KEY_FILE here.`,
   );
 }
 
@@ -145,7 +145,7 @@ function placeOf(
 async function clear(place: string, stage: string): Promise<void> {
   if (existsSync(place) && !existsSync(join(place, MARK))) {
     throw new AdminError(
-      `${place} is there, and belongs to no project of this gateway. Move it away first.`,
+      `${place} already exists and belongs to no project of this gateway. Move it away first.`,
     );
   }
   await rm(stage, { recursive: true, force: true });

@@ -71,7 +71,7 @@ async function copyWhole({ task, settings, names, json, signal, includeKey }: Wh
   if (folder === undefined) throw new AdminError(USAGE);
   if (settings.databases.shared) {
     throw new AdminError(
-      `SVC_DATABASE_URL is set: the databases are on a server, and are backed up and restored there. One project is copied by: svc gateway export PROJECT ${folder}`,
+      `SVC_DATABASE_URL is set: the databases are on a server. Back them up and restore them there. To copy one project: svc gateway export PROJECT ${folder}`,
     );
   }
   const parts = {
@@ -137,7 +137,7 @@ function linesOf(task: 'backup' | 'restore', summary: Summary): string {
   const elsewhere =
     bucket === null
       ? ''
-      : `The blobs are in ${bucket}, and only named here: keep that bucket, too.\n`;
+      : `The blobs are in ${bucket}, not in this backup: keep that bucket too.\n`;
   return task === 'backup'
     ? `Backed up ${data} to ${folder}: ${what}.\n${elsewhere}`
     : `Restored ${data} from ${folder} of ${created_at}: ${what}.\n${elsewhere}`;
@@ -146,13 +146,13 @@ function linesOf(task: 'backup' | 'restore', summary: Summary): string {
 /** Nobody should learn it on the day when the backup is needed. */
 function aboutKey(masterKeyFile: string | null, { key_included, data }: Summary): string {
   return key_included
-    ? 'THE MASTER KEY IS IN THIS BACKUP: whoever has the folder can read every stored secret.\n'
+    ? 'THE MASTER KEY IS IN THIS BACKUP: anyone who has the folder can read every stored secret.\n'
     : `THE MASTER KEY IS NOT IN THIS BACKUP. Keep a copy of ${masterKeyFile ?? `${data}/master.key`} somewhere else: without it no secret can be opened again.\n`;
 }
 
 main().catch((error: unknown) => {
   if (error instanceof Error && error.name === 'AbortError') {
-    process.stderr.write('svc: interrupted; nothing is left of it.\n');
+    process.stderr.write('svc: interrupted; nothing was left behind.\n');
     process.exit(EXIT_INTERRUPTED);
   }
   process.stderr.write(`svc: ${textOf(error)}\n`);
@@ -166,5 +166,5 @@ function textOf(error: unknown): string {
   if (error instanceof AdminError || error instanceof StartRefused) return error.message;
   if (!(error instanceof ServiceError) || error.code !== 'UNAVAILABLE') return error.stack ?? '';
   const reason = errorCode(cause) ?? (cause instanceof Error ? cause.message : '');
-  return `The database server did not do what was asked: see SVC_DATABASE_URL. ${reason}`.trim();
+  return `The database server returned an error: see SVC_DATABASE_URL. ${reason}`.trim();
 }

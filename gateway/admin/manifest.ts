@@ -73,16 +73,14 @@ export function readContent<T>(
   const text = readText(folder, { file: FILE, what });
   const [sum] = readText(folder, { file: SUM_FILE, what }).split(' ');
   if (hash('sha256', text) !== sum) {
-    throw new AdminError(
-      `${join(folder, FILE)} is damaged: it does not have the digest in ${SUM_FILE}.`,
-    );
+    throw new AdminError(`${join(folder, FILE)} is damaged: its digest doesn't match ${SUM_FILE}.`);
   }
   const value: unknown = JSON.parse(text);
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const problem = z.prettifyError(parsed.error);
   throw new AdminError(
-    `${join(folder, FILE)} cannot be read by this release of svc; one at least as new as the one that wrote it can.\n${problem}`,
+    `${join(folder, FILE)} can't be read by this release of svc. Use the release that wrote it, or a newer one.\n${problem}`,
   );
 }
 

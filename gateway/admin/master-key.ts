@@ -6,7 +6,7 @@ import { AdminError } from './admin-error.ts';
 /** The master key at this place, which must be there: a new one would open nothing. Throws an `AdminError`. */
 export function existingKey(file: string): Uint8Array {
   if (!existsSync(file)) {
-    throw new AdminError(`The master key ${file} is missing. Name it by SVC_MASTER_KEY_FILE.`);
+    throw new AdminError(`The master key ${file} is missing. Name it with SVC_MASTER_KEY_FILE.`);
   }
   return loadMasterKey(file);
 }

@@ -77,7 +77,7 @@ export async function runImport({
   }
   process.stdout.write(`Imported ${about(manifest)} from ${folder}. It is active here.\n`);
   process.stderr.write(
-    `Once it is checked, at the old gateway: svc gateway project moved ${manifest.project.slug} --to URL\n`,
+    `Once you have checked it, run at the old gateway: svc gateway project moved ${manifest.project.slug} --to URL\n`,
   );
 }
 

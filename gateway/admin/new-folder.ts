@@ -8,7 +8,7 @@ import { syncFolders } from './copies.ts';
 
 /** Throws an `AdminError` when the folder is there already. */
 export function refuseExisting(folder: string): void {
-  if (existsSync(folder)) throw new AdminError(`${folder} is there already. Name a new folder.`);
+  if (existsSync(folder)) throw new AdminError(`${folder} already exists. Name a new folder.`);
 }
 
 /**
@@ -42,7 +42,7 @@ async function makePartial(partial: string, kind: string): Promise<void> {
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
     throw new AdminError(
-      `${partial} is there: another ${kind} is being made, or was cut short. Delete it when none is.`,
+      `${partial} exists: another ${kind} is running, or was interrupted. Delete it if none is running.`,
     );
   }
 }

@@ -54,13 +54,13 @@ function failure(error: unknown, dataFolder: string): AdminError {
   const code = errorCode(error) ?? '';
   if (NOBODY.includes(code)) {
     return new AdminError(
-      `Another process has the data in ${dataFolder}, and takes no orders: it has no operator.sock there. End it first.`,
+      `Another process is using the data in ${dataFolder} and has no operator.sock there, so this command can't reach it. Stop it first.`,
       { cause: error },
     );
   }
   const reason = code || String(error);
   return new AdminError(
-    `The gateway over ${dataFolder} did not answer (${reason}). See what is so now: svc gateway project list`,
+    `The gateway over ${dataFolder} did not answer (${reason}). Check the state now: svc gateway project list`,
     { cause: error },
   );
 }

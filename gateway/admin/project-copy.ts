@@ -71,7 +71,7 @@ export class ProjectCopy {
       if (entries.length === 0) return `its ledger ends before seq ${from}`;
       state = verified.state;
     }
-    return head && state.prevHash !== head.hash ? 'its ledger has another head' : null;
+    return head && state.prevHash !== head.hash ? 'its ledger has a different head' : null;
   }
 
   /** Whether secrets in the rows were sealed with this master key. */

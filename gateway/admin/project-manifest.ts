@@ -52,7 +52,7 @@ export function readProjectManifest(folder: string): ProjectManifest {
   const found = readContent(folder, { schema: kind, what: 'export of a project' });
   if (found.kind === undefined) {
     throw new AdminError(
-      `${folder} is a backup of a whole gateway. It goes into an empty one: svc gateway restore ${folder}`,
+      `${folder} is a backup of a whole gateway. Restore it into an empty data folder: svc gateway restore ${folder}`,
     );
   }
   return readContent(folder, { schema: projectManifest, what: 'export of a project' });

@@ -6,7 +6,7 @@ import { rekey, type Rekeyed } from './rekey.ts';
 
 /** Nobody should wonder afterwards. */
 const WHAT_ENDS =
-  'What stops working: links to payloads, to the HTML of mails and to downloads, which hold for an hour at most. A form that is open in a browser has to be loaded again. All else goes on.\n';
+  'What stops working: links to payloads, to the HTML of mails and to downloads, which last at most an hour. Reload any form that is open in a browser. Everything else keeps working.\n';
 
 /** `rekey --new-key FILE` */
 export async function runRekey({
@@ -23,7 +23,7 @@ export async function runRekey({
     settings,
     newKeyFile: newKey,
     signal,
-    onProgress: progressOn(process.stderr, 'Sealing anew'),
+    onProgress: progressOn(process.stderr, 'Resealing'),
   });
   const { dataFolder } = settings;
   process.stdout.write(
@@ -54,18 +54,18 @@ function linesOf(data: string, { from, to, projects, values, hashes }: Rekeyed):
     pluralize(values, 'secret'),
     pluralize(hashes, 'keyed hash', 'keyed hashes'),
   ].join(', ');
-  return `Sealed all of ${data} anew, from the master key ${from} to the master key ${to}: ${what}.\n`;
+  return `Resealed all of ${data} from the master key ${from} to the master key ${to}: ${what}.\n`;
 }
 
 function aboutKeys({ nameKeyFile, oldKeyFile, isNewKeyGone }: Rekeyed, newKey: string): string {
   if (nameKeyFile === null) {
     const copy = isNewKeyGone
-      ? `${newKey} does not hold it any more: keep a copy of it elsewhere.`
+      ? `${newKey} no longer holds it: keep a copy of it elsewhere.`
       : `${newKey} is a copy of it: keep that elsewhere.`;
-    return `The new key is in its place. ${copy}\nThe key of before is kept as ${oldKeyFile}: backups and exports made until now need it. Delete it with the last of them.\n`;
+    return `The new key is in its place. ${copy}\nThe old key is kept as ${oldKeyFile}: backups and exports made until now need it. Delete it with the last of them.\n`;
   }
   const only = isNewKeyGone
-    ? `${newKey} does not hold it any more, and that file is the only one: move it out of the data folder, and name its new place.\n`
+    ? `${newKey} no longer holds it, and that file is the only one: move it out of the data folder, and name its new place.\n`
     : '';
-  return `BEFORE THE NEXT START, NAME THE NEW KEY: SVC_MASTER_KEY_FILE=${nameKeyFile}\n${only}Keep the one of before for backups and exports made until now.\n`;
+  return `BEFORE THE NEXT START, NAME THE NEW KEY: SVC_MASTER_KEY_FILE=${nameKeyFile}\n${only}Keep the old one for backups and exports made until now.\n`;
 }

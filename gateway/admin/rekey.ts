@@ -76,7 +76,7 @@ export async function rekey(options: RekeyOptions): Promise<Rekeyed> {
   }
   if (!existsSync(join(dataFolder, 'control.db'))) {
     throw new AdminError(
-      `${dataFolder} holds no data of a gateway. Name its folder by --data or SVC_DATA.`,
+      `${dataFolder} holds no gateway data. Name the data folder with --data or SVC_DATA.`,
     );
   }
   const lock = claimWhosever(dataFolder);
@@ -118,13 +118,13 @@ async function rekeyFolder(rekeying: Rekeying): Promise<Rekeyed> {
 
 function halfDone(): RekeyInterrupted {
   return new RekeyInterrupted(
-    'interrupted between two databases. No gateway starts on the data until the same command has come to its end.',
+    'interrupted between two databases. No gateway can start on the data until you run the same command to its end.',
   );
 }
 
 function notBegun({ newKeyFile }: RekeyMark): RekeyInterrupted {
   return new RekeyInterrupted(
-    `interrupted before any secret was sealed anew. The new key stays in ${newKeyFile}; the same command goes on with it.`,
+    `interrupted before any secret was resealed. The new key stays in ${newKeyFile}. Run the same command to continue.`,
   );
 }
 
@@ -152,7 +152,7 @@ function keysOf(rekeying: Rekeying): Keys {
   const to = fingerprintOf(fresh);
   if (from === to) {
     throw new AdminError(
-      `${newKeyFile} holds the master key that ${dataFolder} has already. Name a file that is not there, and a new key is made.`,
+      `${newKeyFile} already holds the current master key of ${dataFolder}. Name a file that doesn't exist, and a new key is created.`,
     );
   }
   return { fresh, vaults: vaultsOf(old, fresh), mark: { from, to, newKeyFile }, isBegun: false };
@@ -164,7 +164,7 @@ function vaultsOf(old: Uint8Array, fresh: Uint8Array): Vaults {
 
 function otherKeys(dataFolder: string, { from, to, newKeyFile }: RekeyMark): AdminError {
   return new AdminError(
-    `A change from the master key ${from} to ${to} has begun in ${dataFolder}, and other keys are named now. Go on with: --new-key ${newKeyFile}, and the key of before where it was.`,
+    `A change from the master key ${from} to ${to} has begun in ${dataFolder}, but you named other keys now. Continue with --new-key ${newKeyFile}, and with the old key where it was.`,
   );
 }
 

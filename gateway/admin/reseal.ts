@@ -102,7 +102,7 @@ function opened(target: ResealTarget, value: SealedValue, { found, vault }: Open
   const where = `${value.table} ${value.key.map((name) => String(row[name])).join(' ')} of ${target.name}`;
   if (!vault.hasSealed(sealed)) {
     throw new AdminError(
-      `The ${value.column} of ${where} was sealed with neither of the two keys. Name the key that was in use until now by SVC_MASTER_KEY_FILE, or put it back into the data folder as master.key.`,
+      `The ${value.column} of ${where} was sealed with neither of the two keys. Name the key that was in use until now with SVC_MASTER_KEY_FILE, or put it back into the data folder as master.key.`,
     );
   }
   let plain: Uint8Array;
@@ -116,7 +116,7 @@ function opened(target: ResealTarget, value: SealedValue, { found, vault }: Open
   const texts = value.signed?.(textOf(plain), row, projectId) ?? {};
   for (const [name, text] of Object.entries(texts)) {
     if (row[name] === vault.sign(text)) continue;
-    throw new AdminError(`The ${name} of ${where} is damaged: it is not that of its address.`);
+    throw new AdminError(`The ${name} of ${where} is damaged: it belongs to another address.`);
   }
   return plain;
 }

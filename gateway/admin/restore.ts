@@ -47,7 +47,8 @@ export async function restore(options: RestoreOptions): Promise<Manifest> {
     (file) => !existsSync(file),
   );
   const lock = takeLock(join(dataFolder, 'lock'));
-  if (!lock) throw new AdminError(`Another process has the data in ${dataFolder}. End it first.`);
+  if (!lock)
+    throw new AdminError(`Another process is using the data in ${dataFolder}. Stop it first.`);
   let isDone = false;
   try {
     await refuseUsed(dataFolder);
@@ -74,7 +75,7 @@ function makeData(dataFolder: string): string[] {
   } catch (error) {
     const code = errorCode(error) ?? String(error);
     throw new AdminError(
-      `${dataFolder} cannot be made (${code}). Name another folder by --data or SVC_DATA.`,
+      `${dataFolder} can't be created (${code}). Name another folder with --data or SVC_DATA.`,
       { cause: error },
     );
   }
@@ -116,7 +117,7 @@ async function refuseUsed(dataFolder: string): Promise<void> {
   const other = found.find((name) => !allowed.includes(name));
   if (other === undefined) return;
   throw new AdminError(
-    `${dataFolder} is not empty: there is ${other}. Name a new folder by --data or SVC_DATA.`,
+    `${dataFolder} isn't empty: it contains ${other}. Name a new folder with --data or SVC_DATA.`,
   );
 }
 
@@ -131,7 +132,7 @@ async function keyOf(options: RestoreOptions, { key }: Manifest): Promise<string
     return own;
   }
   throw new AdminError(
-    `The master key is missing, and this backup does not hold it. Put it at ${place}, or name it by SVC_MASTER_KEY_FILE.`,
+    `The master key is missing, and this backup doesn't contain it. Put it at ${place}, or name it with SVC_MASTER_KEY_FILE.`,
   );
 }
 
@@ -180,7 +181,7 @@ async function copyProject(
     if (problem !== null) throw new AdminError(`${from} (project ${slug}): ${problem}.`);
     if (!(await copy.opensWith(masterKey))) {
       throw new AdminError(
-        `This is not the master key that the secrets of project ${slug} were sealed with. Put the right one in place, or name it by SVC_MASTER_KEY_FILE.`,
+        `This isn't the master key that the secrets of project ${slug} were sealed with. Put the right one in place, or name it with SVC_MASTER_KEY_FILE.`,
       );
     }
     for await (const { digest, sizeBytes } of blobs.keys ? [] : copy.blobs()) {

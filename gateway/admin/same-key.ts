@@ -16,7 +16,7 @@ export async function watchKey(dataFolder: string): Promise<() => Promise<void>>
     const isMarked = readRekeyMark(dataFolder) !== null;
     if (!isMarked && isSame(before, await keySampleIn(control))) return;
     throw new AdminError(
-      `The master key of ${dataFolder} was changed while it was copied, and the copy may have secrets of both keys: it was removed. Run it again once svc gateway rekey has come to its end.`,
+      `The master key of ${dataFolder} changed during the copy. The copy may hold secrets of both keys, so it was removed. Try again once svc gateway rekey has finished.`,
     );
   };
 }

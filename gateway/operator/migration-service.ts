@@ -51,7 +51,7 @@ export class MigrationService {
   async adopt(moving: MovingProject, store: string): Promise<TransitionResult> {
     if (store !== this.#deps.projects.storeFingerprint) {
       throw new ServiceError('PRECONDITION_FAILED', {
-        hint: 'This gateway has its databases elsewhere: give the command the same SVC_DATABASE_URL, or the same configuration file.',
+        hint: 'This gateway keeps its databases elsewhere. Run the command with the same SVC_DATABASE_URL or the same configuration file.',
         details: { other: 'store' },
       });
     }
@@ -95,10 +95,10 @@ function notAlone(others: number): ServiceError {
 type Refused = Extract<Transition, { refused: unknown }>['refused'];
 
 const WHY: Readonly<Record<Refused, (slug: string) => string>> = {
-  missing: () => 'It is still being made.',
+  missing: () => 'It is still being created.',
   active: (slug) =>
-    `It is not held: something may be written that the copy does not have. See: svc gateway export ${slug} FOLDER --hold`,
-  held: () => 'It is held.',
+    `It isn't on hold, so the copy may miss later writes. See: svc gateway export ${slug} FOLDER --hold`,
+  held: () => 'It is on hold.',
   moved: () => 'It has moved to another gateway, where it may have changed since.',
 };
 

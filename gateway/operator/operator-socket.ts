@@ -32,7 +32,7 @@ export class OperatorSocket {
     if (bytes > SOCKET_PATH_MAX_BYTES) {
       const limit = `${bytes} bytes, ${SOCKET_PATH_MAX_BYTES} at most`;
       log.warn(
-        `SVC_DATA: the path of ${path} is too long for a socket (${limit}), so that \`svc gateway project\` cannot reach this gateway. Give the folder a shorter path, such as a symbolic link.`,
+        `SVC_DATA: the path of ${path} is too long for a socket (${limit}), so \`svc gateway project\` can't reach this gateway. Give the folder a shorter path, such as a symbolic link.`,
       );
       return null;
     }
@@ -42,7 +42,7 @@ export class OperatorSocket {
       const code = errorCode(error);
       if (code === null) throw error;
       log.warn(
-        `${path} cannot be made (${code}), so that \`svc gateway project\` cannot reach this gateway.`,
+        `${path} can't be created (${code}), so \`svc gateway project\` can't reach this gateway.`,
       );
       return null;
     }

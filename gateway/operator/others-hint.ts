@@ -3,5 +3,5 @@ import { pluralize } from '../../shared/lib/pluralize.ts';
 /** What to do about gateways that share a store with the one that gets an order. */
 export function othersHint(others: number): string {
   const who = pluralize(others, 'other gateway uses', 'other gateways use');
-  return `${who} this store, and would not notice. End all but one first, and start them again once this is done. One that was killed counts until it has been silent for 15 seconds.`;
+  return `${who} this store and wouldn't notice. Stop all but one first, and start them again afterwards. A killed gateway still counts for 15 seconds.`;
 }

@@ -68,7 +68,7 @@ export interface ReplicaSource {
 /** For whoever asks for what is not in the log. */
 export function elsewhere(): ServiceError {
   return new ServiceError('NOT_FOUND', {
-    hint: 'The log has no such place. Ask GET /v1/replica, and copy the project anew.',
+    hint: 'The log has no such position. Call GET /v1/replica and copy the project again.',
   });
 }
 

@@ -15,9 +15,7 @@ export function readBase(name: string, env: NodeJS.ProcessEnv, complain: Complai
   if (text === '') return null;
   const url = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
   if (!url || url.username || url.password || url.search || url.hash || url.pathname !== '/') {
-    complain(
-      `${name} is not of the form \`https://svc.example.com\`, with nothing behind the host.`,
-    );
+    complain(`${name} must look like \`https://svc.example.com\`, with nothing after the host.`);
     return null;
   }
   return url.origin;
@@ -37,15 +35,15 @@ export function readContentUrl(
   const { host, protocol } = new URL(base);
   const ownUrl = publicUrl ?? (listen?.kind === 'tcp' ? listenText(listen, listen.port) : null);
   if (protocol === 'http:' && !isOfThisMachine(host)) {
-    complain('SVC_CONTENT_URL begins with https://, unless its host is this machine.');
+    complain('SVC_CONTENT_URL must begin with https://, unless its host is this machine.');
   } else if (ownUrl !== null && new URL(ownUrl).protocol !== protocol) {
-    complain('SVC_CONTENT_URL begins with https:// where SVC_PUBLIC_URL does, and only there.');
+    complain('SVC_CONTENT_URL must begin with https:// if SVC_PUBLIC_URL does, and only then.');
   }
   const others = { SVC_PUBLIC_URL: ownUrl, SVC_HOOKS_URL: hooksUrl };
   for (const [name, url] of Object.entries(others)) {
     if (url === null || nameOfHost(new URL(url).host) !== nameOfHost(host)) continue;
     complain(
-      `SVC_CONTENT_URL has the host of ${name}: give it one of its own, as all ports of a host share their cookies.`,
+      `SVC_CONTENT_URL has the same host as ${name}. Give it a host of its own: all ports of a host share cookies.`,
     );
   }
   return base;

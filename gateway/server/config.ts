@@ -140,14 +140,14 @@ function readCount(
 ): number {
   const text = env[name] || String(ordinary);
   const value = /^\d{1,9}$/.test(text) ? Number(text) : -1;
-  if (value < min) complain(`${name} is a whole number from ${min}.`);
+  if (value < min) complain(`${name} must be a whole number from ${min}.`);
   return value;
 }
 
 function readLogLevel(env: Env, complain: Complain): string {
   const level = env['SVC_LOG_LEVEL'] || 'info';
   const levels = [...Object.keys(pino.levels.values), 'silent'];
-  if (!levels.includes(level)) complain(`SVC_LOG_LEVEL is one of ${levels.join(', ')}.`);
+  if (!levels.includes(level)) complain(`SVC_LOG_LEVEL must be one of ${levels.join(', ')}.`);
   return level;
 }
 
@@ -155,7 +155,7 @@ function readMetricsToken(env: Env, complain: Complain): string | null {
   const token = env['SVC_METRICS_TOKEN'] ?? '';
   if (token === '') return null;
   if (!METRICS_TOKEN.test(token)) {
-    complain('SVC_METRICS_TOKEN has 16 characters or more, without spaces.');
+    complain('SVC_METRICS_TOKEN must have 16 characters or more, without spaces.');
   }
   return token;
 }
@@ -164,9 +164,9 @@ function readMetricsToken(env: Env, complain: Complain): string | null {
 function remarks({ publicUrl, settings, store }: Read, path: string | null): string[] {
   const isOpen = path !== null && (statSync(path).mode & 0o004) !== 0;
   return [
-    ...(isOpen ? [`${path} can be read by everybody on this machine. chmod 600 it.`] : []),
+    ...(isOpen ? [`${path} can be read by everyone on this machine. Run chmod 600 on it.`] : []),
     ...(publicUrl?.startsWith('http:')
-      ? ['SVC_PUBLIC_URL is not https: keys and links travel in clear.']
+      ? ["SVC_PUBLIC_URL isn't https: keys and links travel unencrypted."]
       : []),
     ...(store ? storeRemarks(store, settings) : []),
     ...mailRemarks(settings.messaging.mail),
@@ -179,10 +179,10 @@ function remarks({ publicUrl, settings, store }: Read, path: string | null): str
 /** Warns about settings that don't suit several gateways, which a database server is for. */
 function storeRemarks(store: RemoteStore, { blobs, messaging }: Settings): string[] {
   return [
-    ...(isInClear(store) ? ['SVC_DATABASE_URL is without TLS: rows travel in clear.'] : []),
+    ...(isInClear(store) ? ['SVC_DATABASE_URL has no TLS: rows travel unencrypted.'] : []),
     ...(blobs.kind === 'file' && blobs.folder === undefined
       ? [
-          'SVC_BLOBS is not a bucket: files are in the data folder, where no other gateway finds them.',
+          "SVC_BLOBS isn't a bucket: files stay in the data folder, where other gateways can't find them.",
         ]
       : []),
     ...(messaging.mail.kind === 'outbox'
@@ -190,7 +190,7 @@ function storeRemarks(store: RemoteStore, { blobs, messaging }: Settings): strin
       : []),
     ...(messaging.telegram?.mode === 'webhook'
       ? [
-          'SVC_TELEGRAM_MODE is webhook: a reply that reaches another gateway than the tap before it is asked for again. With `poll` one gateway takes all.',
+          'SVC_TELEGRAM_MODE is webhook: if a tap and its reply reach different gateways, the person is asked to reply again. With `poll`, one gateway takes everything.',
         ]
       : []),
   ];
@@ -203,10 +203,10 @@ function mailRemarks({ kind, domain, imap, dkim }: MailConfig): string[] {
       ? ['SVC_SMTP_URL is not set: mail to people stays in the folder `outbox` beside the data.']
       : []),
     ...(isOutbox && dkim
-      ? ['SVC_DKIM_KEY_FILE is set: only what SVC_SMTP_URL sends is signed.']
+      ? ['SVC_DKIM_KEY_FILE is set: only mail sent through SVC_SMTP_URL is signed.']
       : []),
     ...(domain !== null && imap === null
-      ? ['SVC_IMAP_URL is not set: mail to SVC_MAIL_DOMAIN is taken only over HTTP.']
+      ? ['SVC_IMAP_URL is not set: mail to SVC_MAIL_DOMAIN arrives only over HTTP.']
       : []),
     ...(dkim?.remarks ?? []),
   ];

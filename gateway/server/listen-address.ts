@@ -19,10 +19,11 @@ export function parseListenAddress(text: string): ListenAddress {
     inBrackets === undefined ? isIP(host) === 4 || host === 'localhost' : isIP(host) === 6;
   if (!isHost) {
     throw new Error(
-      'SVC_LISTEN is not of the form `127.0.0.1:4780`, `[::1]:4780` or `unix:/run/svc/gateway.sock`.',
+      'SVC_LISTEN must look like `127.0.0.1:4780`, `[::1]:4780` or `unix:/run/svc/gateway.sock`.',
     );
   }
-  if (Number(digits) > 65_535) throw new Error('SVC_LISTEN: a port is a number up to 65535.');
+  if (Number(digits) > 65_535)
+    throw new Error('SVC_LISTEN: the port must be a number up to 65535.');
   return { kind: 'tcp', host, port: Number(digits) };
 }
 
@@ -40,7 +41,7 @@ export function listenText(address: ListenAddress, port: number): string {
 }
 
 function checkedPath(path: string): string {
-  if (!isAbsolute(path)) throw new Error('SVC_LISTEN: the path behind `unix:` begins with `/`.');
+  if (!isAbsolute(path)) throw new Error('SVC_LISTEN: the path after `unix:` must begin with `/`.');
   if (Buffer.byteLength(path) > SOCKET_PATH_MAX_BYTES) {
     throw new Error(`SVC_LISTEN: a socket path has ${SOCKET_PATH_MAX_BYTES} bytes at most.`);
   }

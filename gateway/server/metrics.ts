@@ -21,11 +21,11 @@ const INGRESS_ROUTE = '/w/{token}';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 120];
 const GAUGES: readonly (readonly [name: string, help: string, key: keyof Gauges])[] = [
   ['svc_open_projects', 'Projects whose databases are open.', 'openProjects'],
-  ['svc_waits', 'Waits that are held.', 'waits'],
+  ['svc_waits', 'Open waits.', 'waits'],
   ['svc_streams', 'Streams of changes that replicas follow.', 'streams'],
-  ['svc_writes_waiting', 'Writes that were asked for and are not answered.', 'writes'],
+  ['svc_writes_waiting', 'Writes that are waiting for an answer.', 'writes'],
   ['svc_mailbox_connected', 'Whether the mailbox can be reached; 0 without one.', 'mailbox'],
-  ['svc_mailbox_backlog', 'Mails that wait in the mailbox.', 'mailboxBacklog'],
+  ['svc_mailbox_backlog', 'Mails waiting in the mailbox.', 'mailboxBacklog'],
   ['svc_telegram_connected', 'Whether the Telegram bot works; 0 without one.', 'telegram'],
 ];
 
@@ -34,24 +34,22 @@ export class PrometheusMetrics implements Metrics {
   readonly #registry = new Registry();
   readonly #requests = this.#counter(
     'svc_http_requests_total',
-    'Requests, by how they were answered.',
+    'Requests, by status of the answer.',
     ['method', 'route', 'status'],
   );
   readonly #seconds = new Histogram({
     name: 'svc_http_request_seconds',
-    help: 'From the headers of a request to the end of its answer.',
+    help: 'Time from the headers of a request to the end of its answer.',
     labelNames: ['route'],
     buckets: SECONDS,
     registers: [this.#registry],
   });
-  readonly #ingress = this.#counter(
-    'svc_ingress_total',
-    'Webhook deliveries, by what became of them.',
-    ['outcome'],
-  );
+  readonly #ingress = this.#counter('svc_ingress_total', 'Webhook deliveries, by outcome.', [
+    'outcome',
+  ]);
   readonly #ready = this.#counter(
     'svc_events_ready_total',
-    'How often events became claimable; those of one commit count as one.',
+    'How often events became claimable. Events of one commit count once.',
     [],
   );
   readonly #pushes = this.#counter(
@@ -66,7 +64,7 @@ export class PrometheusMetrics implements Metrics {
   );
   readonly #mailsIn = this.#counter(
     'svc_mails_in_total',
-    'Mails taken from the mailbox, by what became of them.',
+    'Mails taken from the mailbox, by outcome.',
     ['outcome'],
   );
   readonly #mailsOut = this.#counter(

@@ -170,7 +170,7 @@ function refusedAddress(address: ListenAddress, error: unknown): unknown {
   if (code === null) return error;
   const where = address.kind === 'unix' ? address.path : `port ${address.port}`;
   if (code !== 'EADDRINUSE' || address.kind === 'unix') {
-    return new StartRefused(`SVC_LISTEN: ${where} cannot be used (${code}).`, 'port');
+    return new StartRefused(`SVC_LISTEN: can't listen on ${where} (${code}).`, 'port');
   }
   const owner = portOwner(address.port) ?? 'another process';
   return new StartRefused(

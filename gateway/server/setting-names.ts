@@ -45,6 +45,6 @@ export function unknownSettings(environment: readonly string[], file: readonly s
   const strayInFile = file.filter((name) => !known.has(name) && !BUCKET_SETTINGS.includes(name));
   return [...new Set([...strayInFile, ...stray])].map((name) => {
     const meant = nearest(name, SETTINGS);
-    return `${name} is no setting of the gateway.${meant === null ? '' : ` Did you mean ${meant}?`}`;
+    return `${name} isn't a setting of the gateway.${meant === null ? '' : ` Did you mean ${meant}?`}`;
   });
 }

@@ -118,7 +118,7 @@ function faultsOf(env: NodeJS.ProcessEnv, file: string | null = null): string[] 
       return [`it threw ${error instanceof Error ? error.stack : String(error)}`];
     }
     const { problems } = error;
-    const named = new RegExp(`${NAMES.join('|')}|is no setting|, line \\d+:`);
+    const named = new RegExp(`${NAMES.join('|')}|isn't a setting|, line \\d+:`);
     // Words that are there without the secret as well do not give it away.
     const shown = (name: string, text: string): boolean =>
       error.text().includes(text) && !refusal({ ...env, [name]: undefined }, file).includes(text);

@@ -49,10 +49,10 @@ interface TelegramBotOptions {
 /** How long a stop waits for toasts and edits that are on their way. */
 const FAREWELL_MS = 1000;
 
-const NOT_YET = 'Telegram has not answered yet.';
+const NOT_YET = "Telegram hasn't answered yet.";
 const CONFLICT =
-  'Somebody else fetches the updates of this bot: another gateway with the same token, or a webhook. ' +
-  'Decisions may go astray until only one is left.';
+  'Something else is fetching the updates of this bot: another gateway with the same token, or a webhook. ' +
+  'Decisions may get lost until only one is left.';
 
 /** One bot: sends notifications, and passes what people tap and write to the approval service. Started once and stopped once. */
 export class TelegramBot {

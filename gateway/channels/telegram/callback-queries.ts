@@ -12,15 +12,15 @@ import type { ChatRef, Chat } from './chat.ts';
 import { statusLine, statusWords } from './status.ts';
 import type { CallbackQuery } from './update.ts';
 
-const UNKNOWN = 'This button is not known here.';
-const NOT_YOURS = 'This button does not work any more, or it is not yours to use.';
+const UNKNOWN = 'This button is unknown here.';
+const NOT_YOURS = "This button no longer works, or it isn't yours to use.";
 const SURE = 'High risk. Read it once more, then tap "Really approve" below.';
-const SORRY = 'That did not work just now. Please tap again.';
+const SORRY = "That didn't work. Please tap again.";
 
 const PROMPTS = {
   answer: { text: 'Reply to this message with your answer.', hint: 'Your answer' },
   needs_context: {
-    text: 'Reply to this message with what you need to know. That ends this request; the agent may ask again with more.',
+    text: 'Reply to this message with what you need to know. This closes the request. The agent can ask again with more details.',
     hint: 'What you need to know',
   },
 } as const;

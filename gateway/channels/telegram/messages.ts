@@ -78,7 +78,7 @@ export function tellHtml(opened: Opened): string {
   const { request } = opened;
   return compose(cutMark, (message) => {
     message.heading(`ℹ️ ${statusWords(request.status).words} without asking`);
-    message.line('A rule of the policy decided. There is nothing for you to do.');
+    message.line("A policy rule decided. You don't need to do anything.");
     decider(message, request);
     origin(message, request);
     message.gap();
@@ -157,7 +157,7 @@ function substance(message: MessageHtml, request: RequestView): void {
 function options(message: MessageHtml, request: RequestView): void {
   if (request.options.length === 0) return;
   const isQuestion = request.kind === 'question';
-  message.line(isQuestion ? 'Answers to choose from:' : 'May also be approved with a change:');
+  message.line(isQuestion ? 'Answers to choose from:' : 'You can also approve it with a change:');
   for (const [index, option] of request.options.entries()) {
     message.field(`${index + 1}.`, option, OPTION_MAX_CHARS);
   }

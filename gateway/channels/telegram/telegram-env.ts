@@ -25,13 +25,13 @@ export function readTelegramSettings(
   const mode = env['SVC_TELEGRAM_MODE'] || 'poll';
   const problems: string[] = [];
   if (token !== '' && !TOKEN.test(token)) {
-    problems.push('SVC_TELEGRAM_TOKEN is no token of a bot, such as `123456:ABC-def…`.');
+    problems.push("SVC_TELEGRAM_TOKEN isn't a bot token such as `123456:ABC-def…`.");
   }
   if (!isApiRoot(apiRoot)) {
-    problems.push('SVC_TELEGRAM_API_ROOT is no address such as `https://api.telegram.org`.');
+    problems.push("SVC_TELEGRAM_API_ROOT isn't a URL such as `https://api.telegram.org`.");
   }
   if (mode !== 'poll' && mode !== 'webhook') {
-    problems.push('SVC_TELEGRAM_MODE is neither `poll` nor `webhook`.');
+    problems.push('SVC_TELEGRAM_MODE must be `poll` or `webhook`.');
   } else if (problems.length === 0) {
     return token === '' ? null : { token, apiRoot: apiRoot.replace(/\/+$/, ''), mode };
   }

@@ -9,16 +9,16 @@ import type { Message } from './update.ts';
 const START = /^\/start(?:@\w+)?(?:\s+([\w-]{1,64}))?\s*$/;
 
 const HELP =
-  'I bring you what software agents ask, and carry back what you decide.\n\n' +
+  'I bring you requests from software agents and send back what you decide.\n\n' +
   'Decide with the buttons under a request. Answer a question by replying to it.\n' +
-  'To be asked here, open the link that your project made for you when it added this channel.';
+  'To get requests here, open the link you were given when this channel was added.';
 const LINK_DEAD = "This link doesn't work any more. Ask for a new one.";
-const NOT_YOURS = 'This request does not take replies any more, or it is not yours to decide.';
-const WORDS_ONLY = 'Only text can be passed on. Please reply again, in words.';
+const NOT_YOURS = "This request no longer takes replies, or it isn't yours to decide.";
+const WORDS_ONLY = 'I can only pass on text. Please reply again with text.';
 const USE_BUTTONS =
-  'Nothing was decided: a reply alone does not say what you want. Tap Approve or Deny under the request. ' +
+  "Nothing was decided: a reply alone doesn't say yes or no. Tap Approve or Deny under the request. " +
   'To send your words to the agent instead, tap "Needs context" and reply again.';
-const SORRY = 'That did not work just now. Please send it again.';
+const SORRY = "That didn't work. Please send it again.";
 
 /** Strangers may write as much as they like; they are answered this often. */
 const STRANGERS = { keptMs: 10_000, maxCount: 5000 };
@@ -126,8 +126,8 @@ function welcome({ label, project, status }: ChannelView): string {
   const names = `Project: <code>${shown(project.name)}</code>\nChannel: <code>${shown(label)}</code>`;
   const next =
     status === 'active'
-      ? 'You will be asked here.'
-      : "The project's owner has to approve this channel before you are asked here.";
+      ? "You'll get requests here."
+      : "The project's owner has to approve this channel before you get requests here.";
   return `✅ <b>Connected</b>\n${names}\n${next}`;
 }
 

@@ -16,7 +16,7 @@ interface Confirmed {
 /** The second step before approving a high risk: repeats the choice, with nothing decided yet. */
 export function ConfirmPage(confirmed: Confirmed): JSX.Element {
   return (
-    <Document title="Really approve" project={confirmed.opened.request.project}>
+    <Document title="Approve this?" project={confirmed.opened.request.project}>
       <ConfirmProps {...confirmed} />
     </Document>
   );

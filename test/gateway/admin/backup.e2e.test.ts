@@ -221,7 +221,7 @@ describe('a restore', () => {
     const env = { SVC_MASTER_KEY_FILE: keyFile };
     const wrong = await operator(['restore', backup, '--data', target], env);
     expect(wrong).toMatchObject({ code: 1, out: '' });
-    expect(wrong.err).toContain('This is not the master key that the secrets of project');
+    expect(wrong.err).toContain("This isn't the master key that the secrets of project");
     const right = { SVC_MASTER_KEY_FILE: join(data, 'master.key') };
     expect((await operator(['restore', backup, '--data', target], right)).code).toBe(0);
   });
@@ -229,12 +229,12 @@ describe('a restore', () => {
   it('is refused where no folder can be made', async () => {
     const refused = await operator(['restore', backup, '--data', '/proc/nope/data']);
     expect(refused.code).toBe(1);
-    expect(refused.err).toMatch(/\/proc\/nope\/data cannot be made \(E\w+\)/);
+    expect(refused.err).toMatch(/\/proc\/nope\/data can't be created \(E\w+\)/);
   });
 
   it('is refused into a folder with anything in it, and from one that is no backup', async () => {
     const into = await operator(['restore', backup, '--data', data]);
-    expect(into).toMatchObject({ code: 1, err: expect.stringContaining('is not empty') });
+    expect(into).toMatchObject({ code: 1, err: expect.stringContaining("isn't empty") });
     const none = await operator(['restore', join(root.path, 'nothing'), '--data', data]);
     expect(none).toMatchObject({ code: 1, err: expect.stringContaining('is no backup') });
   });
@@ -286,10 +286,13 @@ describe('a backup', () => {
 
   it('writes over nothing, and leaves nothing when it fails', async () => {
     const over = await operator(['backup', backup, '--data', data]);
-    expect(over).toMatchObject({ code: 1, err: expect.stringContaining('is there already') });
+    expect(over).toMatchObject({ code: 1, err: expect.stringContaining('already exists') });
     const folder = join(root.path, 'failing');
     const nothing = await operator(['backup', folder, '--data', join(root.path, 'no-data')]);
-    expect(nothing).toMatchObject({ code: 1, err: expect.stringContaining('holds no data') });
+    expect(nothing).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('holds no gateway data'),
+    });
     const broken = join(root.path, 'broken-data');
     cpSync(data, broken, { recursive: true });
     const [blob] = filesOf(broken).filter((file) => file.includes('/blobs/'));

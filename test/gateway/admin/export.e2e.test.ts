@@ -115,7 +115,7 @@ describe('an export without a gateway', () => {
         rmSync(join(data, 'master.key'));
         return exported(SLUG, folder);
       },
-      'master.key is missing. Name it by SVC_MASTER_KEY_FILE.',
+      'master.key is missing. Name it with SVC_MASTER_KEY_FILE.',
     ],
     [
       'of no gateway',
@@ -123,7 +123,7 @@ describe('an export without a gateway', () => {
         rmSync(join(data, 'control.db'));
         return exported(SLUG, folder);
       },
-      'holds no data of a gateway',
+      'holds no gateway data',
     ],
     [
       'of a damaged file',
@@ -152,7 +152,7 @@ describe('an export without a gateway', () => {
 
   it('does not write over anything', async () => {
     await exported(SLUG, folder);
-    expect((await exported(SLUG, folder)).err).toContain('is there already');
+    expect((await exported(SLUG, folder)).err).toContain('already exists');
   });
 
   it('leaves nothing when it is interrupted', async () => {

@@ -51,38 +51,38 @@ describe('an export that somebody has made up', () => {
     [
       'with a trigger',
       () => editRows(folder, 'CREATE TRIGGER t AFTER INSERT ON kv BEGIN DELETE FROM ledger; END'),
-      'is not as svc has made it: "trigger t"',
+      'isn\'t what svc created: "trigger t"',
     ],
     [
       'with a view',
       () => editRows(folder, 'CREATE VIEW v AS SELECT 1'),
-      'is not as svc has made it: "view v"',
+      'isn\'t what svc created: "view v"',
     ],
     [
       'with a virtual table in place of its own',
       () =>
         editRows(folder, 'DROP TABLE source_hour; CREATE VIRTUAL TABLE source_hour USING fts5(x)'),
-      'is not as svc has made it: "table source_hour',
+      'isn\'t what svc created: "table source_hour',
     ],
     [
       'with a column that computes',
       () => editRows(folder, "ALTER TABLE kv ADD COLUMN odd BLOB AS (x'00')"),
-      'is not as svc has made it: "table kv"',
+      'isn\'t what svc created: "table kv"',
     ],
     [
       'without one of its tables',
       () => editRows(folder, 'DROP TABLE source_hour'),
-      'is not as svc has made it: "table source_hour"',
+      'isn\'t what svc created: "table source_hour"',
     ],
     [
       'with a reserved slug',
       () => edit('project', { slug: 'postmaster' }),
-      'postmaster cannot be a slug',
+      "postmaster can't be a slug",
     ],
     [
       'with a slug that is too long',
       () => edit('project', { slug: 'a'.repeat(41) }),
-      'cannot be a slug',
+      "can't be a slug",
     ],
     [
       'with a name that ends a line',
@@ -97,12 +97,12 @@ describe('an export that somebody has made up', () => {
     [
       'with the account of somebody else under the address of its own',
       () => edit('account', { address_hash: 'other' }),
-      'its account was not sealed',
+      "its account wasn't sealed",
     ],
     [
       'with an account whose address nobody can open',
       () => edit('account', { address: 'AAAA' }),
-      'its account was not sealed',
+      "its account wasn't sealed",
     ],
     [
       'with a device in place of its database',
@@ -113,7 +113,7 @@ describe('an export that somebody has made up', () => {
           manifest['database'] = { size_bytes: 0, sha256: hash('sha256', '') };
         });
       },
-      'project.db is no file',
+      "project.db isn't a file",
     ],
   ])('is refused %s, and leaves nothing', async (_, spoil, reason) => {
     spoil();

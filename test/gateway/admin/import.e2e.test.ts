@@ -160,7 +160,7 @@ describe('an import without a gateway', () => {
     [
       'with another master key',
       () => writeFileSync(join(data, 'master.key'), `${Buffer.alloc(32, 7).toString('base64')}\n`),
-      'name the file of that key by SVC_MASTER_KEY_FILE',
+      "name that key's file with SVC_MASTER_KEY_FILE",
     ],
     [
       'whose secrets another master key has sealed',
@@ -171,12 +171,12 @@ describe('an import without a gateway', () => {
           manifest['master_key'] = hash('sha256', hash('sha256', key, 'buffer')).slice(0, 8);
         });
       },
-      'This is not the master key',
+      "This isn't the master key",
     ],
     [
       'without a master key',
       () => rmSync(join(data, 'master.key')),
-      'master.key is missing. Name it by SVC_MASTER_KEY_FILE.',
+      'master.key is missing. Name it with SVC_MASTER_KEY_FILE.',
     ],
     [
       'that is a backup',
@@ -192,8 +192,8 @@ describe('an import without a gateway', () => {
   });
 
   it('refuses a slug that is none', async () => {
-    expect((await imported('--slug', 'No Slug')).err).toContain('cannot be a slug');
-    expect((await imported('--slug', 'postmaster')).err).toContain('cannot be a slug');
+    expect((await imported('--slug', 'No Slug')).err).toContain("can't be a slug");
+    expect((await imported('--slug', 'postmaster')).err).toContain("can't be a slug");
   });
 
   it('begins anew where one was cut short', async () => {

@@ -211,7 +211,7 @@ describe('an import into a server', () => {
         if (others.length === 0) others.push(projects.create({ name: 'Other', slug: SLUG }));
       },
     });
-    await expect(work).rejects.toThrow('It was not taken in: slug_taken.');
+    await expect(work).rejects.toThrow("It wasn't imported: slug_taken.");
     await Promise.all(others);
     const told: number[] = [];
     await imported({ slug: 'acme-2', onRows: (done) => told.push(done) });
@@ -233,12 +233,12 @@ describe('an import into a server', () => {
     const refused = await bring({ ...fresh, env: { ...fresh.env, SVC_DATABASE_TOKEN: 'another' } });
     expect([refused.code, refused.err]).toEqual([
       1,
-      'svc: The database server did not do what was asked: see SVC_DATABASE_URL. The database server refuses SVC_DATABASE_TOKEN (status 401).\n',
+      'svc: The database server returned an error: see SVC_DATABASE_URL. The database server refuses SVC_DATABASE_TOKEN (status 401).\n',
     ]);
     const url = 'http://127.0.0.1:9/{project}/';
     const away = await bring({ ...fresh, env: { SVC_DATABASE_URL: url } });
     expect(away.err).toBe(
-      'svc: The database server did not do what was asked: see SVC_DATABASE_URL. ECONNREFUSED\n',
+      'svc: The database server returned an error: see SVC_DATABASE_URL. ECONNREFUSED\n',
     );
     const wrong = await bring({ ...fresh, env: { SVC_DATABASE_URL: 'http://127.0.0.1:9/' } });
     expect(wrong.err).toContain('`{project}` is missing');
@@ -263,7 +263,7 @@ describe('an import into a server', () => {
     const { code, err } = await operator([task, folder, '--data', fresh.folder], fresh.env);
     expect([code, err]).toEqual([
       1,
-      `svc: SVC_DATABASE_URL is set: the databases are on a server, and are backed up and restored there. One project is copied by: svc gateway export PROJECT ${folder}\n`,
+      `svc: SVC_DATABASE_URL is set: the databases are on a server. Back them up and restore them there. To copy one project: svc gateway export PROJECT ${folder}\n`,
     ]);
     expect(existsSync(folder)).toBe(false);
   });

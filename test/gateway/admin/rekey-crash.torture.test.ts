@@ -155,7 +155,7 @@ describe('a change of the master key that is killed', () => {
       expect(existsSync(other)).toBe(false);
       const finished = await operator(['rekey', '--new-key', newKey, '--data', data]);
       expect([finished.err, finished.code]).toEqual([
-        expect.stringContaining(`${newKey} does not hold it any more`),
+        expect.stringContaining(`${newKey} no longer holds it`),
         0,
       ]);
       expect(replication(data, elsewhere)).toMatchObject({ old: [], fresh: { length: 3 } });

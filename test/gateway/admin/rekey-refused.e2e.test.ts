@@ -96,7 +96,7 @@ describe('a change of the master key is refused, and nothing is changed', () => 
   it('without data, with databases on a server, and without the name of a file', async () => {
     const { data, args } = copyOf('other');
     const none = await operator(['rekey', '--new-key', join(root.path, 'k'), '--data', root.path]);
-    expect(none).toMatchObject({ code: 1, err: expect.stringContaining('holds no data') });
+    expect(none).toMatchObject({ code: 1, err: expect.stringContaining('holds no gateway data') });
     expect(existsSync(join(root.path, 'k'))).toBe(false);
     const remote = await operator(args, { SVC_DATABASE_URL: 'http://{project}.localhost:1' });
     expect(remote).toMatchObject({ code: 1, err: expect.stringContaining('SVC_DATABASE_URL') });
@@ -127,7 +127,7 @@ describe('an interruption of a change of the master key', () => {
   it('ends it between two databases, and says what to do, also while it is repeated', async () => {
     const copy = copyOf('interrupted');
     const { data, args } = copy;
-    const halfDone = 'until the same command has come to its end';
+    const halfDone = 'until you run the same command to its end';
     for (const where of ['database done', null]) {
       const ended = await interruptedAt(copy, where);
       expect(ended).toBeInstanceOf(RekeyInterrupted);

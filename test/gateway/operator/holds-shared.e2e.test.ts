@@ -11,7 +11,7 @@ import { operator } from '../admin/operator.ts';
 
 const OTHER = {
   code: 'PRECONDITION_FAILED',
-  hint: '1 other gateway uses this store, and would not notice. End all but one first, and start them again once this is done. One that was killed counts until it has been silent for 15 seconds.',
+  hint: "1 other gateway uses this store and wouldn't notice. Stop all but one first, and start them again afterwards. A killed gateway still counts for 15 seconds.",
   details: { other_gateways: 1 },
 };
 

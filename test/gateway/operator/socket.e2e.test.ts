@@ -103,7 +103,7 @@ describe('the socket of the operator', () => {
     await hosted.end();
     writeFileSync(socketPath, 'mine');
     await start();
-    const told = `${socketPath} cannot be made (EADDRINUSE), so that`;
+    const told = `${socketPath} can't be created (EADDRINUSE), so`;
     await expect.poll(() => hosted.out).toContain(told);
     expect(statSync(socketPath).isFile()).toBe(true);
     expect((await fetch(`${hosted.status.base_url}/readyz`)).status).toBe(200);

@@ -116,8 +116,8 @@ describe('the settings', () => {
     const env = { SVC_LISEN: '0.0.0.0:1', SVC_MAIL_FORM: 'a@example.com' };
     expect(problemsOf({ ...env, SVC_SMTP_URL: 'smtp://127.0.0.1' })).toEqual([
       expect.stringContaining('SVC_MAIL_FROM'),
-      'SVC_LISEN is no setting of the gateway. Did you mean SVC_LISTEN?',
-      'SVC_MAIL_FORM is no setting of the gateway. Did you mean SVC_MAIL_FROM?',
+      "SVC_LISEN isn't a setting of the gateway. Did you mean SVC_LISTEN?",
+      "SVC_MAIL_FORM isn't a setting of the gateway. Did you mean SVC_MAIL_FROM?",
     ]);
   });
 
@@ -250,7 +250,7 @@ describe('a file of settings', () => {
 
   it('takes names that objects have, too', () => {
     expect(configOf({}, '__proto__=1\nconstructor=2\n').warnings).toEqual(
-      expect.arrayContaining([expect.stringContaining('__proto__ is no setting')]),
+      expect.arrayContaining([expect.stringContaining("__proto__ isn't a setting")]),
     );
   });
 
@@ -265,12 +265,12 @@ describe('a file of settings', () => {
 describe('warnings', () => {
   it('name settings that there are not, and the nearest one', () => {
     expect(warningsOf({ SVC_RATE_LIMT: '1', SVC_LISTN: 'x', SVC_ZZZZZZZZZZ: '' })).toEqual([
-      'SVC_RATE_LIMT is no setting of the gateway. Did you mean SVC_RATE_LIMIT?',
-      'SVC_LISTN is no setting of the gateway. Did you mean SVC_LISTEN?',
-      'SVC_ZZZZZZZZZZ is no setting of the gateway.',
+      "SVC_RATE_LIMT isn't a setting of the gateway. Did you mean SVC_RATE_LIMIT?",
+      "SVC_LISTN isn't a setting of the gateway. Did you mean SVC_LISTEN?",
+      "SVC_ZZZZZZZZZZ isn't a setting of the gateway.",
     ]);
     expect(warningsOf({}, 'RATE_LIMIT=1\nAWS_ACCESS_KEY_ID=x\n')).toEqual([
-      expect.stringContaining('RATE_LIMIT is no setting of the gateway.'),
+      expect.stringContaining("RATE_LIMIT isn't a setting of the gateway."),
     ]);
   });
 
@@ -296,7 +296,7 @@ describe('warnings', () => {
   it('tell what is seldom meant of mail', () => {
     const SVC_MAIL_DOMAIN = 'agents.example.com';
     expect(warningsOf({ SVC_MAIL_DOMAIN })).toEqual([
-      'SVC_IMAP_URL is not set: mail to SVC_MAIL_DOMAIN is taken only over HTTP.',
+      'SVC_IMAP_URL is not set: mail to SVC_MAIL_DOMAIN arrives only over HTTP.',
     ]);
     const SVC_IMAP_URL = 'imaps://ana:hunter2@mail.example.com';
     expect(warningsOf({ SVC_MAIL_DOMAIN, SVC_IMAP_URL })).toEqual([]);
@@ -308,7 +308,7 @@ describe('warnings', () => {
     expect(warningsOf(dkim)).toEqual([open]);
     expect(configOf(dkim).warnings).toEqual([
       'SVC_SMTP_URL is not set: mail to people stays in the folder `outbox` beside the data.',
-      'SVC_DKIM_KEY_FILE is set: only what SVC_SMTP_URL sends is signed.',
+      'SVC_DKIM_KEY_FILE is set: only mail sent through SVC_SMTP_URL is signed.',
       open,
     ]);
   });
@@ -316,7 +316,7 @@ describe('warnings', () => {
   it('say where files are that other gateways of the store do not find', () => {
     const env = { SVC_DATABASE_URL: 'https://db.example.com/{project}/' };
     expect(warningsOf(env)).toEqual([
-      'SVC_BLOBS is not a bucket: files are in the data folder, where no other gateway finds them.',
+      "SVC_BLOBS isn't a bucket: files stay in the data folder, where other gateways can't find them.",
     ]);
     expect(warningsOf({ ...env, SVC_BLOBS: 'file:/mnt/svc' })).toEqual([]);
   });

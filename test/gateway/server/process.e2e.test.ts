@@ -205,7 +205,7 @@ describe('where it listens', () => {
     const path = join(folder.path, 'precious');
     writeFileSync(path, 'precious');
     const env = settings({ SVC_LISTEN: `unix:${path}`, SVC_PUBLIC_URL: 'https://svc.example.com' });
-    expect((await Hosted.refused(env)).err).toContain(`SVC_LISTEN: ${path} cannot be used`);
+    expect((await Hosted.refused(env)).err).toContain(`SVC_LISTEN: can't listen on ${path}`);
     expect(readFileSync(path, 'utf8')).toBe('precious');
   });
 });

@@ -103,13 +103,13 @@ describe('the settings of a libSQL server', () => {
     expect(secrets).toEqual([TOKEN, 'token-of-the-maker']);
     expect(warnings.filter((text) => text.includes('SVC_DATABASE'))).toEqual([]);
     expect(warnings).toContain(
-      'SVC_BLOBS is not a bucket: files are in the data folder, where no other gateway finds them.',
+      "SVC_BLOBS isn't a bucket: files stay in the data folder, where other gateways can't find them.",
     );
     expect(warnings).toContain(
       'Mail to people stays in the data folder of the gateway that wrote it.',
     );
     const webhook =
-      'SVC_TELEGRAM_MODE is webhook: a reply that reaches another gateway than the tap before it is asked for again. With `poll` one gateway takes all.';
+      'SVC_TELEGRAM_MODE is webhook: if a tap and its reply reach different gateways, the person is asked to reply again. With `poll`, one gateway takes everything.';
     expect(warnings).not.toContain(webhook);
     const bot = {
       SVC_TELEGRAM_TOKEN: '8123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw',
@@ -120,7 +120,7 @@ describe('the settings of a libSQL server', () => {
     expect(withBot.warnings).toContain(webhook);
     for (const url of ['http://{project}.example.com', `${URL}?tls=0`]) {
       const open = readServerConfig({ ...given, SVC_DATABASE_URL: url }, null);
-      expect(open.warnings).toContain('SVC_DATABASE_URL is without TLS: rows travel in clear.');
+      expect(open.warnings).toContain('SVC_DATABASE_URL has no TLS: rows travel unencrypted.');
     }
     folder.remove();
   });

@@ -9,7 +9,7 @@ afterEach(() => scenario.stop());
 describe('a bot that does not work', () => {
   it('says that it has not been answered yet, then why, and nothing once it works', async () => {
     scenario = await Scenario.prepare();
-    expect(scenario.bot.trouble).toBe('Telegram has not answered yet.');
+    expect(scenario.bot.trouble).toBe("Telegram hasn't answered yet.");
     scenario.telegram.fail('getMe', { kind: 'close' }, 3);
     await scenario.bot.start();
     expect(scenario.bot.trouble).toBe('Telegram, getMe: no answer (ECONNRESET)');

@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => scenario.stop());
 
-const NOT_YOURS = 'This button does not work any more, or it is not yours to use.';
+const NOT_YOURS = "This button no longer works, or it isn't yours to use.";
 
 /** Everything that was pushed before has been dealt with when this tap has been answered. */
 async function dealtWith(): Promise<void> {
@@ -38,7 +38,7 @@ describe('somebody else', () => {
     intruder.says('yes', message);
     await expect
       .poll(() => intruder.received.at(-1)?.shown.text, SOON)
-      .toContain('not yours to decide');
+      .toContain("isn't yours to decide");
     expect(scenario.status(requestId)).toBe('pending');
   });
 
@@ -61,7 +61,7 @@ describe('somebody else', () => {
     intruder.says('Stop it', prompt);
     await expect
       .poll(() => intruder.received.at(-1)?.shown.text, SOON)
-      .toContain('not yours to decide');
+      .toContain("isn't yours to decide");
     expect(scenario.status(requestId)).toBe('pending');
   });
 
@@ -139,7 +139,7 @@ describe('updates', () => {
       const { message, requestId } = await scenario.ask(anna);
       anna.person.sends(message, data);
       await expect.poll(() => anna.person.toasts.length, SOON).toBe(1);
-      expect(anna.person.toasts[0]?.text).toBe('This button is not known here.');
+      expect(anna.person.toasts[0]?.text).toBe('This button is unknown here.');
       expect(scenario.status(requestId)).toBe('pending');
     },
   );

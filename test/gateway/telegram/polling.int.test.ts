@@ -175,7 +175,7 @@ describe('a conflict', () => {
     await expect.poll(() => scenario.troubles.length, SOON).toBe(1);
     const [conflict] = scenario.troubles;
     expect(conflict?.kind).toBe('conflict');
-    expect(conflict?.message).toContain('Somebody else fetches the updates');
+    expect(conflict?.message).toContain('Something else is fetching the updates');
     for (let round = 0; round < 3; round += 1) {
       const before = scenario.telegram.count('getUpdates');
       await expect
