@@ -4,6 +4,8 @@ export interface FieldShape {
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'json' | 'array';
   readonly summary: string;
   readonly required: boolean;
+  /** The name of its flag, where that isn't the field's own. */
+  readonly flag?: string;
   readonly default?: string | number | boolean;
   /** The only values; of an array, of its items. */
   readonly choices?: readonly string[];

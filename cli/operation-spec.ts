@@ -126,6 +126,6 @@ function valueName(field: FieldShape): string {
 }
 
 /** `lease_seconds` is typed as `--lease-seconds`. */
-export function flagOf({ name }: Pick<FieldShape, 'name'>): string {
-  return `--${name.replaceAll('_', '-')}`;
+export function flagOf({ name, flag }: Pick<FieldShape, 'name' | 'flag'>): string {
+  return `--${flag ?? name.replaceAll('_', '-')}`;
 }

@@ -3,7 +3,13 @@ import { pairLines, type Pair } from '../view/pairs.ts';
 import { age, type Look } from '../view/table.ts';
 import { plainText, safeLine, safeText, wrapText } from '../view/terminal-text.ts';
 import { typedNames } from '../view/typed-names.ts';
-import { decisionMark, decisionSentence, type Asked, type Names } from './decision.ts';
+import {
+  decisionMark,
+  decisionSentence,
+  withdrawalOf,
+  type Asked,
+  type Names,
+} from './decision.ts';
 
 interface Told {
   /** What an approval means. */
@@ -11,6 +17,8 @@ interface Told {
   readonly names: Names;
   /** What to type next; null when there is nothing more to do. */
   readonly next: string | null;
+  /** The event that waits for the answer; null where none does. */
+  readonly parked: string | null;
 }
 
 const WIDEST_TEXT = 96;
@@ -22,23 +30,28 @@ export function answerView(answer: Asked, told: Told): View {
   return { lines: (look) => answerLines(answer, told, look) };
 }
 
-function answerLines(answer: Asked, { approved, names, next }: Told, look: Look): string[] {
+function answerLines(answer: Asked, { approved, names, next, parked }: Told, look: Look): string[] {
   const { status, hint, request_id: id, expires_at: expires } = answer;
   const mark = decisionMark(answer, look);
   if (status === 'pending') {
     const ends = typeof expires === 'string' ? ` It expires ${age(expires, look.now)}.` : '';
     const pairs: Pair[] = [['Request', plainText(id)]];
     return [
-      `${mark} ${decisionSentence(answer, names)}${ends}`,
+      `${mark} ${parked === null ? decisionSentence(answer, names) : parkedText(parked)}${ends}`,
       ...pairLines(next === null ? pairs : [...pairs, ['Next', next]], look, '  '),
     ];
   }
   return [
     ...sentenceLines(answer, names, mark),
     ...(approved !== undefined && status === 'approved' ? [`  ${approved}`] : []),
-    ...hintLines(hint, look),
+    ...(withdrawalOf(answer) === null ? hintLines(hint, look) : []),
     look.faint(`  ${safeLine(plainText(id))}`),
   ];
+}
+
+/** What became of the event that the question is about. */
+export function parkedText(event: string): string {
+  return `Parked: ${safeLine(event)} waits for a person.`;
 }
 
 /** The sentence; an answer of several lines stands below it as it was written. */

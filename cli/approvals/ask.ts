@@ -6,7 +6,8 @@ import { switchOption } from '../input/option-values.ts';
 import { exitOf, type OperationCall } from '../operation-command.ts';
 import type { OperationShape } from '../operation-shape.ts';
 import { reconnectingAnswer } from '../work/reconnecting-call.ts';
-import { answerView } from './answer-view.ts';
+import { ownEvent } from './about-event.ts';
+import { answerView, parkedText } from './answer-view.ts';
 import type { Asked } from './decision.ts';
 import { untilDecided } from './follow.ts';
 import { ChannelNames } from './names.ts';
@@ -66,7 +67,7 @@ async function decided(
     idempotencyKey: context.tries.key,
     request: call,
     signal,
-    isPending,
+    isPending: (known) => isPending(known) && known['parked'] !== true,
     onAway: () => output.note(awayText(context.client())),
   });
   const answer = await waiting.during(held);
@@ -105,6 +106,22 @@ export interface Ended {
   readonly waiting: Waiting;
 }
 
+/** The event that waits for the answer, or null. */
+function parkedEvent({ answer, call }: Ended): string | null {
+  return isObject(answer) && answer['parked'] === true ? String(call.input['event_id']) : null;
+}
+
+function goOnText(context: CommandContext, event: string): string {
+  const isOwn = ownEvent(context).event === event;
+  return isOwn
+    ? 'exit with code 6; svc inbox work runs the command again after the decision'
+    : `after the decision, svc inbox claim ${event}`;
+}
+
+function watchLine(id: string): string {
+  return `svc request watch ${id}`;
+}
+
 async function showDecision(
   context: CommandContext,
   ended: Ended,
@@ -114,13 +131,15 @@ async function showDecision(
   const { options, output, signal } = context;
   if (!isObject(answer)) return output.answer(answer);
   const id = isPending(answer) ? String(answer['request_id']) : null;
-  const next = id && (goOn?.(id, ended) ?? `svc request watch ${id}`);
+  const parked = parkedEvent(ended);
+  const next = parked ? goOnText(context, parked) : id && (goOn?.(id, ended) ?? watchLine(id));
   if (output.json) {
     output.answer(answer);
-    if (next !== null && options['json'] !== true) output.note(`Still pending. Next: ${next}`);
+    const lead = parked === null ? 'Still pending.' : parkedText(parked);
+    if (next !== null && options['json'] !== true) output.note(`${lead} Next: ${next}`);
   } else {
     const names = await new ChannelNames(context.client(), signal).of(answer);
-    output.answer(answer, answerView(answer, { approved, names, next }));
+    output.answer(answer, answerView(answer, { approved, names, next, parked }));
   }
   if (isPending(answer)) await waiting.tellWhere(null);
 }

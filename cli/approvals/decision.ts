@@ -24,12 +24,18 @@ export function decisionSentence(asked: Asked, names: Names): string {
     case 'needs_context':
       return `More context is needed${who && `, says ${who}`}${said}`;
     case 'expired':
-      return "Expired: nobody decided in time, so it isn't approved.";
+      return withdrawalOf(asked) ?? "Expired: nobody decided in time, so it isn't approved.";
     case 'pending':
       return "Not decided yet. This isn't a denial.";
     default:
       return safeLine(plainText(asked['status'] ?? 'Unknown.'));
   }
+}
+
+/** Why a request was taken back, as a sentence; null where it wasn't. */
+export function withdrawalOf({ hint }: Asked): string | null {
+  const [, reason] = /^withdrawn: (.*)$/s.exec(typeof hint === 'string' ? hint : '') ?? [];
+  return reason === undefined ? null : `Withdrawn: ${safeLine(reason)}`;
 }
 
 /** The sign before such a sentence: what goes on, what does not, and what is open. */

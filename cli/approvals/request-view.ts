@@ -5,7 +5,13 @@ import { age, type Look } from '../view/table.ts';
 import { plainText, safeLine } from '../view/terminal-text.ts';
 import { typedNames } from '../view/typed-names.ts';
 import { indented } from './answer-view.ts';
-import { decisionMark, decisionSentence, type Asked, type Names } from './decision.ts';
+import {
+  decisionMark,
+  decisionSentence,
+  withdrawalOf,
+  type Asked,
+  type Names,
+} from './decision.ts';
 
 /** A request with all that is known of it. */
 export function requestView(record: unknown, names: Names): View {
@@ -23,8 +29,8 @@ function requestLines(record: Asked, names: Names, look: Look): string[] {
   const { decided_at: at, request_id: id, hint, status } = record;
   const when = typeof at === 'string' ? look.faint(` (${age(at, look.now)})`) : '';
   const next: Pair[] = status === 'pending' ? [['Next', `svc request watch ${plainText(id)}`]] : [];
-  const advice =
-    status !== 'pending' && typeof hint === 'string' ? [`  ${safeLine(typedNames(hint))}`] : [];
+  const isAdvice = status !== 'pending' && withdrawalOf(record) === null;
+  const advice = isAdvice && typeof hint === 'string' ? [`  ${safeLine(typedNames(hint))}`] : [];
   return [
     `${decisionMark(record, look)} ${decisionSentence(record, names)}${when}`,
     ...advice,
@@ -40,6 +46,7 @@ function subjectPairs(record: Asked): Pair[] {
   const choices = Array.isArray(options) ? options.map(plainText).join(', ') : '';
   return filled([
     ['Request', record['request_id']],
+    ['Event', record['event_id']],
     ['Kind', typeof kind === 'string' ? kind.replaceAll('_', ' ') : kind],
     ['Action', action],
     [question === null ? 'Summary' : 'Question', question ?? summary],

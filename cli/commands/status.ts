@@ -3,6 +3,7 @@ import type { Home } from '../../daemon/home.ts';
 import { askStatus } from '../../daemon/probe.ts';
 import type { DaemonStatus } from '../../daemon/record.ts';
 import { lockHolder } from '../../shared/host/processes.ts';
+import { waitingEvents, waitingPairs, type WaitingEvents } from '../approvals/waiting-events.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import type { View } from '../view/output.ts';
@@ -16,7 +17,7 @@ import { replicaAdvice, replicaPairs } from '../view/status-replica.ts';
 export const declaration: Declaration = {
   summary: 'Show whether the daemon is running, and where requests to people go.',
   description:
-    "With a gateway, also shows the replica's state and where reads come from. Exit code 0: running; 3: not running; 7: running but not answering.",
+    "Also shows how many parked events wait for people, and since when. With a gateway, also shows the replica's state and where reads come from. Exit code 0: running; 3: not running; 7: running but not answering.",
   args: [],
   options: [],
   examples: ['status', 'status --json | jq -r .base_url', 'status --json | jq .replica'],
@@ -24,15 +25,18 @@ export const declaration: Declaration = {
 };
 
 /** `svc status`: whether the daemon runs, where and since when. Exit code 3 when it does not, 7 when it is silent. */
-export async function run({ home, output }: CommandContext): Promise<number> {
+export async function run({ client, home, output }: CommandContext): Promise<number> {
   const [status, dataBytes] = await Promise.all([
     askStatus(home.socketPath),
     folderBytes(home.dataFolder),
   ]);
   const silentPid = status ? null : lockHolder(home.lockFile);
-  const daemon = status ? fieldsOf(status) : silentFields(silentPid);
+  const waiting = status?.state === 'ready' ? await waitingEvents(client) : null;
+  const daemon = status
+    ? { ...fieldsOf(status), ...(waiting && { waiting }) }
+    : silentFields(silentPid);
   if (output.json || status) {
-    const view = status ? statusView(status, { ...home, dataBytes }) : {};
+    const view = status ? statusView(status, { ...home, dataBytes, waiting }) : {};
     output.answer({ ...daemon, ...homeFields(home, dataBytes) }, view);
   } else if (silentPid === null) output.line('Not running. Start it with: svc up');
   else
@@ -61,6 +65,7 @@ interface Paths {
   readonly dataFolder: string;
   readonly dataBytes: number;
   readonly logFile: string;
+  readonly waiting: WaitingEvents | null;
 }
 
 /** A running daemon for a person: what runs and since when, then where. */
@@ -84,6 +89,7 @@ function statusLines(status: DaemonStatus, paths: Paths, look: Look): string[] {
     ['Memory', sizeText(status.memory.rss_bytes)],
     ['Log', paths.logFile],
     ...(people ? messagingPairs(people) : []),
+    ...waitingPairs(paths.waiting, look.now),
     ...replicaPairs(status),
   ] as const;
   return [

@@ -1,6 +1,7 @@
 import { jsonSchema } from '../../shared/api/fields.ts';
 import type { Operation } from '../../shared/kernel/operation.ts';
 import type { FieldShape, OperationShape } from '../operation-shape.ts';
+import { flagOf } from '../operation-spec.ts';
 import { typedText } from './typed-text.ts';
 
 interface FieldSchema {
@@ -35,7 +36,11 @@ export function shapeOf(operation: Operation): OperationShape {
   const typed = (field: string): string | undefined => {
     if (!Object.hasOwn(properties, field)) return undefined;
     const isFlag = positional.every((one) => one.name !== field);
-    return isFlag ? `--${field.replaceAll('_', '-')}` : `<${field}>`;
+    return isFlag ? flagOf({ name: field, ...flagNamed(field) }) : `<${field}>`;
+  };
+  const flagNamed = (field: string) => {
+    const flag = cli.flags?.[field];
+    return flag === undefined ? {} : { flag };
   };
   return {
     name,
@@ -51,7 +56,8 @@ export function shapeOf(operation: Operation): OperationShape {
     fields: Object.entries(properties).map(([field, it]) => {
       // Its own name stands there for the one of an answer that is copied.
       const others = (other: string) => (other === field ? undefined : typed(other));
-      return fieldOf(field, it, required.includes(field), typedText(it.description ?? '', others));
+      const told = typedText(it.description ?? '', others);
+      return { ...fieldOf(field, it, required.includes(field), told), ...flagNamed(field) };
     }),
     examples: cli.examples,
     defaults: { ...cli.defaults },

@@ -2,12 +2,15 @@ import { isObject } from '../../shared/lib/guards.ts';
 import { mailBlocks } from './mail.ts';
 import type { View } from './output.ts';
 import { table, type Look } from './table.ts';
+import { plainText } from './terminal-text.ts';
 import { readableView } from './view.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** With mails among the events: who wrote about what. */
 const COLUMNS = ['id', 'from', 'about', 'verified', 'received_at'];
+/** With parked events: what each waits for. */
+const WAITING_COLUMNS = ['id', 'waits_for_id', 'parked_at', 'type', 'wakes_at'];
 /** What is shown of a mail in a way of its own. */
 const APART: ReadonlySet<string> = new Set(['payload', 'attachments', 'attachments_blocked']);
 
@@ -15,6 +18,10 @@ const APART: ReadonlySet<string> = new Set(['payload', 'attachments', 'attachmen
 export function eventListView(answer: unknown): View {
   const items: unknown = isObject(answer) ? answer['items'] : null;
   const events = Array.isArray(items) ? items.filter(isObject) : [];
+  if (events.some(({ status }) => status === 'waiting')) {
+    const waiting = events.map((event) => ({ ...event, waits_for_id: waitsFor(event) }));
+    return { lines: (look) => table(waiting, WAITING_COLUMNS, look) };
+  }
   if (!events.some(isMail)) return {};
   const rows = events.map((event) => ({ ...event, ...toldOf(event) }));
   return { lines: (look) => table(rows, COLUMNS, look) };
@@ -34,6 +41,14 @@ function mailEventLines(event: Fields, look: Look): string[] {
 
 function isMail({ channel }: Fields): boolean {
   return channel === 'email';
+}
+
+/** `req_…`, and how many more are still open. */
+function waitsFor({ waiting_for: conditions }: Fields): string {
+  const all = (Array.isArray(conditions) ? conditions : []).filter(isObject);
+  const open = all.filter(({ status }) => status === 'pending');
+  const first = plainText(open[0]?.['id'] ?? '');
+  return open.length > 1 ? `${first} +${open.length - 1}` : first;
 }
 
 /** Of a mail its sender and subject; of any other event its source and type. */

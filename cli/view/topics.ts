@@ -55,6 +55,12 @@ const environment: Topic = {
         ['SVC_EVENT_TYPE', 'such as invoice.paid'],
         ['SVC_EVENT_SOURCE', "the source's name"],
         ['SVC_LEASE_ID', "the claim's lease id"],
+        ['SVC_RESUMED', '1 when the event was parked before: the command runs from the top again'],
+        [
+          'SVC_DECISION',
+          'then: approved, denied, expired …, or the option or answer a person gave',
+        ],
+        ['SVC_REQUEST_ID', 'then: the request that was answered, req_…'],
       ],
     ],
   ],
@@ -76,7 +82,10 @@ const exitCodes: Topic = {
         [String(EXIT.nothing), 'not found: no such key or id, a wait timed out, no daemon'],
         [String(EXIT.signedOut), 'not signed in, key revoked, or a scope is missing'],
         [String(EXIT.denied), 'denied by a person or the policy, expired, or more context needed'],
-        [String(EXIT.pending), "not decided yet, which isn't a denial: check later"],
+        [
+          String(EXIT.pending),
+          "not decided yet, which isn't a denial: check later; with --park the event waits",
+        ],
         [
           String(EXIT.unreachable),
           "can't reach the daemon or gateway, or it's refusing calls: svc status, svc help retries",
@@ -88,6 +97,7 @@ const exitCodes: Topic = {
       'From the command of svc inbox work --exec',
       [
         ['0', 'the event is done; standard output is its result'],
+        ['6', 'leave the event alone: the command parked it; without a park, a failure'],
         ['65', 'give up: the event is dead'],
         ['75', 'return the event to be retried'],
         ['other', 'return it too; the fifth failure makes it dead'],
@@ -167,6 +177,7 @@ const agents: Topic = {
         ['svc inbox claim evt_…', 'yours for 5 minutes; for longer: svc inbox extend'],
         ['svc inbox ack evt_… --result JSON', 'done; repeating it is safe'],
         ['svc inbox nack evt_… --reason TEXT', 'return it; with --retry false, give up'],
+        ['svc inbox park evt_… --until +2h', 'give it back until then, or until req_… is decided'],
       ],
     ],
     [
@@ -174,6 +185,10 @@ const agents: Topic = {
       [
         ['svc ask approval ACTION SUMMARY', 'go ahead only on exit code 0'],
         ['svc request status req_…', 'after exit code 6 (not decided yet)'],
+        [
+          'svc ask approval … --park',
+          'in svc inbox work: stop here, and run again with the answer',
+        ],
       ],
     ],
     [

@@ -51,5 +51,8 @@ function typedName(name: string, { args, options }: Typed): string | null {
   const argument = args.find((one) => one.name === name);
   if (argument) return usageOf(argument);
   const flag = name.replaceAll('_', '-');
-  return options.some((option) => option.flag === flag) ? `--${flag}` : null;
+  // A question names its event with --event.
+  const known = [flag, flag.replace(/-id$/, '')];
+  const option = options.find((one) => known.includes(one.flag));
+  return option ? `--${option.flag}` : null;
 }

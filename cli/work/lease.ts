@@ -23,16 +23,27 @@ export interface LeaseOptions {
   readonly note: (text: string) => void;
 }
 
-/** How an event is to be closed. */
+/** How an event is to be closed. With `until: ['now']` it is given back, which is no failure. */
 export type Verdict =
   | { readonly ack: true; readonly result?: unknown }
-  | { readonly ack: false; readonly reason: string; readonly retry: boolean };
+  | {
+      readonly ack: false;
+      readonly reason: string;
+      readonly retry: boolean;
+      readonly until?: readonly ['now'];
+    };
 
-/** How it was closed. `lost`: its lease had run out or gone to another worker by then. */
+/**
+ * How it was closed. `returned`: given back uncounted; `parked`: its command had parked it; `lost`: its lease had run out or
+ * gone to another worker by then.
+ */
 export interface Closed {
-  readonly outcome: 'acked' | 'retry' | 'dead' | 'lost';
+  readonly outcome: 'acked' | 'retry' | 'dead' | 'lost' | 'parked' | 'returned';
   readonly attempts: number | null;
   readonly retry_at: string | null;
+  /** What a parked event waits for, and when it wakes at the latest. */
+  readonly waiting_for?: unknown;
+  readonly wakes_at?: unknown;
 }
 
 /**
@@ -100,8 +111,11 @@ export class Lease {
     }
   }
 
-  /** Acks or nacks. Tries through network trouble for as long as a lease lasts. */
-  async close(decided: Verdict): Promise<Closed> {
+  /**
+   * Acks or nacks. Tries through network trouble for as long as a lease lasts. `saysParked`: the command said by its exit
+   * code that it has parked the event.
+   */
+  async close(decided: Verdict, saysParked = false): Promise<Closed> {
     const { ack, ...rest } = decided;
     const deadline = performance.now() + this.#options.leaseSeconds * 1000;
     const backoff = new Backoff();
@@ -111,13 +125,9 @@ export class Lease {
         const answer = await this.#call(ack ? 'ack' : 'nack', rest, headers);
         return closedBy(ack, answer);
       } catch (error) {
-        if (ack && 'result' in decided && answeredCode(error) === 'VALIDATION_FAILED') {
-          this.#options.note(
-            `${this.#event.id}: the server refused the result, so svc left it out.`,
-          );
-          return this.close({ ack: true });
-        }
-        if (!canBeSatOut(error)) return this.#refused(error);
+        const simpler = this.#simpler(decided, error);
+        if (simpler) return this.close(simpler, saysParked);
+        if (!canBeSatOut(error)) return this.#refused(error, saysParked);
         const tired = this.#options.kill.aborted && backoff.failures >= CLOSE_TRIES_IN_A_HURRY;
         if (tired || performance.now() > deadline) return this.#lost(messageOf(error));
         await backoff.pause(error, this.#released.signal);
@@ -125,10 +135,36 @@ export class Lease {
     }
   }
 
-  #refused(error: unknown): Closed {
+  /** The verdict without what the other side refuses; null where nothing can be left out. */
+  #simpler(decided: Verdict, error: unknown): Verdict | null {
+    if (answeredCode(error) !== 'VALIDATION_FAILED') return null;
+    if (!decided.ack) {
+      // A gateway of an earlier release knows no `until`.
+      const { until, ...counted } = decided;
+      return until ? counted : null;
+    }
+    if (!('result' in decided)) return null;
+    this.#options.note(`${this.#event.id}: the server refused the result, so svc left it out.`);
+    return { ack: true };
+  }
+
+  async #refused(error: unknown, saysParked: boolean): Promise<Closed> {
     const code = answeredCode(error);
     if (code === null || !LOST.has(code)) throw error;
-    return this.#lost(`${code}: ${messageOf(error)}`);
+    const parked = code === 'LEASE_EXPIRED' ? null : await this.#parked(saysParked);
+    return parked ?? this.#lost(`${code}: ${messageOf(error)}`);
+  }
+
+  /** How an event stands that is no longer ours, where its command parked it; it may be awake again by now. */
+  async #parked(saysParked: boolean): Promise<Closed | null> {
+    const { client } = this.#options;
+    const path = `/v1/inbox/events/${this.#event.id}`;
+    const found = await client.call('GET', path).catch(() => null);
+    const { status, waiting_for, wakes_at } = isObject(found) ? found : {};
+    const unchanged = { attempts: null, retry_at: null };
+    if (status === 'waiting') return { outcome: 'parked', ...unchanged, waiting_for, wakes_at };
+    if (!saysParked || status === 'done') return null;
+    return { outcome: status === 'dead' ? 'dead' : 'parked', ...unchanged };
   }
 
   #lost(why: string): Closed {
@@ -151,7 +187,7 @@ function closedBy(ack: boolean, answer: unknown): Closed {
   if (ack) return { outcome: 'acked', attempts: null, retry_at: null };
   const { status, attempts, retry_at } = isObject(answer) ? answer : {};
   return {
-    outcome: status === 'dead' ? 'dead' : 'retry',
+    outcome: status === 'dead' ? 'dead' : status === 'pending' ? 'returned' : 'retry',
     attempts: typeof attempts === 'number' ? attempts : null,
     retry_at: typeof retry_at === 'string' ? retry_at : null,
   };

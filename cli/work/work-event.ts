@@ -1,5 +1,7 @@
 import { runChild, type ChildResult } from './child.ts';
 import type { FeedEvent } from './event-feed.ts';
+import { EXIT } from '../exit.ts';
+import { eventEnv } from './event-env.ts';
 import { Lease, type Closed, type LeaseOptions, type Verdict } from './lease.ts';
 import { ACK_RESULT_MAX_BYTES, NACK_REASON_MAX_BYTES } from '../../shared/lib/limits.ts';
 import { parseExact, stringifyExact } from '../../shared/lib/exact-json.ts';
@@ -44,7 +46,7 @@ export async function workEvent(options: WorkOptions, event: FeedEvent): Promise
       kill: options.kill,
     });
     const decided = verdict(child, options.kill.aborted);
-    const closed = await lease.close(decided);
+    const closed = await lease.close(decided, child.code === EXIT.pending);
     return {
       event_id: event.id,
       type: event.type,
@@ -60,19 +62,9 @@ export async function workEvent(options: WorkOptions, event: FeedEvent): Promise
   }
 }
 
-function eventEnv(event: FeedEvent): Record<string, string> {
-  const leaseId = event['lease_id'];
-  return {
-    SVC_EVENT_ID: event.id,
-    SVC_EVENT_TYPE: event.type,
-    SVC_EVENT_SOURCE: event.source,
-    SVC_LEASE_ID: typeof leaseId === 'string' ? leaseId : '',
-  };
-}
-
 function verdict(child: ChildResult, killed: boolean): Verdict {
   if (child.code === 0) return { ack: true, ...resultOf(child) };
-  if (killed) return { ack: false, reason: KILLED_REASON, retry: true };
+  if (killed) return { ack: false, reason: KILLED_REASON, retry: true, until: ['now'] };
   return { ack: false, reason: reasonOf(child), retry: child.code !== EXIT_BAD_DATA };
 }
 

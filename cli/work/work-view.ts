@@ -1,5 +1,6 @@
+import { isObject } from '../../shared/lib/guards.ts';
 import type { Output } from '../view/output.ts';
-import { safeJson } from '../view/terminal-text.ts';
+import { plainText, safeJson } from '../view/terminal-text.ts';
 import type { FeedEvent } from './event-feed.ts';
 import type { Finished } from './work-event.ts';
 
@@ -35,7 +36,7 @@ function readable(event: Finished): string {
   return `${clock()}  ${event_id}  ${type}  ${outcomeText(event)}  ${duration_ms} ms`;
 }
 
-function outcomeText({ outcome, exit_code, signal }: Finished): string {
+function outcomeText({ outcome, exit_code, signal, waiting_for }: Finished): string {
   const how = signal ?? (exit_code === null ? 'not started' : `exit ${exit_code}`);
   switch (outcome) {
     case 'acked':
@@ -46,7 +47,19 @@ function outcomeText({ outcome, exit_code, signal }: Finished): string {
       return `dead (${how})`;
     case 'lost':
       return `lost (${how})`;
+    case 'parked':
+      return waitText(waiting_for);
+    case 'returned':
+      return `returned (${how}), not counted as a failure`;
   }
+}
+
+/** `parked, waits for req_…` */
+function waitText(waitingFor: unknown): string {
+  const all = (Array.isArray(waitingFor) ? waitingFor : []).filter(isObject);
+  const open = all.filter(({ status }) => status === 'pending');
+  const ids = open.map(({ id }) => plainText(id)).join(', ');
+  return ids === '' ? 'parked' : `parked, waits for ${ids}`;
 }
 
 function clock(): string {

@@ -67,6 +67,8 @@ interface CliShape {
   readonly columns?: readonly string[];
   /** What the command fills in where the interface requires a field. */
   readonly defaults?: Readonly<Record<string, string>>;
+  /** Flags with names of their own, by field: `{ event_id: 'event' }` is typed as `--event`. */
+  readonly flags?: Readonly<Record<string, string>>;
 }
 
 /** An agent as a ledger entry names it. */

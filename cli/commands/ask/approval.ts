@@ -1,19 +1,23 @@
 import type { Additions, CommandContext } from '../../command.ts';
 import { readCall } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
+import { aboutEvent, PARKS } from '../../approvals/about-event.ts';
 import { ask } from '../../approvals/ask.ts';
 import type { Asked } from '../../approvals/decision.ts';
 import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
 
 export const declaration: Additions = {
-  description: `Waits for a person, unless the policy decides right away. Exit code 0 means go ahead: a person approved, or picked one of your options (status modified, choice in \`decision\`). Exit code 5: denied, expired or more context needed. ${ENDS}`,
+  description: `Waits for a person, unless the policy decides right away. Exit code 0 means go ahead: a person approved, or picked one of your options (status modified, choice in \`decision\`). Exit code 5: denied, expired or more context needed. ${ENDS} ${PARKS}`,
   moreOptions: [UNTIL_DECIDED],
-  seeAlso: ['request status', 'request watch', 'policy test', 'help exit-codes'],
+  moreExamples: ['ask approval pr.merge "Merge #7" --bind \'{"sha":"3f2a"}\' --park && ./merge.sh'],
+  stored: { event_id: 'claimed' },
+  seeAlso: ['request status', 'inbox work', 'policy test', 'help exit-codes'],
 };
 
 /** `svc ask approval`: waits for the decision. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
-  return ask(shape, context, await readCall(shape, context), { isAsked });
+  const about = aboutEvent(context);
+  return ask(shape, about, await readCall(shape, about), { isAsked });
 }
 
 function isAsked(record: Asked, input: Asked): boolean {

@@ -1,19 +1,23 @@
 import type { Additions, CommandContext } from '../../command.ts';
 import { readCall } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
+import { aboutEvent, PARKS } from '../../approvals/about-event.ts';
 import { ask } from '../../approvals/ask.ts';
 import type { Asked } from '../../approvals/decision.ts';
 import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
 
 export const declaration: Additions = {
-  description: `Waits for an answer. Exit code 0: answered, with the answer in \`decision\` of the JSON. Exit code 5: expired or more context needed. ${ENDS}`,
+  description: `Waits for an answer. Exit code 0: answered, with the answer in \`decision\` of the JSON. Exit code 5: expired or more context needed. ${ENDS} ${PARKS}`,
   moreOptions: [UNTIL_DECIDED],
-  seeAlso: ['request status', 'request watch', 'help exit-codes'],
+  moreExamples: ['ask human "Which region?" --options eu-west,us-east --park'],
+  stored: { event_id: 'claimed' },
+  seeAlso: ['request status', 'request watch', 'inbox work', 'help exit-codes'],
 };
 
 /** `svc ask human`: waits for the answer. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
-  return ask(shape, context, await readCall(shape, context), { isAsked });
+  const about = aboutEvent(context);
+  return ask(shape, about, await readCall(shape, about), { isAsked });
 }
 
 function isAsked(record: Asked, input: Asked): boolean {

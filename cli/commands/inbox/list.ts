@@ -1,5 +1,10 @@
+import type { Additions } from '../../command.ts';
 import { showing } from '../../operation-command.ts';
 import { eventListView } from '../../view/events.ts';
 
-/** `svc inbox list`: a mail is shown as one, any other event as its fields. */
+export const declaration: Additions = {
+  moreExamples: ['inbox list --status waiting'],
+};
+
+/** `svc inbox list`: a mail is shown as one, a parked event with what it waits for, any other event as its fields. */
 export const run = showing(eventListView);

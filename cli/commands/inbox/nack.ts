@@ -1,5 +1,11 @@
 import type { Additions } from '../../command.ts';
+import { showing } from '../../operation-command.ts';
+import { parkView } from '../../view/parks.ts';
 
 export const declaration: Additions = {
   stored: { event_id: 'claimed' },
+  seeAlso: ['inbox park', 'inbox ack', 'inbox requeue'],
 };
+
+/** `svc inbox nack`: with `--until` it says what the event waits for. */
+export const run = showing(parkView);

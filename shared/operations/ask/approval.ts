@@ -55,6 +55,7 @@ export const askApproval = defineOperation({
   mcp: { title: 'Ask for approval', openWorld: true },
   cli: {
     usage: 'ask approval <action> <summary>',
+    flags: { event_id: 'event' },
     examples: [
       'ask approval deploy.production "Deploy v2.1 to production" && ./deploy.sh',
       'ask approval payment.refund "Refund order 1042" --amount 129.5 --details @refund.md --risk high',

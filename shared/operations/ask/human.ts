@@ -37,6 +37,7 @@ export const askHuman = defineOperation({
   mcp: { title: 'Ask a question', openWorld: true },
   cli: {
     usage: 'ask human <question>',
+    flags: { event_id: 'event' },
     examples: [
       'ask human "Which region should the copy run in?" --options eu-west,us-east',
       'ask human @question.md --expires-in 2h --until-decided',

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { run, work, type Work } from '../../../cli/commands/inbox/work.ts';
-import type { Finished } from '../../../cli/work/work-event.ts';
+import { run, work } from '../../../cli/commands/inbox/work.ts';
 import { hurryTime } from '../../helpers/hurried-time.ts';
 import {
   event,
@@ -14,6 +13,7 @@ import {
   refusal,
   type FakeClient,
 } from './fakes.ts';
+import { workerOf } from './worker.ts';
 
 const ACK = 'POST /v1/inbox/ack';
 const NACK = 'POST /v1/inbox/nack';
@@ -32,27 +32,8 @@ function mark(name: string): void {
   writeFileSync(join(folder, name), '');
 }
 
-function workOf(client: FakeClient, command: string, given: Partial<Work> = {}) {
-  const finished: Finished[] = [];
-  const notes: string[] = [];
-  const options: Work = {
-    client,
-    command,
-    env,
-    leaseSeconds: 300,
-    source: undefined,
-    type: undefined,
-    concurrency: 1,
-    max: Infinity,
-    drain: true,
-    signal: new AbortController().signal,
-    kill: new AbortController().signal,
-    note: (text) => void notes.push(text),
-    onPrinted: () => undefined,
-    onFinished: (one) => void finished.push(one),
-    ...given,
-  };
-  return { options, finished, notes };
+function workOf(client: FakeClient, command: string, given: Parameters<typeof workerOf>[2] = {}) {
+  return workerOf(client, command, { env, ...given });
 }
 
 async function outcomeOf(command: string) {
@@ -246,6 +227,22 @@ describe('the queue', () => {
   });
 });
 
+/** Kills a worker while its command runs. */
+async function killed(client: FakeClient) {
+  const stop = new AbortController();
+  const kill = new AbortController();
+  const { options, finished } = workOf(client, 'sleep 30', {
+    signal: stop.signal,
+    kill: kill.signal,
+  });
+  setTimeout(() => stop.abort(), 100);
+  setTimeout(() => kill.abort(), 200);
+  const started = performance.now();
+  await work(options);
+  expect(performance.now() - started).toBeLessThan(4000);
+  return finished[0];
+}
+
 describe('interrupts', () => {
   it('lets running commands end', async () => {
     const stop = new AbortController();
@@ -259,17 +256,26 @@ describe('interrupts', () => {
     expect(finished).toMatchObject([{ event_id: 'evt_1', outcome: 'acked' }]);
   });
 
-  it('kills them and gives them back the second time', async () => {
-    const stop = new AbortController();
-    const kill = new AbortController();
-    const client = fakeInbox([event('evt_1')]);
-    const { options } = workOf(client, 'sleep 30', { signal: stop.signal, kill: kill.signal });
-    setTimeout(() => stop.abort(), 100);
-    setTimeout(() => kill.abort(), 200);
-    const started = performance.now();
-    await work(options);
-    expect(performance.now() - started).toBeLessThan(4000);
-    expect(client.bodies(NACK)).toMatchObject([{ retry: true, reason: 'The worker was stopped.' }]);
+  it('kills them and gives them back the second time, which is no failure', async () => {
+    const client = fakeInbox([event('evt_1')], {
+      [NACK]: () => ({ status: 'pending', attempts: 0, retry_at: null }),
+    });
+    expect(await killed(client)).toMatchObject({ outcome: 'returned', attempts: 0 });
+    expect(client.bodies(NACK)).toEqual([
+      expect.objectContaining({ until: ['now'], reason: 'The worker was stopped.' }),
+    ]);
+  });
+
+  it('gives them back as before where the gateway knows no `until`', async () => {
+    const client = fakeInbox([event('evt_1')], {
+      [NACK]: ({ body }) => {
+        if ('until' in fieldsOf(body)) throw refusal('VALIDATION_FAILED');
+        return { status: 'failed', attempts: 1, retry_at: '2026-01-01T00:00:30.000Z' };
+      },
+    });
+    expect(await killed(client)).toMatchObject({ outcome: 'retry' });
+    expect(client.bodies(NACK)[1]).toMatchObject({ retry: true });
+    expect(client.bodies(NACK)[1]).not.toHaveProperty('until');
   });
 });
 

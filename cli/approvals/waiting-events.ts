@@ -1,0 +1,67 @@
+import { isObject } from '../../shared/lib/guards.ts';
+import { pluralize } from '../../shared/lib/pluralize.ts';
+import type { Client } from '../client.ts';
+import type { Pair } from '../view/pairs.ts';
+import { age } from '../view/table.ts';
+
+/** Parked events, and how many people they wait for. */
+export interface WaitingEvents {
+  readonly events: number;
+  readonly people: number;
+  /** When the first of them was parked, ISO 8601. */
+  readonly oldest_at: string;
+}
+
+/** More are counted as so many. */
+const PAGE = 100;
+const WITHIN_MS = 2000;
+
+/** What waits, as the inbox and the requests tell; null where nothing does, or nobody tells. */
+export async function waitingEvents(client: () => Client): Promise<WaitingEvents | null> {
+  try {
+    const [events, requests] = await Promise.all([
+      pageOf(client(), '/v1/inbox', 'waiting'),
+      pageOf(client(), '/v1/requests', 'pending'),
+    ]);
+    const parked = events.map(({ parked_at: at }) => String(at)).toSorted();
+    const refs = new Set(events.flatMap(openRefs));
+    const asked = requests.filter(({ request_id: id }) => refs.has(id));
+    const people = new Set(asked.flatMap(({ approvers }) => listOf(approvers)));
+    const [oldest] = parked;
+    return oldest === undefined
+      ? null
+      : { events: events.length, people: people.size, oldest_at: oldest };
+  } catch {
+    // The status of the daemon is told without it.
+    return null;
+  }
+}
+
+async function pageOf(client: Client, path: string, status: string) {
+  const query = { status, limit: PAGE };
+  const answer = await client.call('GET', path, { query, timeoutMs: WITHIN_MS });
+  return listOf(isObject(answer) ? answer['items'] : null).filter(isObject);
+}
+
+function openRefs({ waiting_for: conditions }: Readonly<Record<string, unknown>>): unknown[] {
+  return listOf(conditions)
+    .filter(isObject)
+    .filter(({ status }) => status === 'pending')
+    .map(({ id }) => id);
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** `3 events wait for 2 people, the oldest for 5h` */
+export function waitingPairs(waiting: WaitingEvents | null, now: number): Pair[] {
+  if (waiting === null) return [];
+  const { events, people, oldest_at: oldest } = waiting;
+  const count = events < PAGE ? pluralize(events, 'event') : `${PAGE} or more events`;
+  const whom = people > 0 ? ` for ${pluralize(people, 'person', 'people')}` : '';
+  const since = age(oldest, now).replace(/ ago$/, '').replace(/^now$/, '0s');
+  const long = events === 1 ? `for ${since}` : `the oldest for ${since}`;
+  const verb = events === 1 ? 'waits' : 'wait';
+  return [['Waiting', `${count} ${verb}${whom}, ${long} (svc inbox list --status waiting)`]];
+}
