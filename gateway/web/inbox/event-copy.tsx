@@ -26,6 +26,22 @@ export const STATUS_LINES: Readonly<Record<EventStatus, string>> = {
   waiting: 'An agent parked it until an answer comes.',
 };
 
+const WAITED_FOR = [
+  ['req_', 'a person'],
+  ['evt_', 'another event'],
+  ['msg_', 'an answer by mail'],
+  ['bat_', 'an answer by mail'],
+] as const;
+
+/** What an event waits for, in a few words. */
+export function waitsForText(conditions: NonNullable<Envelope['waiting_for']>): string {
+  const open = conditions.filter(({ status }) => status === 'pending');
+  const names = open.map(
+    ({ id }) => WAITED_FOR.find(([prefix]) => id.startsWith(prefix))?.[1] ?? 'a time',
+  );
+  return [...new Set(names)].join(' and ');
+}
+
 export function EventStatusChip({ status }: { readonly status: EventStatus }): JSX.Element {
   const [text, tone] = STATUSES[status];
   return <Chip text={text} tone={tone} />;

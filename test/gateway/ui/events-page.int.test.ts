@@ -60,6 +60,32 @@ async function stateOf(id: string): Promise<string | undefined> {
   return undefined;
 }
 
+describe('an event that waits', () => {
+  it('says for what in the list, and leads to the question', async () => {
+    const event_id = await event({ waits: true });
+    await claim(mail.gateway, event_id);
+    const question = { question: 'Which one?', wait_seconds: 0, event_id, park: true };
+    const { body } = await mail.gateway.call('POST', '/v1/requests', { body: question });
+    const list = await owner.get(`${await at()}?status=waiting`);
+    expect(list.html).toContain(`/events/${event_id}"`);
+    expect(list.html).toContain('waits for a person');
+    const shown = await page(event_id);
+    expect(shown.html).toContain(`/requests/${String(body['request_id'])}"`);
+    expect(shown.html).toMatch(/Waits for<\/dt><dd><a [^>]+>a decision<\/a>/);
+    expect(shown.html).toContain('Goes on');
+  });
+
+  it('goes back into the queue by hand', async () => {
+    const event_id = await event();
+    await claim(mail.gateway, event_id);
+    const parked = { event_id, until: ['+1h'] };
+    await mail.gateway.call('POST', '/v1/inbox/nack', { body: parked });
+    expect((await page(event_id)).html).toContain('?step=requeue');
+    await owner.post(await at(event_id), { fields: { act: 'requeue' } });
+    expect(await stateOf(event_id)).toBe('pending');
+  });
+});
+
 describe('the list', () => {
   it('shows the events of a state, and those alone', async () => {
     const [waits, held, dead] = [await event(), await event(), await event()];

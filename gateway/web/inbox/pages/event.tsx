@@ -45,7 +45,8 @@ async function unclear(context: PageContext, id: string | null): Promise<ActionR
 }
 
 function mayRequeue({ access }: PageContext, { event }: SeenEvent): boolean {
-  return event.status === 'dead' && mayCall(access.scopes, inboxRequeue.scope);
+  const isIdle = event.status === 'dead' || event.status === 'waiting';
+  return isIdle && mayCall(access.scopes, inboxRequeue.scope);
 }
 
 function askAgain(context: PageContext, id: string): PageResult {
@@ -132,6 +133,7 @@ function StatusCard({
           <Time at={retryAt} now={context.now} />
         </p>
       )}
+      <Waiting context={context} event={event} />
       {event.attempts > 0 && (
         <p class="soft">{pluralize(event.attempts, 'failed attempt')} so far</p>
       )}
@@ -142,6 +144,42 @@ function StatusCard({
       )}
     </section>
   );
+}
+
+/** What a parked event waits for. */
+function Waiting({
+  context,
+  event: { waiting_for: conditions, wakes_at: wakesAt },
+}: {
+  readonly context: PageContext;
+  readonly event: SeenEvent['event'];
+}): JSX.Element | null {
+  if (!conditions || wakesAt === undefined) return null;
+  return (
+    <dl class="facts">
+      {conditions.map(({ id, status }) => (
+        <Fact name={status === 'pending' ? 'Waits for' : `Waited for (${status})`}>
+          <Awaited context={context} id={id} />
+        </Fact>
+      ))}
+      <Fact name="Goes on">
+        by <Time at={Date.parse(wakesAt)} now={context.now} />
+      </Fact>
+    </dl>
+  );
+}
+
+function Awaited({
+  context,
+  id,
+}: {
+  readonly context: PageContext;
+  readonly id: string;
+}): JSX.Element {
+  if (id.startsWith('req_')) return <a href={context.at('requests', id)}>a decision</a>;
+  if (id.startsWith('evt_')) return <a href={context.at('events', id)}>another event</a>;
+  if (id.startsWith('msg_') || id.startsWith('bat_')) return <>an answer by mail</>;
+  return <Time at={Date.parse(id)} now={context.now} />;
 }
 
 /** What agents said about the event. */

@@ -4,7 +4,14 @@ import { EVENT_STATUSES, type Envelope } from '../../../../shared/kernel/envelop
 import { inboxList } from '../../../../shared/operations/inbox/list.ts';
 import { lengthOfTime } from '../../pages/time.ts';
 import { AgentText } from '../../pages/request-copy.tsx';
-import { addressText, Age, EventStatusChip, mailOf, Verified } from '../event-copy.tsx';
+import {
+  addressText,
+  Age,
+  EventStatusChip,
+  mailOf,
+  Verified,
+  waitsForText,
+} from '../event-copy.tsx';
 import { Choice, Field } from '../fields.tsx';
 import { Filters, Heading, Nothing, Pager, Row, Rows } from '../parts.tsx';
 import { refusalOf } from '../refusal.ts';
@@ -38,6 +45,7 @@ const TYPE_MAX_CHARS = 255;
 const FILTERS = [
   [null, 'Pending'],
   ['claimed', 'Claimed'],
+  ['waiting', 'Waiting'],
   ['failed', 'Failed'],
   ['dead', 'Dead'],
   ['done', 'Done'],
@@ -204,6 +212,7 @@ function EventRow({
         {' · '}
         <Age at={event.received_at} now={context.now} />
         {attempts > 0 && ` · ${pluralize(attempts, 'failed attempt')}`}
+        {event.waiting_for && ` · waits for ${waitsForText(event.waiting_for)}`}
         {retryAt !== null && ` · again in ${lengthOfTime(Date.parse(retryAt) - context.now)}`}
       </span>
     </Row>
