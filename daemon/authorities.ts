@@ -11,9 +11,9 @@ interface Start {
 }
 
 /**
- * The file with what the daemon trusts besides Node's own authorities; null for none. An editor that starts the daemon
- * doesn't know what the shell knew in which somebody signed in, or names a file of its own. Node takes one file: both are
- * put into one.
+ * The file of certificate authorities the daemon trusts besides Node's own; null if it needs no file. An editor that
+ * starts the daemon lacks the environment of the shell where the user signed in, and may name another file. Node takes
+ * only one file, so this joins the two.
  */
 export function authoritiesFile(start: Start): string | null {
   const named = [ofSignIn(start), start.env['NODE_EXTRA_CA_CERTS']].filter((path) => path);
@@ -33,7 +33,7 @@ function ofSignIn({ home, profile }: Start): string | undefined {
   }
 }
 
-/** Nothing where it can't be read, as Node does it. */
+/** An empty text for an unreadable file, which Node ignores too. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');

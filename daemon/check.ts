@@ -5,11 +5,11 @@ import { basename, join, relative } from 'node:path';
 import type { Home } from './home.ts';
 import { takeLock } from '../shared/store/lock.ts';
 
-/** The databases of a data folder that are damaged, with what was found; null when a daemon has the folder. */
+/** One line for each damaged database of a data folder; null when a daemon is using the folder. */
 export async function checkData(home: Home): Promise<string[] | null> {
   const lock = takeLock(home.lockFile);
   if (!lock) return null;
-  // On the same disk, where a copy of unchanged blocks may cost nothing.
+  // A copy on the same disk can share blocks with the original and cost nothing.
   const folder = await mkdtemp(join(home.dataFolder, 'check-'));
   try {
     const problems: string[] = [];
@@ -31,7 +31,7 @@ async function databases(dataFolder: string): Promise<string[]> {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** Looks at a copy: closing the last connection to the file itself would checkpoint it. */
+/** Checks a copy: closing the last connection to the original would checkpoint it. */
 async function checkCopy(path: string, folder: string): Promise<string | null> {
   const copy = join(folder, basename(path));
   await copyFile(path, copy, constants.COPYFILE_FICLONE);

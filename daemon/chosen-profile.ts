@@ -1,16 +1,16 @@
 import { StartRefused } from '../shared/host/start-refused.ts';
 import { LOCAL_PROFILE, profileOf, readCredentials, type Profile } from './credentials.ts';
 
-/** A profile whose project is at a gateway. */
+/** A profile for a project at a gateway. */
 export interface GatewayProfile extends Profile {
   readonly gateway: string;
-  /** What it is called in `credentials.json`. */
+  /** Its key in `credentials.json`. */
   readonly profileName: string;
 }
 
 /**
- * The gateway's project that a daemon is for; null is local mode. `name` is the profile that was asked for, otherwise the
- * current one counts. `StartRefused` where there is no such profile, or its gateway has no usable address.
+ * The profile of the gateway's project that the daemon serves; null means local mode. `name` defaults to the current
+ * profile. Throws `StartRefused` if the profile doesn't exist or its gateway has no usable address.
  */
 export function chosenProfile(
   credentialsFile: string,
@@ -20,7 +20,7 @@ export function chosenProfile(
   const wanted = name ?? stored?.current ?? LOCAL_PROFILE;
   const profile = profileOf(stored, wanted);
   if (!profile) {
-    // The first start of local mode makes its profile.
+    // The first start of local mode creates this profile.
     if (name === undefined || name === LOCAL_PROFILE) return null;
     throw refused(`No profile "${name}". See: svc project list`);
   }

@@ -2,19 +2,19 @@ import { whileLocked } from './file-lock.ts';
 import { readIfThere, writePrivateFile } from './files.ts';
 import { isObject, parseObject } from '../shared/lib/guards.ts';
 
-/** A stored key and where it is used. */
+/** A stored key and the place that accepts it. */
 export interface Profile {
-  /** The gateway's base address; null is this machine's own daemon in local mode. */
+  /** The gateway's base address; null means this machine's own daemon in local mode. */
   readonly gateway: string | null;
   readonly api_key: string;
   /** The id of the project. */
   readonly project: string;
-  /** Of a gateway's project, as they were when somebody signed in. */
+  /** Slug and name of a gateway's project at the time of sign-in. */
   readonly slug?: string;
   readonly name?: string;
-  /** Who signed in, masked. */
+  /** The masked address of the person who signed in. */
   readonly email?: string;
-  /** What Node was told to trust besides its own authorities when somebody signed in. */
+  /** The value of NODE_EXTRA_CA_CERTS at sign-in. */
   readonly ca_file?: string;
 }
 
@@ -27,7 +27,7 @@ export interface Credentials {
 /** The profile of local mode. */
 export const LOCAL_PROFILE = 'default';
 
-/** What is stored, or null before the first start. Throws when the file is no credentials file. */
+/** The stored credentials, or null before the first start. Throws if the file isn't a credentials file. */
 export function readCredentials(path: string): Credentials | null {
   const text = readIfThere(path);
   if (text === null) return null;
@@ -38,8 +38,8 @@ export function readCredentials(path: string): Credentials | null {
 }
 
 /**
- * Changes what is stored, and no change of another process is lost. Null leaves it as it is. Throws when the file is no
- * credentials file.
+ * Changes the stored credentials under a lock, so processes don't overwrite each other's changes. `change` returns null
+ * to leave the file alone. Throws if the file isn't a credentials file.
  */
 export function changeCredentials(
   path: string,
@@ -51,7 +51,7 @@ export function changeCredentials(
   });
 }
 
-/** Stores the key of local mode beside the profiles there are; the current profile stays what it is. */
+/** Adds the key of local mode to the stored profiles, and doesn't change the current profile. */
 export function storeLocalKey(path: string, key: { apiKey: string; project: string }): void {
   const profile: Profile = { gateway: null, api_key: key.apiKey, project: key.project };
   changeCredentials(path, (stored) => ({
@@ -60,15 +60,15 @@ export function storeLocalKey(path: string, key: { apiKey: string; project: stri
   }));
 }
 
-/** What is stored under this name, which may be any text; undefined where there is nothing. */
+/** The profile with this name; undefined if there isn't one. `name` may be any text, such as `__proto__`. */
 export function profileOf(stored: Credentials | null, name: string): Profile | undefined {
   return stored && Object.hasOwn(stored.profiles, name) ? stored.profiles[name] : undefined;
 }
 
-/** Puts a new secret where the old one is stored; false when it is stored nowhere. */
+/** Replaces the old secret by the new one in each profile that has it; false if no profile does. */
 export function replaceStoredKey(path: string, oldKey: string, newKey: string): boolean {
   const isOld = (profile: Profile) => profile.api_key === oldKey;
-  // Where nothing is stored there may be no place to store either.
+  // Without a stored key, the folder may not even be writable, so don't take the lock.
   if (!Object.values(readCredentials(path)?.profiles ?? {}).some(isOld)) return false;
   changeCredentials(path, (stored) => {
     const entries = Object.entries(stored?.profiles ?? {});

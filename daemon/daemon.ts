@@ -33,27 +33,27 @@ import { errorCode } from '../shared/lib/guards.ts';
 
 export interface DaemonOptions {
   readonly home: Home;
-  /** Where settings of blobs, people and callbacks stand. */
+  /** Has the settings for blobs, messages to people and callbacks. */
   readonly env: NodeJS.ProcessEnv;
-  /** 0 takes a free one; null the one that was chosen at an earlier start. */
+  /** 0 takes a free port; null takes the port that an earlier start chose. */
   readonly port: number | null;
-  /** The stored profile whose project this is for; the current one unless said. */
+  /** The stored profile of the project to serve (default: the current profile). */
   readonly profile?: string | undefined;
-  /** The owner's email address; without it the owner stays who it is. Of local mode, as the next. */
+  /** The owner's email address; undefined keeps the present owner. Local mode only, like `ratePerMinute`. */
   readonly owner?: string | undefined;
   readonly ratePerMinute: number;
-  /** Made only after the lock is won, since making it may move the file of a running daemon. */
+  /** Called only with the lock held: creating the log may rotate the log file of a running daemon. */
   readonly createLog: () => Logger;
-  /** Somebody asked for the end over the socket, or the disk failed. */
+  /** Called when a command asks the daemon to stop, or when the disk fails. */
   readonly onEnd: (exitCode: number) => void;
   readonly openWriters?: LocalOptions['openWriters'];
 }
 
-/** How long answers under way may take once the daemon ends. */
+/** How long pending answers may take during shutdown. */
 const FINISH_MS = 2500;
 const CHOSEN_BEFORE = ' svc remembered this port because URLs you gave out contain it.';
 
-/** The local process: a lock, two listeners, and behind them the project, or a copy of it and its gateway. */
+/** The local process: a lock, two listeners, and behind them the project, or a replica of it and its gateway. */
 export class Daemon {
   readonly #options: DaemonOptions;
   readonly #lock: Lock;
@@ -76,7 +76,7 @@ export class Daemon {
     this.#record = newRecord(options.home.socketPath);
   }
 
-  /** Resolves when it answers. Throws `StartRefused` where a person must do something first. */
+  /** Resolves once the daemon answers. Throws `StartRefused` if a person must fix something first. */
   static async start(options: DaemonOptions): Promise<Daemon> {
     const { home } = options;
     const lock = takeLock(home.lockFile);
@@ -96,7 +96,7 @@ export class Daemon {
     return this.#record;
   }
 
-  /** Accepts nothing new, answers what is under way, closes the stores and removes its traces. */
+  /** Accepts no more calls, finishes pending answers, closes the stores, and removes its record and lock. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
@@ -129,7 +129,7 @@ export class Daemon {
     gcAfterStart();
   }
 
-  /** Each mode is loaded when it is wanted, as it is the larger part of the daemon. */
+  /** Each mode loads on demand, because it's the larger part of the daemon. */
   async #openLocal(): Promise<void> {
     const { home, env, owner, ratePerMinute, onEnd, openWriters } = this.#options;
     const { openLocal, readLocalSettings } = await import('./local.ts');
@@ -163,7 +163,7 @@ export class Daemon {
     this.#update({ hooks_url: this.#remote.hooksUrl });
   }
 
-  /** Starts listening and returns the base address. Requests before the back end is ready are told to wait. */
+  /** Starts listening and returns the base address. Until the backend is ready, requests get UNAVAILABLE. */
   async #listen(): Promise<string> {
     const { home } = this.#options;
     const tcp = await this.#listenOnLoopback();
@@ -194,7 +194,7 @@ export class Daemon {
     }
   }
 
-  /** What was asked for holds from now on, also a free port that was found. */
+  /** Later starts keep the requested port, even if port 0 picked it. */
   #keepPort(): void {
     const { home, port } = this.#options;
     if (port === null) return;
@@ -248,7 +248,7 @@ export class Daemon {
 
   async #status(): Promise<DaemonStatus> {
     const { rss, heapUsed } = process.memoryUsage();
-    // It answers also while the stores are opened, closed or in trouble.
+    // The status must answer even while the stores are opening, closing or broken.
     const people = await this.#local?.messaging().catch(() => null);
     return {
       ...this.#record,
@@ -278,7 +278,7 @@ function newRecord(socket: string): DaemonRecord {
   };
 }
 
-/** With the lock won, what lies here was left by a daemon that died; unless one of other data uses the socket. */
+/** With the lock held, these files come from a dead daemon, unless a daemon with other data uses the socket. */
 async function removeStale(home: Home): Promise<void> {
   const other = await askStatus(home.socketPath);
   if (other) {

@@ -4,14 +4,14 @@ import { errorCode } from '../shared/lib/guards.ts';
 import { makePrivateFolder } from './files.ts';
 import { isAlive } from '../shared/host/processes.ts';
 
-/** A change takes milliseconds; who still waits then waits for one that hangs. */
+/** A change takes milliseconds: a holder that takes longer than this hangs. */
 const PATIENCE_MS = 5000;
 const PAUSE_MS = 5;
 
 /**
- * Does short work on a file while no other process does any: what is read is still true when it is written. The lock is a
- * link beside the file that names its holder, so that one left by a process that was killed is told from one that is held.
- * Throws when it is not free within five seconds.
+ * Does short work on a file while no other process works on it, so a read value is still true at the write. The lock is
+ * a link next to the file that names its holder, which lets others recognize a lock left by a killed process. Throws
+ * if the lock isn't free within five seconds.
  */
 export function whileLocked<T>(path: string, work: () => T): T {
   const lock = `${path}.lock`;
@@ -31,7 +31,7 @@ export function whileLocked<T>(path: string, work: () => T): T {
   }
 }
 
-/** A link comes into being together with what it says, as a file with a text does not. */
+/** The system creates a link together with its text; a file would exist for a moment without its text. */
 function take(lock: string): boolean {
   try {
     symlinkSync(String(process.pid), lock);
@@ -42,7 +42,7 @@ function take(lock: string): boolean {
   }
 }
 
-/** Under a lock of its own: two that find the same stale one must not both remove it, the second one a fresh one. */
+/** A second lock guards this: if two processes found the same stale lock, the later one could remove a fresh lock. */
 function removeStale(lock: string): void {
   const guard = `${lock}.stale`;
   const holder = holderOf(lock);
@@ -55,7 +55,7 @@ function removeStale(lock: string): void {
   }
 }
 
-/** Whoever was killed in the moment of removing a stale lock must not keep everybody out for good. */
+/** A process that's killed while it removes a stale lock must not block all others forever. */
 function removeDead(guard: string): void {
   const holder = holderOf(guard);
   if (holder !== null && !isAlive(holder)) rmSync(guard, { force: true });

@@ -3,12 +3,12 @@ import { dirname } from 'node:path';
 import { makeFolder } from '../shared/host/make-folder.ts';
 import { errorCode } from '../shared/lib/guards.ts';
 
-/** Creates a folder, and the folders above it, for this user alone. */
+/** Creates a folder, and the missing folders above it, for this user alone. */
 export function makePrivateFolder(path: string): void {
   makeFolder(path);
 }
 
-/** Replaces a file in one step, mode 0600: a reader or a crash sees the old content or the new one. */
+/** Replaces a file in one step, mode 0600: readers see the old or the new content, even after a crash. */
 export function writePrivateFile(path: string, content: string | Uint8Array): void {
   makePrivateFolder(dirname(path));
   const temporary = `${path}.${process.pid}.tmp`;
@@ -23,7 +23,7 @@ export function writePrivateFile(path: string, content: string | Uint8Array): vo
   syncFolder(dirname(path));
 }
 
-/** The text of a file, or null when there is none. */
+/** The text of a file, or null if there's no file. */
 export function readIfThere(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
@@ -33,7 +33,7 @@ export function readIfThere(path: string): string | null {
   }
 }
 
-/** A name is durable only when its folder is. */
+/** A rename survives a crash only after its folder is synced. */
 function syncFolder(path: string): void {
   const folder = openSync(path, 'r');
   try {

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** How a request came in. */
+/** The listener that received a request. */
 export type Access = { readonly kind: 'socket' } | { readonly kind: 'tcp'; readonly port: number };
 
-/** Why a request is refused: the header to blame and a sentence for its sender. */
+/** Why the guard refuses a request: the header at fault, and a sentence for the sender. */
 export interface Refusal {
   readonly header: string;
   readonly reason: string;
@@ -15,19 +15,19 @@ interface GuardedRequest {
 }
 
 /**
- * Webhooks, uploads, links and the pages for people come through tunnels under a public name. No character here lets a
- * path normalise into another one, so the exemption cannot be carried to the API.
+ * Webhooks, uploads, links and pages for people arrive through tunnels, with a public host name. These patterns allow
+ * no character that lets a path normalise into another one, so nobody can extend the exemption to the API.
  */
 const SENT_TO = /^\/(?:[wu]\/[0-9A-Za-z]+|telegram\/updates)(?:\?|$)/;
 const LINK = /^\/[lfd]\/[\w/-]+(?:\?|$)/;
-/** Links to them are opened from mail programs on the web. They look themselves at who sends their forms. */
+/** People open these pages from web mail. The pages themselves check where their forms come from. */
 const PAGE = /^\/[ac]\/[0-9A-Za-z]+(?:\?|$)/;
-/** The web inbox: never under a foreign name. Its links are opened from mail programs, and its forms tell no origin. */
+/** The web inbox never answers to a foreign host name. People open its links from mail; its forms send no origin. */
 const INBOX = /^\/ui(?:\/[\w-]+)*(?:\/(?:style\.css|script\.js))?(?:\?|$)/;
 
 /**
- * Keeps web pages out of the local daemon. A page can make a browser on this machine send requests
- * to loopback, also under a name of its own (DNS rebinding): every sign of that is refused.
+ * Keeps web pages out of the local daemon. A page can make a browser on this machine send requests to loopback, even
+ * under the page's own host name (DNS rebinding): the guard refuses every sign of that.
  */
 export function refusal(request: GuardedRequest, access: Access): Refusal | null {
   const { headers, url } = request;
@@ -45,12 +45,12 @@ export function refusal(request: GuardedRequest, access: Access): Refusal | null
       `Call this daemon as 127.0.0.1:${access.port} or localhost:${access.port}.`,
     );
   }
-  // It looks itself at who sends its forms, and its cookie comes with no page of others.
+  // The inbox checks where its forms come from, and browsers don't send its cookie from other sites.
   if (INBOX.test(url)) return null;
   if (headers.origin !== undefined && !isOwn(headers.origin, hosts)) {
     return refused('Origin', "Web pages from other origins can't call this daemon.");
   }
-  // A link carries its own proof and may be clicked from any page.
+  // A link carries its own proof, so people may click it on any page.
   return link ? null : foreignPage(headers, hosts);
 }
 
@@ -69,7 +69,7 @@ function refused(header: string, reason: string): Refusal {
   return { header, reason };
 }
 
-/** Names by port, made once: every request asks. */
+/** Cached, because every request asks. */
 const hostsOfPort = new Map<number, ReadonlySet<string>>();
 
 function ownHosts(port: number): ReadonlySet<string> {
@@ -81,7 +81,7 @@ function ownHosts(port: number): ReadonlySet<string> {
   return hosts;
 }
 
-/** True for an http address of this listener. `null`, the origin of a sandboxed page, is none. */
+/** True for an http address of this listener. `null`, the origin of a sandboxed page, isn't one. */
 function isOwn(address: string, hosts: ReadonlySet<string>): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, host } = new URL(address);

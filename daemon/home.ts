@@ -2,23 +2,23 @@ import { lstatSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 
-/** Where the CLI and the daemon keep things: one folder under SVC_HOME, or the XDG folders. */
+/** Where the CLI and the daemon keep their files: one folder in SVC_HOME, or the XDG folders. */
 export interface Home {
   /** `credentials.json`, mode 0600: the stored key of each profile and its gateway. */
   readonly credentialsFile: string;
-  /** What a running daemon says of itself. */
+  /** The running daemon's record of itself. */
   readonly daemonFile: string;
-  /** What was chosen at a start and holds at later ones. Beside the data, whose addresses have the port in them. */
+  /** Choices that outlive a start. They stay with the data, because its addresses contain the port. */
   readonly settingsFile: string;
-  /** Inside the data folder, so that it guards the data however the other folders are set. */
+  /** In the data folder, so that it guards the data wherever the other folders are. */
   readonly lockFile: string;
   readonly logFile: string;
   readonly socketPath: string;
   /** Databases and blobs of local mode. */
   readonly dataFolder: string;
-  /** The newest ledger head this machine has seen, by project. */
+  /** The newest ledger head this machine knows, by project. */
   readonly ledgerHeadsFile: string;
-  /** Sign-ins begun on this machine that wait to be confirmed. */
+  /** Sign-ins that began on this machine and wait for a person to confirm them. */
   readonly loginsFolder: string;
 }
 
@@ -28,12 +28,12 @@ interface Folders {
   readonly data: string;
 }
 
-/** Linux takes 107 bytes in a socket address, macOS 103. */
+/** Linux allows 107 bytes in a socket address, macOS 103. */
 const SOCKET_PATH_MAX_BYTES = 100;
 
 /**
- * The places of this user, from the environment alone; nothing is created. Throws when the folder
- * of a short socket path belongs to somebody else.
+ * This user's paths, from the environment alone; creates nothing. Throws if the folder of a shortened socket path
+ * belongs to somebody else.
  */
 export function resolveHome(env: NodeJS.ProcessEnv): Home {
   const { config, state, data } = folders(env);
@@ -50,8 +50,8 @@ export function resolveHome(env: NodeJS.ProcessEnv): Home {
   };
 }
 
-// The same on every system, as other command line tools do it. The package env-paths reads
-// `process.env` when it is imported, so it can neither be told an environment nor be tested.
+// Every system gets the same folders, like other command line tools. The env-paths package reads `process.env` at
+// import, so a test can't pass it an environment.
 function folders(env: NodeJS.ProcessEnv): Folders {
   if (env['SVC_HOME']) {
     const home = resolve(env['SVC_HOME']);
@@ -65,7 +65,7 @@ function folders(env: NodeJS.ProcessEnv): Folders {
   };
 }
 
-/** The XDG specification says to ignore paths that are not absolute. */
+/** The XDG specification says to ignore relative paths. */
 function xdg(path: string | undefined): string | null {
   return path && isAbsolute(path) ? path : null;
 }
@@ -73,7 +73,7 @@ function xdg(path: string | undefined): string | null {
 function socketPath(state: string): string {
   const path = join(state, 'svc.sock');
   if (Buffer.byteLength(path) <= SOCKET_PATH_MAX_BYTES) return path;
-  // Loaded here, as it costs a command 5 ms and short paths need none.
+  // Loaded only here: it costs a command 5 ms, and short paths don't need it.
   const { createHash } = process.getBuiltinModule('node:crypto');
   const hash = createHash('sha256').update(state).digest('hex').slice(0, 16);
   // Not TMPDIR: it differs between shells, and both sides must find the same socket.
@@ -82,7 +82,7 @@ function socketPath(state: string): string {
   return join(folder, 'svc.sock');
 }
 
-/** Everyone may create names in the temp folder: a key is sent only into a folder that is ours. */
+/** Everyone can create files in /tmp: we send a key only to a socket in a folder of our own. */
 function refuseForeign(folder: string): void {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   if (!stat) return;

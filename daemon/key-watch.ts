@@ -3,12 +3,12 @@ import { basename, dirname } from 'node:path';
 import type { Logger } from 'pino';
 import { profileOf, readCredentials, type Profile } from './credentials.ts';
 
-/** A file is replaced in one step, but the system may tell of it more than once. */
+/** One replacement of a file can cause several notifications. */
 const SETTLE_MS = 100;
 
 /**
- * Calls back when another key is stored for the same project of the same gateway, as after its rotation. Answers how to
- * stop it.
+ * Calls `onKey` when a command stores another key for the same project of the same gateway, for example after a
+ * rotation. Returns a function that stops the watch.
  */
 export function watchKey(
   watched: {
@@ -33,14 +33,14 @@ export function watchKey(
     known = stored.api_key;
     onKey(known);
   };
-  // The folder, since the file is replaced and not written.
+  // Watch the folder: each change replaces the file.
   const watcher = watch(dirname(file), { persistent: false }, (_event, name) => {
     if (name === null || name === basename(file)) lookSoon();
   });
   watcher.on('error', (error) => {
     log.warn({ err: error }, "can't watch the stored key: restart the daemon after rotating it");
   });
-  // It may have been replaced between when it was read and now.
+  // The key may have changed between the first read and now.
   lookSoon();
   return () => {
     watcher.close();
@@ -48,7 +48,7 @@ export function watchKey(
   };
 }
 
-/** Undefined as well while the file cannot be read: whoever needs it next is told so. */
+/** Also undefined while the file is unreadable: the next command that needs it reports the fault. */
 function storedProfile(file: string, name: string): Profile | undefined {
   try {
     return profileOf(readCredentials(file), name);

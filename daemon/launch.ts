@@ -13,47 +13,47 @@ import { lockHolder } from '../shared/host/processes.ts';
 import type { DaemonStatus } from './record.ts';
 import { isObject, parseObject } from '../shared/lib/guards.ts';
 
-/** The daemon's exit code when another one holds the data. */
+/** The daemon's exit code when another daemon has the data. */
 export const EXIT_HELD = 75;
 
 /**
- * A bounded young generation keeps an idle daemon small; at 2 MB it spent a quarter of its time collecting under load. It
- * may collect by itself once, after the start.
+ * A bounded young generation keeps an idle daemon small; at 2 MB, a daemon under load spent a quarter of its time on
+ * garbage collection. `--expose-gc` lets it collect once after the start.
  */
 const NODE_FLAGS = ['--max-semi-space-size=8', '--expose-gc'];
 const READY_WITHIN_MS = 15_000;
 const END_WITHIN_MS = 8000;
 const POLL_MS = 20;
-/** How the daemon begins to say why it does not start. */
+/** The start of the line in which the daemon says why it doesn't start. */
 const REFUSAL = 'svc: ';
 
 export interface LaunchOptions {
   readonly home: Home;
   readonly env: NodeJS.ProcessEnv;
-  /** Null keeps the port of a daemon that is replaced, or takes the one that was chosen last. */
+  /** Null keeps the port of the daemon it replaces, or else the port of the last start. */
   readonly port: number | null;
-  /** Made the owner's address, also where a daemon runs already. */
+  /** The owner's new address; a daemon that already runs takes it too. */
   readonly owner?: string | undefined;
-  /** The stored profile whose project the daemon is for; the current one unless said. */
+  /** The stored profile of the project to serve (default: the current profile). */
   readonly profile?: string | undefined;
   /** Keep a daemon that runs for another project. */
   readonly keepOther?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** How the daemon came to run. */
+/** The running daemon, and how it got there. */
 export interface Launched {
   readonly status: DaemonStatus;
   readonly how: 'running' | 'started' | 'restarted';
-  /** What ran before, where it was replaced. */
+  /** The daemon it replaced; null if it replaced nothing. */
   readonly previous: Pick<DaemonStatus, 'version' | 'project'> | null;
 }
 
-/** The daemon did not come up. */
+/** The daemon didn't start. */
 export class LaunchFailed extends Error {
-  /** What it wrote on the way, without the reason. */
+  /** The lines it logged, without the reason. */
   readonly log: readonly string[];
-  /** Everything that keeps it from starting, where it told more than the reason. */
+  /** Everything that prevents the start, if the daemon listed more than the reason. */
   readonly problems: readonly string[];
 
   constructor(message: string, log: readonly string[] = [], problems: readonly string[] = []) {
@@ -64,7 +64,7 @@ export class LaunchFailed extends Error {
   }
 }
 
-/** The running daemon of this release and project: started if none runs, replaced if it is another one. */
+/** Returns a running daemon of this release and project; starts it, or replaces a daemon of another one. */
 export async function launchDaemon(options: LaunchOptions): Promise<Launched> {
   const { home } = options;
   const wanted = wantedProfile(options);
@@ -92,7 +92,7 @@ function isFor(status: DaemonStatus, wanted: GatewayProfile | null): boolean {
   return status.gateway === wanted.gateway && status.project === wanted.project;
 }
 
-/** A daemon that runs takes the owner at once, also one that somebody else started in this moment. */
+/** Tells the running daemon its owner: another process may have started that daemon without one. */
 async function withOwner(
   { home, owner }: LaunchOptions,
   status: DaemonStatus,
@@ -112,7 +112,7 @@ export function daemonCommand(...options: string[]): { program: string; args: st
   return { program: process.execPath, args: [...flags, script, ...options] };
 }
 
-/** The script of one of our processes: beside the bundle, or from source in development. */
+/** The script of one of our processes: next to the bundle, or the source in development. */
 export function processScript(name: 'daemon' | 'gateway' | 'gateway/admin'): {
   readonly script: string;
   readonly fromSource: boolean;
@@ -125,7 +125,7 @@ export function processScript(name: 'daemon' | 'gateway' | 'gateway/admin'): {
   return { script, fromSource };
 }
 
-/** Port, owner and profile as the daemon is told. */
+/** Port, owner and profile as arguments of the daemon. */
 export function daemonOptions({
   port,
   owner,
@@ -138,7 +138,7 @@ export function daemonOptions({
   ];
 }
 
-/** The environment of a daemon that outlives the shell: paths made absolute, no key of a caller. */
+/** The environment of a daemon that outlives its shell: an absolute SVC_HOME, and no caller's key. */
 export function daemonEnvironment(
   env: NodeJS.ProcessEnv,
   caFile: string | null = null,
@@ -166,7 +166,7 @@ async function start(options: LaunchOptions): Promise<DaemonStatus> {
     try {
       return await whenReady(options, child);
     } catch (error) {
-      // Held by one that is just ending: its lock is free a moment later.
+      // A daemon that was just shutting down had the lock, and has released it since.
       if (child.exitCode === EXIT_HELD && lockHolder(home.lockFile) === null) continue;
       if (!(error instanceof LaunchFailed)) throw error;
       throw explained(error, linesFrom(home.logFile, logStart));
@@ -178,7 +178,7 @@ function spawnDaemon(options: LaunchOptions): Child {
   const { home } = options;
   const { program, args } = daemonCommand(...daemonOptions(options));
   const log = openLog(home.logFile);
-  // The folder `/` so that no folder is kept from being unmounted or removed.
+  // In `/`, the daemon doesn't stop anybody from unmounting or removing the current folder.
   const child = spawn(program, args, {
     detached: true,
     stdio: ['ignore', log, log],
@@ -198,12 +198,12 @@ function spawnDaemon(options: LaunchOptions): Child {
   return result;
 }
 
-/** Undefined while it runs; null when a signal ended it or it could not be started. */
+/** `exitCode` is undefined while the process runs, and null if a signal ended it or it couldn't start. */
 interface Child {
   exitCode: number | null | undefined;
 }
 
-/** Another daemon may win the race to start; whichever answers is the one. */
+/** Another daemon may win the race to start: this accepts either one. */
 export async function whenReady(
   options: LaunchOptions,
   child: Child | null,
@@ -234,7 +234,7 @@ function linesFrom(path: string, offset: number): string[] {
   return bytes.toString('utf8').split('\n').filter(Boolean);
 }
 
-/** With what the daemon itself gave as the reason: a plain `svc: …` and indented lines, or the last failure it logged. */
+/** Takes the reason from the log: a plain `svc: …` with indented lines, or else the last failure. */
 function explained(failure: LaunchFailed, log: readonly string[]): LaunchFailed {
   const at = log.findLastIndex((text) => text.startsWith(REFUSAL));
   if (at === -1) return new LaunchFailed(failureIn(log) ?? failure.message, log);

@@ -1,14 +1,14 @@
 import { isObject, parseObject } from '../shared/lib/guards.ts';
 import { readIfThere, writePrivateFile } from './files.ts';
 
-/** The end of a ledger as it once was. */
+/** The last entry of a ledger at some time. */
 export interface LedgerHead {
   readonly seq: number;
   readonly hash: string;
   readonly at: string;
 }
 
-/** True for a head as the interface answers it and files keep it. */
+/** True for a head in the form of the API and of our files. */
 export function isHead(value: unknown): value is LedgerHead {
   return (
     isObject(value) &&
@@ -18,13 +18,13 @@ export function isHead(value: unknown): value is LedgerHead {
   );
 }
 
-/** What is remembered, by project; null when the file is damaged. */
+/** The remembered heads by project; null if the file is damaged. */
 export function readHeads(file: string): Record<string, unknown> | null {
   const text = readIfThere(file);
   return text === null ? {} : parseObject(text);
 }
 
-/** Remembers a head; an older one never replaces a newer one. A damaged file stays as it is, for whoever looks into it. */
+/** Remembers a head, unless it knows a newer one. Leaves a damaged file alone, as evidence. */
 export function rememberHead(file: string, project: string, head: LedgerHead): void {
   const heads = readHeads(file);
   const before = heads?.[project];
@@ -32,7 +32,7 @@ export function rememberHead(file: string, project: string, head: LedgerHead): v
   writeHeads(file, heads, project, head);
 }
 
-/** Remembers a head in the place of any other; null forgets. A damaged file stays as it is. */
+/** Replaces the remembered head, even a newer one; null forgets it. Leaves a damaged file alone. */
 export function replaceHead(file: string, project: string, head: LedgerHead | null): void {
   const heads = readHeads(file);
   if (heads) writeHeads(file, heads, project, head);
@@ -44,7 +44,7 @@ function writeHeads(
   project: string,
   head: LedgerHead | null,
 ): void {
-  // JSON leaves out what is undefined.
+  // JSON drops an undefined value, so this removes the project's head.
   const kept = head ? { seq: head.seq, hash: head.hash, at: head.at } : undefined;
   writePrivateFile(file, `${JSON.stringify({ ...heads, [project]: kept }, null, 2)}\n`);
 }

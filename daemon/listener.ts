@@ -9,24 +9,24 @@ import { refusal, type Access } from './guard.ts';
 
 type Fetch = Parameters<typeof getRequestListener>[0];
 
-/** What stands behind the listeners. */
+/** Answers the requests of the listeners. */
 export interface Backend {
-  /** Null while the stores are still being opened. */
+  /** Null until the stores are open. */
   fetch: Fetch | null;
-  /** The daemon's own routes. They exist on the socket only; true when the request was one of them. */
+  /** Serves the daemon's own routes, on the socket only; true if it took the request. */
   readonly control: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
 /** One HTTP server of the daemon. */
 export type Listener = HttpServer;
 
-/** Where the daemon listens, both guarded: its socket and loopback. */
+/** The daemon's two listeners, its socket and loopback. The guard checks both. */
 export const Listener = {
   onSocket(path: string, backend: Backend): Promise<HttpServer> {
     return HttpServer.listen({ path }, () => handler(backend, { kind: 'socket' }));
   },
 
-  /** Port 0 takes a free one. */
+  /** Port 0 takes a free port. */
   onLoopback(port: number, backend: Backend, limits?: ReceiveLimits): Promise<HttpServer> {
     return HttpServer.listen(
       { host: '127.0.0.1', port },
@@ -48,7 +48,7 @@ function handler(backend: Backend, access: Access): Handler {
   };
 }
 
-/** The table has no code for a foreign web page: the request is invalid, and 403 says that no repair by it helps. */
+/** Our error table has no code for foreign web pages: VALIDATION_FAILED, with 403 to say that no change helps. */
 function answerRefusal(response: ServerResponse, header: string, reason: string): void {
   const error = new ServiceError('VALIDATION_FAILED', {
     hint: reason,

@@ -16,27 +16,27 @@ export interface LocalOptions {
   /** The owner's email address; null leaves the owner as it is. */
   readonly owner: string | null;
   readonly urls: ServerInfo['urls'];
-  /** Calls a minute and key; 0 is no limit. */
+  /** Calls per minute for each key; 0 means no limit. */
   readonly ratePerMinute: number;
   readonly log: Logger;
   readonly onFatal: (error: unknown) => void;
-  /** Where transactions run: in a thread, unless a test wants them here. */
+  /** Runs transactions in a thread by default; a test can run them in this one. */
   readonly openWriters?: Parameters<typeof Gateway.open>[0]['openWriters'];
 }
 
-/** The authority inside the daemon, with the one project of this machine. */
+/** The gateway inside the daemon, with this machine's one project. */
 export interface Local {
   readonly project: ProjectInfo;
   readonly fetch: NonNullable<Backend['fetch']>;
   /** Makes an email address the owner's. */
   setOwner(address: string): Promise<void>;
-  /** Who is asked, and how they are reached. */
+  /** Who gets questions, and through which channels. */
   messaging(): Promise<MessagingStatus>;
   endWaits(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Reads the settings of local mode. Throws a `StartRefused` that lists everything that is wrong. */
+/** Reads the settings of local mode. Throws a `StartRefused` that lists every invalid setting. */
 export function readLocalSettings(env: NodeJS.ProcessEnv): Settings {
   const problems: string[] = [];
   const settings = readSettings(env, (problem) => problems.push(problem));
@@ -44,7 +44,7 @@ export function readLocalSettings(env: NodeJS.ProcessEnv): Settings {
   throw new StartRefused('Some settings are invalid.', 'settings', problems);
 }
 
-/** Opens the stores of local mode, and on the first start makes the project and its key. */
+/** Opens the stores of local mode. The first start creates the project and its key. */
 export async function openLocal(options: LocalOptions): Promise<Local> {
   const { home, settings, urls, ratePerMinute, log, onFatal, openWriters } = options;
   const { dataFolder } = home;
@@ -72,7 +72,7 @@ export async function openLocal(options: LocalOptions): Promise<Local> {
   };
 }
 
-/** Opens the project for the first time: what is wrong with its database shows here. */
+/** This opens the project's database, so a damaged one fails here. */
 async function ownedProject(
   gateway: Gateway,
   { home, owner, log }: LocalOptions,
@@ -90,7 +90,7 @@ async function channelsOf(gateway: Gateway, { id }: ProjectInfo) {
   return project ? project.store.read((store) => store.channels.list()) : [];
 }
 
-/** One that was made by a release without people has none. */
+/** A project from an early release has no owner. */
 async function hasOwner(gateway: Gateway, project: ProjectInfo): Promise<boolean> {
   return (await channelsOf(gateway, project)).some(({ owner }) => owner === 1);
 }
@@ -105,7 +105,7 @@ async function messagingStatus(
   const owner = channels.find((channel) => channel.owner === 1)?.masked ?? null;
   return {
     mail: mail.kind,
-    // Nobody's address masks like this but those of this very machine.
+    // Only this machine's placeholder address masks to this.
     owner: owner === maskedAddress(NO_OWNER) ? null : owner,
     telegram: telegram !== null,
     telegram_trouble: gateway.telegram?.trouble ?? null,
@@ -115,8 +115,8 @@ async function messagingStatus(
 }
 
 /**
- * The project of the stored key. A start that was cut short left a project without a stored key, or
- * nothing: either is finished here, and a key that was made but not stored is never used.
+ * The project of the stored key. An interrupted first start leaves no project, or a project without a stored key: this
+ * completes both, and nobody ever uses a key that wasn't stored.
  */
 async function localProject(
   gateway: Gateway,

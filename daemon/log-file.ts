@@ -4,7 +4,7 @@ import { makePrivateFolder } from './files.ts';
 
 const ROTATE_AT_BYTES = 10 * 1024 * 1024;
 
-/** Moves a log that has grown large to `.1`, over the one before. Call it when no daemon writes. */
+/** Moves a large log to `.1`, and replaces the previous one. Call it while no daemon writes. */
 export function rotateLog(path: string, aboveBytes = ROTATE_AT_BYTES): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size > aboveBytes) renameSync(path, `${path}.1`);

@@ -10,7 +10,7 @@ const LEVELS: Readonly<Record<number, string>> = {
 };
 const OWN_FIELDS: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'msg', 'err']);
 
-/** A line of the log for people: time, level, message, fields; then the stack. Other text stays as it is. */
+/** A log line for people: time, level, message, fields, then the stack. Doesn't change other text. */
 export function readableLogLine(line: string): string {
   const entry = parseObject(line);
   if (!entry || typeof entry['time'] !== 'number') return line;
@@ -23,7 +23,7 @@ export function readableLogLine(line: string): string {
   return [head, ...stackOf(entry['err'])].join('\n');
 }
 
-/** `07:41:10.272`, in the zone of the reader. */
+/** `07:41:10.272`, in the reader's time zone. */
 function clockTime(ms: number): string {
   const time = new Date(ms);
   const [hours, minutes, seconds] = [time.getHours(), time.getMinutes(), time.getSeconds()].map(

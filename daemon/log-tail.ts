@@ -6,14 +6,14 @@ const CHUNK_BYTES = 64 * 1024;
 const LOOK_EVERY_MS = 250;
 const NEWLINE = 0x0a;
 
-/** The last lines of a file, read from its end; none when there is no file. */
+/** The last lines of a file, read from its end; empty if there's no file. */
 export async function lastLines(path: string, count: number): Promise<string[]> {
   const file = await openIfThere(path);
   if (!file) return [];
   try {
     let start = (await file.stat()).size;
     let bytes: Buffer = Buffer.alloc(0);
-    // One newline more than lines: the first may have begun before this chunk.
+    // Read one newline more than lines: the first line may begin before this chunk.
     while (start > 0 && newlines(bytes) <= count) {
       const from = Math.max(0, start - CHUNK_BYTES);
       bytes = Buffer.concat([await readAt(file, from, start - from), bytes]);
@@ -26,7 +26,7 @@ export async function lastLines(path: string, count: number): Promise<string[]> 
   }
 }
 
-/** Hands on each whole line that is appended from now on, also after the file was moved and made anew. */
+/** Passes on each complete line that a writer appends from now on, even after a rotation. */
 export async function followLines(
   path: string,
   onLine: (line: string) => void,
@@ -52,7 +52,7 @@ export async function followLines(
   }
 }
 
-/** One file being followed. It keeps the file, not the name: what is written after a move is still seen. */
+/** Follows one file by its handle, so it still sees lines written after a rename. */
 class Follower {
   readonly #file: FileHandle;
   readonly #inode: number;
@@ -74,7 +74,7 @@ class Follower {
 
   async drain(onLine: (line: string) => void): Promise<void> {
     const { size } = await this.#file.stat();
-    // Somebody emptied the file.
+    // Somebody truncated the file.
     if (size < this.#position) this.#position = 0;
     while (this.#position < size) {
       const chunk = await readAt(

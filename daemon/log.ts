@@ -7,17 +7,17 @@ interface LogOptions {
   readonly file: string;
   /** A pino level; an unknown word counts as `info`. */
   readonly level: string | undefined;
-  /** Also to standard error, for a daemon that runs in the foreground. */
+  /** Also write to standard error, for a daemon in the foreground. */
   readonly mirror: boolean;
 }
 
-/** The log of the daemon: JSON lines, appended at once, so that a crash loses none. */
+/** The daemon's log: JSON lines, written synchronously, so a crash loses no line. */
 export function createLog(options: LogOptions): Logger {
   rotateLog(options.file);
   const file = new LogOutput(openLog(options.file), { background: false });
   const level = options.level && options.level in pino.levels.values ? options.level : 'info';
   const stream = options.mirror ? mirrored(file) : file;
-  // Redaction works on the finished line: paths of fields would miss a key inside a message or stack.
+  // Redact the finished line: redaction by field would miss a key inside a message or stack.
   return pino({ level, base: { pid: process.pid }, hooks: { streamWrite: redact } }, stream);
 }
 

@@ -7,12 +7,12 @@ import { EXIT_HELD } from './launch.ts';
 import { isMailAddress } from '../shared/rules/mail-address.ts';
 import { StartRefused } from '../shared/host/start-refused.ts';
 
-/** Whatever hangs, the process is gone by then. */
+/** The process exits by then, even if something hangs. */
 const END_WITHIN_MS = 4800;
 
 /** Runs the daemon until a signal, a request on its socket or a failure ends it. */
 async function main(): Promise<void> {
-  // Everything it creates is for this user alone, also what a library creates.
+  // Only this user may read the daemon's files, including those that libraries create.
   process.umask(0o077);
   const { port, owner, profile, foreground, check } = parseOptions();
   const home = resolveHome(process.env);
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   };
   process.on('SIGTERM', () => end(0));
   process.on('SIGINT', () => end(0));
-  // The command in the foreground is gone, however it went.
+  // The foreground command has ended, for any reason.
   process.on('disconnect', () => end(0));
   daemon = await Daemon.start({
     home,
@@ -58,7 +58,7 @@ async function endDaemon(daemon: Daemon, exitCode: number): Promise<void> {
   process.exit(exitCode);
 }
 
-/** `--check`: one line of JSON with what is damaged, or null when a daemon is at work. */
+/** `--check`: prints one line of JSON with the damaged databases, or null if a daemon is running. */
 async function printCheck(home: Home): Promise<void> {
   process.stdout.write(`${JSON.stringify(await checkData(home))}\n`);
 }

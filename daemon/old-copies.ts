@@ -9,9 +9,9 @@ import { replicasPath } from './replica-paths.ts';
 import { isOutdated, ReplicaFolder } from './replica/replica-folder.ts';
 
 /**
- * Removes copies that no daemon may run for again: of projects this machine has no key of, and those that were not brought
- * up to date for a week before `now`, in milliseconds since 1970. To be called by the one daemon of this data, before it
- * opens a copy; one that cannot be removed is logged.
+ * Removes replicas that probably no daemon needs again: this machine has no key for the project, or no daemon has
+ * updated the replica in the week before `now` (milliseconds since 1970). The one daemon of this data calls it before
+ * it opens a replica. Logs a replica that it can't remove.
  */
 export function removeOldCopies(
   home: Pick<Home, 'credentialsFile' | 'dataFolder'>,
@@ -33,7 +33,7 @@ export function removeOldCopies(
   }
 }
 
-/** Null for a copy that may be of use, and where there is none. */
+/** Why to remove the replica; null if it may be useful or doesn't exist. */
 function uselessness(folder: ReplicaFolder, hasKey: boolean, now: number): string | null {
   if (!folder.hasTraces()) return null;
   if (!hasKey) return 'This machine has no key for its project.';
@@ -41,7 +41,7 @@ function uselessness(folder: ReplicaFolder, hasKey: boolean, now: number): strin
   return record && isOutdated(record, now) ? "It hasn't been updated for a week." : null;
 }
 
-/** The process of a daemon that was killed may outlive it, and has the lock for so long. */
+/** The sync process of a killed daemon may outlive it, and then still has the lock. */
 function eraseUnlessHeld(folder: ReplicaFolder): boolean {
   const lock = takeLock(folder.lockPath);
   if (!lock) return false;

@@ -1,14 +1,14 @@
-/** A mail of the outbox, decoded. */
+/** A decoded mail from the outbox. */
 export interface OutboxMail {
   readonly from: string;
   readonly to: string;
   readonly subject: string;
-  /** Milliseconds since 1970, or null where the mail does not say. */
+  /** Milliseconds since 1970, or null if the mail has no valid date. */
   readonly date: number | null;
-  /** The part in plain text. */
+  /** The plain text part. */
   readonly text: string;
   readonly attachments: readonly OutboxAttachment[];
-  /** The one link of a message of ours, or null. */
+  /** The only link in one of our own messages, or null. */
   readonly link: string | null;
 }
 
@@ -19,24 +19,24 @@ interface OutboxAttachment {
   readonly size_bytes: number;
 }
 
-/** Header values by their names in lower case; of a name that stands there twice the first. */
+/** Header values by lower-case name; the first value if a header repeats. */
 type Headers = ReadonlyMap<string, string>;
 
-/** A mail, or a part of one; texts hold a byte a character here. */
+/** A mail or one of its parts. Each character of a text is one byte. */
 interface Part {
   readonly headers: Headers;
   readonly body: string;
 }
 
 const DEPTH_MAX = 4;
-/** More than our mailer writes beside each other. */
+/** Our mailer never writes that many parts at one level. */
 const PARTS_MAX = 20;
 const YEAR_10000_MS = Date.UTC(10_000, 0, 1);
 
-// The command line loads no package, so what our own mailer writes is read here, and nothing more: UTF-8, and the encodings
-// and multiparts that it uses. Whatever else lies in the folder is read as well as it goes, and never an error.
+// The CLI loads no packages, so this parser reads just what our own mailer writes: UTF-8, and the encodings and
+// multiparts it uses. It reads other mail in the folder as well as it can, and never throws.
 
-/** Reads a mail, or the beginning of one. */
+/** Reads a mail, or just its beginning. */
 export function readMail(bytes: Buffer): OutboxMail {
   const { headers, body } = headersAndBody(bytes.toString('latin1'));
   const parts = partsOf({ headers, body }, 0);
@@ -58,7 +58,7 @@ function dateOf(text: string): number | null {
   return at >= 0 && at < YEAR_10000_MS ? at : null;
 }
 
-/** A line that is a link and nothing else. What agents write is quoted, so theirs never is. */
+/** A line with nothing but a link. We quote the text of agents, so their links never stand alone. */
 function onlyLink(text: string): string | null {
   const links = text.split('\n').filter((line) => /^https?:\/\/[!-~]+$/.test(line));
   return links.length === 1 ? (links[0] ?? null) : null;
@@ -76,14 +76,14 @@ function headersAndBody(text: string): Part {
   return { headers, body: gap ? text.slice(gap.index + gap[0].length) : '' };
 }
 
-/** What a mail consists of, in order: the parts that have no parts themselves. */
+/** The leaf parts of a mail, in order. */
 function partsOf(part: Part, depth: number): Part[] {
   const { headers, body } = part;
   const type = headers.get('content-type') ?? '';
   const boundary = /^multipart\/[^;]+;.*\bboundary="?([^";]+)"?/i.exec(type)?.[1];
   if (boundary === undefined) return /^multipart\//i.test(type) ? [] : [part];
   if (depth >= DEPTH_MAX) return [];
-  // Before the first boundary stands nothing, and behind the last one nothing that counts.
+  // Skip the text before the first boundary and after the last one.
   const [, ...pieces] = `\r\n${body}`.split(`\r\n--${boundary}`);
   const end = pieces.findIndex((piece) => piece.startsWith('--'));
   return pieces
@@ -99,7 +99,7 @@ function isAttached({ headers }: Part): boolean {
   return /^attachment\b/i.test(headers.get('content-disposition') ?? '');
 }
 
-/** Our mailer writes the name of a file beside its type as well, where it is not split as RFC 2231 wants it. */
+/** Reads the file name from Content-Type: there our mailer doesn't split it into RFC 2231 pieces. */
 function attachmentOf(part: Part): OutboxAttachment {
   const type = part.headers.get('content-type') ?? '';
   const [, quoted, bare] = /;\s*name=(?:"((?:[^"\\]|\\.)*)"|([^\s";]+))/i.exec(type) ?? [];
@@ -127,7 +127,7 @@ function decodedHeader(headers: Headers, name: string): string {
   return decodedWords(headers.get(name) ?? '');
 }
 
-/** Blanks between encoded words belong to neither; a character may be split between two. */
+/** Drops blanks between encoded words (RFC 2047 section 6.2), and decodes last: two words may share a character. */
 function decodedWords(value: string): string {
   const joined = value.replace(/(=\?utf-8\?[bq]\?[^?\s]*\?=)[ \t]+(?==\?utf-8\?)/gi, '$1');
   return utf8(

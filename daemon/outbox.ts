@@ -5,7 +5,7 @@ import { errorCode } from '../shared/lib/guards.ts';
 import type { Home } from './home.ts';
 import { readMail, type OutboxMail } from './outbox-mail.ts';
 
-/** A message to a person, or a mail of an agent, that was kept here instead of being sent. */
+/** A message to a person, or an agent's mail, that the daemon stored instead of sending it. */
 export interface OutboxMessage extends Omit<OutboxMail, 'date'> {
   readonly id: string;
   /** ISO 8601. */
@@ -13,28 +13,28 @@ export interface OutboxMessage extends Omit<OutboxMail, 'date'> {
   readonly file: string;
 }
 
-/** Ids of messages that ask or tell a person something. What agents send has others, and no link in it is ours. */
+/** Ids of our notifications to people. Mail from agents has other ids, and none of its links are ours. */
 const LETTER_ID = /^ntc_/;
 
-/** Whether it is a message of ours, and no mail that an agent sent. */
+/** True for our own notification, false for an agent's mail. */
 export function isNotification({ id }: Pick<OutboxMessage, 'id'>): boolean {
   return LETTER_ID.test(id);
 }
 
-/** What a list shows of it. */
+/** The fields a list shows. */
 export type OutboxEntry = Pick<OutboxMessage, 'id' | 'sentAt' | 'to' | 'subject'>;
 
 const FILE = /^([A-Za-z0-9_-]{1,128})\.eml$/;
-/** Enough for the headers that we write. */
+/** Enough for the headers our mailer writes. */
 const HEAD_BYTES = 8192;
 const WHOLE_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Where the daemon keeps messages to people while it has no mail server. */
+/** Where the daemon stores messages to people while it has no mail server. */
 export function outboxFolder({ dataFolder }: Pick<Home, 'dataFolder'>): string {
   return join(dataFolder, 'outbox');
 }
 
-/** The messages of the outbox, newest first; none where there is no outbox. */
+/** The messages in the outbox, newest first; empty if there's no outbox. */
 export function outboxEntries(folder: string): OutboxEntry[] {
   return namesIn(folder)
     .flatMap((name) => {
@@ -56,14 +56,14 @@ interface Found {
   readonly writtenMs: number;
 }
 
-/** Dates of mail are whole seconds: within one, what was written later is newer. */
+/** Mail dates have whole seconds, so within a second the file times decide. */
 function newestFirst(a: Found, b: Found): number {
   const [earlier, later] = [a.message.sentAt, b.message.sentAt];
   if (earlier !== later) return earlier < later ? 1 : -1;
   return b.writtenMs - a.writtenMs || (a.message.id < b.message.id ? 1 : -1);
 }
 
-/** Null for a file that is gone by now, or is none. */
+/** Null if the file is gone, or isn't a regular file. */
 function read(folder: string, id: string, maxBytes: number): Found | null {
   const file = join(folder, `${id}.eml`);
   let handle: number;

@@ -2,10 +2,10 @@ import { StartRefused } from '../shared/host/start-refused.ts';
 import { isObject, parseObject } from '../shared/lib/guards.ts';
 import { readIfThere, writePrivateFile } from './files.ts';
 
-/** Where the daemon listens until another port is chosen. */
+/** The port until a user chooses another one. */
 export const DEFAULT_PORT = 4780;
 
-/** The port chosen at an earlier start, or null. `StartRefused` where the file is no settings file: no other port is taken unasked. */
+/** The port of an earlier start, or null. Throws `StartRefused` for an invalid file, rather than switch the port. */
 export function rememberedPort(settingsFile: string): number | null {
   const text = readIfThere(settingsFile);
   if (text === null) return null;
@@ -18,7 +18,7 @@ export function rememberedPort(settingsFile: string): number | null {
   );
 }
 
-/** Later starts take this port: addresses of sources and links have it in them. */
+/** Later starts reuse this port, because the addresses of sources and links contain it. */
 export function rememberPort(settingsFile: string, port: number): void {
   writePrivateFile(settingsFile, `${JSON.stringify({ port }, null, 2)}\n`);
 }

@@ -4,17 +4,17 @@ import type { Home } from './home.ts';
 import { isAlive, lockHolder } from '../shared/host/processes.ts';
 import { parseStatus, readRecord, type DaemonStatus } from './record.ts';
 
-/** The routes of the daemon itself. They exist on its socket only. */
+/** The daemon's own routes. Only its socket serves them. */
 export const STATUS_PATH = '/_daemon/status';
 export const STOP_PATH = '/_daemon/stop';
-/** With `?address=`. */
+/** Takes `?address=`. */
 export const OWNER_PATH = '/_daemon/owner';
-/** The ledger at hand is the one that later ones are compared with. */
+/** Accepts the present ledger as the base for later comparisons. */
 export const ACCEPT_LEDGER_PATH = '/_daemon/accept-ledger';
 
 const ASK_MS = 2000;
 
-/** What the daemon on this socket says of itself, or null when nobody answers. */
+/** The status of the daemon on this socket, or null if nobody answers. */
 export async function askStatus(
   socketPath: string,
   timeoutMs = ASK_MS,
@@ -23,32 +23,32 @@ export async function askStatus(
   return answer === null ? null : parseStatus(answer);
 }
 
-/** Asks the daemon to end. False when nobody answers. */
+/** Asks the daemon to stop. False if nobody answers. */
 export async function askStop(socketPath: string): Promise<boolean> {
   return (await ask(socketPath, 'POST', STOP_PATH, ASK_MS)) !== null;
 }
 
-/** Makes an address the owner's in a running daemon. False when nobody answers, or the daemon refuses. */
+/** Sets the owner's address in a running daemon. False if nobody answers or the daemon refuses. */
 export async function askOwner(socketPath: string, address: string): Promise<boolean> {
   const path = `${OWNER_PATH}?address=${encodeURIComponent(address)}`;
   return (await ask(socketPath, 'POST', path, ASK_MS)) !== null;
 }
 
-/** Has a running daemon accept the ledger at hand. False when nobody answers, or the daemon has no copy. */
+/** Makes a running daemon accept the present ledger. False if nobody answers or the daemon has no replica. */
 export async function askAcceptLedger(socketPath: string): Promise<boolean> {
   return (await ask(socketPath, 'POST', ACCEPT_LEDGER_PATH, ASK_MS)) !== null;
 }
 
 /**
- * The pid of the daemon of this home, proven by its answer or by the lock it holds; null when none
- * runs or it cannot be proven. A pid that only stands in `daemon.json` proves nothing.
+ * The pid of this home's daemon, proven by its answer or by its lock; null if no daemon runs or there's no proof. A pid
+ * in `daemon.json` alone proves nothing.
  */
 export async function provenPid(home: Home): Promise<number | null> {
   const status = await askStatus(home.socketPath);
   return status?.pid ?? lockHolder(home.lockFile);
 }
 
-/** Waits until a process has ended; false when it still runs after that time. */
+/** Waits for a process to end; false if it still runs after `withinMs`. */
 export async function waitForEnd(pid: number, withinMs: number): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   while (isAlive(pid)) {
@@ -58,7 +58,7 @@ export async function waitForEnd(pid: number, withinMs: number): Promise<boolean
   return true;
 }
 
-/** One sentence on who holds the lock of this home, for the daemon that was refused. */
+/** Names the process that has this home's lock, for the error of the second daemon. */
 export async function describeHolder(home: Home): Promise<string> {
   const status = await askStatus(home.socketPath);
   if (status) return `pid ${status.pid} at ${status.base_url}`;
@@ -88,7 +88,7 @@ function ask(
         });
       },
     );
-    // Whatever goes wrong here means one thing to the caller: nobody answers.
+    // To the caller, every error means the same: nobody answers.
     call.on('error', () => resolve(null));
     call.on('timeout', () => call.destroy());
     call.end();

@@ -2,66 +2,66 @@ import { readIfThere, writePrivateFile } from './files.ts';
 import type { ReplicaStatus } from './replica/status.ts';
 import { isObject, parseObject } from '../shared/lib/guards.ts';
 
-/** What a daemon writes of itself into `daemon.json`, and answers on its socket. */
+/** The daemon's description of itself, in `daemon.json` and on its socket. */
 export interface DaemonRecord {
   readonly pid: number;
   readonly started_at: string;
-  /** Random for each start: tells this daemon from an earlier one with the same pid. */
+  /** Random for each start, to distinguish this daemon from an earlier one with the same pid. */
   readonly instance: string;
   readonly version: string;
   readonly base_url: string;
   readonly mcp_url: string;
   readonly hooks_url: string;
   readonly socket: string;
-  /** Null until the first start has made one. */
+  /** Null until the first start has created the project. */
   readonly project: string | null;
-  /** `local` has the project on this machine alone; `replica` has a copy of a gateway's. */
+  /** `local`: the project exists on this machine only. `replica`: the daemon has a replica of a gateway's project. */
   readonly mode: 'local' | 'replica';
   /** Base address of the gateway; null in local mode. */
   readonly gateway: string | null;
   readonly state: 'starting' | 'ready';
 }
 
-/** Who is asked for decisions, and how they are reached. */
+/** Who gets requests for decisions, and through which channels. */
 export interface MessagingStatus {
-  /** Where mail goes: `outbox` is a folder of this machine. */
+  /** Where mail goes: `outbox` is a folder on this machine. */
   readonly mail: 'outbox' | 'smtp';
-  /** The owner's address, masked; null while nobody has named one. */
+  /** The owner's masked address; null until a user sets it. */
   readonly owner: string | null;
-  /** Whether there is a bot. */
+  /** True if the settings have a bot. */
   readonly telegram: boolean;
-  /** Why the bot doesn't work just now; null while it does, and without one. */
+  /** Why the bot doesn't work now; null if it works or there's no bot. */
   readonly telegram_trouble: string | null;
-  /** Active channels by email, the owner's among them, and by Telegram. */
+  /** The number of active email channels, including the owner's, and of active Telegram channels. */
   readonly active_email: number;
   readonly active_telegram: number;
 }
 
-/** The copy of a gateway's project, and what reads come from. */
+/** The replica of a gateway's project, and what answers reads. */
 export interface ReplicaReport {
   readonly state: ReplicaStatus['state'];
-  /** Where reads are answered now: `local` is the copy, `stale` the copy while the gateway cannot be reached. */
+  /** What answers reads now: `local` is the replica, `stale` is the replica while the gateway is unreachable. */
   readonly reads: 'local' | 'stale' | 'gateway';
-  /** The number of the newest commit in the copy; null while there is none that may be read. */
+  /** The number of the newest commit in the replica; null while no replica is readable. */
   readonly position: number | null;
-  /** Commits of the gateway that are known and not in the copy. */
+  /** The number of known gateway commits that the replica lacks. */
   readonly behind: number;
-  /** Since the copy was known to have everything, in milliseconds; null when it never was. */
+  /** Milliseconds since the replica was last known to be complete; null if it never was. */
   readonly age_ms: number | null;
-  /** ISO 8601; null unless the gateway cannot be reached. */
+  /** ISO 8601; null while the gateway is reachable. */
   readonly offline_since: string | null;
-  /** Bytes, while the database file is being copied. */
+  /** Bytes, during the download of the database file; otherwise null. */
   readonly copied: { readonly done: number; readonly total: number } | null;
-  /** What is in the way and the next step; null while all is well. */
+  /** The problem and the next step; null if there's no problem. */
   readonly detail: string | null;
-  /** The error code of a gateway that refused the key. */
+  /** The error code of a gateway that refuses the key. */
   readonly code: string | null;
   readonly witness: ReplicaStatus['witness'];
 }
 
-/** What `GET /_daemon/status` answers on the socket. */
+/** The answer of `GET /_daemon/status` on the socket. */
 export interface DaemonStatus extends DaemonRecord {
-  /** Null while the stores are being opened, and with a gateway, which asks people itself. */
+  /** Null until the stores are open, and in team mode, where the gateway talks to people. */
   readonly people: MessagingStatus | null;
   /** Null in local mode. */
   readonly replica: ReplicaReport | null;
@@ -74,20 +74,20 @@ export function writeRecord(path: string, record: DaemonRecord): void {
   writePrivateFile(path, `${JSON.stringify(record, null, 2)}\n`);
 }
 
-/** What `daemon.json` says, which may be out of date; null when it is absent or unreadable. */
+/** The record in `daemon.json`, which may be out of date; null if it's missing or unreadable. */
 export function readRecord(path: string): DaemonRecord | null {
   const text = readIfThere(path);
   const value: unknown = text === null ? null : parseObject(text);
   return isRecord(value) ? value : null;
 }
 
-/** A status from the text of an answer; null for anything else. */
+/** The status in an answer's text; null for any other text. */
 export function parseStatus(text: string): DaemonStatus | null {
   const value: unknown = parseObject(text);
   return isStatus(value) ? value : null;
 }
 
-/** Our own writing, so a look at two fields is enough to tell it from another program's. */
+/** We write this ourselves, so two fields are enough to distinguish it from another program's file. */
 function isRecord(value: unknown): value is DaemonRecord {
   return (
     isObject(value) && typeof value['pid'] === 'number' && typeof value['instance'] === 'string'

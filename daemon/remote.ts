@@ -23,22 +23,22 @@ interface RemoteOptions {
   readonly log: Logger;
 }
 
-/** The project of a gateway inside the daemon: a copy to read from, and the gateway behind it. */
+/** A gateway's project inside the daemon: a replica for reads, and the gateway behind it. */
 export interface Remote {
   readonly fetch: NonNullable<Backend['fetch']>;
-  /** Where senders deliver to, without a slash at the end: as the gateway says, once it has said so. */
+  /** Where senders deliver, without a slash at the end. The gateway's own value, as soon as we know it. */
   readonly hooksUrl: string;
   replica(): ReplicaReport;
-  /** Has the copy take its ledger for the one to compare with. False while there is no copy. */
+  /** Makes the replica accept its present ledger as the base for comparisons. False while there's no replica. */
   acceptLedger(): Promise<boolean>;
   endWaits(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** How long the start waits for the first word of the gateway: nothing depends on it but what is told of addresses. */
+/** How long the start waits for the gateway's first answer. Only the addresses that the daemon prints depend on it. */
 const FIRST_WORD_MS = 1_500;
 
-/** Answers when this resolves: from the gateway as long as there is no copy, which is made in the background. */
+/** Resolves once the daemon can answer. The gateway answers until the replica, made in the background, is ready. */
 export async function openRemote(options: RemoteOptions): Promise<Remote> {
   const { profile, log } = options;
   const gateway = new URL(profile.gateway);
@@ -72,13 +72,13 @@ export async function openRemote(options: RemoteOptions): Promise<Remote> {
   };
 }
 
-/** The copy, and the one in its place when another key is stored. */
+/** The present replica; replaces it when a command stores another key. */
 class CurrentCopy {
   readonly #options: RemoteOptions;
   readonly #gateway: URL;
   readonly #stopWatching: () => void;
   #replica: Replica | null;
-  /** What goes on with copies, one thing after the other. */
+  /** Replaces replicas one at a time. */
   #work: Promise<void> = Promise.resolve();
 
   constructor(options: RemoteOptions, gateway: URL) {
@@ -90,7 +90,7 @@ class CurrentCopy {
     this.#stopWatching = watchKey(watched, (apiKey) => this.#goOnWith(apiKey));
   }
 
-  /** Null while one takes the place of another. */
+  /** Null while one replica replaces another. */
   get replica(): Replica | null {
     return this.#replica;
   }
@@ -99,7 +99,7 @@ class CurrentCopy {
     return this.#replica?.info?.server.urls.hooks ?? this.#gateway.href.replace(/\/+$/, '');
   }
 
-  /** Resolves when the gateway has told of itself, is known not to, or after this time. */
+  /** Resolves when the gateway has described itself or failed to, at the latest after `withinMs`. */
   firstWord(withinMs: number): Promise<void> {
     const replica = this.#replica;
     return new Promise((resolve) => {
@@ -195,7 +195,7 @@ function reportOf(replica: Replica): ReplicaReport {
   };
 }
 
-/** The web inbox is at the gateway. */
+/** The gateway serves the web inbox. */
 function toGateway(c: Context<HttpEnv>, gateway: URL): Response {
   const { pathname, search } = new URL(c.req.url);
   const base = gateway.href.replace(/\/+$/, '');
@@ -205,7 +205,7 @@ function toGateway(c: Context<HttpEnv>, gateway: URL): Response {
   });
 }
 
-/** Addresses that the gateway gives out, and that some ask this daemon for. */
+/** Paths that only the gateway serves, but that callers sometimes try here. */
 const AT_THE_GATEWAY =
   /^\/(?:[wludfac]\/|telegram\/|v1\/(?:auth|replica|ui)(?:\/|$)|v1\/projects(?:\/|$))/;
 

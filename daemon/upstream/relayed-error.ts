@@ -1,7 +1,7 @@
 import { ServiceError, type ErrorCode } from '../../shared/lib/errors.ts';
 import { isObject, parseObject } from '../../shared/lib/guards.ts';
 
-/** What an error of the gateway tells beside its body. Those that follow from the body are made anew. */
+/** Headers of the gateway's error to pass on. The daemon computes headers that depend on the body. */
 const RELAYED_HEADERS = new Map([
   ['retry-after', 'Retry-After'],
   ['ratelimit', 'RateLimit'],
@@ -9,16 +9,16 @@ const RELAYED_HEADERS = new Map([
   ['allow', 'Allow'],
 ]);
 
-/** An answer that is no success. */
+/** An answer other than a success. */
 interface Refused {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
 }
 
-/** The error of the interface that a gateway answered; null when it is none, as one of a proxy before it. */
+/** The gateway's API error; null for any other answer, such as a proxy's. */
 export function relayedError({ status, headers, text }: Refused): ServiceError | null {
-  // Nothing else is a refusal, nor can it be answered with a body.
+  // Other statuses aren't errors, and some can't carry a body.
   if (status < 400 || status > 599) return null;
   const error = parseObject(text)?.['error'];
   if (!isObject(error)) return null;
@@ -29,7 +29,7 @@ export function relayedError({ status, headers, text }: Refused): ServiceError |
     hint: typeof hint === 'string' ? hint : null,
     ...(isObject(details) && { details }),
     headers: relayedHeaders(headers),
-    // For the log, and for whoever looks the request up in that of the gateway.
+    // Goes to the log, so that a reader can find the request in the gateway's log.
     ...(code === 'INTERNAL' && {
       cause: new Error(`The gateway answered ${code} to its request ${idOf(headers)}.`),
     }),

@@ -5,25 +5,25 @@ import { fieldKinds, isInQuery, type FieldKind } from '../../shared/api/fields.t
 import type { Method, Operation, RawBody } from '../../shared/kernel/operation.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 
-/** An HTTP request: what `readInput` reads back into the input it was made of. */
+/** An HTTP request that `readInput` turns back into the same input. */
 export interface RestRequest {
   readonly method: Method;
   /** Path and query, encoded. */
   readonly target: string;
-  /** Of the body, and of the version that is asked for. */
+  /** The body's content type, and the version condition. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Bytes | null;
 }
 
 type Fields = Record<string, unknown>;
 type Carried = Pick<RestRequest, 'headers' | 'body'> & {
-  /** The fields for which there is no room in the body. */
+  /** The fields that don't fit into the body. */
   readonly left: Fields;
 };
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** The request of an operation for an input that its schema takes. */
+/** Builds the request for an operation. The input must be valid. */
 export function requestOf(operation: Operation, input: unknown): RestRequest {
   const { rest } = operation;
   const fields: Fields = isObject(input) ? { ...input } : {};
@@ -46,7 +46,7 @@ export function requestOf(operation: Operation, input: unknown): RestRequest {
   };
 }
 
-/** Takes `if_version` out of the fields, as the header that asks the same. */
+/** Removes `if_version` from the fields and returns the equivalent header. */
 function takeCondition(operation: Operation, fields: Fields): Record<string, string> {
   const { if_version: version } = fields;
   if (typeof version !== 'number') return {};
@@ -66,7 +66,7 @@ function bodyOf(raw: RawBody | undefined, fields: Fields): Carried {
   }
   const { [raw.typeField ?? '']: type, ...query } = left;
   const headers = typeof type === 'string' ? { 'content-type': type } : {};
-  // Bytes within JSON are base64.
+  // JSON callers send bytes as base64.
   const body = typeof whole === 'string' ? Buffer.from(whole, 'base64') : whole;
   if (!isBytes(body)) throw new TypeError(`${raw.field} is neither bytes nor base64.`);
   return { headers, body, left: query };

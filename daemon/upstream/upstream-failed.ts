@@ -4,7 +4,7 @@ import { errorCode } from '../../shared/lib/guards.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** Nobody took the call, or a connection broke before an answer: a repeat may go through at once. */
+/** Nobody accepted the call, or the connection broke before an answer: an immediate retry may succeed. */
 const BROKEN_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -12,7 +12,7 @@ const BROKEN_CODES: ReadonlySet<string> = new Set([
   'EPIPE',
   'UND_ERR_SOCKET',
 ]);
-/** The call has not left this machine. */
+/** The call never left this machine. */
 const UNSENT_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -37,18 +37,18 @@ const REASONS: Readonly<Record<string, string>> = {
   UND_ERR_RES_EXCEEDED_MAX_SIZE: 'its answer is too long',
 };
 
-/** True for a failure after which the same call is tried once more. */
+/** True if the caller should try the same call once more. */
 export function isBroken(error: unknown): boolean {
   return BROKEN_CODES.has(errorCode(error) ?? '');
 }
 
-/** True when the call cannot have had an effect: it was not sent. */
+/** True if we never sent the call, so it had no effect. */
 export function isUnsent(error: unknown): boolean {
   const code = errorCode(error) ?? '';
   return UNSENT_CODES.has(code) || isTlsRefusal(code);
 }
 
-/** Why nothing came back, for people. */
+/** Why there was no answer, for people. */
 export function reasonOf(error: unknown): string {
   const code = errorCode(error) ?? '';
   if (isTlsRefusal(code)) {
@@ -57,9 +57,9 @@ export function reasonOf(error: unknown): string {
   return REASONS[code] ?? (code || 'the connection failed');
 }
 
-/** UNAVAILABLE: the gateway gave no answer. The hint names it and says what to do. */
+/** UNAVAILABLE: the gateway didn't answer. The hint names the gateway and says what to do. */
 export class UpstreamFailed extends ServiceError {
-  /** False when nothing was sent, so that nothing can have been done. */
+  /** False if we sent nothing, so nothing changed. */
   readonly mayHaveArrived: boolean;
 
   constructor(failure: {
@@ -67,7 +67,7 @@ export class UpstreamFailed extends ServiceError {
     readonly gateway: string;
     readonly reason: string;
     readonly mayHaveArrived: boolean;
-    /** What the caller should do; the next step is part of every refusal. */
+    /** What the caller should do next; every refusal says so. */
     readonly advice: string;
   }) {
     const { gateway, reason, mayHaveArrived, advice } = failure;

@@ -5,7 +5,7 @@ import { checkedIdempotencyKey, identifyAgent } from '../../shared/kernel/caller
 import { isObject } from '../../shared/lib/guards.ts';
 import type { Upstream } from './upstream.ts';
 
-/** So long an answer is believed: a key that was revoked meanwhile is refused by the gateway with what it asks for. */
+/** How long an answer is valid. If the key is revoked meanwhile, the gateway still refuses the call itself. */
 const BELIEVED_MS = 5_000;
 const KEPT_MAX = 200;
 
@@ -13,12 +13,12 @@ type Known = Pick<Caller, 'projectId' | 'keyId' | 'scopes' | 'agent'>;
 
 const NEVER = new AbortController().signal;
 
-/** Who calls, as the gateway says it: for keys that no replica has. Only what it accepts is remembered. */
+/** Asks the gateway who a caller is, for keys that the replica lacks. Remembers accepted keys only. */
 export class UpstreamKeys {
   readonly #upstream: Pick<Upstream, 'call'>;
-  /** Milliseconds that only go forward. */
+  /** Monotonic milliseconds. */
   readonly #now: () => number;
-  /** Those that are just asked for are here as well, so that a crowd asks once. */
+  /** Includes pending questions, so that simultaneous callers ask once. */
   readonly #known = new Map<string, { readonly until: number; readonly caller: Promise<Known> }>();
 
   constructor(upstream: Pick<Upstream, 'call'>, now = () => performance.now()) {
@@ -26,7 +26,7 @@ export class UpstreamKeys {
     this.#now = now;
   }
 
-  /** UNAUTHENTICATED, KEY_REVOKED, or whatever else the gateway answers; UNAVAILABLE when it answers nothing. */
+  /** Throws UNAUTHENTICATED, KEY_REVOKED or any other error of the gateway; UNAVAILABLE if it doesn't answer. */
   async find(credentials: Credentials, hash: string): Promise<Caller> {
     const idempotencyKey = checkedIdempotencyKey(credentials.idempotencyKey);
     const { agentHeader, userAgent, clientName, requestId } = credentials;
@@ -37,7 +37,7 @@ export class UpstreamKeys {
     return { ...(await caller), requestId, idempotencyKey };
   }
 
-  /** A key or what it announced was changed. */
+  /** Call it after a write that changed a key or its agent. */
   forget(): void {
     this.#known.clear();
   }
@@ -75,7 +75,7 @@ interface Told {
   readonly agent: Caller['agent'];
 }
 
-/** As much of the answer of whoami as is used: a gateway of a later release may tell more. */
+/** Checks only the fields we use: the whoami of a later gateway may have more. */
 function isTold(value: unknown): value is Told {
   if (!isObject(value)) return false;
   const { project, key, scopes, agent } = value;

@@ -14,27 +14,27 @@ import { isBroken, isUnsent, reasonOf, UpstreamFailed } from './upstream-failed.
 
 const CONNECT_MS = 5_000;
 const ANSWER_MS = 30_000;
-/** Far above what there is: a file of 1 MB as base64, or a list with a hundred payloads. */
+/** Far above the largest real answer: a 1 MB file as base64, or a list with a hundred payloads. */
 const ANSWER_MAX_BYTES = 16 * 1024 * 1024;
-/** How much longer than it was asked for a wait may be silent. */
+/** How long a wait may stay silent beyond its own timeout. */
 const WAIT_MARGIN_MS = 10_000;
-/** How long a connection that nobody uses stays open, unless the gateway says less. */
+/** How long an unused connection stays open; the gateway can shorten it. */
 const KEEP_ALIVE_MS = 30_000;
 const CONNECTIONS_MAX = 256;
 const RETRY_PAUSE_MS = 100;
-/** Repeats of a call whose first try is still running there: a transaction takes moments. */
+/** Pauses before repeats while the first try still runs at the gateway: transactions are short. */
 const BUSY_PAUSES_MS: readonly number[] = [50, 100, 200, 400, 800, 1600];
 
-/** A call, and who makes it. */
+/** A call and its caller. */
 export interface UpstreamCall {
   readonly operation: Operation;
-  /** As the caller gave it; the gateway parses it itself. */
+  /** The caller's raw input; the gateway parses it. */
   readonly input: unknown;
   readonly caller: Pick<Caller, 'agent' | 'idempotencyKey'>;
-  /** What the caller sent: it goes on as it came. */
+  /** The caller's own credentials, passed on unchanged. */
   readonly credentials: Credentials;
   readonly signal: AbortSignal;
-  /** How long it may take until an answer begins, where somebody else could answer after that; in milliseconds. */
+  /** Milliseconds until the answer must begin; set if the replica can answer after that. */
   readonly timeoutMs?: number;
 }
 
@@ -44,15 +44,15 @@ interface Received {
   readonly text: string;
 }
 
-/** A gateway over HTTP, called with the keys of those who call here. */
+/** Calls a gateway over HTTP with the callers' own keys. */
 export class Upstream {
   readonly #base: URL;
   readonly #pool: Pool;
   readonly #answerMs: number;
 
   /**
-   * `gateway` is its base address; a path of it stands before every route. `answerMs` is how long an answer may take from
-   * where it begins: 30 seconds, unless said otherwise by a test.
+   * `gateway` is the base address; its path precedes every route. `answerMs` limits an answer from its first byte on
+   * (default 30 s; tests change it).
    */
   constructor(gateway: URL, answerMs = ANSWER_MS) {
     this.#base = gateway;
@@ -72,8 +72,8 @@ export class Upstream {
   }
 
   /**
-   * The answer of the gateway. An error of it is thrown as it was answered; `UpstreamFailed` where none came. A
-   * connection that breaks is tried once more: what repeats a write carries its Idempotency-Key.
+   * The gateway's answer. Throws the gateway's own error, or `UpstreamFailed` if there was no answer. Retries once
+   * after a broken connection; the Idempotency-Key makes that safe for writes.
    */
   async call(call: UpstreamCall): Promise<Answer> {
     const request = requestOf(call.operation, call.input);
@@ -81,7 +81,7 @@ export class Upstream {
     const received = await this.#tried(call, { ...request, headers });
     const { status, headers: answered, text } = received;
     const value = status >= 200 && status < 300 ? jsonOf(text) : undefined;
-    // A portal or proxy on the way answers as it likes.
+    // A portal or proxy in between may answer with anything.
     if (value === undefined) throw this.#refusal(received, call);
     const position = Number(answered['x-service-position']);
     return {
@@ -90,7 +90,7 @@ export class Upstream {
     };
   }
 
-  /** Ends what is under way. */
+  /** Aborts pending calls. */
   close(): Promise<void> {
     return this.#pool.destroy();
   }
@@ -106,7 +106,7 @@ export class Upstream {
     }
   }
 
-  /** The second try; it may find the first one still at work. */
+  /** The second try; the first one may still be running at the gateway. */
   async #again(call: UpstreamCall, request: RestRequest, wasSent: boolean): Promise<Received> {
     try {
       for (const pauseMs of BUSY_PAUSES_MS) {
@@ -129,7 +129,7 @@ export class Upstream {
     const late = new AbortController();
     const endAfter = (ms: number, error: Error): NodeJS.Timeout =>
       setTimeout(() => late.abort(error), ms);
-    // One that keeps saying a little is given up as well.
+    // Also give up on an answer that only trickles in.
     const timer = endAfter(timeoutMs + this.#answerMs, new errors.BodyTimeoutError());
     const early =
       call.timeoutMs === undefined
@@ -143,7 +143,7 @@ export class Upstream {
         body: body === null || typeof body === 'string' ? body : wholeOf(body),
         headersTimeout: timeoutMs,
         bodyTimeout: ANSWER_MS,
-        // What begins to run for a moment is not stopped when its client leaves.
+        // A short call runs to its end even if its client leaves; only a wait stops.
         signal: mayWait(call.operation) ? AbortSignal.any([call.signal, late.signal]) : late.signal,
       });
       clearTimeout(early ?? undefined);
@@ -184,7 +184,7 @@ function adviceFor({ operation, caller }: UpstreamCall, mayHaveArrived: boolean)
     : 'It may have worked: repeat it with the same idempotency key.';
 }
 
-/** Who calls, as the caller said it, and what makes a repeat of a write harmless. */
+/** Identifies the caller in the caller's own words, and adds the key that makes a repeated write harmless. */
 function headersOf({ operation, caller, credentials }: UpstreamCall): Record<string, string> {
   const { authorization, agentHeader, userAgent } = credentials;
   const { agent, idempotencyKey } = caller;
@@ -199,12 +199,12 @@ function headersOf({ operation, caller, credentials }: UpstreamCall): Record<str
   };
 }
 
-/** A header holds no other characters. */
+/** Headers allow no other characters. */
 function printable(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, '?');
 }
 
-/** How long the gateway may be silent: what waits answers at its end. */
+/** How long the gateway may stay silent, in milliseconds: a wait answers only at its end. */
 function silenceMs({ operation, input, timeoutMs }: UpstreamCall): number {
   if (!mayWait(operation)) return timeoutMs ?? ANSWER_MS;
   const parsed = parseInput(operation, input);
@@ -213,7 +213,7 @@ function silenceMs({ operation, input, timeoutMs }: UpstreamCall): number {
   return Math.max(ANSWER_MS, seconds * 1000 + WAIT_MARGIN_MS);
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined for invalid JSON. */
 function jsonOf(text: string): unknown {
   try {
     return parseExact(text);
