@@ -1,6 +1,6 @@
 import type { BlobStore, ReadContext, Vault } from '../../shared/kernel/context.ts';
 
-// What only the gateway has. No operation that a replica answers comes here; one that did would fail and be told.
+// Only the gateway has these. No operation with `replica: 'local'` uses them; if one did, this error says why it fails.
 
 function absent(what: string): never {
   throw new Error(`A replica has no ${what}: this operation is for the gateway.`);

@@ -5,8 +5,8 @@ export interface BackoffRange {
 }
 
 /**
- * Exponential backoff with full jitter: a pause is anything from nothing to a bound that doubles with each failure, so that
- * the daemons of a team do not come back to their gateway together.
+ * Exponential backoff with full jitter: each pause is random, up to a limit that doubles with every failure. So the
+ * daemons of a team don't all return to their gateway at once.
  */
 export class Backoff {
   readonly #range: BackoffRange;
@@ -24,7 +24,7 @@ export class Backoff {
     return Math.round(bound * this.#random());
   }
 
-  /** It worked: the next failure is the first one again. */
+  /** Call it after a success: the next failure counts as the first. */
   reset(): void {
     this.#failures = 0;
   }

@@ -2,10 +2,10 @@ import { SourceError } from './source-error.ts';
 import type { ReplicaState } from './status.ts';
 import { SyncError } from './sync-failure.ts';
 
-/** Gateway and daemon do not know the same tables. */
+/** The gateway and the daemon use different database schemas. */
 export class UnsupportedError extends Error {}
 
-/** What an error in following the gateway means, and what is to be done. */
+/** What a failure to follow the gateway means, and what to do about it. */
 export interface BlockReason {
   readonly state: ReplicaState;
   /** For people. */
@@ -14,15 +14,15 @@ export interface BlockReason {
   readonly remedy:
     /** Try again soon. */
     | 'connect'
-    /** Try again later: more of the same would help nobody. */
+    /** Try again later: an immediate retry wouldn't help. */
     | 'repair'
-    /** The copy is to be made anew, before long. */
+    /** Copy the database again soon. */
     | 'copy'
-    /** The copy is to be removed; ask now and then whether that has changed. */
+    /** Remove the replica; ask the gateway again now and then. */
     | 'remove'
-    /** There is nothing to copy: a copy is to be removed. Ask seldom whether that has changed. */
+    /** The gateway has no replicas: remove ours, and ask again rarely. */
     | 'do-without'
-    /** Ask now and then whether that has changed. */
+    /** Ask the gateway again now and then. */
     | 'ask';
 }
 
@@ -61,7 +61,7 @@ function remedyOf(error: unknown): BlockReason['remedy'] {
     case 'lost':
       return 'copy';
     case 'refused':
-      // Whether the key is still good is for the next first question to tell.
+      // The next connection's first call shows if the key is still valid.
       return 'connect';
     default:
       return 'repair';

@@ -7,13 +7,13 @@ import type { LocalCopy } from './local-copy.ts';
 import type { CopyPosition } from './replica-reader.ts';
 import { SyncError } from './sync-failure.ts';
 
-/** Between attempts while the log is in use, the network does not do, or nothing came. */
+/** Pauses between attempts while a reader blocks the log, the network fails, or nothing arrives. */
 const PAUSES = { firstMs: 25, maxMs: 2000 };
-/** A client that crashes so often without having moved the copy on is not to blame: the copy is. */
+/** After this many crashes without progress, the replica is at fault, not the client. */
 const CRASHES_MAX = 5;
-/** So often it may be tried again before anybody is told. */
+/** The number of failures in a row before we report them. */
 const TROUBLES_MAX = 4;
-/** A long synchronization is looked at now and then, to tell how far it is. */
+/** How often to check the progress of a long sync. */
 const LOOK_MS = 500;
 
 export interface CatchUpDeps {
@@ -21,19 +21,19 @@ export interface CatchUpDeps {
   readonly link: Link;
   readonly positionWaiters: PositionWaiters;
   readonly log: Logger;
-  /** Told how far the copy is, as it moves on; what it throws ends the loop. */
+  /** Called with the replica's position as it advances; an error from it ends the loop. */
   readonly onPosition: (position: CopyPosition) => void;
-  /** Told what is in the way when it stays there. */
+  /** Called with the reason when a problem persists. */
   readonly onTrouble: (message: string) => void;
 }
 
-/** Brings a copy up to date, again and again, for as long as it is behind what is known of the gateway. */
+/** Syncs a replica whenever it's behind the gateway's known position. */
 export class CatchUp {
   readonly #deps: CatchUpDeps;
   readonly #backoff = new Backoff(PAUSES);
-  /** Attempts in a row that failed. */
+  /** Failed attempts in a row. */
   #troubles = 0;
-  /** Crashes of the client since the copy was as far as this. */
+  /** Crashes of the client at this position of the replica. */
   #crashes = { position: -1, count: 0 };
   #wake: (() => void) | null = null;
 
@@ -41,12 +41,12 @@ export class CatchUp {
     this.#deps = deps;
   }
 
-  /** There may be something to take over. */
+  /** Call it when there may be something to sync. */
   wake(): void {
     this.#wake?.();
   }
 
-  /** Ends when it is aborted. Rejects with `SyncError` where another attempt is of no use. */
+  /** Runs until aborted. Rejects with `SyncError` if another attempt is pointless. */
   async run(signal: AbortSignal): Promise<void> {
     const { positionWaiters } = this.#deps;
     signal.addEventListener('abort', () => this.wake(), { once: true });
@@ -63,7 +63,7 @@ export class CatchUp {
     }
   }
 
-  /** Answers how long to wait before the next attempt, in milliseconds. */
+  /** Returns the pause before the next attempt, in milliseconds. */
   async #attempt(signal: AbortSignal): Promise<number> {
     const { copy, link, positionWaiters, onPosition } = this.#deps;
     const before = positionWaiters.position ?? 0;
@@ -82,7 +82,7 @@ export class CatchUp {
   async #syncAndLook(signal: AbortSignal): Promise<void> {
     const { copy, onPosition } = this.#deps;
     const look = setInterval(() => {
-      // Only the loop itself may fail.
+      // Only the loop itself reports errors.
       copy
         .position()
         .then(onPosition)
@@ -127,7 +127,7 @@ export class CatchUp {
   }
 }
 
-/** The client cannot be told to stop: who is aborted leaves it to its work. */
+/** The client has no way to stop: after an abort, this leaves it running and returns. */
 function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const leave = (): void => resolve();

@@ -3,8 +3,8 @@ import { prepareCopy } from './prepare.ts';
 import { ReplicaFolder } from './replica-folder.ts';
 import type { Prepared, SyncAnswer, SyncRequest } from './messages.ts';
 
-// The client of the database blocks while it is opened, and its native code may abort the process it runs in: so it has
-// one of its own. Nothing here is ever closed: the log must stay as it is, and the process is ended by a signal.
+// The database client blocks while it opens, and its native code may abort its process, so it gets its own process.
+// This never closes anything: a close would change the log. A signal ends the process.
 process.umask(0o077);
 
 let client: SyncClient | null = null;
@@ -38,5 +38,5 @@ process.on('message', (request: SyncRequest) => {
   );
 });
 
-// The daemon is gone, however it went.
+// The daemon has ended, for any reason.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { StatusBoard } from './status-board.ts';
 
-/** Writes a line to the log when the gateway is lost, is back, and when it refuses the key; not for each attempt. */
+/** Logs when the gateway goes away, comes back or refuses the key: one line each, not one per attempt. */
 export function logContact(
   board: Pick<StatusBoard, 'shown' | 'onChange'>,
   gateway: string,
@@ -16,7 +16,7 @@ export function logContact(
       isLost = true;
       return;
     }
-    // A gateway that cannot answer yet, or whoever stands before it, is not back.
+    // In this state a gateway that isn't ready, or a proxy in front of it, may have answered: it isn't back yet.
     if (state === 'connecting') return;
     if (isLost) log.info({ gateway }, 'replica: the gateway is back');
     isLost = false;

@@ -15,23 +15,23 @@ import {
 } from '../../shared/store/wal-layout.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
 
-/** Frames that are read at once: 1 MB. */
+/** Frames per read: 1 MB. */
 const PORTION = 256;
-/** A log is summed up in the byte order of the machine that began it, and its first bytes tell which. */
+/** A log's checksums use the byte order of the machine that created it; the magic number says which. */
 const MAGIC = endianness() === 'BE' ? LOG_MAGIC + 1 : LOG_MAGIC;
 
-/** What the log of a copy holds, as SQLite would find it after a crash: up to the last commit that is whole. */
+/** The content of a replica's log as SQLite would see it after a crash: up to the last complete commit. */
 export interface CopyLog {
   readonly frames: number;
-  /** Pages of the database after them; 0 where there are none. */
+  /** The database's size in pages after these frames; 0 if there are no frames. */
   readonly pages: number;
-  /** CRC-32 of each page that is in the log, by its number. */
+  /** CRC-32 of each page in the log, by page number. */
   readonly sums: ReadonlyMap<number, number>;
 }
 
 /**
- * Reads at most so many frames: a process that was killed may have left more that nobody committed. SQLite looks at the
- * checksums of a log only when nobody else has it open, so this does.
+ * Reads at most `framesMax` frames: a killed process may have left uncommitted frames after them. It verifies the
+ * checksums, because SQLite verifies them only when nobody else has the log open.
  */
 export async function readCopyLog(path: string, framesMax: number): Promise<CopyLog> {
   let file: FileHandle;
@@ -63,7 +63,7 @@ async function readLog(file: FileHandle, framesMax: number): Promise<CopyLog> {
   return frames;
 }
 
-/** Answers how many bytes there were. */
+/** Returns the number of bytes it read; less than the buffer's size at the end of the file. */
 export async function readFully(file: FileHandle, into: Buffer, position: number): Promise<number> {
   let done = 0;
   while (done < into.length) {
@@ -78,13 +78,13 @@ class LogFrames implements CopyLog {
   frames = 0;
   pages = 0;
   readonly sums = new Map<number, number>();
-  /** False once a frame is not what was written, or there are enough. */
+  /** False after an invalid frame, or after `framesMax` frames. */
   isOpen: boolean;
   readonly #framesMax: number;
   readonly #salts: Buffer;
   #check: Checksum = [0, 0];
   #taken = 0;
-  /** Since the last commit. */
+  /** The pages since the last commit. */
   readonly #open = new Map<number, number>();
 
   constructor(header: Buffer, framesMax: number) {
@@ -121,7 +121,7 @@ class LogFrames implements CopyLog {
 
 type Checksum = readonly [number, number];
 
-/** The running checksum of SQLite's log. */
+/** The running checksum of SQLite's WAL format (sqlite.org/fileformat2.html, section 4.2). */
 function added([first, second]: Checksum, bytes: Buffer): Checksum {
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
   for (let at = 0; at < words.length; at += 2) {

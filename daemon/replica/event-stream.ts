@@ -1,19 +1,19 @@
-/** One event of a stream, as it was sent. */
+/** One event of a stream, unparsed. */
 export interface StreamEvent {
   readonly name: string;
   readonly data: string;
 }
 
-/** An event that is longer is none of ours. */
+/** Our gateway sends no longer event. */
 const EVENT_MAX_CHARS = 1024 * 1024;
 
-/** Reads server-sent events: fields `event` and `data`, comments are left out. Looks at each character once. */
+/** Reads server-sent events: the fields `event` and `data`, without comments. Looks at each character once. */
 export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent> {
   const decoder = new TextDecoder();
   let event = new PartialEvent();
   let rest = '';
   for await (const chunk of chunks) {
-    // A line feed is in what is new: the rest before it had none.
+    // Only the new chunk can contain a line feed: `rest` has none.
     const [first = '', ...lines] = decoder.decode(chunk, { stream: true }).split('\n');
     rest += first;
     for (const next of lines) {
@@ -35,28 +35,28 @@ class PartialEvent {
   #name = 'message';
   #chars = 0;
 
-  /** Of what is kept. */
+  /** The length of the collected data. */
   get chars(): number {
     return this.#chars;
   }
 
   /** False for the empty line that ends an event. */
   take(line: string): boolean {
-    // The flag: what a sender wrote may hold separators that end a line for a regular expression, and for nobody here.
+    // The `s` flag, because data may contain U+2028 and other characters that end a line for a regular expression only.
     const [, field = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
     if (field === 'event') this.#name = value;
     else if (field === 'data') this.#keep(value);
     return line !== '';
   }
 
-  /** Null where there were no data. */
+  /** Null if the event has no data. */
   finish(): StreamEvent | null {
     return this.#data.length > 0 ? { name: this.#name, data: this.#data.join('\n') } : null;
   }
 
   #keep(value: string): void {
     this.#data.push(value);
-    // With the line feed between this and the next.
+    // Count the line feed after it too.
     this.#chars += value.length + 1;
   }
 }

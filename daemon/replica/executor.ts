@@ -11,7 +11,7 @@ import { PendingCalls } from './pending-calls.ts';
 import { inAnOldCopy, runLocally, shortened, waitLocally, type LocalCall } from './local-call.ts';
 import type { Replica } from './replica.ts';
 
-/** What is asked of the copy. */
+/** The parts of the replica that the executor uses. */
 export type ReadableReplica = Pick<
   Replica,
   | 'freshness'
@@ -27,17 +27,17 @@ export type ReadableReplica = Pick<
 >;
 
 export interface ReplicaExecutorDeps {
-  /** The project of this daemon: it has no other. */
+  /** The daemon's only project. */
   readonly projectId: string;
-  /** Null while the daemon runs without a copy. */
+  /** Null while the daemon has no replica. */
   readonly replica: () => ReadableReplica | null;
   readonly upstream: Pick<Upstream, 'call' | 'origin'>;
 }
 
-/** Who calls, with what goes on to the gateway. */
+/** A caller, with the credentials to pass to the gateway. */
 interface RelayedCaller extends Caller {
   readonly credentials: Credentials;
-  /** Whether the copy has the key: it answers nobody else. */
+  /** True if the replica has the key: it answers only those callers. */
   readonly isInCopy: boolean;
 }
 
@@ -46,20 +46,20 @@ interface Call extends LocalCall {
   readonly input: unknown;
 }
 
-/** A copy that may answer. */
+/** A replica that may answer. */
 interface Readable {
   readonly replica: ReadableReplica;
-  /** The gateway is known not to answer. */
+  /** True if we know that the gateway doesn't answer. */
   readonly stale: boolean;
 }
 
-/** How long a read waits for what was written through this daemon, before it goes to the gateway. */
+/** How long a read waits for this daemon's own writes to arrive before it goes to the gateway. */
 const SETTLE_MS = 1_000;
-/** So long a read waits for a gateway that may be away, while the copy could answer in its place. */
+/** How long a read waits for the gateway if the replica can answer instead. */
 const PATIENCE_MS = 5_000;
-/** The same where the gateway was away a moment ago. */
+/** The same, if the gateway was away a moment ago. */
 const AWAY_PATIENCE_MS = 1_000;
-/** Refusals before anything is committed. All others tell of a state that the copy may not know, and the ledger has them. */
+/** Refusals before any commit. The gateway writes all others to the ledger, and the replica may not know them yet. */
 const UNCOMMITTED_CODES: ReadonlySet<ErrorCode> = new Set([
   'METHOD_NOT_ALLOWED',
   'KEY_REVOKED',
@@ -70,9 +70,9 @@ const UNCOMMITTED_CODES: ReadonlySet<ErrorCode> = new Set([
   'UNSUPPORTED_MEDIA_TYPE',
   'VALIDATION_FAILED',
 ]);
-/** What a copy says of an id that it does not have yet. */
+/** The replica's errors for an id that it doesn't have yet. */
 const UNKNOWN_CODES: ReadonlySet<ErrorCode> = new Set(['NOT_FOUND', 'VALIDATION_FAILED']);
-/** After these another caller may be behind the same key, or none. */
+/** After these operations, a key may belong to another caller, or to nobody. */
 const CHANGES_CALLERS: ReadonlySet<string> = new Set([
   'key_create',
   'key_revoke',
@@ -81,14 +81,14 @@ const CHANGES_CALLERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Answers what it can from a copy of the project on this machine, and passes the rest to the gateway: every write, and
- * every read while the copy may not have all there is.
+ * Answers what it can from the replica on this machine, and passes the rest to the gateway: every write, and every read
+ * while the replica may be incomplete.
  */
 export class ReplicaExecutor implements Executor {
   readonly #deps: ReplicaExecutorDeps;
   readonly #keys: UpstreamKeys;
   readonly #held = new PendingCalls();
-  /** Writes that changed who callers are: how many, and how many of them the copy has. */
+  /** The number of writes that changed callers, and how many of them the replica has. */
   #callerWrites = 0;
   #callerWritesSeen = 0;
 
@@ -97,7 +97,7 @@ export class ReplicaExecutor implements Executor {
     this.#keys = new UpstreamKeys({ call: (call) => this.#callUpstream(call) });
   }
 
-  /** UNAUTHENTICATED for a key of another project, too. UNAVAILABLE when only the gateway could say. */
+  /** Throws UNAUTHENTICATED, also for another project's key; UNAVAILABLE if only the gateway could tell. */
   async authenticate(credentials: Credentials): Promise<RelayedCaller> {
     const { projectId, hash } = presentedKey(credentials);
     if (projectId !== this.#deps.projectId) {
@@ -118,7 +118,7 @@ export class ReplicaExecutor implements Executor {
     }
   }
 
-  /** Local reads are free, and the gateway counts the calls that reach it. */
+  /** Local reads cost nothing, and the gateway counts the calls that reach it. */
   meter(): Readonly<Record<string, string>> {
     return {};
   }
@@ -136,20 +136,20 @@ export class ReplicaExecutor implements Executor {
     return isLocal ? this.#nearest(call) : this.#ask(call);
   }
 
-  /** By a copy that hears from the gateway: without one nobody here is told of changes. */
+  /** Needs a replica that follows the gateway: otherwise the daemon hears of no changes. UNAVAILABLE without one. */
   async follow(caller: Caller, follower: Follower): Promise<() => void> {
     const replica = this.#deps.replica();
     if (!replica?.store || replica.freshness().usable !== 'live') throw unavailable(5);
     return replica.waits.follow(caller.keyId, follower);
   }
 
-  /** Ends what waits: at the copy as at its timeout, at the gateway with UNAVAILABLE. */
+  /** Ends all waits: local ones as if they timed out, those at the gateway with UNAVAILABLE. */
   endWaits(): void {
     this.#deps.replica()?.waits.close();
     this.#held.end();
   }
 
-  /** The copy where it may answer, else the gateway, else the copy as it is. */
+  /** Asks the replica if it may answer, else the gateway, else the stale replica. */
   async #nearest(call: Call): Promise<Answer> {
     const startedAt = performance.now();
     const left = (): Call => shortened(call, performance.now() - startedAt);
@@ -158,7 +158,7 @@ export class ReplicaExecutor implements Executor {
       try {
         return await this.#local(call, readable);
       } catch (error) {
-        // The copy was lost under the call, or it is a moment behind: the gateway knows.
+        // The replica went away during the call, or is a moment behind: ask the gateway.
         if (!isSilent(error) && (readable.stale || !mayBeBehind(error))) throw error;
       }
     }
@@ -178,21 +178,21 @@ export class ReplicaExecutor implements Executor {
       throw stale && mayBeBehind(error) ? inAnOldCopy(error, ageMs) : error;
     });
     const { ageMs, usable } = replica.freshness();
-    // It was lost meanwhile, and with it how old the answer is.
+    // The replica went away meanwhile, so nobody knows the age of this answer.
     if (!Number.isFinite(ageMs)) throw unavailable(1);
-    // A wait may outlive the outage it began in: it looked again at all that came since.
+    // A wait may outlive the outage in which it began: it has read the newer data since.
     const wasStale = stale && !mayWait(call.operation);
     return { value, replica: { ageMs, stale: wasStale || usable !== 'live' } };
   }
 
-  /** How long the gateway may be silent; undefined where nobody else can answer. */
+  /** How long the gateway may stay silent; undefined if the replica can't answer instead. */
   #timeoutMs(): number | undefined {
     const inItsPlace = this.#inItsPlace();
     if (!inItsPlace) return undefined;
     return inItsPlace.replica.freshness().usable === 'stale' ? AWAY_PATIENCE_MS : PATIENCE_MS;
   }
 
-  /** The copy when it may answer now. Without what was written through this daemon, the gateway is to be asked first. */
+  /** The replica if it may answer now. Null if it lacks this daemon's own writes: then ask the gateway first. */
   async #readable(): Promise<Readable | null> {
     const replica = this.#deps.replica();
     const { usable } = replica?.freshness() ?? { usable: 'no' };
@@ -201,7 +201,7 @@ export class ReplicaExecutor implements Executor {
     return (await replica.settled(stale ? 0 : SETTLE_MS)) ? { replica, stale } : null;
   }
 
-  /** The same to look a key up, which has to wait for few writes only. */
+  /** The same for a key lookup, which has to wait only for writes that changed callers. */
   async #readableForKeys(): Promise<Readable | null> {
     const replica = this.#deps.replica();
     if (!replica?.store || replica.freshness().usable === 'no') return null;
@@ -212,14 +212,14 @@ export class ReplicaExecutor implements Executor {
     return readable;
   }
 
-  /** The copy in the place of a gateway that did not answer, unless it is too old. */
+  /** The replica that answers for a silent gateway; null if it's too old. */
   #inItsPlace(): Readable | null {
     const replica = this.#deps.replica();
     if (!replica?.store || replica.freshness().ageMs > STALE_MAX_MS) return null;
     return { replica, stale: true };
   }
 
-  /** Null where the copy does not have the key. KEY_REVOKED or UNAUTHENTICATED where it is no good. */
+  /** Null if the replica lacks the key. Throws KEY_REVOKED or UNAUTHENTICATED for an invalid key. */
   async #findInCopy(
     readable: Readable | null,
     hash: string,
@@ -235,7 +235,7 @@ export class ReplicaExecutor implements Executor {
     return { ...callerWith(found, { projectId, credentials, now }), credentials, isInCopy: true };
   }
 
-  /** Notes how far the project is afterwards, so that reads through this daemon see what was written. */
+  /** Notes the position of the write, so that later reads through this daemon see it. */
   async #write(call: Call): Promise<Answer> {
     try {
       const answer = await this.#ask(call);
@@ -262,7 +262,7 @@ export class ReplicaExecutor implements Executor {
       : this.#callUpstream({ ...call, ...(timeoutMs !== undefined && { timeoutMs }) });
   }
 
-  /** Whatever the gateway answers, it is there. */
+  /** Any answer, even an error, shows that the gateway is there. */
   async #callUpstream(call: UpstreamCall): Promise<Answer> {
     try {
       const answer = await this.#deps.upstream.call(call);
@@ -276,24 +276,24 @@ export class ReplicaExecutor implements Executor {
   }
 }
 
-/** Bindings hand back what `authenticate` gave them, or a copy with more in it. */
+/** Bindings pass back the caller from `authenticate`, or a copy with more fields. */
 function relayed(caller: Caller): RelayedCaller {
   if ('credentials' in caller && 'isInCopy' in caller) return caller as RelayedCaller;
   throw new Error('This caller was not checked here.');
 }
 
-/** Whether there may be something at the gateway that was not there before the write, or not known here. */
+/** True if the write may have committed something, or the gateway's state may differ from the replica's. */
 function mayHaveChanged(error: unknown): boolean {
   if (error instanceof UpstreamFailed) return error.mayHaveArrived;
   return !(error instanceof ServiceError && UNCOMMITTED_CODES.has(error.code));
 }
 
-/** Nobody could answer: neither a refusal nor a fault of ours. */
+/** True if nobody could answer: neither a refusal nor a fault of ours. */
 function isSilent(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'UNAVAILABLE';
 }
 
-/** Nothing is known by this id, which the caller may have from somewhere else. */
+/** True for an unknown id: the caller may have it from somewhere newer than the replica. */
 function mayBeBehind(error: unknown): error is ServiceError {
   return error instanceof ServiceError && UNKNOWN_CODES.has(error.code);
 }

@@ -7,18 +7,18 @@ import { SourceError } from './source-error.ts';
 import type { ReplicaSource } from './source.ts';
 import { SyncError } from './sync-failure.ts';
 
-/** Told of a copy as it goes on, in bytes. */
+/** Reports the progress of a download, in bytes. */
 export type Progress = (done: number, total: number) => void;
 
-/** A generation may end while its copy is being asked for. */
+/** A generation may end between our two requests. */
 const ATTEMPTS = 5;
-/** Left free on the disk: for the log of the copy, and for everybody else. */
+/** Free disk space to leave for the replica's log and for other programs. */
 const SPARE_BYTES = 100 * 1024 * 1024;
 
 /**
- * Copies the gateway's database file into an empty folder, a chunk at a time: the client of the database would hold it in
- * memory whole. It stands there whole or not at all. Rejects with `SourceError`, and with `SyncError` where the disk has
- * no room.
+ * Downloads the gateway's database file into an empty folder, in chunks: the database client would hold all of it in
+ * memory. Afterwards the folder has the complete file or none. Rejects with `SourceError`, or with `SyncError` if the
+ * disk lacks space.
  */
 export async function copyDatabase(
   source: ReplicaSource,
@@ -42,7 +42,7 @@ export async function copyDatabase(
     await rm(folder.downloadPath, { force: true });
     throw error;
   }
-  // In this order: without the client's notes there is no copy.
+  // Write the client's notes last: without them, the file doesn't count as a replica.
   await rename(folder.downloadPath, folder.databasePath);
   await syncPath(dirname(folder.databasePath));
   folder.writeSyncedTo({ generation, frames: 0 });
@@ -64,7 +64,7 @@ async function begin(
   }
 }
 
-/** Rejects with `SyncError` before anything is written: a disk that is filled up hurts more than this copy. */
+/** Rejects with `SyncError` before it writes anything: a full disk hurts more than a missing replica. */
 async function requireRoom(path: string, sizeBytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(path);
   const freeBytes = bavail * bsize;

@@ -4,8 +4,8 @@ import type { ReplicaFolder, SyncedTo } from './replica-folder.ts';
 import { SyncError } from './sync-failure.ts';
 
 /**
- * Writes down what the database file will be when the log of a generation that ends with these frames is folded in. It
- * comes before the client is told to do so: whenever that is interrupted, the file can be checked.
+ * Stores the checksums that the database file will have once the client folds in the log of this ended generation. Call
+ * it before the client starts to fold, so that the next start can check the file even after an interruption.
  */
 export async function noteFold(folder: ReplicaFolder, ended: SyncedTo): Promise<void> {
   const known = folder.readSums();

@@ -1,27 +1,27 @@
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Freshness } from './status.ts';
 
-/** A stream that is silent for longer is dead: the gateway says something every 15 s. */
+/** A stream that stays silent for longer is dead: the gateway sends something every 15 s. */
 export const SILENCE_MAX_MS = 20_000;
-/** The copy still answers so long after the stream ended, and while it lacks what the stream has told. */
+/** How long the replica still answers after the stream ended, or while it lacks an announced commit. */
 const GRACE_MS = 5000;
-/** Without the gateway the copy answers until it is this old. */
+/** Without the gateway, the replica answers until this age. */
 export const STALE_MAX_MS = 24 * 3_600_000;
-/** What is heard within this time counts as heard together. */
+/** Announcements within this time count as one. */
 const TOGETHER_MS = 50;
-/** So many positions are remembered apart, which is many times the grace. */
+/** The number of separate positions to remember; they cover many times the grace period. */
 const MISSING_MAX = 1000;
 
-/** Judges from what was heard of the gateway, and what the copy has of it, whether the copy may answer. */
+/** Decides if the replica may answer: compares the gateway's announcements with the replica's position. */
 export class FreshnessJudge {
   readonly #clock: Clock;
-  /** Positions that were heard and are not in the copy, oldest first. */
+  /** Announced positions that the replica lacks, oldest first. */
   #missing: { position: number; readonly at: number }[] = [];
   #position = -1;
   #lastContact: { readonly position: number; readonly at: number } | null = null;
   #streamEndedAt: number | null = null;
   #streaming = false;
-  /** Where the gateway stood when the stream began: what happened before it was not told of. */
+  /** The gateway's position at the start of the stream, which doesn't announce earlier commits. */
   #beganAt = -1;
   #reachable = true;
   #isDoubted = false;
@@ -31,17 +31,17 @@ export class FreshnessJudge {
     this.#clock = clock;
   }
 
-  /** When the copy was last known to have everything; null when it never was. */
+  /** When the replica was last known to be complete; null if it never was. */
   get completeAt(): number | null {
     return this.#completeAt;
   }
 
-  /** What an earlier run of the daemon knew. */
+  /** Restores the value of an earlier run. */
   remember(completeAt: number): void {
     this.#completeAt = completeAt;
   }
 
-  /** The stream told where the gateway stands. */
+  /** The stream announced the gateway's position. */
   contacted(position: number): void {
     const at = this.#clock.now();
     if (!this.#streaming) this.#beganAt = position;
@@ -68,23 +68,23 @@ export class FreshnessJudge {
     this.#isDoubted = false;
   }
 
-  /** Something else got no answer: the stream may be dead without a word. */
+  /** Another call got no answer: the stream may be dead too. */
   doubt(): void {
     this.#isDoubted = this.#streaming;
   }
 
-  /** True from then on until the stream says something, or ends. */
+  /** True after `doubt` until the stream sends something or ends. */
   get isDoubted(): boolean {
     return this.#isDoubted;
   }
 
   reachable(yes: boolean): void {
     this.#reachable = yes;
-    // From here on nobody would be told what the copy lacks: it is not live before there is a stream again.
+    // From now on nobody announces commits, so the replica isn't live until there's a stream again.
     if (!yes) this.#streamEndedAt = null;
   }
 
-  /** The copy is as far as this. */
+  /** The replica has reached this position. */
   has(position: number): void {
     this.#position = position;
     while (this.#missing[0] && this.#missing[0].position <= position) this.#missing.shift();
@@ -92,9 +92,9 @@ export class FreshnessJudge {
     if (newest <= position) this.#completeAt = Math.max(this.#completeAt ?? 0, at);
   }
 
-  /** There is no copy, or another one. */
+  /** The replica is gone or replaced. */
   forget(): void {
-    // Positions of another history mean nothing: the next stream begins with where the gateway stands.
+    // Positions of another history mean nothing; the next stream starts with the gateway's position.
     this.#missing = [];
     this.#lastContact = null;
     this.#beganAt = -1;

@@ -2,10 +2,10 @@ import type { Change } from '../../shared/kernel/context.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import type { ReplicaInfo } from './status.ts';
 
-/** The year after it is the last one that can be written, and left for what is reckoned from a time. */
+/** ISO dates end with the year 9999; that last year leaves room for calculations with a time. */
 const TIMES_END_MS = Date.UTC(9999, 0);
 
-/** Where a gateway stands, and what it is. */
+/** A gateway's position and its description of itself. */
 export interface GatewayPosition extends ReplicaInfo {
   readonly epoch: string;
   readonly position: number;
@@ -13,7 +13,7 @@ export interface GatewayPosition extends ReplicaInfo {
   readonly time: number;
 }
 
-/** What the stream of changes says. */
+/** A message of the change stream. */
 export type StreamMessage =
   | {
       readonly kind: 'place';
@@ -43,10 +43,10 @@ export function readPosition(value: unknown): GatewayPosition | null {
   return { ...info, epoch, position, time };
 }
 
-/** Whatever needs it is done by the gateway. */
+/** The gateway runs every operation that needs these. */
 const NO_MAIL: ReplicaInfo['server']['mail'] = { domain: null, from: null };
 
-/** What a gateway tells of itself, as it tells it and as it is remembered; null for anything else. */
+/** A gateway's description of itself, from its answer or from our record; null for anything else. */
 export function readInfo(
   project: unknown,
   server: unknown,
@@ -73,7 +73,7 @@ export function readInfo(
   };
 }
 
-/** An event of `GET /v1/replica/changes`; null for one of a kind this release does not know. */
+/** An event of `GET /v1/replica/changes`; null for a kind that this release doesn't know. */
 export function readMessage(name: string, value: unknown): StreamMessage | null {
   if (!isObject(value)) return null;
   if (name === 'end') return { kind: 'end', code: String(value['code']) };
@@ -86,7 +86,7 @@ export function readMessage(name: string, value: unknown): StreamMessage | null 
   if (name !== 'change') return null;
   const changes: unknown[] = Array.isArray(value['changes']) ? value['changes'] : [];
   const known = changes.filter(isChange);
-  // What is not understood may be what somebody waits for.
+  // A caller may be waiting for a change that we don't understand.
   const all = value['all'] === true || known.length < changes.length;
   return { kind: 'change', position, time, changes: known, all };
 }
@@ -105,7 +105,7 @@ function readTime(value: unknown): number | null {
   return isTime(ms) ? ms : null;
 }
 
-/** Milliseconds since 1970 that make a date. */
+/** True for milliseconds since 1970 that are a valid date. */
 export function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value < TIMES_END_MS;
 }

@@ -6,7 +6,7 @@ import { readIfThere, writePrivateFile } from '../files.ts';
 import { isHead, type LedgerHead } from '../ledger-heads.ts';
 import type { VerifierReason, VerifierStatus } from './status.ts';
 
-/** So many entries are read and checked before other work gets its turn: a few milliseconds. */
+/** Entries to check before other work gets its turn: a few milliseconds. */
 const PORTION = 400;
 const SAVE_MS = 5000;
 
@@ -17,10 +17,10 @@ interface Alarm {
 
 export interface HistoryVerifierOptions {
   readonly projectId: string;
-  /** Where the head is remembered, and an alarm until somebody accepts the history at hand. */
+  /** The file for the head, and for an alarm until a user accepts the present history. */
   readonly file: string;
   readonly log: Logger;
-  /** Told of the newest entry that was checked, now and then. */
+  /** Called now and then with the newest checked entry. */
   readonly onSeen: (head: LedgerHead) => void;
 }
 
@@ -28,15 +28,15 @@ const ADVICE =
   "The gateway's ledger differs from the one seen before: keep both and investigate. Once you know why: svc ledger verify --accept";
 
 /**
- * Checks the ledger as it comes in, entry by entry, and remembers its newest one. A gateway that later shows another
- * history, be it an old copy that was put back or one that was written anew, is found out.
+ * Checks each ledger entry as it arrives, and remembers the newest one. So it detects a gateway that later shows
+ * another history: a restored backup, or a rewritten ledger.
  */
 export class HistoryVerifier {
   readonly #options: HistoryVerifierOptions;
   #head: LedgerHead | null;
   #alarm: Alarm | null;
   #chain: ChainState = CHAIN_START;
-  /** The head stands in the ledger as it is now. */
+  /** True once the present ledger is known to contain the head. */
   #isConfirmed = false;
   #look: Promise<void> | null = null;
   #again: ProjectReader | null = null;
@@ -58,12 +58,12 @@ export class HistoryVerifier {
     return { ok: false, seq, reason, file: this.#options.file };
   }
 
-  /** There is another copy: what was seen is to be looked for in it. */
+  /** The replica is new: look for the remembered head in it. */
   restart(): void {
     this.#isConfirmed = false;
   }
 
-  /** Somebody accepted the history at hand: what was seen before no longer counts, and all of it is to be checked. */
+  /** A user accepted the present history: forget the old head, and check the ledger from the start. */
   async startOver(): Promise<void> {
     while (this.#look) await this.#look;
     this.#options.log.warn(
@@ -77,7 +77,7 @@ export class HistoryVerifier {
     this.#write();
   }
 
-  /** Looks at what is new in a copy that has all the gateway has. Called again meanwhile, it looks once more. */
+  /** Checks the new entries of an up-to-date replica. A call during a check starts another one after it. */
   look(store: ProjectReader): void {
     if (this.#alarm || this.#isClosed) return;
     if (this.#look) {
@@ -118,7 +118,7 @@ export class HistoryVerifier {
     }
   }
 
-  /** Looks for the newest entry that was seen. */
+  /** Looks for the remembered head in the ledger. */
   async #confirm(store: ProjectReader): Promise<boolean> {
     const head = this.#head;
     if (head) {

@@ -1,8 +1,8 @@
-/** Where a copy gets its news from. */
+/** Where a replica syncs from. */
 export interface Link {
   readonly syncUrl: string;
-  /** What the client shows there. */
+  /** The client's credential. */
   readonly token: string;
-  /** Changes while something comes in. */
+  /** A number that changes while data arrives. */
   readonly progress: () => number;
 }

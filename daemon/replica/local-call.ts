@@ -7,10 +7,10 @@ import { isObject } from '../../shared/lib/guards.ts';
 import { NO_BLOBS, NO_TRANSFER, NO_VAULT } from './absent.ts';
 import type { Replica } from './replica.ts';
 
-/** A call that a copy may answer. */
+/** A call that the replica may answer. */
 export interface LocalCall {
   readonly operation: Operation;
-  /** The input as its schema gives it. */
+  /** The parsed input. */
   readonly checked: unknown;
   readonly caller: Caller;
   readonly signal: AbortSignal;
@@ -18,10 +18,10 @@ export interface LocalCall {
 
 type Copy = Pick<Replica, 'info' | 'now' | 'store' | 'waits'>;
 
-/** How often a wait is looked after. */
+/** How often a wait checks the replica's freshness. */
 const LOOK_MS = 1_000;
 
-/** Runs the handler of a read over the copy. UNAVAILABLE when the copy is gone, also in the middle of a wait. */
+/** Runs a read's handler on the replica. UNAVAILABLE if the replica goes away, even during a wait. */
 export async function runLocally(call: LocalCall, copy: Copy): Promise<unknown> {
   const { operation, checked, caller, signal } = call;
   const { handler } = operation;
@@ -35,7 +35,7 @@ export async function runLocally(call: LocalCall, copy: Copy): Promise<unknown> 
     now: copy.now(),
     unspentTransfer: NO_TRANSFER,
   };
-  // Asked for anew each time: a wait may outlive the file it began with.
+  // Get the store for each read: a wait may outlive the file it began with.
   const read: LongContext['read'] = async (fn) => {
     if (!copy.store) throw unavailable(1);
     return copy.store.read(fn);
@@ -53,8 +53,8 @@ export async function runLocally(call: LocalCall, copy: Copy): Promise<unknown> 
 }
 
 /**
- * The same for a wait over a copy that follows the gateway. UNAVAILABLE soon after it does so no longer, since nothing
- * would wake the wait then: the gateway is to be asked.
+ * The same for a wait on a replica that follows the gateway. UNAVAILABLE soon after it stops following, because nothing
+ * would wake the wait: ask the gateway then.
  */
 export async function waitLocally(
   call: LocalCall,
@@ -74,7 +74,7 @@ export async function waitLocally(
   }
 }
 
-/** What a copy does not know, where nobody can be asked whether it should: marked as all answers of it are. */
+/** The error for an id that a stale replica lacks: it says so, and has the headers of every answer from a replica. */
 export function inAnOldCopy({ code, hint, details }: ServiceError, ageMs: number): ServiceError {
   const doubt = `${staleNote(ageMs / 1000)} Repeat it when the gateway is back; see \`svc status\`.`;
   return new ServiceError(code, {
@@ -84,7 +84,7 @@ export function inAnOldCopy({ code, hint, details }: ServiceError, ageMs: number
   });
 }
 
-/** The rest of a wait that was broken off; any other call as it was. */
+/** The rest of an interrupted wait; returns any other call unchanged. */
 export function shortened<C extends LocalCall & { readonly input: unknown }>(
   call: C,
   elapsedMs: number,

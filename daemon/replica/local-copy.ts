@@ -9,23 +9,23 @@ import { ReplicaReader, type CopyPosition } from './replica-reader.ts';
 import { SyncError } from './sync-failure.ts';
 import { SyncProcess } from './sync-process.ts';
 
-/** The process of a daemon that was killed may outlive it by a moment. */
+/** The sync process of a killed daemon may outlive it for a moment, and hold the lock. */
 const LOCK_ATTEMPTS = 10;
 const LOCK_PAUSE_MS = 100;
 
 export interface LocalCopyOptions {
   readonly folder: ReplicaFolder;
   readonly projectId: string;
-  /** The one schema that may be read. */
+  /** The only schema version we can read. */
   readonly schemaVersion: number;
   readonly log: Logger;
-  /** A synchronization that neither ends nor moves on for so long is given up, and its process with it. */
+  /** Kills the process of a sync that makes no progress for this long. */
   readonly silenceMs: number;
-  /** Reading found the file damaged. */
+  /** Called when a read finds the file damaged. */
   readonly onDamage: (error: Error) => void;
 }
 
-/** The database file of a copy: a connection to read it, and a process that brings it up to date. */
+/** A replica's database file: a connection that reads it, and a process that syncs it. */
 export class LocalCopy {
   readonly #options: LocalCopyOptions;
   #process: SyncProcess | null = null;
@@ -40,25 +40,25 @@ export class LocalCopy {
     this.#options = options;
   }
 
-  /** Null while there is no copy that was found in order. */
+  /** Null until `open` has found the replica intact. */
   get store(): ProjectReader | null {
     return this.#store;
   }
 
-  /** Of the process that synchronizes; for tests, which end it. */
+  /** The sync process's pid, for tests that kill it. */
   get pid(): number | null {
     return this.#process?.pid ?? null;
   }
 
-  /** Looks at all of the copy in the folder, and opens it for reading. Rejects with `SyncError`. */
+  /** Checks the whole replica in the folder, and opens it for reads. Rejects with `SyncError`. */
   async open(): Promise<void> {
     await this.#start();
     this.#openReader();
   }
 
-  /** Makes ready to synchronize: nothing is done where that is so already. Rejects with `SyncError`. */
+  /** Prepares for sync; does nothing if that's done. Rejects with `SyncError`. */
   async connect(link: Link): Promise<void> {
-    // Whoever asked before may have gone; what was begun for him is not disturbed.
+    // An earlier caller may have left: let the work that it started finish.
     if (this.#connecting) await this.#connecting.catch(() => undefined);
     this.#connecting = this.#connect(link).finally(() => {
       this.#connecting = null;
@@ -66,7 +66,7 @@ export class LocalCopy {
     await this.#connecting;
   }
 
-  /** Takes over what the gateway has. One at a time: who asks meanwhile gets the one at hand. Rejects with `SyncError`. */
+  /** Syncs with the gateway. A call during a sync joins it. Rejects with `SyncError`. */
   sync(): Promise<void> {
     this.#syncing ??= this.#sync().finally(() => {
       this.#syncing = null;
@@ -74,11 +74,11 @@ export class LocalCopy {
     return this.#syncing;
   }
 
-  /** Makes ready for the client to fold the log of a generation in that has ended. Rejects with `SyncError`. */
+  /** Prepares for the client to fold in the log of an ended generation. Rejects with `SyncError`. */
   async noteFold(ended: SyncedTo): Promise<void> {
-    // Who asked was ended, and his copy may be gone.
+    // Somebody killed the process that asked, and its replica may be gone.
     if (!this.#process) throw new SyncError('ended', "The replica process isn't running.");
-    // Nobody folds the log in while it is read for one who was killed.
+    // Run one at a time: no client may fold the log while we still read it for a killed one.
     const noted = this.#noting.then(() => noteFold(this.#options.folder, ended));
     this.#noting = noted.catch(() => undefined);
     try {
@@ -94,13 +94,13 @@ export class LocalCopy {
     return this.#reader.position();
   }
 
-  /** Removes the copy, and whatever is left of one. */
+  /** Removes the replica, and the remains of an incomplete one. */
   async erase(): Promise<void> {
     await this.close();
     this.#options.folder.erase();
   }
 
-  /** Ends after the reads at hand. */
+  /** Resolves after the running reads. */
   async close(): Promise<void> {
     const reader = this.#reader;
     this.#reader = null;

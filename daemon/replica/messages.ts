@@ -1,15 +1,15 @@
-/** What the daemon asks of the process that synchronizes. */
+/** A task from the daemon to the sync process. */
 export type SyncTask =
-  /** Takes the lock of the copy, and looks at all of it: whether it may be used. */
+  /** Takes the replica's lock and checks the whole replica. */
   | { readonly kind: 'prepare'; readonly folder: string }
-  /** Opens the copy for synchronizing. The gateway has answered a moment ago. */
+  /** Opens the replica for sync. Send it only when the gateway has just answered. */
   | {
       readonly kind: 'open';
       readonly folder: string;
       readonly syncUrl: string;
       readonly token: string;
     }
-  /** Takes over what the gateway has. */
+  /** Syncs with the gateway. */
   | { readonly kind: 'sync' };
 
 export type SyncRequest = SyncTask & { readonly id: number };
@@ -18,7 +18,7 @@ export type SyncAnswer =
   | { readonly id: number; readonly ok: true; readonly value: Prepared | null }
   | { readonly id: number; readonly ok: false; readonly message: string };
 
-/** What came of `prepare`. */
+/** The result of `prepare`. */
 export type Prepared =
   | { readonly state: 'ready' }
   /** Another process is using the replica. */

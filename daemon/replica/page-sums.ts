@@ -1,22 +1,22 @@
 import { crc32 } from 'node:zlib';
 import { PAGE_BYTES } from '../../shared/store/wal-layout.ts';
 
-/** In front of the checksums: the generation, and a checksum over all the rest. */
+/** Two numbers precede the page checksums: a checksum of everything after it, and the generation. */
 const HEADER_NUMBERS = 2;
 
-/** A page that was never written, as SQLite leaves it in the middle of a file. */
+/** The checksum of an unwritten page; SQLite leaves such holes inside a file. */
 export const EMPTY_SUM = crc32(Buffer.alloc(PAGE_BYTES));
 
 /**
- * CRC-32 of each page of the database file, as it is when this generation begins. They come from what the gateway sent and
- * never from the file itself, so that a page that changed on disk can't get a new one.
+ * CRC-32 of each page of the database file at the start of this generation. We compute them from the gateway's data and
+ * never from the file, so that a page that changed on disk can't get a matching checksum.
  */
 export interface PageSums {
   readonly generation: number;
   readonly sums: Uint32Array;
 }
 
-/** In the machine's byte order: copies don't move to other machines. */
+/** Uses the machine's byte order: replicas don't move to other machines. */
 export function encodeSums({ generation, sums }: PageSums): Uint8Array {
   const numbers = new Uint32Array(HEADER_NUMBERS + sums.length);
   numbers[1] = generation;
@@ -25,7 +25,7 @@ export function encodeSums({ generation, sums }: PageSums): Uint8Array {
   return bytesOf(numbers);
 }
 
-/** Null for what `encodeSums` did not make. */
+/** Null for bytes that don't come from `encodeSums`. */
 export function decodeSums(bytes: Uint8Array): PageSums | null {
   if (bytes.byteLength % 4 !== 0 || bytes.byteLength < HEADER_NUMBERS * 4) return null;
   const numbers = new Uint32Array(bytes.byteLength / 4);
@@ -38,7 +38,7 @@ function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** Sums up a file as it arrives, in chunks of any length. */
+/** Computes the page checksums of a file as it arrives, in chunks of any length. */
 export class PageSummer {
   readonly sums: Uint32Array;
   #done = 0;

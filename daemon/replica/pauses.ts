@@ -3,7 +3,7 @@ import { Backoff } from './backoff.ts';
 import type { BlockReason } from './block-reason.ts';
 import type { ReplicaTiming } from './timing.ts';
 
-/** A connection that held for so long was no failure; so was a copy. */
+/** A connection that lasted this long counts as a success; the second value is for a replica. */
 const STEADY_MS = 5000;
 const STEADY_COPY_MS = 600_000;
 
@@ -20,7 +20,7 @@ export class Pauses {
     this.#repair = new Backoff(timing.repair);
   }
 
-  /** Waits for as long as that takes before the next attempt; less where there is a reason, or it is aborted. */
+  /** Waits before the next attempt; `endNow` or an abort ends it early. */
   async wait(remedy: BlockReason['remedy'], signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
     this.#end = remedy === 'connect' ? () => ended.abort() : null;
@@ -29,12 +29,12 @@ export class Pauses {
     this.#end = null;
   }
 
-  /** There is a reason to try again at once, where a connection is all that is missing. */
+  /** Ends a wait for a connection: there's a reason to try again now. */
   endNow(): void {
     this.#end?.();
   }
 
-  /** In milliseconds. */
+  /** The pause in milliseconds. */
   #before(remedy: BlockReason['remedy']): number {
     switch (remedy) {
       case 'connect':
@@ -49,7 +49,7 @@ export class Pauses {
     }
   }
 
-  /** What held for so long was no failure, so that the first pause after it is a short one. */
+  /** Resets the backoff after a long success, so that the next pause is short. */
   forgive(heldMs: number): void {
     if (heldMs > STEADY_MS) this.#connect.reset();
     if (heldMs > STEADY_COPY_MS) this.#repair.reset();

@@ -1,11 +1,11 @@
 import { unavailable } from '../../shared/lib/errors.ts';
 
-/** Calls that the gateway holds: each ends when its caller goes, or when the daemon does. */
+/** Calls that wait at the gateway. Each ends when its caller leaves or the daemon stops. */
 export class PendingCalls {
   readonly #running = new Set<AbortController>();
   #ended = false;
 
-  /** Runs a call with a signal that is also aborted by `end`. */
+  /** Runs a call with a signal that `end` aborts too. */
   async run<T>(caller: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     const onGone = (): void => controller.abort(caller.reason);
@@ -22,7 +22,7 @@ export class PendingCalls {
     }
   }
 
-  /** UNAVAILABLE for all that run, and for what still comes. */
+  /** Ends all running and later calls with UNAVAILABLE. */
   end(): void {
     this.#ended = true;
     for (const controller of this.#running) controller.abort();

@@ -1,7 +1,7 @@
 import type { Change } from '../../shared/kernel/context.ts';
 import type { Waits } from '../../shared/kernel/waits.ts';
 
-/** A position the copy is to reach, and who wants to know. */
+/** A caller that waits for the replica to reach a position. */
 interface Awaited {
   readonly position: number;
   readonly arrived: () => void;
@@ -10,19 +10,19 @@ interface Awaited {
 interface Told {
   readonly position: number;
   readonly changes: readonly Change[];
-  /** There are others that are not known. */
+  /** True if there are other, unknown changes too. */
   readonly all: boolean;
 }
 
-/** So many changes are remembered one by one; of more it is only known between which positions they lie. */
+/** Up to this many changes, we remember each one; beyond that, only the range of their positions. */
 const TOLD_MAX = 1000;
 
-/** What the gateway told of, until the copy has it: then waits wake, and reads that need it go on. */
+/** Remembers announced changes until the replica has them, then wakes the waits and reads that need them. */
 export class PositionWaiters {
   readonly #waits: Waits;
   #told: Told[] = [];
   #toldCount = 0;
-  /** Anything may have changed between these positions, both included. */
+  /** Between these positions (inclusive), anything may have changed. */
   #blurred: { from: number; readonly to: number } | null = null;
   readonly #awaited = new Set<Awaited>();
   #position: number | null = null;
@@ -32,12 +32,12 @@ export class PositionWaiters {
     this.#waits = waits;
   }
 
-  /** The newest commit of the copy; null while there is no copy. */
+  /** The replica's newest commit; null while there's no replica. */
   get position(): number | null {
     return this.#position;
   }
 
-  /** The newest commit that is known of. */
+  /** The gateway's newest known commit. */
   get target(): number {
     return this.#target;
   }
@@ -46,12 +46,12 @@ export class PositionWaiters {
     return this.#position === null ? 0 : Math.max(0, this.#target - this.#position);
   }
 
-  /** The gateway is as far as this. */
+  /** The gateway has reached this position. */
   aim(position: number): void {
     this.#target = Math.max(this.#target, position);
   }
 
-  /** These changes will be in the copy as soon as it has this position; with `all`, and others that are not known. */
+  /** The replica will have these changes once it reaches this position; `all` means there are unknown ones too. */
   tell(told: Told): void {
     this.aim(told.position);
     if (!told.all && told.changes.length === 0) return;
@@ -60,7 +60,7 @@ export class PositionWaiters {
     if (this.#toldCount > TOLD_MAX) this.#blur();
   }
 
-  /** The history is another one: positions that were heard before mean nothing. */
+  /** The history is a different one, so earlier positions mean nothing. */
   restart(target: number): void {
     this.#target = target;
     this.#position = null;
@@ -78,7 +78,7 @@ export class PositionWaiters {
     else for (const change of there.flatMap(({ changes }) => changes)) this.#waits.notify(change);
   }
 
-  /** True as soon as the copy has this position; false after `withinMs`. */
+  /** True as soon as the replica reaches this position; false after `withinMs`. */
   reached(position: number, withinMs: number): Promise<boolean> {
     if (this.#position !== null && position <= this.#position) return Promise.resolve(true);
     if (withinMs <= 0) return Promise.resolve(false);
@@ -106,7 +106,7 @@ export class PositionWaiters {
     this.#keep([]);
   }
 
-  /** True when some of what is blurred is in the copy now. */
+  /** True if the replica now has some of the blurred range. */
   #passBlurred(position: number): boolean {
     const blurred = this.#blurred;
     if (!blurred || position < blurred.from) return false;

@@ -12,12 +12,12 @@ import type { ReplicaFolder, SyncedTo } from './replica-folder.ts';
 
 const PORTION_PAGES = 256;
 
-/** All are kept until the process ends: closing one would let go of locks that SQLite holds in this process. */
+/** We keep all of these open until the process ends: a close would release SQLite's locks in this process. */
 const kept: (Lock | Connection | FileHandle)[] = [];
 
 /**
- * Looks whether every page of a copy is what the gateway sent, whatever may have ended the process before this one or
- * happened to the files since, and mends the client's notes where they lag behind. Only once in a process.
+ * Checks that every page of a replica is what the gateway sent, whatever ended the previous process or happened to the
+ * files since, and updates the client's notes if they lag behind. Call it once per process.
  */
 export async function prepareCopy(folder: ReplicaFolder): Promise<Prepared> {
   const lock = takeLock(folder.lockPath);
@@ -27,7 +27,7 @@ export async function prepareCopy(folder: ReplicaFolder): Promise<Prepared> {
     const reason = await findDamage(folder);
     return reason === null ? { state: 'ready' } : { state: 'damaged', reason };
   } catch (error) {
-    // Anything else, such as too many open files, says nothing about the copy.
+    // Other errors, such as too many open files, say nothing about the replica.
     if (!isDiskFailure(error) && errorCode(error) !== 'EIO') throw error;
     return { state: 'damaged', reason: error instanceof Error ? error.message : String(error) };
   }
@@ -52,8 +52,8 @@ async function findDamage(folder: ReplicaFolder): Promise<string | null> {
 }
 
 /**
- * Where a copy with so many frames in its log is; null where it has lost some. The client writes its notes last, after a
- * commit and after it has folded a log in, so a crash may leave them behind.
+ * The position of a replica with `found` frames in its log; null if it lost frames. The client writes its notes last,
+ * after a commit and after it folds in a log, so a crash may leave them out of date.
  */
 function placeOf(
   { generation, frames }: SyncedTo,
@@ -65,12 +65,12 @@ function placeOf(
   return isFolded ? { generation: known.generation, frames: 0 } : null;
 }
 
-/** Answers the number of committed frames, as the client will find it. */
+/** Returns the number of committed frames that the client will see. */
 function openLog({ databasePath, logPath }: ReplicaFolder): number {
   const connection = new Connection(readOnlyAddress(databasePath));
   kept.push(connection);
   connection.exec('PRAGMA trusted_schema=OFF');
-  // After a statement the index of the log is right.
+  // A statement makes SQLite rebuild the index of the log.
   connection.get('PRAGMA user_version');
   if (!statSync(logPath, { throwIfNoEntry: false })?.size) return 0;
   const number = new Uint32Array(1);
@@ -79,8 +79,8 @@ function openLog({ databasePath, logPath }: ReplicaFolder): number {
 }
 
 /**
- * The number of the first page that is not what it should be; null when all are. What the log has is read from there, and
- * may stand in the file in either state after a crash.
+ * The number of the first wrong page; null if all are right. Readers take pages in the log from there, so after a crash
+ * the file may have either version of those.
  */
 async function findChangedPage(
   path: string,
@@ -93,7 +93,7 @@ async function findChangedPage(
   const count = log.frames > 0 ? Math.min(sums.length, log.pages) : sums.length;
   for (let first = 0; first < count; first += PORTION_PAGES) {
     const read = await readFully(file, portion, first * PAGE_BYTES);
-    // Beyond the end of a file there is nothing, as in its holes.
+    // Pages after the end of the file count as empty, like its holes.
     portion.fill(0, read);
     for (let at = 0; at < Math.min(PORTION_PAGES, count - first); at += 1) {
       const page = portion.subarray(at * PAGE_BYTES, (at + 1) * PAGE_BYTES);

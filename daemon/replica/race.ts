@@ -1,4 +1,4 @@
-/** What settles first decides; the others are ended. */
+/** Settles like the first work that settles, and aborts the others. */
 export async function raceAndEnd(
   works: readonly Promise<void>[],
   session: AbortController,

@@ -7,34 +7,34 @@ import { decodeSums, encodeSums, type PageSums } from './page-sums.ts';
 import { isTime, readInfo } from './gateway-position.ts';
 import type { ReplicaInfo } from './status.ts';
 
-/** How far the client of the database has come: frames of a generation of the log. */
+/** The database client's position: a generation of the log, and its frames so far. */
 export interface SyncedTo {
   readonly generation: number;
   readonly frames: number;
 }
 
-/** What is remembered of a copy from one start to the next. */
+/** The record of a replica that outlives a restart. */
 export interface ReplicaRecord {
-  /** The origin of the gateway that the copy comes from. */
+  /** The origin of the replica's gateway. */
   readonly gateway: string;
   readonly epoch: string;
   readonly position: number;
-  /** When the copy was last known to have everything; null when it never was. Milliseconds since 1970, as all times. */
+  /** When the replica was last known to be complete; null if it never was. All times are milliseconds since 1970. */
   readonly completeAt: number | null;
-  /** When the gateway was last heard of. */
+  /** When we last heard from the gateway. */
   readonly contactAt: number;
-  /** What the gateway's clock was ahead of this one. */
+  /** How far the gateway's clock was ahead of ours. */
   readonly aheadMs: number;
   readonly info: ReplicaInfo;
 }
 
-/** A copy that nobody brought up to date for so long is removed: what was deleted at the gateway is to be gone. */
+/** We remove a replica without updates for this long: data that the gateway deleted must go here too. */
 const KEEP_MS = 7 * 24 * 3_600_000;
 
-/** Of the format of `replica.db-info`, which is the client's. */
+/** The version of the client's file format `replica.db-info`. */
 const INFO_VERSION = 0;
 
-/** The folder of one copy: database, the client's notes, the checksums of its pages, and our own record. */
+/** One replica's folder: the database, the client's notes, the page checksums, and our own record. */
 export class ReplicaFolder {
   readonly path: string;
   readonly databasePath: string;
@@ -57,22 +57,22 @@ export class ReplicaFolder {
     makePrivateFolder(path);
   }
 
-  /** Where a copy is put together before it takes the place of the database. */
+  /** Where a download goes before it becomes the database. */
   get downloadPath(): string {
     return `${this.databasePath}.part`;
   }
 
-  /** True when there is a copy, in whatever state. */
+  /** True if there's a replica in any state. */
   hasCopy(): boolean {
     return existsSync(this.databasePath) && existsSync(this.#infoPath);
   }
 
-  /** True when there is anything of a copy, whole or not. */
+  /** True if any file of a replica exists. */
   hasTraces(): boolean {
     return this.#files.some((path) => existsSync(path));
   }
 
-  /** Null when there is no record, or one that is damaged. */
+  /** Null if the record is missing or damaged. */
   readRecord(): ReplicaRecord | null {
     const value = parseObject(readIfThere(this.#recordPath) ?? '');
     const info = isObject(value?.['info']) ? storedInfo(value['info']) : null;
@@ -85,7 +85,7 @@ export class ReplicaFolder {
     writePrivateFile(this.#recordPath, `${JSON.stringify(record, null, 2)}\n`);
   }
 
-  /** Null when the client has left no notes, or damaged ones. */
+  /** Null if the client's notes are missing or damaged. */
   readSyncedTo(): SyncedTo | null {
     const value = parseObject(readIfThere(this.#infoPath) ?? '');
     const generation = Number(value?.['generation']);
@@ -100,7 +100,7 @@ export class ReplicaFolder {
     writePrivateFile(this.#infoPath, JSON.stringify(info));
   }
 
-  /** Null when there are none, or damaged ones. */
+  /** Null if the checksums are missing or damaged. */
   readSums(): PageSums | null {
     return existsSync(this.#sumsPath) ? decodeSums(readFileSync(this.#sumsPath)) : null;
   }
@@ -109,7 +109,7 @@ export class ReplicaFolder {
     writePrivateFile(this.#sumsPath, encodeSums(sums));
   }
 
-  /** Sizes and times of the database and its log, to be compared. */
+  /** Sizes and times of the database and its log, for comparison. */
   fingerprint(): string {
     return [this.databasePath, this.logPath]
       .map((path) => statSync(path, { throwIfNoEntry: false }))
@@ -117,12 +117,12 @@ export class ReplicaFolder {
       .join(' ');
   }
 
-  /** Removes the copy. What the witness has seen stays: whoever shows another history must not be rid of it so easily. */
+  /** Removes the replica, but keeps the known ledger head: it's the evidence against a gateway that changes history. */
   erase(): void {
     for (const path of this.#files) rmSync(path, { force: true });
   }
 
-  /** The record first: without it nobody believes in a copy. The notes last: without them there is none. */
+  /** In order of removal. Record first: we ignore a replica without it. Notes last: without them there's no replica. */
   get #files(): readonly string[] {
     const { databasePath } = this;
     const files = [databasePath, this.logPath, `${databasePath}-shm`, this.downloadPath];
@@ -130,9 +130,9 @@ export class ReplicaFolder {
   }
 }
 
-/** True for a copy whose gateway was not heard of for a week before `now`, in milliseconds since 1970. */
+/** True if we heard nothing from the replica's gateway in the week before `now` (milliseconds since 1970). */
 export function isOutdated({ contactAt }: ReplicaRecord, now: number): boolean {
-  // A time to come was written under a clock that was wrong, and says nothing.
+  // A time in the future comes from a wrong clock and proves nothing.
   return Math.abs(now - contactAt) > KEEP_MS;
 }
 

@@ -12,7 +12,7 @@ import { SyncError } from './sync-failure.ts';
 import type { HistoryVerifier } from './history-verifier.ts';
 
 const SAVE_MS = 5000;
-/** Where only time has passed. */
+/** The delay if only time has passed. */
 const SAVE_IDLE_MS = 60_000;
 
 export interface ReplicaManagerDeps {
@@ -28,7 +28,7 @@ export interface ReplicaManagerDeps {
   readonly log: Logger;
 }
 
-/** Knows which history the copy belongs to and whether it may be used, from one start to the next. */
+/** Knows the replica's history, and if it's usable, across restarts. */
 export class ReplicaManager {
   readonly #deps: ReplicaManagerDeps;
   #record: ReplicaRecord | null = null;
@@ -40,22 +40,22 @@ export class ReplicaManager {
     this.#deps = deps;
   }
 
-  /** What is remembered; null while there is no copy. */
+  /** The record; null while there's no replica. */
   get record(): ReplicaRecord | null {
     return this.#record;
   }
 
-  /** Why the copy must not be used; null while nothing is known against it. */
+  /** Why nobody may use the replica; null if we know of no damage. */
   get spoilt(): SyncError | null {
     return this.#spoilt === null ? null : new SyncError('damaged', this.#spoilt);
   }
 
-  /** True while there is a copy that is not known to be damaged. */
+  /** True while there's a replica without known damage. */
   get isSound(): boolean {
     return this.#spoilt === null && this.#deps.copy.store !== null;
   }
 
-  /** Opens what an earlier run has left. Answers how far it is; null when there was nothing of use. */
+  /** Opens the replica of an earlier run. Returns its position; null if there's no usable replica. */
   async openRemembered(): Promise<CopyPosition | null> {
     const { folder, log } = this.#deps;
     const record = folder.readRecord();
@@ -69,7 +69,7 @@ export class ReplicaManager {
     try {
       return await this.#open(record);
     } catch (error) {
-      // What keeps the process from its work says nothing about the copy.
+      // An error of the sync process says nothing about the replica.
       const isHindered = error instanceof SyncError && error.failure !== 'damaged';
       if (isHindered) log.warn({ err: error }, "replica: can't open the replica yet");
       else this.spoil(error instanceof Error ? error.message : String(error));
@@ -77,7 +77,7 @@ export class ReplicaManager {
     }
   }
 
-  /** Leaves a copy of the history at this gateway, which may be the one that is there. */
+  /** Makes sure that there's a replica of this gateway's history; downloads one if necessary. */
   async ensure(gateway: GatewayPosition, onProgress: Progress, signal: AbortSignal): Promise<void> {
     const isClosed = this.#spoilt === null && this.#deps.copy.store === null;
     if (isClosed && this.#record) await this.#open(this.#record);
@@ -86,20 +86,20 @@ export class ReplicaManager {
     this.#remember(gateway);
   }
 
-  /** The copy must not be used any more. It is made anew when the gateway is met. */
+  /** Forbids the replica. The next contact with the gateway downloads another one. */
   spoil(reason: string): void {
     if (this.#spoilt !== null) return;
     this.#spoilt = reason;
     this.#deps.log.warn({ reason }, 'replica: the replica is damaged; copying it again');
   }
 
-  /** Removes the copy where the key is no longer good. */
+  /** Removes the replica, for a key that's no longer valid. */
   async erase(): Promise<void> {
     await this.discard();
     this.#spoilt = null;
   }
 
-  /** Removes the copy; why is remembered until there is another. */
+  /** Removes the replica, and remembers the reason until there's another one. */
   async discard(): Promise<void> {
     const { copy, freshness, positionWaiters } = this.#deps;
     this.#record = null;
@@ -109,7 +109,7 @@ export class ReplicaManager {
     await copy.erase();
   }
 
-  /** Writes down how far the copy is, before long; `isIdle` where only time has passed. */
+  /** Saves the record soon; later with `isIdle`, which means that only time has passed. */
   saveSoon(isIdle: boolean): void {
     const at = performance.now() + (isIdle ? SAVE_IDLE_MS : SAVE_MS);
     if (this.#saver && this.#saveAt <= at) return;
@@ -118,7 +118,7 @@ export class ReplicaManager {
     this.#saver = setTimeout(() => this.#save(), at - performance.now());
   }
 
-  /** Ends after the reads at hand; what is there is as it was when it is next opened. */
+  /** Resolves after the running reads. The next start finds the replica in the same state. */
   async close(): Promise<void> {
     await this.#deps.copy.close();
     this.#save();

@@ -4,27 +4,27 @@ import type { Reader, Tx } from '../../shared/store/driver.ts';
 import { MetaRepository } from '../../shared/store/meta.ts';
 import { EmbeddedReader } from '../../shared/store/reader.ts';
 
-/** There is something in the copy that no gateway of ours makes. */
+/** The replica contains something that our gateway never creates. */
 class StrangeSchemaError extends Error {}
 
-/** How far a copy is, and which tables it has. */
+/** A replica's position and schema. */
 export interface CopyPosition {
   readonly position: number;
   readonly schemaVersion: number;
 }
 
 /**
- * Snapshots of the copy. Each looks first whether the tables are those this release knows: what comes from the gateway may
- * change them at any time. Where they are not, or the file is damaged, it rejects with UNAVAILABLE: the gateway knows
- * better. So is a file with views, triggers or virtual tables.
+ * Snapshots of the replica. Each one first checks that this release knows the schema, because a sync can change it at
+ * any time. Rejects with UNAVAILABLE, so that the caller asks the gateway, for another schema and for a damaged file.
+ * A file with views, triggers or virtual tables counts as damaged.
  */
 export class ReplicaReader implements Reader {
   readonly #reader: EmbeddedReader;
   readonly #schemaVersion: number;
   readonly #onDamage: (error: Error) => void;
-  /** Of the schema that was found to be of tables and indexes alone. */
+  /** The schema cookie that we last found to have only tables and indexes. */
   #plainCookie: number | null = null;
-  /** Of the schema that has the version of this release. */
+  /** The schema cookie that we last found to have this release's version. */
   #knownCookie: number | null = null;
 
   constructor(path: string, schemaVersion: number, onDamage: (error: Error) => void) {
@@ -46,7 +46,7 @@ export class ReplicaReader implements Reader {
       await this.#requirePlain(tx);
       const meta = new MetaRepository(tx);
       const schemaVersion = await meta.schemaVersion();
-      // The log may begin before the first table was made.
+      // The log may begin before the first table exists.
       const position = schemaVersion === 0 ? 0 : Number(await meta.get('commit_seq'));
       return { position, schemaVersion };
     });
@@ -66,7 +66,7 @@ export class ReplicaReader implements Reader {
     }
   }
 
-  /** A view or a virtual table in the place of a table would run what somebody else wrote, and as long as they like. */
+  /** A view or virtual table in place of a table could run somebody else's code, for any length of time. */
   async #requirePlain(tx: Tx): Promise<number> {
     const meta = new MetaRepository(tx);
     const cookie = await meta.schemaCookie();
@@ -80,7 +80,7 @@ export class ReplicaReader implements Reader {
     return cookie;
   }
 
-  /** A release that changes tables changes the number of the schema, too: one look a snapshot tells of both. */
+  /** A changed table also changes the schema cookie, so one lookup per snapshot covers both. */
   async #requireKnown(tx: Tx, cookie: number): Promise<void> {
     if ((await new MetaRepository(tx).schemaVersion()) !== this.#schemaVersion) {
       throw unavailable(1, new Error('The copy has other tables than this release knows.'));

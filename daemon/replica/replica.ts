@@ -27,27 +27,27 @@ import { HistoryVerifier } from './history-verifier.ts';
 import { Written } from './written.ts';
 
 export interface ReplicaOptions {
-  /** The folder of this project's copy; made when it is not there. */
+  /** The folder of this project's replica; created if it's missing. */
   readonly folder: string;
   readonly projectId: string;
   readonly gateway: URL;
   readonly apiKey: string;
   readonly log: Logger;
-  /** Where `svc ledger verify` remembers the newest entry this machine has seen. */
+  /** Where `svc ledger verify` remembers the newest entry that this machine knows. */
   readonly ledgerHeadsFile: string;
   readonly clock?: Clock;
-  /** There for tests. */
+  /** For tests. */
   readonly timing?: Partial<ReplicaTiming>;
 }
 
 /**
- * A copy of the gateway's project on this machine, kept up to date in the background. It answers reads; nothing is ever
- * written through it, and it may be removed at any time.
+ * A replica of the gateway's project on this machine, synced in the background. It answers reads. Nobody ever writes
+ * through it, and anybody may remove it at any time.
  */
 export class Replica {
-  /** Wakes waits after the copy has what they wait for. */
+  /** Wakes waits once the replica has the changes they wait for. */
   readonly waits = new Waits();
-  /** Keys by the hash of their secret, as the copy has them. */
+  /** The replica's keys by the hash of their secret. */
   readonly keyCache = new KeyCache();
   readonly #options: ReplicaOptions;
   readonly #timing: ReplicaTiming;
@@ -67,13 +67,13 @@ export class Replica {
   readonly #closing = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #session: AbortController | null = null;
-  /** The session was ended for another one to begin. */
+  /** True if we ended the session to begin another one. */
   #isRenewed = false;
   #catchUp: CatchUp | null = null;
   #info: ReplicaInfo | null = null;
-  /** Of the copy, which may lag behind that of the gateway. */
+  /** The replica's schema version, which may lag behind the gateway's. */
   #copySchema: number | null = null;
-  /** What the gateway's clock is ahead of this one. */
+  /** How far the gateway's clock is ahead of ours. */
   #aheadMs = 0;
 
   private constructor(options: ReplicaOptions) {
@@ -121,7 +121,7 @@ export class Replica {
     });
   }
 
-  /** Never throws for reasons of the network, and waits for nothing. */
+  /** Returns at once, and never throws because of the network. */
   static open(options: ReplicaOptions): Replica {
     const replica = new Replica(options);
     replica.#running = replica.#run();
@@ -144,26 +144,25 @@ export class Replica {
   }
 
   /**
-   * Snapshots of the copy; null while there is none that may be read. Ask for it anew before each read: a new copy has
-   * another. A read rejects with UNAVAILABLE where the copy turns out to be damaged, or to have other tables: the gateway
-   * can still be asked then.
+   * Snapshots of the replica; null while no replica is readable. Get it before each read, because a new replica has
+   * another store. A read rejects with UNAVAILABLE for a damaged replica or another schema: ask the gateway then.
    */
   get store(): ProjectReader | null {
     const isUnderstood = this.#copySchema === this.#schemaVersion;
     return isUnderstood && this.#manager.isSound ? this.#copy.store : null;
   }
 
-  /** Null until the gateway has told, now or before an earlier start. */
+  /** Null until the gateway has described itself, in this run or an earlier one. */
   get info(): ReplicaInfo | null {
     return this.#info;
   }
 
-  /** Of the process that synchronizes; for tests, which end it. */
+  /** The sync process's pid, for tests that kill it. */
   get syncPid(): number | null {
     return this.#copy.pid;
   }
 
-  /** Whether the copy may answer now. */
+  /** Says if the replica may answer now. */
   freshness(): Freshness {
     if (!this.store) return { usable: 'no', ageMs: Infinity };
     return this.#freshness.judge();
@@ -174,13 +173,13 @@ export class Replica {
     return this.#gatewayClock.now();
   }
 
-  /** True as soon as the copy has this position; false after `withinMs`. */
+  /** True as soon as the replica reaches this position; false after `withinMs`. */
   reached(position: number, withinMs: number): Promise<boolean> {
     this.#aim(position);
     return this.#positionWaiters.reached(position, withinMs);
   }
 
-  /** The gateway has answered a call that was passed on to it: it is there. */
+  /** The gateway answered a relayed call, so it's there. */
   noteAnswer(): void {
     this.#freshness.reachable(true);
     if (this.#board.shown.state === 'offline') this.#pauses.endNow();
@@ -189,29 +188,29 @@ export class Replica {
     this.#session?.abort();
   }
 
-  /** A call that was passed on got no answer. */
+  /** A relayed call got no answer. */
   noteSilence(): void {
     this.#freshness.doubt();
   }
 
-  /** What this daemon has written through the gateway: its position, or null when the answer was lost. */
+  /** Notes this daemon's own write: its position, or null if the answer was lost. */
   noteWritten(position: number | null): void {
     this.#written.note(position);
     this.#catchUp?.wake();
   }
 
-  /** True as soon as the copy has all that was noted as written; false after `withinMs`. To be asked before each read. */
+  /** True as soon as the replica has all noted writes; false after `withinMs`. Ask before each read. */
   settled(withinMs: number): Promise<boolean> {
     return this.#written.settled(withinMs);
   }
 
-  /** Makes the history at hand the one that later ones are compared with, once all of it was checked. */
+  /** Accepts the present history as the base for later comparisons, and checks all of it. */
   async acceptLedger(): Promise<void> {
     await this.#verifier.startOver();
     this.#lookAtLedger();
   }
 
-  /** Calls back when `status` tells something new, other than position and age. Answers how to stop it. */
+  /** Calls back when `status` changes in more than position and age. Returns a function that stops it. */
   onChange(listener: () => void): () => void {
     return this.#board.onChange(listener);
   }
@@ -256,7 +255,7 @@ export class Replica {
     }
   }
 
-  /** Follows the gateway until the stream of its changes ends, or something is in the way. */
+  /** Follows the gateway until its change stream ends or something fails. */
   async #follow(): Promise<void> {
     if (this.#manager.spoilt) await this.#manager.discard();
     const session = new AbortController();
@@ -284,7 +283,7 @@ export class Replica {
       await raceAndEnd(both, session);
     } catch (error) {
       if (this.#isRenewed) return;
-      // Whether the gateway is there and takes the key is for the first question to tell, which comes again.
+      // Only the first call of a session decides if the gateway is there and accepts the key.
       throw error instanceof SourceError ? new SourceError('unavailable', error.message) : error;
     } finally {
       this.#catchUp = null;
@@ -292,7 +291,7 @@ export class Replica {
     }
   }
 
-  /** The gateway has answered; `lost` answers to writes were missing when it was asked. */
+  /** The gateway answered; `lost` is the number of lost write answers when we asked. */
   #meet(gateway: GatewayPosition, lost: number): void {
     const { project, server, schemaVersion } = gateway;
     this.#info = { project, server, schemaVersion };
@@ -328,10 +327,10 @@ export class Replica {
     this.#catchUp?.wake();
   }
 
-  /** The copy is as far as this. */
+  /** The replica has reached this position. */
   #take({ position, schemaVersion }: CopyPosition): void {
     this.#copySchema = schemaVersion;
-    // A log may begin with other tables than it ends with: what is still to come brings them.
+    // A log may begin before a migration: the frames still to come bring the new tables.
     const isOnItsWay =
       schemaVersion < this.#schemaVersion && position < this.#positionWaiters.target;
     if (schemaVersion !== this.#schemaVersion && !isOnItsWay) {
@@ -363,7 +362,7 @@ export class Replica {
     this.#session?.abort();
   }
 
-  /** Answers what is to be done. */
+  /** Returns what to do next. */
   async #explain(error: unknown): Promise<BlockReason['remedy']> {
     const isNone = error instanceof SourceError && error.fault === 'none';
     const reason = isNone ? error : (this.#manager.spoilt ?? error);
@@ -378,7 +377,7 @@ export class Replica {
     return remedy;
   }
 
-  /** Not even the way out was there: the disk, most likely. */
+  /** The error handling failed too, most likely because of the disk. */
   #giveUp(error: unknown): BlockReason['remedy'] {
     this.#options.log.error({ err: error }, "replica: can't change its files");
     return 'repair';

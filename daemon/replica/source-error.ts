@@ -1,21 +1,21 @@
-/** How a gateway does not answer as it should. */
+/** How a gateway's answer failed. */
 export type SourceFault =
-  /** Nobody answers there, or only somebody who stands in front of it. */
+  /** Nobody answers, or only a proxy in front of it. */
   | 'unreachable'
-  /** It is there, and cannot do it now. */
+  /** The gateway is there, but can't do it now. */
   | 'unavailable'
-  /** The key is no longer good, or lacks a scope. */
+  /** The key is no longer valid, or lacks a scope. */
   | 'refused'
-  /** There is no such thing. */
+  /** The gateway has no such thing. */
   | 'missing'
-  /** Where it keeps its databases there are no replicas. */
+  /** The gateway's database store has no replicas. */
   | 'none'
   /** The answer makes no sense. */
   | 'unknown';
 
 export class SourceError extends Error {
   readonly fault: SourceFault;
-  /** The code of the error body; null where there was none. */
+  /** The code in the error body; null without one. */
   readonly code: string | null;
 
   constructor(fault: SourceFault, message: string, code: string | null = null, cause?: unknown) {
@@ -25,7 +25,7 @@ export class SourceError extends Error {
     this.code = code;
   }
 
-  /** `reason`: why there is none of it, where the gateway says so. */
+  /** `reason`: the gateway's explanation of a 404, if any. */
   static ofStatus(
     status: number,
     code: string | null,
@@ -39,7 +39,7 @@ export class SourceError extends Error {
 }
 
 function faultOf(status: number, code: string | null): SourceFault {
-  // Without our error body it was somebody else who answered: a proxy whose gateway is gone, or a portal.
+  // Without our error body, somebody else answered: a proxy whose gateway is gone, or a portal.
   if (status === 401 || status === 403) return code === null ? 'unavailable' : 'refused';
   if (status === 404) return code === null ? 'unreachable' : 'missing';
   if (status === 429) return 'unavailable';

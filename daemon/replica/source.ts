@@ -15,29 +15,29 @@ import { SourceError } from './source-error.ts';
 
 const CONNECT_MS = 5000;
 const ANSWER_MS = 30_000;
-/** Of an answer that is read whole. */
+/** The limit for answers that we read into memory. */
 const ANSWER_MAX_BYTES = 1024 * 1024;
-/** Frames have to come sooner than the process that waits for them is given up. */
+/** Shorter than the time after which we kill the process that waits for the frames. */
 const FRAMES_MS = 15_000;
 
-/** A database file on its way. */
+/** A database file during its download. */
 export interface Download {
   readonly generation: number;
   readonly sizeBytes: number;
   readonly body: Readable;
 }
 
-/** Which frames of a generation: from the first one, numbered from 1, to before the last. */
+/** Frames of a generation, numbered from 1: `from` inclusive, `to` exclusive. */
 export interface FrameRange {
   readonly generation: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** Whole frames, or the newest generation where this one has none of them. */
+/** Complete frames, or the newest generation if this one has none in the range. */
 export type Frames = { readonly frames: Buffer } | { readonly newest: number };
 
-/** The gateway's side of replication. All methods reject with `SourceError`, or when they are aborted. */
+/** The gateway's replication API. All methods reject with `SourceError`, or with the abort reason. */
 export class ReplicaSource {
   readonly #base: string;
   readonly #authorization: string;
@@ -45,14 +45,14 @@ export class ReplicaSource {
   readonly #silenceMs: number;
   #received = 0;
 
-  /** `silenceMs`: a stream that says nothing for longer is dead. */
+  /** `silenceMs`: a stream that stays silent for longer is dead. */
   constructor(gateway: URL, apiKey: string, silenceMs: number) {
     this.#base = new URL('v1/replica', withSlash(gateway)).href;
     this.#authorization = `Bearer ${apiKey}`;
     this.#silenceMs = silenceMs;
   }
 
-  /** Bytes of answers that were read whole, to see whether they move on. */
+  /** Bytes of answers so far, to measure progress. */
   get received(): number {
     return this.#received;
   }
@@ -63,7 +63,7 @@ export class ReplicaSource {
     return found;
   }
 
-  /** The newest one. */
+  /** The newest generation. */
   async generation(epoch: string, signal: AbortSignal): Promise<number> {
     const info = await this.#json(`/${epoch}/info`, signal);
     const generation = isObject(info) ? info['current_generation'] : null;
@@ -73,7 +73,7 @@ export class ReplicaSource {
     return Number(generation);
   }
 
-  /** Begins the copy of the database file of the newest generation. */
+  /** Starts the download of the newest generation's database file. */
   async download(epoch: string, signal: AbortSignal): Promise<Download> {
     const generation = await this.generation(epoch, signal);
     const response = await this.#get(`/${epoch}/export/${generation}`, signal, ANSWER_MS);
@@ -100,7 +100,7 @@ export class ReplicaSource {
     throw new SourceError('unknown', 'The gateway sent partial frames.');
   }
 
-  /** What the gateway tells as it happens; ends when the stream does. */
+  /** The gateway's changes as they happen; ends with the stream. */
   async *changes(signal: AbortSignal): AsyncGenerator<StreamMessage> {
     const response = await this.#get('/changes', signal, this.#silenceMs);
     await this.#expect200(response);
@@ -139,7 +139,7 @@ export class ReplicaSource {
         bodyTimeout,
         signal,
       });
-      // A body that nobody reads to its end fails, and nobody else would listen to that.
+      // A body that we don't read to its end emits an error, which nobody else handles.
       response.body.on('error', () => undefined);
       return response;
     } catch (error) {
@@ -187,7 +187,7 @@ function withSlash(url: URL): URL {
 function asSourceError(error: unknown, signal: AbortSignal | null): unknown {
   if (signal?.aborted || error instanceof SourceError) return error;
   const code = errorCode(error) ?? '';
-  // A code that people can look up, or a sentence where it is for them to act.
+  // A code that people can look up, or a sentence if they need to act.
   const reason = code && !isTlsRefusal(code) ? code : reasonOf(error);
   return new SourceError('unreachable', `The gateway can't be reached: ${reason}.`, null, error);
 }

@@ -1,12 +1,12 @@
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { ReplicaState, ReplicaStatus } from './status.ts';
 
-/** A copy under way is told of this seldom. */
+/** The minimum time between reports of a download. */
 const TELL_MS = 100;
 
 type Shown = Pick<ReplicaStatus, 'state' | 'detail' | 'code' | 'copied' | 'offlineSince'>;
 
-/** How the replica is, and who wants to know. */
+/** The replica's state and its listeners. */
 export class StatusBoard {
   readonly #clock: Clock;
   readonly #listeners = new Set<() => void>();
@@ -27,7 +27,7 @@ export class StatusBoard {
     return this.#shown;
   }
 
-  /** Answers how to stop it. */
+  /** Returns a function that removes the listener. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -41,7 +41,7 @@ export class StatusBoard {
     if (isNew) this.#tell();
   }
 
-  /** Bytes of the database file that are here. */
+  /** Bytes of the database file so far. */
   copied(done: number, total: number): void {
     const isFirst = this.#shown.state !== 'copying';
     this.#shown = {

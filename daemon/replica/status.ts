@@ -1,27 +1,27 @@
 import type { ProjectInfo, ServerInfo } from '../../shared/kernel/context.ts';
 
 export type ReplicaState =
-  /** Nothing was heard of the gateway yet. */
+  /** We haven't heard from the gateway yet. */
   | 'connecting'
-  /** The database file is being copied. */
+  /** The database file is downloading. */
   | 'copying'
-  /** The copy is there and takes over what happened since. */
+  /** The replica exists and is fetching newer commits. */
   | 'catching-up'
   | 'live'
-  /** The gateway cannot be reached. */
+  /** The gateway is unreachable. */
   | 'offline'
-  /** The gateway refuses the key: there is no copy any more. */
+  /** The gateway refuses the key, so we removed the replica. */
   | 'refused'
-  /** Where the gateway keeps its databases there are no replicas: there is no copy, and all calls go to the gateway. */
+  /** The gateway's database store has no replicas, so all calls go to the gateway. */
   | 'none'
-  /** Gateway and daemon do not understand each other: reads go to the gateway. */
+  /** The gateway and the daemon use different schemas or APIs, so reads go to the gateway. */
   | 'unsupported';
 
-/** What this machine has to say about the ledger it is shown. */
+/** This machine's verdict on the gateway's ledger. */
 export type VerifierStatus =
-  /** `seq` is the newest entry that was checked; 0 before the first. */
+  /** `seq` is the newest checked entry; 0 before the first. */
   | { readonly ok: true; readonly seq: number }
-  /** The ledger is not what was seen before, from the entry `seq` on. Stays, in `file` as well, until somebody accepts it. */
+  /** From entry `seq` on, the ledger differs from the known one. Stays, also in `file`, until a user accepts it. */
   | {
       readonly ok: false;
       readonly seq: number;
@@ -38,34 +38,34 @@ export type VerifierReason =
 
 export interface ReplicaStatus {
   readonly state: ReplicaState;
-  /** The number of the newest commit in the copy; null while there is none that may be read. */
+  /** The number of the newest commit in the replica; null while no replica is readable. */
   readonly position: number | null;
-  /** Since the copy was last known to have everything, in milliseconds; null when it never was. */
+  /** Milliseconds since the replica was last known to be complete; null if it never was. */
   readonly ageMs: number | null;
-  /** So many commits of the gateway are known that the copy does not have. */
+  /** The number of known gateway commits that the replica lacks. */
   readonly behind: number;
-  /** Names the history the copy belongs to; null while there is none. */
+  /** The name of the replica's history; null without a replica. */
   readonly epoch: string | null;
-  /** What is in the way, and the next step; null while all is well. */
+  /** The problem and the next step; null if there's no problem. */
   readonly detail: string | null;
-  /** The error code of a gateway that refused: UNAUTHENTICATED, KEY_REVOKED or SCOPE_MISSING. */
+  /** The error code of a gateway that refuses the key: UNAUTHENTICATED, KEY_REVOKED or SCOPE_MISSING. */
   readonly code: string | null;
-  /** Bytes, while the database file is being copied. */
+  /** Bytes, during the download of the database file; otherwise null. */
   readonly copied: { readonly done: number; readonly total: number } | null;
-  /** Milliseconds since 1970; null unless the gateway cannot be reached. */
+  /** Milliseconds since 1970; null while the gateway is reachable. */
   readonly offlineSince: number | null;
   readonly witness: VerifierStatus;
 }
 
-/** Whether the copy may answer now. */
+/** Says if the replica may answer now. */
 export interface Freshness {
-  /** `live`: as good as the gateway. `stale`: the gateway is out of reach. `no`: ask the gateway. */
+  /** `live`: as good as the gateway. `stale`: the gateway is unreachable. `no`: ask the gateway. */
   readonly usable: 'live' | 'stale' | 'no';
-  /** Since the copy was known to have everything, in milliseconds; Infinity when it never was. */
+  /** Milliseconds since the replica was known to be complete; Infinity if it never was. */
   readonly ageMs: number;
 }
 
-/** What the gateway tells of itself; remembered for a start without it. */
+/** The gateway's description of itself; we remember it for a start without the gateway. */
 export interface ReplicaInfo {
   readonly project: ProjectInfo;
   readonly server: ServerInfo;

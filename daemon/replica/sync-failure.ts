@@ -1,20 +1,20 @@
-/** What to do about a synchronization that failed. */
+/** Why a sync failed, and what to do. */
 export type SyncFailure =
-  /** Somebody reads the log while it is to be folded in: again in a moment. */
+  /** A reader blocks the fold of the log: retry in a moment. */
   | 'busy'
-  /** Nothing came, or nothing that says what is wrong with the copy: again later. */
+  /** No answer, or an error that says nothing about the replica: retry later. */
   | 'network'
-  /** The gateway refused the key: it is to be asked. */
+  /** The gateway refused the key: ask it again. */
   | 'refused'
-  /** The gateway does not have what comes next in this copy: it is worth nothing. */
+  /** The gateway lacks the next frames of this replica, so the replica is useless. */
   | 'lost'
-  /** The disk has no room. */
+  /** The disk is full. */
   | 'full'
   /** Somebody ended the process, or it didn't start. */
   | 'ended'
   /** Native code ended the process. */
   | 'crashed'
-  /** The file itself says so: the copy is not what it should be. */
+  /** The file itself proves that the replica is damaged. */
   | 'damaged';
 
 export class SyncError extends Error {
@@ -28,8 +28,8 @@ export class SyncError extends Error {
 }
 
 /**
- * The client of the database tells what went wrong in words alone. A copy is thrown away only for words that are about its
- * files: whatever else there is to say, another try costs less than another copy.
+ * The database client describes errors only in words. We discard a replica only for words about its files: in all other
+ * cases, another try costs less than another download.
  */
 const WORDS: readonly (readonly [RegExp, SyncFailure])[] = [
   [/database is locked|unable to truncate WAL|\bSQLITE_BUSY\b/, 'busy'],
@@ -40,7 +40,7 @@ const WORDS: readonly (readonly [RegExp, SyncFailure])[] = [
   [/WalConflict|InvalidLocal(?:State|Generation)|Verify(?:Hash|Version)/, 'damaged'],
 ];
 
-/** What the relay says, as the client passes it on. */
+/** The relay's message inside the client's message. */
 const RELAYED = /PullFrame\(424\b[^"]*"((?:[^"\\]|\\.)*)"/;
 
 export function syncErrorOf(message: string): SyncError {
@@ -50,7 +50,7 @@ export function syncErrorOf(message: string): SyncError {
   return new SyncError(known?.[1] ?? 'network', message);
 }
 
-/** What native code ends with that gives up, or that the system has to stop. */
+/** The signals that end native code when it aborts or the system stops it. */
 const CRASHES: ReadonlySet<string | null> = new Set([
   'SIGABRT',
   'SIGBUS',
@@ -60,7 +60,7 @@ const CRASHES: ReadonlySet<string | null> = new Set([
   'SIGTRAP',
 ]);
 
-/** The end of the process that synchronizes. */
+/** The error for the end of the sync process. */
 export function syncEndOf(code: number | null, signal: string | null): SyncError {
   const failure = CRASHES.has(signal) ? 'crashed' : 'ended';
   return new SyncError(failure, `The replica process exited (${signal ?? `exit ${code}`}).`);

@@ -4,12 +4,12 @@ import type { Link } from './link.ts';
 import type { Prepared, SyncAnswer, SyncRequest, SyncTask } from './messages.ts';
 import { SyncError, syncEndOf, syncErrorOf } from './sync-failure.ts';
 
-/** Beside the bundle when this is one; from source, in development, beside this file. */
+/** Next to the bundle, or next to this source file in development. */
 const ENTRY = new URL(
   import.meta.url.endsWith('.ts') ? './child-source.mjs' : './replica-child.js',
   import.meta.url,
 );
-/** Of what a process that ends says last, so much is logged. */
+/** How much of an ending process's last output to log. */
 const LAST_WORDS_MAX_CHARS = 2000;
 const LOOK_MS = 1000;
 
@@ -18,7 +18,7 @@ interface Pending {
   readonly reject: (error: SyncError) => void;
 }
 
-/** The process that holds the client of the database. Whatever becomes of it, this one lives on. */
+/** The process with the database client. If it crashes, this process survives. */
 export class SyncProcess {
   readonly #child: ChildProcess;
   readonly #pending = new Map<number, Pending>();
@@ -53,7 +53,7 @@ export class SyncProcess {
     return this.#hasEnded;
   }
 
-  /** For tests, which end it. */
+  /** For tests that kill it. */
   get pid(): number | undefined {
     return this.#child.pid;
   }
@@ -70,12 +70,12 @@ export class SyncProcess {
     await this.#watch(this.#ask({ kind: 'open', folder, syncUrl, token }), silenceMs, progress);
   }
 
-  /** Rejects with `SyncError`. The process is ended when it neither answers nor moves `progress` on for so long. */
+  /** Kills the process if it neither answers nor changes `progress` for `silenceMs`. Rejects with `SyncError`. */
   async sync(silenceMs: number, progress: () => unknown): Promise<void> {
     await this.#watch(this.#ask({ kind: 'sync' }), silenceMs, progress);
   }
 
-  /** Ends it at once: it has nothing to put in order. */
+  /** Ends the process at once: it has nothing to clean up. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#gone;
@@ -88,7 +88,7 @@ export class SyncProcess {
       this.#lastId += 1;
       this.#pending.set(this.#lastId, { resolve, reject });
       const request: SyncRequest = { ...task, id: this.#lastId };
-      // A process that is about to end cannot be sent anything: its end is what settles this.
+      // A send fails if the process is ending; its end then rejects this promise.
       this.#child.send(request, () => undefined);
     });
   }

@@ -7,13 +7,13 @@ import { SourceError, type SourceFault } from './source-error.ts';
 import { FRAME_BYTES } from '../../shared/store/wal-layout.ts';
 import type { ReplicaSource } from './source.ts';
 
-/** All that the client asks for where a copy is in place. */
+/** The only paths that the client asks for once a replica exists. */
 const INFO = /^\/[\w-]{1,64}\/info$/;
 const FRAMES = /^\/([\w-]{1,64})\/sync\/(\d{1,10})\/(\d{1,10})\/(\d{1,10})$/;
 
 /**
- * For all that is no answer of the protocol. The client takes 400 and 500 for the end of a generation, and tries the other
- * 5xx again by itself for six seconds, while it can't be told that the gateway is back.
+ * The status for everything outside the protocol. The client takes 400 and 500 for the end of a generation, and retries
+ * the other 5xx for six seconds, during which we can't tell it that the gateway is back.
  */
 const TROUBLE = 424;
 const STATUS_OF: Partial<Record<SourceFault, number>> = { refused: 403, missing: 404 };
@@ -25,7 +25,7 @@ const SERVER: HttpServerOptions = {
 
 type Source = Pick<ReplicaSource, 'frames' | 'received'>;
 
-/** Where the frames that were passed on end. */
+/** The end of the frames that we passed on. */
 interface FrameEnd {
   readonly epoch: string;
   readonly generation: number;
@@ -38,25 +38,25 @@ interface Reply {
 }
 
 /**
- * The native client of the database talks to this on loopback, and this talks to the gateway. So it's Node that judges
- * certificates, as for every other call, and an answer of somebody in front of the gateway never reaches native code.
+ * The native database client talks to this relay on loopback, and the relay talks to the gateway. So Node checks the
+ * certificates, as for every other call, and native code never sees an answer from a proxy in front of the gateway.
  */
 export class SyncRelay {
   readonly #source: Source;
   readonly #onFold: (ended: SyncedTo) => Promise<void>;
   readonly #closing = new AbortController();
-  /** In place of the API key, which the other process needn't know. */
+  /** Replaces the API key, which the other process doesn't need. */
   readonly #token = randomBytes(32).toString('hex');
   #server: Promise<HttpServer> | null = null;
   #end: FrameEnd | null = null;
 
-  /** `onFold` is called before the client is told to fold its log in, because a generation has ended with so many frames. */
+  /** Calls `onFold` before it tells the client to fold in the log of a generation that ended. */
   constructor(source: Source, onFold: (ended: SyncedTo) => Promise<void>) {
     this.#source = source;
     this.#onFold = onFold;
   }
 
-  /** Where the client finds the history of this name. */
+  /** The client's address and credential for this history. */
   async link(epoch: string): Promise<Link> {
     this.#server ??= this.#listen();
     const { port } = await this.#server;
@@ -101,7 +101,7 @@ export class SyncRelay {
 
   async #ask(path: string): Promise<Reply> {
     const { signal } = this.#closing;
-    // Only whether there's an answer counts, by which the client knows the protocol: it opens without the gateway.
+    // To the client, any answer means that we speak the protocol, so it can open without the gateway.
     if (INFO.test(path)) return json(200, { current_generation: 1 });
     const [, epoch, ...numbers] = FRAMES.exec(path) ?? [];
     if (epoch === undefined) return { status: TROUBLE, body: '' };
@@ -120,8 +120,8 @@ export class SyncRelay {
   }
 
   /**
-   * After less than it asked for, the client asks whether there's more. What comes later is told of by the stream, so that
-   * question needn't cross the network. Asked again it does.
+   * After a short answer, the client asks for more. The stream announces later frames, so that question needn't cross
+   * the network; if the client repeats it, it does.
    */
   #isEnd({ epoch, generation, from }: FrameEnd): boolean {
     const end = this.#end;
@@ -130,7 +130,7 @@ export class SyncRelay {
   }
 }
 
-/** In the header of a frame that ends a commit: how many pages the database has then. */
+/** The header of a commit's last frame has the database size in pages there; other frames have 0. */
 function endsCommit(frames: Buffer): boolean {
   return frames.readUInt32BE(frames.length - FRAME_BYTES + 4) > 0;
 }

@@ -2,17 +2,17 @@ import type { BackoffRange } from './backoff.ts';
 import { SILENCE_MAX_MS } from './freshness.ts';
 
 export interface ReplicaTiming {
-  /** A stream that says nothing for longer is dead. */
+  /** A stream that stays silent for longer is dead. */
   readonly silenceMs: number;
-  /** A synchronization that moves nothing for longer is given up. */
+  /** We give up on a sync without progress for this long. */
   readonly syncSilenceMs: number;
-  /** Between attempts to reach the gateway: short, as what happened meanwhile shows only when it is met again. */
+  /** Between attempts to reach the gateway. Short, because changes become visible only after the next contact. */
   readonly connect: BackoffRange;
-  /** Before a damaged copy is made anew, and before a disk without room is tried again. */
+  /** Before another download of a damaged replica, and before a retry after a full disk. */
   readonly repair: BackoffRange;
-  /** Before a gateway that refused, or does not fit, is asked again. */
+  /** Before we ask a gateway again that refused the key or has another schema. */
   readonly askAgainMs: number;
-  /** Before a gateway without replicas is asked again. */
+  /** Before we ask a gateway without replicas again. */
   readonly askSeldomMs: number;
 }
 

@@ -6,15 +6,15 @@ interface Met {
   readonly lost: number;
 }
 
-/** What this daemon has written through the gateway: its own later reads are to see it. */
+/** This daemon's own writes through the gateway, so that its later reads see them. */
 export class Written {
   readonly #positionWaiters: PositionWaiters;
-  /** Asks the gateway how far it is. */
+  /** Asks the gateway for its position. */
   readonly #ask: () => Promise<number>;
   #position = 0;
-  /** Counts writes whose answer was lost. */
+  /** The number of writes with a lost answer. */
   #lost = 0;
-  /** So many of them are known to be below `#position`. */
+  /** How many of them are known to be at or below `#position`. */
   #found = 0;
   #asking: Promise<void> | null = null;
 
@@ -23,7 +23,7 @@ export class Written {
     this.#ask = ask;
   }
 
-  /** `position` of a write; null when its answer was lost, so that it may or may not have been done. */
+  /** Notes the position of a write; null if its answer was lost, so that it may or may not have happened. */
   note(position: number | null): void {
     if (position === null) {
       this.#lost += 1;
@@ -34,18 +34,18 @@ export class Written {
     this.#positionWaiters.aim(position);
   }
 
-  /** So many answers were lost until now: to be taken before the gateway is asked how far it is, for `met`. */
+  /** The number of lost answers so far. Read it before you ask the gateway for its position, and pass it to `met`. */
   get lost(): number {
     return this.#lost;
   }
 
-  /** The gateway is as far as this: whatever was written before it was asked, when `lost` was taken, is not above it. */
+  /** The gateway's position covers all writes before the question, including the first `lost` lost ones. */
   met({ position, isOtherHistory, lost }: Met): void {
     this.#position = isOtherHistory ? position : Math.max(this.#position, position);
     this.#found = Math.max(this.#found, lost);
   }
 
-  /** True as soon as the copy has all that was noted; false after `withinMs`. */
+  /** True as soon as the replica has all noted writes; false after `withinMs`. */
   async settled(withinMs: number): Promise<boolean> {
     const endsAt = performance.now() + withinMs;
     if (this.#found < this.#lost) {
@@ -68,7 +68,7 @@ export class Written {
       this.note(await this.#ask());
       this.#found = Math.max(this.#found, lost);
     } catch {
-      // Known as soon as the gateway is met again.
+      // The next contact with the gateway answers it.
     }
   }
 }
