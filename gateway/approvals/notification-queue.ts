@@ -3,13 +3,13 @@ import type { Vault } from '../../shared/kernel/context.ts';
 import { channelAad } from '../../shared/operations/channel/view.ts';
 import { noticeAad } from '../../shared/operations/request/notify.ts';
 import type { ChannelKind, ChannelRow } from '../../shared/store/channels.ts';
-import type { NoticeRow } from '../../shared/store/notices.ts';
+import type { ChannelNotice, NoticeRow } from '../../shared/store/notices.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import { SendQueue, type SendingProject } from '../projects/send-queue.ts';
 import type { DeliveryResult } from '../commit/notifications.ts';
 import type { InputOf } from '../commit/commands.ts';
 import type { ProjectWrites } from '../commit/writers.ts';
-import type { Carrier, Notification } from '../lib/approvals.ts';
+import type { Carrier, Notification, Opened } from '../lib/approvals.ts';
 import { channelViewFor, openedFor } from './view.ts';
 
 export interface NotificationQueueDeps {
@@ -22,10 +22,15 @@ export interface NotificationQueueDeps {
 /** The notification that a row asks for, or why we can't send it, now or ever. */
 type Made =
   | { readonly notification: Notification; readonly to: string; readonly carrier: Carrier }
-  | { readonly void: string }
+  | Void
   | { readonly later: string };
 
-const TAKEN_BACK: Made = { void: 'It was taken back.' };
+interface Void {
+  readonly void: string;
+}
+
+const TAKEN_BACK: Void = { void: 'It was taken back.' };
+const NOT_ASKED: Void = { void: 'No message was sent.' };
 
 /**
  * Sends the queued notifications of one project. It builds the text at the time of sending, so it doesn't ask about a
@@ -118,7 +123,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
     store: Repositories,
     notice: NoticeRow,
     channel: ChannelRow,
-  ): Promise<Notification | { readonly void: string }> {
+  ): Promise<Notification | Void> {
     const row = await store.requests.find(notice.request_id ?? '');
     if (!row) return { void: 'The request is gone.' };
     const now = this.#deps.clock.now();
@@ -126,17 +131,32 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
     switch (notice.kind) {
       case 'tell':
         return { kind: 'tell', opened };
-      case 'over': {
-        const asked = (await store.notices.ofRequest(row.id)).find(
-          ({ kind, channel_id }) => kind === 'ask' && channel_id === channel.id,
-        );
-        if (!asked?.message_id) return { void: 'No message was sent.' };
-        return { kind: 'over', opened, messageId: asked.message_id };
-      }
+      case 'check':
+        if (opened.request.outcome?.kind !== 'idle') return { void: 'The event was taken up.' };
+        return this.#over(store, opened);
+      case 'over':
+        return this.#over(store, opened);
+      case 'outcome':
+        return this.#outcome(store, opened);
       default:
         if (opened.request.status !== 'pending') return { void: 'It is decided.' };
         return { kind: 'ask', opened, token: this.#tokenOf(notice) };
     }
+  }
+
+  async #over(store: Repositories, opened: Opened): Promise<Notification | Void> {
+    const messageId = (await asksTo(store, opened))[0]?.message_id;
+    return messageId ? { kind: 'over', opened, messageId } : NOT_ASKED;
+  }
+
+  async #outcome(store: Repositories, opened: Opened): Promise<Notification | Void> {
+    const { outcome } = opened.request;
+    if (outcome === null || outcome.kind === 'idle') return { void: 'The event is open again.' };
+    // The newest link is the one that works.
+    const asked = (await asksTo(store, opened)).findLast(({ token }) => token !== null);
+    if (!asked?.message_id) return NOT_ASKED;
+    const { message_id: messageId } = asked;
+    return { kind: 'outcome', opened, outcome, messageId, token: this.#tokenOf(asked) };
   }
 
   #tokenOf({ id, token }: NoticeRow): string {
@@ -153,6 +173,12 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
     if (channel.kind === 'email') return text;
     return String((JSON.parse(text) as { chatId: number }).chatId);
   }
+}
+
+/** The notices that asked about a request through its channel, oldest first. */
+async function asksTo(store: Repositories, { request, channel }: Opened): Promise<ChannelNotice[]> {
+  const notices = await store.notices.ofRequest(request.id);
+  return notices.filter(({ kind, channel_id }) => kind === 'ask' && channel_id === channel.id);
 }
 
 /** Removes addresses and long tokens, because rows travel to replicas, and a mail server's reply may quote the mail. */

@@ -3,9 +3,13 @@ import type { ProjectInfo } from '../../shared/kernel/context.ts';
 import { isSuperseded, policyAt, proposalOf } from '../../shared/operations/policy/proposal.ts';
 import { warningsAbout } from '../../shared/operations/email/copy.ts';
 import { texts } from '../../shared/operations/request/record.ts';
+import { boundValues } from '../lib/bound-values.ts';
+import { outcomeOf } from '../../shared/rules/outcome.ts';
 import { diffPolicies } from '../../shared/rules/policy/diff.ts';
 import { shadowedRules } from '../../shared/rules/policy/shadowed.ts';
-import { effectiveRequestStatus } from '../../shared/rules/request-state.ts';
+import { effective } from '../../shared/rules/event-state.ts';
+import { queueRow } from '../../shared/kernel/queue-row.ts';
+import { effectiveRequestStatus, withdrawnBecause } from '../../shared/rules/request-state.ts';
 import type { ChannelRow } from '../../shared/store/channels.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { RequestRow } from '../../shared/store/requests.ts';
@@ -27,7 +31,8 @@ export async function openedFor(
 ): Promise<Opened> {
   const { row, channel, now } = seen;
   const request = await requestView(store, project, row, now);
-  return { request, channel: { id: channel.id, label: channel.label }, now };
+  const isDecider = row.decided_by === `channel:${channel.id}`;
+  return { request, channel: { id: channel.id, label: channel.label }, isDecider, now };
 }
 
 async function requestView(
@@ -50,6 +55,7 @@ async function requestView(
     amount: row.amount,
     risk: row.risk as RequestView['risk'],
     options: texts(row.options),
+    bound: row.bind === null ? null : boundValues(row.bind),
     ...(await found(store, row)),
     fingerprint: fingerprintOf(row),
     createdAt: Date.parse(row.created_at),
@@ -58,7 +64,25 @@ async function requestView(
     decidedBy: await deciderOf(store, row.decided_by),
     decision: row.decision,
     comment: row.comment,
+    withdrawn: withdrawnBecause(row.hint),
+    ...(await aboutEvent(store, row, now)),
   };
+}
+
+/** The event that a request is about, and what became of it since a person decided. */
+async function aboutEvent(
+  store: Repositories,
+  { event_id: id, decided_by: by, decided_at: at }: RequestRow,
+  now: number,
+): Promise<Pick<RequestView, 'event' | 'outcome'>> {
+  const row = id === null ? undefined : await store.events.find(id);
+  if (!row) return { event: null, outcome: null };
+  const event = { id: row.id, source: row.source, type: row.type };
+  if (at === null || !by?.startsWith('channel:')) return { event, outcome: null };
+  const { status, attempts } = effective(queueRow(row), now);
+  const remarks = await store.events.remarksOf(row.seq);
+  const ended = { status, attempts, finishedAt: row.finished_at, ...remarks };
+  return { event, outcome: outcomeOf(ended, at, now) };
 }
 
 /** Our own findings about a request. */

@@ -1,3 +1,5 @@
+import type { BoundValues } from './bound-values.ts';
+import type { EndedOutcome, Outcome } from '../../shared/rules/outcome.ts';
 import type { Choice, RequestKind, RequestStatus } from '../../shared/rules/request-state.ts';
 
 export type { Choice, RequestKind, RequestStatus };
@@ -22,6 +24,10 @@ export interface RequestView {
   readonly amount: number | null;
   readonly risk: 'low' | 'medium' | 'high' | null;
   readonly options: readonly string[];
+  /** The exact values that will be acted on; null where the agent bound none. */
+  readonly bound: BoundValues | null;
+  /** The event it is about. Its type was written by the sender. */
+  readonly event: { readonly id: string; readonly source: string; readonly type: string } | null;
   /** For a policy: the proposer's note. */
   readonly note: string | null;
   /** For a policy: a line diff with `+ …`, `- …` and `  …`. */
@@ -37,12 +43,18 @@ export interface RequestView {
   readonly decidedBy: string | null;
   readonly decision: string | null;
   readonly comment: string | null;
+  /** Why the agent took it back; null where it didn't. */
+  readonly withdrawn: string | null;
+  /** What became of the event after a person decided. */
+  readonly outcome: Outcome | null;
 }
 
 /** A request seen through the link or button of one channel. */
 export interface Opened {
   readonly request: RequestView;
   readonly channel: { readonly id: string; readonly label: string };
+  /** Whether a person decided through this very channel. */
+  readonly isDecider: boolean;
   /** The time of the gateway. */
   readonly now: number;
 }
@@ -96,6 +108,14 @@ export type Notification =
   | { readonly kind: 'tell'; readonly opened: Opened }
   /** An earlier request has ended: its message loses its buttons and shows the result. */
   | { readonly kind: 'over'; readonly opened: Opened; readonly messageId: string }
+  /** A reply to the mail that asked: what became of the decision. */
+  | {
+      readonly kind: 'outcome';
+      readonly opened: Opened;
+      readonly outcome: EndedOutcome;
+      readonly messageId: string;
+      readonly token: string;
+    }
   /** Asks a person to confirm an address. */
   | { readonly kind: 'verify'; readonly channel: ChannelView; readonly token: string };
 

@@ -13,6 +13,7 @@ export interface ComposedMail {
   readonly raw: Buffer;
 }
 
+const MESSAGE_ID = /^<[!-;=?-~]{1,300}>$/;
 const MAIL_ID = /^[A-Za-z0-9_-]{1,128}$/;
 const NAME_CHARS_MAX = 80;
 const FILE_NAME_CHARS_MAX = 200;
@@ -36,8 +37,11 @@ async function loadComposer() {
  * that is none.
  */
 export async function composeMail(mail: OutgoingMail, now: number): Promise<ComposedMail> {
-  const { id, from, to, subject, text, html, replyTo } = mail;
+  const { id, from, to, subject, text, html, replyTo, inReplyTo } = mail;
   if (!MAIL_ID.test(id)) throw new TypeError('Not the id of a mail.');
+  if (inReplyTo !== undefined && !MESSAGE_ID.test(inReplyTo)) {
+    throw new TypeError('Not a Message-ID.');
+  }
   const addresses = [from, to, replyTo ?? from, mail.returnPath ?? from];
   if (!addresses.every(isMailAddress)) throw new TypeError('Not a mail address.');
   const messageId = `<${id}@${domainOf(from)}>`;
@@ -47,11 +51,7 @@ export async function composeMail(mail: OutgoingMail, now: number): Promise<Comp
     // As objects they are taken as they are; a text would be parsed as a list.
     from: { name: shown(mail.fromName ?? '', NAME_CHARS_MAX), address: from },
     to: { name: '', address: to },
-    // Where a relay puts a Message-ID of its own, answers still refer to this one.
-    ...(replyTo !== undefined && {
-      replyTo: { name: '', address: replyTo },
-      references: messageId,
-    }),
+    ...threadOf(mail, messageId),
     subject: withoutEncodedWords(withoutControls(subject)),
     text: withLineEnds(text),
     ...(html !== undefined && { html: withLineEnds(html) }),
@@ -63,6 +63,13 @@ export async function composeMail(mail: OutgoingMail, now: number): Promise<Comp
     disableUrlAccess: true,
   };
   return { messageId, raw: await new MailComposer(content).compile().build() };
+}
+
+/** Where a relay puts a Message-ID of its own, answers still refer to this one. */
+function threadOf({ replyTo, inReplyTo }: OutgoingMail, messageId: string) {
+  const answersTo = replyTo === undefined ? {} : { replyTo: { name: '', address: replyTo } };
+  if (inReplyTo !== undefined) return { ...answersTo, inReplyTo, references: inReplyTo };
+  return replyTo === undefined ? {} : { ...answersTo, references: messageId };
 }
 
 /**

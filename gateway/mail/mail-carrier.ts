@@ -1,6 +1,12 @@
 import type { Carrier, Notification, Sent } from '../lib/approvals.ts';
 import { isMailAddress } from '../../shared/rules/mail-address.ts';
-import { askMessage, tellMessage, verifyMessage, type MessageText } from './messages.ts';
+import {
+  askMessage,
+  outcomeMessage,
+  tellMessage,
+  verifyMessage,
+  type MessageText,
+} from './messages.ts';
 import { LOCAL_FROM } from './mail-config.ts';
 import { later, orAgain, type Mailer } from './mailer.ts';
 
@@ -24,14 +30,15 @@ export class MailCarrier implements Carrier {
   }
 
   async send(notification: Notification, to: { address: string; id: string }): Promise<Sent> {
-    // What was mailed stays as it is: the page behind its link tells how the request ended.
+    // A mail stays as it is: the page behind its link says how the request ended.
     if (notification.kind === 'over') return { outcome: 'sent', messageId: null };
     if (!isMailAddress(to.address)) {
       return { outcome: 'refused', reason: 'The channel has no plain email address.' };
     }
     try {
       const text = this.#textOf(notification);
-      const mail = { id: to.id, from: this.#from, to: to.address, ...text };
+      const answers = notification.kind === 'outcome' && { inReplyTo: notification.messageId };
+      const mail = { id: to.id, from: this.#from, to: to.address, ...text, ...answers };
       return orAgain(await this.#mailer.send(mail));
     } catch (error) {
       return later(`The mail could not be written (${error instanceof Error ? error.name : '?'}).`);
@@ -44,6 +51,10 @@ export class MailCarrier implements Carrier {
         return askMessage(notification.opened, this.#link('a', notification.token));
       case 'tell':
         return tellMessage(notification.opened);
+      case 'outcome': {
+        const { opened, outcome, token } = notification;
+        return outcomeMessage(opened, outcome, this.#link('a', token));
+      }
       case 'verify':
         return verifyMessage(notification.channel, this.#link('c', notification.token));
     }

@@ -13,6 +13,8 @@ export interface OutgoingMail {
   readonly replyTo?: string;
   /** Where reports about it go (RFC 5321 section 4.1.1.2); to `from` without it, where nobody reads them. */
   readonly returnPath?: string;
+  /** The Message-ID of the mail that this one answers. */
+  readonly inReplyTo?: string;
   /** One line. */
   readonly subject: string;
   readonly text: string;

@@ -1,5 +1,13 @@
 import { isoTime } from '../../shared/lib/clock.ts';
-import type { ChannelView, Opened, RequestKind, RequestView } from '../lib/approvals.ts';
+import { boundLines } from '../lib/bound-values.ts';
+import type { EndedOutcome } from '../../shared/rules/outcome.ts';
+import type {
+  ChannelView,
+  Opened,
+  RequestKind,
+  RequestStatus,
+  RequestView,
+} from '../lib/approvals.ts';
 import { named, oneLine, quote } from './plain-text.ts';
 
 /** What is written to a person. */
@@ -18,6 +26,7 @@ const NAME_CHARS_MAX = 80;
 const REMARK_CHARS_MAX = 300;
 /** Of one piece of a request. The page shows what was left out. */
 const QUOTED_LINES_MAX = 300;
+const BOUND_LINES_MAX = 40;
 
 type Field = readonly [name: string, value: string];
 
@@ -33,10 +42,10 @@ const ASKS: Readonly<Record<RequestKind, readonly [subject: string, line: string
 
 /** A person is asked. Nothing in the message decides: its one link leads to the page that does. */
 export function askMessage({ request, channel }: Opened, url: string): MessageText {
-  const [ask, line] = ASKS[request.kind];
+  const [, line] = ASKS[request.kind];
   const words = request.kind === 'question' ? QUESTION_WORDS : APPROVAL_WORDS;
   return {
-    subject: subjectOf(request.project, `${ask} ${request.summary}`),
+    subject: askSubject(request),
     text: messageBody([
       [`${line} In its words:`],
       summaryLines(request),
@@ -44,6 +53,7 @@ export function askMessage({ request, channel }: Opened, url: string): MessageTe
         ...whoAndWhat(request),
         ['Expires', `${timeText(request.expiresAt)}${words.expiry}`],
       ]),
+      ...boundPiece(request),
       remarkLines(request),
       [`${words.next} on this page. It shows the same fingerprint:`],
       [url],
@@ -56,6 +66,11 @@ export function askMessage({ request, channel }: Opened, url: string): MessageTe
       ...agentsWords(request),
     ]),
   };
+}
+
+/** The mails about one request have one subject, so that mail programs show them together. */
+function askSubject({ kind, project, summary }: RequestView): string {
+  return subjectOf(project, `${ASKS[kind][0]} ${summary}`);
 }
 
 const APPROVAL_WORDS = {
@@ -92,6 +107,39 @@ export function tellMessage({ request, channel }: Opened): MessageText {
       ],
       [reachedBy(channel.label, request.project)],
       ...agentsWords(request),
+    ]),
+  };
+}
+
+const YOU_DID: Readonly<Partial<Record<RequestStatus, string>>> = {
+  approved: 'You approved',
+  modified: 'You approved with a change',
+  answered: 'You answered',
+};
+
+/** A reply to the mail that asked: the agent has finished what the person agreed to, or given up. */
+export function outcomeMessage(
+  { request, now }: Opened,
+  { kind, at, words }: EndedOutcome,
+  url: string,
+): MessageText {
+  const [done, said] =
+    kind === 'done' ? ['Done', 'Result'] : ['Not done: the agent gave up', 'Reason'];
+  return {
+    subject: `Re: ${askSubject(request)}`,
+    text: messageBody([
+      [`${done}. You don't need to do anything.`],
+      ...(words === null ? [] : piece(`${said}, as the agent wrote it`, words)),
+      fieldLines([
+        [kind === 'done' ? 'Done' : 'Ended', timeText(at)],
+        [YOU_DID[request.status] ?? 'You decided', timeText(request.decidedAt ?? now)],
+        ['Project', projectText(request.project)],
+        ['Fingerprint', request.fingerprint],
+      ]),
+      summaryLines(request),
+      ['This page shows the request and what became of it:'],
+      [url],
+      ["We don't read replies."],
     ]),
   };
 }
@@ -133,7 +181,7 @@ function summaryLines({ summary }: RequestView): string[] {
 }
 
 function whoAndWhat(request: RequestView): Field[] {
-  const { action, agent, amount, fingerprint, keyName, project, risk } = request;
+  const { action, agent, amount, event, fingerprint, keyName, project, risk } = request;
   const label = agent.label === null ? 'unnamed' : nameText(agent.label);
   return [
     ['Project', projectText(project)],
@@ -142,6 +190,7 @@ function whoAndWhat(request: RequestView): Field[] {
     ...(action === null ? [] : [field('Action', action)]),
     ...(amount === null ? [] : [['Amount', String(amount)] as const]),
     ...(risk === null ? [] : [['Risk', risk] as const]),
+    ...(event === null ? [] : [['Event', eventText(event)] as const]),
     ['Fingerprint', fingerprint],
   ];
 }
@@ -191,17 +240,24 @@ function agentsWords({ details, diff, note, options }: RequestView): string[][] 
   return [warning, ...pieces];
 }
 
-function piece(heading: string, text: string): string[][] {
+/** The values stand with our own lines, so they may not push the link out of sight. */
+function boundPiece({ bound }: RequestView): string[][] {
+  if (bound === null) return [];
+  const heading = 'What will be done, with exactly these values';
+  return piece(heading, boundLines(bound), BOUND_LINES_MAX);
+}
+
+function eventText({ id, source, type }: NonNullable<RequestView['event']>): string {
+  return `${nameText(type)} from ${nameText(source)}, ${id}`;
+}
+
+function piece(heading: string, text: string, linesMax = QUOTED_LINES_MAX): string[][] {
   if (text.trim() === '') return [];
   const lines = quote(text);
-  const isCut = lines.length > QUOTED_LINES_MAX;
+  const isCut = lines.length > linesMax;
   return [
-    [
-      isCut
-        ? `${heading} (its first ${QUOTED_LINES_MAX} lines; the page shows all):`
-        : `${heading}:`,
-    ],
-    lines.slice(0, QUOTED_LINES_MAX),
+    [isCut ? `${heading} (its first ${linesMax} lines; the page shows all):` : `${heading}:`],
+    lines.slice(0, linesMax),
   ];
 }
 

@@ -52,6 +52,18 @@ export function effectiveRequestStatus(
   return row.status as RequestStatus;
 }
 
+const WITHDRAWN = 'withdrawn: ';
+
+/** The hint of a request that was taken back. */
+export function withdrawnHint(reason: string): string {
+  return WITHDRAWN + reason;
+}
+
+/** Why a request was taken back, as its hint says; null if it wasn't. */
+export function withdrawnBecause(hint: string | null): string | null {
+  return hint?.startsWith(WITHDRAWN) ? hint.slice(WITHDRAWN.length) : null;
+}
+
 /** Why a person can't make this choice, as a sentence. */
 interface Problem {
   readonly problem: string;

@@ -134,6 +134,14 @@ export class RequestRepository {
     );
   }
 
+  /** The questions of an event that a person decided, newest first. */
+  decidedOf(eventId: string): Promise<RequestRow[]> {
+    return this.#tx.all<RequestRow>(
+      `SELECT ${COLUMNS} FROM request WHERE event_id = ? AND decided_by LIKE 'channel:%' ORDER BY id DESC`,
+      [eventId],
+    );
+  }
+
   async countPending(now: number): Promise<number> {
     const row = await this.#tx.get(
       "SELECT count(*) AS n FROM request WHERE status = 'pending' AND expires_at > ?",

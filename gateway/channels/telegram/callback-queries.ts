@@ -83,7 +83,7 @@ export class CallbackQueries {
     if (!decided) return this.#toast(query, NOT_YOURS, true);
     if (decided.outcome === 'late') return this.#tooLate(query, decided.opened, asked);
     if (decided.outcome === 'refused') return this.#toast(query, decided.problem, true);
-    const { icon, words } = statusWords(decided.opened.request.status);
+    const { icon, words } = statusWords(decided.opened.request);
     this.#toast(query, `${icon} ${words}`);
     this.#chat.showOver(asked, decided.opened);
   }

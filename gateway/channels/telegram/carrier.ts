@@ -44,6 +44,8 @@ async function deliver(
       await replaceOnce(api, chatId, messageId, overHtml(notification.opened));
       return sent(messageId);
     }
+    case 'outcome':
+      return { outcome: 'refused', reason: 'Telegram edits the message that asked.' };
     case 'verify':
       return { outcome: 'refused', reason: 'Telegram confirms no addresses.' };
   }

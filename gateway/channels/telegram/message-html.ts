@@ -47,25 +47,33 @@ export class MessageHtml {
     this.#add(`${escapeHtml(label)} <code>`, shownLine(read), '</code>\n', maxChars);
   }
 
-  /** A text of several lines that somebody wrote, under its label. */
-  block(label: string, text: string, options: { maxChars?: number; isDiff?: boolean } = {}): void {
+  /** A text of several lines that somebody wrote, under its label; false where not all of it fits. */
+  block(
+    label: string,
+    text: string,
+    options: { maxChars?: number; isDiff?: boolean } = {},
+  ): boolean {
     const [open, close] = options.isDiff
       ? ['<pre><code class="language-diff">', '</code></pre>\n']
       : ['<pre>', '</pre>\n'];
     const read = text.slice(0, READ_MAX_CHARS);
-    this.#isCut ||= read.length < text.length;
-    this.#add(`<b>${escapeHtml(label)}</b>\n${open}`, shownText(read), close, options.maxChars);
+    const isWhole = read.length === text.length;
+    this.#isCut ||= !isWhole;
+    const before = `<b>${escapeHtml(label)}</b>\n${open}`;
+    return this.#add(before, shownText(read), close, options.maxChars) && isWhole;
   }
 
-  #add(before: string, text: string, after: string, maxChars = Number.POSITIVE_INFINITY): void {
+  /** False where not all of it fits. */
+  #add(before: string, text: string, after: string, maxChars = Number.POSITIVE_INFINITY): boolean {
     const left = this.#maxChars - this.#html.length - before.length - after.length;
     const width = Math.min(left, maxChars);
     const { html, isCut } = fitHtml(text, Math.max(0, width));
     if (left < 0 || (isCut && width < ROOM_MIN_CHARS)) {
       this.#isCut = true;
-      return;
+      return false;
     }
     this.#html += before + html + after;
     this.#isCut ||= isCut;
+    return !isCut;
   }
 }

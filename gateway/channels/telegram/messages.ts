@@ -1,8 +1,9 @@
+import { boundLines } from '../../lib/bound-values.ts';
 import type { Opened, RequestKind, RequestView } from '../../lib/approvals.ts';
 import { escapeHtml, shownLine } from './display-text.ts';
 import type { PageLink } from './page-link.ts';
 import { MessageHtml } from './message-html.ts';
-import { shownSpan, shownTime, statusWords } from './status.ts';
+import { endLine, outcomeLine, shownSpan, shownTime, statusWords } from './status.ts';
 
 /** Telegram takes 4,096 after it has read the tags; the rest is left to it. */
 const MESSAGE_MAX_CHARS = 3500;
@@ -11,6 +12,8 @@ const SUMMARY_MAX_CHARS = 900;
 const NOTE_MAX_CHARS = 800;
 const WARNINGS_MAX_CHARS = 700;
 const RESULT_MAX_CHARS = 700;
+const WHY_MAX_CHARS = 500;
+const BOUND_MAX_CHARS = 1200;
 const OPTION_MAX_CHARS = 120;
 
 interface KindWords {
@@ -77,7 +80,7 @@ export function askHtml(opened: Opened, page: PageLink): string {
 export function tellHtml(opened: Opened): string {
   const { request } = opened;
   return compose(cutMark, (message) => {
-    message.heading(`ℹ️ ${statusWords(request.status).words} without asking`);
+    message.heading(`ℹ️ ${statusWords(request).words} without asking`);
     message.line("A policy rule decided. You don't need to do anything.");
     decider(message, request);
     origin(message, request);
@@ -92,10 +95,11 @@ export function tellHtml(opened: Opened): string {
 export function overHtml(opened: Opened): string {
   const { request } = opened;
   return compose(cutMark, (message) => {
-    const { status, decision, comment } = request;
-    const { icon, words } = statusWords(status);
-    message.heading(`${icon} ${words}`);
-    decider(message, request);
+    const { status, decision, comment, withdrawn } = request;
+    message.heading(endLine(opened));
+    if (withdrawn !== null) message.field('Why:', withdrawn, WHY_MAX_CHARS);
+    if (!opened.isDecider) decider(message, request);
+    outcome(message, opened);
     if (decision !== null && (status === 'modified' || status === 'answered')) {
       const label = status === 'modified' ? 'The change' : 'The answer';
       message.block(label, decision, { maxChars: RESULT_MAX_CHARS });
@@ -110,6 +114,15 @@ export function overHtml(opened: Opened): string {
     message.line(`Fingerprint: ${request.fingerprint}`);
     longTexts(message, request);
   });
+}
+
+/** What became of it, below how it ended. */
+function outcome(message: MessageHtml, { request, now }: Opened): void {
+  if (request.outcome === null) return;
+  const line = outcomeLine(request.outcome, request.status, now);
+  const words = request.outcome.kind === 'idle' ? null : request.outcome.words;
+  if (words === null) message.line(line);
+  else message.field(`${line}:`, words, RESULT_MAX_CHARS);
 }
 
 /** Leaves room for the footer that says something was cut, whether it is needed or not. */
@@ -149,9 +162,26 @@ function substance(message: MessageHtml, request: RequestView): void {
     const label = `${KINDS[kind].summary}, as the agent wrote it`;
     message.block(label, summary, { maxChars: SUMMARY_MAX_CHARS });
   }
+  bound(message, request);
   if (action !== null) message.field('Action:', action);
   if (amount !== null) message.line(`Amount: ${shownAmount(amount)}`);
   if (risk !== null) message.line(`Risk: ${risk}`);
+  if (request.event !== null) {
+    const { id, source, type } = request.event;
+    message.field('Event:', `${type} from ${source}, ${id}`);
+  }
+}
+
+/** The values come before longer texts of the agent, which could push them out. */
+function bound(message: MessageHtml, { bound: values }: RequestView): void {
+  if (values === null) return;
+  const room = { maxChars: BOUND_MAX_CHARS };
+  const isWhole = message.block(
+    'What will be done, with exactly these values',
+    boundLines(values),
+    room,
+  );
+  if (!isWhole) message.line('✂️ These values are cut. Read all of them on the page first.');
 }
 
 function options(message: MessageHtml, request: RequestView): void {

@@ -1,12 +1,23 @@
-import type { RequestStatus, RequestView } from '../../lib/approvals.ts';
+import { IDLE_MS, type Outcome } from '../../../shared/rules/outcome.ts';
+import type { Opened, RequestStatus, RequestView } from '../../lib/approvals.ts';
 import { shownLine } from './display-text.ts';
 
 /** How a request stands, in plain words. */
-export function statusWords(status: RequestStatus): { icon: string; words: string } {
-  return WORDS[status];
+export function statusWords({
+  status,
+  withdrawn,
+}: Pick<RequestView, 'status' | 'withdrawn'>): StatusWords {
+  return withdrawn === null ? WORDS[status] : WITHDRAWN;
 }
 
-const WORDS: Readonly<Record<RequestStatus, { icon: string; words: string }>> = {
+interface StatusWords {
+  readonly icon: string;
+  readonly words: string;
+}
+
+const WITHDRAWN: StatusWords = { icon: '↩️', words: 'Withdrawn, nothing to decide' };
+
+const WORDS: Readonly<Record<RequestStatus, StatusWords>> = {
   approved: { icon: '✅', words: 'Approved' },
   modified: { icon: '✅', words: 'Approved with a change' },
   denied: { icon: '⛔', words: 'Denied' },
@@ -17,11 +28,47 @@ const WORDS: Readonly<Record<RequestStatus, { icon: string; words: string }>> = 
   pending: { icon: '➖', words: 'No longer asked here' },
 };
 
+const BY_YOU: Readonly<Partial<Record<RequestStatus, string>>> = {
+  approved: 'Approved by you',
+  modified: 'Approved by you with a change',
+  denied: 'Denied by you',
+  needs_context: 'Sent back by you: needs context',
+  answered: 'Answered by you',
+};
+
+/** How a request ended, for the channel that asked: `✅ Approved by you, 14:02 UTC`. */
+export function endLine({ request, isDecider, now }: Opened): string {
+  const { icon, words } = statusWords(request);
+  const mine = isDecider ? BY_YOU[request.status] : undefined;
+  if (mine === undefined || request.decidedAt === null) return `${icon} ${words}`;
+  return `${icon} ${mine}, ${shortTime(request.decidedAt, now)}`;
+}
+
+/** What became of the event after the decision: `🏁 Done, 14:03 UTC`. */
+export function outcomeLine(outcome: Outcome, status: RequestStatus, now: number): string {
+  if (outcome.kind === 'idle') {
+    const minutes = IDLE_MS / MINUTE_MS;
+    return outcome.tried
+      ? `⏳ Not done after ${minutes} minutes: the event waits for an agent again`
+      : `⏳ Not taken up for ${minutes} minutes`;
+  }
+  const at = shortTime(outcome.at, now);
+  if (outcome.kind === 'dead') return `❌ Given up, ${at}`;
+  return status === 'denied' || status === 'needs_context' ? `🏁 Closed, ${at}` : `🏁 Done, ${at}`;
+}
+
+/** The time alone for a moment of today. */
+function shortTime(ms: number, now: number): string {
+  const [shown, today] = [shownTime(ms), shownTime(now)];
+  return shown.slice(0, 10) === today.slice(0, 10) ? shown.slice(11) : shown;
+}
+
 /** One line for a toast, such as `Approved by Anna, 2026-01-02 03:04 UTC`. */
-export function statusLine({ status, decidedBy, decidedAt }: RequestView): string {
+export function statusLine(request: RequestView): string {
+  const { decidedBy, decidedAt } = request;
   const by = decidedBy === null ? '' : ` by ${shownLine(decidedBy)}`;
   const at = decidedAt === null ? '' : `, ${shownTime(decidedAt)}`;
-  return WORDS[status].words + by + at;
+  return statusWords(request).words + by + at;
 }
 
 /** `2026-01-02 03:04 UTC`: people who decide may sit in different zones. */

@@ -100,7 +100,7 @@ export class Texts {
     if (decided.outcome === 'late') {
       this.#answer(message, `Nothing changed. ${statusLine(request)}`);
     } else {
-      const { icon, words } = statusWords(request.status);
+      const { icon, words } = statusWords(request);
       this.#answer(message, `${icon} ${words}. The agent will see it.`);
     }
     this.#chat.showOver(asked, decided.opened);

@@ -129,8 +129,20 @@ const MEANINGS: Readonly<Partial<Record<RequestKind, Partial<Record<Ended, strin
   },
 };
 
+const WITHDRAWN: EndWords = {
+  heading: 'Withdrawn',
+  tone: 'calm',
+  icon: 'time',
+  meaning: 'There’s nothing to decide any more, and nothing was approved. The reason:',
+  participle: 'withdrawn',
+};
+
 /** How a request ended, in words for its kind. */
-export function endOf(kind: RequestKind, status: Ended): EndWords {
+export function endOf(
+  { kind, withdrawn }: Pick<RequestView, 'kind' | 'withdrawn'>,
+  status: Ended,
+): EndWords {
+  if (withdrawn !== null) return WITHDRAWN;
   const words = ENDS[status];
   const meaning = MEANINGS[kind]?.[status] ?? words.meaning;
   const heading =
@@ -159,12 +171,13 @@ const ENDS_IN: Readonly<Record<Choice['verb'], readonly RequestStatus[]>> = {
  * What happened to a choice that came too late. Only a plain yes or no can count as the same as the actual result,
  * because an option or an answer may have been a different one.
  */
-export function lateSentence(verb: Choice['verb'], status: Ended): string {
+export function lateSentence(verb: Choice['verb'], status: Ended, isWithdrawn = false): string {
   const same = ENDS_IN[verb].includes(status) && (verb === 'approve' || verb === 'deny');
-  const { participle } = ENDS[status];
+  const { participle } = isWithdrawn ? WITHDRAWN : ENDS[status];
   if (same)
     return `It was already ${participle} when your ${VERBS[verb]} arrived, so nothing changed.`;
-  const already = status === 'expired' ? 'had expired' : `was already ${participle}`;
+  const already =
+    status === 'expired' && !isWithdrawn ? 'had expired' : `was already ${participle}`;
   return `Your ${VERBS[verb]} came too late and changed nothing: the request ${already}.`;
 }
 

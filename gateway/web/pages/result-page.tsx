@@ -2,6 +2,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { Choice, Opened, RequestStatus } from '../../lib/approvals.ts';
 import { Document } from './document.tsx';
 import { Icon } from './icons.tsx';
+import { OutcomeNote } from './outcome.tsx';
 import { About, Subject } from './subject.tsx';
 import { AgentText, Ago } from './request-copy.tsx';
 import { endOf, lateSentence } from './copy.ts';
@@ -17,7 +18,7 @@ interface Ended {
 export function ResultPage(ended: Ended): JSX.Element {
   const { request } = ended.opened;
   return (
-    <Document title={endOf(request.kind, ended.status).heading} project={request.project}>
+    <Document title={endOf(request, ended.status).heading} project={request.project}>
       <ResultProps {...ended} />
     </Document>
   );
@@ -26,7 +27,7 @@ export function ResultPage(ended: Ended): JSX.Element {
 /** The same content for use within another page. */
 export function ResultProps({ opened, status, late }: Ended): JSX.Element {
   const { request } = opened;
-  const words = endOf(request.kind, status);
+  const words = endOf(request, status);
   const showsDecision = status === 'modified' || status === 'answered';
   return (
     <>
@@ -34,7 +35,7 @@ export function ResultProps({ opened, status, late }: Ended): JSX.Element {
         <div class="note warn" role="alert">
           <Icon name="warn" />
           <p>
-            <strong>{lateSentence(late, status)}</strong>
+            <strong>{lateSentence(late, status, request.withdrawn !== null)}</strong>
           </p>
         </div>
       )}
@@ -44,6 +45,11 @@ export function ResultProps({ opened, status, late }: Ended): JSX.Element {
           <h1>{words.heading}</h1>
           <By opened={opened} status={status} />
           <p>{words.meaning}</p>
+          {request.withdrawn !== null && (
+            <p class="quote">
+              <AgentText text={request.withdrawn} reading="line" />
+            </p>
+          )}
           {showsDecision && request.decision !== null && (
             <p class="quote summary">
               <AgentText text={request.decision} reading="prose" />
@@ -56,6 +62,7 @@ export function ResultProps({ opened, status, late }: Ended): JSX.Element {
           )}
         </div>
       </div>
+      <OutcomeNote opened={opened} />
       <p class="soft">This is final. You can close this page. Here is the request.</p>
       <Subject request={request} />
       <About opened={opened} />
@@ -65,7 +72,7 @@ export function ResultProps({ opened, status, late }: Ended): JSX.Element {
 
 function By({ opened, status }: Pick<Ended, 'opened' | 'status'>): JSX.Element {
   const { request, now } = opened;
-  if (status === 'expired') {
+  if (status === 'expired' && request.withdrawn === null) {
     return (
       <p>
         <Ago at={request.expiresAt} now={now} />

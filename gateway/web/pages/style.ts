@@ -46,6 +46,7 @@ main{max-width:62rem;margin:0 auto;padding:.75rem 1rem 2rem;display:grid;gap:1re
   white-space:normal;unicode-bidi:isolate}
 mark{background:var(--warn);color:var(--warn-ink);box-shadow:inset 0 -2px 0 var(--warn-line)}
 .facts{display:grid;gap:.375rem .875rem;grid-template-columns:max-content minmax(0,1fr);margin-top:.75rem;align-items:baseline}
+.facts.bound{grid-template-columns:fit-content(45%) minmax(0,1fr);margin-top:.375rem}
 .facts:first-child{margin-top:0}
 .facts dt{color:var(--soft);font-size:.875rem}
 .said .facts dt{color:var(--said-ink)}

@@ -28,6 +28,7 @@ export function Subject({ request }: { readonly request: RequestView }): JSX.Ele
       <figure class="said">
         <WrittenBy label={agent.label} />
         <Summary request={request} />
+        <Bound request={request} />
         <Facts request={request} />
         {note !== null && <Passage title="Note" text={note} mono={false} />}
         {details !== null && <Passage title="Details" text={details} mono={exactDetails} />}
@@ -55,6 +56,38 @@ function Summary({ request }: { readonly request: RequestView }): JSX.Element {
       <LongText text={summary} mono={false} />
     </div>
   );
+}
+
+/** What the approval binds: all of it, as it decides what happens. */
+function Bound({ request }: { readonly request: RequestView }): JSX.Element | null {
+  const { bound, status } = request;
+  if (bound === null) return null;
+  return (
+    <div class="text">
+      <h2>{status === 'pending' ? 'Exactly this will be done' : 'The exact values'}</h2>
+      {'rows' in bound ? (
+        <dl class="facts bound">
+          {bound.rows.map(([name, value]) => (
+            <>
+              <dt>
+                <AgentText text={name} reading="exact" />
+              </dt>
+              <dd>
+                <AgentText text={value} reading="exact" />
+              </dd>
+            </>
+          ))}
+        </dl>
+      ) : (
+        <DiffLines lines={jsonLines(bound.json)} />
+      )}
+    </div>
+  );
+}
+
+/** With the margin of a line that no change touches. */
+function jsonLines(json: string): string[] {
+  return json.split('\n').map((line) => `  ${line}`);
 }
 
 /** The key facts by which a person recognizes the request. */
@@ -206,6 +239,17 @@ export function About({ opened }: { readonly opened: Opened }): JSX.Element {
         <dd>
           <AgentText text={request.keyName} reading="line" />
         </dd>
+        {request.event !== null && (
+          <>
+            <dt>Event</dt>
+            <dd>
+              <AgentText text={request.event.type} reading="exact" /> from{' '}
+              <AgentText text={request.event.source} reading="line" />
+              <br />
+              <span class="exact mono">{request.event.id}</span>
+            </dd>
+          </>
+        )}
         <dt>Fingerprint</dt>
         <dd>
           <span class="exact mono">{request.fingerprint.replaceAll(/(.{4})(?=.)/g, '$1 ')}</span>
@@ -239,8 +283,19 @@ function textsOf(request: RequestView): (readonly [string, Reading])[] {
     [request.details, 'prose'],
     [request.note, 'prose'],
     [request.agent.label, 'line'],
+    ...boundTexts(request),
     ...request.options.map((option) => [option, 'line'] as const),
     ...request.diff.map((line) => [line, 'code'] as const),
   ];
   return texts.flatMap(([text, reading]) => (text === null ? [] : [[text, reading] as const]));
+}
+
+function boundTexts({ bound, event }: RequestView): (readonly [string, Reading])[] {
+  const type = event === null ? [] : [[event.type, 'exact'] as const];
+  if (bound === null) return type;
+  const texts =
+    'rows' in bound
+      ? bound.rows.flat().map((text) => [text, 'exact'] as const)
+      : jsonLines(bound.json).map((line) => [line, 'code'] as const);
+  return [...type, ...texts];
 }

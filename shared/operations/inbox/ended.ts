@@ -1,12 +1,13 @@
 import type { ApprovalContext } from '../../kernel/context.ts';
 import { keptSince } from '../../rules/retention.ts';
 import type { EventRow } from '../../store/events.ts';
+import { tellOutcome } from '../request/outcome.ts';
 import { withdrawQuestionsOf } from '../request/withdrawal.ts';
 import { wakeWaiting } from './wake.ts';
 
 /**
- * What follows when an event is done or dead, in the same transaction: its open questions are withdrawn, events that wait
- * for it go on, and a payload that was kept for it past its time goes.
+ * What follows when an event is done or dead, in the same transaction: its open questions are withdrawn, the people
+ * who decided learn of it, events that wait for it go on, and a payload that was kept for it past its time goes.
  */
 export async function eventEnded(
   context: ApprovalContext,
@@ -17,6 +18,7 @@ export async function eventEnded(
   const wasParked = (await store.parks.find(row.seq)) !== null;
   if (wasParked) await store.parks.remove(row.seq);
   await withdrawQuestionsOf(context, row.id, { reason: `its event is ${status}.` });
+  await tellOutcome(context, row.id);
   await wakeWaiting(context, row.id, status);
   if (wasParked && row.received_at < keptSince(now)) await purgeOne(context, row.seq);
 }

@@ -11,17 +11,18 @@ export function noticeAad(projectId: string, noticeId: string): string {
   return `notice|${projectId}|${noticeId}|token`;
 }
 
-/** Queues a notification to a channel about a request. An `ask` notice gets its own link. */
+/** Queues a notification to a channel about a request, for now unless `dueAt` is later. An `ask` notice gets its own link. */
 export async function notify(
   context: Notifying,
   notification: {
     readonly kind: Exclude<NoticeKind, 'verify'>;
     readonly channelId: string;
     readonly requestId: string;
+    readonly dueAt?: number;
   },
 ): Promise<void> {
   const { store, project, vault, now, newId, emit } = context;
-  const { kind, channelId, requestId } = notification;
+  const { kind, channelId, requestId, dueAt = now } = notification;
   const id = newId('ntc');
   const token = kind === 'ask' ? newToken(project.id) : null;
   await store.notices.insert({
@@ -33,10 +34,10 @@ export async function notify(
     token_hash: token && hash('sha256', token),
     status: 'queued',
     attempts: 0,
-    due_at: now,
+    due_at: dueAt,
     created_at: isoTime(now),
   });
-  emit({ kind: 'notices_due' });
+  emit(dueAt > now ? { kind: 'due', at: dueAt } : { kind: 'notices_due' });
 }
 
 /** Removes the buttons from a Telegram message. Mails don't need this: the page behind their link shows the result. */

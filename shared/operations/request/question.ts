@@ -6,6 +6,7 @@ import { mayCall } from '../../lib/scopes.ts';
 import { queueRow } from '../../kernel/queue-row.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import { effective } from '../../rules/event-state.ts';
+import { withdrawnBecause } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { eventId, leaseId } from '../fields.ts';
 import { parkEvent, parkState } from '../inbox/park.ts';
@@ -95,7 +96,7 @@ async function refuseEnded({ store, now }: WriteContext, id: string): Promise<vo
 
 /** More was to be said, or the question was taken back: that is asked anew. */
 function isAnswerable({ status, hint }: RequestRow): boolean {
-  return status !== 'needs_context' && !(hint?.startsWith('withdrawn:') ?? false);
+  return status !== 'needs_context' && withdrawnBecause(hint) === null;
 }
 
 /** Opens the question; an open one on the same action with other values is withdrawn. */

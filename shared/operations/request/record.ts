@@ -93,7 +93,7 @@ export async function toRecord(
     expires_at: isoTime(row.expires_at),
     requested_by: { key_id: row.key_id, agent: row.agent, platform: row.platform },
     approvers: texts(row.approvers),
-    notified: notices.filter(({ kind }) => kind !== 'over').map(notified),
+    notified: notices.filter(({ kind }) => kind === 'ask' || kind === 'tell').map(notified),
     policy_version: row.policy_version,
     rule: row.rule,
     state_ref: row.state_ref,

@@ -8,6 +8,7 @@ import { applyPolicy, isSuperseded } from '../policy/proposal.ts';
 import { wakeWaiting } from '../inbox/wake.ts';
 import { decidedFacts } from './facts.ts';
 import { notifyOver } from './notify.ts';
+import { checkTakenUp } from './outcome.ts';
 import { toRecord } from './record.ts';
 
 export interface Ending extends Resolution {
@@ -49,6 +50,7 @@ export async function resolveRequest(
   await recordEnd(context, `request.${op}`, ended);
   await applyDecision(context, ended);
   await closeNotices(context, ended);
+  await checkTakenUp(context, ended);
   const woke = await wakeWaiting(context, ended.id, status);
   await announceEnd(context, ended, { isDone: woke || isWithdrawn });
   emit({ kind: 'request_ended', id: request.id });

@@ -1,4 +1,5 @@
 import type { ApprovalContext } from '../../kernel/context.ts';
+import { withdrawnHint } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { resolveRequest } from './resolve.ts';
 
@@ -13,7 +14,7 @@ export function withdraw(
     decision: null,
     comment: null,
     decidedBy: null,
-    hint: `withdrawn: ${reason}`,
+    hint: withdrawnHint(reason),
     isWithdrawn: true,
   });
 }

@@ -1,6 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { askMessage, tellMessage, verifyMessage } from '../../../gateway/mail/messages.ts';
+import {
+  askMessage,
+  outcomeMessage,
+  tellMessage,
+  verifyMessage,
+} from '../../../gateway/mail/messages.ts';
 import { channel, NOW, opened } from './samples.ts';
 
 const URL = 'https://svc.example.com/a/t0ken';
@@ -234,5 +239,43 @@ describe('whatever an agent writes', () => {
     const lines = text.slice(text.indexOf('Details:')).split('\n').slice(2, -1);
     expect(lines.map((line) => line.length)).toEqual([7, 74, 74, 58, 38, 28]);
     expect(lines[0]).toBe('>     a');
+  });
+});
+
+describe('bound values in a mail', () => {
+  const bound = { rows: [['sha', '3f2a'] as const, ['number', '12'] as const] };
+
+  it('stand above the link, and the event is named', () => {
+    const event = { id: 'evt_1', source: 'github', type: 'pull_request.opened' };
+    const { text } = askMessage(opened({ bound, event }), URL);
+    expect(text).toContain(
+      'What will be done, with exactly these values:\n\n> sha: 3f2a\n> number: 12\n',
+    );
+    expect(text.indexOf('> sha')).toBeLessThan(text.indexOf(URL));
+    expect(text).toContain('"pull_request.opened" from "github", evt_1');
+  });
+
+  it('are not cut silently', () => {
+    const json = '[1,\n'.repeat(100);
+    const { text } = askMessage(opened({ bound: { json } }), URL);
+    expect(text).toContain('exactly these values (its first 40 lines; the page shows all):');
+  });
+});
+
+describe('a reply that says what became of it', () => {
+  it('has the subject of the mail that asked', () => {
+    const one = opened({ status: 'approved', decidedAt: NOW });
+    const { subject, text } = outcomeMessage(one, { kind: 'done', at: NOW, words: 'ok' }, URL);
+    expect(subject).toBe(`Re: ${askMessage(one, URL).subject}`);
+    expect(text).toContain(
+      "Done. You don't need to do anything.\n\nResult, as the agent wrote it:\n\n> ok\n",
+    );
+    expect(text).toContain(URL);
+  });
+
+  it('says that the agent gave up', () => {
+    const one = opened({ status: 'approved', decidedAt: NOW });
+    const { text } = outcomeMessage(one, { kind: 'dead', at: NOW, words: null }, URL);
+    expect(text).toMatch(/^Not done: the agent gave up\./);
   });
 });

@@ -16,6 +16,10 @@ function request(given: Partial<RequestView> = {}): RequestView {
     details: null,
     amount: null,
     risk: null,
+    bound: null,
+    event: null,
+    withdrawn: null,
+    outcome: null,
     options: [],
     note: null,
     diff: [],
@@ -32,7 +36,12 @@ function request(given: Partial<RequestView> = {}): RequestView {
 }
 
 export function opened(given: Partial<RequestView> = {}): Opened {
-  return { request: request(given), channel: { id: 'chn_1', label: 'ops' }, now: NOW };
+  return {
+    request: request(given),
+    channel: { id: 'chn_1', label: 'ops' },
+    isDecider: false,
+    now: NOW,
+  };
 }
 
 export const channel: ChannelView = {

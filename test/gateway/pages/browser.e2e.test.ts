@@ -50,6 +50,43 @@ const PAGES: Readonly<Record<string, () => string>> = {
     ask({ kind: 'policy', note: 'Note.', warnings: ['Shadowed.'], diff: ['  a', '- b', '+ c'] }),
   email: () => ask({ kind: 'email_send', details: 'To: jane@example.com\nSubject: Hello' }),
   'new approver': () => ask({ kind: 'channel' }),
+  'bound values': () =>
+    ask({
+      bound: {
+        rows: [
+          ['number', '12'],
+          ['sha', 'a'.repeat(64)],
+          ['a.very.long.name.of.a.value', '"12"'],
+          ['p\u0430ypal', '\u202e129'],
+        ],
+      },
+      event: {
+        id: 'evt_01j9z3k4m5n6p7q8r9s0t1v2w3',
+        source: 'github',
+        type: 'pull_request.opened',
+      },
+    }),
+  'bound JSON': () =>
+    ask({
+      bound: { json: `{\n  "to": [\n    "${'w'.repeat(300)}"\n  ]\n}` },
+    }),
+  withdrawn: () =>
+    ask({ status: 'expired', decidedAt: clock.now(), withdrawn: 'a newer version is ready.' }),
+  done: () =>
+    ask({
+      status: 'approved',
+      decidedBy: 'owner',
+      decidedAt: clock.now(),
+      bound: { rows: [['sha', '3f2a']] },
+      outcome: { kind: 'done', at: clock.now(), words: 'W'.repeat(200) },
+    }),
+  'not taken up': () =>
+    ask({
+      status: 'approved',
+      decidedBy: 'owner',
+      decidedAt: clock.now(),
+      outcome: { kind: 'idle', tried: false },
+    }),
   hostile: () => ask(HOSTILE),
   approved: () =>
     ask({ status: 'approved', decidedBy: 'owner', decidedAt: clock.now(), comment: 'Fine.' }),

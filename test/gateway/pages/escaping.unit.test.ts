@@ -31,7 +31,7 @@ const hostileRequest: fc.Arbitrary<RequestView> = fc
   .map((change) => aRequest(NOW, { ...change, decidedAt: NOW }));
 
 function opened(request: RequestView): Opened {
-  return { request, channel: { id: 'chn_01', label: request.keyName }, now: NOW };
+  return { request, channel: { id: 'chn_01', label: request.keyName }, isDecider: false, now: NOW };
 }
 
 const STATUSES: readonly Exclude<RequestStatus, 'pending'>[] = [

@@ -25,6 +25,10 @@ export function aRequest(now: number, change: Partial<RequestView> = {}): Reques
     details: null,
     amount: 129.5,
     risk: 'medium',
+    bound: null,
+    event: null,
+    withdrawn: null,
+    outcome: null,
     options: [],
     note: null,
     diff: [],
@@ -82,7 +86,12 @@ export class MemoryApprovals implements ApprovalService {
     const now = this.#clock.now();
     const expired = request.status === 'pending' && now >= request.expiresAt;
     const shown = expired ? { ...request, status: 'expired' as const } : request;
-    return { request: shown, channel: link.channel, now };
+    return {
+      request: shown,
+      channel: link.channel,
+      isDecider: request.decidedBy === link.channel.label,
+      now,
+    };
   }
 
   async decide(token: string, choice: Choice): Promise<Decided | null> {

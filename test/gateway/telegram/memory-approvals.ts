@@ -65,6 +65,10 @@ export class MemoryApprovals implements ApprovalService {
       details: null,
       amount: null,
       risk: 'medium',
+      bound: null,
+      event: null,
+      withdrawn: null,
+      outcome: null,
       options: [],
       note: null,
       diff: [],
@@ -186,7 +190,8 @@ export class MemoryApprovals implements ApprovalService {
   }
 
   #opened(request: RequestView, { id, label }: Channel): Opened {
-    return { request, channel: { id, label }, now: this.#clock.now() };
+    const isDecider = request.decidedBy === label;
+    return { request, channel: { id, label }, isDecider, now: this.#clock.now() };
   }
 
   #end(

@@ -54,6 +54,27 @@ describe('a message that asks', () => {
     expect(entities).toContainEqual({ tag: 'code', text: diff.join('\n'), href: null });
   });
 
+  it('shows exactly the values that an approval binds', () => {
+    const rows = [
+      ['sha', '3f2a'],
+      ['number', '12'],
+    ] as const;
+    const { entities } = ask({ bound: { rows } });
+    expect(entities).toContainEqual({ tag: 'pre', text: 'sha: 3f2a\nnumber: 12', href: null });
+    expect(ask({ bound: { rows } }).text).not.toContain('These values are cut');
+  });
+
+  it('says that bound values are cut, and where all of them are', () => {
+    const { text } = ask({ bound: { json: 'x'.repeat(4000) } });
+    expect(text).toContain('…\n✂️ These values are cut. Read all of them on the page first.');
+    expect(text).toMatch(/This is not all\. Open full text$/);
+  });
+
+  it('names the event', () => {
+    const event = { id: 'evt_1', source: 'github', type: 'pull_request.opened' };
+    expect(ask({ event }).text).toContain('Event: pull_request.opened from github, evt_1\n');
+  });
+
   it('keeps every line of a change a line of its own, with its sign', () => {
     const { entities } = ask({ kind: 'policy', diff: ['  one', '+ two\n- three\u2028+ four'] });
     const shown = { tag: 'code', text: '  one\n+ two - three + four', href: null };
@@ -184,13 +205,52 @@ describe('a message that asks', () => {
 describe('a message that is over', () => {
   const at = Date.UTC(2026, 0, 2, 3, 9);
   it.each([
-    ['approved', '✅ Approved\nBy: Anna\nAt: 2026-01-02 03:09 UTC'],
-    ['denied', '⛔ Denied\nBy: Anna\nAt: 2026-01-02 03:09 UTC'],
-    ['needs_context', '❓ Sent back: needs context\nBy: Anna'],
-    ['modified', '✅ Approved with a change\nBy: Anna'],
-    ['answered', '💬 Answered\nBy: Anna'],
+    ['approved', '✅ Approved\nBy: Ben\nAt: 2026-01-02 03:09 UTC'],
+    ['denied', '⛔ Denied\nBy: Ben\nAt: 2026-01-02 03:09 UTC'],
+    ['needs_context', '❓ Sent back: needs context\nBy: Ben'],
+    ['modified', '✅ Approved with a change\nBy: Ben'],
+    ['answered', '💬 Answered\nBy: Ben'],
   ] as const)('says who and when: %s', (status, start) => {
+    expect(over({ status, decidedBy: 'Ben', decidedAt: at }).text.startsWith(start)).toBe(true);
+  });
+
+  it.each([
+    ['approved', '✅ Approved by you, 03:09 UTC\n'],
+    ['denied', '⛔ Denied by you, 03:09 UTC\n'],
+    ['needs_context', '❓ Sent back by you: needs context, 03:09 UTC\n'],
+    ['modified', '✅ Approved by you with a change, 03:09 UTC\n'],
+    ['answered', '💬 Answered by you, 03:09 UTC\n'],
+  ] as const)('says to the person who decided that it was them: %s', (status, start) => {
     expect(over({ status, decidedBy: 'Anna', decidedAt: at }).text.startsWith(start)).toBe(true);
+  });
+
+  it('names the day where it is another one', () => {
+    const { text } = over({ status: 'approved', decidedBy: 'Anna', decidedAt: at - 86_400_000 });
+    expect(text).toMatch(/^✅ Approved by you, 2026-01-01 03:09 UTC\n/);
+  });
+
+  it.each([
+    ['approved', { kind: 'done', at, words: 'merged 3f2a' }, '🏁 Done, 03:09 UTC: merged 3f2a\n'],
+    ['approved', { kind: 'done', at, words: null }, '🏁 Done, 03:09 UTC\n'],
+    ['denied', { kind: 'done', at, words: null }, '🏁 Closed, 03:09 UTC\n'],
+    ['approved', { kind: 'dead', at, words: 'x' }, '❌ Given up, 03:09 UTC: x\n'],
+    ['approved', { kind: 'idle', tried: false }, '⏳ Not taken up for 30 minutes\n'],
+    ['approved', { kind: 'idle', tried: true }, '⏳ Not done after 30 minutes: the event'],
+  ] as const)('says what became of it: %s, %o', (status, outcome, line) => {
+    const { text } = over({ status, decidedBy: 'Anna', decidedAt: at, outcome });
+    expect(text.split('\n').slice(1).join('\n').startsWith(line)).toBe(true);
+  });
+
+  it('does not let a result make a link or pass for our words', () => {
+    const outcome = { kind: 'done', at, words: HOSTILE } as const;
+    const { entities } = over({ status: 'approved', decidedBy: 'Anna', decidedAt: at, outcome });
+    const text = HOSTILE.replace('\u202E', '\uFFFD');
+    expect(entities).toContainEqual({ tag: 'code', text, href: null });
+  });
+
+  it('says that the agent took it back, and why', () => {
+    const { text } = over({ status: 'expired', decidedAt: at, withdrawn: 'a newer version.' });
+    expect(text).toMatch(/^↩️ Withdrawn, nothing to decide\nWhy: a newer version\.\nAt: /);
   });
 
   it('says that nobody decided', () => {

@@ -34,7 +34,7 @@ describe('a question', () => {
     expect(last().replyTo).not.toBeNull();
     const { status, decision } = scenario.approvals.request(requestId);
     expect([status, decision]).toEqual(['answered', 'Europe, <b>but not</b> France']);
-    await expect.poll(() => message.shown.text, SOON).toMatch(/^💬 Answered\nBy: Anna/);
+    await expect.poll(() => message.shown.text, SOON).toMatch(/^💬 Answered by you/);
     expect(message.shown.text).toContain('Europe, <b>but not</b> France');
     expect(message.buttons).toEqual([]);
   });
@@ -104,7 +104,7 @@ describe('an approval', () => {
     expect(scenario.approvals.request(requestId).comment).toBe('Which backups, exactly?');
     await expect
       .poll(() => message.shown.text, SOON)
-      .toMatch(/^❓ Sent back: needs context\nBy: Anna/);
+      .toMatch(/^❓ Sent back by you: needs context/);
     expect(message.shown.text).toContain('Which backups, exactly?');
   });
 

@@ -1,6 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { requestList } from '../../../../shared/operations/request/list.ts';
 import type { RequestRecord } from '../../../../shared/operations/request/record.ts';
+import { withdrawnBecause } from '../../../../shared/rules/request-state.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { lengthOfTime } from '../../pages/time.ts';
 import { endOf, KINDS } from '../../pages/copy.ts';
@@ -155,7 +156,7 @@ function RequestRow({
   const word =
     status === 'pending'
       ? `${lengthOfTime(expiresAt - context.now)} left`
-      : endOf(kind, status).heading;
+      : endOf({ kind, withdrawn: withdrawnBecause(request.hint) }, status).heading;
   const isUrgent = status === 'pending' && expiresAt - context.now < URGENT_MS;
   return (
     <Row href={context.at('requests', request.request_id)}>

@@ -1,0 +1,54 @@
+import type { ApprovalContext } from '../../kernel/context.ts';
+import { IDLE_MS } from '../../rules/outcome.ts';
+import type { ChannelNotice } from '../../store/notices.ts';
+import type { RequestRow } from '../../store/requests.ts';
+import { notify, notifyOver } from './notify.ts';
+
+/** Looks once, half an hour after the decision, whether an agent works on the event. */
+export async function checkTakenUp(context: ApprovalContext, request: RequestRow): Promise<void> {
+  const { id: requestId, event_id: eventId, decided_by: by } = request;
+  if (eventId === null || !by?.startsWith('channel:')) return;
+  for (const notice of await asksSent(context, requestId)) {
+    if (notice.channel_kind !== 'telegram') continue;
+    const dueAt = context.now + IDLE_MS;
+    await notify(context, { kind: 'check', channelId: notice.channel_id, requestId, dueAt });
+  }
+}
+
+/**
+ * Tells the people who were asked about an event what became of it. Telegram messages are edited. Mail goes only to the
+ * person who said yes, as a reply to the mail that asked, and once for each event however many questions it had.
+ */
+export async function tellOutcome(context: ApprovalContext, eventId: string): Promise<void> {
+  const decided = await context.store.requests.decidedOf(eventId);
+  const mailed = new Set<string>();
+  for (const request of decided) {
+    for (const notice of await context.store.notices.ofRequest(request.id)) {
+      if (notice.kind === 'outcome') mailed.add(notice.channel_id);
+    }
+  }
+  // Newest first: the reply goes to the mail that asked last.
+  for (const request of decided) {
+    for (const { channel_id: channelId, channel_kind: kind } of await asksSent(
+      context,
+      request.id,
+    )) {
+      if (kind === 'telegram') await notifyOver(context, channelId, request.id);
+      else if (kind === 'email' && saidYes(request, channelId) && !mailed.has(channelId)) {
+        mailed.add(channelId);
+        await notify(context, { kind: 'outcome', channelId, requestId: request.id });
+      }
+    }
+  }
+}
+
+async function asksSent({ store }: ApprovalContext, requestId: string): Promise<ChannelNotice[]> {
+  const notices = await store.notices.ofRequest(requestId);
+  return notices.filter(({ kind, status }) => kind === 'ask' && status === 'sent');
+}
+
+const YES: readonly string[] = ['approved', 'modified', 'answered'];
+
+function saidYes({ status, decided_by: by }: RequestRow, channelId: string): boolean {
+  return by === `channel:${channelId}` && YES.includes(status);
+}
