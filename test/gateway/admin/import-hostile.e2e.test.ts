@@ -92,7 +92,7 @@ describe('an export that somebody has made up', () => {
     [
       'with an id that is a path',
       () => edit('project', { id: '../../../../etc' }),
-      'cannot be read by this release',
+      "can't be read by this release",
     ],
     [
       'with the account of somebody else under the address of its own',

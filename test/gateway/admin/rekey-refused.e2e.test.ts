@@ -57,7 +57,10 @@ describe('a change of the master key is refused, and nothing is changed', () => 
     const named = () => readdirSync(data).filter((name) => !/^lock|-(?:shm|wal)$/.test(name));
     const files = named();
     const same = await operator(['rekey', '--new-key', join(data, 'master.key'), '--data', data]);
-    expect(same).toMatchObject({ code: 1, err: expect.stringContaining('has already') });
+    expect(same).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('already holds the current master key'),
+    });
     const strange = join(root.path, 'strange.key');
     writeFileSync(strange, `${randomBytes(32).toString('base64')}\n`);
     const wrong = await operator(args, { SVC_MASTER_KEY_FILE: strange });
