@@ -23,6 +23,8 @@ export interface OptionSpec {
 export interface ArgumentSpec {
   readonly name: string;
   readonly required: boolean;
+  /** It takes all the words that are left, behind `--`. */
+  readonly rest?: boolean;
   readonly summary: string;
   /** Offered by completion; whether there are others is for the command to say. */
   readonly choices?: readonly string[];

@@ -97,8 +97,9 @@ function grow(node: Command, commands: readonly CommandSpec[], start: Start): vo
 }
 
 function declare(node: Command, command: CommandSpec, start: Start): void {
-  for (const { name, required } of command.args) {
-    const argument = new Argument(required ? `<${name}>` : `[${name}]`);
+  for (const { name, required, rest = false } of command.args) {
+    const words = rest ? `${name}...` : name;
+    const argument = new Argument(required ? `<${words}>` : `[${words}]`);
     argument.argParser((text: string) => {
       if (required && text === '') throw missing(`<${name}> is missing.`, command);
       return text;
@@ -106,7 +107,9 @@ function declare(node: Command, command: CommandSpec, start: Start): void {
     node.addArgument(argument);
   }
   node.action(() => {
-    const args = command.args.map(({ name }, at) => [name, node.args[at]] as const);
+    const args = command.args.map(
+      ({ name, rest }, at) => [name, rest ? node.args.slice(at) : node.args[at]] as const,
+    );
     return start(command, { args: Object.fromEntries(args), options: node.opts() });
   });
 }

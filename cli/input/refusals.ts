@@ -134,10 +134,14 @@ export function missing(message: string, command: Pick<CommandSpec, 'examples'>)
 /** `svc inbox claim <event_id> [flags]` */
 export function usageLine(command: CommandSpec): string {
   const flags = command.options.length > 0 ? ['[flags]'] : [];
-  return ['svc', ...command.words, ...command.args.map(usageOf), ...flags].join(' ');
+  const [args, rest] = [false, true].map((last) =>
+    command.args.filter(({ rest: takesAll = false }) => takesAll === last).map(usageOf),
+  );
+  return ['svc', ...command.words, ...(args ?? []), ...flags, ...(rest ?? [])].join(' ');
 }
 
 /** `<event_id>` or `[name]` */
-export function usageOf({ name, required }: ArgumentSpec): string {
+export function usageOf({ name, required, rest }: ArgumentSpec): string {
+  if (rest) return `-- <${name}>…`;
   return required ? `<${name}>` : `[${name}]`;
 }

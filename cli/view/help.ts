@@ -50,7 +50,7 @@ const START: readonly (readonly [string, string])[] = [
 
 /** Headings of the overview, with the first words of the commands below them. */
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
-  ['Events', ['inbox', 'listen']],
+  ['Events', ['inbox', 'once', 'listen']],
   ['Sources and routes', ['source', 'route', 'trigger', 'webhook']],
   ['People and their decisions', ['ask', 'request', 'policy', 'channel', 'outbox']],
   ['Mail', ['email']],

@@ -194,6 +194,7 @@ const agents: Topic = {
     [
       'Between runs',
       [
+        ['svc once NAME -- CMD', 'run a step once per event, and print its output again'],
         ['svc state save TASK JSON', 'save progress; to resume: svc state load'],
         ['svc kv set KEY JSON', 'a value other agents can read too'],
         ['svc file put FILE', 'a file of up to 100 MB'],

@@ -20,7 +20,7 @@ import { WorkView } from '../../work/work-view.ts';
 export const declaration: Declaration = {
   summary: 'Run a command for each event.',
   description:
-    'Claims events in turn and runs your command with the event as JSON on standard input, plus SVC_EVENT_ID, SVC_EVENT_TYPE, SVC_EVENT_SOURCE and SVC_LEASE_ID in the environment. svc extends the lease while the command runs. Exit 0 acks the event, with standard output as its result; 6 leaves an event alone that the command parked (svc ask … --park, svc inbox park); 75 returns it to be retried; 65 makes it dead at once; anything else returns it too, as does 6 without a park, and the fifth failure makes it dead. When what it waits for has ended, your command runs again from the top, with SVC_RESUMED=1, SVC_DECISION, SVC_REQUEST_ID, and `resumed` in the JSON. Ctrl-C waits for running commands; a second Ctrl-C stops them and returns their events, which counts as no failure.',
+    'Claims events in turn and runs your command with the event as JSON on standard input, plus SVC_EVENT_ID, SVC_EVENT_TYPE, SVC_EVENT_SOURCE and SVC_LEASE_ID in the environment. svc extends the lease while the command runs. Exit 0 acks the event, with standard output as its result; 6 leaves an event alone that the command parked (svc ask … --park, svc inbox park); 75 returns it to be retried; 65 makes it dead at once; anything else returns it too, as does 6 without a park, and the fifth failure makes it dead. When what it waits for has ended, your command runs again from the top, with SVC_RESUMED=1, SVC_DECISION, SVC_REQUEST_ID, and `resumed` in the JSON; steps that must not run twice go through svc once. Ctrl-C waits for running commands; a second Ctrl-C stops them and returns their events, which counts as no failure.',
   args: [],
   options: [
     { flag: 'exec', value: 'CMD', summary: 'The command, run with `sh -c` (required).' },
@@ -46,7 +46,7 @@ export const declaration: Declaration = {
     "inbox work --source github --exec 'jq -r .payload.action' --drain",
     `inbox work --exec 'svc ask approval deploy "Deploy v2" --park && ./deploy.sh'`,
   ],
-  seeAlso: ['ask approval', 'inbox park', 'help environment', 'help exit-codes'],
+  seeAlso: ['ask approval', 'inbox park', 'once', 'help environment', 'help exit-codes'],
 };
 
 const WAIT_SECONDS = 60;

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { isObject } from '../../shared/lib/guards.ts';
+import type { CommandContext } from '../command.ts';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit.ts';
+import { canBeSatOut } from '../retry/passing.ts';
+import { answeredCode } from './backoff.ts';
+import { RetryingCalls } from './retrying-calls.ts';
+
+/** 30 days, as long as the payload of an event. */
+const KEPT_SECONDS = 2_592_000;
+
+/** What a step printed, under a key of the disk. */
+export class KeptOutput {
+  readonly #context: Pick<CommandContext, 'client' | 'output' | 'signal'>;
+  readonly #key: string;
+
+  constructor(context: Pick<CommandContext, 'client' | 'output' | 'signal'>, key: string) {
+    this.#context = context;
+    this.#key = key;
+  }
+
+  get #path(): string {
+    return `/v1/kv/${encodeURIComponent(this.#key)}`;
+  }
+
+  /** Null where the step hasn't ended yet. */
+  async read(): Promise<Buffer | null> {
+    const answer = await this.#context.client().call('GET', this.#path);
+    const value: unknown = isObject(answer) ? answer['value'] : null;
+    if (value === null) return null;
+    const bytes = isObject(value) ? bytesOf(value) : null;
+    if (bytes !== null) return bytes;
+    throw new CliError({
+      code: 'NOT_A_STEP',
+      message: `The key ${this.#key} holds no output of a step.`,
+      hint: `To run the step: svc kv delete ${this.#key}`,
+      exit: EXIT.refused,
+    });
+  }
+
+  /** Keeps the output and returns what counts: the output of another run that was quicker, or this one. */
+  async keep(output: Buffer): Promise<Buffer> {
+    const headers = { 'idempotency-key': randomUUID() };
+    const query = { ttl_seconds: KEPT_SECONDS, if_version: 0 };
+    const options = { query, body: valueOf(output), headers };
+    const put = () => this.#context.client().call('PUT', this.#path, options);
+    try {
+      await this.#sitOut(put);
+      return output;
+    } catch (error) {
+      if (answeredCode(error) === 'PRECONDITION_FAILED') return (await this.read()) ?? output;
+      this.#context.output.tell(
+        "The command ran, but svc couldn't keep its output: it runs again.",
+      );
+      throw error;
+    }
+  }
+
+  /** The step is done, so an outage is sat out: else it would be done twice. */
+  async #sitOut(put: () => Promise<unknown>): Promise<void> {
+    const { output, signal } = this.#context;
+    try {
+      await put();
+    } catch (error) {
+      if (!canBeSatOut(error)) throw error;
+      const trouble = (text: string): void => output.note(text);
+      if ((await new RetryingCalls({ signal, trouble }).answer(put)) === null) throw error;
+    }
+  }
+}
+
+/** Text as text, so that `svc kv get` shows it. */
+function valueOf(output: Buffer): Readonly<Record<string, string>> {
+  const text = output.toString('utf8');
+  const isText = Buffer.from(text).equals(output) && !text.includes('\0');
+  return isText ? { text } : { base64: output.toString('base64') };
+}
+
+function bytesOf({ text, base64 }: Readonly<Record<string, unknown>>): Buffer | null {
+  if (typeof text === 'string') return Buffer.from(text);
+  return typeof base64 === 'string' ? Buffer.from(base64, 'base64') : null;
+}
