@@ -142,5 +142,6 @@ export function exitOf(answer: unknown): number {
 function isNothing({ emptyWhenNull }: OperationShape, answer: unknown): boolean {
   if (emptyWhenNull === undefined) return false;
   if (answer === null) return true;
-  return isObject(answer) && answer[emptyWhenNull] === null;
+  const found = isObject(answer) ? answer[emptyWhenNull] : undefined;
+  return found === null || (Array.isArray(found) && found.length === 0);
 }

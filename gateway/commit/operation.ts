@@ -60,6 +60,7 @@ async function commit(job: Job, call: OperationCall): Promise<OperationOutcome> 
   }
   const called = find(call.name);
   const committed = await called.handler.commit(writeContext(job, call), input, prepared);
+  if (committed === null) return { committed };
   if (idempotencyKey !== null) await keepAnswer(job, { ...call, idempotencyKey }, committed);
   const effect = CHANGED_BY_SCOPE.get(called.scope);
   if (effect) job.emit(effect);

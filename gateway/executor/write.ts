@@ -69,6 +69,11 @@ function storedResponse(
 
 async function prepareAndCommit(write: Write, releases: (() => void)[]): Promise<unknown> {
   const { handler, input, base, project } = write;
+  if (handler.seek) {
+    const long = write.long();
+    const attempt = (): Promise<unknown> => commitNow(write, long, project.shared);
+    return handler.seek({ attempt, ...long }, input);
+  }
   const prepared = await handler.prepare?.(
     {
       blobs: project.blobs,
@@ -114,8 +119,7 @@ async function answer(write: Write, committed: unknown): Promise<unknown> {
 
 /**
  * Commits again after a wait, at the current time and under the same Idempotency-Key, so that a repeat gets the final
- * result. If two calls wait under one key, the second returns the first one's result. If the caller has gone, nothing
- * is committed, because its result would reach nobody.
+ * result. If two calls wait under one key, the second returns the first one's result.
  */
 async function commitAgain(
   write: Write,
@@ -123,16 +127,21 @@ async function commitAgain(
   before: unknown,
   brief: unknown,
 ): Promise<unknown> {
-  await long.breathe();
-  const now = (await timeNow(long)) ?? write.base.now;
   try {
-    return await commit({ ...write, brief, base: { ...write.base, now } }, undefined, false);
+    return await commitNow({ ...write, brief }, long, false);
   } catch (error) {
     const { idempotencyKey } = write.base.caller;
     const kept = idempotencyKey === null ? null : await storedResponse(write, idempotencyKey);
     if (kept && !isDeepStrictEqual(kept.committed, before)) return kept.committed;
     throw error;
   }
+}
+
+/** Commits at the current time. If the caller has gone, nothing is committed, because its result would reach nobody. */
+async function commitNow(write: Write, long: LongContext, mayBeRepeat: boolean): Promise<unknown> {
+  await long.breathe();
+  const now = (await timeNow(long)) ?? write.base.now;
+  return commit({ ...write, base: { ...write.base, now } }, undefined, mayBeRepeat);
 }
 
 /** Reads the time through a wait, which rejects a key that was revoked meanwhile. */

@@ -256,6 +256,12 @@ export interface LongContext extends BaseContext {
   }): Promise<T | null>;
 }
 
+/** A write that waits before its commit. */
+export interface SeekContext<C> extends LongContext {
+  /** Runs the commit, as a transaction of its own at the current time. */
+  attempt(): Promise<C>;
+}
+
 /** A write that waits for somebody after its commit. */
 export interface AfterCommitContext<I, C> extends LongContext {
   /** Runs the commit once more, as a transaction of its own, with another input. */

@@ -4,6 +4,7 @@ import type {
   LongContext,
   PrepareContext,
   ReadContext,
+  SeekContext,
   WriteContext,
 } from './context.ts';
 import { invalid, ServiceError, type ErrorCode } from '../lib/errors.ts';
@@ -61,7 +62,7 @@ interface CliShape {
   readonly usage: string;
   /** Complete command lines for the help text, without the leading `svc`. */
   readonly examples: readonly string[];
-  /** The answer that means "nothing there" (exit code 3), by the path of a null. */
+  /** The answer that means "nothing there" (exit code 3), by the name of what is null, or an empty list, then. */
   readonly emptyWhenNull?: string;
   /** Columns of the table a terminal shows for `items`. */
   readonly columns?: readonly string[];
@@ -113,7 +114,12 @@ interface Declaration<I extends z.ZodObject, O extends z.ZodType> {
 interface WritePhases<I, P, C, O> {
   /** Files, DNS, blobs: whatever takes time. Returns plain data. */
   readonly prepare?: (context: PrepareContext, input: I) => Promise<P>;
-  /** Returns what a repeat with the same Idempotency-Key needs: small and JSON. */
+  /** In the place of one commit: waits, holding no transaction and no snapshot, and tries until one changes something. */
+  readonly seek?: (context: SeekContext<C>, input: I) => Promise<C>;
+  /**
+   * Returns what a repeat with the same Idempotency-Key needs: small and JSON. Null if it found nothing to do: then the
+   * ledger gets no entry, and a repeat tries anew.
+   */
   readonly commit: (context: WriteContext, input: I, prepared: P) => Promise<C>;
   /** Builds the answer after the commit is durable, and again for a repeat. */
   readonly answer?: (context: ReadContext, input: I, committed: C) => Promise<O>;
@@ -179,7 +185,8 @@ export function defineOperation<I extends z.ZodObject, O extends z.ZodType>(
 
 /** Whether a call may take its time: then it ends when the caller has gone. */
 export function mayWait({ handler }: Operation): boolean {
-  return handler.kind === 'long' || (handler.kind === 'write' && handler.wait !== undefined);
+  if (handler.kind !== 'write') return handler.kind === 'long';
+  return handler.wait !== undefined || handler.seek !== undefined;
 }
 
 /** The first thing every executor does: SCOPE_MISSING where the key may not call this, else the input as `parseInput` says. */

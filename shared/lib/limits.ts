@@ -25,6 +25,10 @@ export const PARK_STATE_MAX_BYTES = 16 * KIB;
 export const BIND_MAX_BYTES = 4 * KIB;
 export const NACK_REASON_MAX_BYTES = 1 * KIB;
 
+/** A call claims no further event when the bodies in its answer have these bytes. */
+export const CLAIMED_BODIES_MAX_BYTES = 1 * MIB;
+export const CLAIMS_MAX = 100;
+
 export const LIST_DEFAULT = 20;
 export const LIST_MAX = 100;
 export const LEDGER_LIST_DEFAULT = 50;

@@ -17,6 +17,7 @@ import { inboxExtend } from './inbox/extend.ts';
 import { inboxGet } from './inbox/get.ts';
 import { inboxList } from './inbox/list.ts';
 import { inboxNack } from './inbox/nack.ts';
+import { inboxNext } from './inbox/next.ts';
 import { inboxRequeue } from './inbox/requeue.ts';
 import { inboxWait } from './inbox/wait.ts';
 import { keyCreate } from './key/create.ts';
@@ -78,6 +79,7 @@ export const operations: readonly Operation[] = [
   inboxNack,
   inboxExtend,
   inboxRequeue,
+  inboxNext,
   routeList,
   routeAdd,
   routeRemove,

@@ -47,6 +47,16 @@ async function withSource(stage: Stage, call: () => Promise<Answer>): Promise<An
   return call();
 }
 
+async function tooManyWaits(stage: Stage, name: string): Promise<Answer> {
+  const input = { type: 'never', timeout_seconds: 1 };
+  const waits = Array.from({ length: WAITS_PER_KEY + 1 }, () => stage.run(name, input));
+  const answers = await Promise.all(waits);
+  const refused = answers.filter(({ status }) => status !== 200);
+  const [only] = refused;
+  if (!only || refused.length > 1) throw new Error(`${refused.length} waits were refused.`);
+  return only;
+}
+
 /** How to make each operation refuse with each code it declares. */
 export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>>>> = {
   key_create: {
@@ -83,17 +93,8 @@ export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>
   source_sign: {
     NOT_FOUND: (stage) => stage.run('source_sign', { name: 'nobody', body_base64: '' }),
   },
-  inbox_wait: {
-    TOO_MANY_WAITS: async (stage) => {
-      const input = { type: 'never', timeout_seconds: 1 };
-      const waits = Array.from({ length: WAITS_PER_KEY + 1 }, () => stage.run('inbox_wait', input));
-      const answers = await Promise.all(waits);
-      const refused = answers.filter(({ status }) => status !== 200);
-      const [only] = refused;
-      if (!only || refused.length > 1) throw new Error(`${refused.length} waits were refused.`);
-      return only;
-    },
-  },
+  inbox_wait: { TOO_MANY_WAITS: (stage) => tooManyWaits(stage, 'inbox_wait') },
+  inbox_next: { TOO_MANY_WAITS: (stage) => tooManyWaits(stage, 'inbox_next') },
   inbox_get: { NOT_FOUND: (stage) => stage.run('inbox_get', { event_id: NO_EVENT }) },
   inbox_claim: {
     NOT_FOUND: (stage) => stage.run('inbox_claim', { event_id: NO_EVENT }),

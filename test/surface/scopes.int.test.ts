@@ -34,7 +34,14 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   'ledger:read': ['ledger_query', 'ledger_verify'],
   'inbox:read': ['inbox_list', 'inbox_wait', 'inbox_get', 'route_list', 'route_attempts'],
-  'inbox:write': ['inbox_claim', 'inbox_ack', 'inbox_nack', 'inbox_extend', 'inbox_requeue'],
+  'inbox:write': [
+    'inbox_claim',
+    'inbox_ack',
+    'inbox_nack',
+    'inbox_extend',
+    'inbox_requeue',
+    'inbox_next',
+  ],
   approvals: [
     'ask_approval',
     'ask_human',
