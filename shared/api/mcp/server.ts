@@ -27,7 +27,8 @@ export const SUPPORTED_VERSIONS: readonly string[] = [MODERN_VERSION, ...LEGACY_
 const INSTRUCTIONS = [
   'The back end that agents share: an inbox, people to ask, a disk, mail and a ledger. You see the tools that your key may call.',
   'Inbox: inbox_wait for an event, inbox_claim it, do the work, then inbox_ack, or inbox_nack to give it back.',
-  'People: ask_approval before anything that cannot be undone, costs money or reaches someone outside; ask_human when you need an answer. pending is neither yes nor no: save your state and call request_status later. After denied or expired, do not do it.',
+  'People: ask_approval before anything that cannot be undone, costs money or reaches someone outside; ask_human when you need an answer. After denied or expired, do not do it.',
+  'If the question is about an event you claimed, ask with event_id and park: the event waits, and you take the next one. When someone has decided, claim it again: `resumed` has the answer. Asking the same again finds the first question. Without an event, pending is neither yes nor no: save your state and call request_status later.',
   'Disk: state_save before you stop or wait, state_load when you start; kv_set and file_put keep values and files for other agents. Store no secrets.',
   'Mail: email_send writes from the address of the project, often after a person allows it. Replies arrive in the inbox.',
   'Ledger: every write is recorded. ledger_query shows who did what and when.',
