@@ -41,6 +41,9 @@ export const askAnswer = requestAnswer.extend({
   parked: z.boolean().optional().describe('The event waits for the answer.'),
 });
 
+const PARKED_HINT =
+  'The event waits for the answer. Take another one; claim this one again once it is pending, and start from the top.';
+
 interface AskCall {
   readonly event_id?: string | undefined;
   readonly lease_id?: string | undefined;
@@ -84,7 +87,7 @@ export async function askQuestion(
     wakesOnAny: false,
     state,
   });
-  return { ...answer, parked: true };
+  return { ...answer, hint: PARKED_HINT, poll_after_seconds: null, parked: true };
 }
 
 async function refuseEnded({ store, now }: WriteContext, id: string): Promise<void> {
