@@ -63,5 +63,5 @@ export function waitingPairs(waiting: WaitingEvents | null, now: number): Pair[]
   const since = age(oldest, now).replace(/ ago$/, '').replace(/^now$/, '0s');
   const long = events === 1 ? `for ${since}` : `the oldest for ${since}`;
   const verb = events === 1 ? 'waits' : 'wait';
-  return [['Waiting', `${count} ${verb}${whom}, ${long} (svc inbox list --status waiting)`]];
+  return [['Parked', `${count} ${verb}${whom}, ${long} (svc inbox list --status waiting)`]];
 }

@@ -15,7 +15,7 @@ const examples = allCommands().flatMap((command) => command.examples);
 const NOT_HERE = [
   /^(?:login|logout|gateway|up|down|listen|ask|mcp$|mcp install (?:claude|codex))/,
   /^project (?:create|use shop)|^auth token --profile|^outbox (?:show|open)|^open(?: requests)?$/,
-  /^route (?:add|remove|enable|disable|attempts|retry|test)|^request (?:status|watch)|^channel (?:add|remove)|^policy set/,
+  /^route (?:add|remove|enable|disable|attempts|retry|test)|^request (?:status|watch|withdraw|use)|^inbox (?:park|next --|ack .* --spends|work --exec 'svc)|^once (?:review|label)|^channel (?:add|remove)|^policy set/,
   /^email|^file url|^file get (?:data|.* \/tmp\/)|^file sync.*--down|^trigger email\.reply|^state load|^logs -f|^inbox work --type/,
   /^key (?:revoke|rotate)|^ledger verify --|^completion|^api POST|\| curl |^webhook verify|^inbox wait --type|^kv delete lock/,
 ];
@@ -47,7 +47,9 @@ const SCENARIO = [
   'inbox list',
   "inbox list --type 'invoice.*' --limit 50",
   'inbox list --status dead --json',
+  'inbox list --status waiting',
   'inbox wait',
+  'inbox next',
   'inbox get evt_01j9z3k4m5n6p7q8r9s0t1v2w3',
   'inbox claim evt_01j9z3k4m5n6p7q8r9s0t1v2w3',
   'inbox extend evt_01j9z3k4m5n6p7q8r9s0t1v2w3 --lease-seconds 600',
@@ -56,6 +58,7 @@ const SCENARIO = [
   'inbox claim evt_01j9z3k4m5n6p7q8r9s0t1v2w3 --lease-seconds 60',
   'inbox nack evt_01j9z3k4m5n6p7q8r9s0t1v2w3 --reason "payment provider is down"',
   'inbox nack evt_01j9z3k4m5n6p7q8r9s0t1v2w3 --reason "not for us" --retry false',
+  'inbox nack evt_01j9z3k4m5n6p7q8r9s0t1v2w3 --until +2h',
   'inbox requeue evt_01j9z3k4m5n6p7q8r9s0t1v2w3',
   "inbox work --source github --exec 'jq -r .payload.action' --drain",
   "inbox work --exec './handle.sh'",
@@ -74,6 +77,7 @@ const SCENARIO = [
   'kv get last-run',
   'kv set config @config.json',
   `kv set lock '"agent-1"' --ttl-seconds 60 --if-version 0`,
+  'once charge --key order-1042 -- ./charge.sh 1042',
   'kv list',
   'kv list example/ --limit 100',
   'kv delete last-run',
@@ -142,7 +146,9 @@ beforeAll(() => {
   }
   symlinkSync(resolve('dist/svc.cjs'), join(place.path, 'bin', 'svc'));
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(here, name), text);
-  writeFileSync(join(here, 'handle.sh'), '#!/bin/sh\ncat\n', { mode: 0o755 });
+  for (const name of ['handle.sh', 'charge.sh']) {
+    writeFileSync(join(here, name), '#!/bin/sh\ncat\n', { mode: 0o755 });
+  }
   sh('svc up --port 0');
 });
 afterAll(() => {

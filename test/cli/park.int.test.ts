@@ -216,7 +216,7 @@ describe('what waits', () => {
     const decided = await people.asked();
     await people.decide(decided, { verb: 'approve' });
     const late = await svc(['request', 'withdraw', decided], { terminal: true });
-    expect(late).toMatchObject({ code: 1, out: '✓ Not withdrawn. Approved by owner.\n' });
+    expect(late).toMatchObject({ code: 1, out: '✓ Too late to withdraw it. Approved by owner.\n' });
     expect(await svc(['request', 'withdraw', decided])).toMatchObject({
       code: 1,
       out: expect.stringContaining('"withdrawn":false'),

@@ -27,7 +27,7 @@ export async function run(context: CommandContext, shape: OperationShape): Promi
       (): Asked => answer,
     );
     const names = await new ChannelNames(client(), signal).of(record);
-    const lead = isWithdrawn ? '' : 'Not withdrawn. ';
+    const lead = isWithdrawn ? '' : 'Too late to withdraw it. ';
     output.answer(answer, {
       lines: (look) => {
         const mark = isWithdrawn ? look.green('✓') : decisionMark(record, look);
