@@ -178,7 +178,7 @@ function isOwnAck(row: EventQueueRow, caller: LeaseCaller): boolean {
 }
 
 /** Why the caller can't use the lease of this effective row, or null if it holds the lease. */
-function leaseFault(row: EventQueueRow, caller: LeaseCaller): EventStateCode | null {
+export function leaseFault(row: EventQueueRow, caller: LeaseCaller): EventStateCode | null {
   if (row.routed) return 'EVENT_ROUTED';
   const sameKey = row.holder_key_id === caller.keyId;
   if (row.status === 'claimed') {

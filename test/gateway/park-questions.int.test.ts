@@ -118,6 +118,34 @@ describe('an event parked on a question', () => {
     expect(second.parked).toBe(true);
   });
 
+  it('is for the agent that holds it to ask', async () => {
+    const id = await stage.arrived();
+    const code = async (more: Record<string, unknown>, key?: string) => {
+      const options = key === undefined ? {} : { key };
+      return (await stage.people.ask({ event_id: id, ...more }, options)).body.error?.code;
+    };
+    expect(await code({})).toBe('EVENT_NOT_CLAIMABLE');
+    await stage.claim(id);
+    const worker = await stage.test.key('inbox:write', 'approvals');
+    expect(await code({}, worker)).toBe('LEASE_NOT_HELD');
+    expect(await code({}, await stage.test.key('approvals'))).toBe('SCOPE_MISSING');
+    expect(await code({ lease_id: 'lse_x' })).toBe('LEASE_NOT_HELD');
+    expect(await code({})).toBeUndefined();
+  });
+
+  it('that was parked 25 times is dead, and its question withdrawn', async () => {
+    const id = await stage.claimed();
+    for (let parks = 1; parks <= 25; parks += 1) {
+      await stage.nack({ event_id: id, until: ['+1m'] });
+      stage.clock.advance(60_000);
+      await stage.claim(id);
+    }
+    const asked = await stage.askAndPark(id);
+    expect(asked).toMatchObject({ status: 'expired', hint: 'withdrawn: its event is dead.' });
+    expect(asked.parked).toBeUndefined();
+    expect((await stage.event(id)).status).toBe('dead');
+  });
+
   it('is withdrawn when its event is finished', async () => {
     const id = await stage.claimed();
     const { body: open } = await stage.people.ask({ event_id: id });

@@ -5,7 +5,7 @@ import { invalid, notFound, ServiceError } from '../../lib/errors.ts';
 import { mayCall } from '../../lib/scopes.ts';
 import { queueRow } from '../../kernel/queue-row.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
-import { effective } from '../../rules/event-state.ts';
+import { effective, leaseFault } from '../../rules/event-state.ts';
 import { withdrawnBecause } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { eventId, leaseId } from '../fields.ts';
@@ -67,10 +67,7 @@ export async function askQuestion(
     if (park) throw invalid({ path: 'event_id', message: 'Name the event to park.' });
     return toAnswer(await openRequest(context, draft, await judge()), now);
   }
-  if (park && !mayCall(context.caller.scopes, 'inbox:write')) {
-    throw new ServiceError('SCOPE_MISSING', { details: { scope: 'inbox:write' } });
-  }
-  await refuseEnded(context, id);
+  await requireLease(context, id, call.lease_id);
   const identity = identityOf(draft);
   const asked = await context.store.requests.findQuestion(id, identity);
   const row =
@@ -80,21 +77,30 @@ export async function askQuestion(
   const answer = toAnswer(row, now);
   if (!park || answer.status !== 'pending') return answer;
   const { lease_id: lease, state } = call;
-  await parkEvent(context, {
-    eventId: id,
-    leaseId: lease,
-    until: [row.id],
-    wakesOnAny: false,
-    state,
-  });
+  const wait = { eventId: id, leaseId: lease, until: [row.id], wakesOnAny: false, state };
+  const { status } = await parkEvent(context, wait);
+  // Parked too often, the event is dead, and its question withdrawn.
+  if (status === 'dead') return toAnswer((await context.store.requests.find(row.id)) ?? row, now);
   return { ...answer, hint: PARKED_HINT, poll_after_seconds: null, parked: true };
 }
 
-async function refuseEnded({ store, now }: WriteContext, id: string): Promise<void> {
+/** Only the agent that works on an event asks about it: a question in other words would stand for its own. */
+async function requireLease(
+  { store, caller, now }: WriteContext,
+  id: string,
+  lease: string | undefined,
+): Promise<void> {
+  if (!mayCall(caller.scopes, 'inbox:write')) {
+    throw new ServiceError('SCOPE_MISSING', { details: { scope: 'inbox:write' } });
+  }
   const row = await store.events.find(id);
   if (!row) throw notFound(`event ${id}`);
-  const { status } = effective(queueRow(row), now);
-  if (status === 'done' || status === 'dead') throw new ServiceError('EVENT_NOT_CLAIMABLE');
+  const code = leaseFault(effective(queueRow(row), now), {
+    now,
+    keyId: caller.keyId,
+    leaseId: lease,
+  });
+  if (code !== null) throw new ServiceError(code);
 }
 
 /** More was to be said, or the question was taken back: that is asked anew. */
