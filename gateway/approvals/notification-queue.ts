@@ -133,19 +133,31 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
         return { kind: 'tell', opened };
       case 'check':
         if (opened.request.outcome?.kind !== 'idle') return { void: 'The event was taken up.' };
-        return this.#over(store, opened);
+        return this.#over(store, opened, notice);
       case 'over':
-        return this.#over(store, opened);
+        return this.#over(store, opened, notice);
       case 'outcome':
         return this.#outcome(store, opened);
       default:
         if (opened.request.status !== 'pending') return { void: 'It is decided.' };
-        return { kind: 'ask', opened, token: this.#tokenOf(notice) };
+        return this.#ask(store, opened, notice);
     }
   }
 
-  async #over(store: Repositories, opened: Opened): Promise<Notification | Void> {
-    const messageId = (await asksTo(store, opened))[0]?.message_id;
+  async #ask(store: Repositories, opened: Opened, notice: NoticeRow): Promise<Notification> {
+    const earlier = (await asksTo(store, opened)).find(({ message_id }) => message_id !== null);
+    const remindsOf = earlier?.message_id;
+    return { kind: 'ask', opened, token: this.#tokenOf(notice), ...(remindsOf && { remindsOf }) };
+  }
+
+  async #over(
+    store: Repositories,
+    opened: Opened,
+    { about }: NoticeRow,
+  ): Promise<Notification | Void> {
+    const asks = await asksTo(store, opened);
+    // Notices of an earlier release name none; they asked once.
+    const messageId = (asks.find(({ id }) => id === about) ?? asks[0])?.message_id;
     return messageId ? { kind: 'over', opened, messageId } : NOT_ASKED;
   }
 
@@ -153,7 +165,9 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
     const { outcome } = opened.request;
     if (outcome === null || outcome.kind === 'idle') return { void: 'The event is open again.' };
     // The newest link is the one that works.
-    const asked = (await asksTo(store, opened)).findLast(({ token }) => token !== null);
+    const asked = (await asksTo(store, opened)).findLast(
+      ({ token, message_id }) => token !== null && message_id !== null,
+    );
     if (!asked?.message_id) return NOT_ASKED;
     const { message_id: messageId } = asked;
     return { kind: 'outcome', opened, outcome, messageId, token: this.#tokenOf(asked) };

@@ -108,8 +108,7 @@ async function recordNotification(
     if (result.outcome !== 'sent') return;
     await store.notices.sent(noticeId, result.messageId, isoTime(now));
     // A person decided while the notification was on its way, so remove its buttons.
-    const { kind, channel_id, request_id } = notice;
-    if (kind === 'ask') await notifyOver(approvalContext(job, now), channel_id, request_id ?? '');
+    if (notice.kind === 'ask') await notifyOver(approvalContext(job, now), notice);
     return;
   }
   switch (result.outcome) {

@@ -103,7 +103,13 @@ export interface ApprovalService {
 /** A message to a person. */
 export type Notification =
   /** Asks a person: `token` opens the request and decides it. */
-  | { readonly kind: 'ask'; readonly opened: Opened; readonly token: string }
+  | {
+      readonly kind: 'ask';
+      readonly opened: Opened;
+      readonly token: string;
+      /** The message that asked the same person before. */
+      readonly remindsOf?: string;
+    }
   /** Tells a person that a policy rule approved something. No buttons. */
   | { readonly kind: 'tell'; readonly opened: Opened }
   /** An earlier request has ended: its message loses its buttons and shows the result. */

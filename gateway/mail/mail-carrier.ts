@@ -37,8 +37,14 @@ export class MailCarrier implements Carrier {
     }
     try {
       const text = this.#textOf(notification);
-      const answers = notification.kind === 'outcome' && { inReplyTo: notification.messageId };
-      const mail = { id: to.id, from: this.#from, to: to.address, ...text, ...answers };
+      const inReplyTo = earlierMail(notification);
+      const mail = {
+        id: to.id,
+        from: this.#from,
+        to: to.address,
+        ...text,
+        ...(inReplyTo !== null && { inReplyTo }),
+      };
       return orAgain(await this.#mailer.send(mail));
     } catch (error) {
       return later(`The mail could not be written (${error instanceof Error ? error.name : '?'}).`);
@@ -47,8 +53,10 @@ export class MailCarrier implements Carrier {
 
   #textOf(notification: Exclude<Notification, { kind: 'over' }>): MessageText {
     switch (notification.kind) {
-      case 'ask':
-        return askMessage(notification.opened, this.#link('a', notification.token));
+      case 'ask': {
+        const { opened, token, remindsOf } = notification;
+        return askMessage(opened, this.#link('a', token), remindsOf !== undefined);
+      }
       case 'tell':
         return tellMessage(notification.opened);
       case 'outcome': {
@@ -63,4 +71,10 @@ export class MailCarrier implements Carrier {
   #link(page: 'a' | 'c', token: string): string {
     return `${this.#base}/${page}/${encodeURIComponent(token)}`;
   }
+}
+
+/** The mail of the same thread that this one follows. */
+function earlierMail(notification: Notification): string | null {
+  if (notification.kind === 'outcome') return notification.messageId;
+  return notification.kind === 'ask' ? (notification.remindsOf ?? null) : null;
 }

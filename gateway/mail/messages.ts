@@ -41,13 +41,17 @@ const ASKS: Readonly<Record<RequestKind, readonly [subject: string, line: string
 };
 
 /** A person is asked. Nothing in the message decides: its one link leads to the page that does. */
-export function askMessage({ request, channel }: Opened, url: string): MessageText {
+export function askMessage(
+  { request, channel }: Opened,
+  url: string,
+  isReminder = false,
+): MessageText {
   const [, line] = ASKS[request.kind];
   const words = request.kind === 'question' ? QUESTION_WORDS : APPROVAL_WORDS;
   return {
-    subject: askSubject(request),
+    subject: (isReminder ? 'Re: ' : '') + askSubject(request),
     text: messageBody([
-      [`${line} In its words:`],
+      [`${isReminder ? 'Reminder, still undecided. ' : ''}${line} In its words:`],
       summaryLines(request),
       fieldLines([
         ...whoAndWhat(request),

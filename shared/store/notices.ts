@@ -13,6 +13,8 @@ export interface NoticeRow extends Row {
   kind: NoticeKind;
   channel_id: string;
   request_id: string | null;
+  /** The notice whose message this one edits. */
+  about: string | null;
   /** The sealed link token, so that sending can be retried. Null without a link. */
   token: Uint8Array | null;
   token_hash: string | null;
@@ -34,7 +36,7 @@ export interface ChannelNotice extends NoticeRow {
 }
 
 const COLUMNS =
-  'id, kind, channel_id, request_id, token, token_hash, status, attempts, due_at, message_id, reason, created_at, sent_at';
+  'id, kind, channel_id, request_id, about, token, token_hash, status, attempts, due_at, message_id, reason, created_at, sent_at';
 
 /** Notices to people, and whether they were sent. */
 export class NoticeRepository {
@@ -71,14 +73,18 @@ export class NoticeRepository {
     );
   }
 
-  async insert(row: Omit<NoticeRow, 'message_id' | 'reason' | 'sent_at'>): Promise<void> {
+  async insert(
+    row: Omit<NoticeRow, 'about' | 'message_id' | 'reason' | 'sent_at'>,
+    about?: string,
+  ): Promise<void> {
     await this.#tx.put(
-      'INSERT INTO notice (id, kind, channel_id, request_id, token, token_hash, status, attempts, due_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO notice (id, kind, channel_id, request_id, about, token, token_hash, status, attempts, due_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
       [
         row['id'] as string,
         row['kind'] as string,
         row['channel_id'] as string,
         row['request_id'] as string | null,
+        about ?? null,
         row['token'] as Uint8Array | null,
         row['token_hash'] as string | null,
         row['status'] as string,

@@ -168,6 +168,23 @@ describe('the message that asked', () => {
     expect(asking.buttons).toEqual([]);
   });
 
+  it('loses its buttons like its reminder when somebody decides', async () => {
+    const channel = await anasChannel();
+    const before = ana.received.length;
+    const request = await people.asked({ approvers: [channel], remind: '1h' });
+    const first = await message(before + 1);
+    await sent(request);
+    clock.advance(60 * MINUTE_MS);
+    await people.maintenance();
+    const second = await message(before + 2);
+    expect(second.shown.text).toMatch(/^🔁 Still undecided: Approval/);
+    await sent(request, 2);
+    ana.taps(second, 'Approve');
+    await shows(second, /^✅ Approved by you/);
+    await shows(first, /^✅ Approved by you/);
+    expect([first.buttons, second.buttons]).toEqual([[], []]);
+  });
+
   it('says that other values replaced the ones it asked about', async () => {
     const channel = await anasChannel();
     const event = await claimed();

@@ -31,10 +31,12 @@ async function deliver(
 ): Promise<Sent> {
   switch (notification.kind) {
     case 'ask': {
-      const { opened, token } = notification;
+      const { opened, token, remindsOf } = notification;
       const page = pageLink(publicUrl, token);
       const markup = askButtons(opened.request, token, page);
-      return sent(await api.send(chatId, askHtml(opened, page), { markup }));
+      return sent(
+        await api.send(chatId, askHtml(opened, page, remindsOf !== undefined), { markup }),
+      );
     }
     case 'tell':
       return sent(await api.send(chatId, tellHtml(notification.opened)));

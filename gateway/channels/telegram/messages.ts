@@ -58,12 +58,13 @@ const KINDS: Readonly<Record<RequestKind, KindWords>> = {
 };
 
 /** Asks a person. `page` is where the whole text stands. */
-export function askHtml(opened: Opened, page: PageLink): string {
+export function askHtml(opened: Opened, page: PageLink, isReminder = false): string {
   const { request, now } = opened;
   const footer = (isCut: boolean): string => (isCut ? cutNotice(page) : '');
   return compose(footer, (message) => {
     const { title, meaning } = KINDS[request.kind];
-    message.heading(request.risk === 'high' ? `⚠️ High risk: ${title}` : title);
+    const risky = request.risk === 'high' ? `⚠️ High risk: ${title}` : title;
+    message.heading(isReminder ? `🔁 Still undecided: ${risky}` : risky);
     origin(message, request);
     message.line(meaning);
     message.gap();

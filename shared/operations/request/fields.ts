@@ -22,10 +22,11 @@ export const requestId = z
   .regex(/^req_[0-9a-z]{26}$/, 'Expected a request id such as `req_01j…`.')
   .describe('The request, `req_…`.');
 
-export const channelId = z
+const listedChannel = z
   .string()
-  .regex(/^chn_[0-9a-z]{26}$/, 'Expected a channel id such as `chn_01j…`.')
-  .describe('The channel, `chn_…`.');
+  .regex(/^chn_[0-9a-z]{26}$/, 'Expected a channel id such as `chn_01j…`.');
+
+export const channelId = listedChannel.describe('The channel, `chn_…`.');
 
 function linesOf(maxChars: number) {
   return z
@@ -55,12 +56,12 @@ export const waitSeconds = z
   .min(0)
   .max(WAIT_MAX_SECONDS)
   .default(WAIT_DEFAULT_SECONDS)
-  .describe('How long to wait for a person.');
+  .describe('How long to wait.');
 
 const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** `30m`, `24h` or `7d`, parsed to milliseconds. */
-const expiresIn = z
+const span = z
   .string()
   .regex(/^\d{1,5}[mhd]$/, 'Expected a number and a unit, such as `30m`, `24h` or `7d`.')
   .transform((text, context) => {
@@ -69,9 +70,13 @@ const expiresIn = z
     if (ms >= REQUEST_MIN_MS && ms <= REQUEST_MAX_MS) return ms;
     context.issues.push({ code: 'custom', input: text, message: 'Expected 1m to 7d.' });
     return z.NEVER;
-  })
-  .optional()
-  .describe('When the request expires, 1m–7d (default 24h).');
+  });
+
+const expiresIn = span.optional().describe('Expires after 1m–7d (default 24h).');
+
+const remind = span.optional().describe('Ask again after this.');
+
+const then = z.array(listedChannel).max(CHANNELS_MAX).optional().describe('Channels to ask later.');
 
 export const options = z
   .array(label(OPTION_MAX_CHARS))
@@ -80,11 +85,11 @@ export const options = z
   .optional();
 
 const approvers = z
-  .array(channelId)
+  .array(listedChannel)
   .min(1)
   .max(CHANNELS_MAX)
   .optional()
-  .describe('Active channels to ask (default: all).');
+  .describe('Channels to ask (default: all).');
 
 const stateRef = prose(STATE_REF_MAX_CHARS)
   .optional()
@@ -101,6 +106,9 @@ export const askingFields = {
   wait_seconds: waitSeconds,
   expires_in: expiresIn,
   approvers,
+  remind,
+  // oxlint-disable-next-line unicorn/no-thenable -- a list that nobody awaits; the flag reads `--then`
+  then,
   state_ref: stateRef,
   callback_url: callbackUrl,
 };
@@ -109,15 +117,19 @@ export const askingFields = {
 export function addresseesOf({
   expires_in: expiresInMs,
   approvers: asked,
+  remind: remindMs,
+  then: next,
   state_ref,
   callback_url,
 }: {
   readonly expires_in?: number | undefined;
   readonly approvers?: readonly string[] | undefined;
+  readonly remind?: number | undefined;
+  readonly then?: readonly string[] | undefined;
   readonly state_ref?: string | undefined;
   readonly callback_url?: string | undefined;
 }) {
-  return { expiresInMs, approvers: asked, state_ref, callback_url };
+  return { expiresInMs, approvers: asked, remindMs, next, state_ref, callback_url };
 }
 
 /** What an approval binds, as canonical JSON. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext } from '../../kernel/context.ts';
 import { newToken } from '../../lib/ids.ts';
-import type { NoticeKind } from '../../store/notices.ts';
+import type { NoticeKind, NoticeRow } from '../../store/notices.ts';
 
 type Notifying = Pick<ApprovalContext, 'store' | 'project' | 'vault' | 'now' | 'newId' | 'emit'>;
 
@@ -19,35 +19,40 @@ export async function notify(
     readonly channelId: string;
     readonly requestId: string;
     readonly dueAt?: number;
+    /** The notice whose message is to be edited. */
+    readonly about?: string;
   },
 ): Promise<void> {
   const { store, project, vault, now, newId, emit } = context;
-  const { kind, channelId, requestId, dueAt = now } = notification;
+  const { kind, channelId, requestId, dueAt = now, about } = notification;
   const id = newId('ntc');
   const token = kind === 'ask' ? newToken(project.id) : null;
-  await store.notices.insert({
-    id,
-    kind,
-    channel_id: channelId,
-    request_id: requestId,
-    token: token && vault.seal(noticeAad(project.id, id), token),
-    token_hash: token && hash('sha256', token),
-    status: 'queued',
-    attempts: 0,
-    due_at: dueAt,
-    created_at: isoTime(now),
-  });
+  await store.notices.insert(
+    {
+      id,
+      kind,
+      channel_id: channelId,
+      request_id: requestId,
+      token: token && vault.seal(noticeAad(project.id, id), token),
+      token_hash: token && hash('sha256', token),
+      status: 'queued',
+      attempts: 0,
+      due_at: dueAt,
+      created_at: isoTime(now),
+    },
+    about,
+  );
   emit(dueAt > now ? { kind: 'due', at: dueAt } : { kind: 'notices_due' });
 }
 
 /** Removes the buttons from a Telegram message. Mails don't need this: the page behind their link shows the result. */
 export async function notifyOver(
   context: Notifying,
-  channelId: string,
-  requestId: string,
+  { id: about, channel_id: channelId, request_id: requestId }: NoticeRow,
 ): Promise<void> {
   const channel = await context.store.channels.find(channelId);
-  if (channel?.kind === 'telegram') await notify(context, { kind: 'over', channelId, requestId });
+  if (channel?.kind !== 'telegram' || requestId === null) return;
+  await notify(context, { kind: 'over', channelId, requestId, about });
 }
 
 /** Queues the notice that verifies an address, and replaces an earlier one that wasn't sent yet. */

@@ -25,6 +25,10 @@ export interface RequestDraft {
   readonly proposal?: unknown;
   /** Channels to ask (default: every active one). */
   readonly approvers?: readonly string[] | undefined;
+  /** After how long the same people are asked once more. */
+  readonly remindMs?: number | undefined;
+  /** Channels that are asked too, later. */
+  readonly next?: readonly string[] | undefined;
   readonly state_ref?: string | undefined;
   readonly callback_url?: string | undefined;
   readonly expiresInMs?: number | undefined;
@@ -61,7 +65,7 @@ export async function openRequest(
   draft: RequestDraft,
   judgement: Judgement,
 ): Promise<RequestRow> {
-  await refuseUnknownApprovers(context, draft.approvers);
+  await refuseUnknownApprovers(context, [...(draft.approvers ?? []), ...(draft.next ?? [])]);
   if (draft.callback_url !== undefined && !(await context.store.callbackSecret.get())) {
     throw new ServiceError('CALLBACK_SECRET_MISSING');
   }
@@ -108,12 +112,20 @@ async function ask(
     const details = { limit: PENDING_REQUESTS_MAX, used };
     throw new ServiceError('TOO_MANY_PENDING_REQUESTS', { details });
   }
-  const approvers = await approversOf(context, draft, judgement);
-  const row = { ...rowOf(context, draft, judgement), approvers: JSON.stringify(approvers) };
+  const { first, next } = await roundsOf(context, draft, judgement);
+  const approvers = JSON.stringify([...first, ...next]);
+  const row = { ...rowOf(context, draft, judgement), approvers };
   await store.requests.insert(row);
-  for (const channelId of approvers) {
-    await notify(context, { kind: 'ask', channelId, requestId: row.id });
-  }
+  const askAt = async (channelIds: readonly string[], dueAt: number): Promise<void> => {
+    if (dueAt >= row.expires_at) return;
+    for (const channelId of channelIds) {
+      await notify(context, { kind: 'ask', channelId, requestId: row.id, dueAt });
+    }
+  };
+  await askAt(first, now);
+  const { remindMs } = draft;
+  if (remindMs !== undefined) await askAt(first, now + remindMs);
+  await askAt(next, now + (remindMs ?? Math.floor((row.expires_at - now) / 2)));
   emit({ kind: 'due', at: row.expires_at });
   return row;
 }
@@ -158,9 +170,9 @@ function wordsOf(draft: RequestDraft) {
 
 async function refuseUnknownApprovers(
   { store }: WriteContext,
-  approvers: readonly string[] | undefined,
+  approvers: readonly string[],
 ): Promise<void> {
-  for (const id of approvers ?? []) {
+  for (const id of approvers) {
     const channel = await store.channels.find(id);
     if (channel?.status !== 'active') {
       throw new ServiceError('CHANNEL_NOT_VERIFIED', { details: { approver: id } });
@@ -185,4 +197,22 @@ async function approversOf(
   const among = active.filter(({ id }) => ofRule.includes(id)).map(({ id }) => id);
   if (among.length > 0) return among;
   return active.filter(({ owner }) => owner === 1).map(({ id }) => id);
+}
+
+/**
+ * Whom to ask at once and whom later. The channels for later are left out at first, unless the agent names them for both
+ * or there's nobody else; where a rule has approvers, only those count.
+ */
+async function roundsOf(
+  context: WriteContext,
+  draft: RequestDraft,
+  judgement: Judgement,
+): Promise<{ readonly first: readonly string[]; readonly next: readonly string[] }> {
+  const asked = await approversOf(context, draft, judgement);
+  const ofRule = judgement.rule?.approvers ?? [];
+  const may = (draft.next ?? []).filter((id) => ofRule.length === 0 || ofRule.includes(id));
+  const named = draft.approvers ?? [];
+  const first = asked.filter((id) => !may.includes(id) || named.includes(id));
+  if (first.length === 0) return { first: asked, next: [] };
+  return { first, next: [...new Set(may)].filter((id) => !first.includes(id)) };
 }

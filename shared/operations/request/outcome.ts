@@ -11,7 +11,8 @@ export async function checkTakenUp(context: ApprovalContext, request: RequestRow
   for (const notice of await asksSent(context, requestId)) {
     if (notice.channel_kind !== 'telegram') continue;
     const dueAt = context.now + IDLE_MS;
-    await notify(context, { kind: 'check', channelId: notice.channel_id, requestId, dueAt });
+    const { id: about, channel_id: channelId } = notice;
+    await notify(context, { kind: 'check', channelId, requestId, dueAt, about });
   }
 }
 
@@ -29,11 +30,9 @@ export async function tellOutcome(context: ApprovalContext, eventId: string): Pr
   }
   // Newest first: the reply goes to the mail that asked last.
   for (const request of decided) {
-    for (const { channel_id: channelId, channel_kind: kind } of await asksSent(
-      context,
-      request.id,
-    )) {
-      if (kind === 'telegram') await notifyOver(context, channelId, request.id);
+    for (const notice of await asksSent(context, request.id)) {
+      const { channel_id: channelId, channel_kind: kind } = notice;
+      if (kind === 'telegram') await notifyOver(context, notice);
       else if (kind === 'email' && saidYes(request, channelId) && !mailed.has(channelId)) {
         mailed.add(channelId);
         await notify(context, { kind: 'outcome', channelId, requestId: request.id });

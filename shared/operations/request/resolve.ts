@@ -104,6 +104,6 @@ async function closeNotices(context: ApprovalContext, { id }: RequestRow): Promi
   for (const notice of await notices.ofRequest(id)) {
     if (notice.kind !== 'ask') continue;
     if (notice.status === 'queued') await notices.end(notice.id, 'void', null);
-    if (notice.status === 'sent') await notifyOver(context, notice.channel_id, id);
+    if (notice.status === 'sent') await notifyOver(context, notice);
   }
 }
