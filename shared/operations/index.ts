@@ -55,6 +55,7 @@ import { sourceRotate } from './source/rotate.ts';
 import { sourceSign } from './source/sign.ts';
 import { stateLoad } from './state/load.ts';
 import { stateSave } from './state/save.ts';
+import { story } from './story.ts';
 import { usage } from './usage.ts';
 import { whoami } from './whoami.ts';
 
@@ -116,6 +117,7 @@ export const operations: readonly Operation[] = [
   emailSend,
   emailStatus,
   usage,
+  story,
   ledgerQuery,
   ledgerVerify,
 ];

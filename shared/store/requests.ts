@@ -142,6 +142,14 @@ export class RequestRepository {
     );
   }
 
+  /** The newest questions of an event. */
+  ofEvent(eventId: string, limit: number): Promise<RequestRow[]> {
+    return this.#tx.all<RequestRow>(
+      `SELECT ${COLUMNS} FROM request WHERE event_id = ? ORDER BY id DESC LIMIT ?`,
+      [eventId, limit],
+    );
+  }
+
   async countPending(now: number): Promise<number> {
     const row = await this.#tx.get(
       "SELECT count(*) AS n FROM request WHERE status = 'pending' AND expires_at > ?",

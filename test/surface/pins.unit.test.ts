@@ -77,6 +77,7 @@ const ADDITIONS = [
   ['policy_diff', 'POST /v1/policy/diff', 200, 'approvals'],
   ['email_status', 'GET /v1/emails/{batch_id}', 200, 'send'],
   ['usage', 'GET /v1/usage', 200, 'any'],
+  ['story', 'GET /v1/inbox/events/{event_id}/story', 200, 'ledger:read'],
 ];
 
 const ABOUT_EVENT = ['event_id', 'lease_id', 'park', 'state'];
@@ -165,6 +166,7 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   email_send: ['to', 'subject', 'text', 'html', 'attachments', 'reply_to_inbox', 'wait_seconds'],
   email_status: ['batch_id'],
   usage: [],
+  story: ['event_id'],
   ledger_query: ['op', 'agent', 'platform', 'subject', 'since', 'until', 'limit', 'cursor'],
   ledger_verify: ['from_seq', 'to_seq'],
 };
@@ -309,6 +311,7 @@ const ERRORS: Readonly<Record<string, readonly string[]>> = {
   ],
   email_status: ['NOT_FOUND'],
   usage: [],
+  story: ['NOT_FOUND'],
   ledger_query: [],
   ledger_verify: [],
 };

@@ -102,6 +102,7 @@ export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>
       stage.run('inbox_claim', { event_id: await stage.claimed() }),
     EVENT_ROUTED: async (stage) => stage.run('inbox_claim', { event_id: await stage.routed() }),
   },
+  story: { NOT_FOUND: (stage) => stage.run('story', { event_id: NO_EVENT }) },
   inbox_ack: {
     ...ofLease('inbox_ack'),
     APPROVAL_NOT_APPLICABLE: async (stage) => {

@@ -32,7 +32,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'route_test',
     'request_callback_secret',
   ],
-  'ledger:read': ['ledger_query', 'ledger_verify'],
+  'ledger:read': ['ledger_query', 'ledger_verify', 'story'],
   'inbox:read': ['inbox_list', 'inbox_wait', 'inbox_get', 'route_list', 'route_attempts'],
   'inbox:write': [
     'inbox_claim',

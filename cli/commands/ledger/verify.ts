@@ -7,7 +7,7 @@ import { isObject } from '../../../shared/lib/guards.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
-import { switchOption } from '../../input/option-values.ts';
+import { switchOption, textOption } from '../../input/option-values.ts';
 import {
   acceptHead,
   compareWithRemembered,
@@ -20,6 +20,8 @@ import { callOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import type { View } from '../../view/output.ts';
 import { countText } from '../../view/sizes.ts';
+import { brokenFile } from '../../story/export.ts';
+import { readLedgerFile } from '../../story/ledger-file.ts';
 import { age, type Look } from '../../view/table.ts';
 import { plainText, safeLine } from '../../view/terminal-text.ts';
 
@@ -31,13 +33,40 @@ export const declaration: Additions = {
       flag: 'accept',
       summary: 'Trust the current history from now on, if its chain is intact',
     },
+    {
+      flag: 'file',
+      value: 'FILE',
+      summary: 'Check a file of svc ledger export or svc story --out instead, without a server',
+    },
+    { flag: 'head', value: 'HASH', summary: 'With --file: an entry with this hash must be in it' },
   ],
-  moreExamples: ['ledger verify --accept'],
+  moreExamples: ['ledger verify --accept', 'ledger verify --file ledger.ndjson'],
 };
 
 /** `ledger verify` as a witness: it also compares with the head this machine saw last. */
 export function run(context: CommandContext, shape: OperationShape): Promise<number> {
+  const file = textOption(context, 'file');
+  if (file !== undefined) return verifyFile(context, file);
+  if (textOption(context, 'head') !== undefined) throw usageError('--head needs --file.');
   return switchOption(context, 'accept') ? accept(shape, context) : verify(shape, context);
+}
+
+/** Checks every byte of an exported ledger, and that it has the entries this machine has seen. */
+async function verifyFile(context: CommandContext, path: string): Promise<number> {
+  if (switchOption(context, 'accept')) throw usageError('--accept and --file exclude each other.');
+  const expectedHash = textOption(context, 'head');
+  const { ledgerHeadsFile } = context.home;
+  const remembered = (project: string) => rememberedHead(ledgerHeadsFile, project);
+  const read = await readLedgerFile(path, { remembered, expectedHash });
+  if (!read.ok) throw brokenFile(path, read.fault);
+  const { project, head, hasExpected } = read.file;
+  const answer = { ok: hasExpected !== false, project, checked: head?.seq ?? 0, head };
+  context.output.answer(answer);
+  if (hasExpected !== false) return EXIT.done;
+  context.output.note(
+    `No entry has the hash ${String(expectedHash)}: the file was cut off or rewritten.`,
+  );
+  return EXIT.refused;
 }
 
 async function verify(shape: OperationShape, context: CommandContext): Promise<number> {

@@ -38,6 +38,7 @@ const TAGS: Readonly<Record<string, string>> = {
   state: 'Where tasks stand, from one run to the next.',
   file: 'Files, and links to them.',
   email: 'Mail from the address of the project, and what became of it.',
+  story: 'One event from the webhook to the act, with what proves it.',
   usage: 'What a project uses of its limits.',
   ledger: 'What was done, hash-chained.',
   ...DOOR_TAGS,

@@ -44,7 +44,8 @@ export async function spentFacts(
   };
 }
 
-async function eventFacts(store: Repositories, id: string | null) {
+/** What proves where an event came from. */
+export async function eventFacts(store: Repositories, id: string | null) {
   const row = id === null ? undefined : await store.events.find(id);
   if (!row) return null;
   const { source, channel, type, received_at } = row;

@@ -1,0 +1,199 @@
+import { createReadStream } from 'node:fs';
+import { parseExact } from '../../shared/lib/exact-json.ts';
+import { isObject } from '../../shared/lib/guards.ts';
+import { canonicalJson } from '../../shared/rules/canonical-json.ts';
+import {
+  CHAIN_START,
+  openDigest,
+  verifyChunk,
+  type ChainFault,
+  type ChainState,
+  type LedgerEntry,
+} from '../../shared/rules/ledger-chain.ts';
+import { unreadable } from '../disk/faults.ts';
+
+/** The first line of an exported ledger says this. */
+export const FORMAT = 'svc-ledger-1';
+
+/** The value and the salt behind the digest of an entry. */
+export interface Opening {
+  readonly opens: number;
+  readonly salt: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** The first place where a file isn't a ledger as it was exported. */
+export interface FileFault {
+  readonly seq: number;
+  readonly line: number;
+  readonly reason: ChainFault['reason'] | 'unreadable' | 'opening_mismatch' | 'rewritten';
+}
+
+/** What an intact file holds. */
+export interface LedgerFile {
+  readonly project: string;
+  readonly head: { readonly seq: number; readonly hash: string; readonly at: string } | null;
+  readonly openings: readonly Opening[];
+  /** Entries about an event or a request of these openings. */
+  readonly entries: readonly LedgerEntry[];
+  /** Whether the hash that was expected is in it; null where none was. */
+  readonly hasExpected: boolean | null;
+}
+
+/** What the caller knows of the ledger and wants of the file. */
+export interface Wanted {
+  /** A head that was seen before: the entry at its place must be the same. */
+  readonly remembered?: ((project: string) => { seq: number; hash: string } | null) | undefined;
+  /** The hash of an entry that must be there. */
+  readonly expectedHash?: string | undefined;
+  /** Keeps the entries about this event and its requests. */
+  readonly eventId?: string | undefined;
+}
+
+class Faulty extends Error {
+  readonly reason: FileFault['reason'];
+  readonly seq: number | undefined;
+
+  constructor(reason: FileFault['reason'], seq?: number) {
+    super(reason);
+    this.reason = reason;
+    this.seq = seq;
+  }
+}
+
+/**
+ * Reads an exported ledger and checks every byte: each line is canonical JSON, the entries are an unbroken chain from the
+ * first, and each opening has the digest that its entry recorded.
+ */
+export async function readLedgerFile(
+  path: string,
+  wanted: Wanted = {},
+): Promise<{ ok: true; file: LedgerFile } | { ok: false; fault: FileFault }> {
+  const reader = new Reader(wanted);
+  let line = 0;
+  try {
+    for await (const bytes of linesOf(path)) {
+      line += 1;
+      reader.read(bytes);
+    }
+    return { ok: true, file: reader.end() };
+  } catch (error) {
+    if (!(error instanceof Faulty)) throw unreadable(error, path);
+    const seq = error.seq ?? reader.nextSeq;
+    return { ok: false, fault: { seq, line, reason: error.reason } };
+  }
+}
+
+class Reader {
+  readonly #wanted: Wanted;
+  readonly #digests = new Map<number, string>();
+  readonly #entries: LedgerEntry[] = [];
+  readonly #openings: Opening[] = [];
+  #project: string | null = null;
+  #state: ChainState = CHAIN_START;
+  #head: LedgerFile['head'] = null;
+  #hasExpected = false;
+  #remembered: { seq: number; hash: string } | null = null;
+
+  constructor(wanted: Wanted) {
+    this.#wanted = wanted;
+  }
+
+  get nextSeq(): number {
+    return this.#state.expectedSeq;
+  }
+
+  /** A line; null stands for one that has no end. */
+  read(bytes: Uint8Array | null): void {
+    const value = bytes && valueOf(bytes);
+    if (!isObject(value)) throw new Faulty('unreadable');
+    if (this.#project === null) this.#begin(value);
+    else if ('opens' in value) this.#open(value);
+    else this.#append(value as unknown as LedgerEntry, this.#project);
+  }
+
+  end(): LedgerFile {
+    if (this.#project === null) throw new Faulty('unreadable');
+    const { expectedHash } = this.#wanted;
+    const requests = new Set(this.#openings.map(({ value }) => value['request_id']));
+    return {
+      project: this.#project,
+      head: this.#head,
+      openings: this.#openings,
+      entries: this.#entries.filter(
+        ({ subject }) => subject === this.#wanted.eventId || requests.has(subject),
+      ),
+      hasExpected: expectedHash === undefined ? null : this.#hasExpected,
+    };
+  }
+
+  #begin({ format, project, ...rest }: Readonly<Record<string, unknown>>): void {
+    const isHeader = format === FORMAT && typeof project === 'string';
+    if (!isHeader || Object.keys(rest).length > 0) throw new Faulty('unreadable');
+    this.#project = project;
+    this.#remembered = this.#wanted.remembered?.(project) ?? null;
+  }
+
+  #append(entry: LedgerEntry, project: string): void {
+    if (Object.keys(entry).length !== ENTRY_FIELDS) throw new Faulty('unreadable');
+    const { seq, hash, at } = entry;
+    const result = verifyChunk(project, this.#state, [entry]);
+    if (!result.ok) throw new Faulty(result.fault.reason, result.fault.seq);
+    const seen = this.#remembered;
+    if (seen?.seq === seq && seen.hash !== hash) throw new Faulty('rewritten', seq);
+    this.#state = result.state;
+    this.#head = { seq, hash, at };
+    this.#hasExpected ||= hash === this.#wanted.expectedHash;
+    this.#keep(entry);
+  }
+
+  #keep(entry: LedgerEntry): void {
+    const { seq, subject, input_digest: digest } = entry;
+    const isAsked = subject?.startsWith('req_') ?? false;
+    if (isAsked && digest !== null) this.#digests.set(seq, digest);
+    const { eventId } = this.#wanted;
+    if (eventId !== undefined && (isAsked || subject === eventId)) this.#entries.push(entry);
+  }
+
+  #open({ opens, salt, value, ...rest }: Readonly<Record<string, unknown>>): void {
+    const seq = Number(opens);
+    const isWhole = typeof salt === 'string' && isObject(value) && Object.keys(rest).length === 0;
+    const digest = this.#digests.get(seq);
+    if (!isWhole || digest === undefined || openDigest(salt, canonicalJson(value)) !== digest) {
+      throw new Faulty('opening_mismatch', seq);
+    }
+    const event = value['event'];
+    const isOurs = isObject(event) && event['id'] === this.#wanted.eventId;
+    if (isOurs) this.#openings.push({ opens: seq, salt, value });
+  }
+}
+
+const ENTRY_FIELDS = 14;
+
+/** The value of a line, which has to be written as canonical JSON to the byte. */
+function valueOf(bytes: Uint8Array): unknown {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const value = parseExact(text);
+    return canonicalJson(value) === text ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const LINE_END = 0x0a;
+
+/** The lines of a file; last a null where the last one has no end. */
+async function* linesOf(path: string): AsyncGenerator<Uint8Array | null> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of createReadStream(path)) {
+    const bytes = Buffer.concat([rest, chunk as Uint8Array]);
+    let from = 0;
+    for (let at = bytes.indexOf(LINE_END); at !== -1; at = bytes.indexOf(LINE_END, from)) {
+      yield bytes.subarray(from, at);
+      from = at + 1;
+    }
+    rest = bytes.subarray(from);
+  }
+  if (rest.length > 0) yield null;
+}

@@ -1,0 +1,170 @@
+import { isObject } from '../../shared/lib/guards.ts';
+import { stringifyExact } from '../../shared/lib/exact-json.ts';
+import { canonicalJson } from '../../shared/rules/canonical-json.ts';
+import { openDigest, type LedgerEntry } from '../../shared/rules/ledger-chain.ts';
+import type { Look } from '../view/table.ts';
+import { plainText, safeLine } from '../view/terminal-text.ts';
+import type { Opening } from './ledger-file.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** One thing that happened, in words; `proven` where the value behind the entry's digest was checked. */
+export interface Step {
+  readonly seq: number;
+  readonly at: string;
+  readonly op: string;
+  readonly text: string;
+  /** Values that were shown or done. */
+  readonly values?: unknown;
+  readonly proven: boolean;
+}
+
+/** What is known of an event and its requests. */
+export interface Facts {
+  readonly eventId: string;
+  readonly event: Fields | null;
+  readonly requests: readonly Fields[];
+  readonly entries: readonly LedgerEntry[];
+  readonly openings: readonly Opening[];
+}
+
+/** The chain of an event: each entry about it in words, oldest first. */
+export function stepsOf(facts: Facts): Step[] {
+  const opened = new Map(facts.openings.map((one) => [one.opens, one]));
+  const told = new Set<string>();
+  return facts.entries.map((entry) => {
+    const { seq, at, op } = entry;
+    const found = opened.get(seq);
+    // Taken on nobody's word: it has to have the digest that the ledger recorded.
+    const fits = found && openDigest(found.salt, canonicalJson(found.value)) === entry.input_digest;
+    const opening = fits ? found.value : undefined;
+    const repeats = told.has(`${op} ${entry.subject}`);
+    if (entry.outcome === 'ok') told.add(`${op} ${entry.subject}`);
+    const known = opening ?? requestOf(facts, entry.subject);
+    const { text, values } = wordsOf(entry, { event: facts.event, known, repeats });
+    const shown = values === undefined || values === null ? {} : { values };
+    return { seq, at, op, text, ...shown, proven: opening !== undefined };
+  });
+}
+
+/** The same without a server: all that the openings of a file prove. */
+export function factsOf(
+  eventId: string,
+  { entries, openings }: Pick<Facts, 'entries' | 'openings'>,
+): Facts {
+  const requests = openings.map(({ value }) => value);
+  const event = requests.map((one) => one['event']).find((one) => isObject(one)) ?? null;
+  return { eventId, event, requests: requests.filter((one) => 'shown' in one), entries, openings };
+}
+
+function requestOf({ requests }: Facts, subject: string | null): Fields | undefined {
+  return requests.find((one) => one['request_id'] === subject);
+}
+
+interface Known {
+  readonly event: Fields | null;
+  readonly known: Fields | undefined;
+  readonly repeats: boolean;
+}
+
+interface Words {
+  readonly text: string;
+  readonly values?: unknown;
+}
+
+function wordsOf(entry: LedgerEntry, { event, known, repeats }: Known): Words {
+  const { op, outcome, code } = entry;
+  const who = whoOf(entry);
+  if (outcome === 'error') return { text: `${who} was refused: ${op}, ${code}` };
+  if (op === 'event.received') return { text: arrivalOf(event) };
+  if (op === 'ask_approval' || op === 'ask_human') {
+    const shown = part(known, 'shown');
+    const what = [shown['action'], shown['summary']].filter(Boolean).map(plainText).join(': ');
+    const asked = repeats ? 'asked again' : 'asked';
+    return {
+      text: `${who} ${asked} ${what}`.trimEnd(),
+      ...(!repeats && { values: shown['bind'] }),
+    };
+  }
+  if (op === 'request.decided') return { text: decisionOf(part(known, 'ended')) };
+  if (op === 'approval.spent') return spentWords(part(known, 'done'));
+  return { text: PLAIN[op]?.(who, repeats) ?? `${op}, ${who}` };
+}
+
+const PLAIN: Readonly<Record<string, (who: string, repeats: boolean) => string>> = {
+  inbox_claim: (who) => `${who} claimed it`,
+  inbox_extend: (who) => `${who} extended the lease`,
+  inbox_nack: (who) => `${who} gave it back`,
+  inbox_ack: (who, repeats) =>
+    `${who} ${repeats ? 'said again that it finished it' : 'finished it'}`,
+  inbox_requeue: (who) => `${who} put it back into the queue`,
+  request_use: (who) => `${who} used the approval`,
+  request_withdraw: (who) => `${who} took the question back`,
+  'event.parked': () => 'It was parked until the answer',
+  'event.resumed': () => 'It went back into the queue',
+  'lease.expired': () => 'The lease ran out',
+  'request.expired': () => 'Nobody decided in time',
+  'request.withdrawn': () => 'The question was withdrawn',
+};
+
+function whoOf({ agent, key_id }: LedgerEntry): string {
+  if (agent !== null) return `${agent} (${key_id ?? 'no key'})`;
+  return key_id ?? 'The service';
+}
+
+function arrivalOf(event: Fields | null): string {
+  if (!event) return 'It arrived';
+  const { channel, type, source, verified } = event;
+  const signed =
+    channel === 'webhook' && (verified === true ? ', signature verified' : ', not signed');
+  return `A ${plainText(channel)} arrived: ${plainText(type)} from ${plainText(source)}${signed || ''}`;
+}
+
+function decisionOf(ended: Fields): string {
+  const { status, decision, comment, by, decided_by: decidedBy } = ended;
+  const who = plainText(by ?? decidedBy ?? 'somebody');
+  const chosen = decision === null || decision === undefined ? '' : `: ${plainText(decision)}`;
+  const said = comment === null || comment === undefined ? '' : `, "${plainText(comment)}"`;
+  return `${who} decided: ${plainText(status).replaceAll('_', ' ')}${chosen}${said}`;
+}
+
+function spentWords(done: Fields): Words {
+  const { bind, result } = done;
+  const came = result === null || result === undefined ? '' : `, result ${stringifyExact(result)}`;
+  return { text: `The approval was spent on the act${came}`, values: bind };
+}
+
+function part(known: Fields | undefined, name: string): Fields {
+  const found = known?.[name];
+  return isObject(found) ? found : {};
+}
+
+/** The steps for a person: when, how long after the step before, what, and which entry says so. */
+export function stepLines(steps: readonly Step[], look: Look): string[] {
+  return steps.flatMap((step, index) => {
+    const before = steps[index - 1];
+    const time = before ? `+${duration(Date.parse(step.at) - Date.parse(before.at))}` : step.at;
+    const mark = look.faint(`#${step.seq}${step.proven ? ' ✓' : ''}`);
+    const line = `${time.padStart(TIME_COLUMNS)}  ${safeLine(step.text)}  ${mark}`;
+    if (step.values === undefined) return [line];
+    return [line, `${' '.repeat(TIME_COLUMNS)}  ${safeLine(stringifyExact(step.values))}`];
+  });
+}
+
+const TIME_COLUMNS = 24;
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const;
+
+/** `3m 20s`; less than a second in milliseconds. */
+function duration(ms: number): string {
+  const first = UNITS.findIndex(([, size]) => ms >= size);
+  const [unit, size] = UNITS[first] ?? ['ms', 1];
+  const amount = `${Math.floor(ms / size)}${unit}`;
+  const next = UNITS[first + 1];
+  const rest = first === -1 || !next ? 0 : Math.floor((ms % size) / next[1]);
+  return rest === 0 || !next ? amount : `${amount} ${rest}${next[0]}`;
+}

@@ -1,0 +1,59 @@
+import * as z from 'zod';
+import { notFound } from '../lib/errors.ts';
+import { LEDGER_LIST_MAX } from '../lib/limits.ts';
+import { parseExact } from '../lib/exact-json.ts';
+import { defineOperation } from '../kernel/operation.ts';
+import { queueRow } from '../kernel/queue-row.ts';
+import { EVENT_STATUSES } from '../kernel/envelope.ts';
+import { effective } from '../rules/event-state.ts';
+import { eventId } from './fields.ts';
+import { ledgerEntry } from './ledger/query.ts';
+import { decidedFacts, eventFacts } from './request/facts.ts';
+
+/** The newest requests of an event that its story tells of. */
+const REQUESTS_MAX = 50;
+
+export const story = defineOperation({
+  name: 'story',
+  summary: "Show an event's story: who sent it, worked on it, decided and acted.",
+  description:
+    'Returns the ledger entries about the event and its requests, oldest first, with what people were shown and decided. Each opening has the value and salt behind the input_digest of one entry, so anyone with the ledger can check it.',
+  scope: 'ledger:read',
+  input: z.strictObject({ event_id: eventId }),
+  output: z.object({
+    event: z.object({
+      id: z.string(),
+      source: z.string(),
+      channel: z.string(),
+      type: z.string(),
+      received_at: z.string(),
+      verified: z.boolean(),
+      status: z.enum(EVENT_STATUSES),
+    }),
+    requests: z.array(z.record(z.string(), z.unknown())),
+    entries: z.array(ledgerEntry),
+    openings: z.array(z.object({ seq: z.int(), salt: z.string(), value: z.unknown() })),
+  }),
+  errors: ['NOT_FOUND'],
+  effect: 'read',
+  replica: 'local',
+  rest: { method: 'GET', path: '/v1/inbox/events/{event_id}/story' },
+  mcp: false,
+  cli: { usage: 'story <event_id>', examples: ['story evt_01j9z3k4m5n6p7q8r9s0t1v2w3'] },
+  example: { event_id: 'evt_01j9z3k4m5n6p7q8r9s0t1v2w3' },
+}).read(async ({ store, now }, { event_id }) => {
+  const row = await store.events.find(event_id);
+  const event = row && (await eventFacts(store, event_id));
+  if (!row || !event) throw notFound(`event ${event_id}`);
+  const asked = await store.requests.ofEvent(event_id, REQUESTS_MAX);
+  const subjects = [event_id, ...asked.map(({ id }) => id)];
+  const limit = LEDGER_LIST_MAX;
+  const found = await Promise.all(subjects.map((subject) => store.ledger.page({ subject, limit })));
+  const openings = await store.ledgerOpenings.ofEvent(event_id, limit);
+  return {
+    event: { ...event, id: event_id, status: effective(queueRow(row), now).status },
+    requests: await Promise.all(asked.map((request) => decidedFacts(store, request))),
+    entries: found.flat().toSorted((a, b) => a.seq - b.seq),
+    openings: openings.map(({ seq, salt, value }) => ({ seq, salt, value: parseExact(value) })),
+  };
+});
