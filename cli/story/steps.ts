@@ -93,6 +93,8 @@ function wordsOf(entry: LedgerEntry, { event, known, repeats }: Known): Words {
 
 const PLAIN: Readonly<Record<string, (who: string, repeats: boolean) => string>> = {
   inbox_claim: (who) => `${who} claimed it`,
+  inbox_next: (who) => `${who} claimed it`,
+  'event.claimed': () => 'It was claimed, with others in one call',
   inbox_extend: (who) => `${who} extended the lease`,
   inbox_nack: (who) => `${who} gave it back`,
   inbox_ack: (who, repeats) =>
