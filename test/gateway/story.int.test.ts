@@ -37,7 +37,7 @@ beforeEach(async () => {
 afterEach(() => test.stop());
 afterAll(() => folder.remove());
 
-const post = (path_: string, body: unknown) => test.call('POST', path_, { body });
+const post = (route: string, body: unknown) => test.call('POST', route, { body });
 const storyOf = (id: string) => test.call<Story>('GET', `/v1/inbox/events/${id}/story`);
 
 /** An event that an agent worked on with an approval, to the end. */
@@ -93,10 +93,10 @@ describe('the story of an event', () => {
   it('is for keys that read the ledger, about events of their own project', async () => {
     const id = await worked();
     const key = await test.key('inbox:read', 'approvals');
-    const path_ = `/v1/inbox/events/${id}/story`;
-    expect(await test.call('GET', path_, { key })).toMatchObject(refused(403, 'SCOPE_MISSING'));
+    const route = `/v1/inbox/events/${id}/story`;
+    expect(await test.call('GET', route, { key })).toMatchObject(refused(403, 'SCOPE_MISSING'));
     const second = await test.gateway.createProject({ name: 'Second', slug: 'second' });
-    const foreign = await test.call('GET', path_, { key: second.apiKey });
+    const foreign = await test.call('GET', route, { key: second.apiKey });
     expect(foreign).toMatchObject(refused(404, 'NOT_FOUND'));
   });
 
