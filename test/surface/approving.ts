@@ -11,10 +11,15 @@ export async function approve(world: World, folder: string, requestId: string): 
     const csrf = /name="csrf" value="([^"]*)"/.exec(await (await world.page(path)).text())?.[1];
     if (csrf === undefined) continue;
     await world.page(path, new URLSearchParams({ csrf, verb: 'approve' }));
-    const { status } = await world.get('request_status', { request_id: requestId });
-    if (status === 'approved') return;
+    // The newest letter that can still be answered is ours; a copy hears of it a moment later.
+    await world.until('request_status', { request_id: requestId }, isApproved);
+    return;
   }
   throw new Error(`No letter asks about ${requestId}.`);
+}
+
+function isApproved({ status }: Readonly<Record<string, unknown>>): boolean {
+  return status === 'approved';
 }
 
 function tokensBelow(folder: string): string[] {

@@ -70,6 +70,11 @@ export class Harness {
     return this.#gateway?.folder ?? this.#folder.path;
   }
 
+  /** Where people's pages are. */
+  get pages(): string {
+    return this.#gateway?.url ?? this.#url;
+  }
+
   /** A place in the folder that goes with it. */
   placeFor(name: string): string {
     return join(this.#folder.path, name);

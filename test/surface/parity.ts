@@ -33,7 +33,7 @@ export function describeParity(start: (agent: string) => Promise<Harness>): void
   beforeAll(async () => {
     harness = await start(AGENT);
     receiver = await startReceiver();
-    world = new World(harness, receiver.url(), harness.letters);
+    world = new World(harness, receiver.url(), harness.letters, harness.pages);
     // Something to list, to wait for and to read.
     await world.event();
     const headers = { authorization: `Bearer ${harness.apiKey}`, 'x-service-agent': AGENT };
@@ -105,8 +105,10 @@ async function overCli(name: string, input: Json): Promise<Json> {
   if (own) return own(input);
   const answer = await answered(name, ...commandLine(name, input));
   // The command compares with the head it saw last, and says so beside the answer.
-  const { witness, ...rest } = answer;
+  const { witness, steps, ...rest } = answer;
   expect(witness === undefined).toBe(name !== 'ledger_verify');
+  // The command tells the story in words as well.
+  expect(steps === undefined).toBe(name !== 'story');
   return rest;
 }
 

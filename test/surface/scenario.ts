@@ -82,6 +82,8 @@ export class World {
   readonly callbackUrl: string;
   /** The folder with the letters of its gateway below it; null where they can't be read. */
   readonly folder: string | null;
+  /** Where people's pages are: a copy has none. */
+  readonly #pagesUrl: string;
   readonly #url: string;
   readonly #apiKey: string;
   #deliveries = 0;
@@ -90,8 +92,10 @@ export class World {
     server: { readonly url: string; readonly apiKey: string },
     callbackUrl = 'http://127.0.0.1:9/nobody',
     folder: string | null = null,
+    pagesUrl = server.url,
   ) {
     this.folder = folder;
+    this.#pagesUrl = pagesUrl;
     this.#url = server.url;
     this.#apiKey = server.apiKey;
     this.callbackUrl = callbackUrl;
@@ -119,7 +123,7 @@ export class World {
   /** A page as a browser gets it; with a form, the answer to that. */
   page(path: string, form?: URLSearchParams): Promise<Response> {
     const headers = { 'sec-fetch-site': 'same-origin', origin: 'null' };
-    return fetch(this.#url + path, form ? { method: 'POST', body: form, headers } : {});
+    return fetch(this.#pagesUrl + path, form ? { method: 'POST', body: form, headers } : {});
   }
 
   run(name: string, input: Readonly<Json>, options: CallOptions = {}): Promise<Answer> {
