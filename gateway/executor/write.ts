@@ -72,7 +72,9 @@ async function prepareAndCommit(write: Write, releases: (() => void)[]): Promise
   if (handler.seek) {
     const long = write.long();
     const attempt = (): Promise<unknown> => commitNow(write, long, project.shared);
-    return handler.seek({ attempt, ...long }, input);
+    const begun = performance.now();
+    const elapsedSeconds = (): number => (performance.now() - begun) / 1000;
+    return handler.seek({ attempt, elapsedSeconds, ...long }, input);
   }
   const prepared = await handler.prepare?.(
     {

@@ -258,6 +258,8 @@ export interface LongContext extends BaseContext {
 
 /** A write that waits before its commit. */
 export interface SeekContext<C> extends LongContext {
+  /** How long the call has taken so far. */
+  elapsedSeconds(): number;
   /** Runs the commit, as a transaction of its own at the current time. */
   attempt(): Promise<C>;
 }

@@ -82,6 +82,7 @@ describe('the story of an event', () => {
   it('tells what the policy decided, and proves it', async () => {
     await people.setPolicy({ id: 'docs', effect: 'allow', action: ['pr.*'] });
     const event_id = String((await test.deliver(url, '{"n":2}')).body['event_id']);
+    await test.call('POST', '/v1/inbox/claim', { body: { event_id } });
     await people.asked({ event_id, action: 'pr.merge', bind: VALUES });
     const { steps } = told(await svc(['story', event_id]));
     expect(steps.find(({ op }) => op === 'request.decided')).toMatchObject({

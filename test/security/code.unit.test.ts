@@ -72,6 +72,8 @@ describe('the program', () => {
       'cli/commands/up.ts',
       'cli/doctor/checks.ts',
       'cli/work/child.ts',
+      // `svc once NAME -- CMD`, without a shell.
+      'cli/work/step.ts',
       'daemon/launch.ts',
       'daemon/replica/sync-process.ts',
       'shared/store/log-files.ts',

@@ -105,7 +105,7 @@ CREATE INDEX project_work_project ON project_work (project_id);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 9
+-- project, schema 10
 
 CREATE TABLE blob (
   digest TEXT PRIMARY KEY,
@@ -382,7 +382,7 @@ CREATE TABLE notice (
   reason TEXT,
   created_at TEXT NOT NULL,
   sent_at TEXT
-) STRICT, WITHOUT ROWID;
+, about TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE park (
   seq INTEGER PRIMARY KEY,

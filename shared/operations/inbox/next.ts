@@ -68,11 +68,10 @@ export const inboxNext = defineOperation({
 
 /** Waits until something is pending, and tries to claim it; if other workers were faster, waits on. */
 async function seek(context: SeekContext<Claims>, wanted: Wanted): Promise<Claims> {
-  const endsAt = performance.now() + wanted.timeout_seconds * 1000;
   for (;;) {
     const found = await context.waitFor({
       counted: true,
-      timeoutSeconds: Math.max(0, endsAt - performance.now()) / 1000,
+      timeoutSeconds: Math.max(0, wanted.timeout_seconds - context.elapsedSeconds()),
       concerns: (change) => isWanted(change, wanted),
       look: async (store, now) => {
         const rows = await store.events.page({ ...pendingOf(wanted), limit: 1, now });
@@ -80,7 +79,7 @@ async function seek(context: SeekContext<Claims>, wanted: Wanted): Promise<Claim
       },
     });
     const claims = found && (await context.attempt());
-    if (claims || performance.now() >= endsAt) return claims;
+    if (claims || context.elapsedSeconds() >= wanted.timeout_seconds) return claims;
     // The wait ended early: the server is stopping.
     if (!found) return null;
   }
